@@ -98,8 +98,8 @@ void StatementLoop::run() {
 
 MatrixProduct::MatrixProduct()
     : description_(product_description()),
-      prepared_(prepare(description_)),
-      kernel_(Module(read_ptx(product_ptx, target_name).text), description_.kernel, {.target = target_name}) {}
+      kernel_(Module(read_ptx(product_ptx, target_name).text), description_.kernel, {.target = target_name}),
+      prepared_(prepare(description_, kernel_)) {}
 
 void MatrixProduct::run(int jobs) {
   launch(kernel_, description_.config, prepared_.memory, prepared_.arguments, {.jobs = jobs});

@@ -48,8 +48,8 @@ class MatrixProduct {
 
  private:
   LaunchDescription description_;
-  PreparedLaunch prepared_;
   Kernel kernel_;
+  PreparedLaunch prepared_;
 };
 
 /// The mma statement of MatrixProduct on similar operands; each C is the previous D. Times are nanoseconds of `run`, which executes

@@ -15,6 +15,9 @@ std::string cuda_libraries_path() {
 std::string cuda_program_path() {
   return WARPMAT_CUDA_PROGRAM;
 }
+std::string driver_program_path() {
+  return WARPMAT_DRIVER_PROGRAM;
+}
 std::string published_vectors_path() {
   return WARPMAT_VECTORS;
 }

@@ -9,7 +9,7 @@
 #include "paths.h"
 #include "programs/published_examples.h"
 
-namespace warpmat {
+namespace warpmat::programs_test {
 
 TEST_CASE("the programs compute what is published") {
   std::size_t compared = 0;
@@ -22,4 +22,4 @@ TEST_CASE("the programs compute what is published") {
   CHECK(compared == 17);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::programs_test

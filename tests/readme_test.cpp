@@ -12,6 +12,8 @@
 #include "catch.h"
 #include "paths.h"
 
+namespace warpmat::readme_test {
+
 namespace {
 
 std::string read_path(const std::filesystem::path& path) {
@@ -93,3 +95,5 @@ TEST_CASE("links between documents lead to files and headings") {
   }
   CHECK(links > 100);
 }
+
+}  // namespace warpmat::readme_test

@@ -18,6 +18,11 @@ std::vector<std::string> sorted_lines(const std::string& text) {
 
 }  // namespace
 
+bool same_printed(const LaunchConfig& config, const std::string& expected, const std::string& found) {
+  const bool one_warp = config.grid.count() * config.block.count() <= static_cast<std::uint64_t>(warp_size);
+  return expected == found || (!one_warp && sorted_lines(expected) == sorted_lines(found));
+}
+
 KernelComparison compare_kernels(const KernelLaunch& launch, const KernelAnswer& expected, const KernelAnswer& found,
                                  std::size_t max_differences) {
   KernelComparison comparison;
@@ -30,8 +35,7 @@ KernelComparison compare_kernels(const KernelLaunch& launch, const KernelAnswer&
       if (comparison.mismatches++ < max_differences) comparison.differences.push_back({b, i, left[i], right[i]});
     }
   }
-  const bool one_warp = launch.config.grid.count() * launch.config.block.count() <= static_cast<std::uint64_t>(warp_size);
-  comparison.same_text = expected.printed == found.printed || (!one_warp && sorted_lines(expected.printed) == sorted_lines(found.printed));
+  comparison.same_text = same_printed(launch.config, expected.printed, found.printed);
   return comparison;
 }
 

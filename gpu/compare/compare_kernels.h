@@ -20,8 +20,11 @@ struct KernelComparison {
   bool same_text = true;
 };
 
-/// Compares every byte of every buffer, and the printed text. If several warps print, lines are compared in any order, because PTX does not
-/// define it; else exactly.
+/// Whether a launch printed the same twice. If several warps print, lines are compared in any order, because PTX does not define it; else
+/// exactly.
+bool same_printed(const LaunchConfig& config, const std::string& expected, const std::string& found);
+
+/// Compares every byte of every buffer, and the printed text.
 KernelComparison compare_kernels(const KernelLaunch& launch, const KernelAnswer& expected, const KernelAnswer& found,
                                  std::size_t max_differences);
 

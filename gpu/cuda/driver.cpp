@@ -61,6 +61,7 @@ Driver::Driver() : library_(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
   find(context_synchronize, "cuCtxSynchronize");
   find(module_load_data, "cuModuleLoadDataEx");
   find(module_get_function, "cuModuleGetFunction");
+  find(module_get_global, "cuModuleGetGlobal_v2");
   find(module_unload, "cuModuleUnload");
   find(link_create, "cuLinkCreate_v2");
   find(link_add_data, "cuLinkAddData_v2");

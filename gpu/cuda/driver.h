@@ -38,6 +38,7 @@ class Driver {
   CUresult (*context_synchronize)();
   CUresult (*module_load_data)(CUmodule* module, const void* image, unsigned options, CUjit_option* names, void** values);
   CUresult (*module_get_function)(CUfunction* function, CUmodule module, const char* name);
+  CUresult (*module_get_global)(CUdeviceptr* address, std::size_t* bytes, CUmodule module, const char* name);
   CUresult (*module_unload)(CUmodule module);
   CUresult (*link_create)(unsigned options, CUjit_option* names, void** values, CUlinkState* state);
   CUresult (*link_add_data)(CUlinkState state, CUjitInputType type, void* data, std::size_t size, const char* name, unsigned options,

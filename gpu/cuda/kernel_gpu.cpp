@@ -1,59 +1,19 @@
 #include "gpu/cuda/kernel_gpu.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstring>
 #include <thread>
 
 #include <fmt/core.h>
 
+#include "gpu/cuda/captured_output.h"
 #include "gpu/cuda/driver.h"
 
 namespace warpmat {
 namespace {
 
 constexpr std::uint64_t portable_cluster = 8;  // blocks that every GPU with clusters supports
-
-/// Captures standard output during its lifetime: the driver prints there.
-class CapturedOutput {
- public:
-  CapturedOutput() : file_(std::tmpfile()) {
-    if (file_ == nullptr) throw std::runtime_error("no temporary file for what the kernel prints");
-    std::fflush(stdout);
-    saved_ = dup(STDOUT_FILENO);
-    dup2(fileno(file_), STDOUT_FILENO);
-  }
-  CapturedOutput(const CapturedOutput&) = delete;
-  CapturedOutput& operator=(const CapturedOutput&) = delete;
-  ~CapturedOutput() {
-    restore();
-    std::fclose(file_);
-  }
-
-  std::string text() {
-    restore();
-    std::string text;
-    std::rewind(file_);
-    std::array<char, 4096> part{};
-    while (const std::size_t count = std::fread(part.data(), 1, part.size(), file_)) text.append(part.data(), count);
-    return text;
-  }
-
- private:
-  void restore() {
-    if (saved_ < 0) return;
-    std::fflush(stdout);
-    dup2(saved_, STDOUT_FILENO);
-    close(saved_);
-    saved_ = -1;
-  }
-
-  std::FILE* file_;
-  int saved_ = -1;
-};
 
 /// The driver's 128 bytes of a tensor map. Throws DriverError if the driver refuses it.
 TensorMap::Encoded encode_map(const TensorMap& map) {
@@ -106,6 +66,25 @@ class MapMemory {
   std::vector<CUdeviceptr> addresses_;
 };
 
+/// Throws std::runtime_error where memory of the launch has an address of other memory of it, which lies elsewhere on this GPU.
+void refuse_addresses(const KernelLaunch& launch) {
+  const auto is_address = [&](std::uint64_t word) {
+    return std::ranges::any_of(
+        launch.buffers, [&](const KernelBuffer& buffer) { return buffer.address != 0 && word - buffer.address < buffer.bytes.size(); });
+  };
+  for (const KernelBuffer& buffer : launch.buffers) {
+    std::uint64_t word = 0;
+    for (std::size_t at = 0; buffer.address != 0 && at + sizeof word <= buffer.bytes.size(); at += sizeof word) {
+      std::memcpy(&word, buffer.bytes.data() + at, sizeof word);
+      if (is_address(word))
+        throw std::runtime_error(
+            fmt::format("buffer '{}' holds an address at byte {}, and on this GPU memory lies elsewhere: run the program itself, "
+                        "'warpmat diff -- PROGRAM', or 'warpmat launch' with this file",
+                        buffer.name, at));
+    }
+  }
+}
+
 class Gpu : public KernelRunner {
  public:
   explicit Gpu(std::chrono::seconds time_limit) : time_limit_(time_limit) {
@@ -133,8 +112,9 @@ class Gpu : public KernelRunner {
     if (lost_) throw GpuLost("this process can use the GPU no longer");
     const Driver& driver = Driver::get();
     check(driver.context_set_current(context_), "cuCtxSetCurrent");
-    const CUfunction function = load(launch);
-    const std::vector<std::uint64_t> addresses = place(launch);
+    const CUmodule module = find_module(launch.ptx);
+    const CUfunction function = load(launch, module);
+    const std::vector<std::uint64_t> addresses = place(launch, module);
     std::vector<std::vector<std::uint8_t>> arguments;
     std::vector<void*> parameters;
     MapMemory maps(lost_);
@@ -186,8 +166,7 @@ class Gpu : public KernelRunner {
     return modules_.emplace_back(Loaded{text, assemble(text)}).module;
   }
 
-  CUfunction load(const KernelLaunch& launch) {
-    const CUmodule module = find_module(launch.ptx);
+  CUfunction load(const KernelLaunch& launch, CUmodule module) {
     module_prints_ = launch.ptx.find("vprintf") != std::string::npos;
     CUfunction function = nullptr;
     check(Driver::get().module_get_function(&function, module, launch.entry.c_str()), "cuModuleGetFunction");
@@ -198,13 +177,27 @@ class Gpu : public KernelRunner {
     return function;
   }
 
+  /// The address of a module's variable; 0 where ptxas has removed it.
+  static CUdeviceptr variable(CUmodule module, const KernelBuffer& buffer) {
+    CUdeviceptr address = 0;
+    std::size_t bytes = 0;
+    const bool found = Driver::get().module_get_global(&address, &bytes, module, buffer.name.c_str()) == CUDA_SUCCESS;
+    return found && bytes == buffer.bytes.size() ? address : 0;
+  }
+
   /// Copies the buffers to the GPU and returns their addresses. Memory is kept for the next launch.
-  std::vector<std::uint64_t> place(const KernelLaunch& launch) {
+  std::vector<std::uint64_t> place(const KernelLaunch& launch, CUmodule module) {
+    refuse_addresses(launch);
     if (memories_.size() < launch.buffers.size()) memories_.resize(launch.buffers.size());
     std::vector<std::uint64_t> addresses;
     for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
       const std::vector<std::uint8_t>& bytes = launch.buffers[i].bytes;
       Memory& memory = memories_[i];
+      if (const CUdeviceptr address = launch.buffers[i].variable ? variable(module, launch.buffers[i]) : 0; address != 0) {
+        check(Driver::get().copy_to_device(address, bytes.data(), bytes.size()), "cuMemcpyHtoD");
+        addresses.push_back(address);
+        continue;
+      }
       if (bytes.size() > memory.bytes) {
         if (memory.bytes != 0) check(Driver::get().memory_free(memory.address), "cuMemFree");
         memory = {};

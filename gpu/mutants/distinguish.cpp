@@ -67,7 +67,7 @@ ResultOperands read_operands(const Form& form, const Program& program, WarpState
 
 bool alike(const Events& a, const Events& b) {
   for (std::size_t i = 0; i < event_count; ++i)
-    for (std::size_t number = 0; number < numbers(static_cast<Event>(i)); ++number)
+    for (std::size_t number = 0; number < numbers_of(static_cast<Event>(i)); ++number)
       if (a.count(static_cast<Event>(i), number) != b.count(static_cast<Event>(i), number)) return false;
   return true;
 }

@@ -99,7 +99,7 @@ std::string_view name(Event event);
 std::string_view meaning(Event event);
 
 /// The number of distinct numbers of an event: an upper bound.
-constexpr std::size_t numbers(Event event) {
+constexpr std::size_t numbers_of(Event event) {
   switch (event) {
     case Event::distance: return 40;
     case Event::infinity_of_product:
@@ -116,7 +116,7 @@ constexpr std::size_t numbers(Event event) {
 /// The index of each event's first count.
 inline constexpr auto event_places = [] {
   std::array<std::size_t, event_count + 1> places{};
-  for (std::size_t i = 0; i < event_count; ++i) places[i + 1] = places[i] + numbers(static_cast<Event>(i));
+  for (std::size_t i = 0; i < event_count; ++i) places[i + 1] = places[i] + numbers_of(static_cast<Event>(i));
   return places;
 }();
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 namespace warpmat {
 
@@ -42,7 +43,13 @@ KernelAnswer EmulatorKernelRunner::run(const KernelLaunch& launch) {
   const Kernel kernel(module_of(launch.ptx), launch.entry, {.target = target_.name, .sums = sums_});
   DeviceMemory memory;
   std::vector<std::uint64_t> addresses;
-  for (const KernelBuffer& buffer : launch.buffers) addresses.push_back(memory.allocate(buffer.bytes, buffer.name));
+  std::map<std::string, std::uint64_t> variables;
+  for (const KernelBuffer& buffer : launch.buffers) {
+    if (buffer.address != 0) memory.place(buffer.address, buffer.bytes, buffer.name);
+    addresses.push_back(buffer.address != 0 ? buffer.address : memory.allocate(buffer.bytes, buffer.name));
+    if (buffer.variable) variables[buffer.name] = buffer.address;
+  }
+  if (!variables.empty()) place_variables(kernel, memory, variables);
   std::vector<Argument> arguments;
   const auto encode = [](const TensorMap& map) { return map.encode(); };
   const auto place = [&](const TensorMap::Encoded& map) { return memory.allocate(std::span<const std::uint8_t>(map), "tensor map"); };

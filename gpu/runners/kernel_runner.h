@@ -17,8 +17,10 @@ namespace warpmat {
 // A whole kernel for any runner: the emulator or a GPU. Buffers are identified by index, because each runner has its own addresses.
 
 struct KernelBuffer {
-  std::string name;  ///< for messages
+  std::string name;  ///< for messages; of a variable its name in PTX
   std::vector<std::uint8_t> bytes;
+  std::uint64_t address = 0;  ///< where it lies, because memory has its address; 0: anywhere
+  bool variable = false;      ///< a .global or .const variable of the module, at `address`
 };
 
 /// A parameter of the entry: its bytes, and the buffers whose addresses are inserted.

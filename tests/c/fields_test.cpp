@@ -9,7 +9,7 @@
 #include "c/calls.h"
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::fields_test {
 
 namespace {
 
@@ -168,3 +168,5 @@ TEST_CASE("C: an instruction says its parts, its alignment and how its layout is
   CHECK(warpmat_describe(found("ldmatrix.sync.aligned.m8n8.x4.b16", "sm_90"), &info) == WARPMAT_OK);
   CHECK(info.layout_evidence == nullptr);
 }
+
+}  // namespace warpmat::fields_test

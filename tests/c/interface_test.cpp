@@ -21,7 +21,7 @@
 #include "c/calls.h"
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::interface_test {
 
 namespace {
 
@@ -474,3 +474,5 @@ TEST_CASE("C: the rest of misuse, and errors that fit the caller's struct", "[c]
   CHECK(warpmat_version() == std::string(WARPMAT_VERSION));
   CHECK(warpmat_abi() == WARPMAT_ABI);
 }
+
+}  // namespace warpmat::interface_test

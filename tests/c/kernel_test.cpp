@@ -10,6 +10,7 @@
 
 #include "catch.h"
 
+namespace warpmat::kernel_test {
 namespace {
 
 constexpr const char* head = ".version 8.0\n.target sm_80\n.address_size 64\n";  // three lines
@@ -400,3 +401,5 @@ TEST_CASE("C: misuse of kernels", "[c]") {
   warpmat_module_free(nullptr);
   warpmat_device_memory_free(nullptr);
 }
+
+}  // namespace warpmat::kernel_test

@@ -8,6 +8,8 @@
 #include "catch.h"
 #include "contains.h"
 
+namespace warpmat::matrix_difference_test {
+
 using warpmat::contains;
 
 namespace {
@@ -53,3 +55,5 @@ TEST_CASE("C: matrices are compared in a few lines, and misuse is an error", "[c
   CHECK(warpmat_compare_matrix(f32, 16, 8, held.data(), expected.data(), 0, 0, &difference, &error) == WARPMAT_BAD_ARGUMENT);
   CHECK(contains(error.message, "size"));
 }
+
+}  // namespace warpmat::matrix_difference_test

@@ -7,6 +7,8 @@
 
 #include "catch.h"
 
+namespace warpmat::program_test {
+
 namespace {
 
 constexpr const char* program_text = R"(
@@ -99,3 +101,5 @@ TEST_CASE("C: misuse of programs", "[c]") {
   warpmat_warp_free(nullptr);
   warpmat_program_free(nullptr);
 }
+
+}  // namespace warpmat::program_test

@@ -23,7 +23,7 @@
 #include "catch.h"
 #include "execute/warp_arrays.h"
 
-using namespace warpmat;
+namespace warpmat::stack_test {
 
 namespace {
 
@@ -135,3 +135,5 @@ TEST_CASE("C: the stack that an instruction needs", "[c]") {
 }
 
 #endif
+
+}  // namespace warpmat::stack_test

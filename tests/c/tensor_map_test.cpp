@@ -12,7 +12,7 @@
 #include "c/calls.h"
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::tensor_map_test {
 
 namespace {
 
@@ -157,3 +157,5 @@ TEST_CASE("C: a launch has clusters", "[c]") {
   cluster_sizes(3, message);
   CHECK(message.find("cluster") != std::string::npos);
 }
+
+}  // namespace warpmat::tensor_map_test

@@ -11,7 +11,7 @@
 #include "c/calls.h"
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::thread_major_test {
 
 namespace {
 
@@ -128,3 +128,5 @@ TEST_CASE("C: what kernels decline is executed from thread-major registers too: 
   }
   CHECK(forms_tried > 20);
 }
+
+}  // namespace warpmat::thread_major_test

@@ -13,7 +13,7 @@
 #include "c/calls.h"
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::wgmma_test {
 
 namespace {
 
@@ -268,3 +268,5 @@ TEST_CASE("C: every misuse of wgmma is an error and changes nothing", "[c][wgmma
   CHECK(warpmat_wgmma_describe(nullptr, nullptr) == WARPMAT_BAD_ARGUMENT);
   CHECK(warpmat_wgmma_accesses(handle.get(), nullptr, nullptr, 0, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
 }
+
+}  // namespace warpmat::wgmma_test

@@ -14,7 +14,7 @@
 #include "tally.h"
 #include "vectors/banks/patterns.h"
 
-namespace warpmat::checks {
+namespace warpmat::checks::bank_conflicts_test {
 namespace {
 
 /// An instruction of the measurement, as the rule sees it.
@@ -111,4 +111,4 @@ TEST_CASE("a request to global memory counts sectors and lines", "[banks]") {
 }
 
 }  // namespace
-}  // namespace warpmat::checks
+}  // namespace warpmat::checks::bank_conflicts_test

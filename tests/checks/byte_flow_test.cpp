@@ -8,7 +8,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::byte_flow_test {
 using checks::ByteFlow;
 using checks::SourceByte;
 
@@ -88,3 +88,5 @@ TEST_CASE("The sources with which every byte of a result is computed", "[checks]
   CHECK(low.results[0].sources == 0);
   CHECK_FALSE(low.results[0].alike);
 }
+
+}  // namespace warpmat::byte_flow_test

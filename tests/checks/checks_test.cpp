@@ -5,7 +5,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::checks_test {
 using machine::EventKinds;
 
 namespace {
@@ -43,3 +43,5 @@ TEST_CASE("No check asks for every operation or every access before a register h
   for (const auto& kinds : asked("shfl.sync.idx.b32 %d, %i, 3, 31, -1;", {.races = true, .lanes = true}, 1024))
     for (const EventKinds kind : kinds) CHECK((kind != EventKinds::operations && kind != EventKinds::accesses));
 }
+
+}  // namespace warpmat::checks_test

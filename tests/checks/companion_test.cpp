@@ -7,7 +7,7 @@
 #include "checks/lanes_module.h"
 #include "contains.h"
 
-using namespace warpmat;
+namespace warpmat::companion_test {
 
 namespace {
 
@@ -212,3 +212,5 @@ TEST_CASE("Metadata of wgmma is that of the rows of each warp", "[checks]") {
   says(verdict_of_warpgroup("32", "0", ""), "row 0, k 0 to 3 of A has bits 0 to 3 of byte 32 of 'E' as its metadata code");
   says(verdict_of_warpgroup("0", "0", ",e=E"), "row 8, k 0 to 3 of A has E[0,0] as its metadata code; E[8,0] belongs there");
 }
+
+}  // namespace warpmat::companion_test

@@ -9,6 +9,8 @@
 
 #include "catch.h"
 
+namespace warpmat::convolution_test {
+
 using warpmat::checks::Convolution;
 
 namespace {
@@ -60,3 +62,5 @@ TEST_CASE("outputs, taps and pixels of convolutions", "[checks]") {
   }
   CHECK(wrong == 0);
 }
+
+}  // namespace warpmat::convolution_test

@@ -11,7 +11,7 @@
 #include "checks/lanes_module.h"
 #include "contains.h"
 
-using namespace warpmat;
+namespace warpmat::pairing_test {
 
 namespace {
 
@@ -397,3 +397,5 @@ TEST_CASE("A convolution is told by its tensors' sizes", "[checks]") {
         "Y=conv(X,F):99999x99999x9x9*1x1x1", "Y=conv(X,F):1x9x9x9*1x3x3,dilation=268435456"})
     says(message_of([&] { checks::parse_gemm(wrong); }), "is no convolution", "write Y=conv(X,F):NxHxWxC*KxRxS");
 }
+
+}  // namespace warpmat::pairing_test

@@ -6,7 +6,7 @@
 #include "contains.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::rows_check_test {
 
 namespace {
 
@@ -59,3 +59,5 @@ TEST_CASE("right rows of ldmatrix are silent", "[checks]") {
   CHECK(warnings_of("min.u32 %r, %t, 7; shr.u32 %r, %r, 0;", "x1").empty());  // lanes whose addresses do not count
   CHECK(warnings_of("shr.u32 %r, %t, 1;", "x4", {.uninitialised = false}).empty());
 }
+
+}  // namespace warpmat::rows_check_test

@@ -8,7 +8,7 @@
 #include "contains.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::tile_check_test {
 
 namespace {
 
@@ -74,3 +74,5 @@ TEST_CASE("A descriptor that reads a tile otherwise than its tensor map wrote it
   CHECK(contains(stride[0], "lines 4 and 8 of the operand are the same row of the tile"));
   CHECK(contains(stride[0], "its stride byte offset 512; the map's rows lie 128 bytes apart"));
 }
+
+}  // namespace warpmat::tile_check_test

@@ -10,7 +10,7 @@
 
 // `warpmat cuda` with error_program.cpp, and with programs that nvcc compiles.
 
-using namespace warpmat;
+namespace warpmat::command_test {
 using Catch::Matchers::StartsWith;
 
 namespace {
@@ -142,3 +142,5 @@ TEST_CASE("a program without the shared runtime, or without PTX, is told how to 
   CHECK_THAT(without_ptx.out, ContainsSubstring("cudaErrorNoKernelImageForDevice"));
   CHECK_THAT(without_ptx.err, ContainsSubstring("compile it with nvcc -arch=sm_90"));
 }
+
+}  // namespace warpmat::command_test

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -217,4 +218,12 @@ TEST_CASE("the driver's table has the names of the toolkit's stub", "[cuda][slow
   }
   for (const Row& row : rows) ours.insert(row.symbol);
   CHECK(ours == theirs);
+}
+
+TEST_CASE("the driver's table is what tools/driver-table writes", "[cuda][slow]") {
+  if (std::system("test -f /usr/local/cuda/include/cudaTypedefs.h && command -v python3 >/dev/null") != 0) {
+    WARN("skipped: no toolkit in /usr/local/cuda, or no python3");
+    return;
+  }
+  CHECK(std::system((source_path("tools/driver-table") + " --check").c_str()) == 0);
 }

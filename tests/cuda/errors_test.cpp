@@ -7,7 +7,7 @@
 // What error_program.cpp prints. The codes are those that the documentation of CUDA's runtime (section "CUDA Runtime API", each function's
 // "Returns") and of cudaError give; they have not been compared with a GPU.
 
-using namespace warpmat;
+namespace warpmat::errors_test {
 
 namespace {
 
@@ -148,3 +148,5 @@ TEST_CASE("wrong settings are refused", "[cuda]") {
     CHECK(outcome.err == "warpmat: " + std::string(each.message) + "\n");
   }
 }
+
+}  // namespace warpmat::errors_test

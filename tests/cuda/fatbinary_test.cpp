@@ -11,8 +11,7 @@
 
 // Fatbinaries made here byte by byte, after what nvcc 13.0 writes.
 
-using namespace warpmat;
-using namespace warpmat::cuda;
+namespace warpmat::cuda::fatbinary_test {
 
 namespace {
 
@@ -135,3 +134,5 @@ TEST_CASE("device code of several objects is refused by name", "[cuda]") {
   objects[1] = two.data();
   CHECK_THROWS_WITH(read_wrapper(&wrapper), ContainsSubstring("-rdc=true"));
 }
+
+}  // namespace warpmat::cuda::fatbinary_test

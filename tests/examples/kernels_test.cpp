@@ -19,7 +19,7 @@
 #include "compressed_table.h"
 #include "paths.h"
 
-namespace warpmat {
+namespace warpmat::kernels_test {
 namespace {
 
 using Matrix = Eigen::MatrixXd;
@@ -393,4 +393,4 @@ TEST_CASE("gemm_cluster of examples/kernels", "[examples]") {
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::kernels_test

@@ -13,7 +13,7 @@
 #include "catch.h"
 #include "execute/warp_arrays.h"
 
-using namespace warpmat;
+namespace warpmat::accesses_test {
 
 namespace {
 
@@ -238,3 +238,5 @@ TEST_CASE("wmma behind callbacks: a range is checked before the first call, and 
     CHECK(memory.seen.empty());
   }
 }
+
+}  // namespace warpmat::accesses_test

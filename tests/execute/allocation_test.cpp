@@ -16,8 +16,6 @@
 #include "execute/registers.h"
 #include "replaced_allocation.h"
 
-using namespace warpmat;
-
 namespace {
 
 thread_local std::size_t allocations = 0;
@@ -28,6 +26,8 @@ void before_allocation() {
 }
 
 }  // namespace
+
+namespace warpmat::allocation_test {
 
 TEST_CASE("executing allocates nothing") {
   CHECK(allocations > 0);  // they are counted
@@ -130,3 +130,5 @@ TEST_CASE("executing through C allocates nothing, whatever the layout of registe
 }
 
 #endif
+
+}  // namespace warpmat::allocation_test

@@ -9,7 +9,7 @@
 #include "catch.h"
 #include "execute/warp_arrays.h"
 
-using namespace warpmat;
+namespace warpmat::batch_test {
 
 namespace {
 
@@ -178,3 +178,5 @@ TEST_CASE("an instruction executes batches on several threads at once") {
     for (std::size_t i = 0; i < warps.size(); ++i) CHECK(warps[i] == expected[i]);
   }
 }
+
+}  // namespace warpmat::batch_test

@@ -20,7 +20,7 @@
 #include "oracle/oracle.h"
 #include "tally.h"
 
-using namespace warpmat;
+namespace warpmat::block_scale_test {
 
 namespace {
 
@@ -92,7 +92,7 @@ std::vector<int> columns_of_row(const Form& form, FormRegisters& registers, int 
 }
 
 /// Rows and columns of the class: column j of B is drawn with row j of A, at the places that multiply the elements of that row.
-Matrices draw(const Form& form, FormRegisters& registers, OperandClass operand_class, std::mt19937_64& random) {
+Matrices draw(const Form& form, FormRegisters& registers, DotClass operand_class, std::mt19937_64& random) {
   const Format a = form.format(OperandName::a), b = form.format(OperandName::b);
   Matrices x;
   for (int i = 0; i < 16; ++i) {
@@ -195,12 +195,12 @@ TEST_CASE("every block-scaled mma agrees with the oracle bit for bit, with all b
     FormRegisters registers(*form);
     for (std::size_t n = 0; n < case_count(wide ? 10 : 50); ++n, ++turn) {
       const Instruction mma(*form, target(turn % 2 == 0 ? "sm_120a" : "sm_121a"));
-      const OperandClass operand_class = operand_classes[turn % std::size(operand_classes)];
+      const DotClass operand_class = dot_classes[turn % std::size(dot_classes)];
       const Ids& chosen = ids[next_ids[form->scale_vector]++ % ids.size()];
       ids_seen[form->scale_vector].insert(chosen);
       registers.fill(random);
       set_ids(registers, chosen);
-      put_scales(*form, registers, spreads[turn / std::size(operand_classes) % std::size(spreads)], random);
+      put_scales(*form, registers, spreads[turn / std::size(dot_classes) % std::size(spreads)], random);
       const Matrices x = draw(*form, registers, operand_class, random);
       put_all(*form, x, registers);
       execute_both_paths(mma, registers.arguments());
@@ -317,3 +317,5 @@ TEST_CASE("with scale factors at the limits of the common case the fast path giv
       }
   }
 }
+
+}  // namespace warpmat::block_scale_test

@@ -17,7 +17,7 @@
 #include "oracle/oracle.h"
 #include "tally.h"
 
-using namespace warpmat;
+namespace warpmat::conversion_test {
 
 namespace {
 
@@ -287,3 +287,5 @@ TEST_CASE("every pair of codes of 8, 6 and 4 bits is multiplied exactly") {
   // Of fp8 without a kind: sm_89, sm_90, sm_120. Of kind::f8f6f4: all on sm_120a, fp8 alone on sm_100a.
   CHECK(compared_forms == 4 * 3 + 25 + 4);
 }
+
+}  // namespace warpmat::conversion_test

@@ -11,7 +11,7 @@
 #include "gpu/compare/sweep.h"
 #include "gpu/runners/emulator_runner.h"
 
-using namespace warpmat;
+namespace warpmat::equality_test {
 
 namespace {
 
@@ -78,3 +78,5 @@ TEST_CASE("every form has a kernel, but for loads and stores of wmma, and all of
       CHECK(find_fast_path(*form, *find_lowering(*form, target->hardware)) != nullptr);
     }
 }
+
+}  // namespace warpmat::equality_test

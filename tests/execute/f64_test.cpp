@@ -13,7 +13,7 @@
 #include "execute/registers.h"
 #include "tally.h"
 
-using namespace warpmat;
+namespace warpmat::f64_test {
 
 namespace {
 
@@ -112,3 +112,5 @@ TEST_CASE("a NaN of f64 passes on, made quiet: b's before c's before a's; invali
         REQUIRE(read_element(form.operand(OperandName::d).fragment, registers[OperandName::d].list(), {i, j}) == r.d);
   }
 }
+
+}  // namespace warpmat::f64_test

@@ -12,7 +12,7 @@
 
 #include <xmmintrin.h>
 
-using namespace warpmat;
+namespace warpmat::float_environment_test {
 
 namespace {
 
@@ -83,3 +83,5 @@ TEST_CASE("an instruction leaves the host's floating-point environment as it was
 }
 
 #endif
+
+}  // namespace warpmat::float_environment_test

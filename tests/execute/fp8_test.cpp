@@ -13,7 +13,7 @@
 #include "numeric/operand_classes.h"
 #include "tally.h"
 
-using namespace warpmat;
+namespace warpmat::fp8_test {
 
 TEST_CASE("fp8 products of hardware without a unit for them are two f16 products and an addition") {
   std::mt19937_64 random(81);
@@ -31,8 +31,8 @@ TEST_CASE("fp8 products of hardware without a unit for them are two f16 products
       FormRegisters registers(form);
       Registers &ra = registers[OperandName::a], &rb = registers[OperandName::b], &rc = registers[OperandName::c],
                 &rd = registers[OperandName::d];
-      for (std::size_t n = 0; n < case_count(std::size(operand_classes)); ++n) {
-        const OperandClass operand_class = operand_classes[turn++ % std::size(operand_classes)];
+      for (std::size_t n = 0; n < case_count(std::size(dot_classes)); ++n) {
+        const DotClass operand_class = dot_classes[turn++ % std::size(dot_classes)];
         using Codes = std::vector<std::uint64_t>;
         std::vector<Codes> rows, columns(8);
         for (int i = 0; i < 16; ++i) {
@@ -64,3 +64,5 @@ TEST_CASE("fp8 products of hardware without a unit for them are two f16 products
   CHECK(tally.failures() == "");
   CHECK(pairs == 16 + 2 * 16);  // sm_100 has them with kind::f8f6f4 too
 }
+
+}  // namespace warpmat::fp8_test

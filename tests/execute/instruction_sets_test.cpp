@@ -8,7 +8,7 @@
 
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::instruction_sets_test {
 
 namespace {
 
@@ -51,3 +51,5 @@ TEST_CASE("an instruction set that is not there cannot be chosen") {
   CHECK_THROWS_AS(use_instruction_set("AVX3"), std::invalid_argument);
   CHECK_THROWS_AS(use_instruction_set(""), std::invalid_argument);
 }
+
+}  // namespace warpmat::instruction_sets_test

@@ -7,7 +7,7 @@
 #include "catch.h"
 #include "execute/warp_arrays.h"
 
-using namespace warpmat;
+namespace warpmat::instruction_test {
 
 namespace {
 
@@ -146,3 +146,5 @@ TEST_CASE("machine instructions have their names") {
   CHECK(named("stmatrix.sync.aligned.m8n8.x4.shared.b16") == "STSM");
   CHECK(named("movmatrix.sync.aligned.m8n8.trans.b16") == "MOVM");
 }
+
+}  // namespace warpmat::instruction_test

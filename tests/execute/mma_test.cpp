@@ -19,7 +19,7 @@
 #include "oracle/oracle.h"
 #include "tally.h"
 
-using namespace warpmat;
+namespace warpmat::mma_test {
 
 namespace {
 
@@ -173,7 +173,7 @@ Matrix integer_results(const Form& form, const Inputs& in) {
   return out;
 }
 
-Inputs float_inputs(const Form& form, OperandClass operand_class, std::mt19937_64& random) {
+Inputs float_inputs(const Form& form, DotClass operand_class, std::mt19937_64& random) {
   Inputs in{matrix_of(form, OperandName::a), matrix_of(form, OperandName::b), matrix_of(form, OperandName::c)};
   const Format a = format_of(form, OperandName::a), b = format_of(form, OperandName::b), c = format_of(form, OperandName::c);
   for (int i = 0; i < form.shape.m; ++i) {
@@ -185,7 +185,7 @@ Inputs float_inputs(const Form& form, OperandClass operand_class, std::mt19937_6
     for (int j = 0; j < form.shape.n; ++j) in.c.at(i, j) = draw_code(operand_class, c, random);
     if (i < form.shape.n) in.c.at(i, i) = x.c;
   }
-  if (operand_class != OperandClass::cancelling) return in;
+  if (operand_class != DotClass::cancelling) return in;
   // Off the diagonal c cancels the sum too, in every second row.
   for (int i = 0; i < form.shape.m; i += 2)
     for (int j = 0; j < form.shape.n; ++j) in.c.at(i, j) = opposite_of_sum(a, b, c, in.a.row(i), in.b.column(j));
@@ -261,7 +261,7 @@ TEST_CASE("every floating-point mma on every hardware agrees with the oracle bit
     const std::vector<Hardware> all = hardware_of(*form, {Semantics::dot});
     (wide ? wide_pairs : narrow_pairs) += all.size();
     if (all.empty()) continue;
-    for (const OperandClass operand_class : operand_classes)
+    for (const DotClass operand_class : dot_classes)
       for (std::size_t i = 0; i < case_count(wide ? wide_cases : narrow_cases); ++i) {
         const Inputs in = float_inputs(*form, operand_class, random);
         std::map<oracle::Unit, Matrix> expected;  // hardware with the same unit has the same results
@@ -278,7 +278,7 @@ TEST_CASE("every floating-point mma on every hardware agrees with the oracle bit
   // 2 forms from sm_75 on and 6 from sm_80 on; 16 of fp8 on sm_89, sm_120 and sm_121, and 58 of kind::f8f6f4 on the latter.
   CHECK(wide_pairs == 2 * 12 + 6 * 11);
   CHECK(narrow_pairs == 16 * 3 + 58 * 2);
-  CHECK(compared == (wide_pairs * case_count(wide_cases) + narrow_pairs * case_count(narrow_cases)) * std::size(operand_classes));
+  CHECK(compared == (wide_pairs * case_count(wide_cases) + narrow_pairs * case_count(narrow_cases)) * std::size(dot_classes));
 }
 
 TEST_CASE("every integer mma on every hardware agrees with the oracle, wrapping or clamped") {
@@ -448,3 +448,5 @@ TEST_CASE("of a register that d lists several times, what the later place gets s
     CHECK(last == d[count - 1]);
   });
 }
+
+}  // namespace warpmat::mma_test

@@ -10,7 +10,7 @@
 #include "execute/registers.h"
 #include "tally.h"
 
-using namespace warpmat;
+namespace warpmat::moves_test {
 
 namespace {
 
@@ -308,7 +308,7 @@ TEST_CASE("on sm_75 the addresses of all lanes must be valid, also those that ld
         Registers r(instruction.form().operand(OperandName::r).words());
         r.fill(random);
         const std::vector<Register> before = r.values();
-        const auto trap = trap_of([&] { load(instruction, memory, addresses, r.list()); });
+        const auto trap = trap_in([&] { load(instruction, memory, addresses, r.list()); });
         CAPTURE(shown(instruction), lane, address);
         REQUIRE(trap.has_value() == (instruction.target().name == "sm_75"));
         if (!trap) continue;
@@ -340,7 +340,7 @@ TEST_CASE("a wrong row address traps, names the lane and changes nothing") {
           r.fill(random);
           const std::vector<Register> registers_before = r.values();
           for (const bool loads : {true, false}) {
-            const auto trap = trap_of([&] {
+            const auto trap = trap_in([&] {
               if (loads) load(ldmatrix(number, trans), memory, addresses, r.list());
               if (!loads) store(stmatrix(number, trans), memory, addresses, r.list());
             });
@@ -364,8 +364,8 @@ TEST_CASE("a row must end inside a shared memory of any size") {
     const std::size_t rows = bytes / row_bytes;
     for (std::uint32_t row = 0; row < 3; ++row) {
       addresses.fill(row * std::uint32_t{row_bytes});
-      CHECK(trap_of([&] { load(ldmatrix(1, false), memory, addresses, r.list()); }).has_value() == (row >= rows));
-      CHECK(trap_of([&] { store(stmatrix(1, false), memory, addresses, r.list()); }).has_value() == (row >= rows));
+      CHECK(trap_in([&] { load(ldmatrix(1, false), memory, addresses, r.list()); }).has_value() == (row >= rows));
+      CHECK(trap_in([&] { store(stmatrix(1, false), memory, addresses, r.list()); }).has_value() == (row >= rows));
     }
   }
 }
@@ -385,7 +385,7 @@ TEST_CASE("rows are addressed from the base of the shared memory on") {
   store(stmatrix(4, true), memory, addresses, r.list());
   store(stmatrix(4, true), based, moved, r.list());
   CHECK(copy(memory) == copy(based));
-  const auto trap = trap_of([&] { load(ldmatrix(4, false), based, addresses, r.list()); });
+  const auto trap = trap_in([&] { load(ldmatrix(4, false), based, addresses, r.list()); });
   REQUIRE(trap.has_value());
   CHECK(trap->lane == 0);
 }
@@ -396,7 +396,7 @@ TEST_CASE("of several wrong addresses the lowest lane's is named") {
   addresses[6] = 8;
   addresses[3] = 4096;
   Registers r(1);
-  const auto trap = trap_of([&] { load(ldmatrix(1, false), memory, addresses, r.list()); });
+  const auto trap = trap_in([&] { load(ldmatrix(1, false), memory, addresses, r.list()); });
   REQUIRE(trap.has_value());
   CHECK(trap->lane == 3);
   CHECK(trap->address == 4096);
@@ -429,11 +429,11 @@ TEST_CASE("addresses and offset add modulo 2^32") {
     addresses.fill(row.base);
     sums.fill(row.sum);
     Registers r(1), expected(1);
-    const auto trap = trap_of([&] { load(ldmatrix(1, false), memory, addresses, r.list(), row.offset); });
+    const auto trap = trap_in([&] { load(ldmatrix(1, false), memory, addresses, r.list(), row.offset); });
     CHECK(trap.has_value() != row.inside);
     if (trap) {
       CHECK(trap->address == row.sum);
-      CHECK(trap_of([&] { store(stmatrix(1, false), memory, addresses, r.list(), row.offset); })->address == row.sum);
+      CHECK(trap_in([&] { store(stmatrix(1, false), memory, addresses, r.list(), row.offset); })->address == row.sum);
       continue;
     }
     load(ldmatrix(1, false), memory, sums, expected.list());
@@ -482,3 +482,5 @@ TEST_CASE("of a register that ldmatrix lists twice, the later matrix stays") {
   load(ldmatrix(2, false), memory, addresses, twice);
   CHECK(r[0] == plain[1]);
 }
+
+}  // namespace warpmat::moves_test

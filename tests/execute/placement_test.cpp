@@ -9,7 +9,7 @@
 #include "catch.h"
 #include "execute/warp_arrays.h"
 
-using namespace warpmat;
+namespace warpmat::placement_test {
 
 namespace {
 
@@ -169,3 +169,5 @@ TEST_CASE("registers of ldmatrix and stmatrix may overlap the memory: all is rea
     }
   }
 }
+
+}  // namespace warpmat::placement_test

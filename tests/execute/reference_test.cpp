@@ -10,7 +10,7 @@
 #include "catch.h"
 #include "execute/registers.h"
 
-using namespace warpmat;
+namespace warpmat::reference_test {
 
 static_assert(std::is_empty_v<PlainUnit> && std::is_empty_v<PlainArithmetic>);
 static_assert(!std::is_polymorphic_v<PlainArithmetic>);
@@ -98,3 +98,5 @@ TEST_CASE("a replaced rule decides, and the rest is what ships", "[reference]") 
   CHECK(results(loser, Hardware::sm_90) == zeros);
   CHECK(shipped(Hardware::sm_90) != zeros);
 }
+
+}  // namespace warpmat::reference_test

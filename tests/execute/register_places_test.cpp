@@ -11,7 +11,7 @@
 #include "catch.h"
 #include "execute/warp_arrays.h"
 
-using namespace warpmat;
+namespace warpmat::register_places_test {
 
 namespace {
 
@@ -275,3 +275,5 @@ TEST_CASE("wmma.mma whose D overlaps its sources: thread-major as register-major
   }
   CHECK(shown > 20);  // else no order has shown
 }
+
+}  // namespace warpmat::register_places_test

@@ -43,7 +43,7 @@ class Registers {
 
 /// The Trap that `action` raises, or nothing.
 template <typename Action>
-std::optional<warpmat::Trap> trap_of(Action action) {
+std::optional<warpmat::Trap> trap_in(Action action) {
   try {
     action();
   } catch (const warpmat::Trap& trap) {

@@ -10,7 +10,7 @@
 #include "catch.h"
 #include "execute/warp_arrays.h"
 
-using namespace warpmat;
+namespace warpmat::row_memory_test {
 
 namespace {
 
@@ -204,3 +204,5 @@ TEST_CASE("a refused row ends the instruction: ldmatrix has changed nothing, stm
       CHECK(warps == expected);
     }
 }
+
+}  // namespace warpmat::row_memory_test

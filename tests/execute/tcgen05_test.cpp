@@ -14,7 +14,7 @@
 // Products in tensor memory against an oracle of its own: formats by their bits, one sum of all K products and D, cut 25 bits below the
 // largest term (MMA-Sim's TCGen05MMA), in double, which holds all of it exactly.
 
-using namespace warpmat;
+namespace warpmat::tcgen05_test {
 
 namespace {
 
@@ -283,3 +283,5 @@ TEST_CASE("tcgen05.mma kind::f8f6f4: every pair of types against the oracle", "[
             .check();
       }
 }
+
+}  // namespace warpmat::tcgen05_test

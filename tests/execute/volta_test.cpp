@@ -14,7 +14,7 @@
 #include "numeric/oracle_format.h"
 #include "tally.h"
 
-using namespace warpmat;
+namespace warpmat::volta_test {
 
 namespace {
 
@@ -67,7 +67,7 @@ TEST_CASE("m8n8k4 of f16 on sm_90 is what the f32 cores compute") {
     const bool a_column = form.opcode.find("m8n8k4.col") != std::string::npos;
     const bool b_row = form.opcode.find(".row.f") != std::string::npos;
     const bool c_f32 = form.format(OperandName::c) == Format::f32, d_f32 = form.format(OperandName::d) == Format::f32;
-    for (const OperandClass operand_class : operand_classes)
+    for (const DotClass operand_class : dot_classes)
       for (std::size_t n = 0; n < case_count(10); ++n) {
         FormRegisters registers(form);
         for (const OperandName name : {OperandName::a, OperandName::b, OperandName::c})
@@ -118,3 +118,5 @@ TEST_CASE("m8n8k4 of f16 on sm_90 is what the f32 cores compute") {
   CHECK(tally.failures() == "");
   CHECK(forms_seen == 4 * 3);
 }
+
+}  // namespace warpmat::volta_test

@@ -11,7 +11,7 @@
 #include "compressed_table.h"
 #include "paths.h"
 
-using namespace warpmat;
+namespace warpmat::wgmma_test {
 
 namespace {
 
@@ -197,3 +197,5 @@ TEST_CASE("immediates that a form does not have are refused", "[execute][wgmma]"
   CHECK_THROWS_WITH(Wgmma(*find_wgmma(tf32), *find_target("sm_90"), newest_ptx, {}),
                     ContainsSubstring("needs sm_90a; the target is sm_90"));
 }
+
+}  // namespace warpmat::wgmma_test

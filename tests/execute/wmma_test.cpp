@@ -21,7 +21,7 @@
 // wmma against what an H200 answered: which element each place of a fragment holds is read from a table that the card filled, and products
 // are chained by the oracle over the elements that this table names.
 
-using namespace warpmat;
+namespace warpmat::wmma_test {
 
 namespace {
 
@@ -386,7 +386,7 @@ TEST_CASE("wmma.load and wmma.store trap where address or stride are wrong, and 
     Move move(instruction.form(), stride, address);
     for (std::size_t i = 0; i < move.registers[OperandName::r].size(); ++i) move.registers[OperandName::r][i].fill(7);
     change(move);
-    const auto trap = trap_of([&] { instruction.execute(move.arguments); });
+    const auto trap = trap_in([&] { instruction.execute(move.arguments); });
     for (std::size_t i = 0; i < move.registers[OperandName::r].size(); ++i)
       for (const std::uint32_t word : move.registers[OperandName::r][i]) CHECK((!trap || word == 7));
     if (trap)
@@ -471,3 +471,5 @@ TEST_CASE("wmma.mma whose D registers are also sources gives what an H200 gives"
   CHECK(rows.size() == 22);
   CHECK(compared > 2 * 50);
 }
+
+}  // namespace warpmat::wmma_test

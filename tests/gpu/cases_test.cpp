@@ -13,7 +13,7 @@
 #include "gpu/runners/emulator_runner.h"
 #include "tally.h"
 
-using namespace warpmat;
+namespace warpmat::cases_test {
 
 namespace {
 
@@ -187,3 +187,5 @@ TEST_CASE("outputs of a form are the words of its destination", "[gpu]") {
   CHECK(count("stmatrix.sync.aligned.m8n8.x2.shared.b16") == 2 * 8 * 4);
   CHECK(count("stmatrix.sync.aligned.m16n8.x4.trans.shared.b8") == 4 * 8 * 4);
 }
+
+}  // namespace warpmat::cases_test

@@ -2,7 +2,7 @@
 
 #include "catch.h"
 
-namespace warpmat {
+namespace warpmat::compare_test {
 namespace {
 
 /// d0 and d1 of 32 bits, w of 64, and 6 bytes of memory.
@@ -75,4 +75,4 @@ TEST_CASE("every differing word is counted and the first ones are listed", "[gpu
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::compare_test

@@ -19,7 +19,7 @@
 #include "paths.h"
 #include "tables/assembler.h"
 
-using namespace warpmat;
+namespace warpmat::constants_test {
 
 namespace {
 
@@ -123,3 +123,5 @@ TEST_CASE("instructions with constant operands give what an H100 gave", "[foldin
   }
   CHECK(wrong == 0);
 }
+
+}  // namespace warpmat::constants_test

@@ -11,7 +11,7 @@
 #include "gpu/mutants/variant_runner.h"
 #include "gpu/runners/emulator_runner.h"
 
-using namespace warpmat;
+namespace warpmat::deviating_test {
 
 TEST_CASE("deviations stand in the order of their enumeration and are found by name", "[deviation]") {
   std::size_t next = 0;
@@ -65,3 +65,5 @@ TEST_CASE("without deviations the deviating reference gives the emulator's bits"
       CHECK(mismatches(*form, target(name), device) == 0);
     }
 }
+
+}  // namespace warpmat::deviating_test

@@ -6,7 +6,7 @@
 #include "gpu/mutants/variant_runner.h"
 #include "gpu/runners/emulator_runner.h"
 
-using namespace warpmat;
+namespace warpmat::distinguish_test {
 
 namespace {
 
@@ -64,3 +64,5 @@ TEST_CASE("values are written as people read them", "[mutants]") {
   CHECK(value_text(Format::f32, 0x7f800001) == "NaN 0x7f800001");
   CHECK(value_text(Format::s8, 0xff) == "-1");
 }
+
+}  // namespace warpmat::distinguish_test

@@ -5,7 +5,7 @@
 #include "catch.h"
 #include "gpu/compare/random_states.h"
 
-namespace warpmat {
+namespace warpmat::emulator_runner_test {
 namespace {
 
 constexpr const char* text = R"(
@@ -95,4 +95,4 @@ TEST_CASE("a runner executes as its options say", "[gpu]") {
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::emulator_runner_test

@@ -9,7 +9,7 @@
 #include "catch.h"
 #include "gpu/rules/counting.h"
 
-using namespace warpmat;
+namespace warpmat::events_test {
 
 namespace {
 
@@ -46,7 +46,7 @@ TEST_CASE("every event has a name of its own and a meaning") {
   for (std::size_t i = 0; i < event_count; ++i) {
     CHECK(names.insert(name(static_cast<Event>(i))).second);
     CHECK_FALSE(meaning(static_cast<Event>(i)).empty());
-    CHECK(numbers(static_cast<Event>(i)) > 0);
+    CHECK(numbers_of(static_cast<Event>(i)) > 0);
   }
 }
 
@@ -173,3 +173,5 @@ TEST_CASE("counts add up, and counting does not change the bits") {
   CHECK(CountingArithmetic(all).step(dot_models::hopper, Format::f16, halves, halves, 0x3c00) ==
         dot_step(dot_models::hopper, Format::f16, halves, halves, 0x3c00));
 }
+
+}  // namespace warpmat::events_test

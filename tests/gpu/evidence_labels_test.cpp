@@ -13,7 +13,7 @@
 #include "gpu/recordings/vectors.h"
 #include "paths.h"
 
-using namespace warpmat;
+namespace warpmat::evidence_labels_test {
 
 namespace {
 
@@ -87,3 +87,5 @@ TEST_CASE("a row is replayed on a hardware if, and only if, published outputs of
   CHECK(!labelled.empty());
   CHECK((published == labelled));
 }
+
+}  // namespace warpmat::evidence_labels_test

@@ -19,7 +19,7 @@
 #include "gpu/runners/emulator_runner.h"
 #include "paths.h"
 
-using namespace warpmat;
+namespace warpmat::faults_test {
 
 namespace {
 
@@ -207,3 +207,5 @@ TEST_CASE("recorded answers report every fault", "[gpu][faults]") {
     CHECK(different > 0);
   }
 }
+
+}  // namespace warpmat::faults_test

@@ -11,7 +11,7 @@
 #include "gpu/compare/compare.h"
 #include "gpu/runners/emulator_runner.h"
 
-using namespace warpmat;
+namespace warpmat::fuzz_test {
 
 namespace {
 
@@ -171,3 +171,5 @@ TEST_CASE("shrinking keeps what needs each other", "[gpu]") {
   const auto chained = [&](const FuzzProgram& p) { return has(p, "5") && (has(p, "30") || !has(p, "31")); };
   CHECK(shrink(program, chained).text() == "5\n");
 }
+
+}  // namespace warpmat::fuzz_test

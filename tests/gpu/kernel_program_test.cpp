@@ -8,7 +8,7 @@
 #include "gpu/compare/compare_kernels.h"
 #include "gpu/runners/scalar_case.h"
 
-namespace warpmat {
+namespace warpmat::kernel_program_test {
 namespace {
 
 const Target& hopper() {
@@ -76,4 +76,4 @@ TEST_CASE("a kernel that fails is shortened to what makes it fail", "[gpu]") {
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::kernel_program_test

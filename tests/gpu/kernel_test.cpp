@@ -11,7 +11,7 @@
 #include "gpu/runners/emulator_runner.h"
 #include "ptx/random_program.h"
 
-namespace warpmat {
+namespace warpmat::kernel_test {
 namespace {
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -118,4 +118,4 @@ TEST_CASE("an assembler's log is shown with the line that it names", "[gpu]") {
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::kernel_test

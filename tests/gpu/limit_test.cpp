@@ -6,7 +6,7 @@
 #include "catch.h"
 #include "gpu/runners/emulator_runner.h"
 
-using namespace warpmat;
+namespace warpmat::limit_test {
 
 namespace {
 
@@ -96,3 +96,5 @@ TEST_CASE("a recording keeps its limit by its examples, those that contradict la
   CHECK_THROWS_WITH(limit_size(none, 100),
                     Catch::Matchers::StartsWith("the limit of 100 bytes is too small: without any example the file has "));
 }
+
+}  // namespace warpmat::limit_test

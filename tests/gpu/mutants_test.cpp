@@ -12,7 +12,7 @@
 #include "gpu/mutants/refute.h"
 #include "paths.h"
 
-using namespace warpmat;
+namespace warpmat::mutants_test {
 
 namespace {
 
@@ -89,3 +89,5 @@ TEST_CASE("answers that are not the emulator's say nothing about mutants", "[mut
   recording.answers.front().digests.front().back() ^= 1;
   CHECK_THROWS_AS(refute_mutants(recording), std::runtime_error);
 }
+
+}  // namespace warpmat::mutants_test

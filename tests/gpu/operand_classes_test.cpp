@@ -13,7 +13,7 @@
 
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::operand_classes_test {
 
 namespace {
 
@@ -497,3 +497,5 @@ TEST_CASE("class ladder of integers: sums on both limits of s32, one beside, and
     CHECK((returning > 0) == has_signs);
   }
 }
+
+}  // namespace warpmat::operand_classes_test

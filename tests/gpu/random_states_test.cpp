@@ -6,7 +6,7 @@
 #include "catch.h"
 #include "gpu/runners/emulator_runner.h"
 
-namespace warpmat {
+namespace warpmat::random_states_test {
 namespace {
 
 TEST_CASE("a warp's random state depends on the seed and its number alone", "[gpu]") {
@@ -45,4 +45,4 @@ TEST_CASE("addresses that the program computes are no inputs", "[gpu]") {
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::random_states_test

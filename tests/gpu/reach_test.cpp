@@ -2,7 +2,7 @@
 
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::reach_test {
 
 namespace {
 
@@ -62,7 +62,7 @@ TEST_CASE("what can be reached follows from formats and units") {
 
 TEST_CASE("every region concerns some form, and can be reached in some") {
   for (std::size_t i = 0; i < event_count; ++i)
-    for (std::size_t number = 0; number < numbers(static_cast<Event>(i)); ++number) {
+    for (std::size_t number = 0; number < numbers_of(static_cast<Event>(i)); ++number) {
       bool concerns = false, reachable = false;
       for (const Form& form : forms())
         for (const Target& target : targets())
@@ -77,3 +77,5 @@ TEST_CASE("every region concerns some form, and can be reached in some") {
       CHECK((concerns && reachable) == !(invalid_code || no_distance));
     }
 }
+
+}  // namespace warpmat::reach_test

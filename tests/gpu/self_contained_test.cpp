@@ -9,7 +9,7 @@
 #include "ptx/random_program.h"
 #include "tally.h"
 
-namespace warpmat {
+namespace warpmat::self_contained_test {
 namespace {
 
 /// Warp `warp` of `initial` after `program`, as written by self_contained for another runner, equals the final state of the program.
@@ -76,4 +76,4 @@ TEST_CASE("a program with registers of every width can be written without input"
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::self_contained_test

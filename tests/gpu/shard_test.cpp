@@ -7,7 +7,7 @@
 
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::shard_test {
 
 TEST_CASE("the parts of a run follow each other, are all of it, and are about equally large", "[gpu]") {
   for (const std::uint64_t total : {0u, 1u, 2u, 7u, 100u, 4096u, 1'000'003u})
@@ -38,3 +38,5 @@ TEST_CASE("a part is written as its number and how many there are, and nothing e
                       "'" + std::string(wrong) + "' is no part of a run: I/N with I from 1 to N and N at most 1000000, for example 2/8");
   }
 }
+
+}  // namespace warpmat::shard_test

@@ -8,7 +8,7 @@
 #include "gpu/cases/cases.h"
 #include "gpu/runners/emulator_runner.h"
 
-namespace warpmat {
+namespace warpmat::sweep_test {
 namespace {
 
 /// The emulator with a fault: `damage` changes what it ends with.
@@ -159,4 +159,4 @@ TEST_CASE("a runner that fails ends the sweep, and the rows before stand", "[gpu
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::sweep_test

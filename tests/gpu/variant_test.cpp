@@ -5,7 +5,7 @@
 
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::variant_test {
 
 namespace {
 
@@ -59,3 +59,5 @@ TEST_CASE("a variant that does not fit the form is refused", "[mutants]") {
   CHECK_THROWS_AS(VariedLowering(product(), row_of(product()), parse_variant("table:floor_f16=-20")), std::invalid_argument);
   CHECK_NOTHROW(VariedLowering(integers, row_of(integers), parse_variant("table:clamp_added")));
 }
+
+}  // namespace warpmat::variant_test

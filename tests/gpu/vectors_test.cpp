@@ -13,7 +13,7 @@
 #include "gpu/runners/emulator_runner.h"
 #include "paths.h"
 
-using namespace warpmat;
+namespace warpmat::vectors_test {
 
 namespace {
 
@@ -197,3 +197,5 @@ TEST_CASE("the emulator gives the answers that were recorded from GPUs", "[gpu]"
     if (!unavailable(form, target("sm_90a")))
       CHECK((replayed_forms.contains(form.opcode) ? "" : "no recorded answers: " + form.opcode) == "");
 }
+
+}  // namespace warpmat::vectors_test

@@ -21,7 +21,7 @@
 #include "gpu/runners/emulator_runner.h"
 #include "paths.h"
 
-using namespace warpmat;
+namespace warpmat::wgmma_cases_test {
 
 namespace {
 
@@ -194,3 +194,5 @@ TEST_CASE("recorded answers refute every mutant of the arithmetic of wgmma, turn
   CHECK(mutants > 20);
   CHECK(floors > 4);
 }
+
+}  // namespace warpmat::wgmma_cases_test

@@ -20,7 +20,7 @@
 #include "gpu/runners/kernel.h"
 #include "gpu/runners/scalar_case.h"
 
-namespace warpmat {
+namespace warpmat::wrapped_program_test {
 namespace {
 
 constexpr const char* some_targets[]{"sm_75", "sm_80", "sm_89", "sm_90a", "sm_120a"};
@@ -169,4 +169,4 @@ TEST_CASE("launch executes the kernel around every scalar instruction of a list 
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::wrapped_program_test

@@ -11,7 +11,7 @@
 #include "paths.h"
 #include "tally.h"
 
-using namespace warpmat;
+namespace warpmat::cute_test {
 
 namespace {
 
@@ -106,3 +106,5 @@ TEST_CASE("fragments agree with CUTLASS's thread-value layouts", "[vectors]") {
   CHECK(lines == 36296);  // the whole file
   CHECK(layouts.size() == 64);
 }
+
+}  // namespace warpmat::cute_test

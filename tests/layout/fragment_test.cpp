@@ -8,7 +8,7 @@
 #include "catch.h"
 #include "tally.h"
 
-using namespace warpmat;
+namespace warpmat::fragment_test {
 
 namespace {
 
@@ -190,3 +190,5 @@ TEST_CASE("accumulators of more than eight columns: further registers, no column
         }
     }
 }
+
+}  // namespace warpmat::fragment_test

@@ -5,7 +5,7 @@
 #include "oracle/oracle.h"
 #include "tally.h"
 
-using namespace warpmat;
+namespace warpmat::isa_formulas_test {
 
 namespace {
 
@@ -93,3 +93,5 @@ TEST_CASE("8x8 matrices have the layout of PTX ISA 9.7.14.5.15, plain and transp
           }
     }
 }
+
+}  // namespace warpmat::isa_formulas_test

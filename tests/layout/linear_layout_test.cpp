@@ -10,7 +10,7 @@
 
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::linear_layout_test {
 
 namespace {
 
@@ -369,3 +369,5 @@ TEST_CASE("an axis has up to 2^32 coordinates", "[layout]") {
   const TiledLayout three(quarter, {{address, address, 3}});
   CHECK_THROWS_AS(three(point_of(address, 0xc0000000)), std::invalid_argument);
 }
+
+}  // namespace warpmat::linear_layout_test

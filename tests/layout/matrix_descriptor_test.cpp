@@ -10,7 +10,7 @@
 #include "compressed_table.h"
 #include "paths.h"
 
-using namespace warpmat;
+namespace warpmat::matrix_descriptor_test {
 
 namespace {
 
@@ -71,3 +71,5 @@ TEST_CASE("the swizzle of a descriptor is that of shared memory", "[layout][wgmm
       }
   }
 }
+
+}  // namespace warpmat::matrix_descriptor_test

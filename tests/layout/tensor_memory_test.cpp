@@ -10,7 +10,7 @@
 #include "catch.h"
 #include "contains.h"
 
-using namespace warpmat;
+namespace warpmat::tensor_memory_test {
 
 namespace {
 
@@ -93,3 +93,5 @@ TEST_CASE("wrong fields of a shared memory descriptor are named", "[layout][tcge
   for (const std::uint64_t mode : {3u, 5u, 7u})
     CHECK_THAT(problem(good | mode << 61), ContainsSubstring("has swizzling mode " + std::to_string(mode)));
 }
+
+}  // namespace warpmat::tensor_memory_test

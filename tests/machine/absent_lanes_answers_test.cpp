@@ -14,7 +14,7 @@
 #include "machine/kernel.h"
 #include "paths.h"
 
-namespace warpmat {
+namespace warpmat::absent_lanes_answers_test {
 namespace {
 
 constexpr std::size_t words_of_thread = 16, max_in = 384;
@@ -97,4 +97,4 @@ TEST_CASE("absent lanes: where an H100 goes on, every word is the same; where it
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::absent_lanes_answers_test

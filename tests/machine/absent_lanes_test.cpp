@@ -8,7 +8,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::absent_lanes_test {
 
 namespace {
 
@@ -183,3 +183,5 @@ TEST_CASE("what a warp did before it exited comes before the barriers of the oth
   const LaunchOptions races_alone{.checks = {.uninitialised = false, .races = true}};
   CHECK_THAT(message_of([&] { words_of(word_kernel(store + counted), {1}, {64}, races_alone); }), ContainsSubstring("race at"));
 }
+
+}  // namespace warpmat::absent_lanes_test

@@ -7,7 +7,7 @@
 
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::argument_test {
 
 namespace {
 
@@ -32,3 +32,5 @@ TEST_CASE("an argument has the bytes of its number or struct", "[launch]") {
   CHECK(arguments[1].bytes() == std::vector<std::uint8_t>{0, 0, 0x80, 0x3f, 0, 0, 0, 0x40});
   CHECK(arguments[2].bytes() == std::vector<std::uint8_t>{0, 0, 0, 0, 0, 0x7f, 0, 0});
 }
+
+}  // namespace warpmat::argument_test

@@ -14,7 +14,7 @@
 #include "paths.h"
 #include "tables/assembler.h"
 
-namespace warpmat {
+namespace warpmat::async_spellings_test {
 namespace {
 
 constexpr const char* declarations =
@@ -82,4 +82,4 @@ TEST_CASE("the installed ptxas takes what the table of asynchronous statements s
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::async_spellings_test

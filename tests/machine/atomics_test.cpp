@@ -7,7 +7,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-namespace warpmat {
+namespace warpmat::atomics_test {
 namespace {
 
 struct Sum {
@@ -71,4 +71,4 @@ TEST_CASE("atomic sums of f64 keep NaNs in global memory and make them quiet in 
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::atomics_test

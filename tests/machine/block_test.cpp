@@ -6,7 +6,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::block_test {
 
 TEST_CASE("bar.sync: what one warp stores before it another one loads after it, in every order of the warps", "[machine][block]") {
   const Module module = word_kernel(R"(
@@ -210,3 +210,5 @@ TEST_CASE("a launch with the stop flag set ends with a trap of kind limit, whate
     CHECK(message_of(stopped).find("the launch was stopped from outside") != std::string::npos);
   }
 }
+
+}  // namespace warpmat::block_test

@@ -11,7 +11,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::bulk_copy_test {
 
 namespace {
 
@@ -284,3 +284,5 @@ TEST_CASE("Tensor maps are checked as the driver checks them", "[machine][bulk]"
   CHECK(decoded->box[0] == 32);
   CHECK_FALSE(TensorMap::decode(std::vector<std::uint8_t>(128)));
 }
+
+}  // namespace warpmat::bulk_copy_test

@@ -4,7 +4,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::call_test {
 
 TEST_CASE("calls: parameters and results through .param and .reg, barriers and divergence inside, recursion", "[machine][call]") {
   const std::string functions = R"(
@@ -147,3 +147,5 @@ TEST_CASE("calls through registers and through a table of functions, each lane i
     CHECK(trap.find("no function") != std::string::npos);
   }
 }
+
+}  // namespace warpmat::call_test

@@ -5,7 +5,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::cluster_deadlock_test {
 
 namespace {
 
@@ -62,3 +62,5 @@ TEST_CASE("A loop that counts its tests is no deadlock before it ends", "[machin
                               {1}, {32});
   CHECK(found == std::vector<std::uint32_t>(32, 5000));
 }
+
+}  // namespace warpmat::cluster_deadlock_test

@@ -7,7 +7,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::cluster_test {
 
 namespace {
 
@@ -241,3 +241,5 @@ TEST_CASE("A tensor map is edited on the device", "[machine][cluster]") {
   launch(Kernel(module, "k"), {{1}, {1}}, memory, {place, out});
   CHECK(memory.read<std::uint32_t>(out, 2) == std::vector<std::uint32_t>{100 + 16 + 11, 0});
 }
+
+}  // namespace warpmat::cluster_test

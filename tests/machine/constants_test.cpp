@@ -10,7 +10,7 @@
 #include "contains.h"
 #include "kernel.h"
 
-using namespace warpmat;
+namespace warpmat::constants_test {
 
 namespace {
 
@@ -133,3 +133,5 @@ TEST_CASE("What ptxas refuses: types that mov, selp, ld and st do not have, type
   CHECK(contains(minus("ld.global.u32 %d, [%out-4];"), "ptxas takes no minus here: write +-"));
   CHECK(minus("ld.global.u32 %d, [%out+16-8-8]; ld.global.u32 %d, [%out+-4+4];") == "nothing");
 }
+
+}  // namespace warpmat::constants_test

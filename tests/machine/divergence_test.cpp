@@ -4,7 +4,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::divergence_test {
 
 namespace {
 
@@ -151,3 +151,5 @@ TEST_CASE("the registers of a long program share a small frame and keep their va
   const Module module = word_kernel(body + "add.u32 %d, %x599, %x0;\n");
   CHECK(words_of(module, {1}, {32}) == expected_of(32, [&](std::uint32_t i) { return 2 * i + sum; }));
 }
+
+}  // namespace warpmat::divergence_test

@@ -5,7 +5,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::exchange_test {
 
 namespace {
 
@@ -109,3 +109,5 @@ TEST_CASE("masks that do not name the executing lane, and lanes that never come"
       trap_of(word_kernel("setp.ge.u32 %p1, %i, 4; @%p1 bra END; shfl.sync.idx.b32 %d, %i, 0, 31, -1; END: barrier.sync 0;"), {32});
   CHECK_THAT(trap, ContainsSubstring("shfl.sync.idx.b32 is executed by lanes 0x0000000f only; lanes 0xfffffff0, which must take part"));
 }
+
+}  // namespace warpmat::exchange_test

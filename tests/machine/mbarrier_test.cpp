@@ -6,7 +6,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::mbarrier_test {
 
 namespace {
 
@@ -140,3 +140,5 @@ TEST_CASE("mbarrier statements that ptxas 13.0 refuses are refused", "[machine][
   const Module older = word_kernel(with_barrier(1, "mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r19], 0;"), "sm_80");
   CHECK(message_of([&] { Kernel(older, "k"); }).find("needs sm_90 or later") != std::string::npos);
 }
+
+}  // namespace warpmat::mbarrier_test

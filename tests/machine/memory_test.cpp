@@ -4,7 +4,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::memory_test {
 
 TEST_CASE("shared variables have the addresses that ptxas gives them: in order, at their declared alignment, the dynamic array last",
           "[machine][memory]") {
@@ -242,3 +242,5 @@ TEST_CASE(".global and .const variables of a body are there once, with their con
   }
   CHECK(memory.read<std::uint32_t>(variable_address(kernel, memory, "number"), 1).front() == 1);
 }
+
+}  // namespace warpmat::memory_test

@@ -18,7 +18,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::observer_test {
 using machine::AccessEvent;
 using machine::BarrierEvent;
 using machine::BlockEvent;
@@ -348,3 +348,5 @@ TEST_CASE("A barrier says who continues, and which warps have exited instead", "
   launch(Kernel(module, "k"), {{1}, {96}, 0}, memory, {out}, {.observers = {&script}});
   CHECK(std::ranges::count(script.lines, "barrier 3: 3 continue, 4 exited") == 1);
 }
+
+}  // namespace warpmat::observer_test

@@ -11,7 +11,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::planted_bugs_test {
 
 namespace {
 
@@ -451,3 +451,5 @@ TEST_CASE("right kernels get no report with all checks on, in every order of the
       CHECK(report_of(planted(kernel.body), kernel.threads, all_checks, schedule).text == "");
     }
 }
+
+}  // namespace warpmat::planted_bugs_test

@@ -10,7 +10,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::planted_copies_test {
 
 namespace {
 
@@ -237,3 +237,5 @@ TEST_CASE("their right twins get no report", "[machine][planted]") {
       CHECK(report_of(planted(twin_of(bug)), schedule, bug.cluster, {.races = true}).text == "nothing");
     }
 }
+
+}  // namespace warpmat::planted_copies_test

@@ -9,7 +9,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::report_lines_test {
 
 namespace {
 
@@ -97,3 +97,5 @@ TEST_CASE("wrong use of an mbarrier names it and who came before", "[machine][mb
              ContainsSubstring("2 arrivals at an mbarrier whose phase misses 1 of 2: mbarrier 1 of 2 in 'ring', 24 bytes into it, at "
                                "0x418: its phase of parity 0 misses 1 of 2 arrivals; no phase has ended; in this one: warp 0 at line "));
 }
+
+}  // namespace warpmat::report_lines_test

@@ -6,7 +6,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-namespace warpmat {
+namespace warpmat::requirements_test {
 namespace {
 
 /// What is wrong with `statement` on `target`, or "nothing".
@@ -34,4 +34,4 @@ TEST_CASE("fences of proxies are taken where they exist", "[machine]") {
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::requirements_test

@@ -3,7 +3,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::scalar_statements_test {
 
 namespace {
 
@@ -58,3 +58,5 @@ TEST_CASE("a comparison with one result writes that alone, under a guard too", "
     CHECK(odd[thread] == thread % 2);
   }
 }
+
+}  // namespace warpmat::scalar_statements_test

@@ -17,7 +17,7 @@
 #include "machine/kernel.h"
 #include "paths.h"
 
-using namespace warpmat;
+namespace warpmat::tensor_answers_test {
 
 namespace {
 
@@ -207,3 +207,5 @@ TEST_CASE("tensor maps are refused where CUDA's driver refuses them", "[machine]
   for (const TensorMap::Mode mode : {TensorMap::Mode::tile, TensorMap::Mode::im2col})
     for (const bool fine : {false, true}) CHECK(counts[{mode, fine}] > 400);
 }
+
+}  // namespace warpmat::tensor_answers_test

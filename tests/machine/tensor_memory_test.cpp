@@ -8,7 +8,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::tensor_memory_test {
 
 // tcgen05 in kernels of four warps. A and B of products are 1.0, so every element of m128n16k16 is 16.
 
@@ -232,3 +232,5 @@ TEST_CASE("statements of tcgen05 that are not executed are refused by name", "[m
   CHECK_THAT(says("tcgen05.ld.sync.aligned.16x256b.x64.b32 {%r1}, [%r2];"),
              ContainsSubstring("would move 256 registers; 128 are the most, with .x32"));
 }
+
+}  // namespace warpmat::tensor_memory_test

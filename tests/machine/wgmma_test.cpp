@@ -8,7 +8,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::wgmma_test {
 
 // wgmma in kernels. All of A and B is 1.0, so every element of m64n8k16 is 16.
 
@@ -227,3 +227,5 @@ TEST_CASE("setmaxnreg: immediates and targets as ptxas takes them", "[machine][w
   for (const char* target : {"sm_100f", "sm_103a", "sm_110f", "sm_121a"}) CHECK(message("40", target) == "nothing");
   for (const char* target : {"sm_90", "sm_100", "sm_120"}) CHECK_THAT(message("40", target), ContainsSubstring("; the target is"));
 }
+
+}  // namespace warpmat::wgmma_test

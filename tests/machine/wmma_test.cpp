@@ -5,7 +5,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::wmma_test {
 
 namespace {
 
@@ -89,3 +89,5 @@ TEST_CASE("wmma traps in kernels where addresses or strides differ between lanes
   CHECK(trap_of_change("mov.u32 %r39, 4096;").find("outside of any buffer") != std::string::npos);
   CHECK(trap_of_change("@%last ret;").find("needs all 32 lanes") != std::string::npos);
 }
+
+}  // namespace warpmat::wmma_test

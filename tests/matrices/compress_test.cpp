@@ -14,7 +14,7 @@
 #include "execute/registers.h"
 #include "execute/small_numbers.h"
 
-using namespace warpmat;
+namespace warpmat::compress_test {
 
 namespace {
 
@@ -210,3 +210,5 @@ TEST_CASE("scatter_one and gather_one name a matrix that the fragment does not h
   CHECK_THROWS_WITH(scatter_one(fragment, 0, Format::u4, codes, two.list()), "the fragment fills 1 registers of 32 bits; 2 given");
   CHECK_THROWS_WITH(gather_one(fragment, 0, Format::u8, e.list()), "the fragment's elements have 4 bits; u8 has 8");
 }
+
+}  // namespace warpmat::compress_test

@@ -15,7 +15,7 @@
 #include "catch.h"
 #include "contains.h"
 
-using namespace warpmat;
+namespace warpmat::matrix_difference_test {
 
 namespace {
 
@@ -268,3 +268,5 @@ TEST_CASE("a matrix in Eigen is compared after rounding, and a large one in a mo
   const Floats other = moved(large, n, n, [](auto r, auto c) { return std::pair(r, c ^ r % 8 * 8); });
   CHECK(contains(compared(other, large, n, n).text, "what: C[r,c] holds what belongs at C[r, c xor 8*(r mod 8)]"));
 }
+
+}  // namespace warpmat::matrix_difference_test

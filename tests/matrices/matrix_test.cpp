@@ -12,7 +12,7 @@
 #include "execute/registers.h"
 #include "oracle/oracle.h"
 
-using namespace warpmat;
+namespace warpmat::matrix_test {
 
 namespace {
 
@@ -204,3 +204,5 @@ TEST_CASE("matrices, registers and formats of a wrong size are refused with the 
   CHECK(refuses([&] { return compare(c_f32, Format::f32, four.list(), wrong); }, "16x8", "8x16"));
   CHECK(refuses([&] { return compare(c_f32, Format::f32, three.list(), right); }, "4 registers", "3 given"));
 }
+
+}  // namespace warpmat::matrix_test

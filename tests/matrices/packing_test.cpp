@@ -14,7 +14,7 @@
 #include "execute/registers.h"
 #include "execute/small_numbers.h"
 
-using namespace warpmat;
+namespace warpmat::packing_test {
 
 namespace {
 
@@ -151,3 +151,5 @@ TEST_CASE("packing: formats and sizes that do not fit are named") {
   CHECK_THROWS_WITH(unpack_rows(RowPacking::b8x16, Format::e4m3, Bytes(40), 32), "40 bytes are not whole rows of 32");
   CHECK_THROWS_AS(unpack_rows(RowPacking::b8x16, Format::f16, Bytes(32), 16), std::invalid_argument);
 }
+
+}  // namespace warpmat::packing_test

@@ -12,7 +12,7 @@
 #include "execute/registers.h"
 #include "execute/small_numbers.h"
 
-using namespace warpmat;
+namespace warpmat::scales_test {
 
 namespace {
 
@@ -146,7 +146,7 @@ TEST_CASE("ids that the ISA does not define are named, and trap") {
     FormRegisters x(form);
     x.fill(random);
     set_ids(x, c.ids_name, c.ids);
-    const auto trap = trap_of([&] { Instruction(form, target("sm_120a")).execute(x.arguments()); });
+    const auto trap = trap_in([&] { Instruction(form, target("sm_120a")).execute(x.arguments()); });
     REQUIRE(trap.has_value());
     CHECK(trap->reason == c.message);
     CHECK(trap->lane == 0);
@@ -156,7 +156,7 @@ TEST_CASE("ids that the ISA does not define are named, and trap") {
   x.fill(random);
   set_ids(x, OperandName::ids_a, {2, 1});
   x[OperandName::ids_a][1][9] = 0;
-  const auto trap = trap_of([&] { Instruction(form, target("sm_120a")).execute(x.arguments()); });
+  const auto trap = trap_in([&] { Instruction(form, target("sm_120a")).execute(x.arguments()); });
   REQUIRE(trap.has_value());
   CHECK(trap->reason == "ids-a is {2, 0}; it must be {2, 1} as in lane 0");
   CHECK(trap->lane == 9);
@@ -164,3 +164,5 @@ TEST_CASE("ids that the ISA does not define are named, and trap") {
   CHECK_THROWS_WITH(scale_matrix(plain, OperandName::ids_a, {}), plain.opcode + " has no operand ids-a that selects scale factors");
   CHECK_THROWS_WITH(scale_matrix(form, OperandName::a, {}), form.opcode + " has no operand a that selects scale factors");
 }
+
+}  // namespace warpmat::scales_test

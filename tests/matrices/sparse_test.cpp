@@ -16,7 +16,7 @@
 #include "oracle/oracle.h"
 #include "tally.h"
 
-using namespace warpmat;
+namespace warpmat::sparse_test {
 
 namespace {
 
@@ -32,7 +32,7 @@ std::uint64_t expected(const Form& form, Semantics semantics, const Codes& a, co
   return oracle::float_dot(oracle::hopper_unit(256 / bits), *oracle_format(a_format), *oracle_format(b_format), *oracle_format(d), a, b, c);
 }
 
-void put(const Operand& operand, Registers& registers, OperandClass operand_class, std::mt19937_64& random) {
+void put(const Operand& operand, Registers& registers, DotClass operand_class, std::mt19937_64& random) {
   const Fragment& f = operand.fragment;
   if (is_integer(row(*operand.format))) return registers.fill(random);
   for (int i = 0; i < f.rows(); ++i)
@@ -54,8 +54,8 @@ TEST_CASE("every sparse mma of sm_90 is the dense product of what its metadata s
     const int bits = row(*a.format).bits;
     ++forms_seen[bits];
     FormRegisters registers(form);
-    for (std::size_t n = 0; n < case_count(2 * std::size(operand_classes)); ++n) {
-      const OperandClass operand_class = operand_classes[turn++ % std::size(operand_classes)];
+    for (std::size_t n = 0; n < case_count(2 * std::size(dot_classes)); ++n) {
+      const DotClass operand_class = dot_classes[turn++ % std::size(dot_classes)];
       registers.fill(random);
       for (const Operand* operand : {&a, &b, &c}) put(*operand, registers[operand->name], operand_class, random);
       execute_both_paths(mma, registers.arguments());
@@ -83,3 +83,5 @@ TEST_CASE("every sparse mma of sm_90 is the dense product of what its metadata s
   // bits.
   CHECK(forms_seen == std::map<int, std::size_t>{{32, 2 * 2}, {16, 2 * 6}, {8, 2 * (16 + 4)}, {4, 2 * 16}});
 }
+
+}  // namespace warpmat::sparse_test

@@ -9,7 +9,7 @@
 
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::dot_known_answers_test {
 
 namespace {
 
@@ -279,3 +279,5 @@ TEST_CASE("beside tiny products a hopper unit keeps bits down to 2^-158, or 2^-1
   CHECK(left(151, 1) == Hex{1});
   CHECK(left(152, 1) == Hex{2});
 }
+
+}  // namespace warpmat::dot_known_answers_test

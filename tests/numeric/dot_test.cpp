@@ -12,7 +12,7 @@
 #include "numeric/oracle_format.h"
 #include "tally.h"
 
-using namespace warpmat;
+namespace warpmat::dot_test {
 
 namespace {
 
@@ -60,7 +60,7 @@ TEST_CASE("dot products of every model and format agree with the oracle bit for 
   std::mt19937_64 random(9);
   Tally tally;
   const std::size_t cases = case_count(2'000);
-  for (const OperandClass operand_class : operand_classes)
+  for (const DotClass operand_class : dot_classes)
     for (std::size_t i = 0; i < cases; ++i) {
       // One step mostly, sometimes two, a half, or a single product.
       const auto whole = static_cast<std::size_t>(step);
@@ -75,12 +75,12 @@ TEST_CASE("dot products of every model and format agree with the oracle bit for 
                    [&] { return fmt::format("{}, {}: got {:x}, expected {:x}", name(operand_class), shown(x), got, expected); });
     }
   CHECK(tally.failures() == "");
-  CHECK(tally.comparisons() == cases * std::size(operand_classes));
+  CHECK(tally.comparisons() == cases * std::size(dot_classes));
 }
 
 TEST_CASE("the random operands reach what they are meant to reach") {
   std::mt19937_64 random(10);
-  const auto results_of = [&](OperandClass operand_class, Format format, Format accumulator) {
+  const auto results_of = [&](DotClass operand_class, Format format, Format accumulator) {
     std::size_t zeros = 0, infinities = 0, nans = 0;
     for (int i = 0; i < 1000; ++i) {
       const DotOperands x = draw_operands(operand_class, format, format, accumulator, 8, random);
@@ -91,10 +91,10 @@ TEST_CASE("the random operands reach what they are meant to reach") {
     }
     return std::array{zeros, infinities, nans};
   };
-  CHECK(results_of(OperandClass::narrow_exponents, Format::f16, Format::f32) == std::array<std::size_t, 3>{0, 0, 0});
-  CHECK(results_of(OperandClass::cancelling, Format::f16, Format::f32)[0] > 50);
-  CHECK(results_of(OperandClass::wide_exponents, Format::f16, Format::f16)[1] > 50);
-  const auto specials = results_of(OperandClass::specials, Format::bf16, Format::f32);
+  CHECK(results_of(DotClass::narrow_exponents, Format::f16, Format::f32) == std::array<std::size_t, 3>{0, 0, 0});
+  CHECK(results_of(DotClass::cancelling, Format::f16, Format::f32)[0] > 50);
+  CHECK(results_of(DotClass::wide_exponents, Format::f16, Format::f16)[1] > 50);
+  const auto specials = results_of(DotClass::specials, Format::bf16, Format::f32);
   CHECK(specials[1] > 50);
   CHECK(specials[2] > 50);
   CHECK(specials[1] + specials[2] < 950);
@@ -103,7 +103,7 @@ TEST_CASE("the random operands reach what they are meant to reach") {
 TEST_CASE("a dot product is the chain of its steps, ascending") {
   std::mt19937_64 random(11);
   for (int i = 0; i < 200; ++i) {
-    const DotOperands x = draw_operands(OperandClass::wide_exponents, Format::f16, Format::f16, Format::f32, 16, random);
+    const DotOperands x = draw_operands(DotClass::wide_exponents, Format::f16, Format::f16, Format::f32, 16, random);
     const std::vector<Value> a = decoded(Format::f16, x.a), b = decoded(Format::f16, x.b);
     std::uint64_t c = x.c;
     for (std::size_t k = 0; k < 16; k += 4)
@@ -115,7 +115,7 @@ TEST_CASE("a dot product is the chain of its steps, ascending") {
 TEST_CASE("the order inside a step does not matter") {
   std::mt19937_64 random(12);
   for (int i = 0; i < 200; ++i) {
-    const DotOperands x = draw_operands(OperandClass::wide_exponents, Format::bf16, Format::bf16, Format::f32, 16, random);
+    const DotOperands x = draw_operands(DotClass::wide_exponents, Format::bf16, Format::bf16, Format::f32, 16, random);
     std::vector<Value> a = decoded(Format::bf16, x.a), b = decoded(Format::bf16, x.b);
     const std::uint64_t forward = dot_step(dot_models::hopper, Format::f32, a, b, x.c);
     std::ranges::reverse(a);
@@ -123,3 +123,5 @@ TEST_CASE("the order inside a step does not matter") {
     REQUIRE(dot_step(dot_models::hopper, Format::f32, a, b, x.c) == forward);
   }
 }
+
+}  // namespace warpmat::dot_test

@@ -11,7 +11,7 @@
 #include "numeric/oracle_format.h"
 #include "tally.h"
 
-using namespace warpmat;
+namespace warpmat::format_test {
 
 namespace {
 
@@ -231,3 +231,5 @@ TEST_CASE("formats are found by PTX's spelling and by nothing else") {
   }
   for (const char* unknown : {"", "f1", "f166", ".f16", "F16", "f8"}) CHECK(find_format(unknown) == nullptr);
 }
+
+}  // namespace warpmat::format_test

@@ -6,7 +6,7 @@
 
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::multi_function_test {
 
 namespace {
 
@@ -128,3 +128,5 @@ TEST_CASE("The multi-function unit's squarer has the products of weight 2^19 and
     REQUIRE(multi_function::truncated_square(x) == sum >> 19);
   }
 }
+
+}  // namespace warpmat::multi_function_test

@@ -55,31 +55,31 @@ std::uint64_t power_or_zero(const oracle::FloatFormat& f, std::uint64_t end, std
 
 }  // namespace
 
-std::string_view name(OperandClass operand_class) {
+std::string_view name(DotClass operand_class) {
   switch (operand_class) {
-    case OperandClass::random_bits: return "random bits";
-    case OperandClass::narrow_exponents: return "narrow exponents";
-    case OperandClass::wide_exponents: return "wide exponents";
-    case OperandClass::subnormals: return "subnormals";
-    case OperandClass::cancelling: return "cancelling sums";
-    case OperandClass::specials: return "specials";
-    case OperandClass::powers: return "powers";
+    case DotClass::random_bits: return "random bits";
+    case DotClass::narrow_exponents: return "narrow exponents";
+    case DotClass::wide_exponents: return "wide exponents";
+    case DotClass::subnormals: return "subnormals";
+    case DotClass::cancelling: return "cancelling sums";
+    case DotClass::specials: return "specials";
+    case DotClass::powers: return "powers";
   }
   return "";
 }
 
-std::uint64_t draw_code(OperandClass operand_class, Format format, std::mt19937_64& random) {
+std::uint64_t draw_code(DotClass operand_class, Format format, std::mt19937_64& random) {
   const oracle::FloatFormat f = *oracle_format(format);
   const std::uint64_t fields = std::uint64_t{1} << f.exponent_bits;
   const std::uint64_t bias = fields / 2 - 1;
   switch (operand_class) {
-    case OperandClass::random_bits: return random() & mask(f.bits);
-    case OperandClass::narrow_exponents:
-    case OperandClass::cancelling: return with_field(f, bias - 1 + below(3, random), random);
-    case OperandClass::wide_exponents: return with_field(f, below(fields - 1, random), random);
-    case OperandClass::subnormals: return random() % 3 != 0 ? with_field(f, 0, random) : with_field(f, below(fields - 1, random), random);
-    case OperandClass::specials: return random() % 4 == 0 ? special_code(f, random) : with_field(f, below(fields - 1, random), random);
-    case OperandClass::powers: return power_or_zero(f, powers_of(f), random);
+    case DotClass::random_bits: return random() & mask(f.bits);
+    case DotClass::narrow_exponents:
+    case DotClass::cancelling: return with_field(f, bias - 1 + below(3, random), random);
+    case DotClass::wide_exponents: return with_field(f, below(fields - 1, random), random);
+    case DotClass::subnormals: return random() % 3 != 0 ? with_field(f, 0, random) : with_field(f, below(fields - 1, random), random);
+    case DotClass::specials: return random() % 4 == 0 ? special_code(f, random) : with_field(f, below(fields - 1, random), random);
+    case DotClass::powers: return power_or_zero(f, powers_of(f), random);
   }
   return 0;
 }
@@ -92,7 +92,7 @@ std::uint64_t opposite_of_sum(Format a_format, Format b_format, Format accumulat
   return oracle::nearest(*oracle_format(accumulator), -sum);
 }
 
-DotOperands draw_operands(OperandClass operand_class, Format a, Format b, Format accumulator, std::size_t length, std::mt19937_64& random) {
+DotOperands draw_operands(DotClass operand_class, Format a, Format b, Format accumulator, std::size_t length, std::mt19937_64& random) {
   DotOperands out;
   for (std::size_t i = 0; i < length; ++i) {
     out.a.push_back(draw_code(operand_class, a, random));
@@ -101,26 +101,26 @@ DotOperands draw_operands(OperandClass operand_class, Format a, Format b, Format
   out.c = draw_code(operand_class, accumulator, random);
 
   const std::uint64_t choice = random();
-  if (operand_class == OperandClass::specials && choice % 2 == 0) {
+  if (operand_class == DotClass::specials && choice % 2 == 0) {
     // One special among ordinary numbers: several at once nearly always give a NaN.
     for (std::size_t i = 0; i < length; ++i) {
-      out.a[i] = draw_code(OperandClass::wide_exponents, a, random);
-      out.b[i] = draw_code(OperandClass::wide_exponents, b, random);
+      out.a[i] = draw_code(DotClass::wide_exponents, a, random);
+      out.b[i] = draw_code(DotClass::wide_exponents, b, random);
     }
     out.a[random() % length] = special_code(*oracle_format(a), random);
-    out.c = draw_code(OperandClass::wide_exponents, accumulator, random);
+    out.c = draw_code(DotClass::wide_exponents, accumulator, random);
   }
-  if (operand_class == OperandClass::powers) {
+  if (operand_class == DotClass::powers) {
     const oracle::FloatFormat f = *oracle_format(a), g = *oracle_format(b), h = *oracle_format(accumulator);
     const std::uint64_t end_a = 1 + below(powers_of(f), random), end_b = 1 + below(powers_of(g), random);
     for (std::uint64_t& code : out.a) code = power_or_zero(f, end_a, random);
     for (std::uint64_t& code : out.b) code = power_or_zero(g, end_b, random);
     if (random() % 4 != 0) out.c &= sign_of(h);
   }
-  if (operand_class != OperandClass::cancelling) return out;
+  if (operand_class != DotClass::cancelling) return out;
 
   // Pairs of opposite products, some of them off by a bit, among numbers of far larger and smaller exponents.
-  const OperandClass spread = choice % 2 == 0 ? OperandClass::wide_exponents : OperandClass::narrow_exponents;
+  const DotClass spread = choice % 2 == 0 ? DotClass::wide_exponents : DotClass::narrow_exponents;
   for (std::size_t i = 0; i + 1 < length; i += 2) {
     out.a[i] = draw_code(spread, a, random);
     out.a[i + 1] = out.a[i] ^ sign_of(*oracle_format(a));

@@ -9,7 +9,7 @@
 #include <vector>
 
 /// What the random operands of a floating-point dot product look like.
-enum class OperandClass : std::uint8_t {
+enum class DotClass : std::uint8_t {
   random_bits,       ///< any code
   narrow_exponents,  ///< numbers about 1
   wide_exponents,    ///< every finite exponent alike
@@ -19,11 +19,11 @@ enum class OperandClass : std::uint8_t {
   powers,            ///< powers of two and zeros, none above a power that is any; C mostly zero
 };
 
-inline constexpr OperandClass operand_classes[] = {OperandClass::random_bits, OperandClass::narrow_exponents, OperandClass::wide_exponents,
-                                                   OperandClass::subnormals,  OperandClass::cancelling,       OperandClass::specials,
-                                                   OperandClass::powers};
+inline constexpr DotClass dot_classes[] = {DotClass::random_bits, DotClass::narrow_exponents, DotClass::wide_exponents,
+                                           DotClass::subnormals,  DotClass::cancelling,       DotClass::specials,
+                                           DotClass::powers};
 
-std::string_view name(OperandClass operand_class);
+std::string_view name(DotClass operand_class);
 
 /// A row of A, a column of B and an element of C.
 struct DotOperands {
@@ -32,11 +32,11 @@ struct DotOperands {
 };
 
 /// Operands of `length` products. Formats are floating-point formats that the oracle knows.
-DotOperands draw_operands(OperandClass operand_class, warpmat::Format a, warpmat::Format b, warpmat::Format accumulator, std::size_t length,
+DotOperands draw_operands(DotClass operand_class, warpmat::Format a, warpmat::Format b, warpmat::Format accumulator, std::size_t length,
                           std::mt19937_64& random);
 
 /// One code of `format`; `cancelling` gives a number about 1, since cancelling is a matter of several.
-std::uint64_t draw_code(OperandClass operand_class, warpmat::Format format, std::mt19937_64& random);
+std::uint64_t draw_code(DotClass operand_class, warpmat::Format format, std::mt19937_64& random);
 
 /// An element of C that cancels the sum of the products of `a` and `b` as far as `accumulator` can hold it.
 std::uint64_t opposite_of_sum(warpmat::Format a_format, warpmat::Format b_format, warpmat::Format accumulator,

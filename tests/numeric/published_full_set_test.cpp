@@ -13,7 +13,7 @@
 #include "numeric/published.h"
 #include "paths.h"
 
-using namespace warpmat;
+namespace warpmat::published_full_set_test {
 
 namespace {
 
@@ -56,3 +56,5 @@ TEST_CASE("the full set of published outputs agrees too, and has the sample in i
     CHECK(tally.comparisons() == full_lines);
   }
 }
+
+}  // namespace warpmat::published_full_set_test

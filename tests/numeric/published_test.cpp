@@ -8,7 +8,7 @@
 #include "numeric/published.h"
 #include "paths.h"
 
-using namespace warpmat;
+namespace warpmat::published_test {
 
 namespace {
 
@@ -68,3 +68,5 @@ TEST_CASE("mma returns what published outputs of real GPUs say, bit for bit, by 
       }
   CHECK(compared == 2 * kinds * sample_lines);
 }
+
+}  // namespace warpmat::published_test

@@ -12,7 +12,7 @@
 #include "numeric/oracle_format.h"
 #include "tally.h"
 
-using namespace warpmat;
+namespace warpmat::rounding_test {
 
 namespace {
 
@@ -304,3 +304,5 @@ TEST_CASE("ue8m0 rounds to powers of two and ends at 2^-127 and 2^127") {
           r.expected);
   }
 }
+
+}  // namespace warpmat::rounding_test

@@ -14,7 +14,7 @@
 #include "catch.h"
 #include "machine/kernel.h"
 
-using namespace warpmat;
+namespace warpmat::profile_test {
 using machine::Event;
 using machine::EventKinds;
 using machine::Observer;
@@ -193,3 +193,5 @@ TEST_CASE("An observer is told of runs, and of the statements outside of them; o
   CHECK(none.runs == 0);
   CHECK(none.operations == result.operations);
 }
+
+}  // namespace warpmat::profile_test

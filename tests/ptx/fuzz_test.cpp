@@ -15,7 +15,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
-namespace warpmat {
+namespace warpmat::fuzz_test {
 namespace {
 
 /// Makes inputs from `seeds`: a seed or a random program, mutated a few times, or random bytes.
@@ -77,4 +77,4 @@ TEST_CASE("fuzz: large programs parse in bounded time") {
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::fuzz_test

@@ -13,7 +13,7 @@
 #include "paths.h"
 #include "tables/assembler.h"
 
-using namespace warpmat;
+namespace warpmat::isa_examples_test {
 
 namespace {
 
@@ -180,3 +180,5 @@ TEST_CASE("the installed ptxas and warpmat take the same of the ISA's examples f
     CHECK(accepted == ptxas_accepts(name, {9, 0}, declarations, statements));
   }
 }
+
+}  // namespace warpmat::isa_examples_test

@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-namespace warpmat {
+namespace warpmat::lexer_test {
 namespace {
 
 using Kind = Token::Kind;
@@ -110,4 +110,4 @@ TEST_CASE("lexer: tokens of any bytes cover them in order, but for blanks and co
   }
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::lexer_test

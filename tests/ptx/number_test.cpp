@@ -9,7 +9,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat {
+namespace warpmat::number_test {
 namespace {
 
 using Bits = std::optional<std::uint64_t>;
@@ -139,4 +139,4 @@ TEST_CASE("floating operands: bit patterns of their width and decimal fractions"
   }
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::number_test

@@ -6,7 +6,7 @@
 #include <random>
 #include <stdexcept>
 
-namespace warpmat {
+namespace warpmat::operands_test {
 namespace {
 
 const char* const text =
@@ -223,4 +223,4 @@ TEST_CASE("operands: what no sparse A and no scale factors can be set for is nam
   CHECK_THROWS_WITH(set_sparse_a(scaled_warp, 0, a), mxf4 + " has no sparse A: that is for mma.sp");
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::operands_test

@@ -11,7 +11,7 @@
 
 #include "ptx/diagnostics.h"
 
-namespace warpmat {
+namespace warpmat::parser_errors_test {
 namespace {
 
 /// Line `number`, counted from 1, of `text`, without its line break.
@@ -390,4 +390,4 @@ TEST_CASE("parser: a statement without its semicolon does not swallow the next l
     }
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::parser_errors_test

@@ -15,7 +15,7 @@
 #include "ptx/diagnostics.h"
 #include "ptx/random_program.h"
 
-namespace warpmat {
+namespace warpmat::parser_test {
 namespace {
 
 std::string registers(const Program& program) {
@@ -278,4 +278,4 @@ TEST_CASE("parser: what stands in a statement") {
   CHECK(program.matrix_statements() == std::vector<const Statement*>{&load});
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::parser_test

@@ -11,7 +11,7 @@
 #include "ptx/diagnostics.h"
 #include "ptx/random_program.h"
 
-namespace warpmat {
+namespace warpmat::print_test {
 namespace {
 
 /// Parses, prints and parses again.
@@ -82,4 +82,4 @@ TEST_CASE("print: random programs over all forms and scalar instructions come ba
   for (int i = 0; i < 300; ++i) check_round_trip(random_program(random, 20, i % 2 == 0));
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::print_test

@@ -4,7 +4,7 @@
 
 #include "catch.h"
 
-namespace warpmat {
+namespace warpmat::readable_name_test {
 namespace {
 
 TEST_CASE("mangled names are told as C++ has them, without types", "[ptx]") {
@@ -50,4 +50,4 @@ TEST_CASE("a name is found by every spelling that it alone has", "[ptx]") {
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::readable_name_test

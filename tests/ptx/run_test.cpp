@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace warpmat {
+namespace warpmat::run_test {
 namespace {
 
 std::string trap_message(Warp& warp) {
@@ -301,4 +301,4 @@ TEST_CASE("run: a copy of a warp goes its own way") {
   CHECK(moved.shared().bytes()[0] == 4);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::run_test

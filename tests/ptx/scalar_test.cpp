@@ -19,7 +19,7 @@
 
 #include "gpu/cases/fuzz_program.h"
 
-namespace warpmat {
+namespace warpmat::scalar_test {
 namespace {
 
 using std::uint32_t;
@@ -545,4 +545,4 @@ TEST_CASE("scalar: bar.warp.sync wants all lanes") {
   }
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::scalar_test

@@ -5,7 +5,7 @@
 
 #include "catch.h"
 
-namespace warpmat {
+namespace warpmat::statement_name_test {
 namespace {
 
 const Program& program() {
@@ -47,4 +47,4 @@ TEST_CASE("names that name nothing are refused with those that there are", "[nam
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::statement_name_test

@@ -11,7 +11,7 @@
 #include "gpu/recordings/all_operands.h"
 #include "paths.h"
 
-using namespace warpmat;
+namespace warpmat::approximate_test {
 
 namespace {
 
@@ -127,3 +127,5 @@ TEST_CASE("Approximate division: an H200's answers where the operands are scaled
     CHECK(in_first_lane("div.full.ftz.f32", d.a, d.b) == d.full_ftz);
   }
 }
+
+}  // namespace warpmat::approximate_test

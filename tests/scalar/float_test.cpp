@@ -9,6 +9,8 @@
 #include "oracle/oracle.h"
 #include "scalar/lanes.h"
 
+namespace warpmat::float_test {
+
 // Floating-point arithmetic against exact rational numbers: the oracle adds and multiplies without rounding, then rounds once.
 
 namespace {
@@ -165,3 +167,5 @@ TEST_CASE("results are flushed if their bits with an unbounded exponent are too 
   CHECK(run_scalar_lane("mul.ftz.f16", {0x8574, 0xb9de}) == 0x0400);
   CHECK(run_scalar_lane("mul.f16", {0x0fff, 0x3000}) == 0x0400);
 }
+
+}  // namespace warpmat::float_test

@@ -8,6 +8,8 @@
 
 #include "scalar/lanes.h"
 
+namespace warpmat::integer_test {
+
 // Integer instructions against 128-bit arithmetic, one bit or one number at a time.
 
 namespace {
@@ -135,3 +137,5 @@ TEST_CASE("every table of lop3", "[scalar]") {
   constexpr std::uint64_t a = 0xf0, b = 0xcc, c = 0xaa;
   for (std::uint64_t table = 0; table < 256; ++table) CHECK((run_scalar_lane("lop3.b32", {a, b, c, table}) & 0xff) == table);
 }
+
+}  // namespace warpmat::integer_test

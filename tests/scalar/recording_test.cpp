@@ -12,7 +12,7 @@
 #include "gpu/compare/scalar_sweep.h"
 #include "paths.h"
 
-using namespace warpmat;
+namespace warpmat::recording_test {
 
 namespace {
 
@@ -95,3 +95,5 @@ TEST_CASE("the sweep finds a wrong bit, its element and its operands", "[scalar]
   CHECK(sum.examples[0].expected == ((sum.examples[0].sources[0] + sum.examples[0].sources[1]) & 0xffffffff));
   CHECK(findings[scalar_classes].error == "not taken");
 }
+
+}  // namespace warpmat::recording_test

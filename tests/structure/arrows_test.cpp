@@ -14,6 +14,8 @@
 #include "catch.h"
 #include "paths.h"
 
+namespace warpmat::arrows_test {
+
 // The allowed includes between folders, as in docs/architecture.md. The test reads every #include of the source tree.
 
 namespace {
@@ -34,6 +36,7 @@ const std::string emulator = "emulator/warpmat/";
 const std::vector<Folder> folders = {
     {emulator + "numeric", {}},
     {emulator + "layout", {}},
+    {emulator + "device", {}},
     {emulator + "scalar", {"numeric"}},
     {emulator + "warp", {}},
     {emulator + "tables", {"numeric", "layout", "warp"}},
@@ -65,6 +68,9 @@ const std::vector<Folder> folders = {
     {"gpu/recordings", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare"}},
     {"gpu/mutants", {"emulator", "gpu/cases", "gpu/rules", "gpu/runners", "gpu/compare", "gpu/recordings"}},
     {"gpu/cuda", {"emulator", "gpu/runners"}},
+    {"gpu/device", {"emulator/warpmat/device"}},
+    {"gpu/programs", {"emulator", "gpu/compare"}},
+    {"gpu/programs/driver", {"emulator", "gpu/cuda", "gpu/programs"}},
     {"tools/assembler", {"emulator", "tools/report"}},
     {"tools/report", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare", "gpu/mutants"}},
     {"tools/command_line", {"emulator", "tools/report"}},
@@ -204,3 +210,5 @@ TEST_CASE("a forbidden include is found", "[structure]") {
   CHECK(wrong_arrows("tools/report/npy.h", "#include \"../command/commands.h\"\n").size() == 1);
   CHECK(wrong_arrows("tools/command/run.cpp", "#include <warpmat/ptx/no_such_file.h>\n").size() == 1);
 }
+
+}  // namespace warpmat::arrows_test

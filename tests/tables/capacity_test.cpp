@@ -4,7 +4,7 @@
 
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::capacity_test {
 
 TEST_CASE("every capacity is what the largest form of the table needs") {
   capacity::Need most;
@@ -40,3 +40,5 @@ TEST_CASE("a form that exceeds a capacity is named with the bound") {
   deep.shape.k = 32;
   CHECK(capacity::excess(deep) == deep.opcode + " needs capacity::f64_k = 32; it is 16 (tables/capacity.h)");
 }
+
+}  // namespace warpmat::capacity_test

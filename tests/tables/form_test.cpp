@@ -12,7 +12,7 @@
 #include "catch.h"
 #include "contains.h"
 
-using namespace warpmat;
+namespace warpmat::form_test {
 
 namespace {
 
@@ -367,3 +367,5 @@ TEST_CASE("a target that comes later inherits what baseline targets have, and no
   CHECK(refused > 0);
   CHECK(std::ranges::all_of(wgmma_forms(), [&](const WgmmaForm& form) { return unavailable(form, later, newest_ptx).has_value(); }));
 }
+
+}  // namespace warpmat::form_test

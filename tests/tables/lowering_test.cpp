@@ -6,7 +6,7 @@
 
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::lowering_test {
 
 namespace {
 
@@ -129,3 +129,5 @@ TEST_CASE("a result may be discarded except where ptxas 13.0 was found to refuse
     CHECK(allowed("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc", hardware));
   }
 }
+
+}  // namespace warpmat::lowering_test

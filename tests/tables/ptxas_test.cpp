@@ -17,7 +17,7 @@
 // Accept and reject as ptxas 13.0 does: every statement of a recorded table, for every target and PTX version. Where ptxas is installed,
 // the table itself is held against it.
 
-using namespace warpmat;
+namespace warpmat::ptxas_test {
 
 namespace {
 
@@ -135,3 +135,5 @@ TEST_CASE("what ptxas 13.0 cannot be asked follows the ISA's text") {
     CHECK(unavailable(*form, target("sm_120a"), {9, 1}) == std::nullopt);
   }
 }
+
+}  // namespace warpmat::ptxas_test

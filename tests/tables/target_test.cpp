@@ -7,7 +7,7 @@
 
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::target_test {
 
 TEST_CASE("targets are found by name, and their names say what they are") {
   std::set<std::string_view> names;
@@ -46,3 +46,5 @@ TEST_CASE("evidence has a name") {
   CHECK(name(Evidence::replayed) == "replayed");
   CHECK(name(Evidence::measured) == "measured");
 }
+
+}  // namespace warpmat::target_test

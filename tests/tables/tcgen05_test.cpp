@@ -5,7 +5,7 @@
 #include "catch.h"
 #include "contains.h"
 
-using namespace warpmat;
+namespace warpmat::tcgen05_test {
 
 namespace {
 
@@ -88,3 +88,5 @@ TEST_CASE("each wrong field of an instruction descriptor is named", "[tables][tc
 TEST_CASE("nothing of tcgen05 calls itself measured", "[tables][tcgen05]") {
   for (const Lowering& lowering : tensor_lowerings()) CHECK(lowering.evidence < Evidence::replayed);
 }
+
+}  // namespace warpmat::tcgen05_test

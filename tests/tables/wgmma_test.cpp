@@ -8,7 +8,7 @@
 #include "compressed_table.h"
 #include "paths.h"
 
-using namespace warpmat;
+namespace warpmat::wgmma_test {
 
 TEST_CASE("the forms of wgmma are those that ptxas assembles", "[tables][wgmma]") {
   // Every width from 8 to 264, every pair of types with every result, dense and sparse: what ptxas 13.0 said of each.
@@ -74,3 +74,5 @@ TEST_CASE("A in registers: 16 rows a warp, as in mma", "[tables][wgmma]") {
   CHECK(place[LayoutAxis::reg] == 3);
   CHECK(place[LayoutAxis::bit] == 16);
 }
+
+}  // namespace warpmat::wgmma_test

@@ -14,7 +14,7 @@
 #include "paths.h"
 #include "tools/assembler/assembler.h"
 
-namespace warpmat {
+namespace warpmat::assembler_test {
 namespace {
 
 std::string entry(const std::string& body) {
@@ -266,4 +266,4 @@ TEST_CASE("fuzz --kernels --assembler compares rule and machine code without a G
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::assembler_test

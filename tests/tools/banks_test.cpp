@@ -10,7 +10,7 @@
 #include "catch.h"
 #include "command.h"
 
-namespace warpmat {
+namespace warpmat::banks_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -173,4 +173,4 @@ TEST_CASE("swizzle refuses what it cannot lay out, in one sentence", "[banks][to
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::banks_test

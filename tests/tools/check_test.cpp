@@ -4,7 +4,7 @@
 #include "catch.h"
 #include "command.h"
 
-namespace warpmat {
+namespace warpmat::check_test {
 namespace {
 
 std::string wrong_lines(int count) {
@@ -87,4 +87,4 @@ ret;
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::check_test

@@ -6,7 +6,7 @@
 #include "catch.h"
 #include "command.h"
 
-namespace warpmat {
+namespace warpmat::completion_test {
 namespace {
 
 std::vector<std::string> lines(const std::string& text) {
@@ -90,4 +90,4 @@ TEST_CASE("completion: a script for each shell, and one error for any other", "[
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::completion_test

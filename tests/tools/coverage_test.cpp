@@ -16,7 +16,7 @@
 #include "tools/lab/report/coverage_page.h"
 #include "tools/lab/report/form_selection.h"
 
-namespace warpmat {
+namespace warpmat::coverage_test {
 namespace {
 
 std::string all_text(const std::vector<CoverageFault>& faults) {
@@ -108,4 +108,4 @@ TEST_CASE("coverage prints tables, or every count as JSON", "[tools][coverage]")
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::coverage_test

@@ -8,7 +8,7 @@
 #include "tools/lab/report/mismatch_text.h"
 #include "tools/report/npy.h"
 
-namespace warpmat {
+namespace warpmat::diff_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -189,4 +189,4 @@ TEST_CASE("diff --scalar --constants compares every case, and says in which one 
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::diff_test

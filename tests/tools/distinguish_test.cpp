@@ -4,7 +4,7 @@
 #include "command.h"
 #include "contains.h"
 
-namespace warpmat {
+namespace warpmat::distinguish_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -74,4 +74,4 @@ TEST_CASE("distinguish --help lists models, constants and deviations", "[tools]"
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::distinguish_test

@@ -18,7 +18,7 @@
 // The rule of docs and --help, written down once more by hand: unsigned integers of the format's width are bit patterns, floats are
 // numbers, integers of other kinds are the numbers of an integer format and nothing else.
 
-namespace warpmat {
+namespace warpmat::element_array_test {
 namespace {
 
 struct FormatFacts {
@@ -260,4 +260,4 @@ TEST_CASE("exec takes or refuses every dtype for an operand of every format", "[
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::element_array_test

@@ -13,7 +13,7 @@
 #include "tools/lab/report/evidence_page.h"
 #include "tools/report/compared_results.h"
 
-namespace warpmat {
+namespace warpmat::evidence_line_test {
 namespace {
 
 std::string page(const std::string& path) {
@@ -109,4 +109,4 @@ TEST_CASE("the option --require speaks of everything that a kernel consists of",
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::evidence_line_test

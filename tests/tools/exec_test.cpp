@@ -15,7 +15,7 @@
 #include "tools/report/npy.h"
 #include "tools/report/register_array.h"
 
-namespace warpmat {
+namespace warpmat::exec_test {
 namespace {
 
 constexpr std::size_t memory_bytes = 1024;
@@ -380,4 +380,4 @@ TEST_CASE("exec names the lowest case that traps, wherever in the file, and leav
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::exec_test

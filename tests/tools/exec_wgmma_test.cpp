@@ -12,7 +12,7 @@
 #include "contains.h"
 #include "tools/report/npy.h"
 
-namespace warpmat {
+namespace warpmat::exec_wgmma_test {
 namespace {
 
 constexpr std::size_t cases = 3, m = 64;
@@ -261,4 +261,4 @@ TEST_CASE("exec of wgmma refuses what it cannot do, with what would be right", "
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::exec_wgmma_test

@@ -17,7 +17,7 @@
 #include "tools/explanation_reader.h"
 #include "tools/report/explanation_json.h"
 
-namespace warpmat {
+namespace warpmat::explain_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -250,4 +250,4 @@ TEST_CASE("explain says which byte and lane an element of data movement comes fr
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::explain_test

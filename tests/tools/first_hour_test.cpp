@@ -21,7 +21,7 @@
 
 // Seven jobs of a new user, each as it should go and with the slip that people make: the tool must name it at once.
 
-namespace warpmat {
+namespace warpmat::first_hour_test {
 namespace {
 
 NpyArray array_of(DType dtype, std::vector<std::size_t> shape, const std::vector<double>& values) {
@@ -386,4 +386,4 @@ TEST_CASE("explain says what operands may be, and run --versus how to ask it", "
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::first_hour_test

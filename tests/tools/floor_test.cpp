@@ -4,7 +4,7 @@
 
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::floor_test {
 
 namespace {
 
@@ -73,3 +73,5 @@ TEST_CASE("a floor is no better known than the sums that it belongs to") {
         CHECK_FALSE(floor->source.empty());
       }
 }
+
+}  // namespace warpmat::floor_test

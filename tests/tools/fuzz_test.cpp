@@ -4,7 +4,7 @@
 #include "command.h"
 #include "contains.h"
 
-namespace warpmat {
+namespace warpmat::fuzz_test {
 namespace {
 
 TEST_CASE("fuzz --kernels ends with its counts where a kernel hangs the GPU", "[tools][fuzz]") {
@@ -22,4 +22,4 @@ TEST_CASE("fuzz --kernels ends with its counts where a kernel hangs the GPU", "[
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::fuzz_test

@@ -12,7 +12,7 @@
 #include "command.h"
 #include "paths.h"
 
-namespace warpmat {
+namespace warpmat::guide_test {
 namespace {
 
 /// A fenced block of a page: its language and its lines.
@@ -106,4 +106,4 @@ TEST_CASE("the pictures of hopper.md are what the commands below them draw", "[g
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::guide_test

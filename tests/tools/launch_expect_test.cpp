@@ -15,7 +15,7 @@
 #include "tools/report/expected_contents.h"
 #include "tools/report/npy.h"
 
-namespace warpmat {
+namespace warpmat::launch_expect_test {
 namespace {
 
 constexpr std::size_t m = 16, n = 16, k = 32;
@@ -300,4 +300,4 @@ TEST_CASE("launch: races are looked for without being asked, and a large launch 
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::launch_expect_test

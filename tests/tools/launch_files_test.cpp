@@ -8,7 +8,7 @@
 #include "command.h"
 #include "tools/report/launch_description.h"
 
-namespace warpmat {
+namespace warpmat::launch_files_test {
 namespace {
 
 KernelLaunch launch_with_maps() {
@@ -62,4 +62,4 @@ TEST_CASE("a launch that is written and read again is the same", "[tools][launch
   }
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::launch_files_test

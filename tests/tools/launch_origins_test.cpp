@@ -10,7 +10,7 @@
 #include "paths.h"
 #include "tools/report/npy.h"
 
-namespace warpmat {
+namespace warpmat::launch_origins_test {
 namespace {
 
 Outcome launch_example(const std::string& name, std::vector<std::string> more) {
@@ -95,4 +95,4 @@ TEST_CASE("Errors of several lines keep them", "[tools][launch]") {
   CHECK(!outcome.err.ends_with("\n\n"));
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::launch_origins_test

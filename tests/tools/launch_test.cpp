@@ -9,7 +9,7 @@
 #include "contains.h"
 #include "tools/report/npy.h"
 
-namespace warpmat {
+namespace warpmat::launch_test {
 namespace {
 
 const char* const scale_ptx = R"(.version 9.0
@@ -277,4 +277,4 @@ TEST_CASE("check takes whole modules and reports the errors of all entries, each
   }
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::launch_test

@@ -26,7 +26,7 @@
 #include "tools/report/layout_notation.h"
 #include "tools/report/operand_layout.h"
 
-namespace warpmat {
+namespace warpmat::layout_picture_test {
 namespace {
 
 template <typename Visit>
@@ -448,4 +448,4 @@ TEST_CASE("black text can be read on every colour, and lanes have colours of the
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::layout_picture_test

@@ -10,7 +10,7 @@
 #include "catch.h"
 #include "command.h"
 
-namespace warpmat {
+namespace warpmat::layout_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -266,4 +266,4 @@ TEST_CASE("layout answers for SASS names, and for a part of an opcode where all 
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::layout_test

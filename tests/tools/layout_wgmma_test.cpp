@@ -8,7 +8,7 @@
 #include "command.h"
 #include "contains.h"
 
-namespace warpmat {
+namespace warpmat::layout_wgmma_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -109,4 +109,4 @@ TEST_CASE("layout of wgmma refuses what it does not have", "[tools][wgmma]") {
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::layout_wgmma_test

@@ -11,7 +11,7 @@
 #include "command.h"
 #include "tools/report/floor.h"
 
-namespace warpmat {
+namespace warpmat::list_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -197,4 +197,4 @@ TEST_CASE("list takes filters: parts of names in PTX or SASS, regular expression
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::list_test

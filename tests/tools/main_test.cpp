@@ -8,7 +8,7 @@
 #include "command.h"
 #include "paths.h"
 
-namespace warpmat {
+namespace warpmat::main_test {
 namespace {
 
 /// The subcommands that tools/command/commands.h and tools/lab/commands.h declare, and those of tools/command_line.
@@ -118,4 +118,4 @@ TEST_CASE("subcommands of warpmat-lab are handed on, and where it is missing the
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::main_test

@@ -9,7 +9,7 @@
 #include "command.h"
 #include "tools/command_line/lab_commands.h"
 
-namespace warpmat {
+namespace warpmat::man_page_test {
 namespace {
 
 /// A man page's text as a reader sees it, without macros.
@@ -93,4 +93,4 @@ TEST_CASE("the man page has the examples of --help as they are, and no line that
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::man_page_test

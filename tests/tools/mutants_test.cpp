@@ -8,7 +8,7 @@
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
 
-namespace warpmat {
+namespace warpmat::mutants_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -60,4 +60,4 @@ TEST_CASE("mutants refuses recordings that are not the emulator's", "[tools]") {
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::mutants_test

@@ -28,7 +28,7 @@
 #include "ptx/mutator.h"
 #include "tools/report/evidence_line.h"
 
-namespace warpmat {
+namespace warpmat::mutated_modules_test {
 namespace {
 
 constexpr const char* hopper = "sm_90a";
@@ -213,4 +213,4 @@ TEST_CASE("mutated modules: many of every kind", "[.][long-mutated-modules]") {
     CHECK((count < 1000 || tally.count(outcome) > 0));
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::mutated_modules_test

@@ -13,7 +13,7 @@
 #include "command.h"
 #include "tools/report/register_array.h"
 
-namespace warpmat {
+namespace warpmat::npy_test {
 namespace {
 
 NpyArray counting(DType dtype, std::vector<std::size_t> shape) {
@@ -196,4 +196,4 @@ TEST_CASE("registers of 64 bits are split into halves and reassembled, in place"
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::npy_test

@@ -8,7 +8,7 @@
 #include "contains.h"
 #include "paths.h"
 
-namespace warpmat {
+namespace warpmat::packed_file_test {
 namespace {
 
 void write_packed(const std::string& path, const std::string& text) {
@@ -49,4 +49,4 @@ TEST_CASE("a damaged .ptx.gz is one clear error", "[tools]") {
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::packed_file_test

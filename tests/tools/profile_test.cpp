@@ -11,7 +11,7 @@
 #include "contains.h"
 #include "paths.h"
 
-namespace warpmat {
+namespace warpmat::profile_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -183,4 +183,4 @@ TEST_CASE("cuda --profile has the launches of a program", "[cuda][profile]") {
   CHECK(with(json.at("opcodes"), "opcode", "st.global.u32").at("executed") == 2 * kernel.at("launches").get<int>());
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::profile_test

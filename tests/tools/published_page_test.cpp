@@ -7,7 +7,7 @@
 #include "catch.h"
 #include "paths.h"
 
-namespace warpmat {
+namespace warpmat::published_page_test {
 namespace {
 
 const PublishedProducts& products(const std::vector<PublishedProducts>& all, const std::string& gpu, const std::string& opcode) {
@@ -33,4 +33,4 @@ TEST_CASE("published products refute a wrong number of fraction bits, and cannot
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::published_page_test

@@ -12,7 +12,7 @@
 #include "gpu/recordings/vectors.h"
 #include "paths.h"
 
-namespace warpmat {
+namespace warpmat::record_test {
 namespace {
 
 const std::string product = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32";
@@ -221,4 +221,4 @@ TEST_CASE("record --approximate needs a directory and functions of that name", "
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::record_test

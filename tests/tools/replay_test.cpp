@@ -9,7 +9,7 @@
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
 
-namespace warpmat {
+namespace warpmat::replay_test {
 namespace {
 
 /// A recording of the emulator's own answers, for `opcode` on sm_90a.
@@ -106,4 +106,4 @@ TEST_CASE("record and fuzz either run on a GPU or say that there is none", "[too
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::replay_test

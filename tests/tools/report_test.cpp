@@ -10,7 +10,7 @@
 #include "paths.h"
 #include "tools/report/npy.h"
 
-namespace warpmat {
+namespace warpmat::report_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -82,4 +82,4 @@ TEST_CASE("a report that cannot be written is refused before the run", "[report]
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::report_test

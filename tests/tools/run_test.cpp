@@ -4,7 +4,7 @@
 #include "command.h"
 #include "tools/report/npy.h"
 
-namespace warpmat {
+namespace warpmat::run_test {
 
 TEST_CASE("run fills and prints operands whose elements are in bytes", "[tools]") {
   const TemporaryDirectory directory;
@@ -60,4 +60,4 @@ TEST_CASE("run handles undefined metadata as the option says", "[tools]") {
   CHECK(wrong.err.find("--undefined") != std::string::npos);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::run_test

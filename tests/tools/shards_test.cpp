@@ -11,7 +11,7 @@
 #include "contains.h"
 #include "tools/lab/report/merge_shards.h"
 
-namespace warpmat {
+namespace warpmat::shards_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -227,4 +227,4 @@ TEST_CASE("fuzz writes lines of progress where no terminal shows a bar", "[tools
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::shards_test

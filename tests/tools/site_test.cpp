@@ -11,7 +11,7 @@
 #include "catch.h"
 #include "command.h"
 
-namespace warpmat {
+namespace warpmat::site_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -75,4 +75,4 @@ TEST_CASE("site leaves alone what it has not written", "[site][tools]") {
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::site_test

@@ -14,7 +14,7 @@
 #include "command.h"
 #include "paths.h"
 
-namespace warpmat {
+namespace warpmat::support_test {
 namespace {
 
 const std::string page = source_path("docs/support.md");
@@ -155,4 +155,4 @@ TEST_CASE("support writes a file whole, or says why not", "[tools]") {
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::support_test

@@ -7,7 +7,7 @@
 
 #include "catch.h"
 
-using namespace warpmat;
+namespace warpmat::shared_memory_test {
 
 namespace {
 
@@ -132,3 +132,5 @@ TEST_CASE("a trap says where, which lane, which address and what would be right"
         "lane 31, shared address 0x40: the word of 4 bytes leaves the shared memory of 64 bytes");
   CHECK(std::string(Trap(2, std::nullopt, "it is wrong", "line 7").what()) == "line 7: lane 2: it is wrong");
 }
+
+}  // namespace warpmat::shared_memory_test

@@ -79,17 +79,6 @@ fs::path cuda_libraries() {
                                        (folder / WARPMAT_CUDA_INSTALLED).lexically_normal().string()));
 }
 
-fs::path find_program(const std::string& program) {
-  if (program.find('/') != std::string::npos) {
-    if (!fs::exists(program)) throw std::runtime_error(fmt::format("there is no program {}", program));
-    if (!is_program(program)) throw std::runtime_error(fmt::format("{} is no program that can be executed", program));
-    return program;
-  }
-  if (const auto found = find_in_path(program)) return *found;
-  throw std::runtime_error(
-      fmt::format("there is no program '{}' in PATH{}", program, is_program(program) ? "; for the one here write ./" + program : ""));
-}
-
 void refuse_static_runtime(const fs::path& program) {
   std::ifstream file(program, std::ios::binary);
   const auto sections = sections_of(file);

@@ -8,9 +8,6 @@ namespace warpmat {
 /// The folder of libcudart.so.13: beside this command in a build folder, else where the installation has it. Throws std::runtime_error.
 std::filesystem::path cuda_libraries();
 
-/// The file of `program`, which PATH may name. Throws std::runtime_error.
-std::filesystem::path find_program(const std::string& program);
-
 /// Throws std::runtime_error with the flag to build with, if `program` has CUDA's runtime in it instead of calling the shared library.
 void refuse_static_runtime(const std::filesystem::path& program);
 

@@ -114,7 +114,7 @@ void diagnose(ReadyLaunch& ready, LaunchOptions launch_options, const std::strin
   launch_options.why = fmt::format("{}[{}]", buffer, fmt::join(element, ","));
   launch_options.observers.clear();
   launch_options.observer_of_cluster = nullptr;
-  ready.prepared = prepare(ready.description);
+  ready.prepared = prepare(ready.description, ready.kernel);
   LaunchResult result;
   try {
     result = launch(ready, launch_options);
@@ -158,7 +158,7 @@ void run_probe(const LaunchCommandOptions& options) {
   launch_options.checks = checks_of(options, ready);
   const Probe probed = parse_probe(options.probe, ready.description, ready.prepared);
   const ProbeResult result = probe(probed, [&](const std::map<std::string, std::vector<std::uint8_t>>& contents) {
-    ready.prepared = prepare(ready.description);
+    ready.prepared = prepare(ready.description, ready.kernel);
     DeviceMemory& memory = ready.prepared.memory;
     for (const auto& content : contents)
       std::ranges::copy(content.second, memory.bytes(ready.prepared.addresses.at(content.first), content.second.size()).begin());

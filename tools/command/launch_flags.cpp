@@ -122,7 +122,7 @@ ReadyLaunch ready_launch(const LaunchFlags& flags, LaunchDescription description
   add_scratch(description, kernel.program().parameters.size());
   check_arguments(description, kernel.program());
   if (!description.block) description.config.block = compiled_block(kernel.program().limits);
-  PreparedLaunch prepared = prepare(description);
+  PreparedLaunch prepared = prepare(description, kernel);
   return {std::move(kernel), std::move(description), std::move(prepared), std::move(assembler)};
 }
 
@@ -143,7 +143,7 @@ LaunchResult run(ReadyLaunch& ready, const LaunchOptions& options) {
 std::optional<KernelTrap> race_behind(ReadyLaunch& ready, LaunchOptions options) {
   options.checks.uninitialised = false;
   options.observers.clear();
-  ready.prepared = prepare(ready.description);
+  ready.prepared = prepare(ready.description, ready.kernel);
   try {
     run(ready, options);
   } catch (const KernelTrap& trap) {

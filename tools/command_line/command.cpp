@@ -1,11 +1,23 @@
 #include "tools/command_line/command.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
 namespace warpmat {
+namespace {
+
+/// Where the words behind "--" go, by subcommand.
+std::map<const CLI::App*, std::vector<std::string>*>& takers_of_words() {
+  static std::map<const CLI::App*, std::vector<std::string>*> takers;
+  return takers;
+}
+
+}  // namespace
 
 CommandOption CommandOption::required() const {
   option_->required();
@@ -94,6 +106,19 @@ void Command::prefix_command() const {
 }
 std::vector<std::string> Command::remaining() const {
   return app_->remaining();
+}
+void Command::words_behind_dashes(std::vector<std::string>& words) const {
+  takers_of_words()[app_] = &words;
+}
+int take_words_behind_dashes(CLI::App& app, int argc, char** argv) {
+  const std::string_view name = argc > 1 ? argv[1] : "";
+  const auto subcommands = app.get_subcommands([&](const CLI::App* each) { return each->get_name() == name; });
+  const auto taker = subcommands.empty() ? takers_of_words().end() : takers_of_words().find(subcommands.front());
+  char** const end = argv + argc;
+  char** const dashes = std::find(argv, end, std::string_view("--"));
+  if (taker == takers_of_words().end() || dashes == end) return argc;
+  taker->second->assign(dashes + 1, end);
+  return static_cast<int>(dashes - argv);
 }
 std::string Command::name() const {
   return app_->get_name();

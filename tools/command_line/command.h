@@ -84,6 +84,9 @@ class Command {
   void prefix_command() const;
   std::vector<std::string> remaining() const;
 
+  /// What follows the word "--" is not parsed: `words` gets it.
+  void words_behind_dashes(std::vector<std::string>& words) const;
+
   CLI::App& app() const { return *app_; }
   std::string name() const;
   /// The options that were given, with their values.
@@ -92,6 +95,9 @@ class Command {
  private:
   CLI::App* app_;
 };
+
+/// Gives the words behind "--" to the subcommand of `app` that takes them. Returns the number of words that are left to be parsed.
+int take_words_behind_dashes(CLI::App& app, int argc, char** argv);
 
 /// Errors of the command line, found after the parsing; run_command_line reports them as it reports the parser's.
 [[noreturn]] void refuse_option(const std::string& name, const std::string& why);

@@ -69,7 +69,7 @@ int run_command_line(int argc, char** argv, std::span<const AddSubcommand> subco
   if (add_to_help != nullptr) add_to_help(Command(app));
   accept_card_names(Command(app));
   try {
-    app.parse(argc, argv);
+    app.parse(take_words_behind_dashes(app, argc, argv), argv);
   } catch (const CLI::RuntimeError& e) {  // a subcommand that has already said what is wrong
     return e.get_exit_code();
   } catch (const CLI::ParseError& e) {

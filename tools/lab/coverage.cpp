@@ -35,7 +35,7 @@ Json events_json(const Events& counts) {
   Json json = Json::object();
   for (std::size_t i = 0; i < event_count; ++i) {
     const auto event = static_cast<Event>(i);
-    for (std::size_t number = 0; number < numbers(event); ++number)
+    for (std::size_t number = 0; number < numbers_of(event); ++number)
       if (const std::uint64_t count = counts.count(event, number); count != 0) json[region_name(event, number)] = count;
   }
   return json;
@@ -46,7 +46,7 @@ Json unreachable_json(const TestedForm& form, const Target& target) {
   Json json = Json::object();
   for (std::size_t i = 0; i < event_count; ++i) {
     const auto event = static_cast<Event>(i);
-    for (std::size_t number = 0; number < numbers(event); ++number)
+    for (std::size_t number = 0; number < numbers_of(event); ++number)
       if (const Reach r = reach(arithmetic_of(form), lowering_of(form, target), event, number); r.concerns && !r.reachable())
         json[region_name(event, number)] = r.reason;
   }

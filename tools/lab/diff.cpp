@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "compared_archive.h"
 #include "diff_constants.h"
 #include "diff_launch.h"
 #include "diff_scalar.h"
@@ -30,6 +31,7 @@
 #include "gpu/cuda/kernel_gpu.h"
 #include "gpu/runners/emulator_runner.h"
 #include "gpu/runners/one_warp.h"
+#include "recorded_program.h"
 #include "tools/command_line/lab_commands.h"
 #include "tools/lab/report/form_selection.h"
 #include "tools/lab/report/interruption.h"
@@ -38,6 +40,7 @@
 #include "tools/lab/report/sweep_file.h"
 #include "tools/report/launch_files.h"
 #include "tools/report/output_file.h"
+#include "tools/report/process.h"
 #include "tools/report/progress.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/table.h"
@@ -61,6 +64,8 @@ struct Options {
   std::string record;
   std::string instruction_set;
   std::string checks = "uninitialised,copies";  ///< of kernels
+  RecordedProgramOptions program;               ///< behind "--"
+  CompareArchiveOptions launches;
 };
 
 class Clock {
@@ -369,6 +374,19 @@ void diff_kernel(const Options& options) {
   diff_launch(options.file, parse_checks(options.checks));
 }
 
+/// A whole program: records its launches, then compares them.
+void diff_launches(const Options& options) {
+  const TemporaryFolder folder;
+  const std::filesystem::path archive = folder / "program.launches";
+  catch_interruptions();
+  const int status = record_program(options.program, archive);
+  if (status != 0) fmt::print(stderr, "warpmat: {} ended with status {}\n", options.program.words.front(), status);
+  CompareArchiveOptions launches = options.launches;
+  launches.target = options.target;
+  launches.keep = options.keep;
+  compare_archive(archive, launches);
+}
+
 constexpr const char* footer =
     R"(An output is a 32-bit word of a lane or of memory that the program can write: those are counted, and all other words are compared too.
 Row addresses that --in names count from the beginning of shared memory.
@@ -386,6 +404,7 @@ Examples:
   warpmat diff --scalar --forms '^div.(approx|full)' --elements 268435456 --shard 3/16
   warpmat diff --scalar --constants --tuples 200
   warpmat diff launch.json
+  warpmat diff --kernels gemm --first 10 -- ./program --size 1024
   warpmat diff --paths --target sm_90a --cases 2000)";
 
 }  // namespace
@@ -446,7 +465,11 @@ void add_diff(Command app) {
       .range(std::size_t{1}, std::size_t{1} << 20);
   command.add_flag("--every-spelling", options->every_spelling, "With --constants: every spelling, not the first of each row")
       .needs(constants);
+  command.words_behind_dashes(options->program.words);
+  add_recording_flags(command, options->program);
+  add_comparing_flags(command, options->launches);
   command.callback([options] {
+    if (!options->program.words.empty()) return diff_launches(*options);
     if (options->constants)
       return diff_constants({options->target, options->forms, options->tuples, options->every_spelling, options->shard, options->record});
     if (options->scalar) return diff_scalar({options->target, options->forms, options->elements, options->shard, options->record});

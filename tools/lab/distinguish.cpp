@@ -76,7 +76,7 @@ std::string regions_text(const Events& events, const Events& other) {
   std::string text;
   for (std::size_t i = 0; i < event_count; ++i) {
     const auto event = static_cast<Event>(i);
-    for (std::size_t number = 0; number < numbers(event); ++number)
+    for (std::size_t number = 0; number < numbers_of(event); ++number)
       if (events.count(event, number) > other.count(event, number)) text += (text.empty() ? "" : ", ") + region_name(event, number);
   }
   return text.empty() ? "none" : text;

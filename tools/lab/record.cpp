@@ -19,6 +19,7 @@
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
 #include "record_approximate.h"
+#include "recorded_program.h"
 #include "tools/command_line/lab_commands.h"
 #include "tools/lab/report/form_selection.h"
 #include "tools/lab/report/interruption.h"
@@ -40,6 +41,7 @@ struct Options {
   RecordingSize size;
   std::uint64_t seed = 1;
   Shard shard;
+  RecordedProgramOptions program;  ///< behind "--"
 };
 
 constexpr std::string_view file_ending = ".jsonl.gz";
@@ -209,6 +211,20 @@ void check(const Options& options) {
     refuse_option("--limit", "is for one file: a place that ends with .jsonl.gz");
 }
 
+/// A whole program: an archive of its launches.
+void record_launches(const Options& options) {
+  const fs::path program = options.program.words.front();
+  const std::string out = options.out.empty() ? program.filename().string() + ".launches" : options.out;
+  RecordedProgramOptions recorded = options.program;
+  if (options.limit != 0) recorded.limit = options.limit;
+  check_output_place(out);
+  catch_interruptions();
+  const int status = record_program(recorded, out);
+  fmt::print(stderr, "warpmat: {} bytes in {}\n", fs::file_size(out), out);
+  throw_if_interrupted("the program ended early; its launches until then were recorded");
+  if (status != 0) throw std::runtime_error(fmt::format("{} ended with status {}", program.string(), status));
+}
+
 constexpr const char* footer =
     R"(A directory gets a file for each form, a path that ends with .jsonl.gz is one file with everything. The format is described in
 docs/recording.md; 'warpmat replay' compares the answers with the emulator on any machine, and 'warpmat evidence' says what they prove.
@@ -222,7 +238,8 @@ Examples:
   warpmat record --out tests/vectors/sm_90 --forms '^mma.*f16'
   warpmat record --out my_card_wgmma.jsonl.gz --forms 'wgmma.*m64n(8|80|256)k'
   warpmat record --all --shard 2/8
-  warpmat record --approximate --out my_card_all_operands)";
+  warpmat record --approximate --out my_card_all_operands
+  warpmat record --limit 2MB --out program.launches -- ./program --size 1024)";
 
 }  // namespace
 
@@ -250,7 +267,10 @@ void add_record(Command app) {
       "Instead of the forms the approximate functions of one operand: digests of the answers to all 2^32, for 'warpmat exhaust'");
   for (const char* other : {"--all", "--limit", "--shard", "--cases", "--seed"}) approximate.excludes(command.get_option(other));
   command.footer(footer);
+  command.words_behind_dashes(options->program.words);
+  add_recording_flags(command, options->program);
   command.callback([options] {
+    if (!options->program.words.empty()) return record_launches(*options);
     check(*options);
     if (options->approximate) return record_approximate(options->out, options->forms, options->target);
     record_all(*options);

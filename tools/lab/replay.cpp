@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "commands.h"
+#include "compared_archive.h"
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
 #include "tools/command_line/lab_commands.h"
+#include "tools/lab/report/interruption.h"
 #include "tools/report/progress.h"
 #include "tools/report/table.h"
 
@@ -24,6 +26,7 @@ namespace {
 struct Options {
   std::vector<std::string> files;
   unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
+  CompareArchiveOptions launches;
 };
 
 /// The sum over the classes of one form and card.
@@ -125,12 +128,21 @@ void replay_files(const Options& options) {
   results.fail_if_wrong();
 }
 
+/// Archives of programs' launches.
+void replay_launches(const Options& options) {
+  catch_interruptions();
+  CompareArchiveOptions launches = options.launches;
+  launches.jobs = static_cast<int>(options.jobs);
+  for (const std::string& file : options.files) compare_archive(file, launches);
+}
+
 constexpr const char* footer =
     R"(The exit status is 0 if everything that this build knows agrees, and 1 otherwise. Forms and classes that it does not know are counted.
 
 Examples:
   warpmat replay tests/vectors/sm_90
-  warpmat replay my_card.jsonl.gz)";
+  warpmat replay my_card.jsonl.gz
+  warpmat replay program.launches)";
 
 }  // namespace
 
@@ -141,7 +153,11 @@ void add_replay(Command app) {
   command.add_option("FILE", options->files, "Files that 'warpmat record' wrote, or directories of them").required();
   command.add_option("--jobs", options->jobs, "Threads (default: the cores of this machine)").type_name("N").range(1u, max_jobs);
   command.footer(footer);
-  command.callback([options] { replay_files(*options); });
+  command.add_option("--target", options->launches.target, "Of a program's launches: the GPU to be, in place of the one that ran them");
+  command.add_option("--keep", options->launches.keep, "Of a program: directory for the launches that differ (default: this one)")
+      .type_name("DIRECTORY");
+  add_comparing_flags(command, options->launches);
+  command.callback([options] { holds_launches(options->files.front()) ? replay_launches(*options) : replay_files(*options); });
 }
 
 }  // namespace warpmat

@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "tools/command_line/lab_commands.h"
+#include "tools/lab/report/device_tables.h"
 #include "tools/lab/report/opcode_patterns.h"
 #include "tools/lab/report/wgmma_families.h"
 #include "tools/report/cards.h"
@@ -21,6 +22,7 @@ namespace {
 
 struct Options {
   std::string output;
+  bool device_tables = false;
 };
 
 // ---- The page ---------------------------------------------------------------------------------------------------------------------------
@@ -153,10 +155,11 @@ std::string support_text() {
 }
 
 void support(const Options& options) {
+  const std::string text = options.device_tables ? device_tables() : support_text();
   if (options.output.empty()) {
-    fmt::print("{}", support_text());
+    fmt::print("{}", text);
   } else {
-    write_file(options.output, {support_text()});
+    write_file(options.output, {text});
   }
 }
 
@@ -165,8 +168,11 @@ void support(const Options& options) {
 void add_support(Command app) {
   const auto options = std::make_shared<Options>();
   const Command command = add_lab_subcommand(app, "support");
-  command.add_option("--output", options->output, "Write to this file instead of standard output").type_name("FILE.md");
-  command.footer("Examples:\n  warpmat support --output docs/support.md");
+  command.add_option("--output", options->output, "Write to this file instead of standard output").type_name("FILE");
+  command.add_flag("--device-tables", options->device_tables, "Write the tables of the header for GPUs instead of the page");
+  command.footer(
+      "Examples:\n  warpmat support --output docs/support.md\n"
+      "  warpmat support --device-tables --output emulator/warpmat/device/tables.h");
   command.callback([options] { support(*options); });
 }
 

@@ -324,14 +324,18 @@ std::vector<std::uint8_t> initial_contents(const LaunchBuffer& buffer) {
   return bytes;
 }
 
-PreparedLaunch prepare(const LaunchDescription& description) {
+PreparedLaunch prepare(const LaunchDescription& description, const Kernel& kernel) {
   PreparedLaunch prepared;
+  std::map<std::string, std::uint64_t> variables;
   for (const LaunchBuffer& buffer : description.buffers) {
     const std::vector<std::uint8_t> contents = initial_contents(buffer);
     if (prepared.addresses.contains(buffer.name)) fail(fmt::format("two buffers are called '{}'", buffer.name));
-    prepared.addresses[buffer.name] = prepared.memory.allocate(contents, buffer.name);
+    if (buffer.address != 0) prepared.memory.place(buffer.address, contents, buffer.name);
+    prepared.addresses[buffer.name] = buffer.address != 0 ? buffer.address : prepared.memory.allocate(contents, buffer.name);
     prepared.sizes[buffer.name] = contents.size();
+    if (buffer.variable) variables[buffer.name] = buffer.address;
   }
+  if (!variables.empty()) place_variables(kernel, prepared.memory, variables);
   std::vector<std::uint64_t> addresses;
   for (const LaunchBuffer& buffer : description.buffers) addresses.push_back(prepared.addresses.at(buffer.name));
   const auto encode = [](const TensorMap& map) { return map.encode(); };
@@ -358,7 +362,8 @@ KernelLaunch kernel_launch(const LaunchDescription& description) {
   KernelLaunch launch{
       .ptx = read_ptx(description.ptx, "").text, .entry = "", .config = description.config, .buffers = {}, .parameters = {}};
   launch.entry = entry_name(Module(launch.ptx), description.kernel, description.ptx);
-  for (const LaunchBuffer& buffer : description.buffers) launch.buffers.push_back({buffer.name, initial_contents(buffer)});
+  for (const LaunchBuffer& buffer : description.buffers)
+    launch.buffers.push_back({buffer.name, initial_contents(buffer), buffer.address, buffer.variable});
   for (const LaunchParameter& parameter : description.parameters) launch.parameters.push_back(kernel_parameter(description, parameter));
   return launch;
 }

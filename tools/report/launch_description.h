@@ -30,6 +30,8 @@ struct LaunchBuffer {
   std::optional<ElementType> type{};           ///< of its elements, where that is said: what is expected and written has it, too
   std::vector<std::size_t> shape{};            ///< the same of its shape
   std::optional<ExpectedContents> expected{};  ///< after the launch
+  std::uint64_t address = 0;                   ///< where it lies, because memory has its address; 0: anywhere
+  bool variable = false;                       ///< a .global or .const variable of the module, at `address`; `name` is that in PTX
 };
 
 /// An address to insert into the bytes of a parameter.
@@ -119,7 +121,7 @@ struct PreparedLaunch {
   std::vector<Argument> arguments;
 };
 
-PreparedLaunch prepare(const LaunchDescription& description);
+PreparedLaunch prepare(const LaunchDescription& description, const Kernel& kernel);
 
 /// The same for any runner: the text of the module, the buffers' contents and the places of their addresses. Throws std::runtime_error.
 KernelLaunch kernel_launch(const LaunchDescription& description);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tools/report/expected_contents.h"
 #include "tools/report/npy.h"
 #include "tools/report/output_file.h"
 #include "tools/report/tensor_map_names.h"
@@ -17,12 +18,28 @@ namespace {
 
 Json buffer_json(const std::filesystem::path& folder, const std::string& name, const KernelBuffer& buffer) {
   const bool one_value = std::ranges::all_of(buffer.bytes, [&](std::uint8_t byte) { return byte == buffer.bytes.front(); });
-  if (one_value) return {{"name", buffer.name}, {"bytes", buffer.bytes.size()}, {"fill", buffer.bytes.empty() ? 0 : buffer.bytes.front()}};
+  Json json{{"name", buffer.name}};
+  if (buffer.address != 0) json["address"] = buffer.address;
+  if (buffer.variable) json["variable"] = true;
+  if (one_value) {
+    json["bytes"] = buffer.bytes.size();
+    json["fill"] = buffer.bytes.empty() ? 0 : buffer.bytes.front();
+    return json;
+  }
   NpyArray array = NpyArray::zeros(DType::uint8, {buffer.bytes.size()});
   std::ranges::copy(std::as_bytes(std::span(buffer.bytes)), array.bytes.begin());
   const std::string file = fmt::format("{}.{}.npy", name, buffer.name);
   write_npy(folder / file, array);
-  return {{"name", buffer.name}, {"file", file}};
+  json["file"] = file;
+  return json;
+}
+
+Json expectation_json(const std::filesystem::path& folder, const std::string& name, const std::string& buffer,
+                      const ExpectedBuffer& expected) {
+  const std::string file = fmt::format("{}.{}.expected", name, buffer);
+  write_file(folder / file, {std::string_view(reinterpret_cast<const char*>(expected.bytes.data()), expected.bytes.size())});
+  const std::size_t element = static_cast<std::size_t>(find_buffer_type(expected.type).bits) / 8;
+  return {{"file", file}, {"type", expected.type}, {"shape", {expected.bytes.size() / element}}};
 }
 
 template <typename T, std::size_t n>
@@ -72,7 +89,7 @@ Json sizes(const Dim3& size) {
 
 }  // namespace
 
-void write_launch(const std::filesystem::path& path, const KernelLaunch& launch) {
+void write_launch(const std::filesystem::path& path, const KernelLaunch& launch, const std::vector<ExpectedBuffer>& expected) {
   const std::string file = path.filename().string(), name = file.substr(0, file.find('.'));
   const std::filesystem::path folder = path.parent_path();
   write_file(folder / (name + ".ptx"), {launch.ptx});
@@ -85,6 +102,8 @@ void write_launch(const std::filesystem::path& path, const KernelLaunch& launch)
             {"buffers", Json::array()},
             {"params", Json::array()}};
   for (const KernelBuffer& buffer : launch.buffers) json["buffers"].push_back(buffer_json(folder, name, buffer));
+  for (const ExpectedBuffer& each : expected)
+    json["buffers"][each.buffer]["expect"] = expectation_json(folder, name, launch.buffers[each.buffer].name, each);
   for (const KernelParameter& parameter : launch.parameters) json["params"].push_back(parameter_json(launch, parameter));
   write_file(path, {json.dump(1), "\n"});
 }

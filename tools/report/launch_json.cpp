@@ -122,7 +122,7 @@ ExpectedContents expected_of(const ParsedJson& json, const std::filesystem::path
 }
 
 LaunchBuffer buffer_of(const ParsedJson& json, const std::filesystem::path& folder, const Where& where) {
-  where.check_keys(json, {"name", "file", "bytes", "random", "fill", "dtype", "shape", "out", "expect"});
+  where.check_keys(json, {"name", "file", "bytes", "random", "fill", "dtype", "shape", "out", "expect", "address", "variable"});
   LaunchBuffer buffer;
   buffer.name = text(json, "name", where);
   if (buffer.name.empty()) where.fail("a buffer needs a \"name\"");
@@ -137,6 +137,10 @@ LaunchBuffer buffer_of(const ParsedJson& json, const std::filesystem::path& fold
     buffer.source = fmt::format("fill:{}:{}", number(json, "bytes", 0, where), number(json, "fill", 0, where));
   buffer.type = element_type(json, "dtype", where);
   buffer.shape = shape_of(json, "shape", where);
+  buffer.address = number(json, "address", 0, where);
+  if (json.contains("variable") && !json.at("variable").is_boolean()) where.fail("\"variable\" is true or false");
+  buffer.variable = json.value("variable", false);
+  if (buffer.variable && buffer.address == 0) where.fail("a variable of the module needs an \"address\"");
   if (json.contains("out")) read_out(json.at("out"), folder, buffer, where / "out");
   if (json.contains("expect")) buffer.expected = expected_of(json.at("expect"), folder, where / "expect");
   return buffer;

@@ -67,6 +67,17 @@ std::optional<fs::path> find_in_path(std::string_view name) {
   return std::nullopt;
 }
 
+fs::path find_program(const std::string& program) {
+  if (program.find('/') != std::string::npos) {
+    if (!fs::exists(program)) throw std::runtime_error(fmt::format("there is no program {}", program));
+    if (!is_program(program)) throw std::runtime_error(fmt::format("{} is no program that can be executed", program));
+    return program;
+  }
+  if (const auto found = find_in_path(program)) return *found;
+  throw std::runtime_error(
+      fmt::format("there is no program '{}' in PATH{}", program, is_program(program) ? "; for the one here write ./" + program : ""));
+}
+
 int run_program(const std::vector<std::string>& words, const ProcessOutput& output, const Variables& variables) {
   std::vector<std::string> arguments = words, environment = environment_with(variables);
   posix_spawn_file_actions_t actions;

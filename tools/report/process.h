@@ -31,6 +31,9 @@ bool is_program(const std::filesystem::path& path);
 /// The program `name` in PATH.
 std::optional<std::filesystem::path> find_in_path(std::string_view name);
 
+/// The file of `program`, which PATH may name. Throws std::runtime_error.
+std::filesystem::path find_program(const std::string& program);
+
 /// Variables of an environment: name and value.
 using Variables = std::vector<std::pair<std::string, std::string>>;
 

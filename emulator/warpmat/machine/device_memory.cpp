@@ -45,6 +45,16 @@ std::uint64_t DeviceMemory::allocate_bytes(std::span<const std::byte> contents, 
   return address;
 }
 
+void DeviceMemory::place(std::uint64_t address, std::span<const std::uint8_t> contents, std::string name) {
+  const auto after = std::ranges::upper_bound(buffers_, address, {}, &Buffer::address);
+  const bool before_next = after == buffers_.end() || contents.size() <= after->address - address;
+  if (!before_next || (after != buffers_.begin() && std::prev(after)->end() > address))
+    throw std::invalid_argument(fmt::format("{} bytes at {:#x} overlap another buffer: {}", contents.size(), address, describe(address)));
+  Buffer buffer{address, contents.size(), std::move(name), false, zeroed(contents.size())};
+  if (!contents.empty()) std::memcpy(buffer.data.get(), contents.data(), contents.size());
+  buffers_.insert(after, std::move(buffer));
+}
+
 std::vector<DeviceMemory::Buffer>::iterator DeviceMemory::beginning_at(std::uint64_t address) {
   const auto found = std::ranges::lower_bound(buffers_, address, {}, &Buffer::address);
   if (found == buffers_.end() || found->address != address) throw std::invalid_argument(fmt::format("no buffer begins at {:#x}", address));

@@ -54,6 +54,8 @@ class WARPMAT_API DeviceMemory {
   [[nodiscard]] std::uint64_t allocate(const std::vector<T>& contents, std::string name = {}) {
     return allocate(std::span<const T>(contents), std::move(name));
   }
+  /// A buffer with these contents at an address that another memory gave it. Throws std::invalid_argument where it overlaps another buffer.
+  void place(std::uint64_t address, std::span<const std::uint8_t> contents, std::string name);
   /// Frees the buffer that begins at `address`; later accesses to it are errors. Throws std::invalid_argument if none begins there.
   void free(std::uint64_t address);
 

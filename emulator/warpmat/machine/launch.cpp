@@ -99,13 +99,17 @@ std::vector<std::uint8_t> place_arguments(const code::Program& program, const st
   return bytes;
 }
 
-/// Places the module's variables once in each memory, each in its own buffer with its initial contents. Returns their addresses.
-const std::vector<std::uint64_t>& place_module(const code::Program& program, DeviceMemory& memory) {
+/// Places the module's variables once in each memory, each in its own buffer with its initial contents, but those that are `known` to lie
+/// in one. Returns their addresses.
+const std::vector<std::uint64_t>& place_module(const code::Program& program, DeviceMemory& memory,
+                                               const std::map<std::string, std::uint64_t>& known = {}) {
   const auto [place, added] = memory.modules().try_emplace(program.module);
   std::vector<std::uint64_t>& addresses = place->second;
   if (!added) return addresses;
-  for (const code::Variable& variable : program.module_variables)
-    addresses.push_back(memory.allocate(variable.bytes, readable_name(variable.name)));
+  for (const code::Variable& variable : program.module_variables) {
+    const auto found = known.find(std::string(variable.name));
+    addresses.push_back(found != known.end() ? found->second : memory.allocate(variable.bytes, readable_name(variable.name)));
+  }
   std::vector<std::uint8_t> contents = program.module_bytes;
   for (const code::Relocation& relocation : program.module_relocations) {
     const std::uint64_t address = (addresses[static_cast<std::size_t>(relocation.variable)] + relocation.addend) >> relocation.shift;
@@ -113,7 +117,7 @@ const std::vector<std::uint64_t>& place_module(const code::Program& program, Dev
   }
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const code::Variable& variable = program.module_variables[i];
-    if (variable.bytes != 0)
+    if (variable.bytes != 0 && !known.contains(std::string(variable.name)))
       std::memcpy(memory.bytes(addresses[i], variable.bytes).data(), contents.data() + variable.address, variable.bytes);
   }
   return addresses;
@@ -177,6 +181,10 @@ std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::
   if (full.empty()) throw std::invalid_argument(fmt::format("the module has no .global or .const variable '{}'", name));
   const auto found = std::ranges::find(variables, full, &code::Variable::name);
   return place_module(kernel.program(), memory)[static_cast<std::size_t>(found - variables.begin())];
+}
+
+void place_variables(const Kernel& kernel, DeviceMemory& memory, const std::map<std::string, std::uint64_t>& addresses) {
+  static_cast<void>(place_module(kernel.program(), memory, addresses));
 }
 
 LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemory& memory, const std::vector<Argument>& arguments,

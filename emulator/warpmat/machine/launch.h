@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -203,6 +204,10 @@ class WARPMAT_API KernelTrap : public std::runtime_error {
 /// memory.bytes() reads and sets it. It gets its initial contents now if nothing of the module was placed in `memory` before. Throws
 /// std::invalid_argument.
 [[nodiscard]] WARPMAT_API std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::string_view name);
+
+/// Says where variables of the kernel's module lie in `memory`: the address of a buffer there by the variable's name in PTX. Variables
+/// without a row get memory and their initial contents. Precondition: nothing of the module was placed in `memory` before.
+WARPMAT_API void place_variables(const Kernel& kernel, DeviceMemory& memory, const std::map<std::string, std::uint64_t>& addresses);
 
 /// Runs a kernel to its end. Checks `arguments` against the entry's parameters. Throws std::invalid_argument if grid, block, shared memory
 /// or arguments do not fit, and KernelTrap for an error of the kernel; `memory` then holds what was written so far.

@@ -7,8 +7,7 @@
 #include <warpmat/warp/lane_mask.h>
 #include <warpmat/warp/warp.h>
 
-using namespace warpmat;
-using namespace warpmat::catalogue;
+namespace warpmat::catalogue::catalogue_test {
 
 TEST_CASE("a pattern's qualifiers match in any order, optional ones or not", "[catalogue]") {
   const Pattern pattern(Row{"fma(.rn|.rz)(.ftz)?.f32", "d:f32 = a:f32, b:f32, c:f32"});
@@ -81,3 +80,5 @@ TEST_CASE("an unknown opcode is explained", "[catalogue]") {
         "'movo.b32' is not an instruction that warpmat executes: 'warpmat list' and 'warpmat list --scalar' name those");
   CHECK(why_absent("multimem.red.add.u32") == "multimem addresses are memory of several GPUs, and warpmat has one");
 }
+
+}  // namespace warpmat::catalogue::catalogue_test

@@ -8,7 +8,7 @@
 #include "gpu/runners/scalar_case.h"
 #include "paths.h"
 
-namespace warpmat {
+namespace warpmat::evidence_test {
 namespace {
 
 catalogue::RowEvidence evidence(const std::string& opcode, Hardware hardware) {
@@ -90,4 +90,4 @@ TEST_CASE("what the ISA fixes is specified, what it leaves open is named, the re
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::evidence_test

@@ -18,7 +18,7 @@
 #include "paths.h"
 #include "tables/assembler.h"
 
-namespace warpmat {
+namespace warpmat::restrictions_test {
 namespace {
 
 constexpr const char* declarations =
@@ -228,4 +228,4 @@ TEST_CASE("the recorded table of the machine's statements is what the installed 
 }
 
 }  // namespace
-}  // namespace warpmat
+}  // namespace warpmat::restrictions_test

@@ -10,7 +10,7 @@
 #include "machine/kernel.h"
 #include "warpmat/ptx/program/code.h"
 
-using namespace warpmat;
+namespace warpmat::contraction_test {
 
 namespace {
 
@@ -200,3 +200,5 @@ TEST_CASE("contraction that was not compared with a GPU is noted", "[contraction
     CHECK(Kernel(word_kernel(body), "k", {.contract = false}).program().contraction_assumed.empty());
   }
 }
+
+}  // namespace warpmat::contraction_test

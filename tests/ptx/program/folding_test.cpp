@@ -6,7 +6,7 @@
 #include "machine/kernel.h"
 #include "warpmat/ptx/program/code.h"
 
-using namespace warpmat;
+namespace warpmat::folding_test {
 
 namespace {
 
@@ -215,3 +215,5 @@ TEST_CASE("the report says what was folded, and contraction sees no product of c
   CHECK(opcode(2) == "div.full.f32");
   CHECK(program.folded[2].bits == 0x3eaaaaab);
 }
+
+}  // namespace warpmat::folding_test

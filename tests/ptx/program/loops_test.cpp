@@ -8,7 +8,7 @@
 #include "machine/kernel.h"
 #include "warpmat/ptx/program/code.h"
 
-using namespace warpmat;
+namespace warpmat::loops_test {
 
 namespace {
 
@@ -247,3 +247,5 @@ TEST_CASE("products by a number or a kernel's parameter are fused in whatever re
                     "st.global.u32 [%out], %n; L: add.f32 %f6, %f5, %f3; st.global.f32 [%out], %f6; ret;");
   CHECK(Kernel(module, "k").program().contracted.size() == 1);
 }
+
+}  // namespace warpmat::loops_test

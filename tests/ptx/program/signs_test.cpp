@@ -5,7 +5,7 @@
 #include "machine/kernel.h"
 #include "warpmat/ptx/program/code.h"
 
-using namespace warpmat;
+namespace warpmat::signs_test {
 
 namespace {
 
@@ -84,3 +84,5 @@ TEST_CASE("the program lists moves that ptxas makes of arithmetic", "[signs]") {
   CHECK(folded[0].kind == code::Folded::Kind::copied);
   CHECK(kernel.program().statements[folded[0].statement]->opcode == "neg.f32");
 }
+
+}  // namespace warpmat::signs_test

@@ -4,8 +4,7 @@
 
 #include "catch.h"
 
-using namespace warpmat;
-using namespace warpmat::syntax;
+namespace warpmat::syntax::module_test {
 
 namespace {
 
@@ -139,3 +138,5 @@ TEST_CASE("a text that ends too early is an error, not a crash", "[syntax]") {
   }
   CHECK(parse_module(text).functions.size() == 1);
 }
+
+}  // namespace warpmat::syntax::module_test

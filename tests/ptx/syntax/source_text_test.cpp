@@ -8,7 +8,8 @@
 
 #include "catch.h"
 
-using namespace warpmat::syntax;
+namespace warpmat::syntax::source_text_test {
+
 
 namespace {
 
@@ -76,3 +77,5 @@ TEST_CASE("places that no .loc has, names that are missing, and circles are no h
   CHECK(text.ends_with(", ... in outer, inlined at gemm.cu:1"));
   CHECK(text.size() < 400);
 }
+
+}  // namespace warpmat::syntax::source_text_test

@@ -156,7 +156,7 @@ std::vector<CoverageFault> coverage_faults(std::span<const CoverageRow> forms, c
     const Lowering& lowering = lowering_of(row.form, target);
     for (std::size_t i = 0; i < event_count; ++i) {
       const auto event = static_cast<Event>(i);
-      for (std::size_t number = 0; number < numbers(event); ++number) {
+      for (std::size_t number = 0; number < numbers_of(event); ++number) {
         const bool reachable = reach(form, lowering, event, number).reachable(), reached = row.events.count(event, number) != 0;
         if (reachable == reached) continue;
         faults.push_back(
@@ -181,7 +181,7 @@ std::string_view constant_bits(const TestedForm& tested, const Target& target) {
 }
 
 std::string region_name(Event event, std::size_t number) {
-  if (numbers(event) == 1) return std::string(name(event));
+  if (numbers_of(event) == 1) return std::string(name(event));
   if (event == Event::infinity_of_product || event == Event::infinity_of_c)
     return fmt::format("{} {}", number == 0 ? "+" : "-", name(event));
   return fmt::format("{} {}", name(event), number);

@@ -38,7 +38,7 @@ std::string key_of(const TestedForm& tested, const Target& target) {
   if (form.find_operand(OperandName::a) != nullptr && form.find_operand(OperandName::d) != nullptr)
     key += fmt::format(" {}", name(form.operand(OperandName::d).format.value_or(Format::b1)));
   for (std::size_t i = 0; i < event_count; ++i)
-    for (std::size_t number = 0; number < numbers(static_cast<Event>(i)); ++number) {
+    for (std::size_t number = 0; number < numbers_of(static_cast<Event>(i)); ++number) {
       const Reach r = reach(form, lowering, static_cast<Event>(i), number);
       key += r.concerns ? fmt::format("/{}", r.reason) : "-";
     }
@@ -84,7 +84,7 @@ std::vector<Line> lines_of(std::span<const CoverageRow> rows, const Group& group
   const Lowering& lowering = lowering_of(group.forms.front(), target);
   for (std::size_t i = 0; i < event_count; ++i) {
     const auto event = static_cast<Event>(i);
-    for (std::size_t number = 0; number < numbers(event); ++number) {
+    for (std::size_t number = 0; number < numbers_of(event); ++number) {
       const Reach r = reach(form, lowering, event, number);
       if (!r.concerns) continue;
       const std::string text = r.reachable() ? classes_text(rows, group, event, number) : fmt::format("cannot be: {}", r.reason);
@@ -115,15 +115,15 @@ std::string bits_text(std::span<const CoverageRow> rows, const Group& group, con
 
 std::string region_text(const Line& line) {
   const std::string text = region_name(line.event, line.first);
-  if (line.first == line.last || numbers(line.event) == 2) return text;
+  if (line.first == line.last || numbers_of(line.event) == 2) return text;
   return fmt::format("{} to {}", text, line.last);
 }
 
 std::string group_text(std::span<const CoverageRow> rows, const Group& group, const Target& target) {
-  std::vector<Pattern> patterns;
+  std::vector<QualifierList> patterns;
   for (const TestedForm& form : group.forms) patterns.push_back(pattern_of(form.opcode()));
   std::string text;
-  for (const Pattern& pattern : collapse(patterns)) text += fmt::format("`{}`  \n", pattern_text(pattern));
+  for (const QualifierList& pattern : collapse(patterns)) text += fmt::format("`{}`  \n", pattern_text(pattern));
   text += "\n| region | classes that reach it |\n|---|---|\n";
   for (const Line& line : lines_of(rows, group, target))
     text += fmt::format("| {} | {} |\n", region_text(line), line.text.empty() ? "**none**" : line.text);
@@ -163,7 +163,7 @@ struct RegionCounts {
   void add(const TestedForm& form, const Target& target, const Events& events) {
     ++forms;
     for (std::size_t i = 0; i < event_count; ++i)
-      for (std::size_t number = 0; number < numbers(static_cast<Event>(i)); ++number) {
+      for (std::size_t number = 0; number < numbers_of(static_cast<Event>(i)); ++number) {
         const auto event = static_cast<Event>(i);
         const Reach r = reach(arithmetic_of(form), lowering_of(form, target), event, number);
         if (!r.concerns) continue;

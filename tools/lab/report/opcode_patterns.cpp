@@ -11,32 +11,32 @@ namespace warpmat {
 namespace {
 
 /// The pattern for exactly the opcodes of both, if one lacks a qualifier that the other has.
-std::optional<Pattern> with_option(const Pattern& a, const Pattern& b) {
-  const Pattern &shorter = a.size() < b.size() ? a : b, &longer = a.size() < b.size() ? b : a;
+std::optional<QualifierList> with_option(const QualifierList& a, const QualifierList& b) {
+  const QualifierList &shorter = a.size() < b.size() ? a : b, &longer = a.size() < b.size() ? b : a;
   if (shorter.size() + 1 != longer.size()) return std::nullopt;
   const auto place = std::ranges::mismatch(shorter, longer).in1 - shorter.begin();
   if (!std::equal(shorter.begin() + place, shorter.end(), longer.begin() + place + 1)) return std::nullopt;
-  Pattern both = longer;
+  QualifierList both = longer;
   Qualifiers& choices = both[static_cast<std::size_t>(place)];
   choices.insert(choices.begin(), "");
   return both;
 }
 
 /// The same if two patterns differ at one place.
-std::optional<Pattern> with_choice(const Pattern& a, const Pattern& b) {
+std::optional<QualifierList> with_choice(const QualifierList& a, const QualifierList& b) {
   if (a.size() != b.size()) return std::nullopt;
   const auto place = std::ranges::mismatch(a, b).in1 - a.begin();
   if (!std::equal(a.begin() + place + 1, a.end(), b.begin() + place + 1)) return std::nullopt;
-  Pattern both = a;
+  QualifierList both = a;
   Qualifiers& choices = both[static_cast<std::size_t>(place)];
   std::ranges::copy(b[static_cast<std::size_t>(place)], std::back_inserter(choices));
   return both;
 }
 
-using Merge = std::optional<Pattern> (*)(const Pattern&, const Pattern&);
+using Merge = std::optional<QualifierList> (*)(const QualifierList&, const QualifierList&);
 
 /// Merges the first two of `patterns` that can be merged. Returns whether there were any.
-bool merge_some(std::vector<Pattern>& patterns, Merge merge) {
+bool merge_some(std::vector<QualifierList>& patterns, Merge merge) {
   for (std::size_t i = 0; i < patterns.size(); ++i)
     for (std::size_t j = i + 1; j < patterns.size(); ++j)
       if (const auto both = merge(patterns[i], patterns[j])) {
@@ -66,36 +66,36 @@ Qualifiers split_opcode(const std::string& opcode) {
   return parts;
 }
 
-Pattern pattern_of(const std::string& opcode) {
-  Pattern pattern;
+QualifierList pattern_of(const std::string& opcode) {
+  QualifierList pattern;
   for (const std::string& part : split_opcode(opcode)) pattern.push_back({part});
   return pattern;
 }
 
-std::vector<Pattern> collapse(std::vector<Pattern> patterns) {
+std::vector<QualifierList> collapse(std::vector<QualifierList> patterns) {
   for (const Merge merge : {with_option, with_choice})
     while (merge_some(patterns, merge)) {
     }
   return patterns;
 }
 
-std::string pattern_text(const Pattern& pattern) {
+std::string pattern_text(const QualifierList& pattern) {
   std::string text;
   for (const Qualifiers& choices : pattern) text += place_text(choices);
   return text.substr(1);  // no dot before the mnemonic
 }
 
-std::size_t opcodes_of(const Pattern& pattern) {
+std::size_t opcodes_of(const QualifierList& pattern) {
   std::size_t count = 1;
   for (const Qualifiers& choices : pattern) count *= choices.size();
   return count;
 }
 
 std::vector<OpcodePattern> opcode_patterns(const std::vector<std::string>& opcodes) {
-  std::vector<Pattern> patterns;
+  std::vector<QualifierList> patterns;
   for (const std::string& opcode : opcodes) patterns.push_back(pattern_of(opcode));
   std::vector<OpcodePattern> texts;
-  for (const Pattern& pattern : collapse(patterns)) texts.push_back({pattern_text(pattern), opcodes_of(pattern)});
+  for (const QualifierList& pattern : collapse(patterns)) texts.push_back({pattern_text(pattern), opcodes_of(pattern)});
   return texts;
 }
 

@@ -11,21 +11,21 @@ namespace warpmat {
 using Qualifiers = std::vector<std::string>;
 
 /// The choices for each place between dots; an empty string means nothing. The pattern represents all combinations.
-using Pattern = std::vector<Qualifiers>;
+using QualifierList = std::vector<Qualifiers>;
 
 /// The parts of an opcode between its dots.
 Qualifiers split_opcode(const std::string& opcode);
 
-Pattern pattern_of(const std::string& opcode);
+QualifierList pattern_of(const std::string& opcode);
 
 /// A small set of patterns for the same opcodes.
-std::vector<Pattern> collapse(std::vector<Pattern> patterns);
+std::vector<QualifierList> collapse(std::vector<QualifierList> patterns);
 
 /// "mma.sync.aligned.{m16n8k8,m16n8k16}.row.col[.satfinite].s32.s8.s8.s32".
-std::string pattern_text(const Pattern& pattern);
+std::string pattern_text(const QualifierList& pattern);
 
 /// The number of opcodes that a pattern represents.
-std::size_t opcodes_of(const Pattern& pattern);
+std::size_t opcodes_of(const QualifierList& pattern);
 
 /// A pattern as text, with the number of its opcodes.
 struct OpcodePattern {

@@ -69,7 +69,7 @@ std::string list(const std::vector<std::string>& changes) {
   return changes.empty() ? "none" : fmt::format("{}", fmt::join(changes, ", "));
 }
 
-constexpr const char* introduction = R"(# Published outputs and mutants of the emulator's arithmetic
+constexpr const char* published_introduction = R"(# Published outputs and mutants of the emulator's arithmetic
 
 )";
 
@@ -111,7 +111,7 @@ std::string published_page(const std::vector<PublishedProducts>& all) {
   std::vector<std::future<std::string>> lines;
   for (const PublishedProducts& published : all)
     lines.push_back(std::async(std::launch::async, [&published] { return published_line(published); }));
-  std::string text = introduction + region_lines(all) + about_mutants;
+  std::string text = published_introduction + region_lines(all) + about_mutants;
   for (std::future<std::string>& line : lines) text += line.get();
   return text;
 }

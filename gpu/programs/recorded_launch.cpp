@@ -1,0 +1,158 @@
+#include "gpu/programs/recorded_launch.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace warpmat::programs {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string hex(std::span<const std::uint8_t> bytes) {
+  std::string text;
+  for (const std::uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+std::vector<std::uint8_t> bytes_of(const std::string& text) {
+  if (text.size() % 2 != 0) throw std::runtime_error("an odd number of hexadecimal digits");
+  std::vector<std::uint8_t> bytes(text.size() / 2);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(std::stoul(text.substr(2 * i, 2), nullptr, 16));
+  return bytes;
+}
+
+Json json_of(const Content& content) {
+  return {{"bytes", content.bytes}, {"blocks", to_text(content.blocks)}};
+}
+Content content_of(const Json& json) {
+  return {json.at("bytes").get<std::uint64_t>(), parse_hashes(json.at("blocks").get<std::string>())};
+}
+
+Json json_of(const Dim3& size) {
+  return {size.x, size.y, size.z};
+}
+Dim3 size_of(const Json& json) {
+  return {json.at(0).get<std::uint32_t>(), json.at(1).get<std::uint32_t>(), json.at(2).get<std::uint32_t>()};
+}
+
+/// "after" and "again" are there only where they tell something new.
+Json json_of(const RecordedBuffer& buffer) {
+  Json json{{"name", buffer.name}, {"variable", buffer.variable}, {"address", buffer.address}, {"before", json_of(buffer.before)}};
+  if (buffer.after != buffer.before) json["after"] = json_of(buffer.after);
+  if (buffer.again) json["again"] = json_of(*buffer.again);
+  return json;
+}
+
+RecordedBuffer buffer_of(const Json& json) {
+  RecordedBuffer buffer{.name = json.at("name").get<std::string>(),
+                        .variable = json.at("variable").get<bool>(),
+                        .address = json.at("address").get<std::uint64_t>(),
+                        .before = content_of(json.at("before")),
+                        .after = {},
+                        .again = {}};
+  buffer.after = json.contains("after") ? content_of(json.at("after")) : buffer.before;
+  if (json.contains("again")) buffer.again = content_of(json.at("again"));
+  const auto fits = [&](const Content& content) { return content.bytes == buffer.before.bytes; };
+  if (!fits(buffer.after) || (buffer.again && !fits(*buffer.again))) throw std::runtime_error("a buffer changes its size");
+  return buffer;
+}
+
+/// The map as warpmat encodes it: 128 bytes, whose layout TensorMap::decode knows.
+Json json_of(const RecordedMap& map) {
+  return {{"argument", map.argument}, {"at", map.at}, {"map", hex(map.map.encode_unchecked())}};
+}
+
+RecordedMap map_of(const Json& json) {
+  const auto map = TensorMap::decode(bytes_of(json.at("map").get<std::string>()));
+  if (!map) throw std::runtime_error("128 bytes are no tensor map");
+  return {json.at("argument").get<std::size_t>(), json.at("at").get<std::size_t>(), *map};
+}
+
+RecordedLaunch launch_of(const Json& json) {
+  RecordedLaunch launch{.number = json.at("number").get<std::uint64_t>(),
+                        .kernel = json.at("kernel").get<std::string>(),
+                        .ptx = content_of(json.at("ptx")),
+                        .config = {.grid = size_of(json.at("grid")),
+                                   .block = size_of(json.at("block")),
+                                   .shared_bytes = json.at("shared_bytes").get<std::uint32_t>(),
+                                   .cluster = size_of(json.at("cluster"))},
+                        .cooperative = json.at("cooperative").get<bool>(),
+                        .arguments = {},
+                        .maps = {},
+                        .buffers = {},
+                        .twice = json.at("twice").get<bool>(),
+                        .printed = {},
+                        .seconds = json.at("seconds").get<double>()};
+  for (const Json& argument : json.at("arguments")) launch.arguments.push_back(bytes_of(argument.get<std::string>()));
+  for (const Json& map : json.at("maps")) {
+    launch.maps.push_back(map_of(map));
+    const RecordedMap& last = launch.maps.back();
+    if (last.argument >= launch.arguments.size() || last.at + TensorMap::bytes > launch.arguments[last.argument].size())
+      throw std::runtime_error("a tensor map leaves its argument");
+  }
+  for (const Json& buffer : json.at("buffers")) launch.buffers.push_back(buffer_of(buffer));
+  if (json.contains("printed")) {
+    const std::vector<std::uint8_t> printed = bytes_of(json.at("printed").get<std::string>());
+    launch.printed.emplace(printed.begin(), printed.end());
+  }
+  return launch;
+}
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string to_line(const RecordedProgram& program) {
+  return text_of({{"line", "program"}, {"device", program.device}, {"target", program.target}});
+}
+
+std::string to_line(const SkippedLaunches& launch) {
+  return text_of(
+      {{"line", "skipped"}, {"process", launch.process}, {"kernel", launch.kernel}, {"reason", launch.reason}, {"count", launch.count}});
+}
+
+std::string to_line(const RecordedLaunch& launch) {
+  Json json{{"line", "launch"},
+            {"number", launch.number},
+            {"kernel", launch.kernel},
+            {"ptx", json_of(launch.ptx)},
+            {"grid", json_of(launch.config.grid)},
+            {"block", json_of(launch.config.block)},
+            {"cluster", json_of(launch.config.cluster)},
+            {"shared_bytes", launch.config.shared_bytes},
+            {"cooperative", launch.cooperative},
+            {"arguments", Json::array()},
+            {"maps", Json::array()},
+            {"buffers", Json::array()},
+            {"twice", launch.twice},
+            {"seconds", launch.seconds}};
+  for (const auto& argument : launch.arguments) json["arguments"].push_back(hex(argument));
+  for (const RecordedMap& map : launch.maps) json["maps"].push_back(json_of(map));
+  for (const RecordedBuffer& buffer : launch.buffers) json["buffers"].push_back(json_of(buffer));
+  if (launch.printed)  // any bytes, not text alone
+    json["printed"] = hex({reinterpret_cast<const std::uint8_t*>(launch.printed->data()), launch.printed->size()});
+  return text_of(json);
+}
+
+Line parse_line(std::string_view text) {
+  Line line;
+  try {
+    const Json json = Json::parse(text);
+    const auto kind = json.at("line").get<std::string>();
+    if (kind == "program") line.program = {json.at("device").get<std::string>(), json.at("target").get<std::string>()};
+    if (kind == "launch") line.launch = launch_of(json);
+    if (kind == "skipped")
+      line.skipped = {json.at("process").get<int>(), json.at("kernel").get<std::string>(), json.at("reason").get<std::string>(),
+                      json.at("count").get<std::uint64_t>()};
+  } catch (const std::exception& e) {
+    throw std::runtime_error(fmt::format("a line of the archive is wrong: {}", e.what()));
+  }
+  return line;
+}
+
+}  // namespace warpmat::programs

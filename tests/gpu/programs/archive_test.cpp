@@ -1,0 +1,102 @@
+#include "gpu/programs/archive.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "tools/command.h"
+
+namespace warpmat::archive_test {
+using namespace warpmat::programs;
+
+namespace {
+
+std::vector<std::uint8_t> numbered(std::size_t count, std::uint8_t first) {
+  std::vector<std::uint8_t> bytes(count);
+  for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<std::uint8_t>(first + i * 7 + i / 1000);
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("an archive gives back contents and lines, and has equal blocks once", "[programs]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("a.launches");
+  std::vector<std::uint8_t> long_one = numbered(200'000, 1), changed = long_one;
+  changed[150'000] ^= 1;
+  Content first, second, empty;
+  {
+    ArchiveWriter writer(path);
+    first = writer.put(long_one);
+    const std::uint64_t with_one = writer.bytes();
+    CHECK(writer.put(long_one) == first);
+    CHECK(writer.bytes() == with_one);
+    second = writer.put(changed);
+    empty = writer.put({});
+    writer.put_line("one");
+    writer.put_line("");
+  }
+  CHECK(first.blocks.size() == 4);
+  CHECK(second.blocks[1] == first.blocks[1]);
+  CHECK(second.blocks[2] != first.blocks[2]);
+  const ArchiveReader reader(path);
+  CHECK(reader.lines() == std::vector<std::string>{"one", ""});
+  CHECK(reader.read(first) == long_one);
+  CHECK(reader.read(second) == changed);
+  CHECK(reader.read(empty).empty());
+  CHECK_FALSE(reader.cut());
+  CHECK(parse_hashes(to_text(first.blocks)) == first.blocks);
+}
+
+TEST_CASE("archives of several processes become one", "[programs]") {
+  const TemporaryDirectory directory;
+  const std::vector<std::uint8_t> shared = numbered(1000, 3), own = numbered(1000, 4);
+  {
+    ArchiveWriter a(directory.path("a")), b(directory.path("b")), all(directory.path("all"));
+    a.put(shared);
+    a.put_line("a");
+    b.put(shared);
+    b.put(own);
+    b.put_line("b");
+    all.append(directory.path("a"));
+    all.append(directory.path("b"));
+  }
+  const ArchiveReader reader(directory.path("all"));
+  CHECK(reader.lines() == std::vector<std::string>{"a", "b"});
+  ArchiveWriter names(directory.path("names"));
+  CHECK(reader.read(names.put(own)) == own);
+  CHECK(std::filesystem::file_size(directory.path("all")) <
+        std::filesystem::file_size(directory.path("a")) + std::filesystem::file_size(directory.path("b")) - 100);
+}
+
+TEST_CASE("what a killed program leaves can be read; damage and other files are refused", "[programs]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("a.launches");
+  Content content;
+  {
+    ArchiveWriter writer(path);
+    content = writer.put(numbered(1000, 1));
+    writer.put_line("first");
+    writer.put_line("second");
+  }
+  const std::string whole = read_text(path);
+  write_text(path, whole.substr(0, whole.size() - 1));
+  const ArchiveReader shorter(path);
+  CHECK(shorter.cut());
+  CHECK(shorter.lines() == std::vector<std::string>{"first"});
+  CHECK(shorter.read(content) == numbered(1000, 1));
+  std::string damaged = whole;
+  damaged[120] = static_cast<char>(damaged[120] ^ 1);
+  write_text(path, damaged);
+  CHECK_THROWS_AS(ArchiveReader(path).read(content), std::runtime_error);
+  write_text(path, "PTX");
+  CHECK_FALSE(is_archive(path));
+  CHECK_THROWS_WITH(ArchiveReader(path), Catch::Matchers::Contains("is no archive of launches"));
+  content.blocks.front()[0] = static_cast<std::uint8_t>(content.blocks.front()[0] ^ 1);
+  write_text(path, whole);
+  CHECK_THROWS_WITH(ArchiveReader(path).read(content), Catch::Matchers::Contains("lacks the block"));
+  CHECK_THROWS_AS(parse_hashes("0g"), std::runtime_error);
+}
+
+}  // namespace warpmat::archive_test

@@ -1,0 +1,93 @@
+#include "recorded_program.h"
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <regex>
+#include <stdexcept>
+
+#include "gpu/cuda/gpu_runner.h"
+#include "gpu/programs/archive.h"
+#include "tools/report/process.h"
+
+namespace warpmat {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder of the library that stands before the driver.
+fs::path recording_library() {
+  std::error_code unknown;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", unknown).parent_path();
+  for (const char* const place : {WARPMAT_RECORD_IN_BUILD, WARPMAT_RECORD_INSTALLED}) {
+    const fs::path library = (folder / place).lexically_normal();
+    if (fs::exists(library / "libcuda.so.1")) return library;
+  }
+  throw std::runtime_error(fmt::format("no libcuda.so.1 of warpmat in {} or {}", (folder / WARPMAT_RECORD_IN_BUILD).string(),
+                                       (folder / WARPMAT_RECORD_INSTALLED).lexically_normal().string()));
+}
+
+/// The file of the driver that the program would load.
+std::string driver_file() {
+  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (driver == nullptr) throw NoGpu("no GPU: this machine has no CUDA driver (libcuda.so.1)");
+  link_map* map = nullptr;
+  if (dlinfo(driver, RTLD_DI_LINKMAP, &map) != 0) throw std::runtime_error(fmt::format("where is libcuda.so.1? {}", dlerror()));
+  return fs::absolute(map->l_name).string();
+}
+
+void check(const RecordedProgramOptions& options) {
+  try {
+    std::regex(options.kernels);
+  } catch (const std::regex_error& e) {
+    refuse_option("--kernels", fmt::format("'{}' is no regular expression: {}", options.kernels, e.what()));
+  }
+}
+
+}  // namespace
+
+void add_recording_flags(Command command, RecordedProgramOptions& options) {
+  constexpr std::size_t most = std::size_t{1} << 40;
+  const Command group = command.add_option_group("Of a program", "");
+  group.add_option("--kernels", options.kernels, "Only kernels in whose C++ name this regular expression is found").type_name("REGEX");
+  group.add_option("--every", options.every, "Only every N-th launch of each kernel").type_name("N").range(std::size_t{1}, most);
+  group.add_option("--first", options.first, "Only the first N of these launches of each kernel")
+      .type_name("N")
+      .range(std::size_t{1}, most);
+  group.add_option("--memory", options.memory, "Only launches with allocations of no more bytes (default: 1GiB)")
+      .type_name("SIZE")
+      .size_of_bytes();
+  group.add_flag("--once", options.once, "Do not launch twice to find what is not deterministic");
+}
+
+int record_program(const RecordedProgramOptions& options, const fs::path& archive) {
+  check(options);
+  const fs::path program = find_program(options.words.front());
+  const std::string libraries = recording_library().string(), driver = driver_file();
+  const TemporaryFolder folder;
+  const char* const before = std::getenv("LD_LIBRARY_PATH");
+  std::vector<std::string> words = options.words;
+  words.front() = program.string();
+  const int status = run_program(words, {},
+                                 {{"LD_LIBRARY_PATH", before == nullptr || *before == '\0' ? libraries : libraries + ":" + before},
+                                  {"WARPMAT_RECORD_DRIVER", driver},
+                                  {"WARPMAT_RECORD_FOLDER", folder.path().string()},
+                                  {"WARPMAT_RECORD_KERNELS", options.kernels},
+                                  {"WARPMAT_RECORD_EVERY", std::to_string(options.every)},
+                                  {"WARPMAT_RECORD_FIRST", std::to_string(options.first)},
+                                  {"WARPMAT_RECORD_LIMIT", std::to_string(options.limit)},
+                                  {"WARPMAT_RECORD_MEMORY", std::to_string(options.memory)},
+                                  {"WARPMAT_RECORD_TWICE", options.once ? "0" : "1"}});
+  std::vector<fs::path> parts;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder.path()))
+    if (entry.path().extension() == ".launches") parts.push_back(entry.path());
+  std::ranges::sort(parts);
+  programs::ArchiveWriter all(archive);
+  for (const fs::path& part : parts) all.append(part);
+  return status;
+}
+
+}  // namespace warpmat
