@@ -120,7 +120,7 @@ class Tables {
   std::string text() const {
     std::string out =
         "#pragma once\n\n// Written by 'warpmat-lab support --device-tables' from the tables of the CPU; "
-        "tests/tools/device_tables_test.cpp compares.\n\n"
+        "tests/tools/device_tables_test.cpp compares.\n// clang-format off\n\n"
         "#include <warpmat/device/types.h>\n\nnamespace warpmat::device {\n\n";
     std::vector<std::string> names, rows, hardware;
     for (const FormatRow& f : format_rows()) {
