@@ -10,7 +10,6 @@
 
 namespace warpmat::syntax::source_text_test {
 
-
 namespace {
 
 /// The source of each statement of a module with these lines in an entry.
