@@ -173,7 +173,7 @@ void add_cuda(Command app) {
   command.prefix_command();
   command.add_option("--target", options->target, "The GPU to be, for example sm_80").capture_default_str();
   command.add_option("--jobs", options->jobs, "Threads of each launch; 0: one for each core").range(0, 1024);
-  command.add_option("--schedule", options->schedule, "The seed of another order of warps and blocks; 0: in order");
+  command.add_option("--schedule", options->schedule, "The seed of another order of each block's warps; 0: in order");
   command.add_option("--check", options->checks, "uninitialised, copies, races, lanes, fences, separated by commas; or all, or none")
       .capture_default_str();
   command.add_option("--sms", options->processors, "Streaming multiprocessors that the program is told of; 0: as many as the GPU has")
