@@ -119,9 +119,7 @@ void write_report(const CudaOptions& options, const std::string& program, int st
 }
 
 Variables variables_of(const CudaOptions& options, const std::filesystem::path& record) {
-  const char* const before = std::getenv("LD_LIBRARY_PATH");
-  const std::string libraries = cuda_libraries().string();
-  return {{"LD_LIBRARY_PATH", before == nullptr || *before == '\0' ? libraries : libraries + ":" + before},
+  return {{"LD_LIBRARY_PATH", library_path_with(cuda_libraries())},
           {"WARPMAT_CUDA_TARGET", options.target},
           {"WARPMAT_CUDA_JOBS", std::to_string(options.jobs)},
           {"WARPMAT_CUDA_SCHEDULE", std::to_string(options.schedule)},

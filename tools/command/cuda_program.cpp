@@ -68,15 +68,10 @@ bool needs_library(std::istream& file, const std::vector<std::pair<std::string, 
 }  // namespace
 
 fs::path cuda_libraries() {
-  std::error_code unknown;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", unknown).parent_path();
-  for (const char* const place : {WARPMAT_CUDA_IN_BUILD, WARPMAT_CUDA_INSTALLED}) {
-    const fs::path libraries = (folder / place).lexically_normal();
-    if (fs::exists(libraries / "libcudart.so.13")) return libraries;
-  }
+  if (const auto folder = library_folder({WARPMAT_CUDA_IN_BUILD, WARPMAT_CUDA_INSTALLED}, "libcudart.so.13")) return *folder;
   throw std::runtime_error(fmt::format("no libcudart.so.13 in {} or {}: this warpmat was built without libzstd or liblz4",
-                                       (folder / WARPMAT_CUDA_IN_BUILD).string(),
-                                       (folder / WARPMAT_CUDA_INSTALLED).lexically_normal().string()));
+                                       (command_folder() / WARPMAT_CUDA_IN_BUILD).string(),
+                                       (command_folder() / WARPMAT_CUDA_INSTALLED).lexically_normal().string()));
 }
 
 void refuse_static_runtime(const fs::path& program) {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <regex>
 #include <stdexcept>
 
@@ -21,14 +20,9 @@ namespace fs = std::filesystem;
 
 /// The folder of the library that stands before the driver.
 fs::path recording_library() {
-  std::error_code unknown;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", unknown).parent_path();
-  for (const char* const place : {WARPMAT_RECORD_IN_BUILD, WARPMAT_RECORD_INSTALLED}) {
-    const fs::path library = (folder / place).lexically_normal();
-    if (fs::exists(library / "libcuda.so.1")) return library;
-  }
-  throw std::runtime_error(fmt::format("no libcuda.so.1 of warpmat in {} or {}", (folder / WARPMAT_RECORD_IN_BUILD).string(),
-                                       (folder / WARPMAT_RECORD_INSTALLED).lexically_normal().string()));
+  if (const auto folder = library_folder({WARPMAT_RECORD_IN_BUILD, WARPMAT_RECORD_INSTALLED}, "libcuda.so.1")) return *folder;
+  throw std::runtime_error(fmt::format("no libcuda.so.1 of warpmat in {} or {}", (command_folder() / WARPMAT_RECORD_IN_BUILD).string(),
+                                       (command_folder() / WARPMAT_RECORD_INSTALLED).lexically_normal().string()));
 }
 
 /// The file of the driver that the program would load.
@@ -67,14 +61,14 @@ void add_recording_flags(Command command, RecordedProgramOptions& options) {
 int record_program(const RecordedProgramOptions& options, const fs::path& archive) {
   check(options);
   const fs::path program = find_program(options.words.front());
-  const std::string libraries = recording_library().string(), driver = driver_file();
+  const fs::path libraries = recording_library();
+  const std::string driver = driver_file();
   const TemporaryFolder folder;
-  const char* const before = std::getenv("LD_LIBRARY_PATH");
   std::vector<std::string> words = options.words;
   words.front() = program.string();
   const auto start = std::chrono::steady_clock::now();
   const int status = run_program(words, {},
-                                 {{"LD_LIBRARY_PATH", before == nullptr || *before == '\0' ? libraries : libraries + ":" + before},
+                                 {{"LD_LIBRARY_PATH", library_path_with(libraries)},
                                   {"WARPMAT_RECORD_DRIVER", driver},
                                   {"WARPMAT_RECORD_FOLDER", folder.path().string()},
                                   {"WARPMAT_RECORD_KERNELS", options.kernels},

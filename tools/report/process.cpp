@@ -78,6 +78,24 @@ fs::path find_program(const std::string& program) {
       fmt::format("there is no program '{}' in PATH{}", program, is_program(program) ? "; for the one here write ./" + program : ""));
 }
 
+fs::path command_folder() {
+  std::error_code unknown;
+  return fs::read_symlink("/proc/self/exe", unknown).parent_path();
+}
+
+std::optional<fs::path> library_folder(std::initializer_list<const char*> places, const std::string& file) {
+  for (const char* const place : places) {
+    const fs::path folder = (command_folder() / place).lexically_normal();
+    if (fs::exists(folder / file)) return folder;
+  }
+  return std::nullopt;
+}
+
+std::string library_path_with(const fs::path& folder) {
+  const char* const before = std::getenv("LD_LIBRARY_PATH");
+  return before == nullptr || *before == '\0' ? folder.string() : folder.string() + ":" + before;
+}
+
 int run_program(const std::vector<std::string>& words, const ProcessOutput& output, const Variables& variables) {
   std::vector<std::string> arguments = words, environment = environment_with(variables);
   posix_spawn_file_actions_t actions;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +34,15 @@ std::optional<std::filesystem::path> find_in_path(std::string_view name);
 
 /// The file of `program`, which PATH may name. Throws std::runtime_error.
 std::filesystem::path find_program(const std::string& program);
+
+/// The folder of this command's file.
+std::filesystem::path command_folder();
+
+/// Of `places`, which are relative to this command's folder, the first folder that has `file`.
+std::optional<std::filesystem::path> library_folder(std::initializer_list<const char*> places, const std::string& file);
+
+/// LD_LIBRARY_PATH of this process with `folder` in front.
+std::string library_path_with(const std::filesystem::path& folder);
 
 /// Variables of an environment: name and value.
 using Variables = std::vector<std::pair<std::string, std::string>>;

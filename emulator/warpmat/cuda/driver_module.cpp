@@ -24,18 +24,18 @@ DeviceModule& module_of(DeviceModule* handle) {
   return *handle;
 }
 
-/// How to read an image that cuModuleLoadData takes: a fatbinary, its wrapper, or PTX as text that ends with NUL.
+/// How to read an image that cuModuleLoadData takes.
 DeviceModule* module_from(const void* image) {
-  std::uint32_t magic = 0;
-  std::memcpy(&magic, image, sizeof magic);
-  if (magic == 0x466243b1)
-    return new DeviceModule([image](const Target& target) { return choose_ptx(read_wrapper(image), target).text(); });
-  if (magic == 0xba55ed50) {
-    const std::vector<Image> images = read_fatbinary(image);
-    return new DeviceModule([text = choose_ptx(images, *context().settings.target).text()](const Target&) { return text; });
+  switch (image_kind(image)) {
+    case ImageKind::wrapper:
+      return new DeviceModule([image](const Target& target) { return choose_ptx(read_wrapper(image), target).text(); });
+    case ImageKind::fatbinary: {
+      const std::vector<Image> images = read_fatbinary(image);
+      return new DeviceModule([text = choose_ptx(images, *context().settings.target).text()](const Target&) { return text; });
+    }
+    case ImageKind::machine_code: throw ApiError(cudaErrorNoKernelImageForDevice, "the module is machine code (a cubin): warpmat runs PTX");
+    case ImageKind::ptx: break;
   }
-  if (std::memcmp(image, "\177ELF", 4) == 0)
-    throw ApiError(cudaErrorNoKernelImageForDevice, "the module is machine code (a cubin): warpmat runs PTX");
   return new DeviceModule([text = std::string(static_cast<const char*>(image))](const Target&) { return text; });
 }
 

@@ -89,6 +89,14 @@ std::string Image::text() const {
   return text;
 }
 
+ImageKind image_kind(const void* image) {
+  std::uint32_t magic = 0;
+  std::memcpy(&magic, image, sizeof magic);
+  if (magic == wrapper_magic) return ImageKind::wrapper;
+  if (magic == header_magic) return ImageKind::fatbinary;
+  return std::memcmp(image, "\177ELF", 4) == 0 ? ImageKind::machine_code : ImageKind::ptx;
+}
+
 std::vector<Image> read_fatbinary(const void* fatbinary) {
   const auto* at = static_cast<const std::uint8_t*>(fatbinary);
   const auto header = read<Header>(at);

@@ -29,6 +29,10 @@ class FatbinaryError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What an image for cuModuleLoadData is, by its first bytes: PTX is text that ends with NUL.
+enum class ImageKind { wrapper, fatbinary, machine_code, ptx };
+ImageKind image_kind(const void* image);
+
 /// The images of a fatbinary, its header first. `fatbinary` must hold as many bytes as the header says: the program is trusted, as its
 /// loader is. Throws FatbinaryError.
 std::vector<Image> read_fatbinary(const void* fatbinary);

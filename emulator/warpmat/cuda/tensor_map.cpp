@@ -4,39 +4,19 @@
 #include <cstring>
 
 #include <warpmat/cuda/driver.h>
-#include <warpmat/machine/tensor_map.h>
+#include <warpmat/cuda/tensor_map_arguments.h>
 
 namespace warpmat::cuda {
 namespace {
 
-/// What both kinds of map have.
-struct Arguments {
-  int type;
-  unsigned rank;
-  void* address;
-  const std::uint64_t *dims, *strides;
-  const unsigned* element_strides;
-  int interleave, swizzle, l2_promotion, fill;
-};
-
-TensorMap map_of(const Arguments& a) {
+/// The map of arguments that the driver takes. Throws ApiError for others.
+TensorMap checked_map(const TensorMapArguments& a) {
   require(a.rank >= 1 && a.rank <= TensorMap::max_dimensions && a.dims != nullptr && a.element_strides != nullptr);
   require(a.strides != nullptr || a.rank == 1);
   require(a.type >= 0 && a.type <= static_cast<int>(TensorMap::Type::tf32_ftz));
   require(a.interleave >= 0 && a.interleave <= 2 && a.swizzle >= 0 && a.swizzle <= 3);
   require(a.l2_promotion >= 0 && a.l2_promotion <= 3 && a.fill >= 0 && a.fill <= 1);
-  TensorMap map;
-  map.type = static_cast<TensorMap::Type>(a.type);
-  map.rank = a.rank;
-  map.address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(a.address));
-  std::copy_n(a.dims, a.rank, map.dims.begin());
-  if (a.rank > 1) std::copy_n(a.strides, a.rank - 1, map.strides.begin());
-  std::copy_n(a.element_strides, a.rank, map.element_strides.begin());
-  map.interleave = static_cast<TensorMap::Interleave>(a.interleave);
-  map.swizzle = static_cast<TensorMap::Swizzle>(a.swizzle);
-  map.l2_promotion = static_cast<TensorMap::L2Promotion>(a.l2_promotion);
-  map.fill = static_cast<TensorMap::Fill>(a.fill);
-  return map;
+  return map_of(a);
 }
 
 /// Writes the map where the program wants it, or says why the driver refuses it.
@@ -53,7 +33,7 @@ WARPMAT_CUDA_API int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, 
                                             const std::uint64_t* strides, const unsigned* box, const unsigned* element_strides,
                                             int interleave, int swizzle, int l2_promotion, int fill) {
   return driver_code(call("cuTensorMapEncodeTiled", [&](Context&) {
-    TensorMap made = map_of({type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
+    TensorMap made = checked_map({type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
     require(box != nullptr);
     std::copy_n(box, rank, made.box.begin());
     write(map, made);
@@ -65,7 +45,7 @@ WARPMAT_CUDA_API int cuTensorMapEncodeIm2col(void* map, int type, unsigned rank,
                                              unsigned channels, unsigned pixels, const unsigned* element_strides, int interleave,
                                              int swizzle, int l2_promotion, int fill) {
   return driver_code(call("cuTensorMapEncodeIm2col", [&](Context&) {
-    TensorMap made = map_of({type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
+    TensorMap made = checked_map({type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
     require(rank >= 3 && lower_corner != nullptr && upper_corner != nullptr);
     made.mode = TensorMap::Mode::im2col;
     std::copy_n(lower_corner, rank - 2, made.lower_corner.begin());

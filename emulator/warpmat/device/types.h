@@ -91,8 +91,25 @@ struct Fragment {
   }
 };
 
-enum class Sparsity : unsigned char { dense, sparse };
 enum class BitOperation : unsigned char { none, bit_xor, bit_and };
 enum class Rounding : unsigned char { nearest_even, toward_zero, down, up };
+
+/// Of tables.h, where it has an enumerator for each row.
+enum class Format : unsigned char;
+
+/// tables/form.h; fragments are indices of `fragments`, -1 where the form lacks the operand.
+struct Form {
+  int m, n, k, stored_k;
+  Format d, a, b, c;
+  short fragment_d, fragment_a, fragment_b, fragment_c, fragment_e;
+  int metadata_group;  ///< elements of the expanded A that one code of metadata covers; 0: dense
+  Format scale;
+  int scale_vector;  ///< scale factors of a row of A; 0: none
+  bool satfinite;
+  BitOperation bit_operation;
+  Rounding rounding;
+  short lowering_set;
+  short fragment_scale_a, fragment_scale_b;
+};
 
 }  // namespace warpmat::device

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/cuda/tensor_map_arguments.h>
+
 #include "gpu/programs/driver/recorder.h"
 
 namespace warpmat::programs {
@@ -84,30 +86,6 @@ int freed(std::uint64_t address, Free&& free) {
 }
 
 // ---- Tensor maps ------------------------------------------------------------------------------------------------------------------------
-
-struct MapArguments {
-  int type;
-  unsigned rank;
-  void* address;
-  const std::uint64_t *dims, *strides;
-  const unsigned* element_strides;
-  int interleave, swizzle, l2_promotion, fill;
-};
-
-TensorMap map_of(const MapArguments& a) {
-  TensorMap map;
-  map.type = static_cast<TensorMap::Type>(a.type);
-  map.rank = a.rank;
-  map.address = address_of(a.address);
-  std::copy_n(a.dims, a.rank, map.dims.begin());
-  if (a.rank > 1) std::copy_n(a.strides, a.rank - 1, map.strides.begin());
-  std::copy_n(a.element_strides, a.rank, map.element_strides.begin());
-  map.interleave = static_cast<TensorMap::Interleave>(a.interleave);
-  map.swizzle = static_cast<TensorMap::Swizzle>(a.swizzle);
-  map.l2_promotion = static_cast<TensorMap::L2Promotion>(a.l2_promotion);
-  map.fill = static_cast<TensorMap::Fill>(a.fill);
-  return map;
-}
 
 void add_map(Recorder& all, const void* encoded, const TensorMap& map) {
   TensorMap::Encoded bytes;
@@ -321,7 +299,7 @@ int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, void* address, co
   const int result = WARPMAT_REAL(cuTensorMapEncodeTiled)(map, type, rank, address, dims, strides, box, element_strides, interleave,
                                                           swizzle, l2_promotion, fill);
   return noted(result, [&](Recorder& all) {
-    TensorMap made = map_of({type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
+    TensorMap made = cuda::map_of({type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
     std::copy_n(box, rank, made.box.begin());
     add_map(all, map, made);
   });
@@ -333,7 +311,7 @@ int cuTensorMapEncodeIm2col(void* map, int type, unsigned rank, void* address, c
   const int result = WARPMAT_REAL(cuTensorMapEncodeIm2col)(map, type, rank, address, dims, strides, lower_corner, upper_corner, channels,
                                                            pixels, element_strides, interleave, swizzle, l2_promotion, fill);
   return noted(result, [&](Recorder& all) {
-    TensorMap made = map_of({type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
+    TensorMap made = cuda::map_of({type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
     made.mode = TensorMap::Mode::im2col;
     std::copy_n(lower_corner, rank - 2, made.lower_corner.begin());
     std::copy_n(upper_corner, rank - 2, made.upper_corner.begin());

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <cstring>
 #include <span>
 #include <stdexcept>
 
@@ -10,8 +9,6 @@
 
 namespace warpmat::programs {
 namespace {
-
-constexpr std::uint32_t wrapper_magic = 0x466243b1, fatbinary_magic = 0xba55ed50;
 
 using cuda::Image;
 
@@ -39,17 +36,13 @@ std::string text_for(std::span<const Image> images, const Target& target) {
 }  // namespace
 
 Code::Code(const void* image, const Target& target) {
-  std::uint32_t magic = 0;
-  std::memcpy(&magic, image, sizeof magic);
   try {
-    if (magic == wrapper_magic)
-      ptx_ = text_for(cuda::read_wrapper(image), target);
-    else if (magic == fatbinary_magic)
-      ptx_ = text_for(cuda::read_fatbinary(image), target);
-    else if (std::memcmp(image, "\177ELF", 4) == 0)
-      reason_ = "machine code (a cubin) without PTX";
-    else
-      ptx_ = static_cast<const char*>(image);
+    switch (cuda::image_kind(image)) {
+      case cuda::ImageKind::wrapper: ptx_ = text_for(cuda::read_wrapper(image), target); break;
+      case cuda::ImageKind::fatbinary: ptx_ = text_for(cuda::read_fatbinary(image), target); break;
+      case cuda::ImageKind::machine_code: reason_ = "machine code (a cubin) without PTX"; break;
+      case cuda::ImageKind::ptx: ptx_ = static_cast<const char*>(image); break;
+    }
   } catch (const cuda::FatbinaryError& e) {
     reason_ = e.what();
   }

@@ -104,17 +104,17 @@ class Tables {
     const std::size_t set = number_of(sets_, fmt::format("{{{}}}", fmt::join(of_hardware, ", ")));
     const bool sparse = form.sparsity != Sparsity::dense;
     const int group = sparse ? form.shape.k / form.operand(OperandName::e).fragment.columns() : 0;
+    // Statements, for the order in which new fragments are numbered.
+    const int d = fragment(form, OperandName::d), a = fragment(form, OperandName::a), b = fragment(form, OperandName::b),
+              c = fragment(form, OperandName::c), e = fragment(form, OperandName::e), scale_a = fragment(form, OperandName::scale_a),
+              scale_b = fragment(form, OperandName::scale_b);
     opcodes_.push_back(enumerator(opcode));
     forms_.push_back(fmt::format(
         "{{{}, {}, {}, {}, Format::{}, Format::{}, Format::{}, Format::{}, {}, {}, {}, {}, {}, {}, Format::{}, {}, {}, BitOperation::{}, "
-        "Rounding::{}, {}}}",
+        "Rounding::{}, {}, {}, {}}}",
         form.shape.m, form.shape.n, form.shape.k, form.stored_k(), name(form.format(OperandName::d)), name(form.format(OperandName::a)),
-        name(form.format(OperandName::b)), name(form.format(OperandName::c)), fragment(form, OperandName::d),
-        fragment(form, OperandName::a), fragment(form, OperandName::b), fragment(form, OperandName::c), fragment(form, OperandName::e),
-        group, scale_format(form), form.scale_vector, form.satfinite, operation_name(form.bit_operation), rounding_name(form.rounding),
-        set));
-    scales_a_.push_back(fragment(form, OperandName::scale_a));
-    scales_b_.push_back(fragment(form, OperandName::scale_b));
+        name(form.format(OperandName::b)), name(form.format(OperandName::c)), d, a, b, c, e, group, scale_format(form), form.scale_vector,
+        form.satfinite, operation_name(form.bit_operation), rounding_name(form.rounding), set, scale_a, scale_b));
   }
 
   std::string text() const {
@@ -138,34 +138,12 @@ class Tables {
                        std::size(all_hardware), fmt::join(sets_, ",\n    "));
     out += "/// PTX's opcodes, with _ for . and ::.\nenum class Opcode : unsigned short {\n  " +
            fmt::format("{}", fmt::join(opcodes_, ",\n  ")) + "\n};\n\n";
-    out += form_struct;
     out += fmt::format("inline constexpr int form_count = {};\n\n", forms_.size());
-    std::vector<std::string> with_scales;
-    for (std::size_t i = 0; i < forms_.size(); ++i)
-      with_scales.push_back(fmt::format("{}, {}, {}}}", forms_[i].substr(0, forms_[i].size() - 1), scales_a_[i], scales_b_[i]));
-    out += array("Form", "forms", with_scales);
+    out += array("Form", "forms", forms_);
     return out + "}  // namespace warpmat::device\n";
   }
 
  private:
-  static constexpr const char* form_struct =
-      R"(/// tables/form.h; fragments are indices of `fragments`, -1 where the form lacks the operand.
-struct Form {
-  int m, n, k, stored_k;
-  Format d, a, b, c;
-  short fragment_d, fragment_a, fragment_b, fragment_c, fragment_e;
-  int metadata_group;  ///< elements of the expanded A that one code of metadata covers; 0: dense
-  Format scale;
-  int scale_vector;  ///< scale factors of a row of A; 0: none
-  bool satfinite;
-  BitOperation bit_operation;
-  Rounding rounding;
-  short lowering_set;
-  short fragment_scale_a, fragment_scale_b;
-};
-
-)";
-
   static std::string array(const char* type, const char* name, const std::vector<std::string>& rows) {
     return fmt::format("inline constexpr {} {}[] = {{\n    {}}};\n\n", type, name, fmt::join(rows, ",\n    "));
   }
@@ -180,7 +158,6 @@ struct Form {
   }
 
   std::vector<std::string> fragments_, lowerings_, sets_, opcodes_, forms_;
-  std::vector<int> scales_a_, scales_b_;
 };
 
 }  // namespace

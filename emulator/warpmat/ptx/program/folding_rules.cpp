@@ -169,9 +169,6 @@ using Condition = bool (*)(const Match& match, std::uint64_t computed);
 bool always(const Match&, std::uint64_t) {
   return true;
 }
-bool has_rounding(const Match& match) {
-  return match.has(".rn") || match.has(".rz") || match.has(".rm") || match.has(".rp");
-}
 /// Of f32 with .rn every result; without a rounding modifier all but NaNs.
 bool sum_or_product(const Match& match, std::uint64_t computed) {
   const ValueType& type = *match.types[0];
@@ -298,6 +295,10 @@ constexpr std::array simplifications{Simplification{"mul", product},  Simplifica
                                      Simplification{"bfi", inserted}, Simplification{"slct", selected}, Simplification{"madc", carried}};
 
 }  // namespace
+
+bool has_rounding(const Match& match) {
+  return match.has(".rn") || match.has(".rz") || match.has(".rm") || match.has(".rp");
+}
 
 std::optional<std::uint64_t> folded_result(const Match& match, std::span<const std::uint64_t> sources, std::uint64_t computed) {
   if (const ApproximateFunction* function = find_function(match)) return approximate(*function, match, sources[0], computed);

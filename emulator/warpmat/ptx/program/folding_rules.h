@@ -17,6 +17,9 @@ inline constexpr std::uint64_t f64_sign = std::uint64_t{1} << 63;
 /// computes `computed`.
 std::optional<std::uint64_t> folded_result(const catalogue::Match& match, std::span<const std::uint64_t> sources, std::uint64_t computed);
 
+/// Whether the instruction has one of the rounding modifiers of floating point.
+bool has_rounding(const catalogue::Match& match);
+
 /// What replaces an instruction some of whose operands are constants, or one register twice.
 struct Simplified {
   enum class Kind : std::uint8_t {

@@ -150,9 +150,11 @@ Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view e
     for (DraftFunction& f : draft.functions) {
       remove_double_signs(f, draft);  // those that copies of rounds make, too
       hoist_sums(f);
-      if (options.contract) separate_matrix_sums(f, draft);
-      if (options.contract) separate_sunk_sums(f, draft);
-      if (options.contract) contract(f, draft, options.sums);
+      if (options.contract) {
+        separate_matrix_sums(f, draft);
+        separate_sunk_sums(f, draft);
+        contract(f, draft, options.sums);
+      }
       order_constants(f, draft);
     }
     draft.program.contraction_from_code = options.contract && options.sums != nullptr;

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/ptx/program/control_flow.h>
+#include <warpmat/ptx/program/folding_rules.h>
 #include <warpmat/ptx/program/rewrite.h>
 
 namespace warpmat::code {
@@ -32,7 +33,7 @@ bool is_sequence(const Match& match) {
   const auto* const found = std::ranges::find(sequences, std::string_view(match.pattern->mnemonic), &Sequence::mnemonic);
   if (found == sequences.end()) return false;
   const bool integer = match.types[0]->type_class != catalogue::ValueType::Class::floating;
-  if (integer || match.has(".rn") || match.has(".rz") || match.has(".rm") || match.has(".rp")) return true;
+  if (integer || has_rounding(match)) return true;
   return !match.has(found->unless) && match.types[0]->name == "f32";
 }
 
