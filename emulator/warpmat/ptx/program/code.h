@@ -299,6 +299,7 @@ struct Folded {
     simplified,  ///< something else gives the result; `bits` is the constant in it
     copied,      ///< its result is a register's value, bit for bit
     converted,   ///< st stores the number as an integer (stored_numbers.h)
+    inverted,    ///< rcp or div of what rcp or ex2 computed: another instruction (inverses.h)
   };
   std::uint32_t statement = 0;
   Kind kind = Kind::constant;
