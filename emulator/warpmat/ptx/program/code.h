@@ -167,6 +167,7 @@ struct WarpExchange {
   bool absolute = false;       ///< redux.f32.abs
   bool nan = false;            ///< redux.f32.NaN
   bool wide = false;           ///< match.b64
+  bool left_out = false;       ///< shfl that ptxas makes a move of: uniform.h
 };
 
 /// A matrix instruction with the slots of its operands.
