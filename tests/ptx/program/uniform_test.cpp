@@ -43,6 +43,7 @@ TEST_CASE("a shuffle of a value that all lanes have in common is left out, as by
   const std::string block = "mov.u32 %r1, %ctaid.x;";
   CHECK(word_of(block, "shfl.sync.bfly.b32 %d|%p2, %r1, 31, 31, -1;") == 4);
   CHECK(word_of(block, "shfl.sync.bfly.b32 %d|%p2, %r1, 31, 31, -1; @%p2 add.u32 %d, %d, 100;") == 100);
+  CHECK(word_of(block, "shfl.sync.bfly.b32 %d|%p2, %r1, 31, 31, -1; setp.eq.u32 %p2, %r0, 31; @%p2 add.u32 %d, %d, 100;") == 104);
   CHECK(word_of(block, "shfl.sync.idx.b32 %d, %r1, 0, 31, -1;") == 4);
 }
 

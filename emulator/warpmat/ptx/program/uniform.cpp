@@ -18,9 +18,15 @@ bool is_shuffle(const WarpExchange& exchange) {
   return exchange.operation < WarpOperation::vote_all;
 }
 
-bool is_read(const DraftFunction& function, Value value) {
+/// Whether something may read `value` as operation `writer` leaves it.
+bool is_read(const DraftFunction& function, const Definitions& definitions, int writer, Value value) {
   bool found = std::ranges::find(function.return_registers, value) != function.return_registers.end();
-  for (const DraftOperation& operation : function.operations) for_each_read(operation, [&](Value read) { found |= read == value; });
+  for (int i = 0; i < static_cast<int>(function.operations.size()); ++i)
+    for_each_read(function.operations[static_cast<std::size_t>(i)], [&](Value read) {
+      if (read != value) return;
+      const int from = definitions.find(i, value);
+      found |= from == writer || from < 0;
+    });
   return found;
 }
 
@@ -79,7 +85,7 @@ void mark_uniform_shuffles(DraftFunction& function, ProgramDraft& draft) {
   for (int i = 0; i < static_cast<int>(function.operations.size()); ++i) {
     DraftOperation& operation = function.operations[static_cast<std::size_t>(i)];
     if (!shuffles(operation) || !uniform.at(i, operation.sources[0])) continue;
-    if (operation.results.size() == 2 && is_read(function, operation.results[1])) continue;
+    if (operation.results.size() == 2 && is_read(function, definitions, i, operation.results[1])) continue;
     WarpExchange exchange = draft.program.exchanges[operation.operation.detail];  // copies of a loop's round share it
     exchange.left_out = true;
     operation.operation.detail = static_cast<std::uint32_t>(draft.program.exchanges.size());
