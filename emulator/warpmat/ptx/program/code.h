@@ -32,6 +32,8 @@ WARPMAT_LOCAL inline constexpr std::size_t register_alignment = 64;
 
 /// The place of an operand: a byte offset into the frame of the executing function, or ~offset into the constants.
 using Slot = std::int32_t;
+/// An operation with fewer operands has slots of 0 behind theirs: the usual operations are read without a loop.
+WARPMAT_LOCAL inline constexpr std::size_t fewest_slots = 4;
 
 std::string_view name(Space space);
 
