@@ -71,6 +71,20 @@ class WARPMAT_API Kernel {
   Kernel(const Module& module, std::string_view entry, const KernelOptions& options = {});
   explicit Kernel(std::shared_ptr<const code::Program> program) : program_(std::move(program)) {}
 
+  /// A parameter of the entry, as it lies among the bytes of all.
+  struct Parameter {
+    std::string name;  ///< in PTX
+    std::uint32_t offset = 0, bytes = 0, alignment = 1;
+    std::string type;      ///< "u64", or "b8" of structs
+    bool pointer = false;  ///< .ptr
+  };
+
+  /// The name in PTX.
+  [[nodiscard]] std::string entry() const;
+  /// The GPU that it is resolved for: "sm_90a".
+  [[nodiscard]] std::string target() const;
+  [[nodiscard]] std::vector<Parameter> parameters() const;
+  /// What it executes: internal, without a header among the installed ones.
   const code::Program& program() const { return *program_; }
 
  private:
