@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/core.h>
 
@@ -205,6 +206,10 @@ void WarpState::shuffle(const Operation& operation, LaneMask mask, LaneMask toge
     default: find([](int lane, int index, int segment) { return (lane & segment) | (index & ~segment); });
   }
   of_absent &= mask;
+  if (exchange.left_out) {
+    std::iota(from.begin(), from.end(), 0);
+    of_nothing = 0;
+  }
   const EventKinds kinds = of_absent == 0 ? EventKinds::exchanges : EventKinds::exchanges | EventKinds::absent_lanes;
   if (observers_.want(kinds))
     observers_.tell(kinds, &Observer::exchange, ExchangeEvent{Event(*this, operation, mask), true, from, of_absent, of_nothing});

@@ -169,6 +169,7 @@ struct WarpExchange {
   bool absolute = false;       ///< redux.f32.abs
   bool nan = false;            ///< redux.f32.NaN
   bool wide = false;           ///< match.b64
+  bool left_out = false;       ///< shfl that ptxas makes a move of: uniform.h
 };
 
 /// A matrix instruction with the slots of its operands.
@@ -301,6 +302,7 @@ struct Folded {
     simplified,  ///< something else gives the result; `bits` is the constant in it
     copied,      ///< its result is a register's value, bit for bit
     converted,   ///< st stores the number as an integer (stored_numbers.h)
+    inverted,    ///< rcp or div of what rcp or ex2 computed: another instruction (inverses.h)
   };
   std::uint32_t statement = 0;
   Kind kind = Kind::constant;
