@@ -102,9 +102,10 @@ bool differs_by_lane(SpecialRegister special_register) {
 
 }  // namespace
 
-/// Computes an operation. Live lanes outside `mask` keep their results; results of exited lanes are not preserved.
-void WarpState::compute(const Operation& operation, LaneMask mask) {
-  const Operands operands(operation, slots(operation), registers_ + split().frame, launch_.constants);
+/// Computes an operation of the function whose registers are `frame`. Live lanes outside `mask` keep their results; results of exited lanes
+/// are not preserved.
+void WarpState::compute(const Operation& operation, LaneMask mask, std::uint8_t* frame) {
+  const Operands operands(operation, slots(operation), frame, launch_.constants);
   if ((live_ & ~mask) == 0)
     execute_row(program_, operation, operands.results, operands.sources);
   else

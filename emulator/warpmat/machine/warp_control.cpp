@@ -111,14 +111,15 @@ void WarpState::run_straight(int& budget) {
   int most = std::min(budget, split_slice - split_slice_) - 1;
   if (observers_.want(EventKinds::runs)) most = tell_run(most);
   Split& s = split();
+  std::uint8_t* const frame = registers_ + s.frame;
   const std::uint64_t before = operations_;
   int done = 0;
   for (bool observed = false; done < most && !observed; ++done) {
     const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
     if (operation.converges && s.convergence >= 0) break;
-    const LaneMask mask = guarded_lanes(operation);
+    const LaneMask mask = guarded_lanes(operation, s);
     if (catalogue::computes(operation.semantics)) {
-      if (mask != 0) compute(operation, mask);
+      if (mask != 0) compute(operation, mask, frame);
     } else if (operation.semantics == Semantics::branch) {
       if (mask != 0 && mask != s.lanes) break;
       if (mask != 0) s.pc = operation.target - 1;
@@ -150,17 +151,17 @@ int WarpState::tell_run(int most) {
 }
 
 /// The split's lanes whose guard is true.
-LaneMask WarpState::guarded_lanes(const Operation& operation) const {
-  if (!operation.guarded) return split().lanes;
+LaneMask WarpState::guarded_lanes(const Operation& operation, const Split& s) const {
+  if (!operation.guarded) return s.lanes;
   const LaneMask guard = *at<LaneMask>(operation.guard);
-  return split().lanes & (operation.guard_inverted ? ~guard : guard);
+  return s.lanes & (operation.guard_inverted ? ~guard : guard);
 }
 
 WarpState::Step WarpState::step() {
   Split& s = split();
   const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
   if (operation.converges && arrive_at_convergence(s.pc)) return Step::leave_split;
-  const LaneMask mask = guarded_lanes(operation);
+  const LaneMask mask = guarded_lanes(operation, s);
   ++operations_;
   const bool announced = std::exchange(announced_, false);
   constexpr EventKinds statements = EventKinds::operations | EventKinds::runs;
@@ -171,7 +172,7 @@ WarpState::Step WarpState::step() {
     return Step::next;
   }
   if (catalogue::computes(operation.semantics)) {
-    compute(operation, mask);
+    compute(operation, mask, registers_ + s.frame);
     ++s.pc;
     return Step::next;
   }

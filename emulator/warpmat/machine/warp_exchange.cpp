@@ -178,39 +178,32 @@ void WarpState::perform_exchange(const Operation& operation, LaneMask mask, Lane
 /// The lane that each lane reads, by the rule of PTX ISA 9.1 section 9.7.9.6. What a lane outside of the group gives is undefined there: an
 /// H100 has 0, or the lane's value if it is one of `together`, which execute the statement in one step (tests/vectors/absent_lanes).
 void WarpState::shuffle(const Operation& operation, LaneMask mask, LaneMask together, const WarpExchange& exchange) {
-  std::array<std::uint32_t, warp_size> values;
+  std::array<std::uint32_t, warp_size> values, b, c;
   std::copy_n(at<std::uint32_t>(source_slot(operation, 0)), warp_size, values.begin());
+  std::copy_n(at<std::uint32_t>(source_slot(operation, 1)), warp_size, b.begin());
+  std::copy_n(at<std::uint32_t>(source_slot(operation, 2)), warp_size, c.begin());
   std::array<int, warp_size> from;
   LaneMask in_range = 0, of_absent = 0, of_nothing = 0;
-  for (int lane = 0; lane < warp_size; ++lane) {
-    const int b = static_cast<int>(source_word(operation, 1, lane) & 31);
-    const std::uint32_t c = source_word(operation, 2, lane);
-    const int clamp = static_cast<int>(c & 31), segment = static_cast<int>(c >> 8 & 31);
-    const int last = (lane & segment) | (clamp & ~segment), first = lane & segment;
-    int j = lane;
-    bool good = false;
-    switch (exchange.operation) {
-      case WarpOperation::shuffle_up:
-        j = lane - b;
-        good = j >= last;
-        break;
-      case WarpOperation::shuffle_down:
-        j = lane + b;
-        good = j <= last;
-        break;
-      case WarpOperation::shuffle_butterfly:
-        j = lane ^ b;
-        good = j <= last;
-        break;
-      default:
-        j = first | (b & ~segment);
-        good = j <= last;
-        break;
+  const bool up = exchange.operation == WarpOperation::shuffle_up;
+  const auto find = [&](auto wanted) {
+    for (int lane = 0; lane < warp_size; ++lane) {
+      const auto i = static_cast<std::size_t>(lane);
+      const int clamp = static_cast<int>(c[i] & 31), segment = static_cast<int>(c[i] >> 8 & 31);
+      const int last = (lane & segment) | (clamp & ~segment);
+      const int j = wanted(lane, static_cast<int>(b[i] & 31), segment);
+      const bool good = up ? j >= last : j <= last;
+      const LaneMask bit = good ? lane_bit(lane) : 0;
+      from[i] = good ? j : lane;
+      in_range |= bit;
+      of_absent |= (mask >> (j & 31) & 1) == 0 ? bit : 0;
+      of_nothing |= (together >> (j & 31) & 1) == 0 ? bit : 0;
     }
-    from[static_cast<std::size_t>(lane)] = good ? j : lane;
-    if (good) in_range |= lane_bit(lane);
-    if (good && (mask & lane_bit(j)) == 0) of_absent |= lane_bit(lane);
-    if (good && (together & lane_bit(j)) == 0) of_nothing |= lane_bit(lane);
+  };
+  switch (exchange.operation) {
+    case WarpOperation::shuffle_up: find([](int lane, int distance, int) { return lane - distance; }); break;
+    case WarpOperation::shuffle_down: find([](int lane, int distance, int) { return lane + distance; }); break;
+    case WarpOperation::shuffle_butterfly: find([](int lane, int distance, int) { return lane ^ distance; }); break;
+    default: find([](int lane, int index, int segment) { return (lane & segment) | (index & ~segment); });
   }
   of_absent &= mask;
   if (exchange.left_out) {
@@ -220,10 +213,11 @@ void WarpState::shuffle(const Operation& operation, LaneMask mask, LaneMask toge
   const EventKinds kinds = of_absent == 0 ? EventKinds::exchanges : EventKinds::exchanges | EventKinds::absent_lanes;
   if (observers_.want(kinds))
     observers_.tell(kinds, &Observer::exchange, ExchangeEvent{Event(*this, operation, mask), true, from, of_absent, of_nothing});
-  std::array<std::uint64_t, warp_size> results;
-  for (std::size_t lane = 0; lane < warp_size; ++lane)
-    results[lane] = (of_nothing >> lane & 1) != 0 ? 0 : values[static_cast<std::size_t>(from[lane])];
-  write_words(operation, 0, results, mask);
+  auto* const results = at<std::uint32_t>(result_slot(operation, 0));
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
+    const std::uint32_t read = (of_nothing >> lane & 1) != 0 ? 0 : values[static_cast<std::size_t>(from[lane])];
+    results[lane] = (mask >> lane & 1) != 0 ? read : results[lane];
+  }
   if (exchange.second_result) write_bits(operation, 1, in_range, mask);
 }
 
@@ -262,8 +256,9 @@ bool WarpState::arrive_if_whole(std::uint32_t id) {
 
 /// Lanes that exit hold up no barrier at which all others of their warp wait.
 void WarpState::arrive_without_exited() {
-  for (std::uint32_t id = 0; id < block_barriers; ++id)
-    if (arrive_if_whole(id)) block_.check_barrier(static_cast<int>(id));
+  if (std::ranges::find(splits_, Split::State::at_barrier, &Split::state) != splits_.end())
+    for (std::uint32_t id = 0; id < block_barriers; ++id)
+      if (arrive_if_whole(id)) block_.check_barrier(static_cast<int>(id));
   block_.cluster().check_barrier();
 }
 

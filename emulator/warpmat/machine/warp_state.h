@@ -170,7 +170,7 @@ class WarpState {
     return catalogue::computes(operation.semantics) && !operation.guarded && !operation.converges;
   }
   int tell_run(int most);
-  LaneMask guarded_lanes(const code::Operation& operation) const;
+  LaneMask guarded_lanes(const code::Operation& operation, const Split& s) const;
   Step execute(const code::Operation& operation, LaneMask mask);
   bool arrive_at_convergence(std::int32_t pc);
   void complete_convergence(std::int32_t convergence);
@@ -191,7 +191,7 @@ class WarpState {
   LaneMask missed_lanes() const;
 
   // Scalar operations: warp_compute.cpp
-  void compute(const code::Operation& operation, LaneMask mask);
+  void compute(const code::Operation& operation, LaneMask mask, std::uint8_t* frame);
   void special(const code::Operation& operation, LaneMask mask);
   std::uint64_t special_value(code::SpecialRegister special_register, int lane) const;
   void find_thread_indices(code::SpecialRegister special_register, std::array<std::uint64_t, warp_size>& values) const;

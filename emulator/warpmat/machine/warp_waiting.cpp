@@ -24,6 +24,17 @@ std::uint64_t add_to_hash(std::uint64_t hash, std::uint64_t value) {
   return (hash ^ value) * fnv_prime;
 }
 
+/// Of `count` bytes at a place, by words as far as they go.
+std::uint64_t add_to_hash(std::uint64_t hash, const std::uint8_t* place, std::uint32_t count) {
+  std::uint32_t word;
+  for (; count >= sizeof word; count -= static_cast<std::uint32_t>(sizeof word), place += sizeof word) {
+    std::memcpy(&word, place, sizeof word);
+    hash = add_to_hash(hash, word);
+  }
+  for (; count != 0; --count) hash = add_to_hash(hash, *place++);
+  return hash;
+}
+
 constexpr std::uint64_t empty_hash = 0xcbf29ce484222325;
 
 }  // namespace
@@ -103,7 +114,7 @@ void WarpState::poll(const Operation& operation, const Addresses& addresses, std
   split().polls_at = split().pc;
   std::uint64_t hash = empty_hash;
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1)
-    for (std::uint32_t i = 0; i < bytes; ++i) hash = add_to_hash(hash, addresses.host[static_cast<std::size_t>(first_lane(rest))][i]);
+    hash = add_to_hash(hash, addresses.host[static_cast<std::size_t>(first_lane(rest))], bytes);
   note_poll(mask, hash, is_ordered(operation));
 }
 

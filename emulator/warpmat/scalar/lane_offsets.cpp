@@ -39,10 +39,10 @@ template <class D>
 HWY_INLINE LanePattern classify(D d, const LaneAddresses& a, const std::uint32_t* in, std::uint32_t add, std::uint32_t* offsets) {
   const auto first = hn::Set(d, in[std::countr_zero(a.lanes)] + add), added = hn::Set(d, add), last = hn::Set(d, a.last);
   const auto start = hn::Set(d, a.start), low_bits = hn::Set(d, a.bytes - 1);
-  const auto step = hn::Set(d, a.element);
+  const auto step = hn::Set(d, a.element * static_cast<std::uint32_t>(hn::Lanes(d)));
+  auto next = hn::Add(first, hn::Mul(hn::Iota(d, 0), hn::Set(d, a.element)));  // of a consecutive access
   auto bad = hn::Zero(d), different = hn::Zero(d), apart = hn::Zero(d);
   for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d)) {
-    const auto number = hn::Iota(d, static_cast<std::uint32_t>(lane));
     auto offset = hn::Add(hn::Load(d, in + lane), added);
     if (a.lanes != 0xffffffff) {
       alignas(64) std::array<std::uint32_t, lane_count> active;
@@ -52,7 +52,8 @@ HWY_INLINE LanePattern classify(D d, const LaneAddresses& a, const std::uint32_t
     hn::Store(offset, d, offsets + lane);
     bad = hn::Or(bad, hn::Or(hn::Xor(hn::Max(offset, last), last), hn::And(hn::Add(offset, start), low_bits)));
     different = hn::Or(different, hn::Xor(offset, first));
-    apart = hn::Or(apart, hn::Xor(offset, hn::Add(first, hn::Mul(number, step))));
+    apart = hn::Or(apart, hn::Xor(offset, next));
+    next = hn::Add(next, step);
   }
   const auto is_zero = [&](auto v) HWY_ATTR { return hn::AllTrue(d, hn::Eq(v, hn::Zero(d))); };
   if (HWY_UNLIKELY(!is_zero(bad))) return LanePattern::invalid;
