@@ -134,6 +134,6 @@ TEST_CASE("C: the stack that an instruction needs", "[c]") {
   }
 }
 
-#endif
-
 }  // namespace warpmat::stack_test
+
+#endif

@@ -129,6 +129,6 @@ TEST_CASE("executing through C allocates nothing, whatever the layout of registe
   }
 }
 
-#endif
-
 }  // namespace warpmat::allocation_test
+
+#endif

@@ -82,6 +82,6 @@ TEST_CASE("an instruction leaves the host's floating-point environment as it was
   }
 }
 
-#endif
-
 }  // namespace warpmat::float_environment_test
+
+#endif

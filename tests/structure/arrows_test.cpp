@@ -78,7 +78,7 @@ const std::vector<Folder> folders = {
     {"tools/lab/report", {"emulator", "gpu", "tools/report", "tools/command_line"}},
     {"tools/lab", {"emulator", "gpu", "tools/assembler", "tools/report", "tools/lab/report", "tools/command_line"}},
     {"bench", {"emulator", "gpu", "tools/report"}},
-    {"python/binding", {"emulator", "gpu/cuda", "gpu/runners", "tools/report"}},
+    {"python/binding", {"emulator", "gpu/cuda", "gpu/runners", "tools/assembler", "tools/report"}},
     {"python/tests", {"emulator", "gpu"}},
 };
 

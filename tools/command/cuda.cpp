@@ -55,8 +55,10 @@ class Kernels {
     const Kernel& kernel = find(launch);
     LaunchResult result;
     result.absent_lanes = launch.at("absent_lanes").get<std::vector<std::string>>();
-    for (Labelled& each : labelled(kernel, result))
-      if (seen_.insert(each.what).second) record_.labels.push_back(std::move(each));
+    const bool is_new = labelled_.insert(&kernel.program()).second;
+    if (is_new || !result.absent_lanes.empty())  // all that may have other labels than its kernel's last launch
+      for (Labelled& each : labelled(kernel, result))
+        if (seen_.insert(each.what).second) record_.labels.push_back(std::move(each));
     if (launch.contains("profile")) add_profile(kernel, launch.at("profile"));
   }
 
@@ -76,15 +78,16 @@ class Kernels {
 
   const Kernel& find(const Json& launch) {
     const std::string file = launch.at("module"), entry = launch.at("entry"), target = launch.at("target");
-    const auto module = modules_.try_emplace(file, read_file(folder_ / file)).first;
-    const auto found = kernels_.find({file, entry});
-    if (found != kernels_.end()) return found->second;
+    if (const auto found = kernels_.find({file, entry}); found != kernels_.end()) return found->second;
+    auto module = modules_.find(file);
+    if (module == modules_.end()) module = modules_.emplace(file, Module(read_file(folder_ / file))).first;
     return kernels_.emplace(std::pair(file, entry), Kernel(module->second, entry, {.target = target})).first->second;
   }
 
   std::filesystem::path folder_;
   Record& record_;
   std::set<std::string> seen_;
+  std::set<const code::Program*> labelled_;  ///< of kernels whose labels are in the record
   std::map<std::string, Module> modules_;
   std::map<std::pair<std::string, std::string>, Kernel> kernels_;
 };

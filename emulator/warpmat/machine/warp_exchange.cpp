@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/core.h>
 
@@ -241,6 +242,10 @@ void WarpState::shuffle(const Operation& operation, LaneMask lanes, LaneMask mas
     if (good && (mask & ~lanes & lane_bit(j)) != 0) of_another |= lane_bit(lane);
   }
   of_absent &= lanes;
+  if (exchange.left_out) {
+    std::iota(from.begin(), from.end(), 0);
+    of_nothing = of_another = 0;
+  }
   const EventKinds kinds = of_absent == 0 ? EventKinds::exchanges : EventKinds::exchanges | EventKinds::absent_lanes;
   if (observers_.want(kinds))
     observers_.tell(kinds, &Observer::exchange,

@@ -15,6 +15,7 @@
 #include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/machine/observers.h>
+#include <warpmat/scalar/lane_offsets.h>
 #include <warpmat/warp/lane_mask.h>
 
 namespace warpmat::machine {
@@ -163,12 +164,13 @@ class WarpState {
   bool choose_split();
   bool find_split();
   Step step();
-  void compute_in_a_row(int& budget);
+  void run_straight(int& budget);
   /// Whether step() would only compute the operation, for all lanes of the split.
   static bool computes_alone(const code::Operation& operation) {
     return catalogue::computes(operation.semantics) && !operation.guarded && !operation.converges;
   }
-  void tell_run(const code::Operation* first, const code::Operation* end);
+  int tell_run(int most);
+  LaneMask guarded_lanes(const code::Operation& operation) const;
   Step execute(const code::Operation& operation, LaneMask mask);
   bool arrive_at_convergence(std::int32_t pc);
   void complete_convergence(std::int32_t convergence);
@@ -191,7 +193,6 @@ class WarpState {
 
   // Scalar operations: warp_compute.cpp
   void compute(const code::Operation& operation, LaneMask mask);
-  const code::Operation* compute_range(const code::Operation* first, const code::Operation* end, const Split& s);
   void special(const code::Operation& operation, LaneMask mask);
   std::uint64_t special_value(code::SpecialRegister special_register, int lane) const;
   void find_thread_indices(code::SpecialRegister special_register, std::array<std::uint64_t, warp_size>& values) const;
@@ -220,12 +221,16 @@ class WarpState {
   /// Where the lanes of an access find their bytes in a region.
   struct Offsets {
     std::uint8_t* memory;
+    std::uint64_t start;  ///< the region's first address
+    scalar::LanePattern pattern;
     alignas(64) std::array<std::uint32_t, warp_size> offset;
     std::uint8_t* operator[](std::size_t lane) const { return memory + offset[lane]; }
   };
   Region find_region(const code::Operation& operation, const code::Access& access, LaneMask mask);
   bool find_offsets(const code::Operation& operation, const code::Access& access, LaneMask mask, Offsets& out);
-  static std::uint8_t* consecutive(const code::Access& access, LaneMask mask, const Offsets& at);
+  void tell_offsets(const code::Operation& operation, const code::Access& access, LaneMask mask, const Offsets& found) const;
+  static bool moves_rows(const code::Access& access, LaneMask mask, const Offsets& found);
+  void spread(const code::Operation& operation, const code::Access& access, LaneMask mask);
   template <typename Places>
   void load_from(const code::Operation& operation, const code::Access& access, const Places& places, LaneMask mask);
   template <typename Places>
