@@ -189,7 +189,7 @@ class Kernel:
         the parameter gets and which holds afterwards what the kernel wrote; numbers are rounded to the parameter's type; bytes, NumPy
         scalars and structured scalars as they are; a TensorMap; None is the null address. Arrays must be contiguous; the same array twice
         is one buffer, and one that is read-only stays as it is. shared: bytes of dynamic shared memory. jobs: threads, 0 as many as there
-        are cores; the result does not depend on them. schedule: another order of warps. most_operations: of a block, 0 without a limit.
+        are cores; the result does not depend on them. schedule: another order of blocks and warps. most_operations: of a block, 0 without a limit.
         check_...: see docs/launch.md. banks: count bank conflicts and sectors, by one thread. gemm: the product that the kernel computes,
         "C=A*B^T:128x128x64", of parameters by their names, or by those that `names` gives them in order: the first product of a matrix instruction that is not part of it is a
         KernelTrap with the lines of both sides. why: an element of it, "C[5,3]", whose way the result tells. gemm_blocks: look at the products

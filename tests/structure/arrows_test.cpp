@@ -56,7 +56,7 @@ const std::vector<Folder> folders = {
     {emulator + "machine",
      {"numeric", "layout", "scalar", "warp", "tables", "execute", "ptx", "ptx/syntax", "ptx/catalogue", "ptx/program"}},
     {emulator + "profile", {"ptx/program", "ptx/catalogue", "warp", "machine"}},
-    {emulator + "cuda", {"tables", "ptx", "ptx/program", "machine", "profile"}},
+    {emulator + "cuda", {"tables", "ptx", "ptx/program", "ptx/syntax", "machine", "profile"}},
     {emulator + "checks",
      {"numeric", "layout", "scalar", "warp", "tables", "execute", "ptx", "ptx/syntax", "ptx/catalogue", "ptx/program", "machine"}},
     // The launch gives the machine its checks; nothing else of the machine knows them.

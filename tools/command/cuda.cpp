@@ -34,6 +34,7 @@ struct CudaOptions {
   std::string target = "sm_90a", checks = usual_checks, report;
   int jobs = 1, processors = 0;
   std::uint64_t schedule = 0;
+  bool leaks = false;
   LabelOptions labels;
   std::vector<std::string> profile;
 };
@@ -134,6 +135,7 @@ Variables variables_of(const CudaOptions& options, const std::filesystem::path& 
           {"WARPMAT_CUDA_SCHEDULE", std::to_string(options.schedule)},
           {"WARPMAT_CUDA_CHECK", options.checks},
           {"WARPMAT_CUDA_SMS", std::to_string(options.processors)},
+          {"WARPMAT_CUDA_LEAKS", options.leaks ? "1" : "0"},
           {"WARPMAT_CUDA_REPORT", record.string()},
           {"WARPMAT_CUDA_PROFILE", options.profile.empty() ? "0" : "1"}};
 }
@@ -180,11 +182,12 @@ void add_cuda(Command app) {
   command.prefix_command();
   command.add_option("--target", options->target, "The GPU to be, for example sm_80").capture_default_str();
   command.add_option("--jobs", options->jobs, "Threads of each launch; 0: one for each core").range(0, 1024);
-  command.add_option("--schedule", options->schedule, "The seed of another order of each block's warps; 0: in order");
+  command.add_option("--schedule", options->schedule, "The seed of another order of blocks and warps; 0: in order");
   command.add_option("--check", options->checks, "uninitialised, copies, races, lanes, fences, separated by commas; or all, or none")
       .capture_default_str();
   command.add_option("--sms", options->processors, "Streaming multiprocessors that the program is told of; 0: as many as the GPU has")
       .range(0, 1024);
+  command.add_flag("--leaks", options->leaks, "List what the program has not freed");
   command.add_option("--report", options->report, "Write each launch as JSON: kernel, grid, operations, time, warnings")
       .type_name("FILE.json");
   add_profile_flag(command, options->profile);

@@ -208,6 +208,8 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   check_limits(program, config);
   std::vector<std::uint8_t> parameters = place_arguments(program, arguments);
   const machine::ConstantCopy constants(program, place_module(program, memory));
+  if (std::ranges::any_of(program.calls, [](const code::Call& call) { return call.target == code::Call::Target::allocate; }))
+    static_cast<void>(memory.heap());
   std::vector<bool> open(program.functions.size());
   const Depth depth = depth_of(program, 0, open);
   const std::uint64_t levels = depth.recursive ? deepest_recursion : 1;

@@ -135,7 +135,7 @@ struct Checks {
 
 struct LaunchOptions {
   int jobs = 1;                       ///< threads; 0 means the number of cores. The result does not depend on it
-  std::uint64_t schedule = 0;         ///< 0: warps in order; else the seed of another order
+  std::uint64_t schedule = 0;         ///< 0: blocks and warps in order; else the seed of another order
   ExecutionOptions execution = {};    ///< of the matrix instructions
   std::uint64_t most_operations = 0;  ///< limit for each block; 0: no limit. More is a trap
   Checks checks = {};
@@ -172,7 +172,7 @@ struct Why {
 };
 
 struct LaunchResult {
-  std::string printed;           ///< output of vprintf, in the order of the blocks
+  std::string printed;           ///< output of vprintf, in the order of the blocks, which LaunchOptions::schedule decides
   std::uint64_t operations = 0;  ///< warp-wide operations that were executed
   /// Statements whose results a GPU may not reproduce: KernelTrap's text for the first occurrence of each, in statement order.
   std::vector<std::string> warnings = {};

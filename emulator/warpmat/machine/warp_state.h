@@ -182,6 +182,7 @@ class WarpState {
   Step return_from_call(const code::Operation& operation);
   bool gather(const code::Operation& operation, LaneMask needed, LaneMask& mask, bool any_place);
   void advance_gathered(const code::Operation& operation, LaneMask mask, bool any_place);
+  bool meet_at(const Split& a, const Split& b) const;
   LaneMask naming_alike(const code::Operation& operation, int source, LaneMask mask) const;
   template <typename Perform>
   Step meet_named(const code::Operation& operation, int source, LaneMask mask, bool any_place, Perform perform);
@@ -297,7 +298,11 @@ class WarpState {
   // Exchange between lanes: warp_exchange.cpp
   Step exchange(const code::Operation& operation, LaneMask mask);
   void perform_exchange(const code::Operation& operation, LaneMask mask, LaneMask together, const code::WarpExchange& exchange);
-  void shuffle(const code::Operation& operation, LaneMask mask, LaneMask together, const code::WarpExchange& exchange);
+  template <typename Visit>
+  void for_statements_of(const code::Operation& operation, LaneMask mask, Visit visit);
+  using LaneValues = std::array<std::uint64_t, warp_size>;
+  void shuffle(const code::Operation& operation, LaneMask lanes, LaneMask mask, LaneMask together, const LaneValues& values);
+  void write_matches(const code::Operation& operation, LaneMask lanes, LaneMask mask, const LaneValues& values);
   Step warp_barrier(const code::Operation& operation, LaneMask mask);
   Step elect(const code::Operation& operation, LaneMask mask);
   Step barrier(const code::Operation& operation, LaneMask mask);
@@ -359,6 +364,7 @@ class WarpState {
 
   // Built-in functions: warp_print.cpp
   void print(const code::Call& call, LaneMask mask);
+  void use_heap(const code::Call& call, LaneMask mask);
   [[noreturn]] void assert_fail(const code::Call& call, LaneMask mask);
   std::string read_string(int lane, std::uint64_t address);
   std::string format_argument(int lane, const std::string& flags, const std::string& length, char letter,

@@ -39,17 +39,29 @@ constexpr std::uint64_t empty_hash = 0xcbf29ce484222325;
 
 }  // namespace
 
+/// Whether lanes at two statements meet, as on an H100: at two bar.warp.sync, or at two exchanges of one kind with one mask.
+bool WarpState::meet_at(const Split& a, const Split& b) const {
+  const Operation &one = program_.operations[static_cast<std::size_t>(a.pc)], &other = program_.operations[static_cast<std::size_t>(b.pc)];
+  if (one.semantics != other.semantics) return false;
+  if (one.semantics == Semantics::warp_barrier) return true;
+  if (one.semantics != Semantics::exchange) return false;
+  const auto mask = [&](const Split& s, const Operation& operation) {
+    const code::Slot slot = source_slot(operation, operation.sources - 1);
+    return reinterpret_cast<const LaneMask*>(slot >= 0 ? registers_ + s.frame + slot : launch_.constants + ~slot)[first_lane(s.executing)];
+  };
+  return program_.exchanges[one.detail].is_like(program_.exchanges[other.detail]) && mask(a, one) == mask(b, other);
+}
+
 /// Returns true if every lane of `needed` has reached this operation, and sets `mask` to all of them. Otherwise the split waits. With
-/// `any_place`, lanes at other bar.warp.sync statements count too.
-bool WarpState::gather(const Operation& operation, LaneMask needed, LaneMask& mask, bool any_place) {
+/// `any_place`, lanes at other statements count too, if they meet there.
+bool WarpState::gather(const Operation&, LaneMask needed, LaneMask& mask, bool any_place) {
   LaneMask here = mask;
   if ((needed & ~here) != 0)
     for (const Split& other : splits_) {
       if (other.state != Split::State::gathering) continue;
       if ((other.executing & ~needed) != 0) continue;  // it waits for its own set of lanes
       const bool same = other.pc == split().pc && other.frame == split().frame;
-      if (same || (any_place && program_.operations[static_cast<std::size_t>(other.pc)].semantics == operation.semantics))
-        here |= other.executing;
+      if (same || (any_place && meet_at(other, split()))) here |= other.executing;
     }
   if ((needed & ~here) == 0) {
     mask = here;
@@ -62,13 +74,13 @@ bool WarpState::gather(const Operation& operation, LaneMask needed, LaneMask& ma
 }
 
 /// Moves this split, and the splits of `mask` that waited for it, past this operation.
-void WarpState::advance_gathered(const Operation& operation, LaneMask mask, bool any_place) {
+void WarpState::advance_gathered(const Operation&, LaneMask mask, bool any_place) {
   const std::int32_t pc = split().pc;
   const std::uint32_t frame = split().frame;
   for (Split& other : splits_) {
     if (other.state != Split::State::gathering || (other.executing & ~mask) != 0) continue;
     const bool same = other.pc == pc && other.frame == frame;
-    if (!same && !(any_place && program_.operations[static_cast<std::size_t>(other.pc)].semantics == operation.semantics)) continue;
+    if (!same && !(any_place && meet_at(other, split()))) continue;
     other.state = Split::State::ready;
     ++other.pc;
   }

@@ -170,6 +170,11 @@ struct WarpExchange {
   bool nan = false;            ///< redux.f32.NaN
   bool wide = false;           ///< match.b64
   bool left_out = false;       ///< shfl that ptxas makes a move of: uniform.h
+  /// Whether lanes that execute it and lanes that execute `other` exchange with each other.
+  bool is_like(const WarpExchange& other) const {
+    return has_mask && other.has_mask && operation == other.operation && absolute == other.absolute && nan == other.nan &&
+           wide == other.wide && left_out == other.left_out;
+  }
 };
 
 /// A matrix instruction with the slots of its operands.
@@ -228,7 +233,7 @@ struct RegisterCopy {
 };
 
 struct Call {
-  enum class Target : std::uint8_t { function, indirect, print, assert_fail };
+  enum class Target : std::uint8_t { function, indirect, print, assert_fail, allocate, free };
   Target target = Target::function;
   int function = -1;  ///< of Program::functions
   std::vector<ArgumentCopy> arguments{}, returns{};
