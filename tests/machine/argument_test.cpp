@@ -35,9 +35,9 @@ TEST_CASE("an argument has the bytes of its number or struct", "[launch]") {
 
 TEST_CASE("a kernel tells its name, its GPU and its parameters", "[launch]") {
   const Kernel kernel(module_of(".param .u64 .ptr .global x, .param .f32 factor, .param .align 16 .b8 s[24]", "ret;"), "k",
-                      {.target = "sm_80"});
+                      {.target = "sm_90a"});
   CHECK(kernel.entry() == "k");
-  CHECK(kernel.target() == "sm_80");
+  CHECK(kernel.target() == "sm_90a");
   const std::vector<Kernel::Parameter> all = kernel.parameters();
   REQUIRE(all.size() == 3);
   CHECK((all[0].name == "x" && all[0].offset == 0 && all[0].bytes == 8 && all[0].type == "u64" && all[0].pointer));

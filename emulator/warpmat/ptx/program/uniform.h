@@ -28,8 +28,8 @@ class Uniform {
   const Definitions& definitions_;
 };
 
-/// Marks shuffles of such values whose predicate nothing reads: ptxas leaves them out. A lane then has the value also where the lane that it
-/// reads takes no part. Source: machine code of ptxas 13.0; that lanes have the value, an H100.
+/// Marks shuffles of such values whose predicate nothing reads: ptxas leaves them out. A lane then has the value also where the lane that
+/// it reads takes no part. Source: machine code of ptxas 13.0; that lanes have the value, an H100.
 void mark_uniform_shuffles(DraftFunction& function, ProgramDraft& draft);
 
 }  // namespace warpmat::code
