@@ -62,6 +62,7 @@ WARPMAT_CUDA_API Error cudaStreamWaitEvent(Stream* handle, Event* event, unsigne
     const Event& waited = event_of(event);
     Stream& stream = stream_of(handle);
     if (waited.capture == nullptr) return;
+    require(is_active(waited.capture), cudaErrorCapturedEvent);
     stream.capture = waited.capture;
     for (GraphNode* const node : waited.front)
       if (std::ranges::find(stream.front, node) == stream.front.end()) stream.front.push_back(node);

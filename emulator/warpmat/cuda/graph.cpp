@@ -65,6 +65,10 @@ std::pair<Update, GraphNode*> compare(const Graph& executable, Graph& graph) {
 
 }  // namespace
 
+bool is_active(const Graph* graph) {
+  return std::ranges::find(captures(), graph, &Capture::graph) != captures().end();
+}
+
 GraphNode& add_node(Graph& graph, std::vector<GraphNode*> after, GraphNode node) {
   GraphNode& added = graph.nodes.emplace_back(std::move(node));
   added.graph = &graph;

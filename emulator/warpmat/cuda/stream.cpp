@@ -50,9 +50,13 @@ bool captures(Stream* handle) {
 }
 
 void leave_capture(const Graph* graph) {
-  for (Stream* const stream : streams())
-    if (stream->capture == graph) stream->capture = nullptr;
-  if (Stream& per_thread = stream_of(reinterpret_cast<Stream*>(2)); per_thread.capture == graph) per_thread.capture = nullptr;
+  const auto leave = [&](Stream& stream) {
+    if (stream.capture != graph) return;
+    stream.capture = nullptr;
+    stream.front.clear();
+  };
+  for (Stream* const stream : streams()) leave(*stream);
+  leave(stream_of(reinterpret_cast<Stream*>(2)));
 }
 
 void refuse_capture(Stream* handle) {

@@ -40,6 +40,8 @@ Stream& stream_of(Stream* handle);
 
 /// Runs `node.work`, or adds the node to the graph if the stream captures.
 void submit(Context& context, Stream* handle, GraphNode node);
+/// Whether a capture into `graph` has not ended.
+bool is_active(const Graph* graph);
 /// Whether the stream captures.
 bool captures(Stream* handle);
 /// The event of a handle. Throws ApiError with cudaErrorInvalidResourceHandle.

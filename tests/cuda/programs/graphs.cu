@@ -93,5 +93,28 @@ int main() {
   for (int i = 0; i < 2; ++i) CHECK(cudaGraphLaunch(run, stream));
   CHECK(cudaStreamSynchronize(stream));
   std::printf("captured: %zu nodes, %d\n", nodes, host[n - 1]);
+
+  // another stream joins two captures, one after the other
+  cudaStream_t other;
+  cudaEvent_t fork, join;
+  CHECK(cudaStreamCreate(&other));
+  CHECK(cudaEventCreate(&fork));
+  CHECK(cudaEventCreate(&join));
+  for (int i = 0; i < 2; ++i) {
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    CHECK(cudaEventRecord(fork, stream));
+    CHECK(cudaStreamWaitEvent(other, fork));
+    add<<<4, 32, 0, other>>>(device, 1, n);
+    add<<<4, 32, 0, stream>>>(device, 1, n);
+    CHECK(cudaEventRecord(join, other));
+    CHECK(cudaStreamWaitEvent(stream, join));
+    add<<<4, 32, 0, stream>>>(device, 1, n);
+    cudaGraph_t joined;
+    CHECK(cudaStreamEndCapture(stream, &joined));
+    CHECK(cudaGraphGetEdges(joined, nullptr, nullptr, nullptr, &edges));
+    CHECK(cudaGraphGetRootNodes(joined, nullptr, &roots));
+    CHECK(cudaGraphDestroy(joined));
+    std::printf("%zu edges, %zu roots, %s\n", edges, roots, cudaGetErrorName(cudaStreamWaitEvent(other, join)));
+  }
   return 0;
 }

@@ -1,5 +1,7 @@
 // Memory pools, and the heap of malloc() in kernels.
 
+#include <cstdint>
+
 #include "check.h"
 
 struct Node {
@@ -48,7 +50,8 @@ int main() {
   CHECK(cudaMallocAsync(&sums, 64 * sizeof(int), 0));
   cudaMemPoolProps properties = {};
   properties.allocType = cudaMemAllocationTypePinned;
-  properties.location = {cudaMemLocationTypeDevice, {0}};
+  properties.location.type = cudaMemLocationTypeDevice;
+  properties.location.id = 0;
   CHECK(cudaMemPoolCreate(&own, &properties));
   void* more = nullptr;
   CHECK(cudaMallocFromPoolAsync(&more, 1000, own, 0));
