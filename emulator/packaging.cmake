@@ -22,7 +22,7 @@ endforeach()
 configure_package_config_file(warpmat-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/warpmat-config.cmake INSTALL_DESTINATION ${package_dir}
                               NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/warpmat-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/warpmat-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/warpmat-config-version.cmake DESTINATION ${package_dir})
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/warpmat-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/warpmat-config-version.cmake warpmat-cuda-test.cmake DESTINATION ${package_dir})
 
 # What a static library needs besides: the linker is told in any case where there are no shared ones.
 set(warpmat_core_static_libs "-lhwy -lstdc++ -lm")

@@ -16,32 +16,32 @@ namespace {
 
 using std::uint64_t;
 
-constexpr std::uint32_t memory_bytes = 1024;
+constexpr std::uint32_t list_memory_bytes = 1024;
 constexpr std::uint32_t matrix_bytes = 3072;  // more, for wmma.load and wmma.store
 
 /// Registers of one width. Few registers make statements use each other's results; each pool has more than any operand needs.
-struct Pool {
+struct ListPool {
   int bits;
   const char* prefix;
   std::size_t size;
 };
 
-constexpr Pool pools[] = {{16, "%h", 4}, {32, "%r", 24}, {64, "%q", 16}};
-constexpr const Pool& pool16 = pools[0];
-constexpr const Pool& pool32 = pools[1];
-constexpr const Pool& pool64 = pools[2];
+constexpr ListPool list_pools[] = {{16, "%h", 4}, {32, "%r", 24}, {64, "%q", 16}};
+constexpr const ListPool& pool16 = list_pools[0];
+constexpr const ListPool& pool32 = list_pools[1];
+constexpr const ListPool& pool64 = list_pools[2];
 
 /// The metadata register of a sparse mma, used for nothing else: it holds an immediate, which the assembler would propagate to other
 /// statements.
 constexpr const char* metadata_register = "%e";
 
-const Pool& pool_of(int bits) {
+const ListPool& pool_of(int bits) {
   return bits == 16 ? pool16 : bits == 64 ? pool64 : pool32;
 }
 
 std::string declarations_for(const Target& target, PtxVersion version) {
   std::string text = fmt::format(".version {}\n.target {}\n", to_string(version), target.name);
-  for (const Pool& pool : pools) text += fmt::format(".reg .b{} {}<{}>;\n", pool.bits, pool.prefix, pool.size);
+  for (const ListPool& pool : list_pools) text += fmt::format(".reg .b{} {}<{}>;\n", pool.bits, pool.prefix, pool.size);
   return text + fmt::format(".reg .b32 {};\n.shared .align 16 .b8 memory[{}];\n", metadata_register, matrix_bytes);
 }
 
@@ -69,9 +69,9 @@ std::vector<const ScalarInstruction*> scalars_of(const Target& target) {
   return found;
 }
 
-class Generator {
+class ListGenerator {
  public:
-  Generator(const Target& target, uint64_t key, const FuzzOptions& options)
+  ListGenerator(const Target& target, uint64_t key, const FuzzOptions& options)
       : target_(target), forms_(forms_of(target, options)), scalars_(scalars_of(target)), random_(key), options_(options) {}
 
   FuzzProgram program() {
@@ -93,16 +93,16 @@ class Generator {
 
   // ---- Registers and numbers --------------------------------------------------------------------------------------------------------
 
-  std::string any(const Pool& pool) { return fmt::format("{}{}", pool.prefix, random_.below(pool.size)); }
+  std::string any(const ListPool& pool) { return fmt::format("{}{}", pool.prefix, random_.below(pool.size)); }
 
-  Lines sources(const Pool& pool, int count) {
+  Lines sources(const ListPool& pool, int count) {
     Lines registers;
     for (int i = 0; i < count; ++i) registers.push_back(any(pool));
     return registers;
   }
 
   /// Distinct registers; in a list of several, occasionally _ for one of them.
-  Lines destinations(const Pool& pool, int count, bool in_braces) {
+  Lines destinations(const ListPool& pool, int count, bool in_braces) {
     Lines registers;
     while (registers.size() < static_cast<std::size_t>(count)) {
       const std::string candidate = any(pool);
@@ -141,7 +141,7 @@ class Generator {
   /// For each lane, `bytes` of aligned memory chosen by a register's bits; lanes may read the same bytes.
   Address load_address(std::uint32_t bytes) {
     const auto [address, base] = two_registers();
-    constexpr std::uint32_t half = memory_bytes / 2;  // the register's bits select within one half, the offset selects the half
+    constexpr std::uint32_t half = list_memory_bytes / 2;  // the register's bits select within one half, the offset selects the half
     const std::uint32_t offset = bytes * static_cast<std::uint32_t>(random_.below(half / bytes + 1));
     return {{fmt::format("and.b32 {}, {}, {:#x};", address, any(pool32), half - bytes), fmt::format("mov.u32 {}, memory;", base),
              fmt::format("add.u32 {}, {}, {};", address, base, address)},
@@ -151,9 +151,9 @@ class Generator {
   /// For each lane, different `bytes` of aligned memory, with lanes in some order.
   Address store_address(std::uint32_t bytes) {
     const auto [address, base] = two_registers();
-    const std::uint32_t most = memory_bytes / warp_size / bytes;
+    const std::uint32_t most = list_memory_bytes / warp_size / bytes;
     const std::uint32_t stride = bytes * (1 + static_cast<std::uint32_t>(random_.below(most)));
-    const std::uint32_t available = memory_bytes - (warp_size - 1) * stride - bytes;
+    const std::uint32_t available = list_memory_bytes - (warp_size - 1) * stride - bytes;
     const std::uint32_t offset = bytes * static_cast<std::uint32_t>(random_.below(available / bytes + 1));
     return {{fmt::format("mov.u32 {}, %laneid;", address), fmt::format("mov.u32 {}, memory;", base),
              fmt::format("xor.b32 {}, {}, {};", address, address, random_.below(warp_size)),
@@ -250,7 +250,7 @@ class Generator {
 
   /// The registers of an operand. One in three of the sources with the destination's length is the destination.
   Lines fragment(const Operand& operand, Lines& written) {
-    const Pool& pool = pool_of(operand.fragment.register_bits);
+    const ListPool& pool = pool_of(operand.fragment.register_bits);
     if (operand.written) {
       written = destinations(pool, operand.registers(), operand.in_braces && may_discard_);
       return written;
@@ -277,10 +277,10 @@ class Generator {
   static bool is_floating(const DataType& type) { return type.type_class == DataType::Class::floating; }
 
   /// The registers that a load or store of `type` accepts: of its width, or wider unless it is floating-point.
-  const Pool& memory_pool(const DataType& type) {
+  const ListPool& memory_pool(const DataType& type) {
     if (is_floating(type)) return pool_of(type.bits);
-    const Pool* chosen = &pools[random_.below(std::size(pools))];
-    while (chosen->bits < type.bits) chosen = &pools[random_.below(std::size(pools))];
+    const ListPool* chosen = &list_pools[random_.below(std::size(list_pools))];
+    while (chosen->bits < type.bits) chosen = &list_pools[random_.below(std::size(list_pools))];
     return *chosen;
   }
 
@@ -301,13 +301,13 @@ class Generator {
 
   std::string move(const ScalarInstruction& instruction) {
     const DataType& type = *instruction.operands.front().type;
-    const Pool& pool = pool_of(type.bits);
+    const ListPool& pool = pool_of(type.bits);
     const std::string to = any(pool);
     std::string from = any(pool);
     if (!is_floating(type)) {
       if (random_.one_in(4)) from = number(type.bits);
       if (type.bits == 32 && options_.assembler_faults && random_.one_in(8)) from = "%laneid";
-      if (type.bits >= 32 && random_.one_in(8)) from = fmt::format("memory+{}", random_.below(memory_bytes));
+      if (type.bits >= 32 && random_.one_in(8)) from = fmt::format("memory+{}", random_.below(list_memory_bytes));
     }
     return fmt::format("{} {}, {};", instruction.opcode, to, from);
   }
@@ -446,7 +446,7 @@ std::string FuzzProgram::text() const {
 }
 
 FuzzProgram random_fuzz_program(const Target& target, std::uint64_t seed, std::uint64_t index, const FuzzOptions& options) {
-  return Generator(target, combine(combine(seed, hash_name("program")), index), options).program();
+  return ListGenerator(target, combine(combine(seed, hash_name("program")), index), options).program();
 }
 
 WarpStates random_fuzz_states(const Program& program, std::uint64_t seed, std::uint64_t index, std::size_t warps) {

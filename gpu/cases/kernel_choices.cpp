@@ -19,7 +19,7 @@ const Pool& pool_named(char letter) {
 }
 
 Choices::Choices(const Target& target) {
-  for (ScalarCase& shown : scalar_cases(target, kernel_version))
+  for (ScalarCase& shown : scalar_cases(target, assembled_version))
     if (!is_left_out(shown)) scalar[mnemonic(shown)].push_back(std::move(shown));
   for (const auto& [name, cases] : scalar) mnemonics.push_back(name);
   for (const Form& form : warpmat::forms())
@@ -57,7 +57,7 @@ bool Choices::is_extremum(const ScalarCase& shown) {
 }
 
 bool Choices::is_drawn(const Form& form, const Target& target) {
-  if (unavailable(form, target, kernel_version)) return false;
+  if (unavailable(form, target, assembled_version)) return false;
   if (form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::stmatrix) return form.opcode.find("m8n8") != std::string::npos;
   const bool fragments = std::ranges::all_of(form.operands, [](const Operand& operand) { return operand.kind == OperandKind::fragment; });
   return form.mnemonic == Mnemonic::mma && fragments && form.opcode.find(".sp") == std::string::npos &&

@@ -13,8 +13,6 @@ namespace warpmat {
 
 // The building blocks of random kernels (kernel_program.h): registers, and the statements that may be drawn.
 
-inline constexpr PtxVersion kernel_version{9, 0};  ///< the newest version that CUDA 13.0 supports
-
 /// Registers of one width whose initial values are numbers of one kind. Few registers make statements use each other's results.
 struct Pool {
   const char* prefix;

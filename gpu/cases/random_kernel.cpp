@@ -29,9 +29,9 @@ constexpr std::uint32_t own_bytes = 64, table_bytes = 1024, counters = 16;
 /// others (docs/numerics.md): these are drawn where there are none.
 enum class Shape { any, straight, contractions, sums };
 
-class Generator {
+class KernelGenerator {
  public:
-  Generator(const Target& target, std::uint64_t key, int max_units)
+  KernelGenerator(const Target& target, std::uint64_t key, int max_units)
       : target_(target),
         choices_(choices(target)),
         random_(key),
@@ -543,7 +543,7 @@ class Generator {
   void begin() {
     std::string& text = program_.begin;
     const auto line = [&](const std::string& ptx) { text += ptx + '\n'; };
-    line(fmt::format(".version {}\n.target {}\n.address_size 64", to_string(kernel_version), target_.name));
+    line(fmt::format(".version {}\n.target {}\n.address_size 64", to_string(assembled_version), target_.name));
     line(".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 own, .param .u64 table, .param .u64 counters)\n{");
     line(fmt::format(".shared .align 16 .b8 memory[{}];\n.local .align 16 .b8 depot[{}];", own_bytes * threads_of_block(), own_bytes));
     for (const Pool& pool : pools)
@@ -606,7 +606,7 @@ class Generator {
 }  // namespace
 
 KernelProgram random_kernel(const Target& target, std::uint64_t seed, std::uint64_t index, int max_units) {
-  return Generator(target, combine(combine(seed, hash_name("kernel")), index), max_units).kernel();
+  return KernelGenerator(target, combine(combine(seed, hash_name("kernel")), index), max_units).kernel();
 }
 
 }  // namespace warpmat

@@ -16,7 +16,7 @@ namespace {
 using std::uint32_t;
 using std::uint64_t;
 
-constexpr uint32_t memory_bytes = 32768, threads = WgmmaForm::warps * warp_size;
+constexpr uint32_t group_memory_bytes = 32768, threads = warpgroup_threads;
 constexpr int accumulators = 128, a_registers = 8;
 constexpr int in_words = accumulators + a_registers + 1;  // and metadata
 
@@ -27,9 +27,9 @@ std::string list(const char* prefix, int first, int count) {
   return text + "}";
 }
 
-class Generator {
+class WarpgroupGenerator {
  public:
-  Generator(uint64_t key, int max_units) : random_(key), units_(random_.between(1, max_units)) {
+  WarpgroupGenerator(uint64_t key, int max_units) : random_(key), units_(random_.between(1, max_units)) {
     constexpr int half = accumulators / 2;
     if (random_.one_in(2))
       add_place(0, accumulators);
@@ -41,7 +41,7 @@ class Generator {
     program_.launch.entry = "k";
     program_.launch.config.grid = {static_cast<uint32_t>(random_.between(1, 3))};
     program_.launch.config.block = {threads};
-    program_.launch.config.shared_bytes = memory_bytes;
+    program_.launch.config.shared_bytes = group_memory_bytes;
     add_buffers();
     for (int i = 0; i < units_; ++i) program_.units.push_back({{unit()}, {}});
     program_.begin = begin();
@@ -124,7 +124,7 @@ class Generator {
   }
 
   uint64_t descriptor(const WgmmaForm& form, OperandName operand, Major major) {
-    return random_descriptor(matrix_lines(form, operand, major), memory_bytes, random_);
+    return random_descriptor(matrix_lines(form, operand, major), group_memory_bytes, random_);
   }
 
   /// Some accumulators become registers of A, or change.
@@ -142,7 +142,7 @@ class Generator {
   /// Each thread stores 16 bytes of results to its own place, after all threads have finished with the old contents.
   std::string store() {
     const int first = 4 * random_.between(0, accumulators / 4 - 1);
-    const int at = static_cast<int>(threads) * 16 * random_.between(0, static_cast<int>(memory_bytes / (threads * 16)) - 1);
+    const int at = static_cast<int>(threads) * 16 * random_.between(0, static_cast<int>(group_memory_bytes / (threads * 16)) - 1);
     return fmt::format("bar.sync 0;\nst.shared.v4.b32 [%own+{}], {};\nfence.proxy.async;\nbar.sync 0;", at, list("%x", first, 4));
   }
 
@@ -160,7 +160,7 @@ class Generator {
       }
     program_.launch.buffers = {{"out", std::vector<std::uint8_t>(blocks() * threads * (in_words - 1) * 4)},
                                {"in", std::move(in)},
-                               {"memory", random_bytes(blocks() * memory_bytes)}};
+                               {"memory", random_bytes(blocks() * group_memory_bytes)}};
     for (std::size_t i = 0; i < program_.launch.buffers.size(); ++i)
       program_.launch.parameters.push_back({std::vector<std::uint8_t>(8), {{.buffer = i}}});
   }
@@ -208,7 +208,7 @@ ld.param.u64 %out, [out];
 mul.wide.u32 %from, %i, {5};
 add.s64 %out, %out, %from;
 )",
-                                   threads, accumulators, a_registers, memory_bytes, 4 * in_words, 4 * (in_words - 1));
+                                   threads, accumulators, a_registers, group_memory_bytes, 4 * in_words, 4 * (in_words - 1));
     for (int i = 0; i < accumulators; ++i) text += fmt::format("ld.global.b32 %x{}, [%in+{}];\n", i, 4 * i);
     for (int i = 0; i < a_registers; ++i) text += fmt::format("ld.global.b32 %a{}, [%in+{}];\n", i, 4 * (accumulators + i));
     return text + fmt::format("ld.global.b32 %e, [%in+{}];\n", 4 * (accumulators + a_registers));
@@ -223,7 +223,7 @@ add.s64 %out, %out, %from;
 }  // namespace
 
 KernelProgram random_warpgroup_kernel(uint64_t seed, uint64_t index, int max_units) {
-  return Generator(combine(combine(seed, hash_name("warpgroup")), index), max_units).kernel();
+  return WarpgroupGenerator(combine(combine(seed, hash_name("warpgroup")), index), max_units).kernel();
 }
 
 }  // namespace warpmat

@@ -15,8 +15,7 @@ namespace {
 using std::uint32_t;
 using std::uint64_t;
 
-constexpr std::size_t threads = WgmmaForm::warps * warp_size;
-constexpr uint32_t memory_bytes = 32768;  // twice the largest B
+constexpr uint32_t staged_bytes = 32768;  // twice the largest B
 constexpr std::size_t max_a_registers = 4;
 
 int selectors(const WgmmaForm& form) {
@@ -44,7 +43,7 @@ std::string list(std::string_view prefix, int count) {
 
 /// A move of `count` registers from or to global memory: consecutive registers are 512 bytes apart.
 std::string moves(std::string_view statement, int count) {
-  constexpr std::size_t register_bytes = threads * sizeof(uint32_t);
+  constexpr std::size_t register_bytes = warpgroup_threads * sizeof(uint32_t);
   std::string text;
   for (int i = 0; i < count; ++i)
     text += fmt::format(fmt::runtime(statement), fmt::arg("i", i), fmt::arg("at", static_cast<std::size_t>(i) * register_bytes)) + "\n";
@@ -104,7 +103,8 @@ ld.global.b32 %e, [%e_at];
 std::string kernel_text(const WgmmaForm& form, const WgmmaVariant& variant) {
   const int registers = form.d_registers();
   std::string text = fmt::format(".version {}\n.target sm_90a\n.address_size 64\n", to_string(form.ptx));
-  text += fmt::format(fmt::runtime(kernel_begin), registers, max_a_registers, memory_bytes, answer_words(form), max_a_registers * threads);
+  text += fmt::format(fmt::runtime(kernel_begin), registers, max_a_registers, staged_bytes, answer_words(form),
+                      max_a_registers * warpgroup_threads);
   text += moves("ld.global.b32 %d{i}, [%d_at+{at}];", registers);
   if (variant.a_in_registers) text += moves("ld.global.b32 %a{i}, [%a_at+{at}];", form.a_registers());
   text += "wgmma.fence.sync.aligned;\n";
@@ -146,8 +146,8 @@ class CaseFiller {
       std::memcpy(to.memory.data() + i, &bytes, sizeof bytes);
     }
     Random random(combine(key, 21));
-    to.descriptors[0] = random_descriptor(lines_of(OperandName::a), memory_bytes, random);
-    to.descriptors[1] = random_descriptor(lines_of(OperandName::b), memory_bytes, random);
+    to.descriptors[0] = random_descriptor(lines_of(OperandName::a), staged_bytes, random);
+    to.descriptors[1] = random_descriptor(lines_of(OperandName::b), staged_bytes, random);
     to.descriptors[2] = random.one_in(4) ? 0 : 1;
     fill_accumulators(to.d, key);
     if (variant_.a_in_registers)
@@ -155,7 +155,7 @@ class CaseFiller {
     else
       fill_memory(to.memory, to.descriptors[0], OperandName::a, key);
     fill_memory(to.memory, to.descriptors[1], OperandName::b, key);
-    for (std::size_t thread = 0; thread < threads && form_.sparse(); ++thread)
+    for (std::size_t thread = 0; thread < warpgroup_threads && form_.sparse(); ++thread)
       to.e[thread] = random_metadata(tile_, combine(key, 22 + thread / warp_size), static_cast<int>(thread % warp_size));
   }
 
@@ -201,7 +201,7 @@ class CaseFiller {
     const Place place = fragment.place({r % tile_.shape.m, c, 0});
     const std::size_t reg = static_cast<std::size_t>(tile * fragment.registers() + place.reg);
     const std::size_t thread = static_cast<std::size_t>(r / tile_.shape.m * warp_size + place.lane);
-    uint32_t& word = words[reg * threads + thread];
+    uint32_t& word = words[reg * warpgroup_threads + thread];
     const uint32_t mask = static_cast<uint32_t>((uint64_t{1} << fragment.element_bits) - 1) << place.bit;
     word = (word & ~mask) | (static_cast<uint32_t>(code) << place.bit & mask);
   }
@@ -265,11 +265,11 @@ KernelLaunch make_cases(const WgmmaForm& form, const OperandClass& operand_class
   const WgmmaVariant numbers = wgmma_variant(form, variant);
   KernelLaunch launch{.ptx = kernel_text(form, numbers), .entry = "cases", .config = {}, .buffers = {}, .parameters = {}};
   launch.config.grid.x = static_cast<uint32_t>(count);
-  launch.config.block.x = threads;
-  launch.config.shared_bytes = memory_bytes;
-  const std::size_t d = answer_words(form), a = max_a_registers * threads;
+  launch.config.block.x = warpgroup_threads;
+  launch.config.shared_bytes = staged_bytes;
+  const std::size_t d = answer_words(form), a = max_a_registers * warpgroup_threads;
   const std::pair<const char*, std::size_t> sizes[] = {
-      {"d", 4 * d}, {"a", 4 * a}, {"e", 4 * threads}, {"images", memory_bytes}, {"descriptors", 8 * descriptor_words}};
+      {"d", 4 * d}, {"a", 4 * a}, {"e", 4 * warpgroup_threads}, {"images", staged_bytes}, {"descriptors", 8 * descriptor_words}};
   for (const auto& [name, size] : sizes) {
     launch.parameters.push_back({std::vector<std::uint8_t>(8), {{.buffer = launch.buffers.size()}}});
     launch.buffers.push_back({name, std::vector<std::uint8_t>(count * size)});
@@ -279,19 +279,20 @@ KernelLaunch make_cases(const WgmmaForm& form, const OperandClass& operand_class
   const uint64_t key =
       combine(combine(combine(seed, hash_name(form.opcode)), hash_name(operand_class.name)), static_cast<uint64_t>(variant));
   for (std::size_t i = 0; i < count; ++i)
-    filler.fill({part<uint32_t>(buffers[0], i, d), part<uint32_t>(buffers[1], i, a), part<uint32_t>(buffers[2], i, threads),
-                 part<std::uint8_t>(buffers[3], i, memory_bytes), part<uint64_t>(buffers[4], i, descriptor_words)},
+    filler.fill({part<uint32_t>(buffers[0], i, d), part<uint32_t>(buffers[1], i, a), part<uint32_t>(buffers[2], i, warpgroup_threads),
+                 part<std::uint8_t>(buffers[3], i, staged_bytes), part<uint64_t>(buffers[4], i, descriptor_words)},
                 combine(key, first + i));
   return launch;
 }
 
 std::size_t answer_words(const WgmmaForm& form) {
-  return static_cast<std::size_t>(form.d_registers()) * threads;
+  return static_cast<std::size_t>(form.d_registers()) * warpgroup_threads;
 }
 
 std::string answer_place(const WgmmaForm& form, std::size_t word) {
   const Fragment& fragment = form.tile->operand(OperandName::d).fragment;
-  const int reg = static_cast<int>(word / threads), thread = static_cast<int>(word % threads), tile = reg / fragment.registers();
+  const int reg = static_cast<int>(word / warpgroup_threads), thread = static_cast<int>(word % warpgroup_threads),
+            tile = reg / fragment.registers();
   const Element e = fragment.element({thread % warp_size, reg % fragment.registers(), 0});
   const int column = e.column + tile * form.tile->shape.n, more = fragment.elements_per_register() - 1;
   const std::string columns = more == 0 ? fmt::format("column {}", column) : fmt::format("columns {} and {}", column, column + more);

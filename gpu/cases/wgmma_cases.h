@@ -18,6 +18,8 @@ namespace warpmat {
 // A case's shared memory holds random bytes, and elements of the operand class at the places of the case's random descriptors; elements
 // that share bytes overwrite each other. Shared memory begins at a multiple of 1024; the places depend on nothing else.
 
+inline constexpr std::size_t warpgroup_threads = WgmmaForm::warps * warp_size;
+
 /// PTX's immediate operands, and the place of A.
 struct WgmmaVariant {
   bool a_in_registers = false;

@@ -12,13 +12,11 @@
 namespace warpmat {
 namespace {
 
-constexpr std::size_t threads = WgmmaForm::warps * warp_size;
-
 /// The registers of one warp, from a buffer with `each` registers for 128 threads per case.
 std::vector<std::uint32_t> of_warp(const KernelBuffer& buffer, std::size_t number, std::size_t registers, std::size_t each, int warp) {
   std::vector<std::uint32_t> words(registers * warp_size);
   for (std::size_t i = 0; i < registers; ++i) {
-    const std::size_t first = (number * each + i) * threads + static_cast<std::size_t>(warp * warp_size);
+    const std::size_t first = (number * each + i) * warpgroup_threads + static_cast<std::size_t>(warp * warp_size);
     std::memcpy(words.data() + i * warp_size, buffer.bytes.data() + first * sizeof(std::uint32_t), warp_size * sizeof(std::uint32_t));
   }
   return words;
@@ -52,10 +50,10 @@ class Warps {
     const SharedMemory shared({begin, begin + static_cast<std::ptrdiff_t>(memory_bytes)}, 0);
     std::vector<std::uint32_t> b(wgmma_.b_words());
     wgmma_.read_b(shared, words[1], b.data());
-    const auto d_registers = static_cast<std::size_t>(form_.d_registers()), a_registers = static_cast<std::size_t>(form_.a_registers());
-    const std::size_t stored_a = launch_.buffers[a_buffer].bytes.size() / (cases * threads * sizeof(std::uint32_t));
+    const auto d_registers = static_cast<std::size_t>(form_.d_registers()), used_a = static_cast<std::size_t>(form_.a_registers());
+    const std::size_t stored_a = launch_.buffers[a_buffer].bytes.size() / (cases * warpgroup_threads * sizeof(std::uint32_t));
     for (int warp = 0; warp < WgmmaForm::warps; ++warp) {
-      std::vector<std::uint32_t> a = of_warp(launch_.buffers[a_buffer], number, a_registers, stored_a, warp);
+      std::vector<std::uint32_t> a = of_warp(launch_.buffers[a_buffer], number, used_a, stored_a, warp);
       if (!variant_.a_in_registers) wgmma_.read_a(shared, words[0], warp, a.data());
       if (variant_.immediates.negates_a != variant_.immediates.negates_b) negate(a, row(form_.tile->format(OperandName::a)).bits);
       std::vector<std::uint32_t> c = of_warp(launch_.buffers[d_buffer], number, d_registers, d_registers, warp);

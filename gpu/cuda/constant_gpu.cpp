@@ -24,17 +24,17 @@ class DeviceWords {
   CUdeviceptr address_ = 0;
 };
 
-class Gpu : public ConstantRunner {
+class CudaConstantGpu : public ConstantRunner {
  public:
-  Gpu() {
+  CudaConstantGpu() {
     const Driver& driver = Driver::get();
     check(driver.device_get(&device_, 0), "cuDeviceGet");
     check(driver.primary_context_retain(&context_, device_), "cuDevicePrimaryCtxRetain");
   }
-  Gpu(const Gpu&) = delete;
-  Gpu& operator=(const Gpu&) = delete;
+  CudaConstantGpu(const CudaConstantGpu&) = delete;
+  CudaConstantGpu& operator=(const CudaConstantGpu&) = delete;
 
-  ~Gpu() override {
+  ~CudaConstantGpu() override {
     const Driver& driver = Driver::get();
     driver.context_set_current(context_);
     if (module_ != nullptr) driver.module_unload(module_);
@@ -76,7 +76,7 @@ std::unique_ptr<ConstantRunner> open_constant_gpu() {
   int count = 0;
   check(Driver::get().device_get_count(&count), "cuDeviceGetCount");
   if (count == 0) throw NoGpu("no GPU: the CUDA driver finds none in this machine");
-  return std::make_unique<Gpu>();
+  return std::make_unique<CudaConstantGpu>();
 }
 
 }  // namespace warpmat

@@ -118,9 +118,9 @@ std::string name_program(const Program& program) {
 
 // ---- One GPU --------------------------------------------------------------------------------------------------------------------------
 
-class Gpu {
+class CudaGpuRunner {
  public:
-  Gpu(CUdevice device, std::chrono::seconds time_limit) : device_(device), time_limit_(time_limit) {
+  CudaGpuRunner(CUdevice device, std::chrono::seconds time_limit) : device_(device), time_limit_(time_limit) {
     const Driver& driver = Driver::get();
     check(driver.primary_context_retain(&context_, device), "cuDevicePrimaryCtxRetain");
     check(driver.context_set_current(context_), "cuCtxSetCurrent");
@@ -131,10 +131,10 @@ class Gpu {
     probe();
   }
 
-  Gpu(const Gpu&) = delete;
-  Gpu& operator=(const Gpu&) = delete;
+  CudaGpuRunner(const CudaGpuRunner&) = delete;
+  CudaGpuRunner& operator=(const CudaGpuRunner&) = delete;
 
-  ~Gpu() {
+  ~CudaGpuRunner() {
     if (lost_) return;  // every call would fail, or wait for the kernel
     const Driver& driver = Driver::get();
     driver.context_set_current(context_);
@@ -316,7 +316,7 @@ class GpuGroup : public GpuRunner {
  public:
   GpuGroup(const std::vector<CUdevice>& devices, std::chrono::seconds time_limit)
       : target_(&richest_target(baseline_target(devices.front())->hardware)) {
-    for (const CUdevice device : devices) infos_.push_back(gpus_.emplace_back(std::make_unique<Gpu>(device, time_limit))->info());
+    for (const CUdevice device : devices) infos_.push_back(gpus_.emplace_back(std::make_unique<CudaGpuRunner>(device, time_limit))->info());
   }
 
   void run(const Program& program, WarpStates& states) override {
@@ -347,7 +347,7 @@ class GpuGroup : public GpuRunner {
 
  private:
   const Target* target_;
-  std::vector<std::unique_ptr<Gpu>> gpus_;
+  std::vector<std::unique_ptr<CudaGpuRunner>> gpus_;
   std::vector<GpuInfo> infos_;
 };
 

@@ -85,19 +85,19 @@ void refuse_addresses(const KernelLaunch& launch) {
   }
 }
 
-class Gpu : public KernelRunner {
+class CudaKernelRunner : public KernelRunner {
  public:
-  explicit Gpu(std::chrono::seconds time_limit) : time_limit_(time_limit) {
+  explicit CudaKernelRunner(std::chrono::seconds time_limit) : time_limit_(time_limit) {
     const Driver& driver = Driver::get();
     check(driver.device_get(&device_, 0), "cuDeviceGet");
     check(driver.primary_context_retain(&context_, device_), "cuDevicePrimaryCtxRetain");
     check(driver.context_set_current(context_), "cuCtxSetCurrent");
     check(driver.event_create(&finished_, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
   }
-  Gpu(const Gpu&) = delete;
-  Gpu& operator=(const Gpu&) = delete;
+  CudaKernelRunner(const CudaKernelRunner&) = delete;
+  CudaKernelRunner& operator=(const CudaKernelRunner&) = delete;
 
-  ~Gpu() override {
+  ~CudaKernelRunner() override {
     if (lost_) return;  // every call would fail, or wait for the kernel
     const Driver& driver = Driver::get();
     driver.context_set_current(context_);
@@ -250,7 +250,7 @@ std::unique_ptr<KernelRunner> open_kernel_gpu(std::chrono::seconds time_limit) {
   int count = 0;
   check(Driver::get().device_get_count(&count), "cuDeviceGetCount");
   if (count == 0) throw NoGpu("no GPU: the CUDA driver finds none in this machine");
-  return std::make_unique<Gpu>(time_limit);
+  return std::make_unique<CudaKernelRunner>(time_limit);
 }
 
 }  // namespace warpmat

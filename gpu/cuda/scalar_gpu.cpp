@@ -12,18 +12,18 @@
 namespace warpmat {
 namespace {
 
-class Gpu : public ScalarGpu {
+class CudaScalarGpu : public ScalarGpu {
  public:
-  Gpu(const Target& target, PtxVersion version) : target_(target), version_(version) {
+  CudaScalarGpu(const Target& target, PtxVersion version) : target_(target), version_(version) {
     const Driver& driver = Driver::get();
     check(driver.device_get(&device_, 0), "cuDeviceGet");
     check(driver.primary_context_retain(&context_, device_), "cuDevicePrimaryCtxRetain");
     check(driver.context_set_current(context_), "cuCtxSetCurrent");
   }
-  Gpu(const Gpu&) = delete;
-  Gpu& operator=(const Gpu&) = delete;
+  CudaScalarGpu(const CudaScalarGpu&) = delete;
+  CudaScalarGpu& operator=(const CudaScalarGpu&) = delete;
 
-  ~Gpu() override {
+  ~CudaScalarGpu() override {
     const Driver& driver = Driver::get();
     driver.context_set_current(context_);
     unload();
@@ -108,7 +108,7 @@ std::unique_ptr<ScalarGpu> open_scalar_gpu(const Target& target, PtxVersion vers
   int count = 0;
   check(Driver::get().device_get_count(&count), "cuDeviceGetCount");
   if (count == 0) throw NoGpu("no GPU: the CUDA driver finds none in this machine");
-  return std::make_unique<Gpu>(target, version);
+  return std::make_unique<CudaScalarGpu>(target, version);
 }
 
 }  // namespace warpmat

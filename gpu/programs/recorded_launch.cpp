@@ -139,8 +139,8 @@ std::string to_line(const RecordedLaunch& launch) {
   return text_of(json);
 }
 
-Line parse_line(std::string_view text) {
-  Line line;
+ArchiveLine parse_line(std::string_view text) {
+  ArchiveLine line;
   try {
     const Json json = Json::parse(text);
     const auto kind = json.at("line").get<std::string>();

@@ -63,13 +63,13 @@ std::string to_line(const RecordedLaunch& launch);
 std::string to_line(const SkippedLaunches& launch);
 
 /// One line of an archive: what it is of these.
-struct Line {
+struct ArchiveLine {
   std::optional<RecordedProgram> program;
   std::optional<RecordedLaunch> launch;
   std::optional<SkippedLaunches> skipped;
 };
 
 /// Throws std::runtime_error that says what is wrong.
-Line parse_line(std::string_view text);
+ArchiveLine parse_line(std::string_view text);
 
 }  // namespace warpmat::programs

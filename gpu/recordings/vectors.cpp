@@ -200,7 +200,7 @@ void check(const Answers& a) {
     throw std::runtime_error("wrong numbers of the examples' warps");
 }
 
-Answers answers_of(const Json& j) {
+Answers answers_from(const Json& j) {
   Answers a{.opcode = j.at("form"),
             .operand_class = j.at("class"),
             .variant = j.value("variant", class_variant),
@@ -313,7 +313,7 @@ Recording decode_recording(std::string_view bytes) {
     if (++number == 1) {
       recording.provenance = read_line(line, number, provenance_of);
     } else {
-      recording.answers.push_back(read_line(line, number, answers_of));
+      recording.answers.push_back(read_line(line, number, answers_from));
     }
     begin = end + 1;
   }

@@ -62,6 +62,8 @@ struct ScalarCase {
   std::string statement(std::span<const std::string> result_texts, std::span<const std::string> source_texts) const;
 };
 
+inline constexpr PtxVersion assembled_version{9, 0};  ///< the newest that CUDA 13.0 assembles
+
 /// All cases of `target`, in the order of the catalogue.
 std::vector<ScalarCase> scalar_cases(const Target& target, PtxVersion version);
 

@@ -18,6 +18,7 @@
 #include "python/binding/banks.h"
 #include "python/binding/bound_instruction.h"
 #include "python/binding/module.h"
+#include "tools/assembler/assembler.h"
 #include "tools/report/evidence_line.h"
 #include "tools/report/ptx_file.h"
 
@@ -231,6 +232,15 @@ void bind_kernel(py::module_& module) {
           },
           py::arg("grid"), py::arg("block"), py::arg("cluster"), py::arg("shared_bytes"), py::arg("buffers"), py::arg("parameters"),
           py::arg("options"));
+  module.def(
+      "kernel_by_ptxas",
+      [](const Module& parsed, std::string_view entry, std::string_view target) {
+        auto made = kernel_by_ptxas(parsed, entry, {.target = target});
+        using Made = std::tuple<Kernel, std::string, std::vector<std::string>>;
+        return made ? Made(std::move(made->kernel), std::move(made->assembler), std::move(made->remarks))
+                    : Made(Kernel(parsed, entry, {.target = target}), "", {no_ptxas});
+      },
+      py::call_guard<py::gil_scoped_release>(), py::arg("module"), py::arg("entry"), py::arg("target"));
   module.def("gpu_hardware", &gpu_hardware);
   module.def("demangled_name", &demangled_name, py::arg("name"));
   module.def(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import threading
 import time
@@ -53,6 +54,53 @@ def test_a_kernel_changes_the_arrays_that_it_is_given():
     assert np.array_equal(x, 2 * np.arange(64)) and result.operations == 26 and result.printed == "" and result.label == "specified"
     assert [p.name for p in SCALE.kernel().parameters] == ["x", "factor"] and SCALE.entries == ["scale"]
     assert SCALE.kernel().hardware == "sm_90" and SCALE.kernel(target="sm_90a").target == "sm_90a"
+
+
+FUSED = warpmat.Module(
+    """
+.version 8.0
+.target sm_90
+.address_size 64
+.entry fused(.param .u64 x) {
+  .reg .b64 %d<2>; .reg .f32 %f<5>;
+  ld.param.u64 %d1, [x];
+  ld.global.f32 %f1, [%d1];
+  mul.f32 %f2, %f1, %f1;
+  add.f32 %f3, %f2, 0fBF800000;
+  rsqrt.approx.ftz.f32 %f4, 0f43000000;
+  st.global.f32 [%d1], %f3;
+  st.global.f32 [%d1+4], %f4;
+  ret;
+}
+"""
+)
+
+
+def test_the_toolkits_assembler_says_which_sums_are_fused():
+    x = np.array([1 + 2**-23, 0], np.float32)
+    one_rounding = np.float32(2**-22 + 2**-46)  # of the square minus 1
+    expected = np.array([one_rounding.view(np.uint32), 0x3DB504F3], np.uint32)  # and the immediate for rsqrt(128)
+    by_rule = x.copy()
+    FUSED.launch("fused", 1, 1, by_rule)
+    assert np.array_equal(by_rule.view(np.uint32), expected) and FUSED.kernel().assembler == ""
+    if shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas") or os.environ.get("CUDA_HOME"):
+        by_code = x.copy()
+        FUSED.launch("fused", 1, 1, by_code, assembler="ptxas")
+        assert np.array_equal(by_code.view(np.uint32), expected)
+        assert FUSED.kernel(assembler="ptxas").assembler.startswith("ptxas ")
+        assert "machine code" in FUSED.kernel(assembler="ptxas").evidence
+    with pytest.raises(ValueError, match="it may be 'rule' or 'ptxas'"):
+        FUSED.kernel(assembler="nvcc")
+
+
+def test_without_the_assembler_a_warning_says_that_the_rule_decides(tmp_path, monkeypatch):
+    for name in ("CUDA_HOME", "CUDA_PATH", "PATH"):
+        monkeypatch.setenv(name, str(tmp_path))
+    if os.path.exists("/usr/local/cuda/bin/ptxas"):
+        pytest.skip("ptxas is installed where it is looked for last")
+    with pytest.warns(UserWarning, match="no ptxas"):
+        kernel = warpmat.Module(FUSED.text).kernel(assembler="ptxas")
+    assert kernel.assembler == ""
 
 
 def test_a_shuffle_that_reads_absent_lanes_weakens_the_label_and_is_reported_where_that_is_asked():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import struct
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
@@ -91,7 +92,7 @@ class Module:
             raise ValueError(f"{str(ptx)!r} is a file's name, and Module takes the text of PTX: warpmat.Module.from_file({str(ptx)!r}) reads it")
         self.text = ptx
         self._module = _core.Module(ptx)
-        self._kernels: Dict[Tuple[str, str, bool], "Kernel"] = {}
+        self._kernels: Dict[Tuple[str, str, bool, str], "Kernel"] = {}
 
     @classmethod
     def from_file(cls, path: Union[str, Path], *, target: str = "") -> Module:
@@ -103,22 +104,29 @@ class Module:
     def entries(self) -> List[str]:
         return self._module.entries
 
-    def kernel(self, name: Optional[str] = None, *, target: str = "", contract: bool = True) -> "Kernel":
+    def kernel(
+        self, name: Optional[str] = None, *, target: str = "", contract: bool = True, assembler: str = "rule"
+    ) -> "Kernel":
         """The kernel of that name, in PTX or in C++ ("gemm" of _Z4gemmPf), or the only one, for a target: the GPU whose bits you want ("sm_90a"), default the module's .target. contract: whether
-        unrounded mul and add become fma, as ptxas makes them."""
+        unrounded mul and add become fma, as ptxas makes them. assembler: "ptxas" has the CUDA Toolkit's ptxas say which do, and which
+        results are immediates; "rule" goes by warpmat's rule. A UserWarning says where they differ, and that there is no ptxas."""
+        if assembler not in ("rule", "ptxas"):
+            raise ValueError(f"assembler is {assembler!r}; it may be 'rule' or 'ptxas'")
         if name is None:
             if len(self.entries) != 1:
                 names = ", ".join(map(_core.demangled_name, self.entries))
                 raise ValueError(f"the module has the kernels {names or '(none)'}: name one")
             name = self.entries[0]
-        key = (name, target, contract)
+        key = (name, target, contract, assembler)
         if key not in self._kernels:
-            self._kernels[key] = Kernel(self, name, target, contract)
+            self._kernels[key] = Kernel(self, name, target, contract, assembler)
         return self._kernels[key]
 
-    def launch(self, name: Optional[str], grid: Size, block: Size, *args: Any, target: str = "", **options: Any) -> LaunchResult:
-        """Launches a kernel: see Kernel.launch."""
-        return self.kernel(name, target=target).launch(grid, block, *args, **options)
+    def launch(
+        self, name: Optional[str], grid: Size, block: Size, *args: Any, target: str = "", assembler: str = "rule", **options: Any
+    ) -> LaunchResult:
+        """Launches a kernel: see kernel() and Kernel.launch."""
+        return self.kernel(name, target=target, assembler=assembler).launch(grid, block, *args, **options)
 
 
 def _is_file_name(text: str) -> bool:
@@ -128,11 +136,18 @@ def _is_file_name(text: str) -> bool:
 
 class Kernel:
     """A kernel of a module on a target. name: in C++ without parameter types, where nvcc mangled it. parameters: what it takes. instructions: what it executes, each opcode once, with its label.
-    hardware: what computes, "sm_90" of sm_90a. evidence: the line about how their bits are known."""
+    hardware: what computes, "sm_90" of sm_90a. assembler: "ptxas 13.0", whose machine code says which sums are fused; "" where warpmat's
+    rule does. evidence: the line about how their bits are known."""
 
-    def __init__(self, module: Module, name: str, target: str, contract: bool) -> None:
+    def __init__(self, module: Module, name: str, target: str, contract: bool, assembler: str) -> None:
         self.module = module
-        self._kernel = _core.Kernel(module._module, name, target, contract)
+        self.assembler = ""
+        if assembler == "ptxas" and contract:
+            self._kernel, self.assembler, remarks = _core.kernel_by_ptxas(module._module, name, target)
+            for remark in remarks:
+                warnings.warn(remark, stacklevel=3)
+        else:
+            self._kernel = _core.Kernel(module._module, name, target, contract)
         self.name = self._kernel.readable_name
         self.target = self._kernel.target
         self.hardware = self._kernel.hardware
@@ -174,7 +189,7 @@ class Kernel:
         the parameter gets and which holds afterwards what the kernel wrote; numbers are rounded to the parameter's type; bytes, NumPy
         scalars and structured scalars as they are; a TensorMap; None is the null address. Arrays must be contiguous; the same array twice
         is one buffer, and one that is read-only stays as it is. shared: bytes of dynamic shared memory. jobs: threads, 0 as many as there
-        are cores; the result does not depend on them. schedule: another order of warps. most_operations: of a block, 0 without a limit.
+        are cores; the result does not depend on them. schedule: another order of blocks and warps. most_operations: of a block, 0 without a limit.
         check_...: see docs/launch.md. banks: count bank conflicts and sectors, by one thread. gemm: the product that the kernel computes,
         "C=A*B^T:128x128x64", of parameters by their names, or by those that `names` gives them in order: the first product of a matrix instruction that is not part of it is a
         KernelTrap with the lines of both sides. why: an element of it, "C[5,3]", whose way the result tells. gemm_blocks: look at the products

@@ -55,6 +55,14 @@ TEST_CASE("warpmat cuda writes each launch into a report", "[cuda]") {
     CHECK_THAT(report, ContainsSubstring(part));
 }
 
+TEST_CASE("warpmat cuda lists what a program has not freed", "[cuda]") {
+  CHECK_THAT(run_cuda({"--leaks", cuda_program_path(), "works"}).err,
+             ContainsSubstring("warpmat: 0 allocations were not freed, 0 bytes\n"));
+  CHECK_THAT(run_cuda({"--leaks", cuda_program_path(), "beyond"}).err, ContainsSubstring("not freed: 4 bytes of cudaMalloc 1 at 0x2"));
+  CHECK_THAT(run_cuda({"--leaks", cuda_program_path(), "exit"}).err, ContainsSubstring("warpmat: 0 allocations"));  // freed by a destructor
+  CHECK_THAT(run_cuda({cuda_program_path(), "beyond"}).err, !ContainsSubstring("not freed"));
+}
+
 TEST_CASE("warpmat cuda says what is wrong with its arguments", "[cuda]") {
   const struct {
     std::vector<std::string> arguments;
@@ -93,6 +101,11 @@ TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slo
       {"cooperative", "0 wrong, cudaErrorCooperativeLaunchTooLarge\n"},
       {"mma", "as an H200\n"},
       {"tensor_map", "found 0, made 0, 0 wrong\n"},
+      {"graphs",
+       "7 nodes, 6 edges, 1 root, type 4: 1075, 1 calls\nchanged: 1076, 1 calls\nupdated: 2075\n"
+       "cudaErrorGraphExecUpdateFailure, cudaErrorInvalidValue\ncaptured: 5 nodes, 9\n"},
+      {"driver", "device 0, 264 blocks of 1024 threads, window of 4096 bytes, 66 clusters\n"},
+      {"pools", "0 of 1000 bytes, 0 wrong, cudaErrorInvalidValue\n"},
   };
   const TemporaryDirectory directory;
   for (const auto& program : programs) {
@@ -106,6 +119,23 @@ TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slo
     CHECK(outcome.status == 0);
     CHECK_THAT(last_line(outcome.err), StartsWith("warpmat: sm_90a: "));
   }
+}
+
+TEST_CASE("device code of several objects is linked", "[cuda][slow]") {
+  if (run_program("sh", {"-c", "command -v nvcc"}).status != 0) {
+    WARN("skipped: no nvcc in PATH");
+    return;
+  }
+  const TemporaryDirectory directory;
+  const std::string built = directory.path("linked");
+  REQUIRE(run_program("nvcc", {"-arch=sm_90", "-rdc=true", "-cudart", "shared", "-o", built, source_path("tests/cuda/programs/linked.cu"),
+                               source_path("tests/cuda/programs/linked_other.cu")})
+              .status == 0);
+  const Outcome outcome = run_cuda({"--leaks", built});
+  // 10000 i + 100 + 3 i + 20 + 8, and 1000 (i + 1000)
+  CHECK(outcome.out == "1000128 1011131 1022134 1033137, 144\n");
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.err, ContainsSubstring("not freed: 16 bytes of cudaMalloc 1 at 0x200000000000\n"));
 }
 
 TEST_CASE("a failed assertion of a program of nvcc is reported", "[cuda][slow]") {
@@ -141,6 +171,34 @@ TEST_CASE("a program without the shared runtime, or without PTX, is told how to 
   CHECK(without_ptx.status == 1);
   CHECK_THAT(without_ptx.out, ContainsSubstring("cudaErrorNoKernelImageForDevice"));
   CHECK_THAT(without_ptx.err, ContainsSubstring("compile it with nvcc -arch=sm_90"));
+}
+
+TEST_CASE("warpmat_cuda_test() makes a test of a CUDA target", "[cuda][slow]") {
+  if (run_program("sh", {"-c", "command -v nvcc && command -v cmake"}).status != 0) {
+    WARN("skipped: no nvcc or no cmake in PATH");
+    return;
+  }
+  const TemporaryDirectory directory;
+  write_text(directory.path("CMakeLists.txt"), fmt::format(R"(cmake_minimum_required(VERSION 3.25)
+project(tests LANGUAGES CXX CUDA)
+enable_testing()
+include({0}/emulator/warpmat-cuda-test.cmake)
+add_executable(vector_add {0}/tests/cuda/programs/vector_add.cu)
+add_executable(output {0}/tests/cuda/programs/output.cu)
+warpmat_cuda_test(NAME vector_add OPTIONS --target sm_80 ARGUMENTS 100)
+warpmat_cuda_test(NAME fails TARGET output)
+)",
+                                                           source_path("")));
+  const std::string built = directory.path("build");
+  const Outcome made = run_program(
+      "cmake", {"-S", directory.path(""), "-B", built, "-DCMAKE_CUDA_ARCHITECTURES=90-virtual", "-DWARPMAT_COMMAND=" + command_path()});
+  INFO(made.out << made.err);
+  REQUIRE(made.status == 0);
+  REQUIRE(run_program("cmake", {"--build", built}).status == 0);
+  const Outcome tested = run_program("ctest", {"--test-dir", built, "--verbose"});
+  CHECK_THAT(tested.out, ContainsSubstring("NVIDIA A100"));
+  CHECK_THAT(tested.out, ContainsSubstring("0 wrong"));
+  CHECK_THAT(tested.out, ContainsSubstring("50% tests passed, 1 tests failed out of 2"));
 }
 
 }  // namespace warpmat::command_test

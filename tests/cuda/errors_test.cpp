@@ -94,7 +94,7 @@ store(device, 1, {1, 1, 1}, {1, 1, 1}, 64 << 10): cudaErrorInvalidValue
 cudaFuncSetAttribute(&store_stub, 8, 1 << 20): cudaErrorInvalidValue
 cudaFuncSetAttribute(&store_stub, 8, 64 << 10): cudaSuccess
 store(device, 1, {1, 1, 1}, {1, 1, 1}, 64 << 10): cudaSuccess
-cudaGraphCreate(&pointer, 0): cudaErrorNotSupported
+cudaGraphicsUnregisterResource(pointer): cudaErrorNotSupported
 cudaPeekAtLastError(): cudaErrorNotSupported
 cudaGetLastError(): cudaErrorNotSupported
 cudaGetLastError(): cudaSuccess

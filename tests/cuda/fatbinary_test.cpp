@@ -122,17 +122,25 @@ TEST_CASE("broken fatbinaries are refused", "[cuda]") {
   CHECK_THROWS_WITH(read_wrapper(wrapper), ContainsSubstring("data that is no fatbinary"));
 }
 
-TEST_CASE("device code of several objects is refused by name", "[cuda]") {
-  const std::string one = fatbinary({{.text = "one"}}), two = fatbinary({{.text = "two"}});
-  const void* objects[] = {one.data(), nullptr, nullptr};
+TEST_CASE("device code of several objects is linked, without those that have no PTX", "[cuda]") {
+  const std::string one = fatbinary({{.text = ".visible .global .u32 one;"}}), two = fatbinary({{.text = ".visible .global .u32 two;"}});
+  const std::string code = fatbinary({{.kind = 2, .text = "machine code"}}), again = fatbinary({{.text = ".visible .global .u32 one;"}});
+  const void* objects[] = {one.data(), nullptr, nullptr, nullptr};
   const struct {
     std::uint32_t magic = 0x466243b1, version = 2;
     const void* data = nullptr;
     const void* const* extra;
   } wrapper{.extra = objects};
-  CHECK(read_wrapper(&wrapper)[0].text() == "one");
-  objects[1] = two.data();
-  CHECK_THROWS_WITH(read_wrapper(&wrapper), ContainsSubstring("-rdc=true"));
+  const Target& sm_90 = target("sm_90");
+  CHECK(wrapper_text(&wrapper, sm_90) == ".visible .global .u32 one;");
+  objects[1] = code.data();
+  objects[2] = two.data();
+  CHECK(read_wrapper(&wrapper).size() == 3);
+  CHECK(wrapper_text(&wrapper, sm_90) == ".visible .global .u32 one;\n.visible .global .u32 two;\n");
+  objects[2] = again.data();
+  CHECK_THROWS_WITH(wrapper_text(&wrapper, sm_90), "'one' is defined in object 1 and in object 2");
+  objects[0] = nullptr;
+  CHECK_THROWS_WITH(wrapper_text(&wrapper, sm_90), ContainsSubstring("no device code"));
 }
 
 }  // namespace warpmat::cuda::fatbinary_test

@@ -33,4 +33,16 @@ TEST_CASE("an argument has the bytes of its number or struct", "[launch]") {
   CHECK(arguments[2].bytes() == std::vector<std::uint8_t>{0, 0, 0, 0, 0, 0x7f, 0, 0});
 }
 
+TEST_CASE("a kernel tells its name, its GPU and its parameters", "[launch]") {
+  const Kernel kernel(module_of(".param .u64 .ptr .global x, .param .f32 factor, .param .align 16 .b8 s[24]", "ret;"), "k",
+                      {.target = "sm_90a"});
+  CHECK(kernel.entry() == "k");
+  CHECK(kernel.target() == "sm_90a");
+  const std::vector<Kernel::Parameter> all = kernel.parameters();
+  REQUIRE(all.size() == 3);
+  CHECK((all[0].name == "x" && all[0].offset == 0 && all[0].bytes == 8 && all[0].type == "u64" && all[0].pointer));
+  CHECK((all[1].name == "factor" && all[1].offset == 8 && all[1].bytes == 4 && all[1].type == "f32" && !all[1].pointer));
+  CHECK((all[2].name == "s" && all[2].offset == 16 && all[2].bytes == 24 && all[2].alignment == 16 && all[2].type == "b8"));
+}
+
 }  // namespace warpmat::argument_test

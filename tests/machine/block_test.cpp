@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "catch.h"
@@ -208,6 +210,41 @@ TEST_CASE("a launch with the stop flag set ends with a trap of kind limit, whate
     const std::atomic<bool> stop{true};
     const auto stopped = [&] { words_of(module, {4}, {64}, {.jobs = jobs, .stop = &stop}); };
     CHECK(message_of(stopped).find("the launch was stopped from outside") != std::string::npos);
+  }
+}
+
+TEST_CASE("a schedule's seed orders blocks, too: each runs once", "[machine][block]") {
+  // Each block takes the next place of a counter.
+  const Module module = module_of(".param .u64 out, .param .u64 counter", R"(
+    .reg .b32 %r<4>; .reg .b64 %l<4>;
+    ld.param.u64 %l1, [out];
+    ld.param.u64 %l2, [counter];
+    atom.global.add.u32 %r1, [%l2], 1;
+    mov.u32 %r2, %ctaid.x;
+    mul.wide.u32 %l3, %r1, 4;
+    add.u64 %l1, %l1, %l3;
+    st.global.u32 [%l1], %r2;
+    ret;
+)");
+  const auto order_of = [&](std::uint32_t blocks, std::uint64_t schedule, int jobs) {
+    DeviceMemory memory;
+    const std::uint64_t out = memory.allocate(4 * blocks), counter = memory.allocate(4);
+    launch(Kernel(module, "k"), {{blocks}, {1}}, memory, {out, counter}, {.jobs = jobs, .schedule = schedule});
+    return memory.read<std::uint32_t>(out, blocks);
+  };
+  for (const std::uint32_t blocks : {1u, 2u, 30u, 97u, 512u}) {
+    std::vector<std::uint32_t> in_order(blocks);
+    std::iota(in_order.begin(), in_order.end(), 0u);
+    CHECK(order_of(blocks, 0, 1) == in_order);
+    std::set<std::vector<std::uint32_t>> orders;
+    for (const std::uint64_t schedule : {1u, 2u, 3u, 77u, 1000000u}) {
+      std::vector<std::uint32_t> order = order_of(blocks, schedule, 1);
+      CHECK(order == order_of(blocks, schedule, 3));
+      orders.insert(order);
+      std::ranges::sort(order);
+      CHECK(order == in_order);
+    }
+    CHECK(orders.size() >= std::min<std::size_t>(blocks, 4));
   }
 }
 

@@ -103,6 +103,42 @@ TEST_CASE("a group waits for its own lanes, and the others do not wait for it", 
                     ContainsSubstring("is executed by lanes 0x000000f7 only; lanes 0x00000008, which must take part"));
 }
 
+TEST_CASE("lanes meet at two statements of one kind with one mask, and each has what its own statement asks for", "[machine][exchange]") {
+  // Half of the lanes leave a loop before the others, whose last rounds have their shuffles with those behind the loop.
+  const auto found = lanes_after(R"(
+    setp.lt.u32 %p1, %i, 16;
+    selp.u32 %r1, 1, 2, %p1;
+    mul.lo.u32 %r2, %i, 10;
+LOOP:
+    shfl.sync.idx.b32 %r3|%p2, %r2, 0, 0x101f, -1;
+    add.u32 %d, %d, %r3;
+    sub.u32 %r1, %r1, 1;
+    setp.ne.u32 %p3, %r1, 0;
+    @%p3 bra LOOP;
+    setp.ge.u32 %p4, %i, 16;
+    @%p4 bra LATE;
+    add.u32 %r4, %r2, 1000;
+    shfl.sync.idx.b32 %r3|%p2, %r4, 5, 0x101f, -1;
+    mad.lo.u32 %d, %d, 10000, %r3;
+LATE:
+)");
+  // Lanes 0 to 15: 0 in the loop, then what lane 5 has behind it. Lanes 16 to 31: twice lane 16's 160.
+  for (std::uint32_t i = 0; i < 32; ++i) CHECK(found[i] == (i < 16 ? 1050u : 320u));
+  const std::string sides = "setp.lt.u32 %p1, %i, 16; @%p1 bra ELSE; ";
+  CHECK(
+      lanes_after(sides + "redux.sync.add.u32 %d, %i, -1; bra MEET; ELSE: add.u32 %r1, %i, 1; redux.sync.add.u32 %d, %r1, -1; MEET:")[9] ==
+      496 + 16);
+  const auto same =
+      lanes_after(sides + "match.any.sync.b32 %d, 7, -1; bra MEET; ELSE: and.b32 %r1, %i, 7; match.any.sync.b32 %d, %r1, -1; MEET:");
+  CHECK(same[15] == 0xffff8080);
+  CHECK(same[31] == 0xffff8080);
+  CHECK(same[1] == 0x0202);
+  // Other kinds, and other masks, do not meet.
+  for (const char* const other : {"shfl.sync.up.b32 %d, %i, 1, 0, -1;", "shfl.sync.bfly.b32 %d, %i, 16, 31, 0x7fffffff;"})
+    CHECK_THAT(trap_of(word_kernel(sides + "shfl.sync.bfly.b32 %d, %i, 16, 31, -1; bra MEET; ELSE: " + other + " MEET:"), {32}),
+               ContainsSubstring("must take part"));
+}
+
 TEST_CASE("masks that do not name the executing lane, and lanes that never come", "[machine][exchange]") {
   CHECK(trap_of(word_kernel("vote.sync.ballot.b32 %d, 1, 0xfffffffe;"), {32}).find("lane 0") != std::string::npos);
   const std::string trap =

@@ -56,7 +56,7 @@ const std::vector<Folder> folders = {
     {emulator + "machine",
      {"numeric", "layout", "scalar", "warp", "tables", "execute", "ptx", "ptx/syntax", "ptx/catalogue", "ptx/program"}},
     {emulator + "profile", {"ptx/program", "ptx/catalogue", "warp", "machine"}},
-    {emulator + "cuda", {"tables", "ptx", "ptx/program", "machine", "profile"}},
+    {emulator + "cuda", {"tables", "ptx", "ptx/program", "ptx/syntax", "machine", "profile"}},
     {emulator + "checks",
      {"numeric", "layout", "scalar", "warp", "tables", "execute", "ptx", "ptx/syntax", "ptx/catalogue", "ptx/program", "machine"}},
     // The launch gives the machine its checks; nothing else of the machine knows them.
@@ -78,7 +78,7 @@ const std::vector<Folder> folders = {
     {"tools/lab/report", {"emulator", "gpu", "tools/report", "tools/command_line"}},
     {"tools/lab", {"emulator", "gpu", "tools/assembler", "tools/report", "tools/lab/report", "tools/command_line"}},
     {"bench", {"emulator", "gpu", "tools/report"}},
-    {"python/binding", {"emulator", "gpu/cuda", "gpu/runners", "tools/report"}},
+    {"python/binding", {"emulator", "gpu/cuda", "gpu/runners", "tools/assembler", "tools/report"}},
     {"python/tests", {"emulator", "gpu"}},
 };
 

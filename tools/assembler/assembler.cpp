@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <warpmat/ptx/program/code.h>
+
 #include "tools/report/input_file.h"
 #include "tools/report/process.h"
 #include "tools/report/toolkit_program.h"
@@ -62,6 +64,35 @@ std::vector<ResultInCode> results_by_ptxas(const fs::path& ptxas, const Module& 
 SumsInCode sums_by_ptxas(const fs::path& ptxas, const Module& module, std::string_view entry, std::string_view target) {
   const NumberedModule numbered = number_statements(*module.syntax());
   return read_sums(numbered, read_cubin(assemble(ptxas, numbered.text, target)), entry);
+}
+
+std::optional<AssembledKernel> kernel_by_ptxas(const Module& module, std::string_view entry, KernelOptions options) {
+  const auto ptxas = find_ptxas();
+  if (!ptxas) return std::nullopt;
+  const std::string_view target = Kernel(module, entry, options).program().target->name;
+  const SumsInCode code = sums_by_ptxas(*ptxas, module, entry, target);
+  const std::vector<ResultInCode> results = results_by_ptxas(*ptxas, module, entry, target);
+  options.sums = &code.sums;
+  options.results = &results;
+  AssembledKernel made{Kernel(module, entry, options), version_of(*ptxas), {}};
+  const code::Program& program = made.kernel.program();
+  const auto remark = [&](std::uint32_t statement, const std::string& what) {
+    const syntax::Statement& s = *program.statements[statement];
+    made.remarks.push_back(fmt::format("line {}, {}: {} for {} {}, the rule of docs/assembler.md does not: please file this as an issue",
+                                       s.location.line, s.opcode, made.assembler, target, what));
+  };
+  for (const std::uint32_t differs : program.contraction_differs) {
+    const bool fused = std::ranges::find(program.contracted, differs) != program.contracted.end();
+    remark(differs, fused ? "fuses it" : "rounds the product of it");
+  }
+  for (const std::uint32_t differs : program.folding_differs) {
+    const bool folded = std::ranges::find(program.folded, differs, &code::Folded::statement) != program.folded.end();
+    remark(differs, folded ? "computes it itself" : "leaves it to the machine");
+  }
+  if (code.mixed != 0)
+    made.remarks.push_back(fmt::format("{} sum{} fused in one copy and rounded in another: the rule decides there", code.mixed,
+                                       code.mixed == 1 ? " is" : "s are"));
+  return made;
 }
 
 }  // namespace warpmat

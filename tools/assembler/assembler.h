@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tools/assembler/fused_sums.h"
 #include "tools/assembler/immediates.h"
@@ -30,5 +31,20 @@ std::vector<ResultInCode> results_by_ptxas(const std::filesystem::path& ptxas, c
 
 /// What the machine code of the module's `entry` for `target` shows of its sums.
 SumsInCode sums_by_ptxas(const std::filesystem::path& ptxas, const Module& module, std::string_view entry, std::string_view target);
+
+/// A kernel whose sums are fused, and whose approximate functions are immediates, as in machine code.
+struct AssembledKernel {
+  Kernel kernel;
+  std::string assembler;             ///< what ptxas calls itself
+  std::vector<std::string> remarks;  ///< a line for each statement about which the rule of docs/assembler.md says otherwise, and copies
+};
+
+/// The module's `entry` as this machine's ptxas assembles it for options.target; nothing if there is no ptxas. Throws std::runtime_error if
+/// ptxas does not assemble it.
+std::optional<AssembledKernel> kernel_by_ptxas(const Module& module, std::string_view entry, KernelOptions options);
+
+/// Why kernel_by_ptxas() gives nothing: one sentence.
+inline constexpr const char* no_ptxas =
+    "no ptxas in PATH, CUDA_HOME, CUDA_PATH or /usr/local/cuda: sums are fused by the rule of docs/assembler.md";
 
 }  // namespace warpmat

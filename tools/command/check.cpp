@@ -55,6 +55,8 @@ void add_assembler_lines(const code::Program& program, AssemblerLines& lines) {
       add(f.statement, "simplified: a register's value, a NaN's payload too");
     else if (f.kind == code::Folded::Kind::converted)
       add(f.statement, "stores the number converted to an integer, not the register's low bits: an error of ptxas 13.0");
+    else if (f.kind == code::Folded::Kind::inverted)
+      add(f.statement, "simplified: undoes the rcp or ex2 of its operand, whose rounding is left out");
     else
       add(f.statement, fmt::format("simplified, as an operand is constant ({:#x})", f.bits));
   }

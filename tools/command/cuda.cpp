@@ -13,6 +13,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands.h"
@@ -33,6 +34,7 @@ struct CudaOptions {
   std::string target = "sm_90a", checks = usual_checks, report;
   int jobs = 1, processors = 0;
   std::uint64_t schedule = 0;
+  bool leaks = false;
   LabelOptions labels;
   std::vector<std::string> profile;
 };
@@ -54,8 +56,10 @@ class Kernels {
     const Kernel& kernel = find(launch);
     LaunchResult result;
     result.absent_lanes = launch.at("absent_lanes").get<std::vector<std::string>>();
-    for (Labelled& each : labelled(kernel, result))
-      if (seen_.insert(each.what).second) record_.labels.push_back(std::move(each));
+    const bool is_new = labelled_.insert(&kernel.program()).second;
+    if (is_new || !result.absent_lanes.empty())  // all that may have other labels than its kernel's last launch
+      for (Labelled& each : labelled(kernel, result))
+        if (seen_.insert(each.what).second) record_.labels.push_back(std::move(each));
     if (launch.contains("profile")) add_profile(kernel, launch.at("profile"));
   }
 
@@ -75,24 +79,30 @@ class Kernels {
 
   const Kernel& find(const Json& launch) {
     const std::string file = launch.at("module"), entry = launch.at("entry"), target = launch.at("target");
-    const auto module = modules_.try_emplace(file, read_file(folder_ / file)).first;
-    const auto found = kernels_.find({file, entry});
-    if (found != kernels_.end()) return found->second;
+    if (const auto found = kernels_.find({file, entry}); found != kernels_.end()) return found->second;
+    auto module = modules_.find(file);
+    if (module == modules_.end()) module = modules_.emplace(file, Module(read_file(folder_ / file))).first;
     return kernels_.emplace(std::pair(file, entry), Kernel(module->second, entry, {.target = target})).first->second;
   }
 
   std::filesystem::path folder_;
   Record& record_;
   std::set<std::string> seen_;
+  std::set<const code::Program*> labelled_;  ///< of kernels whose labels are in the record
   std::map<std::string, Module> modules_;
   std::map<std::pair<std::string, std::string>, Kernel> kernels_;
 };
 
-Record read_record(const std::filesystem::path& folder) {
+/// `all`: also launches that are like others but for their time.
+Record read_record(const std::filesystem::path& folder, bool all) {
   Record record;
   Kernels kernels(folder, record);
   std::ifstream lines(folder / "launches.jsonl");
+  std::set<std::string, std::less<>> seen;
   for (std::string line; std::getline(lines, line);) {
+    const std::string_view without_time = std::string_view(line).substr(0, line.rfind("\"seconds\":"));
+    if (!all && seen.contains(without_time)) continue;
+    if (!all) seen.emplace(without_time);
     const Json& launch = record.launches.emplace_back(Json::parse(line));
     kernels.add(launch);
     if (record.fault.empty() && launch.contains("error")) record.fault = launch.at("error").at("text");
@@ -125,6 +135,7 @@ Variables variables_of(const CudaOptions& options, const std::filesystem::path& 
           {"WARPMAT_CUDA_SCHEDULE", std::to_string(options.schedule)},
           {"WARPMAT_CUDA_CHECK", options.checks},
           {"WARPMAT_CUDA_SMS", std::to_string(options.processors)},
+          {"WARPMAT_CUDA_LEAKS", options.leaks ? "1" : "0"},
           {"WARPMAT_CUDA_REPORT", record.string()},
           {"WARPMAT_CUDA_PROFILE", options.profile.empty() ? "0" : "1"}};
 }
@@ -158,7 +169,7 @@ void run_cuda(const CudaOptions& options, std::vector<std::string> words) {
   const std::string name = words.front();
   words.front() = program.string();
   const int status = run_program(words, {}, variables_of(options, folder.path()));
-  const Record record = read_record(folder.path());
+  const Record record = read_record(folder.path(), !options.report.empty() || !options.profile.empty());
   write_report(options, name, status, record);
   if (const int all = conclude(options, name, status, record); all != 0) exit_with(all);
 }
@@ -171,11 +182,12 @@ void add_cuda(Command app) {
   command.prefix_command();
   command.add_option("--target", options->target, "The GPU to be, for example sm_80").capture_default_str();
   command.add_option("--jobs", options->jobs, "Threads of each launch; 0: one for each core").range(0, 1024);
-  command.add_option("--schedule", options->schedule, "The seed of another order of each block's warps; 0: in order");
+  command.add_option("--schedule", options->schedule, "The seed of another order of blocks and warps; 0: in order");
   command.add_option("--check", options->checks, "uninitialised, copies, races, lanes, fences, separated by commas; or all, or none")
       .capture_default_str();
   command.add_option("--sms", options->processors, "Streaming multiprocessors that the program is told of; 0: as many as the GPU has")
       .range(0, 1024);
+  command.add_flag("--leaks", options->leaks, "List what the program has not freed");
   command.add_option("--report", options->report, "Write each launch as JSON: kernel, grid, operations, time, warnings")
       .type_name("FILE.json");
   add_profile_flag(command, options->profile);

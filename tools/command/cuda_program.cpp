@@ -65,6 +65,16 @@ bool needs_library(std::istream& file, const std::vector<std::pair<std::string, 
   return false;
 }
 
+/// Whether the section has the text. NVIDIA's static runtime loads the driver by its name; a program that is linked with the driver has the
+/// name among those for the loader alone.
+bool has_text(std::istream& file, const Elf64_Shdr* section, std::string_view text) {
+  if (section == nullptr) return false;
+  std::string bytes(section->sh_size, '\0');
+  file.clear();
+  file.seekg(static_cast<std::streamoff>(section->sh_offset));
+  return file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) && bytes.find(text) != std::string::npos;
+}
+
 }  // namespace
 
 fs::path cuda_libraries() {
@@ -78,6 +88,7 @@ void refuse_static_runtime(const fs::path& program) {
   std::ifstream file(program, std::ios::binary);
   const auto sections = sections_of(file);
   if (find(sections, ".nv_fatbin") == nullptr || needs_library(file, sections, "libcudart.so")) return;
+  if (!has_text(file, find(sections, ".rodata"), "libcuda.so.1")) return;
   throw std::runtime_error(
       fmt::format("{} has NVIDIA's runtime linked into it, which runs on NVIDIA's driver alone: build it with nvcc -cudart shared "
                   "(NVCC_APPEND_FLAGS=\"-cudart shared\" in the environment; CMake: CMAKE_CUDA_RUNTIME_LIBRARY=Shared)",

@@ -65,40 +65,17 @@ Dim3 compiled_block(const code::Limits& limits) {
   return {static_cast<std::uint32_t>(required[0]), static_cast<std::uint32_t>(required[1]), static_cast<std::uint32_t>(required[2])};
 }
 
-/// Makes `kernel` the one whose sums are fused, and whose approximate functions are immediates, as in ptxas's machine code, and says on
-/// standard error where the rule of docs/assembler.md differs. Returns what ptxas calls itself; empty where it is not installed, and the
-/// kernel stays as it is.
-std::string ask_ptxas(const Module& module, const std::string& entry, KernelOptions options, Kernel& kernel) {
-  const auto ptxas = find_ptxas();
-  if (!ptxas) {
-    fmt::print(stderr,
-               "warpmat: no ptxas in PATH, CUDA_HOME, CUDA_PATH or /usr/local/cuda: sums are fused by the rule of docs/assembler.md\n");
+/// Makes `kernel` the one that ptxas assembles, and says on standard error where the rule of docs/assembler.md differs. Returns what ptxas
+/// calls itself; empty where it is not installed, and the kernel stays as it is.
+std::string ask_ptxas(const Module& module, const std::string& entry, const KernelOptions& options, Kernel& kernel) {
+  std::optional<AssembledKernel> made = kernel_by_ptxas(module, entry, options);
+  if (!made) {
+    fmt::print(stderr, "warpmat: {}\n", no_ptxas);
     return "";
   }
-  std::string version = version_of(*ptxas);
-  const std::string_view target = kernel.program().target->name;
-  const SumsInCode code = sums_by_ptxas(*ptxas, module, entry, target);
-  const std::vector<ResultInCode> results = results_by_ptxas(*ptxas, module, entry, target);
-  options.sums = &code.sums;
-  options.results = &results;
-  kernel = Kernel(module, entry, options);
-  const code::Program& program = kernel.program();
-  for (const std::uint32_t differs : program.contraction_differs) {
-    const bool fused = std::ranges::find(program.contracted, differs) != program.contracted.end();
-    fmt::print(stderr, "warpmat: line {}, {}: {} for {} {} it, the rule of docs/assembler.md does not: please file this as an issue\n",
-               program.statements[differs]->location.line, program.statements[differs]->opcode, version, target,
-               fused ? "fuses" : "rounds the product of");
-  }
-  for (const std::uint32_t differs : program.folding_differs) {
-    const bool folded = std::ranges::find(program.folded, differs, &code::Folded::statement) != program.folded.end();
-    fmt::print(stderr, "warpmat: line {}, {}: {} for {} {}, the rule of docs/assembler.md does not: please file this as an issue\n",
-               program.statements[differs]->location.line, program.statements[differs]->opcode, version, target,
-               folded ? "computes it itself" : "leaves it to the machine");
-  }
-  if (code.mixed != 0)
-    fmt::print(stderr, "warpmat: {} sum{} fused in one copy and rounded in another: the rule decides there\n", code.mixed,
-               code.mixed == 1 ? " is" : "s are");
-  return version;
+  for (const std::string& remark : made->remarks) fmt::print(stderr, "warpmat: {}\n", remark);
+  kernel = std::move(made->kernel);
+  return made->assembler;
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ void compare_archive(const std::filesystem::path& path, const CompareArchiveOpti
   std::size_t done = 0;
   for (const std::string& text : archive.lines()) {
     if (interruption() != interrupted_before) break;
-    const Line line = parse_line(text);
+    const ArchiveLine line = parse_line(text);
     if (line.program) program = line.program;
     if (line.skipped) report.add(*line.skipped);
     if (line.launch && !program) throw std::runtime_error(fmt::format("{} does not say which GPU it is from", path.string()));

@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct CoverageOptions {
   std::string target, forms, output;
   std::size_t warps = 32;
   std::uint64_t seed = 1;
@@ -68,7 +68,7 @@ std::string json_text(const std::vector<CoverageRow>& rows, const CoveragePlan& 
   return all.dump(1) + "\n";
 }
 
-void coverage(const Options& options) {
+void coverage(const CoverageOptions& options) {
   if (options.page || options.summary) {
     const std::vector<CoveragePart> parts = coverage_parts();
     const std::string page = options.page ? coverage_page(parts) : coverage_summary(parts);
@@ -89,7 +89,7 @@ void coverage(const Options& options) {
   if (!faults.empty()) throw std::runtime_error(fmt::format("{} cells are not as the rules of reach say", faults.size()));
 }
 
-constexpr const char* footer =
+constexpr const char* coverage_footer =
     R"(Without a GPU: the reference executes the cases that 'warpmat diff' compares, and counts which regions of the arithmetic's rules they reach.
 A region is a place where one rule decides the bits: a term one bit beyond what a unit keeps, a sum on the middle of two results.
 Each line of the table is a region, the classes of operands that reach it in every form of the group, and how often all of them did.
@@ -104,7 +104,7 @@ Examples:
 
 void add_coverage(Command app) {
   constexpr std::size_t max_warps = std::size_t{1} << 24;
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CoverageOptions>();
   const Command command = add_lab_subcommand(app, "coverage");
   const CommandOption target = command.add_option("--target", options->target, "For example sm_90a").type_name("T");
   command.add_option("--forms", options->forms, "Only the forms in whose opcode this regular expression is found (default: all but wgmma)");
@@ -119,7 +119,7 @@ void add_coverage(Command app) {
                                     .excludes(page);
   const CommandOption output =
       command.add_option("--output", options->output, "With --page or --summary: into this file").type_name("FILE.md");
-  command.footer(footer);
+  command.footer(coverage_footer);
   command.callback([options, page, summary, output] {
     const bool writes_page = page.count() + summary.count() != 0;
     if (!writes_page && output.count() != 0) throw std::runtime_error("coverage writes a file with --page or --summary only");

@@ -49,7 +49,7 @@
 namespace warpmat {
 namespace {
 
-struct Options {
+struct DiffOptions {
   std::string file, target, forms, json, keep = ".";
   std::vector<std::string> in;
   std::size_t warps = 1024, cases = 4096, shared_bytes = 0;
@@ -76,7 +76,7 @@ class Clock {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-std::unique_ptr<GpuRunner> open(const Options& options, const Target* target) {
+std::unique_ptr<GpuRunner> open(const DiffOptions& options, const Target* target) {
   GpuOptions wanted;
   wanted.target = target;
   wanted.most = options.gpus;
@@ -179,7 +179,7 @@ void fill(WarpStates& states, const Program& program, const std::vector<Assignme
   }
 }
 
-void diff_program(const Options& options) {
+void diff_program(const DiffOptions& options) {
   const Program program = read_program(options.file, options.target);
   const std::vector<Assignment> inputs = assignments(program, options.in, "in", "SOURCE");
   MismatchReport report(options.keep);
@@ -247,7 +247,7 @@ class FormLines {
   std::map<TestedForm, SweepRow> sums_;
 };
 
-Findings run_sweep(const CaseRunner& emulator, std::span<const CaseRunner> gpus, const SweepPlan& plan, const Options& options) {
+Findings run_sweep(const CaseRunner& emulator, std::span<const CaseRunner> gpus, const SweepPlan& plan, const DiffOptions& options) {
   MismatchReport report(options.keep);
   Findings findings;
   const std::vector<SweepRow> planned = rows_of(plan);
@@ -297,7 +297,7 @@ void print_summary(const Findings& findings, const SweepPlan& plan, const std::s
              findings.error || findings.interrupted ? "; incomplete" : "");
 }
 
-SweepFile sweep_file(const Findings& findings, const SweepPlan& plan, const Options& options, const GpuRunner& gpu) {
+SweepFile sweep_file(const Findings& findings, const SweepPlan& plan, const DiffOptions& options, const GpuRunner& gpu) {
   SweepFile sweep{.source = run_source(gpu, *plan.target, plan.seed, options.shard),
                   .generator = case_generator_version,
                   .cases_per_class = options.cases};
@@ -311,7 +311,7 @@ SweepFile sweep_file(const Findings& findings, const SweepPlan& plan, const Opti
 }
 
 /// The sweep that the options select.
-SweepPlan sweep_plan(const Target& target, const Options& options) {
+SweepPlan sweep_plan(const Target& target, const DiffOptions& options) {
   const auto [first, count] = options.shard.of(options.cases);
   if (count == 0)
     throw std::runtime_error(fmt::format("--shard {}: {} cases cannot be shared by so many", to_string(options.shard), options.cases));
@@ -327,7 +327,7 @@ void fail_if_wrong(const Findings& findings) {
   fail_on(findings.mismatches(), findings.outputs());
 }
 
-void diff_forms(const Options& options) {
+void diff_forms(const DiffOptions& options) {
   if (!options.json.empty()) check_output_place(options.json);
   constexpr std::size_t runners = 6;  // enough for transfers, kernels and the driver's CPU work to overlap
   std::vector<std::unique_ptr<GpuRunner>> gpus;
@@ -349,7 +349,7 @@ void diff_forms(const Options& options) {
 }
 
 /// Compares the fast path with the reference, without a GPU.
-void diff_paths(const Options& options) {
+void diff_paths(const DiffOptions& options) {
   const Target& target = warpmat::target(options.target);
   if (!options.instruction_set.empty()) use_instruction_set(options.instruction_set);
   EmulatorRunner reference(0, 1, {.path = Path::reference}), fast(0, 1);
@@ -366,7 +366,7 @@ void diff_paths(const Options& options) {
 
 // ---- A whole kernel ---------------------------------------------------------------------------------------------------------------------
 
-void diff_kernel(const Options& options) {
+void diff_kernel(const DiffOptions& options) {
   if (!options.in.empty() || options.shared_bytes != 0 || !options.target.empty())
     throw std::runtime_error(
         fmt::format("{} says what the kernel starts from, and the GPU is its target: --in, --shared-bytes and --target are for programs",
@@ -375,7 +375,7 @@ void diff_kernel(const Options& options) {
 }
 
 /// A whole program: records its launches, then compares them.
-void diff_launches(const Options& options) {
+void diff_launches(const DiffOptions& options) {
   const TemporaryFolder folder;
   const std::filesystem::path archive = folder / "program.launches";
   catch_interruptions();
@@ -387,7 +387,7 @@ void diff_launches(const Options& options) {
   compare_archive(archive, launches);
 }
 
-constexpr const char* footer =
+constexpr const char* diff_footer =
     R"(An output is a 32-bit word of a lane or of memory that the program can write: those are counted, and all other words are compared too.
 Row addresses that --in names count from the beginning of shared memory.
 At a mismatch warpmat prints the element, its lane and register and both values, and writes a program that shows it again without any input.
@@ -411,7 +411,7 @@ Examples:
 
 void add_diff(Command app) {
   constexpr std::size_t max_warps = std::size_t{1} << 20, max_cases = std::size_t{1} << 40;
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DiffOptions>();
   const Command command = add_lab_subcommand(app, "diff");
   const CommandOption file = command.add_option(
       "FILE", options->file, "A program, or a kernel's launch.json; without one, every form runs with every class of operands");
@@ -437,7 +437,7 @@ void add_diff(Command app) {
   command.add_option("--keep", options->keep, "Directory for the programs that replay mismatches (default: this one)")
       .type_name("DIRECTORY");
   command.add_option("--gpus", options->gpus, "Use no more GPUs than this (default: all of the target's hardware)").range(1, 1024);
-  command.footer(footer);
+  command.footer(diff_footer);
   const CommandOption target = command.get_option("--target");
   const CommandOption paths =
       command.add_flag("--paths", options->paths, "Without a GPU: compare the fast path with the reference, for --target");

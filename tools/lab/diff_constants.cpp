@@ -20,8 +20,6 @@
 namespace warpmat {
 namespace {
 
-constexpr PtxVersion assembled_version{9, 0};  // the newest that CUDA 13.0 knows
-
 std::vector<ScalarCase> selected_cases(const Target& target, const ConstantDiff& options) {
   std::vector<ScalarCase> cases = scalar_cases(target, assembled_version);
   if (!options.every_spelling) cases = first_spellings(std::move(cases));

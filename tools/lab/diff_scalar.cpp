@@ -22,8 +22,6 @@
 namespace warpmat {
 namespace {
 
-constexpr PtxVersion assembled_version{9, 0};  // the newest version that CUDA 13.0 supports
-
 std::vector<ScalarCase> selected_cases(const Target& target, const std::string& forms) {
   std::vector<ScalarCase> cases = scalar_cases(target, assembled_version);
   if (!forms.empty()) {

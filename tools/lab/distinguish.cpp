@@ -16,6 +16,7 @@
 #include "tools/command_line/lab_commands.h"
 #include "tools/lab/report/coverage.h"
 #include "tools/lab/report/form_selection.h"
+#include "tools/lab/report/mismatch_text.h"
 #include "tools/report/output_file.h"
 
 namespace warpmat {
@@ -23,7 +24,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct DistinguishOptions {
   std::string first, second, target = "sm_90a", forms, json, out = ".";
   std::size_t cases = 512;
   std::uint64_t seed = 1;
@@ -95,19 +96,9 @@ std::string report(const Finding& finding, const Question& question) {
   return text;
 }
 
-std::string commented(const std::string& text) {
-  std::string result;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = text.find('\n', begin);
-    result += "// " + text.substr(begin, end - begin) + "\n";
-    begin = end + 1;
-  }
-  return result;
-}
-
 // ---- Files ------------------------------------------------------------------------------------------------------------------------------
 
-std::filesystem::path file_of(const Options& options, std::size_t number) {
+std::filesystem::path file_of(const DistinguishOptions& options, std::size_t number) {
   return std::filesystem::path(options.out) / fmt::format("distinguish_{}.ptx", number);
 }
 
@@ -184,7 +175,7 @@ std::vector<const Form*> common_forms(const std::vector<const Form*>& selected, 
   return common;
 }
 
-void write_json(const Options& options, const Question& question, const std::vector<Finding>& findings, const GpuRunner* gpu) {
+void write_json(const DistinguishOptions& options, const Question& question, const std::vector<Finding>& findings, const GpuRunner* gpu) {
   Json json = {{"first", question.first.text()},  {"second", question.second.text()},
                {"target", question.target->name}, {"cases", question.cases},
                {"seed", question.seed},           {"card", gpu == nullptr ? Json() : Json(gpu->description())}};
@@ -193,7 +184,7 @@ void write_json(const Options& options, const Question& question, const std::vec
   write_file(options.json, {json.dump(1) + "\n"});
 }
 
-void find_operands(const Options& options) {
+void find_operands(const DistinguishOptions& options) {
   const Question question{&target(options.target), parse_variant(options.first), parse_variant(options.second), options.cases,
                           options.seed};
   if (question.first.text() == question.second.text()) throw std::runtime_error("the two models are the same");
@@ -231,7 +222,7 @@ std::string vocabulary() {
   return text;
 }
 
-constexpr const char* footer =
+constexpr const char* distinguish_footer =
     R"(A MODEL is a row of the model table, or 'table' for what the lowering table says of each form, and behind a colon what is otherwise:
 MODEL:CONSTANT=NUMBER,DEVIATION,... Each program sets its own registers, says at its top what each model answers, and needs no input.
 The exit status is 0 if operands were found, 1 if not, and 77 with --gpu where there is no GPU of the target's hardware.
@@ -245,7 +236,7 @@ Examples:
 }  // namespace
 
 void add_distinguish(Command app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DistinguishOptions>();
   const Command command = add_lab_subcommand(app, "distinguish");
   command.add_option("FIRST", options->first, "A model: see below").required().type_name("MODEL");
   command.add_option("SECOND", options->second, "Another").required().type_name("MODEL");
@@ -258,7 +249,7 @@ void add_distinguish(Command app) {
       .type_name("DIRECTORY");
   command.add_flag("--gpu", options->gpu, "Run each program on this machine's GPU and say which model it follows");
   command.add_option("--json", options->json, "Write operands and answers to this file").type_name("FILE.json");
-  command.footer(vocabulary() + "\n" + footer);
+  command.footer(vocabulary() + "\n" + distinguish_footer);
   command.callback([options] { find_operands(*options); });
 }
 

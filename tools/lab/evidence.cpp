@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct EvidenceOptions {
   std::vector<std::string> files;
 };
 
@@ -145,7 +145,7 @@ void print_upgrades(const std::vector<std::string>& files) {
   }
 }
 
-void print_evidence(const Options& options) {
+void print_evidence(const EvidenceOptions& options) {
   if (options.files.size() == 1 && holds_published(options.files.front())) {
     fmt::print("{}", published_page(read_published(options.files.front())));
     return;
@@ -157,7 +157,7 @@ void print_evidence(const Options& options) {
   print_upgrades(options.files);
 }
 
-constexpr const char* footer =
+constexpr const char* evidence_footer =
     R"(Of the JSON of diff and fuzz it makes docs/evidence.md. The parts of a run that several machines shared (--shard) are put together; a part
 that is missing, there twice, incomplete or of another run is refused.
 Of recorded answers it says what they would upgrade: which rows of 'warpmat list' they prove, and where the card contradicts the emulator.
@@ -172,13 +172,13 @@ Examples:
 }  // namespace
 
 void add_evidence(Command app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EvidenceOptions>();
   const Command command = add_lab_subcommand(app, "evidence");
   command
       .add_option("FILE", options->files,
                   "What diff --json and fuzz --json wrote, or what record wrote, or a directory of published products")
       .required();
-  command.footer(footer);
+  command.footer(evidence_footer);
   command.callback([options] { print_evidence(*options); });
 }
 

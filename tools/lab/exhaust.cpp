@@ -19,7 +19,7 @@
 namespace warpmat {
 namespace {
 
-struct Options {
+struct ExhaustOptions {
   std::string directory;
   std::vector<std::string> opcodes;
   std::size_t every = 1;
@@ -28,7 +28,7 @@ struct Options {
 };
 
 /// The recorded instructions that the options select.
-AllOperandsRecording chosen(const Options& options) {
+AllOperandsRecording chosen(const ExhaustOptions& options) {
   AllOperandsRecording recorded = read_all_operands(options.directory);
   std::vector<AllOperands>& all = recorded.instructions;
   for (const std::string& opcode : options.opcodes)
@@ -68,7 +68,7 @@ class Answerer {
   std::unique_ptr<GpuRunner> gpu_;
 };
 
-void exhaust(const Options& options) {
+void exhaust(const ExhaustOptions& options) {
   const AllOperandsRecording recorded = chosen(options);
   const Answerer answerer(options.gpu);
   std::vector<std::size_t> blocks;
@@ -94,7 +94,7 @@ void exhaust(const Options& options) {
         fmt::format("{} of {} blocks differ from the recorded answers", different, recorded.instructions.size() * blocks.size()));
 }
 
-constexpr const char* footer =
+constexpr const char* exhaust_footer =
     R"(For each instruction of one operand that is recorded in the directory, all 2^32 operands are computed and compared with the digests of what
 a GPU answered: by the emulator, or with --gpu by this machine's card, which takes seconds and shows whether it is like the recorded one.
 'warpmat record --approximate' makes such a directory; docs/recording.md describes the files. The exit status is 0 if nothing differs, 1 if
@@ -108,7 +108,7 @@ Examples:
 }  // namespace
 
 void add_exhaust(Command app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExhaustOptions>();
   const Command command = add_lab_subcommand(app, "exhaust");
   command.add_option("DIRECTORY", options->directory, "Of the digests").required();
   command.add_option("--opcode", options->opcodes, "Only this instruction; may be given several times").type_name("OPCODE");
@@ -117,7 +117,7 @@ void add_exhaust(Command app) {
       .range(std::size_t{1}, block_count);
   command.add_flag("--gpu", options->gpu, "Compare this machine's GPU instead of the emulator");
   command.add_option("--jobs", options->jobs, "Threads (default: one for each core)").type_name("N").range(1U, 1024U);
-  command.footer(footer);
+  command.footer(exhaust_footer);
   command.callback([options] { exhaust(*options); });
 }
 

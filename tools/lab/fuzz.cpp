@@ -36,7 +36,7 @@
 namespace warpmat {
 namespace {
 
-struct Options {
+struct FuzzCommandOptions {
   std::size_t programs = 1000, warps = 32;
   std::uint64_t seed = 1, first = 0;
   FuzzOptions fuzz;
@@ -59,7 +59,7 @@ struct Prepared {
   WarpStates initial, expected;
 };
 
-Prepared prepare(const FuzzProgram& fuzz, std::uint64_t index, const Options& options, std::uint32_t shared_base) {
+Prepared prepare(const FuzzProgram& fuzz, std::uint64_t index, const FuzzCommandOptions& options, std::uint32_t shared_base) {
   Program program = parse(fuzz.text());
   WarpStates initial = random_fuzz_states(program, options.seed, index, options.warps);
   WarpStates expected = initial;
@@ -71,16 +71,6 @@ WarpStates run(Runner& runner, const Prepared& prepared) {
   WarpStates states = prepared.initial;
   runner.run(prepared.program, states);
   return states;
-}
-
-std::string commented(const std::string& text) {
-  std::string result;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    result += "// " + text.substr(begin, end - begin) + "\n";
-    begin = end + 1;
-  }
-  return result;
 }
 
 std::string counts_text(const FuzzFile::Counts& counts) {
@@ -112,9 +102,9 @@ class ProgressLines {
 };
 
 /// The findings of all threads, and the next program.
-class Findings {
+class FuzzFindings {
  public:
-  explicit Findings(const Options& options) : range_(options.range()), progress_(range_.count), lines_(range_.count) {}
+  explicit FuzzFindings(const FuzzCommandOptions& options) : range_(options.range()), progress_(range_.count), lines_(range_.count) {}
 
   /// The number of a program that has not run; none if enough were run or differ, or a signal asks for the end.
   std::optional<std::uint64_t> next() {
@@ -161,7 +151,7 @@ class Findings {
 /// Runs programs on one thread, with its own runner.
 class Fuzzer {
  public:
-  Fuzzer(const Options& options, const Target& target, std::unique_ptr<GpuRunner> gpu, Findings& findings)
+  Fuzzer(const FuzzCommandOptions& options, const Target& target, std::unique_ptr<GpuRunner> gpu, FuzzFindings& findings)
       : options_(options), target_(target), gpu_(std::move(gpu)), findings_(findings) {}
 
   void run_all() {
@@ -202,15 +192,15 @@ class Fuzzer {
     findings_.print(fmt::format("{}replay: warpmat diff {} --warps 1\n\n", text, file.string()));
   }
 
-  const Options& options_;
+  const FuzzCommandOptions& options_;
   const Target& target_;
   std::unique_ptr<GpuRunner> gpu_;
-  Findings& findings_;
+  FuzzFindings& findings_;
 };
 
 /// Runs all programs on a few threads: the driver assembles one program at a time, while others are emulated. Throws what any of them
 /// throws.
-void run_all(const Options& options, const GpuOptions& gpus, const Target& target, Findings& findings) {
+void run_all(const FuzzCommandOptions& options, const GpuOptions& gpus, const Target& target, FuzzFindings& findings) {
   constexpr unsigned thread_limit = 4;
   std::vector<std::future<void>> threads;
   for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1u, thread_limit); ++i)
@@ -226,7 +216,7 @@ std::string kind(const FuzzOptions& options) {
 }
 
 /// The run that the options describe, before its start.
-FuzzFile planned(const Options& options, const GpuRunner& gpu, const Target& target) {
+FuzzFile planned(const FuzzCommandOptions& options, const GpuRunner& gpu, const Target& target) {
   return {.source = run_source(gpu, target, options.seed, options.shard),
           .first = options.first,
           .programs = options.programs,
@@ -236,13 +226,13 @@ FuzzFile planned(const Options& options, const GpuRunner& gpu, const Target& tar
 }
 
 /// Prints and writes the findings, whether or not the run is complete.
-void report(const FuzzFile& found, const Options& options, const std::string& description) {
+void report(const FuzzFile& found, const FuzzCommandOptions& options, const std::string& description) {
   fmt::print("{} in {:.1f} s{}\n{}\nseed {}, {} warps each, programs from {} on\n", counts_text(found.counts), found.source.seconds,
              found.source.complete ? "" : "; incomplete", description, options.seed, options.warps, options.range().first);
   if (!options.json.empty()) write_file(options.json, {to_json(found).dump(1), "\n"});
 }
 
-void fuzz(const Options& options) {
+void fuzz(const FuzzCommandOptions& options) {
   const KernelFuzzOptions kernels{.first = options.first,
                                   .kernels = options.programs,
                                   .seed = options.seed,
@@ -264,7 +254,7 @@ void fuzz(const Options& options) {
   const Target& target = gpus.target != nullptr ? *gpus.target : gpu->target();
   FuzzFile found = planned(options, *gpu, target);
   const auto start = std::chrono::steady_clock::now();
-  Findings findings(options);
+  FuzzFindings findings(options);
   catch_interruptions();
   std::exception_ptr failure;
   try {
@@ -286,7 +276,7 @@ void fuzz(const Options& options) {
     throw std::runtime_error(fmt::format("{} programs differ between emulator and GPU", found.counts.differing_programs));
 }
 
-constexpr const char* footer =
+constexpr const char* fuzz_footer =
     R"(A program that differs is shortened as long as it does, and written to a file that shows it without any input. After ten the run ends.
 A program depends on the seed and its number alone: --first 123 --programs 1 runs number 123 again.
 The exit status is 0 if nothing differs, 1 if something does or the run broke off, and 77 without a GPU.
@@ -303,7 +293,7 @@ Examples:
 }  // namespace
 
 void add_fuzz(Command app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<FuzzCommandOptions>();
   const Command command = add_lab_subcommand(app, "fuzz");
   command.add_option("--programs", options->programs, "How many (default: 1000)")
       .type_name("N")
@@ -335,7 +325,7 @@ void add_fuzz(Command app) {
       .excludes(kernels)
       .excludes(warpgroups);
   command.add_option("--keep", options->keep, "Directory for the programs that differ (default: this one)").type_name("DIRECTORY");
-  command.footer(footer);
+  command.footer(fuzz_footer);
   command.callback([options] { fuzz(*options); });
 }
 

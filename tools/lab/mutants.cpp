@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct MutantsOptions {
   std::string directory, json;
   unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
 };
@@ -34,7 +34,7 @@ void write_json(const std::string& file, const std::vector<Verdict>& verdicts) {
   write_file(file, {all.dump(1) + "\n"});
 }
 
-void refute(const Options& options) {
+void refute(const MutantsOptions& options) {
   if (!options.json.empty()) check_output_place(options.json);
   std::vector<Recording> recordings;
   for (const std::filesystem::path& path : recording_files(options.directory)) recordings.push_back(read_recording(path));
@@ -47,7 +47,7 @@ void refute(const Options& options) {
       throw std::runtime_error(fmt::format("{} of {} survives without a known reason", verdict.change, verdict.form->opcode));
 }
 
-constexpr const char* footer =
+constexpr const char* mutants_footer =
     R"(Mutants are made from the table of unit models and the list of deviations ('warpmat distinguish --help'): one for each constant one and two
 more and less, each floor left out, each rule turned, for each form that it concerns; and every two index bits of every operand's layout
 exchanged. A mutant is killed by the first recorded answer that
@@ -60,12 +60,12 @@ Examples:
 
 void add_mutants(Command app) {
   constexpr unsigned max_jobs = 1024;
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<MutantsOptions>();
   const Command command = add_lab_subcommand(app, "mutants");
   command.add_option("DIRECTORY", options->directory, "Files that 'warpmat record' wrote").required();
   command.add_option("--json", options->json, "Write every verdict to this file").type_name("FILE.json");
   command.add_option("--jobs", options->jobs, "Threads (default: the cores of this machine)").type_name("N").range(1u, max_jobs);
-  command.footer(footer);
+  command.footer(mutants_footer);
   command.callback([options] { refute(*options); });
 }
 

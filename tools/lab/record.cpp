@@ -33,7 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct RecordOptions {
   std::string out, forms, target;
   bool all = false;
   bool approximate = false;
@@ -47,7 +47,7 @@ struct Options {
 constexpr std::string_view file_ending = ".jsonl.gz";
 
 /// "warpmat_sm_90_NVIDIA_H200.jsonl.gz": the file of --all, for the card's GPU and, with --shard, the part.
-std::string file_name(const GpuRunner& gpu, const Options& options) {
+std::string file_name(const GpuRunner& gpu, const RecordOptions& options) {
   std::string name = fmt::format("warpmat_{}_{}", warpmat::name(gpu.target().hardware), gpu.gpus().front().card);
   if (!options.shard.whole()) name += fmt::format("_{}_of_{}", options.shard.number, options.shard.count);
   const auto odd = [](char c) { return !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9'); };
@@ -143,7 +143,7 @@ class Output {
   std::size_t forms_ = 0, classes_ = 0, differing_ = 0, bytes_ = 0, left_out_examples_ = 0;
 };
 
-std::vector<Answers> record_form(const CaseRunner& runner, const TestedForm& form, const Target& target, const Options& options) {
+std::vector<Answers> record_form(const CaseRunner& runner, const TestedForm& form, const Target& target, const RecordOptions& options) {
   EmulatorRunner programs(runner.programs->shared_base());
   EmulatorKernelRunner kernels(target);
   const CaseRunner emulator(programs, &kernels);
@@ -157,7 +157,7 @@ std::vector<Answers> record_form(const CaseRunner& runner, const TestedForm& for
 
 /// Records each form until a signal asks for the end. A form that the driver cannot assemble is skipped with a message; returns how many. A
 /// lost GPU ends the run.
-std::size_t record_forms(const CaseRunner& gpu, const std::vector<TestedForm>& forms, const Target& target, const Options& options,
+std::size_t record_forms(const CaseRunner& gpu, const std::vector<TestedForm>& forms, const Target& target, const RecordOptions& options,
                          Output& output) {
   std::size_t left_out = 0, done = 0;
   Progress progress(forms.size());
@@ -181,7 +181,7 @@ std::size_t record_forms(const CaseRunner& gpu, const std::vector<TestedForm>& f
   return left_out;
 }
 
-void record_all(const Options& options) {
+void record_all(const RecordOptions& options) {
   GpuOptions wanted;
   wanted.target = options.target.empty() ? nullptr : &target(options.target);
   const std::unique_ptr<GpuRunner> gpu = open_gpus(wanted);
@@ -204,7 +204,7 @@ void record_all(const Options& options) {
   if (left_out != 0) throw std::runtime_error(fmt::format("{} of {} forms were not recorded", left_out, forms.size()));
 }
 
-void check(const Options& options) {
+void check(const RecordOptions& options) {
   if (options.out.empty() && !options.all) require_option("--out, or --all,");
   if (options.approximate && options.out.empty()) require_option("--approximate writes a directory: --out");
   if (options.limit != 0 && !options.out.empty() && !options.out.ends_with(file_ending))
@@ -212,7 +212,7 @@ void check(const Options& options) {
 }
 
 /// A whole program: an archive of its launches.
-void record_launches(const Options& options) {
+void record_launches(const RecordOptions& options) {
   const fs::path program = options.program.words.front();
   const std::string out = options.out.empty() ? program.filename().string() + ".launches" : options.out;
   RecordedProgramOptions recorded = options.program;
@@ -224,7 +224,7 @@ void record_launches(const Options& options) {
   if (status != 0) throw std::runtime_error(fmt::format("{} ended with status {}", program.string(), status));
 }
 
-constexpr const char* footer =
+constexpr const char* record_footer =
     R"(A directory gets a file for each form, a path that ends with .jsonl.gz is one file with everything. The format is described in
 docs/recording.md; 'warpmat replay' compares the answers with the emulator on any machine, and 'warpmat evidence' says what they prove.
 Without --forms, wgmma is left out: its many widths take minutes.
@@ -244,7 +244,7 @@ Examples:
 
 void add_record(Command app) {
   constexpr std::size_t max_warps = std::size_t{1} << 20;
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RecordOptions>();
   const Command command = add_lab_subcommand(app, "record");
   command.add_option("--out", options->out, "A directory, or a file that ends with .jsonl.gz").type_name("PLACE");
   const CommandOption all =
@@ -265,7 +265,7 @@ void add_record(Command app) {
       "--approximate", options->approximate,
       "Instead of the forms the approximate functions of one operand: digests of the answers to all 2^32, for 'warpmat exhaust'");
   for (const char* other : {"--all", "--limit", "--shard", "--cases", "--seed"}) approximate.excludes(command.get_option(other));
-  command.footer(footer);
+  command.footer(record_footer);
   command.words_behind_dashes(options->program.words);
   add_recording_flags(command, options->program);
   command.callback([options] {

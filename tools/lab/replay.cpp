@@ -23,7 +23,7 @@
 namespace warpmat {
 namespace {
 
-struct Options {
+struct ReplayOptions {
   std::vector<std::string> files;
   unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
   CompareArchiveOptions launches;
@@ -89,7 +89,7 @@ class Results {
   bool stale_ = false;
 };
 
-std::vector<Recording> read_all(const Options& options, std::size_t& answers) {
+std::vector<Recording> read_all(const ReplayOptions& options, std::size_t& answers) {
   std::vector<Recording> recordings;
   for (const std::string& name : options.files)
     for (const std::filesystem::path& path : recording_files(name)) {
@@ -108,7 +108,7 @@ void print_sources(const std::vector<Recording>& recordings) {
   for (const std::string& source : sources) fmt::print("{}\n", source);
 }
 
-void replay_files(const Options& options) {
+void replay_files(const ReplayOptions& options) {
   std::size_t answers = 0;
   const std::vector<Recording> recordings = read_all(options, answers);
   Results results;
@@ -129,14 +129,14 @@ void replay_files(const Options& options) {
 }
 
 /// Archives of programs' launches.
-void replay_launches(const Options& options) {
+void replay_launches(const ReplayOptions& options) {
   catch_interruptions();
   CompareArchiveOptions launches = options.launches;
   launches.jobs = static_cast<int>(options.jobs);
   for (const std::string& file : options.files) compare_archive(file, launches);
 }
 
-constexpr const char* footer =
+constexpr const char* replay_footer =
     R"(The exit status is 0 if everything that this build knows agrees, and 1 otherwise. Forms and classes that it does not know are counted.
 
 Examples:
@@ -148,11 +148,11 @@ Examples:
 
 void add_replay(Command app) {
   constexpr unsigned max_jobs = 1024;
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReplayOptions>();
   const Command command = add_lab_subcommand(app, "replay");
   command.add_option("FILE", options->files, "Files that 'warpmat record' wrote, or directories of them").required();
   command.add_option("--jobs", options->jobs, "Threads (default: the cores of this machine)").type_name("N").range(1u, max_jobs);
-  command.footer(footer);
+  command.footer(replay_footer);
   command.add_option("--target", options->launches.target, "Of a program's launches: the GPU to be, in place of the one that ran them");
   command.add_option("--keep", options->launches.keep, "Of a program: directory for the launches that differ (default: this one)")
       .type_name("DIRECTORY");

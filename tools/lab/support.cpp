@@ -20,7 +20,7 @@
 namespace warpmat {
 namespace {
 
-struct Options {
+struct SupportOptions {
   std::string output;
   bool device_tables = false;
 };
@@ -154,7 +154,7 @@ std::string support_text() {
   return text + wgmma_section();
 }
 
-void support(const Options& options) {
+void support(const SupportOptions& options) {
   const std::string text = options.device_tables ? device_tables() : support_text();
   if (options.output.empty()) {
     fmt::print("{}", text);
@@ -166,7 +166,7 @@ void support(const Options& options) {
 }  // namespace
 
 void add_support(Command app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SupportOptions>();
   const Command command = add_lab_subcommand(app, "support");
   command.add_option("--output", options->output, "Write to this file instead of standard output").type_name("FILE");
   command.add_flag("--device-tables", options->device_tables, "Write the tables of the header for GPUs instead of the page");

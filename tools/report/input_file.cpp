@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 namespace warpmat {
@@ -25,7 +24,16 @@ std::string read_file(const std::filesystem::path& path) {
   const std::string reason = unreadable(path);
   std::ifstream file(path, std::ios::binary);
   if (!reason.empty() || !file) throw std::runtime_error(fmt::format("cannot read {}: {}", path.string(), reason));
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string bytes;
+  constexpr std::size_t piece = 1 << 16;  // a pipe has no size
+  for (std::size_t count = piece; count == piece;) {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + piece);
+    file.read(bytes.data() + before, piece);
+    count = static_cast<std::size_t>(file.gcount());
+    bytes.resize(before + count);
+  }
+  return bytes;
 }
 
 }  // namespace warpmat

@@ -42,7 +42,21 @@ void SharedShadow::add_start(std::size_t offset) {
   starts_[offset / cell_bytes] = static_cast<Cell>(starts_[offset / cell_bytes] | 1u << offset % cell_bytes);
 }
 
+/// Whether everything from the first to the last byte that all lanes access is initialised, where that is near: the common case of a warp.
+bool SharedShadow::surely_defined(const Places& places, std::uint32_t bytes, LaneMask mask) const {
+  constexpr std::size_t most = 512;
+  if (mask != all_lanes) return false;
+  std::size_t first = ~std::size_t{0}, last = 0;
+  for (std::size_t lane = 0; lane < lane_count; ++lane) {
+    const std::size_t at = offset(places[lane]);
+    first = std::min(first, at);
+    last = std::max(last, at);
+  }
+  return last < bytes_ && last - first + bytes <= most && last + bytes <= bytes_ && !undefined(first, last - first + bytes);
+}
+
 LaneMask SharedShadow::undefined(const Places& places, std::uint32_t bytes, LaneMask mask) const {
+  if (surely_defined(places, bytes, mask)) return 0;
   LaneMask bad = 0;
   for_each_lane(places, bytes, mask, [&](std::size_t lane, std::size_t cell, Cell bits) {
     bad |= static_cast<LaneMask>((bits & ~defined_[cell]) != 0) << lane;
@@ -77,6 +91,7 @@ void SharedShadow::define_cell(std::size_t cell, Cell bits) {
 }
 
 void SharedShadow::define(const Places& places, std::uint32_t bytes, LaneMask mask) {
+  if (surely_defined(places, bytes, mask)) return;
   for_each_lane(places, bytes, mask, [&](std::size_t, std::size_t cell, Cell bits) { define_cell(cell, bits); });
 }
 

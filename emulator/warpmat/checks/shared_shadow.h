@@ -79,6 +79,7 @@ class SharedShadow {
   };
 
   static std::size_t count(Cell bits);
+  bool surely_defined(const Places& places, std::uint32_t bytes, LaneMask mask) const;
   void define_cell(std::size_t cell, Cell bits);
 
   template <typename Visit>

@@ -66,13 +66,13 @@ std::uint64_t AddressSpace::allocate(std::uint64_t bytes, Allocation::Kind kind,
   require(bytes <= free_bytes(), cudaErrorMemoryAllocation);
   const std::string name = fmt::format("{} {}", call, ++count_);
   std::uint64_t address = 0;
-  if (kind == Allocation::Kind::device) {
+  if (kind == Allocation::Kind::device || kind == Allocation::Kind::graph) {
     address = memory_.allocate(bytes, name);
   } else {
     address = map_shared(bytes);
     memory_.add_own_memory({static_cast<std::uint8_t*>(pointer(address)), bytes}, name);
   }
-  allocations_[address] = {kind, address, bytes, flags};
+  allocations_[address] = {kind, address, bytes, flags, nullptr};
   if (kind != Allocation::Kind::pinned) used_ += bytes;
   return address;
 }
@@ -86,7 +86,7 @@ void AddressSpace::add(void* memory, std::uint64_t bytes, unsigned flags) {
     require(before.address + before.bytes <= address, cudaErrorHostMemoryAlreadyRegistered);
   }
   memory_.add_own_memory({static_cast<std::uint8_t*>(memory), bytes}, fmt::format("cudaHostRegister {}", ++count_));
-  allocations_[address] = {Allocation::Kind::registered, address, bytes, flags};
+  allocations_[address] = {Allocation::Kind::registered, address, bytes, flags, nullptr};
 }
 
 void AddressSpace::release(std::uint64_t address, std::initializer_list<Allocation::Kind> kinds, Error otherwise) {
@@ -99,7 +99,7 @@ void AddressSpace::release(std::uint64_t address, std::initializer_list<Allocati
     memory_.free(address);
   if (allocation.kind == Allocation::Kind::pinned || allocation.kind == Allocation::Kind::managed)
     map_pages(address, allocation.bytes, PROT_NONE);
-  if (allocation.kind == Allocation::Kind::device || allocation.kind == Allocation::Kind::managed) used_ -= allocation.bytes;
+  if (allocation.kind != Allocation::Kind::pinned && allocation.kind != Allocation::Kind::registered) used_ -= allocation.bytes;
   allocations_.erase(found);
 }
 

@@ -12,10 +12,11 @@ namespace warpmat::cuda {
 
 /// What a program allocated or registered.
 struct Allocation {
-  enum class Kind : std::uint8_t { device, pinned, managed, registered };
+  enum class Kind : std::uint8_t { device, pinned, managed, registered, graph };
   Kind kind = Kind::device;
   std::uint64_t address = 0, bytes = 0;
-  unsigned flags = 0;  ///< as given: cudaHostAllocMapped, ...
+  unsigned flags = 0;          ///< as given: cudaHostAllocMapped, ...
+  const void* pool = nullptr;  ///< the pool that it is from
 };
 
 /// The addresses of one GPU in this process. An address of device memory is reserved: a host access to it faults, as it does with a GPU,
@@ -39,6 +40,9 @@ class AddressSpace {
   std::uint8_t* host_bytes(const void* address, std::uint64_t count);
   /// Either of them, as cudaMemcpyDefault asks for.
   std::uint8_t* any_bytes(const void* address, std::uint64_t count);
+
+  /// Says which pool the allocation that begins at `address` is from.
+  void set_pool(std::uint64_t address, const void* pool) { allocations_.at(address).pool = pool; }
 
   /// The allocation that contains `address`, or nullptr.
   const Allocation* find(const void* address) const;

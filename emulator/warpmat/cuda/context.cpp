@@ -58,6 +58,7 @@ Settings read_settings() {
           .checks = checks_of("WARPMAT_CUDA_CHECK"),
           .processors = number("WARPMAT_CUDA_SMS", 0, 1024),
           .report = std::string(variable("WARPMAT_CUDA_REPORT")),
+          .leaks = number("WARPMAT_CUDA_LEAKS", 0, 1) == 1,
           .profile = number("WARPMAT_CUDA_PROFILE", 0, 1) == 1};
 }
 
@@ -69,6 +70,22 @@ Context& context() {
   static auto* const made = new Context;
   return *made;
 }
+
+namespace {
+
+/// Lists what the program has not freed, behind its own destructors: those of a library run after those of a program that needs it.
+[[gnu::destructor]] void list_leaks() {
+  if (variable("WARPMAT_CUDA_LEAKS") != "1") return;
+  Context& state = context();
+  std::uint64_t bytes = 0;
+  for (const auto& [address, allocation] : state.space.allocations()) {
+    bytes += allocation.bytes;
+    say(fmt::format("not freed: {} bytes of {} at {:#x}", allocation.bytes, state.space.memory().find(address)->name, address));
+  }
+  say(fmt::format("{} allocations were not freed, {} bytes", state.space.allocations().size(), bytes));
+}
+
+}  // namespace
 
 Error handle_exception(const char* call) {
   try {

@@ -20,6 +20,7 @@ struct Settings {
   Checks checks;                   ///< WARPMAT_CUDA_CHECK: names separated by commas, all or none
   int processors = 0;              ///< WARPMAT_CUDA_SMS; 0: the GPU's
   std::string report;              ///< WARPMAT_CUDA_REPORT: a folder for the record of the launches; empty: none
+  bool leaks = false;              ///< WARPMAT_CUDA_LEAKS, 1: what is not freed is listed at the end
   bool profile = false;            ///< WARPMAT_CUDA_PROFILE, 1: the record has the profile of each launch
 };
 
@@ -49,13 +50,24 @@ class Context {
 /// with a sentence if the environment has a wrong setting.
 Context& context();
 
+/// There is one device. Throws ApiError with cudaErrorInvalidDevice for another.
+inline void require_device(int device) {
+  require(device == 0, cudaErrorInvalidDevice);
+}
+
 /// The code of the exception being handled; what it says goes to standard error, behind the name of the call.
 Error handle_exception(const char* call);
+
+/// Whether this thread is inside of a function of the driver, which has a context of its own choice.
+bool& in_driver();
+/// What a call of the runtime does to the driver: it is initialised, and a thread without a context has the device's primary one.
+void bind_primary_context();
 
 /// Runs the body of a call. A `synchronising` one shows the fault of an earlier kernel; others do nothing behind a fault.
 template <typename Body>
 Error run_call(const char* name, bool synchronising, Body&& body) {
   Context& state = context();
+  if (!in_driver()) bind_primary_context();
   const std::lock_guard lock(state.mutex);
   if (synchronising) state.show_fault();
   if (state.fault_seen() != cudaSuccess) return state.fault_seen();

@@ -1,7 +1,10 @@
 // Copies and fills. Both ends of a copy are checked when it is enqueued, as by CUDA.
 
+#include <algorithm>
 #include <cstring>
 
+#include <warpmat/cuda/copy.h>
+#include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/per_thread.h>
 #include <warpmat/cuda/registration.h>
 #include <warpmat/cuda/stream.h>
@@ -34,27 +37,33 @@ std::uint8_t* end_of_copy(Context& context, const void* at, std::size_t bytes, C
   return is_host(kind, destination) ? context.space.host_bytes(at, bytes) : context.space.device_bytes(at, bytes);
 }
 
-void copy_box(Context& context, Stream* stream, void* to, Pitch to_pitch, const void* from, Pitch from_pitch, Box box, CopyKind kind) {
+GraphNode copy_node(Context& context, void* to, Pitch to_pitch, const void* from, Pitch from_pitch, Box box, CopyKind kind) {
   require(kind >= host_to_host && kind <= by_address, cudaErrorInvalidMemcpyDirection);
-  if (box.empty()) return;
+  if (box.empty()) return {.type = NodeType::copy, .work = [](Context&) {}};
   require(box.height == 1 || (to_pitch.row >= box.width && from_pitch.row >= box.width), cudaErrorInvalidPitchValue);
   std::uint8_t* const target = end_of_copy(context, to, reach(box, to_pitch), kind, true);
   const std::uint8_t* const source = end_of_copy(context, from, reach(box, from_pitch), kind, false);
-  submit(context, stream, [=](Context&) {
+  const auto work = [=](Context&) {
     for (std::size_t z = 0; z < box.depth; ++z)
       for (std::size_t y = 0; y < box.height; ++y)
         std::memmove(target + z * to_pitch.slice + y * to_pitch.row, source + z * from_pitch.slice + y * from_pitch.row, box.width);
-  });
+  };
+  return {.type = NodeType::copy, .work = work};
+}
+
+void copy_box(Context& context, Stream* stream, void* to, Pitch to_pitch, const void* from, Pitch from_pitch, Box box, CopyKind kind) {
+  submit(context, stream, copy_node(context, to, to_pitch, from, from_pitch, box, kind));
 }
 
 void fill_box(Context& context, Stream* stream, void* to, Pitch pitch, int value, Box box) {
   if (box.empty()) return;
   require(box.height == 1 || pitch.row >= box.width, cudaErrorInvalidPitchValue);
   std::uint8_t* const target = context.space.device_bytes(to, reach(box, pitch));
-  submit(context, stream, [=](Context&) {
+  const auto work = [=](Context&) {
     for (std::size_t z = 0; z < box.depth; ++z)
       for (std::size_t y = 0; y < box.height; ++y) std::memset(target + z * pitch.slice + y * pitch.row, value, box.width);
-  });
+  };
+  submit(context, stream, {.type = NodeType::fill, .work = work});
 }
 
 void copy_bytes(Context& context, Stream* stream, void* to, const void* from, std::size_t bytes, CopyKind kind) {
@@ -68,18 +77,7 @@ std::uint8_t* start(const PitchedPointer& memory, const Position& position) {
 
 void copy_3d(Context& context, Stream* stream, const Copy3D* copy) {
   require(copy != nullptr);
-  if (copy->srcArray != nullptr || copy->dstArray != nullptr) throw ApiError(cudaErrorNotSupported, "arrays are not supported");
-  const auto pitch = [](const PitchedPointer& memory) { return Pitch{memory.pitch, memory.pitch * memory.ysize}; };
-  const Box box{copy->extent.width, copy->extent.height, copy->extent.depth};
-  copy_box(context, stream, start(copy->dstPtr, copy->dstPos), pitch(copy->dstPtr), start(copy->srcPtr, copy->srcPos), pitch(copy->srcPtr),
-           box, copy->kind);
-}
-
-/// The device address of `bytes` bytes of a variable.
-void* variable_at(Context& context, const void* shadow, std::size_t offset, std::size_t bytes) {
-  const Symbol& symbol = symbol_of(shadow);
-  require(offset <= symbol.bytes && bytes <= symbol.bytes - offset);
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(symbol.module->variable(context, symbol.name) + offset));
+  submit(context, stream, copy_node(context, *copy));
 }
 
 void copy_to_symbol(Context& context, Stream* stream, const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
@@ -95,6 +93,34 @@ void copy_from_symbol(Context& context, Stream* stream, void* to, const void* sy
 }
 
 }  // namespace
+
+GraphNode copy_node(Context& context, const Copy3D& copy) {
+  if (copy.srcArray != nullptr || copy.dstArray != nullptr) throw ApiError(cudaErrorNotSupported, "arrays are not supported");
+  const auto pitch = [](const PitchedPointer& memory) { return Pitch{memory.pitch, memory.pitch * memory.ysize}; };
+  const Box box{copy.extent.width, copy.extent.height, copy.extent.depth};
+  GraphNode node = copy_node(context, start(copy.dstPtr, copy.dstPos), pitch(copy.dstPtr), start(copy.srcPtr, copy.srcPos),
+                             pitch(copy.srcPtr), box, copy.kind);
+  node.made_from = copy;
+  return node;
+}
+
+GraphNode fill_node(Context& context, const Fill& fill) {
+  require(fill.elementSize == 1 || fill.elementSize == 2 || fill.elementSize == 4);
+  const std::size_t row = fill.width * fill.elementSize, height = std::max<std::size_t>(fill.height, 1);
+  require(height == 1 || fill.pitch >= row, cudaErrorInvalidPitchValue);
+  std::uint8_t* const to = row == 0 ? nullptr : context.space.device_bytes(fill.dst, (height - 1) * fill.pitch + row);
+  const auto work = [=](Context&) {
+    for (std::size_t y = 0; y < height; ++y)
+      for (std::size_t x = 0; x < row; ++x) to[y * fill.pitch + x] = static_cast<std::uint8_t>(fill.value >> 8 * (x % fill.elementSize));
+  };
+  return {.type = NodeType::fill, .work = work, .made_from = fill};
+}
+
+void* variable_at(Context& context, const void* shadow, std::size_t offset, std::size_t bytes) {
+  const Symbol& symbol = symbol_of(shadow);
+  require(offset <= symbol.bytes && bytes <= symbol.bytes - offset);
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(symbol.module->variable(context, symbol.name) + offset));
+}
 
 WARPMAT_CUDA_API Error cudaMemcpy(void* to, const void* from, std::size_t bytes, CopyKind kind) {
   return call(__func__, [&](Context& context) { copy_bytes(context, nullptr, to, from, bytes, kind); });

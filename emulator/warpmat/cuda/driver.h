@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <warpmat/cuda/context.h>
 #include <warpmat/cuda/registration.h>
@@ -26,7 +27,9 @@ template <typename Body>
 int in_context(Body&& body) {
   if (const int missing = check_current(); missing != 0) return missing;
   const Error before = last_error();
+  const bool outer = std::exchange(in_driver(), true);
   const Error error = body();
+  in_driver() = outer;
   last_error() = before;
   return driver_code(error);
 }
@@ -36,7 +39,9 @@ template <typename Body>
 int after_init(Body&& body) {
   if (const int missing = check_initialised(); missing != 0) return missing;
   const Error before = last_error();
+  const bool outer = std::exchange(in_driver(), true);
   const Error error = body();
+  in_driver() = outer;
   last_error() = before;
   return driver_code(error);
 }

@@ -59,6 +59,16 @@ int push(DriverContext* context) {
 
 }  // namespace
 
+bool& in_driver() {
+  static thread_local bool inside = false;
+  return inside;
+}
+
+void bind_primary_context() {
+  initialised = true;
+  if (current() == nullptr) static_cast<void>(set_current(the_context()));
+}
+
 int driver_code(Error error) {
   switch (error) {
     case cudaErrorInvalidConfiguration:

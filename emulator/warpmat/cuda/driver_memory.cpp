@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include <warpmat/cuda/driver.h>
+#include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/per_thread.h>
 
 namespace warpmat::cuda {
@@ -15,9 +16,10 @@ int fill(DeviceAddress to, Value value, std::size_t count, Stream* stream) {
     return enqueue("cuMemset", [&](Context& state) {
       require(to % sizeof value == 0 && count <= SIZE_MAX / sizeof value);
       std::uint8_t* const bytes = count == 0 ? nullptr : state.space.device_bytes(pointer_to(to), count * sizeof value);
-      submit(state, stream, [=](Context&) {
+      const auto work = [=](Context&) {
         for (std::size_t i = 0; i < count; ++i) std::memcpy(bytes + i * sizeof value, &value, sizeof value);
-      });
+      };
+      submit(state, stream, {.type = NodeType::fill, .work = work});
     });
   });
 }

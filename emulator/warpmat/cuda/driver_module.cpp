@@ -1,5 +1,6 @@
-// The driver: modules, libraries, the linker of one text, kernels and their launches.
+// The driver: modules, libraries, the linker, kernels and their launches.
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 #include <span>
@@ -10,6 +11,7 @@
 #include <warpmat/cuda/fatbinary.h>
 #include <warpmat/cuda/launch.h>
 #include <warpmat/ptx/program/code.h>
+#include <warpmat/ptx/syntax/link.h>
 
 namespace warpmat::cuda {
 namespace {
@@ -27,8 +29,7 @@ DeviceModule& module_of(DeviceModule* handle) {
 /// How to read an image that cuModuleLoadData takes.
 DeviceModule* module_from(const void* image) {
   switch (image_kind(image)) {
-    case ImageKind::wrapper:
-      return new DeviceModule([image](const Target& target) { return choose_ptx(read_wrapper(image), target).text(); });
+    case ImageKind::wrapper: return new DeviceModule([image](const Target& target) { return wrapper_text(image, target); });
     case ImageKind::fatbinary: {
       const std::vector<Image> images = read_fatbinary(image);
       return new DeviceModule([text = choose_ptx(images, *context().settings.target).text()](const Target&) { return text; });
@@ -54,9 +55,10 @@ Function* find_function(Context& state, DeviceModule& module, const char* name) 
   throw ApiError(cudaErrorSymbolNotFound);
 }
 
-/// PTX that cuLinkAddData was given.
+/// PTX that cuLinkAddData was given, and what cuLinkComplete made of it.
 struct LinkState {
-  std::string text;
+  std::vector<std::string> texts;
+  std::string linked;
 };
 
 /// CUlaunchConfig.
@@ -219,20 +221,26 @@ WARPMAT_CUDA_API int cuLinkAddData_v2(LinkState* state, int type, void* data, st
   return in_context([&] {
     return call("cuLinkAddData", [&](Context&) {
       require(state != nullptr && data != nullptr);
-      if (type != ptx || !state->text.empty())
-        throw ApiError(cudaErrorNotSupported, "a link of anything but one PTX text is not supported");
-      state->text.assign(static_cast<const char*>(data), bytes);
+      if (type != ptx) throw ApiError(cudaErrorNotSupported, "a link of anything but PTX is not supported");
+      const std::string text(static_cast<const char*>(data), bytes);
+      state->texts.push_back(text.substr(0, text.find('\0')));
     });
   });
 }
 
-/// The linked image is the text itself, which lives as long as the state.
+/// The linked image is a text, which lives as long as the state.
 WARPMAT_CUDA_API int cuLinkComplete(LinkState* state, void** image, std::size_t* bytes) {
   return in_context([&] {
-    if (state == nullptr || image == nullptr || bytes == nullptr) return cudaErrorInvalidValue;
-    *image = state->text.data();
-    *bytes = state->text.size();
-    return cudaSuccess;
+    return call("cuLinkComplete", [&](Context&) {
+      require(state != nullptr && image != nullptr && bytes != nullptr && !state->texts.empty());
+      try {
+        state->linked = syntax::link_modules(state->texts);
+      } catch (const syntax::LinkError& e) {
+        throw ApiError(cudaErrorInvalidPtx, e.what());
+      }
+      *image = state->linked.data();
+      *bytes = state->linked.size();
+    });
   });
 }
 
@@ -266,6 +274,37 @@ WARPMAT_CUDA_API int cuFuncSetCacheConfig(Function* function, int config) {
 WARPMAT_CUDA_API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function* function, int block_threads,
                                                                  std::size_t shared_bytes) {
   return in_context([&] { return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block_threads, shared_bytes); });
+}
+
+/// The block size with most threads on a processor, the largest of several, as the toolkit's cuda_runtime.h finds it.
+WARPMAT_CUDA_API int cuOccupancyMaxPotentialBlockSizeWithFlags(int* blocks, int* block_threads, Function* function,
+                                                               std::size_t (*shared_of)(int), std::size_t shared_bytes, int most,
+                                                               unsigned) {
+  return in_context([&] {
+    return call("cuOccupancyMaxPotentialBlockSize", [&](Context& context) {
+      require(blocks != nullptr && block_threads != nullptr && most >= 0);
+      FunctionAttributes attributes;
+      const Error error = cudaFuncGetAttributes(&attributes, function);
+      require(error == cudaSuccess, error);
+      const code::Program& program = function->module->kernel(context, function->name).program();
+      const int limit = most == 0 ? attributes.maxThreadsPerBlock : std::min(most, attributes.maxThreadsPerBlock);
+      int best = -1;
+      for (int aligned = (limit + 31) / 32 * 32; aligned > 0; aligned -= 32) {
+        const int threads = std::min(limit, aligned);
+        const int active = active_blocks(context.device, program, threads, shared_of != nullptr ? shared_of(threads) : shared_bytes);
+        if (active * threads <= best) continue;
+        best = active * threads;
+        *block_threads = threads;
+        *blocks = active * context.device.processors;
+        if (best == context.device.threads_per_processor) break;
+      }
+    });
+  });
+}
+
+WARPMAT_CUDA_API int cuOccupancyMaxPotentialBlockSize(int* blocks, int* block_threads, Function* function, std::size_t (*shared_of)(int),
+                                                      std::size_t shared_bytes, int most) {
+  return cuOccupancyMaxPotentialBlockSizeWithFlags(blocks, block_threads, function, shared_of, shared_bytes, most, 0);
 }
 
 WARPMAT_CUDA_API int cuLaunchKernel(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,

@@ -15,12 +15,12 @@ std::set<Event*>& events() {
   return *all;
 }
 
+}  // namespace
+
 Event& event_of(Event* handle) {
   require(events().contains(handle), cudaErrorInvalidResourceHandle);
   return *handle;
 }
-
-}  // namespace
 
 WARPMAT_CUDA_API Error cudaEventCreateWithFlags(Event** event, unsigned flags) {
   return call(__func__, [&](Context&) {
@@ -46,6 +46,7 @@ WARPMAT_CUDA_API Error cudaEventRecord(Event* handle, Stream* stream) {
   return enqueue(__func__, [&](Context&) {
     Event& event = event_of(handle);
     event.capture = stream_of(stream).capture;
+    event.front = stream_of(stream).front;
     event.recorded = event.capture == nullptr;
     event.time = std::chrono::steady_clock::now();
   });
@@ -58,9 +59,12 @@ WARPMAT_CUDA_API Error cudaEventRecordWithFlags(Event* event, Stream* stream, un
 /// Of an event that is recorded in a capture, the stream joins the capture.
 WARPMAT_CUDA_API Error cudaStreamWaitEvent(Stream* handle, Event* event, unsigned) {
   return enqueue(__func__, [&](Context&) {
-    Graph* const capture = event_of(event).capture;
+    const Event& waited = event_of(event);
     Stream& stream = stream_of(handle);
-    if (capture != nullptr) stream.capture = capture;
+    if (waited.capture == nullptr) return;
+    stream.capture = waited.capture;
+    for (GraphNode* const node : waited.front)
+      if (std::ranges::find(stream.front, node) == stream.front.end()) stream.front.push_back(node);
   });
 }
 

@@ -7,10 +7,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <warpmat/ptx/syntax/link.h>
 
 namespace warpmat::cuda {
 namespace {
@@ -116,14 +119,33 @@ std::vector<Image> read_fatbinary(const void* fatbinary) {
   return images;
 }
 
-std::vector<Image> read_wrapper(const void* wrapper) {
+std::vector<std::vector<Image>> read_wrapper(const void* wrapper) {
   const auto& head = *static_cast<const Wrapper*>(wrapper);
   if (head.magic != wrapper_magic) throw FatbinaryError("the program registers data that is no fatbinary");
-  if (head.version < 2) return read_fatbinary(head.data);
-  if (head.objects == nullptr || head.objects[0] == nullptr) return {};
-  if (head.objects[1] != nullptr)
-    throw FatbinaryError("the program links device code of several objects (-rdc=true), which is not supported: compile it as one source");
-  return read_fatbinary(head.objects[0]);
+  if (head.version < 2) return {read_fatbinary(head.data)};
+  std::vector<std::vector<Image>> objects;
+  for (const void* const* object = head.objects; object != nullptr && *object != nullptr; ++object)
+    objects.push_back(read_fatbinary(*object));
+  return objects;
+}
+
+std::string wrapper_text(const void* wrapper, const Target& target) {
+  const std::vector<std::vector<Image>> objects = read_wrapper(wrapper);
+  std::vector<std::string> texts;
+  std::optional<FatbinaryError> refused;
+  for (const std::vector<Image>& images : objects) {
+    try {
+      texts.push_back(choose_ptx(images, target).text());
+    } catch (const FatbinaryError& e) {
+      if (!refused) refused = e;
+    }
+  }
+  if (texts.empty()) throw refused ? *refused : FatbinaryError("the program registers no device code");
+  try {
+    return syntax::link_modules(texts);
+  } catch (const syntax::LinkError& e) {
+    throw FatbinaryError(e.what());
+  }
 }
 
 const Image& choose_ptx(std::span<const Image> images, const Target& target) {

@@ -37,8 +37,13 @@ ImageKind image_kind(const void* image);
 /// loader is. Throws FatbinaryError.
 std::vector<Image> read_fatbinary(const void* fatbinary);
 
-/// The images behind the wrapper that a program registers. Throws FatbinaryError, also for several objects compiled with -rdc=true.
-std::vector<Image> read_wrapper(const void* wrapper);
+/// The images behind the wrapper that a program registers: those of each object, of which there are several with -rdc=true. Throws
+/// FatbinaryError.
+std::vector<std::vector<Image>> read_wrapper(const void* wrapper);
+
+/// The PTX for `target` behind a wrapper, of all objects linked. Objects without PTX for it, such as NVIDIA's device runtime, are left out
+/// unless none has any: then throws FatbinaryError.
+std::string wrapper_text(const void* wrapper, const Target& target);
 
 /// The PTX image for `target`: of the newest architecture that is not newer, one with the architecture's own features first. Throws
 /// FatbinaryError that says how to compile.

@@ -129,6 +129,35 @@ WARPMAT_CUDA_API Error cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks
   return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_threads, shared_bytes, 0);
 }
 
+/// Clusters that run at a time, if the processors are as one: a GPU's are in groups, so it may run fewer.
+WARPMAT_CUDA_API Error cudaOccupancyMaxActiveClusters(int* clusters, const void* function, const LaunchConfiguration* config) {
+  return call(__func__, [&](Context& context) {
+    require(clusters != nullptr && config != nullptr && (config->numAttrs == 0 || config->attrs != nullptr));
+    Request request{.function = &function_of(function)};
+    for (unsigned i = 0; i < config->numAttrs; ++i) apply(config->attrs[i], request);
+    const GridSize block = config->blockDim, size = request.cluster;
+    const int blocks = active_blocks(context.device, program_of(context, function), static_cast<int>(block.x * block.y * block.z),
+                                     config->dynamicSmemBytes);
+    const auto of_cluster = static_cast<int>(size.x * size.y * size.z);
+    require(of_cluster > 0, cudaErrorInvalidClusterSize);
+    *clusters = blocks * context.device.processors / of_cluster;
+  });
+}
+
+WARPMAT_CUDA_API Error cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* handle, const LaunchConfiguration* config) {
+  return call(__func__, [&](Context&) {
+    require(blocks != nullptr && config != nullptr);
+    *blocks = function_of(handle).non_portable_cluster ? 16 : 8;
+  });
+}
+
+WARPMAT_CUDA_API Error cudaFuncSetSharedMemConfig(const void* function, int config) {
+  return call(__func__, [&](Context&) {
+    function_of(function);
+    require(config >= 0 && config <= 2);
+  });
+}
+
 WARPMAT_CUDA_API Error cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks, int block_threads) {
   return call(__func__, [&](Context& context) {
     require(bytes != nullptr && blocks > 0 && block_threads > 0);

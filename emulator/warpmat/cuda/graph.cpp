@@ -1,12 +1,13 @@
-// Graphs by capture. A graph is a list of work in the order of the calls.
+// Graphs: captures of streams, execution. A node's work is what the call would have done; graph_node.cpp makes nodes one by one.
+
+#include <warpmat/cuda/graph.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include <warpmat/cuda/per_thread.h>
-#include <warpmat/cuda/stream.h>
 
 namespace warpmat::cuda {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 struct Capture {
   Stream* origin = nullptr;
   Graph* graph = nullptr;
+  bool own = true;  ///< begun without a graph of the program
 };
 
 std::vector<Capture>& captures() {
@@ -22,9 +24,86 @@ std::vector<Capture>& captures() {
   return *all;
 }
 
-std::set<Graph*>& graphs() {
-  static auto* const all = new std::set<Graph*>;
+std::map<Graph*, std::unique_ptr<Graph>>& graphs() {
+  static auto* const all = new std::map<Graph*, std::unique_ptr<Graph>>;
   return *all;
+}
+
+void destroy(Graph* handle) {
+  require(graphs().erase(handle) == 1);
+}
+
+void begin_capture(Stream* handle, int mode, Graph* into, std::vector<GraphNode*> after) {
+  Stream& stream = stream_of(handle);
+  require(mode >= 0 && mode <= 2);
+  require(stream.id > 1, cudaErrorStreamCaptureUnsupported);  // the legacy stream
+  require(stream.capture == nullptr, cudaErrorIllegalState);
+  stream.capture = into == nullptr ? new Graph : &graph_of(into);
+  stream.front = std::move(after);
+  captures().push_back({&stream, stream.capture, into == nullptr});
+}
+
+/// What an executable graph becomes by `graph`: cudaGraphExecUpdate.
+enum class Update : int { success = 0, topology_changed = 2, type_changed = 3 };
+
+/// The node at which `graph` differs from `executable` in a way that no update allows, and how.
+std::pair<Update, GraphNode*> compare(const Graph& executable, Graph& graph) {
+  std::map<const GraphNode*, std::size_t> old_places, new_places;
+  for (const GraphNode& node : executable.nodes) old_places.emplace(&node, old_places.size());
+  for (const GraphNode& node : graph.nodes) new_places.emplace(&node, new_places.size());
+  if (old_places.size() != new_places.size()) return {Update::topology_changed, nullptr};
+  auto old = executable.nodes.begin();
+  for (GraphNode& node : graph.nodes) {
+    std::set<std::size_t> before, now;
+    for (const GraphNode* const each : old->after) before.insert(old_places.at(each));
+    for (const GraphNode* const each : node.after) now.insert(new_places.at(each));
+    if (before != now) return {Update::topology_changed, &node};
+    if (old++->type != node.type) return {Update::type_changed, &node};
+  }
+  return {Update::success, nullptr};
+}
+
+}  // namespace
+
+GraphNode& add_node(Graph& graph, std::vector<GraphNode*> after, GraphNode node) {
+  GraphNode& added = graph.nodes.emplace_back(std::move(node));
+  added.graph = &graph;
+  added.after = std::move(after);
+  return added;
+}
+
+std::unique_ptr<Graph> copy_of(const Graph& graph) {
+  auto copy = std::make_unique<Graph>();
+  std::map<const GraphNode*, GraphNode*> copies;
+  for (const GraphNode& node : graph.nodes) {
+    GraphNode& made = add_node(*copy, {}, node);
+    made.origin = &node;
+    copies[&node] = &made;
+  }
+  for (const GraphNode& node : graph.nodes)
+    for (GraphNode* const each : node.after) copies.at(&node)->after.push_back(copies.at(each));
+  return copy;
+}
+
+std::vector<const GraphNode*> in_order(const Graph& graph) {
+  std::vector<const GraphNode*> order;
+  std::set<const GraphNode*> placed;
+  for (std::size_t before = SIZE_MAX; before != order.size() && order.size() < graph.nodes.size();) {
+    before = order.size();
+    for (const GraphNode& node : graph.nodes) {
+      const auto is_placed = [&](const GraphNode* each) { return placed.contains(each); };
+      if (is_placed(&node) || !std::ranges::all_of(node.after, is_placed)) continue;
+      order.push_back(&node);
+      placed.insert(&node);
+    }
+  }
+  require(order.size() == graph.nodes.size());
+  return order;
+}
+
+void run(Context& context, const Graph& graph) {
+  for (const GraphNode* const node : in_order(graph))
+    if (node->enabled && node->work && !context.has_fault()) node->work(context);
 }
 
 Graph& graph_of(Graph* handle) {
@@ -32,27 +111,32 @@ Graph& graph_of(Graph* handle) {
   return *handle;
 }
 
-Graph* copy_of(Graph* handle) {
-  auto* const made = new Graph(graph_of(handle));
-  graphs().insert(made);
-  return made;
+Graph* publish(std::unique_ptr<Graph> graph) {
+  Graph* const handle = graph.get();
+  graphs()[handle] = std::move(graph);
+  return handle;
 }
 
-void destroy(Graph* handle) {
-  require(graphs().erase(handle) == 1);
-  delete handle;
+GraphNode& node_of(GraphNode* handle) {
+  const auto has_it = [&](const Graph& graph) {
+    return std::ranges::any_of(graph.nodes, [&](const GraphNode& node) { return &node == handle; });
+  };
+  require(std::ranges::any_of(graphs(), [&](const auto& each) { return has_it(*each.second); }) ||
+          std::ranges::any_of(captures(), [&](const Capture& each) { return has_it(*each.graph); }));
+  return *handle;
 }
 
-}  // namespace
+WARPMAT_CUDA_API Error cudaStreamBeginCapture(Stream* stream, int mode) {
+  return call(__func__, [&](Context&) { begin_capture(stream, mode, nullptr, {}); });
+}
 
-WARPMAT_CUDA_API Error cudaStreamBeginCapture(Stream* handle, int mode) {
+WARPMAT_CUDA_API Error cudaStreamBeginCaptureToGraph(Stream* stream, Graph* graph, GraphNode* const* after, const void*, std::size_t count,
+                                                     int mode) {
   return call(__func__, [&](Context&) {
-    Stream& stream = stream_of(handle);
-    require(mode >= 0 && mode <= 2);
-    require(stream.id > 1, cudaErrorStreamCaptureUnsupported);  // the legacy stream
-    require(stream.capture == nullptr, cudaErrorIllegalState);
-    stream.capture = new Graph;
-    captures().push_back({&stream, stream.capture});
+    require(graph != nullptr && (count == 0 || after != nullptr));
+    std::vector<GraphNode*> nodes;
+    for (std::size_t i = 0; i < count; ++i) nodes.push_back(&node_of(after[i]));
+    begin_capture(stream, mode, graph, std::move(nodes));
   });
 }
 
@@ -64,10 +148,10 @@ WARPMAT_CUDA_API Error cudaStreamEndCapture(Stream* handle, Graph** graph) {
     const auto found =
         std::find_if(captures().begin(), captures().end(), [&](const Capture& capture) { return capture.origin == &stream; });
     require(found != captures().end(), cudaErrorStreamCaptureUnmatched);
-    *graph = found->graph;
+    const Capture ended = *found;
     captures().erase(found);
-    leave_capture(*graph);
-    graphs().insert(*graph);
+    leave_capture(ended.graph);
+    *graph = ended.own ? publish(std::unique_ptr<Graph>(ended.graph)) : ended.graph;
   });
 }
 
@@ -75,6 +159,35 @@ WARPMAT_CUDA_API Error cudaStreamIsCapturing(Stream* stream, int* status) {
   return enqueue(__func__, [&](Context&) {
     require(status != nullptr);
     *status = stream_of(stream).capture != nullptr ? 1 : 0;
+  });
+}
+
+WARPMAT_CUDA_API Error cudaStreamGetCaptureInfo(Stream* handle, int* status, unsigned long long* id, Graph** graph,
+                                                GraphNode* const** after, const void** edges, std::size_t* count) {
+  return enqueue(__func__, [&](Context&) {
+    require(status != nullptr);
+    const Stream& stream = stream_of(handle);
+    *status = stream.capture != nullptr ? 1 : 0;
+    if (edges != nullptr) *edges = nullptr;
+    if (stream.capture == nullptr) return;
+    if (id != nullptr) *id = static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(stream.capture));
+    if (graph != nullptr) *graph = stream.capture;
+    if (after != nullptr) *after = stream.front.data();
+    if (count != nullptr) *count = stream.front.size();
+  });
+}
+
+WARPMAT_CUDA_API Error cudaStreamUpdateCaptureDependencies(Stream* handle, GraphNode* const* after, const void*, std::size_t count,
+                                                           unsigned flags) {
+  return call(__func__, [&](Context&) {
+    constexpr unsigned set = 1;
+    Stream& stream = stream_of(handle);
+    require(stream.capture != nullptr, cudaErrorIllegalState);
+    require(flags <= set && (count == 0 || after != nullptr));
+    std::vector<GraphNode*> nodes;
+    for (std::size_t i = 0; i < count; ++i) nodes.push_back(&node_of(after[i]));
+    if (flags == set) stream.front.clear();
+    stream.front.insert(stream.front.end(), nodes.begin(), nodes.end());
   });
 }
 
@@ -86,10 +199,18 @@ WARPMAT_CUDA_API Error cudaThreadExchangeStreamCaptureMode(int* mode) {
   });
 }
 
+WARPMAT_CUDA_API Error cudaGraphCreate(Graph** graph, unsigned flags) {
+  return call(__func__, [&](Context&) {
+    require(graph != nullptr && flags == 0);
+    *graph = publish(std::make_unique<Graph>());
+  });
+}
+
 WARPMAT_CUDA_API Error cudaGraphInstantiate(Graph** executable, Graph* graph, unsigned long long) {
   return call(__func__, [&](Context&) {
     require(executable != nullptr);
-    *executable = copy_of(graph);
+    in_order(graph_of(graph));
+    *executable = publish(copy_of(graph_of(graph)));
   });
 }
 
@@ -97,16 +218,46 @@ WARPMAT_CUDA_API Error cudaGraphInstantiateWithFlags(Graph** executable, Graph* 
   return cudaGraphInstantiate(executable, graph, flags);
 }
 
+WARPMAT_CUDA_API Error cudaGraphInstantiateWithParams(Graph** executable, Graph* graph, GraphInstantiation* parameters) {
+  require(parameters != nullptr);
+  const Error error = cudaGraphInstantiate(executable, graph, parameters->flags);
+  parameters->node = nullptr;
+  parameters->result = error == cudaSuccess ? 0 : 2;  // success, invalid structure
+  return error;
+}
+
+WARPMAT_CUDA_API Error cudaGraphExecGetFlags(Graph* executable, unsigned long long* flags) {
+  return call(__func__, [&](Context&) {
+    graph_of(executable);
+    require(flags != nullptr);
+    *flags = 0;
+  });
+}
+
 WARPMAT_CUDA_API Error cudaGraphClone(Graph** clone, Graph* graph) {
   return cudaGraphInstantiate(clone, graph, 0);
 }
 
+WARPMAT_CUDA_API Error cudaGraphExecUpdate(Graph* executable, Graph* graph, GraphUpdate* result) {
+  return call(__func__, [&](Context&) {
+    Graph& old = graph_of(executable);
+    const auto [how, where] = compare(old, graph_of(graph));
+    if (result != nullptr) *result = {static_cast<int>(how), where, nullptr};
+    require(how == Update::success, cudaErrorGraphExecUpdateFailure);
+    auto from = graph->nodes.begin();
+    for (GraphNode& node : old.nodes) {
+      node.work = from->work;
+      node.made_from = from++->made_from;
+    }
+  });
+}
+
 WARPMAT_CUDA_API Error cudaGraphLaunch(Graph* executable, Stream* stream) {
   return enqueue(__func__, [&](Context& context) {
-    submit(context, stream, [work = graph_of(executable).work](Context& state) {
-      for (const Work& each : work)
-        if (!state.has_fault()) each(state);
-    });
+    std::shared_ptr<Graph> copy;
+    if (stream_of(stream).capture != nullptr) copy = copy_of(graph_of(executable));
+    const Graph* const graph = copy != nullptr ? copy.get() : &graph_of(executable);
+    submit(context, stream, {.type = NodeType::child, .work = [copy, graph](Context& state) { run(state, *graph); }, .made_from = copy});
   });
 }
 
@@ -126,8 +277,12 @@ WARPMAT_CUDA_API Error cudaGraphExecDestroy(Graph* executable) {
 }
 
 WARPMAT_CUDA_PER_THREAD(cudaStreamBeginCapture, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaStreamBeginCaptureToGraph, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaStreamEndCapture, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaStreamIsCapturing, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaStreamGetCaptureInfo, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaStreamUpdateCaptureDependencies, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaGraphInstantiateWithParams, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaGraphLaunch, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaGraphUpload, ptsz)
 

@@ -10,6 +10,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/launch.h>
 #include <warpmat/cuda/per_thread.h>
 #include <warpmat/cuda/registration.h>
@@ -174,7 +175,7 @@ void apply(const LaunchAttribute& attribute, Request& request) {
   }
 }
 
-void launch_kernel(Context& context, const Request& request, void** arguments) {
+GraphNode kernel_node(Context& context, const Request& request, void** arguments) {
   check_shape(request);
   const Kernel& kernel = request.function->module->kernel(context, request.function->name);
   const code::Program& program = kernel.program();
@@ -186,16 +187,25 @@ void launch_kernel(Context& context, const Request& request, void** arguments) {
                       .block = dim3_of(request.block),
                       .shared_bytes = static_cast<std::uint32_t>(request.shared_bytes),
                       .cluster = dim3_of(request.cluster)};
-  submit(context, request.stream,
-         [function = request.function, cooperative = request.cooperative, kernel, config,
-          copies = copy_arguments(program, arguments)](Context& state) mutable {
-           try {
-             if (cooperative) config.workspace = fresh_workspace(state);
-             run(state, *function, kernel, config, copies);
-           } catch (const std::invalid_argument& e) {  // .reqntid, .reqnctapercluster
-             throw ApiError(cudaErrorInvalidConfiguration, e.what());
-           }
-         });
+  auto node = std::make_shared<KernelNode>(KernelNode{.request = request, .arguments = {}, .pointers = {}});
+  std::vector<Argument> copies = copy_arguments(program, arguments);
+  for (const Argument& copy : copies) node->arguments.push_back(copy.bytes());
+  for (auto& bytes : node->arguments) node->pointers.push_back(bytes.data());
+  return {.type = NodeType::kernel,
+          .work =
+              [function = request.function, cooperative = request.cooperative, kernel, config, copies](Context& state) mutable {
+                try {
+                  if (cooperative) config.workspace = fresh_workspace(state);
+                  run(state, *function, kernel, config, copies);
+                } catch (const std::invalid_argument& e) {  // .reqntid, .reqnctapercluster
+                  throw ApiError(cudaErrorInvalidConfiguration, e.what());
+                }
+              },
+          .made_from = std::move(node)};
+}
+
+void launch_kernel(Context& context, const Request& request, void** arguments) {
+  submit(context, request.stream, kernel_node(context, request, arguments));
 }
 
 WARPMAT_CUDA_API unsigned __cudaPushCallConfiguration(GridSize grid, GridSize block, std::size_t shared_bytes, Stream* stream) {

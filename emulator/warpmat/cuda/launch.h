@@ -22,7 +22,10 @@ void apply(const LaunchAttribute& attribute, Request& request);
 /// Blocks that fit on a processor by threads, blocks and shared memory. Registers are not known, so a GPU may fit fewer.
 int active_blocks(const Device& device, const code::Program& program, int block_threads, std::size_t shared_bytes);
 
-/// Launches a kernel with a pointer to each argument. Throws ApiError where the launch is not possible.
+/// The node that launches a kernel with a pointer to each argument, whose bytes it copies. Throws ApiError where the launch is not
+/// possible.
+GraphNode kernel_node(Context& context, const Request& request, void** arguments);
+/// Launches the kernel, or records it where the stream captures. Throws ApiError where the launch is not possible.
 void launch_kernel(Context& context, const Request& request, void** arguments);
 
 }  // namespace warpmat::cuda

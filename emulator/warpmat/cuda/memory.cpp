@@ -3,6 +3,7 @@
 #include <limits>
 
 #include <warpmat/cuda/context.h>
+#include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/per_thread.h>
 #include <warpmat/cuda/stream.h>
 
@@ -46,7 +47,8 @@ PointerAttributes attributes_of(const Context& context, const void* pointer) {
   PointerAttributes attributes{};
   const Allocation* const found = context.space.find(pointer);
   auto* const address = const_cast<void*>(pointer);
-  const bool on_device = found != nullptr ? found->kind == Kind::device : context.space.is_device_address(pointer);
+  const bool on_device =
+      found != nullptr ? found->kind == Kind::device || found->kind == Kind::graph : context.space.is_device_address(pointer);
   if (found == nullptr && !on_device)
     return {.type = unregistered_memory, .device = -2, .devicePointer = nullptr, .hostPointer = address, .reserved = {}};
   attributes.devicePointer = address;
@@ -59,13 +61,6 @@ PointerAttributes attributes_of(const Context& context, const void* pointer) {
 
 WARPMAT_CUDA_API Error cudaMalloc(void** pointer, std::size_t bytes) {
   return call(__func__, [&](Context& context) { allocate(context, pointer, bytes, Kind::device, "cudaMalloc"); });
-}
-
-WARPMAT_CUDA_API Error cudaMallocAsync(void** pointer, std::size_t bytes, Stream* stream) {
-  return call(__func__, [&](Context& context) {
-    refuse_capture(stream);
-    allocate(context, pointer, bytes, Kind::device, "cudaMallocAsync");
-  });
 }
 
 WARPMAT_CUDA_API Error cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
@@ -106,14 +101,8 @@ WARPMAT_CUDA_API Error cudaMallocHost(void** pointer, std::size_t bytes) {
 
 WARPMAT_CUDA_API Error cudaFree(void* pointer) {
   return call(__func__, [&](Context& context) {
-    if (pointer != nullptr) context.space.release(address_of(pointer), {Kind::device, Kind::managed}, cudaErrorInvalidValue);
-  });
-}
-
-WARPMAT_CUDA_API Error cudaFreeAsync(void* pointer, Stream* stream) {
-  return call(__func__, [&](Context& context) {
-    refuse_capture(stream);
-    context.space.release(address_of(pointer), {Kind::device}, cudaErrorInvalidValue);
+    if (pointer == nullptr || is_of_graph(context, pointer)) return;
+    context.space.release(address_of(pointer), {Kind::device, Kind::managed}, cudaErrorInvalidValue);
   });
 }
 
@@ -193,8 +182,6 @@ WARPMAT_CUDA_API Error cudaStreamAttachMemAsync(Stream* stream, void* pointer, s
   });
 }
 
-WARPMAT_CUDA_PER_THREAD(cudaMallocAsync, ptsz)
-WARPMAT_CUDA_PER_THREAD(cudaFreeAsync, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaMemPrefetchAsync, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaStreamAttachMemAsync, ptsz)
 

@@ -13,10 +13,6 @@ namespace {
 
 constexpr int runtime_version = 13000;
 
-void require_device(int device) {
-  require(device == 0, cudaErrorInvalidDevice);
-}
-
 DeviceProperties properties_of(const Device& device) {
   DeviceProperties all{};
   std::snprintf(all.name, sizeof all.name, "%s", device.name);
@@ -45,6 +41,11 @@ DeviceProperties properties_of(const Device& device) {
   all.canMapHostMemory = all.concurrentKernels = all.unifiedAddressing = all.streamPrioritiesSupported = 1;
   all.managedMemory = all.concurrentManagedAccess = all.hostRegisterSupported = all.canUseHostPointerForRegisteredMem = 1;
   all.globalL1CacheSupported = all.localL1CacheSupported = all.computePreemptionSupported = all.cooperativeLaunch = 1;
+  all.memoryPoolsSupported = 1;
+  if (device.number >= 80) {  // an A100 may set aside 30 of its 40 MB; others are not published
+    all.persistingL2CacheMaxSize = device.l2_bytes / 4 * 3;
+    all.accessPolicyMaxWindowSize = 128 << 20;
+  }
   all.clusterLaunch = device.number >= 90 ? 1 : 0;
   return all;
 }
@@ -153,6 +154,15 @@ std::map<int, std::size_t>& limits() {
   return *all;
 }
 
+/// The heap keeps its size once a kernel has used it.
+void set_heap_bytes(Context& context, std::size_t bytes) {
+  try {
+    context.space.memory().set_heap_bytes(bytes);
+  } catch (const std::logic_error&) {
+    throw ApiError(cudaErrorInvalidValue);
+  }
+}
+
 }  // namespace
 
 WARPMAT_CUDA_API Error cudaGetDeviceCount(int* count) {
@@ -236,8 +246,10 @@ WARPMAT_CUDA_API Error cudaDeviceGetLimit(std::size_t* value, int limit) {
 }
 
 WARPMAT_CUDA_API Error cudaDeviceSetLimit(int limit, std::size_t value) {
-  return call(__func__, [&](Context&) {
+  return call(__func__, [&](Context& context) {
+    constexpr int heap_bytes = 2;
     require(limits().contains(limit), cudaErrorUnsupportedLimit);
+    if (limit == heap_bytes) set_heap_bytes(context, value);
     limits()[limit] = value;
   });
 }
@@ -285,6 +297,31 @@ WARPMAT_CUDA_API Error cudaDeviceEnablePeerAccess(int, unsigned) {
 
 WARPMAT_CUDA_API Error cudaDeviceDisablePeerAccess(int) {
   return call(__func__, [](Context&) { throw ApiError(cudaErrorInvalidDevice); });
+}
+
+/// Of two devices: there is one.
+WARPMAT_CUDA_API Error cudaDeviceGetP2PAttribute(int* value, int, int, int) {
+  return call(__func__, [&](Context&) {
+    require(value != nullptr);
+    throw ApiError(cudaErrorInvalidDevice);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaCtxResetPersistingL2Cache() {
+  return call(__func__, [](Context&) {});
+}
+
+/// The width of banks of shared memory, which no GPU since sm_50 changes.
+WARPMAT_CUDA_API Error cudaDeviceGetSharedMemConfig(int* config) {
+  return call(__func__, [&](Context&) {
+    constexpr int four_bytes = 1;
+    require(config != nullptr);
+    *config = four_bytes;
+  });
+}
+
+WARPMAT_CUDA_API Error cudaDeviceSetSharedMemConfig(int config) {
+  return call(__func__, [&](Context&) { require(config >= 0 && config <= 2); });
 }
 
 WARPMAT_CUDA_API Error cudaRuntimeGetVersion(int* version) {

@@ -143,8 +143,7 @@ const Symbol& symbol_of(const void* shadow) {
 }
 
 WARPMAT_CUDA_API void** __cudaRegisterFatBinary(void* wrapper) {
-  return reinterpret_cast<void**>(
-      new DeviceModule([wrapper](const Target& target) { return choose_ptx(read_wrapper(wrapper), target).text(); }));
+  return reinterpret_cast<void**>(new DeviceModule([wrapper](const Target& target) { return wrapper_text(wrapper, target); }));
 }
 
 WARPMAT_CUDA_API void __cudaRegisterFatBinaryEnd(void**) {}

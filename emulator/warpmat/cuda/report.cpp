@@ -1,6 +1,8 @@
 #include <warpmat/cuda/report.h>
 
-#include <cstdio>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -21,28 +23,47 @@ nlohmann::ordered_json profile_json(const Profile& profile) {
   return {{"statements", std::move(rows)}, {"other_seconds", profile.other_seconds}, {"other_check_seconds", profile.other_check_seconds}};
 }
 
-/// The line is written by one call, so that lines of several processes do not mix.
-void append(const std::string& path, const std::string& line) {
-  std::FILE* const out = std::fopen(path.c_str(), "a");
-  if (out == nullptr) return say_once("cannot write " + path);
-  std::setvbuf(out, nullptr, _IOFBF, line.size() + 1);
-  std::fwrite(line.data(), 1, line.size(), out);
-  std::fclose(out);
-}
+/// A file to which lines are appended. It stays open between them, as opening it takes longer than an empty launch.
+class Lines {
+ public:
+  /// The line is written by one call, so that lines of several processes do not mix.
+  void append(const std::string& path, const std::string& line) {
+    if (!is_open()) open(path);
+    if (::write(file_, line.data(), line.size()) != static_cast<ssize_t>(line.size())) say_once("cannot write " + path);
+  }
+
+ private:
+  /// False also where the program has closed this number, which may then be another file's.
+  bool is_open() const {
+    struct stat now;
+    return file_ >= 0 && ::fstat(file_, &now) == 0 && now.st_dev == opened_.st_dev && now.st_ino == opened_.st_ino;
+  }
+
+  void open(const std::string& path) {
+    file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file_ >= 0) ::fstat(file_, &opened_);
+  }
+
+  int file_ = -1;
+  struct stat opened_ {};
+};
 
 }  // namespace
 
 void record_launch(Context& context, const Function& function, const LaunchRecord& record) {
   if (context.settings.report.empty()) return;
-  nlohmann::ordered_json json = {{"kernel", readable_name(function.name)},   {"entry", function.name},
-                                 {"module", function.module->file(context)}, {"target", context.settings.target->name},
-                                 {"grid", sizes(record.config->grid)},       {"block", sizes(record.config->block)},
-                                 {"cluster", sizes(record.config->cluster)}, {"shared_bytes", record.config->shared_bytes},
-                                 {"operations", record.result.operations},   {"seconds", record.seconds},
-                                 {"warnings", record.result.warnings},       {"absent_lanes", record.result.absent_lanes}};
+  nlohmann::ordered_json json = {{"kernel", readable_name(function.name)},    {"entry", function.name},
+                                 {"module", function.module->file(context)},  {"target", context.settings.target->name},
+                                 {"grid", sizes(record.config->grid)},        {"block", sizes(record.config->block)},
+                                 {"cluster", sizes(record.config->cluster)},  {"shared_bytes", record.config->shared_bytes},
+                                 {"operations", record.result.operations},    {"warnings", record.result.warnings},
+                                 {"absent_lanes", record.result.absent_lanes}};
   if (record.fault != cudaSuccess) json["error"] = {{"name", error_name(record.fault)}, {"text", record.trap}};
   if (record.profile) json["profile"] = profile_json(*record.profile);
-  append(context.settings.report + "/launches.jsonl", json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  json["seconds"] = record.seconds;  // last: up to it lines of equal launches are equal
+  static Lines lines;
+  lines.append(context.settings.report + "/launches.jsonl",
+               json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace warpmat::cuda

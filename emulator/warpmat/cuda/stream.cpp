@@ -1,15 +1,17 @@
 #include <warpmat/cuda/stream.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
+#include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/per_thread.h>
 
 namespace warpmat::cuda {
 namespace {
 
 constexpr unsigned non_blocking = 1;
-constexpr int lowest_priority = 0, highest_priority = -5;
+constexpr int lowest_priority = 0, highest_priority = -5, priority_attribute = 8;
 
 std::set<Stream*>& streams() {
   static auto* const all = new std::set<Stream*>;
@@ -35,12 +37,16 @@ Stream& stream_of(Stream* handle) {
   return *handle;
 }
 
-void submit(Context& context, Stream* handle, Work work) {
+void submit(Context& context, Stream* handle, GraphNode node) {
   Stream& stream = stream_of(handle);
   if (stream.capture != nullptr)
-    stream.capture->work.push_back(std::move(work));
+    stream.front = {&add_node(*stream.capture, stream.front, std::move(node))};
   else
-    work(context);
+    node.work(context);
+}
+
+bool captures(Stream* handle) {
+  return stream_of(handle).capture != nullptr;
 }
 
 void leave_capture(const Graph* graph) {
@@ -112,6 +118,32 @@ WARPMAT_CUDA_API Error cudaStreamGetDevice(Stream* stream, int* device) {
   });
 }
 
+/// The attributes of a stream (cudaStreamAttrID) are those of launches: hints about time, which are kept.
+WARPMAT_CUDA_API Error cudaStreamSetAttribute(Stream* handle, int id, const void* value) {
+  return call(__func__, [&](Context&) {
+    require(value != nullptr && id > 0);
+    Stream& stream = stream_of(handle);
+    if (id == priority_attribute) std::memcpy(&stream.priority, value, sizeof stream.priority);
+    std::memcpy(stream.attributes[id].data(), value, stream.attributes[id].size());
+  });
+}
+
+WARPMAT_CUDA_API Error cudaStreamGetAttribute(Stream* handle, int id, void* value) {
+  return call(__func__, [&](Context&) {
+    require(value != nullptr && id > 0);
+    const Stream& stream = stream_of(handle);
+    const auto found = stream.attributes.find(id);
+    std::array<char, 64> bytes{};
+    if (found != stream.attributes.end()) bytes = found->second;
+    if (id == priority_attribute) std::memcpy(bytes.data(), &stream.priority, sizeof stream.priority);
+    std::memcpy(value, bytes.data(), bytes.size());
+  });
+}
+
+WARPMAT_CUDA_API Error cudaStreamCopyAttributes(Stream* to, Stream* from) {
+  return call(__func__, [&](Context&) { stream_of(to).attributes = stream_of(from).attributes; });
+}
+
 WARPMAT_CUDA_API Error cudaDeviceGetStreamPriorityRange(int* lowest, int* highest) {
   return call(__func__, [&](Context&) {
     if (lowest != nullptr) *lowest = lowest_priority;
@@ -123,7 +155,7 @@ WARPMAT_CUDA_API Error cudaDeviceGetStreamPriorityRange(int* lowest, int* highes
 WARPMAT_CUDA_API Error cudaLaunchHostFunc(Stream* stream, void (*function)(void*), void* data) {
   return enqueue(__func__, [&](Context& context) {
     require(function != nullptr);
-    submit(context, stream, [=](Context&) { function(data); });
+    submit(context, stream, {.type = NodeType::host, .work = [=](Context&) { function(data); }, .made_from = HostCall{function, data}});
   });
 }
 
@@ -131,7 +163,7 @@ WARPMAT_CUDA_API Error cudaStreamAddCallback(Stream* stream, void (*function)(St
   return enqueue(__func__, [&](Context& context) {
     require(function != nullptr && flags == 0);
     refuse_capture(stream);
-    submit(context, stream, [=](Context&) { function(stream, cudaSuccess, data); });
+    submit(context, stream, {.type = NodeType::host, .work = [=](Context&) { function(stream, cudaSuccess, data); }});
   });
 }
 
@@ -141,6 +173,9 @@ WARPMAT_CUDA_PER_THREAD(cudaStreamGetFlags, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaStreamGetPriority, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaStreamGetId, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaStreamGetDevice, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaStreamSetAttribute, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaStreamGetAttribute, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaStreamCopyAttributes, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaLaunchHostFunc, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaStreamAddCallback, ptsz)
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include <warpmat/cuda/context.h>
@@ -13,30 +15,35 @@ namespace warpmat::cuda {
 
 using Work = std::function<void(Context&)>;
 
-/// Work that a capture recorded.
-struct Graph {
-  std::vector<Work> work;
-};
+struct Graph;
+struct GraphNode;
 
 struct Stream {
   unsigned flags = 0;
   int priority = 0;
   std::uint64_t id = 0;
-  Graph* capture = nullptr;  ///< work is recorded there instead of run
+  Graph* capture = nullptr;                             ///< work is recorded there instead of run
+  std::vector<GraphNode*> front = {};                   ///< of the capture: what the next work of this stream comes after
+  std::map<int, std::array<char, 64>> attributes = {};  ///< those that were set, which change no result
 };
 
 struct Event {
   unsigned flags = 0;
   bool recorded = false;
   std::chrono::steady_clock::time_point time;
-  Graph* capture = nullptr;  ///< recorded in a stream that captures
+  Graph* capture = nullptr;            ///< recorded in a stream that captures
+  std::vector<GraphNode*> front = {};  ///< and behind these nodes
 };
 
 /// The stream of a handle: of cudaStreamCreate, or one of the default ones. Throws ApiError with cudaErrorInvalidResourceHandle.
 Stream& stream_of(Stream* handle);
 
-/// Runs `work`, or records it if the stream captures.
-void submit(Context& context, Stream* handle, Work work);
+/// Runs `node.work`, or adds the node to the graph if the stream captures.
+void submit(Context& context, Stream* handle, GraphNode node);
+/// Whether the stream captures.
+bool captures(Stream* handle);
+/// The event of a handle. Throws ApiError with cudaErrorInvalidResourceHandle.
+Event& event_of(Event* handle);
 
 /// Ends the part that all streams have in the capture of `graph`.
 void leave_capture(const Graph* graph);

@@ -147,8 +147,82 @@ struct Copy3D {  ///< cudaMemcpy3DParms
   CopyKind kind;
 };
 
+struct Fill {  ///< cudaMemsetParams
+  void* dst;
+  std::size_t pitch;
+  unsigned value, elementSize;
+  std::size_t width, height;
+};
+
+struct HostCall {  ///< cudaHostNodeParams
+  void (*fn)(void*);
+  void* userData;
+};
+
+struct KernelCall {  ///< cudaKernelNodeParams
+  void* func;
+  GridSize gridDim, blockDim;
+  unsigned sharedMemBytes;
+  void** kernelParams;
+  void** extra;
+};
+
 struct MemoryLocation {  ///< cudaMemLocation
   int type, id;
+};
+
+struct PoolProperties {  ///< cudaMemPoolProps
+  int allocType, handleTypes;
+  MemoryLocation location;
+  void* win32SecurityAttributes;
+  std::size_t maxSize;
+  unsigned short usage;
+  unsigned char reserved[54];
+};
+
+struct PoolAccess {  ///< cudaMemAccessDesc
+  MemoryLocation location;
+  int flags;
+};
+
+struct GraphAllocation {  ///< cudaMemAllocNodeParams
+  PoolProperties poolProps;
+  const PoolAccess* accessDescs;
+  std::size_t accessDescCount, bytesize;
+  void* dptr;
+};
+
+struct NodeParameters {  ///< cudaGraphNodeParams
+  int type;
+  int reserved[3];
+  union {
+    long long bytes[29];
+    KernelCall kernel;
+    struct {
+      int flags;
+      int reserved[3];
+      Copy3D parameters;
+    } copy;
+    Fill fill;
+    HostCall host;
+    struct Graph* child;
+    struct Event* event;
+    GraphAllocation allocation;
+    void* pointer;
+  } of;
+  long long reserved_end;
+};
+
+struct GraphInstantiation {  ///< cudaGraphInstantiateParams
+  unsigned long long flags;
+  struct Stream* stream;
+  struct GraphNode* node;
+  int result;
+};
+
+struct GraphUpdate {  ///< cudaGraphExecUpdateResultInfo
+  int result;
+  struct GraphNode *node, *from;
 };
 
 struct LaunchAttribute {  ///< cudaLaunchAttribute

@@ -32,34 +32,37 @@ T combine(AtomicOperation operation, T old, T b) {
 
 /// Atomic among blocks that run at the same time: operations without a result need no reservation order.
 template <typename T>
-AtomicUpdate update(std::uint8_t* place, AtomicOperation operation, std::uint64_t operand_b, std::uint64_t operand_c) {
-  const std::atomic_ref<T> memory(*reinterpret_cast<T*>(place));
+AtomicUpdate update(std::uint8_t* place, AtomicOperation operation, std::uint64_t operand_b, std::uint64_t operand_c, bool shared) {
   const auto b = static_cast<T>(operand_b), c = static_cast<T>(operand_c);
-  const auto found = [](T old, T left) {
-    using Bits = std::make_unsigned_t<T>;
-    return AtomicUpdate{static_cast<Bits>(old), static_cast<Bits>(left)};
+  const auto left_of = [&](T old) {
+    if (operation == AtomicOperation::compare_and_swap) return old == b ? c : old;
+    return combine(operation, old, b);
   };
-  if (operation == AtomicOperation::compare_and_swap) {
-    T old = b;
-    const bool equal = memory.compare_exchange_strong(old, c);
-    return found(old, equal ? c : old);
+  T old, left;
+  if (shared) {
+    std::memcpy(&old, place, sizeof old);
+    left = left_of(old);
+    std::memcpy(place, &left, sizeof left);
+  } else {
+    const std::atomic_ref<T> memory(*reinterpret_cast<T*>(place));
+    old = memory.load();
+    do left = left_of(old);
+    while (!memory.compare_exchange_weak(old, left));
   }
-  T old = memory.load();
-  while (true) {
-    const T left = combine(operation, old, b);
-    if (memory.compare_exchange_weak(old, left)) return found(old, left);
-  }
+  using Bits = std::make_unsigned_t<T>;
+  return {static_cast<Bits>(old), static_cast<Bits>(left)};
 }
 
 }  // namespace
 
 AtomicUpdate update_integer(AtomicOperation operation, const catalogue::ValueType& type, std::uint8_t* place, std::uint64_t b,
-                            std::uint64_t c) {
+                            std::uint64_t c, bool shared) {
   const bool is_signed = type.is_signed_integer();
   switch (type.bytes()) {
-    case 2: return update<std::uint16_t>(place, operation, b, c);
-    case 4: return is_signed ? update<std::int32_t>(place, operation, b, c) : update<std::uint32_t>(place, operation, b, c);
-    default: return is_signed ? update<std::int64_t>(place, operation, b, c) : update<std::uint64_t>(place, operation, b, c);
+    case 2: return update<std::uint16_t>(place, operation, b, c, shared);
+    case 4: return is_signed ? update<std::int32_t>(place, operation, b, c, shared) : update<std::uint32_t>(place, operation, b, c, shared);
+    default:
+      return is_signed ? update<std::int64_t>(place, operation, b, c, shared) : update<std::uint64_t>(place, operation, b, c, shared);
   }
 }
 

@@ -11,9 +11,10 @@ struct AtomicUpdate {
   std::uint64_t old, left;
 };
 
-/// Executes an integer operation atomically, for blocks that run at the same time. `c` is the third operand of compare-and-swap.
+/// Executes an integer operation; atomically where blocks of other threads may access the memory, which those in `shared` memory do not.
+/// `c` is the third operand of compare-and-swap.
 AtomicUpdate update_integer(code::AtomicOperation operation, const catalogue::ValueType& type, std::uint8_t* place, std::uint64_t b,
-                            std::uint64_t c);
+                            std::uint64_t c, bool shared);
 
 /// Applies the catalogue's instruction to two numbers; `wide` means 64 bits.
 std::uint64_t combine_numbers(scalar::Function arithmetic, const scalar::Modifiers& modifiers, bool wide, std::uint64_t a, std::uint64_t b);

@@ -137,7 +137,8 @@ void Block::check_barrier(int id) {
 }
 
 void Block::check_all_barriers() {
-  for (int id = 0; id < static_cast<int>(barriers_.size()); ++id) check_barrier(id);
+  for (int id = 0; id < static_cast<int>(barriers_.size()); ++id)
+    if (barrier(id).in_use) check_barrier(id);
 }
 
 /// Traps if a warp has exited without a product that another warp of its warpgroup has executed.

@@ -156,7 +156,7 @@ void BulkCopies::write_shared(const BulkTransfer& transfer) {
     for (std::size_t i = 0; i + width <= transfer.read.size(); i += width) {
       std::uint64_t value = 0;
       std::memcpy(&value, transfer.read.data() + i, width);
-      update_integer(reduction.operation, *reduction.type, to + i, value, 0);
+      update_integer(reduction.operation, *reduction.type, to + i, value, 0, false);
     }
   }
   written_.push_back({transfer.to.rank, transfer.to.offset, transfer.bytes});
@@ -249,7 +249,7 @@ void BulkCopies::store_bytes(const BulkTransfer& transfer, std::uint64_t address
     std::uint64_t value = 0, old = 0;
     std::memcpy(&value, from + i, width);
     if (reduction.arithmetic == nullptr) {
-      update_integer(reduction.operation, *reduction.type, to + i, value, 0);
+      update_integer(reduction.operation, *reduction.type, to + i, value, 0, false);
       continue;
     }
     std::memcpy(&old, to + i, width);

@@ -9,6 +9,8 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/machine/device_heap.h>
+
 namespace warpmat {
 namespace {
 
@@ -120,6 +122,16 @@ std::span<const std::uint8_t> DeviceMemory::bytes(std::uint64_t address, std::ui
 std::span<std::uint8_t> DeviceMemory::bytes(std::uint64_t address, std::uint64_t count) {
   const auto found = std::as_const(*this).bytes(address, count);
   return {const_cast<std::uint8_t*>(found.data()), found.size()};
+}
+
+void DeviceMemory::set_heap_bytes(std::uint64_t bytes) {
+  if (heap_ != nullptr) throw std::logic_error("a kernel has used the heap already");
+  heap_bytes_ = bytes;
+}
+
+DeviceHeap& DeviceMemory::heap() {
+  if (heap_ == nullptr) heap_ = std::make_shared<DeviceHeap>(allocate(heap_bytes_, "the heap of malloc()"), heap_bytes_);
+  return *heap_;
 }
 
 void DeviceMemory::copy_out(std::uint64_t address, std::span<std::byte> to) const {

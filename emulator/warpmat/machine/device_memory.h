@@ -14,6 +14,8 @@
 
 namespace warpmat {
 
+class DeviceHeap;
+
 /// The global memory of a GPU: buffers with gaps between them, so that accesses outside a buffer are detected. Addresses depend only on the
 /// order and sizes of the allocations. Do not change it while a kernel runs.
 class WARPMAT_API DeviceMemory {
@@ -86,6 +88,11 @@ class WARPMAT_API DeviceMemory {
   /// The position of `address` relative to the nearest buffer: "buffer 'A' of 1024 bytes ends 16 bytes before".
   std::string describe(std::uint64_t address) const;
 
+  /// The size that the heap of malloc() in kernels is to have, 8 MiB unless said. Throws std::logic_error once a kernel has used it.
+  void set_heap_bytes(std::uint64_t bytes);
+  /// That heap, a buffer. The first call allocates it: launch() makes one before a kernel that needs the heap.
+  DeviceHeap& heap();
+
   /// The addresses of each module's variables once they are placed. The map keeps the module alive, so that no other module gets its
   /// address.
   std::map<std::shared_ptr<const void>, std::vector<std::uint64_t>>& modules() { return modules_; }
@@ -98,6 +105,8 @@ class WARPMAT_API DeviceMemory {
   std::uint64_t next_address_ = 0x00007f00'00000000;  ///< where the next buffer may begin
   std::vector<Buffer> buffers_;                       ///< sorted by address
   std::map<std::shared_ptr<const void>, std::vector<std::uint64_t>> modules_;
+  std::uint64_t heap_bytes_ = 8 << 20;
+  std::shared_ptr<DeviceHeap> heap_;
 };
 
 }  // namespace warpmat

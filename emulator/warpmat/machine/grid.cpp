@@ -4,6 +4,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 #include <warpmat/machine/cluster.h>
@@ -11,12 +12,30 @@
 namespace warpmat::machine {
 namespace {
 
-/// Schedules the clusters of a grid, most of one block. They begin in the order of their numbers.
+/// The order of `count` clusters that a schedule's seed decides: a step through their numbers that meets each once.
+class ClusterOrder {
+ public:
+  ClusterOrder(std::uint64_t seed, std::uint64_t count) : count_(count) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 32;  // no product overflows
+    if (seed == 0 || count >= most) return;
+    const std::uint64_t mixed = seed * 0x9e3779b97f4a7c15;
+    first_ = (mixed >> 32) % count;
+    step_ = (mixed & (most - 1)) % count;
+    while (std::gcd(step_, count) != 1) step_ = (step_ + 1) % count;
+  }
+  std::uint64_t operator[](std::uint64_t place) const { return count_ == 0 ? place : (first_ + place * step_) % count_; }
+
+ private:
+  std::uint64_t count_ = 0, first_ = 0, step_ = 1;
+};
+
+/// Schedules the clusters of a grid, most of one block. They begin in the order of their numbers here: their places in ClusterOrder.
 class Grid {
  public:
   Grid(const LaunchState& launch, int jobs)
       : launch_(launch),
         size_(launch.config.grid.count() / launch.config.cluster.count()),
+        order_(launch.options.schedule, size_),
         max_begun_(static_cast<std::size_t>(4 * jobs)) {}
 
   /// The loop of one thread: runs blocks until all have ended.
@@ -76,7 +95,7 @@ class Grid {
     Cluster::Status status = Cluster::Status::finished;
     std::exception_ptr trap;
     try {
-      if (begun.cluster == nullptr) begun.cluster = std::make_unique<Cluster>(launch_, number);
+      if (begun.cluster == nullptr) begun.cluster = std::make_unique<Cluster>(launch_, order_[number]);
       status = begun.cluster->run(has_reservation);
     } catch (...) {
       trap = std::current_exception();
@@ -138,6 +157,7 @@ class Grid {
 
   const LaunchState& launch_;
   std::uint64_t size_;
+  ClusterOrder order_;
   std::size_t max_begun_;
   std::mutex mutex_;
   std::condition_variable changed_;

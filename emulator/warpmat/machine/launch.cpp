@@ -170,8 +170,23 @@ std::vector<std::string> Module::entries() const {
 
 Kernel::Kernel(const Module& module, std::string_view entry, const KernelOptions& options)
     : program_(std::make_shared<const code::Program>(
-          code::resolve(module.syntax(), entry, options.target.empty() ? nullptr : &target(options.target),
+          code::resolve(module.syntax(), entry, options.target.empty() ? nullptr : &warpmat::target(options.target),
                         {.contract = options.contract, .sums = options.sums, .results = options.results}))) {}
+
+std::string Kernel::entry() const {
+  return std::string(program_->entry);
+}
+
+std::string Kernel::target() const {
+  return std::string(program_->target->name);
+}
+
+std::vector<Kernel::Parameter> Kernel::parameters() const {
+  std::vector<Parameter> all;
+  for (const code::Parameter& p : program_->parameters)
+    all.push_back({std::string(p.name), p.offset, p.bytes, p.alignment, std::string(p.type), p.pointer});
+  return all;
+}
 
 std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::string_view name) {
   const std::vector<code::Variable>& variables = kernel.program().module_variables;
@@ -193,6 +208,8 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   check_limits(program, config);
   std::vector<std::uint8_t> parameters = place_arguments(program, arguments);
   const machine::ConstantCopy constants(program, place_module(program, memory));
+  if (std::ranges::any_of(program.calls, [](const code::Call& call) { return call.target == code::Call::Target::allocate; }))
+    static_cast<void>(memory.heap());
   std::vector<bool> open(program.functions.size());
   const Depth depth = depth_of(program, 0, open);
   const std::uint64_t levels = depth.recursive ? deepest_recursion : 1;

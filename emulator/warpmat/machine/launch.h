@@ -71,6 +71,20 @@ class WARPMAT_API Kernel {
   Kernel(const Module& module, std::string_view entry, const KernelOptions& options = {});
   explicit Kernel(std::shared_ptr<const code::Program> program) : program_(std::move(program)) {}
 
+  /// A parameter of the entry, as it lies among the bytes of all.
+  struct Parameter {
+    std::string name;  ///< in PTX
+    std::uint32_t offset = 0, bytes = 0, alignment = 1;
+    std::string type;      ///< "u64", or "b8" of structs
+    bool pointer = false;  ///< .ptr
+  };
+
+  /// The name in PTX.
+  [[nodiscard]] std::string entry() const;
+  /// The GPU that it is resolved for: "sm_90a".
+  [[nodiscard]] std::string target() const;
+  [[nodiscard]] std::vector<Parameter> parameters() const;
+  /// What it executes: internal, without a header among the installed ones.
   const code::Program& program() const { return *program_; }
 
  private:
@@ -121,7 +135,7 @@ struct Checks {
 
 struct LaunchOptions {
   int jobs = 1;                       ///< threads; 0 means the number of cores. The result does not depend on it
-  std::uint64_t schedule = 0;         ///< 0: warps in order; else the seed of another order
+  std::uint64_t schedule = 0;         ///< 0: blocks and warps in order; else the seed of another order
   ExecutionOptions execution = {};    ///< of the matrix instructions
   std::uint64_t most_operations = 0;  ///< limit for each block; 0: no limit. More is a trap
   Checks checks = {};
@@ -158,7 +172,7 @@ struct Why {
 };
 
 struct LaunchResult {
-  std::string printed;           ///< output of vprintf, in the order of the blocks
+  std::string printed;           ///< output of vprintf, in the order of the blocks, which LaunchOptions::schedule decides
   std::uint64_t operations = 0;  ///< warp-wide operations that were executed
   /// Statements whose results a GPU may not reproduce: KernelTrap's text for the first occurrence of each, in statement order.
   std::vector<std::string> warnings = {};

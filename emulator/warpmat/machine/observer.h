@@ -170,7 +170,7 @@ struct ExchangeEvent {
   bool shuffle;
   std::array<int, warp_size> from;  ///< shuffle, by lane: the lane that it reads
   LaneMask absent;                  ///< lanes that read a lane outside of the group
-  LaneMask of_nothing;              ///< those of `absent` that get 0
+  LaneMask of_nothing;              ///< lanes that get 0, or the value of a lane at another statement, which no check follows
 };
 
 /// Bytes of the shared memory of the block with this rank in the cluster.

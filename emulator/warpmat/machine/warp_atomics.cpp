@@ -50,6 +50,7 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
     return wide ? at<std::uint64_t>(source_slot(operation, source))[lane] : at<std::uint32_t>(source_slot(operation, source))[lane];
   };
   bool changed = false;
+  std::array<std::uint64_t, warp_size> found;  // of a single result
   for (int lane = 0; lane < warp_size; ++lane) {
     if ((mask & lane_bit(lane)) == 0) continue;
     for (int e = 0; e < access.vector; ++e) {
@@ -69,13 +70,17 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
       } else {
         const AtomicUpdate update =
             update_integer(access.atomic, *access.type, place, b,
-                           access.atomic == AtomicOperation::compare_and_swap ? value_of(1 + access.vector + e, lane) : 0);
+                           access.atomic == AtomicOperation::compare_and_swap ? value_of(1 + access.vector + e, lane) : 0, in_shared);
         old = update.old;
         changed |= update.left != old;
       }
-      if (operation.results > 0) write_word(operation, e, lane, old);
+      if (operation.results == 1)
+        found[static_cast<std::size_t>(lane)] = old;
+      else if (operation.results > 1)
+        write_word(operation, e, lane, old);
     }
   }
+  if (operation.results == 1 && access.bytes != 16) write_words(operation, 0, found, mask);
   if (changed) block_.make_progress();
   // without a result, no lane waits for the value
   if (operation.results > 0) poll(operation, addresses, access.bytes * access.vector, mask);

@@ -1,9 +1,12 @@
 // Calls of functions: their frames of registers and local memory, arguments and results.
 
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/core.h>
 
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/readable_name.h>
 
@@ -16,6 +19,13 @@ WarpState::Step WarpState::call(const Operation& operation) {
   const code::Call& call = program_.calls[operation.detail];
   if (call.target == code::Call::Target::print) {
     print(call, s.lanes);
+    ++s.pc;
+    return Step::next;
+  }
+  if (call.target == code::Call::Target::allocate || call.target == code::Call::Target::free) {
+    if (!block_.has_reservation()) return Step::needs_reservation;
+    if (!block_.use_reservation()) return Step::reservation_is_over;
+    use_heap(call, s.lanes);
     ++s.pc;
     return Step::next;
   }
@@ -41,6 +51,23 @@ WarpState::Step WarpState::call(const Operation& operation) {
   s.function = call.function;
   s.pc = callee.first;
   return Step::next;
+}
+
+/// malloc(bytes) and free(address), lane by lane.
+void WarpState::use_heap(const code::Call& call, LaneMask mask) {
+  DeviceHeap& heap = launch_.memory.heap();
+  for (; mask != 0; mask &= mask - 1) {
+    const int lane = first_lane(mask);
+    std::uint8_t* const local = local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane) + split().local;
+    std::uint64_t value = 0;
+    std::memcpy(&value, local + call.arguments[0].caller, sizeof value);
+    if (call.target == code::Call::Target::allocate) {
+      value = heap.allocate(value);
+      for (const code::ArgumentCopy& result : call.returns) std::memcpy(local + result.caller, &value, sizeof value);
+    } else if (!heap.free(value)) {
+      trap(lane, value, "free() of an address that malloc() has not given, or that is free already");
+    }
+  }
 }
 
 WarpState::Step WarpState::return_from_call(const Operation& operation) {

@@ -67,11 +67,16 @@ struct Operands {
   const void* sources[max_operands];
 
   Operands(const Operation& operation, const code::Slot* slot, std::uint8_t* frame, const std::uint8_t* constants) {
-    if (operation.results > 0) results[0] = frame + *slot;  // constants are never results
-    for (int i = 1; i < operation.results; ++i) results[i] = frame + slot[i];
+    const std::uint8_t* const memory[] = {frame, constants};
+    const auto place = [&](code::Slot s) { return memory[s < 0] + (s ^ s >> 31); };  // ~s of a constant
+    if (operation.results == 1 && operation.sources <= code::fewest_slots - 1) {     // the usual one
+      results[0] = frame + slot[0];                                                  // constants are never results
+      for (std::size_t i = 0; i < code::fewest_slots - 1; ++i) sources[i] = place(slot[1 + i]);
+    } else {
+      for (int i = 0; i < operation.results; ++i) results[i] = frame + slot[i];
+      for (int i = 0; i < operation.sources; ++i) sources[i] = place(slot[operation.results + i]);
+    }
     results[operation.results] = nullptr;
-    slot += operation.results;
-    for (int i = 0; i < operation.sources; ++i) sources[i] = slot[i] >= 0 ? frame + slot[i] : constants + ~slot[i];
     sources[operation.sources] = nullptr;
   }
 };
@@ -97,30 +102,14 @@ bool differs_by_lane(SpecialRegister special_register) {
 
 }  // namespace
 
-/// Computes an operation. Live lanes outside `mask` keep their results; results of exited lanes are not preserved.
-void WarpState::compute(const Operation& operation, LaneMask mask) {
-  const Operands operands(operation, slots(operation), registers_ + split().frame, launch_.constants);
+/// Computes an operation of the function whose registers are `frame`. Live lanes outside `mask` keep their results; results of exited lanes
+/// are not preserved.
+void WarpState::compute(const Operation& operation, LaneMask mask, std::uint8_t* frame) {
+  const Operands operands(operation, slots(operation), frame, launch_.constants);
   if ((live_ & ~mask) == 0)
     execute_row(program_, operation, operands.results, operands.sources);
   else
     call_masked(program_, operation, operands.results, operands.sources, mask);
-}
-
-/// compute() for consecutive operations from `first` on, up to `end`, that step() would only compute. Returns the first one that it does
-/// not compute. Looks up common data once.
-const Operation* WarpState::compute_range(const Operation* first, const Operation* end, const Split& s) {
-  std::uint8_t* const frame = registers_ + s.frame;
-  const std::uint8_t* const constants = launch_.constants;
-  const code::Slot* const slots = program_.slots.data();
-  const bool all = (live_ & ~s.lanes) == 0;
-  for (; first < end && computes_alone(*first); ++first) {
-    const Operands operands(*first, slots + first->slots, frame, constants);
-    if (all)
-      execute_row(program_, *first, operands.results, operands.sources);
-    else
-      call_masked(program_, *first, operands.results, operands.sources, s.lanes);
-  }
-  return first;
 }
 
 void WarpState::write_word(const Operation& operation, int result, int lane, std::uint64_t value) {

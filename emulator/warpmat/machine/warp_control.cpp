@@ -62,7 +62,7 @@ bool WarpState::find_split() {
 WarpState::Status WarpState::run(int& budget) {
   if (!find_split()) return finished() ? Status::finished : Status::blocked;
   for (; budget > 0; --budget) {
-    compute_in_a_row(budget);
+    run_straight(budget);
     const Step result = step();
     switch (result) {
       case Step::next: break;
@@ -99,41 +99,69 @@ void WarpState::run_list(std::int32_t first, std::int32_t last, std::uint8_t* re
   while (split().pc < last) {
     split_slice_ = 0;
     int budget = last - split().pc + 1;
-    compute_in_a_row(budget);
+    run_straight(budget);
     if (split().pc < last && step() == Step::leave_split) check_gathering();
   }
 }
 
-/// Executes operations that step() would only compute, up to another kind. Leaves the last one of the budget and of the split's slice to
-/// step().
-void WarpState::compute_in_a_row(int& budget) {
+/// Executes operations without looking for another split between them: those that compute, that load and store in no defined order, and
+/// branches that all lanes take or none. Leaves the last one of the budget and of the split's slice to step().
+void WarpState::run_straight(int& budget) {
   if (observers_.want(EventKinds::operations)) return;
+  int most = std::min(budget, split_slice - split_slice_) - 1;
+  if (observers_.want(EventKinds::runs)) most = tell_run(most);
   Split& s = split();
-  const Operation* const first = &program_.operations[static_cast<std::size_t>(s.pc)];
-  const Operation* const end = first + std::min(budget, split_slice - split_slice_) - 1;
-  if (observers_.want(EventKinds::runs)) tell_run(first, end);
-  const auto done = static_cast<int>(compute_range(first, end, s) - first);
-  s.pc += done;
-  operations_ += static_cast<std::uint64_t>(done);
+  std::uint8_t* const frame = registers_ + s.frame;
+  const std::uint64_t before = operations_;
+  int done = 0;
+  for (bool observed = false; done < most && !observed; ++done) {
+    const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
+    if (operation.converges && s.convergence >= 0) break;
+    const LaneMask mask = guarded_lanes(operation, s);
+    if (catalogue::computes(operation.semantics)) {
+      if (mask != 0) compute(operation, mask, frame);
+    } else if (operation.semantics == Semantics::branch) {
+      if (mask != 0 && mask != s.lanes) break;
+      if (mask != 0) s.pc = operation.target - 1;
+    } else if (operation.semantics == Semantics::load || operation.semantics == Semantics::store) {
+      if (program_.accesses[operation.detail].ordered) break;
+      operations_ = before + static_cast<std::uint64_t>(done) + 1;
+      if (mask != 0) operation.semantics == Semantics::load ? load(operation, mask) : store(operation, mask);
+      observed = observers_.want(EventKinds::operations | EventKinds::runs);  // since the access
+    } else if (operation.semantics == Semantics::special) {
+      operations_ = before + static_cast<std::uint64_t>(done) + 1;  // clocks count them
+      if (mask != 0) special(operation, mask);
+    } else {
+      break;
+    }
+    ++s.pc;
+  }
+  operations_ = before + static_cast<std::uint64_t>(done);
   budget -= done;
   split_slice_ += done;
 }
 
-/// Tells observers of the operations that compute_range(first, end, ...) is about to execute.
-void WarpState::tell_run(const Operation* first, const Operation* end) {
-  const auto count = static_cast<std::uint32_t>(std::find_if_not(first, std::max(first, end), computes_alone) - first);
-  if (count != 0) observers_.tell(EventKinds::runs, &Observer::run, RunEvent{Event(*this, *first, split().lanes), count});
+/// Tells observers of the operations that are about to be executed and only compute. Returns their number, which is at most `most`.
+int WarpState::tell_run(int most) {
+  const Operation* const first = &program_.operations[static_cast<std::size_t>(split().pc)];
+  const auto count = static_cast<int>(std::find_if_not(first, first + std::max(most, 0), computes_alone) - first);
+  if (count != 0)
+    observers_.tell(EventKinds::runs, &Observer::run, RunEvent{Event(*this, *first, split().lanes), static_cast<std::uint32_t>(count)});
+  return count;
+}
+
+/// The split's lanes whose guard is true.
+LaneMask WarpState::guarded_lanes(const Operation& operation, const Split& s) const {
+  if (!operation.guarded) return s.lanes;
+  const LaneMask guard = *at<LaneMask>(operation.guard);
+  return s.lanes & (operation.guard_inverted ? ~guard : guard);
 }
 
 WarpState::Step WarpState::step() {
   Split& s = split();
   const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
   if (operation.converges && arrive_at_convergence(s.pc)) return Step::leave_split;
-  LaneMask mask = s.lanes;
-  if (operation.guarded) {
-    const LaneMask guard = *at<LaneMask>(operation.guard);
-    mask &= operation.guard_inverted ? ~guard : guard;
-  }
+  const LaneMask mask = guarded_lanes(operation, s);
   ++operations_;
   const bool announced = std::exchange(announced_, false);
   constexpr EventKinds statements = EventKinds::operations | EventKinds::runs;
@@ -144,7 +172,7 @@ WarpState::Step WarpState::step() {
     return Step::next;
   }
   if (catalogue::computes(operation.semantics)) {
-    compute(operation, mask);
+    compute(operation, mask, registers_ + s.frame);
     ++s.pc;
     return Step::next;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/core.h>
 
@@ -17,12 +18,8 @@ using code::WarpOperation;
 
 WarpState::Step WarpState::exchange(const Operation& operation, LaneMask mask) {
   const WarpExchange& exchange = program_.exchanges[operation.detail];
-  const auto perform = [&](LaneMask group, LaneMask together) {
-    if (exchange.operation >= WarpOperation::vote_all && observers_.want(EventKinds::exchanges))
-      observers_.tell(EventKinds::exchanges, &Observer::exchange, ExchangeEvent{Event(*this, operation, group), false, {}, 0, 0});
-    perform_exchange(operation, group, together, exchange);
-  };
-  if (exchange.has_mask) return meet_named(operation, operation.sources - 1, mask, false, perform);
+  const auto perform = [&](LaneMask group, LaneMask together) { perform_exchange(operation, group, together, exchange); };
+  if (exchange.has_mask) return meet_named(operation, operation.sources - 1, mask, true, perform);
   perform(mask, mask);
   advance_gathered(operation, mask, false);
   return Step::next;
@@ -43,10 +40,12 @@ LaneMask WarpState::naming_alike(const Operation& operation, int source, LaneMas
 
 /// Lanes that name different lanes, as tiles of a warp do, are groups that know nothing of each other. Groups that are here in full act in
 /// one turn; otherwise each becomes a warp split that waits for its lanes. No split waits for named lanes that have exited, or that
-/// are here but whose guard does not hold: an H100 does not either.
+/// are here but whose guard does not hold: an H100 does not either. With `any_place`, lanes also meet those at other statements of the
+/// kind.
 template <typename Perform>
 WarpState::Step WarpState::meet_named(const Operation& operation, int source, LaneMask mask, bool any_place, Perform perform) {
   const LaneMask may_come = live_ & ~(split().lanes & ~mask);
+  split().executing = mask;
   if (naming_alike(operation, source, mask) == mask) {
     if (!gather(operation, source_word(operation, source, first_lane(mask)) & may_come, mask, any_place)) return Step::leave_split;
     perform(mask, mask);
@@ -82,10 +81,6 @@ void WarpState::divide_split(const std::vector<LaneMask>& groups) {
 
 namespace {
 
-struct Values {
-  std::array<std::uint64_t, warp_size> bits;
-};
-
 std::uint32_t reduce(WarpOperation operation, std::uint32_t a, std::uint32_t b) {
   switch (operation) {
     case WarpOperation::reduce_add: return a + b;
@@ -112,114 +107,149 @@ std::uint32_t reduce_float(const WarpExchange& exchange, std::uint32_t a, std::u
   return less == (exchange.operation == WarpOperation::reduce_min_float) ? a : b;
 }
 
-}  // namespace
+using LaneValues = std::array<std::uint64_t, warp_size>;
 
-void WarpState::perform_exchange(const Operation& operation, LaneMask mask, LaneMask together, const WarpExchange& exchange) {
-  using enum WarpOperation;
-  switch (exchange.operation) {
-    case shuffle_up:
-    case shuffle_down:
-    case shuffle_butterfly:
-    case shuffle_index: return shuffle(operation, mask, together, exchange);
-    default: break;
-  }
-  const auto for_lanes = [&](auto visit) {
-    for (int lane = 0; lane < warp_size; ++lane)
-      if ((mask & lane_bit(lane)) != 0) visit(lane);
-  };
-  const auto write_all = [&](std::uint64_t value) {
-    std::array<std::uint64_t, warp_size> values;
-    values.fill(value);
-    write_words(operation, 0, values, mask);
-  };
-  if (exchange.operation <= vote_ballot) {
-    const LaneMask votes = *at<LaneMask>(source_slot(operation, 0)) & mask;
-    switch (exchange.operation) {
-      case vote_all: return write_all(votes == mask);
-      case vote_any: return write_all(votes != 0);
-      case vote_uniform: return write_all(votes == 0 || votes == mask);
-      default: return write_all(votes);
+/// What each of `mask` gets by a vote of which `agreeing` are for.
+LaneValues votes_of(WarpOperation operation, LaneMask agreeing, LaneMask mask) {
+  const auto result = [&]() -> LaneMask {
+    switch (operation) {
+      case WarpOperation::vote_all: return agreeing == mask;
+      case WarpOperation::vote_any: return agreeing != 0;
+      case WarpOperation::vote_uniform: return agreeing == 0 || agreeing == mask;
+      default: return agreeing;
     }
-  }
-  Values values{};
-  for_lanes([&](int lane) {
-    values.bits[static_cast<std::size_t>(lane)] =
-        exchange.wide ? at<std::uint64_t>(source_slot(operation, 0))[lane] : source_word(operation, 0, lane);
-  });
-  if (exchange.operation == match_any || exchange.operation == match_all) {
-    const std::uint64_t first = values.bits[static_cast<std::size_t>(first_lane(mask))];
-    bool equal = true;
-    for_lanes([&](int lane) { equal &= values.bits[static_cast<std::size_t>(lane)] == first; });
-    for_lanes([&](int lane) {
-      LaneMask same = 0;
-      for_lanes([&](int other) {
-        same |= values.bits[static_cast<std::size_t>(other)] == values.bits[static_cast<std::size_t>(lane)] ? lane_bit(other) : 0;
-      });
-      write_word(operation, 0, lane, exchange.operation == match_any ? same : equal ? mask : 0);
-      if (exchange.second_result) write_word(operation, 1, lane, equal);
-    });
-    return;
-  }
+  };
+  LaneValues values;
+  values.fill(result());
+  return values;
+}
+
+LaneValues reduction_of(const WarpExchange& exchange, LaneMask mask, const LaneValues& values) {
+  const bool floating = exchange.operation == WarpOperation::reduce_min_float || exchange.operation == WarpOperation::reduce_max_float;
   bool begun = false;
   std::uint32_t result = 0;
-  const bool floating = exchange.operation == reduce_min_float || exchange.operation == reduce_max_float;
-  for_lanes([&](int lane) {
-    auto value = static_cast<std::uint32_t>(values.bits[static_cast<std::size_t>(lane)]);
+  for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
+    auto value = static_cast<std::uint32_t>(values[static_cast<std::size_t>(first_lane(rest))]);
     if (exchange.absolute) value &= 0x7fffffff;
     result = !begun     ? (floating ? reduce_float(exchange, value, value) : value)
              : floating ? reduce_float(exchange, result, value)
                         : reduce(exchange.operation, result, value);
     begun = true;
+  }
+  LaneValues all;
+  all.fill(result);
+  return all;
+}
+
+}  // namespace
+
+/// Calls visit(statement, its lanes) for each statement at which lanes of `mask` stand: `operation`, and those at which they wait for it.
+/// The split that stands there is then the one that executes, as registers are those of its function.
+template <typename Visit>
+void WarpState::for_statements_of(const Operation& operation, LaneMask mask, Visit visit) {
+  const std::size_t kept = current_;
+  LaneMask elsewhere = 0;
+  for (std::size_t i = 0; i < splits_.size(); ++i) {
+    const Split &other = splits_[i], &own = splits_[kept];
+    if (i == kept || other.state != Split::State::gathering || (other.executing & ~mask) != 0) continue;
+    if (other.pc == own.pc && other.frame == own.frame) continue;
+    elsewhere |= other.executing;
+    current_ = i;
+    visit(program_.operations[static_cast<std::size_t>(other.pc)], other.executing);
+  }
+  current_ = kept;
+  visit(operation, mask & ~elsewhere);
+}
+
+void WarpState::perform_exchange(const Operation& operation, LaneMask mask, LaneMask together, const WarpExchange& exchange) {
+  using enum WarpOperation;
+  const bool shuffles = exchange.operation <= shuffle_index, votes = !shuffles && exchange.operation <= vote_ballot;
+  std::array<std::uint64_t, warp_size> values{};
+  LaneMask agreeing = 0;
+  for_statements_of(operation, mask, [&](const Operation& one, LaneMask lanes) {
+    if (!shuffles && observers_.want(EventKinds::exchanges))
+      observers_.tell(EventKinds::exchanges, &Observer::exchange, ExchangeEvent{Event(*this, one, lanes), false, {}, 0, 0});
+    if (votes) {
+      agreeing |= *at<LaneMask>(source_slot(one, 0)) & lanes;
+      return;
+    }
+    const LaneMask read = shuffles && lanes == mask ? all_lanes : lanes;  // a shuffle may read a lane that takes no part
+    for (int lane = 0; lane < warp_size; ++lane)
+      if ((read & lane_bit(lane)) != 0)
+        values[static_cast<std::size_t>(lane)] = exchange.wide ? at<std::uint64_t>(source_slot(one, 0))[lane] : source_word(one, 0, lane);
   });
-  write_all(result);
+  for_statements_of(operation, mask, [&](const Operation& one, LaneMask lanes) {
+    if (shuffles) return shuffle(one, lanes, mask, together, values);
+    if (votes) return write_words(one, 0, votes_of(exchange.operation, agreeing, mask), lanes);
+    if (exchange.operation <= match_all) return write_matches(one, lanes, mask, values);
+    write_words(one, 0, reduction_of(exchange, mask, values), lanes);
+  });
+}
+
+/// match.any, match.all: which lanes of `mask` have the same value.
+void WarpState::write_matches(const Operation& operation, LaneMask lanes, LaneMask mask, const LaneValues& values) {
+  const WarpExchange& exchange = program_.exchanges[operation.detail];
+  LaneValues results{};
+  bool equal = true;
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
+    if ((mask >> lane & 1) == 0) continue;
+    LaneMask same = 0;
+    for (std::size_t other = 0; other < warp_size; ++other) same |= LaneMask{values[other] == values[lane]} << other;
+    results[lane] = same & mask;
+    equal &= (same & mask) == mask;
+  }
+  if (exchange.operation == WarpOperation::match_all) results.fill(equal ? mask : 0);
+  write_words(operation, 0, results, lanes);
+  if (exchange.second_result) write_bits(operation, 1, equal ? all_lanes : 0, lanes);
 }
 
 /// The lane that each lane reads, by the rule of PTX ISA 9.1 section 9.7.9.6. What a lane outside of the group gives is undefined there: an
 /// H100 has 0, or the lane's value if it is one of `together`, which execute the statement in one step (tests/vectors/absent_lanes).
-void WarpState::shuffle(const Operation& operation, LaneMask mask, LaneMask together, const WarpExchange& exchange) {
-  std::array<std::uint32_t, warp_size> values;
-  std::copy_n(at<std::uint32_t>(source_slot(operation, 0)), warp_size, values.begin());
+/// `lanes` are those of the group `mask` that stand at this statement.
+void WarpState::shuffle(const Operation& operation, LaneMask lanes, LaneMask mask, LaneMask together, const LaneValues& values) {
+  const WarpExchange& exchange = program_.exchanges[operation.detail];
+  std::array<std::uint32_t, warp_size> b, c;
+  std::copy_n(at<std::uint32_t>(source_slot(operation, 1)), warp_size, b.begin());
+  std::copy_n(at<std::uint32_t>(source_slot(operation, 2)), warp_size, c.begin());
   std::array<int, warp_size> from;
-  LaneMask in_range = 0, of_absent = 0, of_nothing = 0;
-  for (int lane = 0; lane < warp_size; ++lane) {
-    const int b = static_cast<int>(source_word(operation, 1, lane) & 31);
-    const std::uint32_t c = source_word(operation, 2, lane);
-    const int clamp = static_cast<int>(c & 31), segment = static_cast<int>(c >> 8 & 31);
-    const int last = (lane & segment) | (clamp & ~segment), first = lane & segment;
-    int j = lane;
-    bool good = false;
-    switch (exchange.operation) {
-      case WarpOperation::shuffle_up:
-        j = lane - b;
-        good = j >= last;
-        break;
-      case WarpOperation::shuffle_down:
-        j = lane + b;
-        good = j <= last;
-        break;
-      case WarpOperation::shuffle_butterfly:
-        j = lane ^ b;
-        good = j <= last;
-        break;
-      default:
-        j = first | (b & ~segment);
-        good = j <= last;
-        break;
+  LaneMask in_range = 0, of_absent = 0, of_nothing = 0, of_another = 0;
+  const bool up = exchange.operation == WarpOperation::shuffle_up;
+  const auto find = [&](auto wanted) {
+    for (int lane = 0; lane < warp_size; ++lane) {
+      const auto i = static_cast<std::size_t>(lane);
+      const int clamp = static_cast<int>(c[i] & 31), segment = static_cast<int>(c[i] >> 8 & 31);
+      const int last = (lane & segment) | (clamp & ~segment);
+      const int j = wanted(lane, static_cast<int>(b[i] & 31), segment);
+      const bool good = up ? j >= last : j <= last;
+      const LaneMask bit = good ? lane_bit(lane) : 0;
+      from[i] = good ? j : lane;
+      in_range |= bit;
+      of_absent |= (mask >> (j & 31) & 1) == 0 ? bit : 0;
+      of_nothing |= (together >> (j & 31) & 1) == 0 ? bit : 0;
+      of_another |= ((mask & ~lanes) >> (j & 31) & 1) != 0 ? bit : 0;
     }
-    from[static_cast<std::size_t>(lane)] = good ? j : lane;
-    if (good) in_range |= lane_bit(lane);
-    if (good && (mask & lane_bit(j)) == 0) of_absent |= lane_bit(lane);
-    if (good && (together & lane_bit(j)) == 0) of_nothing |= lane_bit(lane);
+  };
+  switch (exchange.operation) {
+    case WarpOperation::shuffle_up: find([](int lane, int distance, int) { return lane - distance; }); break;
+    case WarpOperation::shuffle_down: find([](int lane, int distance, int) { return lane + distance; }); break;
+    case WarpOperation::shuffle_butterfly: find([](int lane, int distance, int) { return lane ^ distance; }); break;
+    default: find([](int lane, int index, int segment) { return (lane & segment) | (index & ~segment); });
   }
-  of_absent &= mask;
+  of_absent &= lanes;
+  if (exchange.left_out) {
+    std::iota(from.begin(), from.end(), 0);
+    of_nothing = of_another = 0;
+  }
   const EventKinds kinds = of_absent == 0 ? EventKinds::exchanges : EventKinds::exchanges | EventKinds::absent_lanes;
   if (observers_.want(kinds))
-    observers_.tell(kinds, &Observer::exchange, ExchangeEvent{Event(*this, operation, mask), true, from, of_absent, of_nothing});
-  std::array<std::uint64_t, warp_size> results;
-  for (std::size_t lane = 0; lane < warp_size; ++lane)
-    results[lane] = (of_nothing >> lane & 1) != 0 ? 0 : values[static_cast<std::size_t>(from[lane])];
-  write_words(operation, 0, results, mask);
-  if (exchange.second_result) write_bits(operation, 1, in_range, mask);
+    observers_.tell(kinds, &Observer::exchange,
+                    ExchangeEvent{Event(*this, operation, lanes), true, from, of_absent, of_nothing | of_another});
+  auto* const results = at<std::uint32_t>(result_slot(operation, 0));
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
+    const auto read = (of_nothing >> lane & 1) != 0 ? 0 : static_cast<std::uint32_t>(values[static_cast<std::size_t>(from[lane])]);
+    results[lane] = (lanes >> lane & 1) != 0 ? read : results[lane];
+  }
+  if (exchange.second_result) write_bits(operation, 1, in_range, lanes);
 }
 
 WarpState::Step WarpState::warp_barrier(const Operation& operation, LaneMask mask) {
@@ -257,8 +287,9 @@ bool WarpState::arrive_if_whole(std::uint32_t id) {
 
 /// Lanes that exit hold up no barrier at which all others of their warp wait.
 void WarpState::arrive_without_exited() {
-  for (std::uint32_t id = 0; id < block_barriers; ++id)
-    if (arrive_if_whole(id)) block_.check_barrier(static_cast<int>(id));
+  if (std::ranges::find(splits_, Split::State::at_barrier, &Split::state) != splits_.end())
+    for (std::uint32_t id = 0; id < block_barriers; ++id)
+      if (arrive_if_whole(id)) block_.check_barrier(static_cast<int>(id));
   block_.cluster().check_barrier();
 }
 

@@ -14,6 +14,7 @@ namespace warpmat::machine {
 using code::Access;
 using code::Operation;
 using code::Space;
+using scalar::LanePattern;
 
 namespace {
 
@@ -23,6 +24,10 @@ Space space_of(std::uint64_t address) {
   for (const Space space : {Space::shared, Space::local, Space::param})
     if (address - code::window_start(space) < code::window_bytes) return space;
   return Space::global;
+}
+
+EventKinds events_of(Space space) {
+  return space == Space::shared ? EventKinds::accesses | EventKinds::shared_accesses : EventKinds::accesses;
 }
 
 template <typename Visit>
@@ -210,7 +215,7 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
 
 void WarpState::tell_access(const Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
                             const Addresses& addresses, bool asynchronous, int first_register) const {
-  const EventKinds events = space == Space::shared ? EventKinds::accesses | EventKinds::shared_accesses : EventKinds::accesses;
+  const EventKinds events = events_of(space);
   if (!observers_.want(events)) return;
   observers_.tell(events, &Observer::access,
                   AccessEvent{Event(*this, operation, mask), space, reads, writes, bytes, addresses.address, addresses.host, asynchronous,
@@ -247,44 +252,57 @@ WarpState::Region WarpState::find_region(const Operation& operation, const Acces
   return buffer == nullptr || buffer->freed ? Region{} : Region{buffer->data.get(), buffer->address, buffer->bytes};
 }
 
-/// The common case of a load or store: all lanes of `mask` access one memory, without an error, and no observer asks for accesses. Lanes
-/// outside of `mask` get the offset of one inside. False for all others, which locate() finds or reports.
+/// The common case of a load or store: all lanes of `mask` access one memory, without an error. Lanes outside of `mask` get the offset of
+/// one inside. False for all others, which locate() finds or reports.
 bool WarpState::find_offsets(const Operation& operation, const Access& access, LaneMask mask, Offsets& out) {
-  const EventKinds events = access.space == Space::shared ? EventKinds::accesses | EventKinds::shared_accesses : EventKinds::accesses;
-  if (access.ordered || access.relative || access.bytes > 8 || observers_.want(events)) return false;
+  if (access.ordered || access.relative || access.bytes > 8) return false;
   const Region region = find_region(operation, access, mask);
-  const std::uint32_t bytes = std::uint32_t{access.bytes} * access.vector, low_bits = bytes - 1;
+  const std::uint32_t bytes = std::uint32_t{access.bytes} * access.vector;
   if (region.bytes < bytes || region.bytes > outside) return false;
   out.memory = region.memory;
-  auto& offset = out.offset;
-  const std::uint64_t add = static_cast<std::uint64_t>(access.offset) - region.start;
-  if (access.narrow_address) {
-    const auto* const base = at<std::uint32_t>(source_slot(operation, 0));
-    for (std::size_t lane = 0; lane < warp_size; ++lane) offset[lane] = base[lane] + static_cast<std::uint32_t>(add);
-  } else {
-    const auto* const base = at<std::uint64_t>(source_slot(operation, 0));
-    if (access.space == Space::shared)  // its addresses have 32 bits, whatever the width of their registers
-      for (std::size_t lane = 0; lane < warp_size; ++lane) offset[lane] = static_cast<std::uint32_t>(base[lane] + add);
-    else
-      for (std::size_t lane = 0; lane < warp_size; ++lane)
-        offset[lane] = static_cast<std::uint32_t>(std::min<std::uint64_t>(base[lane] + add, outside));
-  }
-  if (mask != all_lanes) {
-    const std::uint32_t inside = offset[static_cast<std::size_t>(first_lane(mask))];
-    for (std::size_t lane = 0; lane < warp_size; ++lane) offset[lane] = (mask >> lane & 1) != 0 ? offset[lane] : inside;
-  }
-  const auto last = static_cast<std::uint32_t>(region.bytes - bytes), start = static_cast<std::uint32_t>(region.start);
-  std::uint32_t bad = 0;
-  for (std::size_t lane = 0; lane < warp_size; ++lane) bad |= (offset[lane] > last ? 1u : 0u) | ((offset[lane] + start) & low_bits);
-  return bad == 0;
+  out.start = region.start;
+  out.pattern = scalar::find_lane_offsets({.base = at<std::uint8_t>(source_slot(operation, 0)),
+                                           .wide = !access.narrow_address,
+                                           .wraps = access.space == Space::shared,
+                                           .add = static_cast<std::uint64_t>(access.offset) - region.start,
+                                           .lanes = mask,
+                                           .start = static_cast<std::uint32_t>(region.start),
+                                           .bytes = bytes,
+                                           .last = static_cast<std::uint32_t>(region.bytes - bytes),
+                                           .element = access.bytes},
+                                          out.offset.data());
+  return out.pattern != LanePattern::invalid;
 }
 
-/// The bytes of all lanes, if these access consecutive elements as their registers hold them; else nullptr.
-std::uint8_t* WarpState::consecutive(const Access& access, LaneMask mask, const Offsets& at) {
-  if (mask != all_lanes || access.vector != 1 || access.bytes < 4 || access.bytes * 8 != access.register_bits) return nullptr;
-  std::uint32_t apart = 0;
-  for (std::uint32_t lane = 0; lane < warp_size; ++lane) apart |= at.offset[lane] ^ (at.offset[0] + lane * access.bytes);
-  return apart == 0 ? at[0] : nullptr;
+/// Tells observers of an access that find_offsets() has found.
+void WarpState::tell_offsets(const Operation& operation, const Access& access, LaneMask mask, const Offsets& found) const {
+  const bool loads = operation.semantics == catalogue::Semantics::load;
+  Addresses addresses;
+  for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.address[lane] = found.start + found.offset[lane];
+  for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.host[lane] = found[lane];
+  tell_access(operation, access.space == Space::generic ? Space::global : access.space, std::uint32_t{access.bytes} * access.vector, mask,
+              loads, !loads, addresses, false, 0);
+}
+
+/// Whether all lanes access consecutive elements as their registers hold them.
+bool WarpState::moves_rows(const Access& access, LaneMask mask, const Offsets& found) {
+  return found.pattern == LanePattern::consecutive && mask == all_lanes && access.vector == 1 && access.bytes >= 4 &&
+         access.bytes * 8 == access.register_bits;
+}
+
+/// Gives the lanes of `mask` the values that the first of them has loaded.
+void WarpState::spread(const Operation& operation, const Access& access, LaneMask mask) {
+  const auto spread_row = [mask](auto* row) {
+    const auto value = row[first_lane(mask)];
+    for (std::size_t lane = 0; lane < warp_size; ++lane) row[lane] = (mask >> lane & 1) != 0 ? value : row[lane];
+  };
+  for (int e = 0; e < access.vector; ++e) {
+    const code::Slot slot = result_slot(operation, e);
+    if (access.register_bits <= 32)
+      spread_row(at<std::uint32_t>(slot));
+    else
+      spread_row(at<std::uint64_t>(slot));
+  }
 }
 
 template <typename Places>
@@ -305,11 +323,16 @@ void WarpState::load_from(const Operation& operation, const Access& access, cons
 
 void WarpState::load(const Operation& operation, LaneMask mask) {
   const Access& access = program_.accesses[operation.detail];
-  if (Offsets offsets; find_offsets(operation, access, mask, offsets)) {
-    if (const std::uint8_t* const from = consecutive(access, mask, offsets))
-      std::memcpy(at<std::uint8_t>(result_slot(operation, 0)), from, std::size_t{warp_size} * access.bytes);
-    else
-      load_from(operation, access, offsets, mask);
+  if (Offsets found; find_offsets(operation, access, mask, found)) {
+    if (observers_.want(events_of(access.space))) tell_offsets(operation, access, mask, found);
+    if (moves_rows(access, mask, found))
+      std::memcpy(at<std::uint8_t>(result_slot(operation, 0)), found[0], std::size_t{warp_size} * access.bytes);
+    else if (found.pattern == LanePattern::same) {
+      load_from(operation, access, found, lane_bit(first_lane(mask)));
+      spread(operation, access, mask);
+    } else {
+      load_from(operation, access, found, mask);
+    }
     return;
   }
   Addresses addresses;
@@ -341,10 +364,10 @@ void WarpState::store_to(const Operation& operation, const Access& access, const
 
 void WarpState::store(const Operation& operation, LaneMask mask) {
   const Access& access = program_.accesses[operation.detail];
-  if (Offsets offsets; find_offsets(operation, access, mask, offsets)) {
-    std::uint8_t* const to = consecutive(access, mask, offsets);
-    if (to == nullptr) return store_to(operation, access, offsets, mask);
-    std::memcpy(to, at<std::uint8_t>(source_slot(operation, 1)), std::size_t{warp_size} * access.bytes);
+  if (Offsets found; find_offsets(operation, access, mask, found)) {
+    if (observers_.want(events_of(access.space))) tell_offsets(operation, access, mask, found);
+    if (!moves_rows(access, mask, found)) return store_to(operation, access, found, mask);
+    std::memcpy(found[0], at<std::uint8_t>(source_slot(operation, 1)), std::size_t{warp_size} * access.bytes);
     return block_.make_progress();
   }
   Addresses addresses;

@@ -15,6 +15,7 @@
 #include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/machine/observers.h>
+#include <warpmat/scalar/lane_offsets.h>
 #include <warpmat/warp/lane_mask.h>
 
 namespace warpmat::machine {
@@ -163,12 +164,13 @@ class WarpState {
   bool choose_split();
   bool find_split();
   Step step();
-  void compute_in_a_row(int& budget);
+  void run_straight(int& budget);
   /// Whether step() would only compute the operation, for all lanes of the split.
   static bool computes_alone(const code::Operation& operation) {
     return catalogue::computes(operation.semantics) && !operation.guarded && !operation.converges;
   }
-  void tell_run(const code::Operation* first, const code::Operation* end);
+  int tell_run(int most);
+  LaneMask guarded_lanes(const code::Operation& operation, const Split& s) const;
   Step execute(const code::Operation& operation, LaneMask mask);
   bool arrive_at_convergence(std::int32_t pc);
   void complete_convergence(std::int32_t convergence);
@@ -180,6 +182,7 @@ class WarpState {
   Step return_from_call(const code::Operation& operation);
   bool gather(const code::Operation& operation, LaneMask needed, LaneMask& mask, bool any_place);
   void advance_gathered(const code::Operation& operation, LaneMask mask, bool any_place);
+  bool meet_at(const Split& a, const Split& b) const;
   LaneMask naming_alike(const code::Operation& operation, int source, LaneMask mask) const;
   template <typename Perform>
   Step meet_named(const code::Operation& operation, int source, LaneMask mask, bool any_place, Perform perform);
@@ -189,8 +192,7 @@ class WarpState {
   LaneMask missed_lanes() const;
 
   // Scalar operations: warp_compute.cpp
-  void compute(const code::Operation& operation, LaneMask mask);
-  const code::Operation* compute_range(const code::Operation* first, const code::Operation* end, const Split& s);
+  void compute(const code::Operation& operation, LaneMask mask, std::uint8_t* frame);
   void special(const code::Operation& operation, LaneMask mask);
   std::uint64_t special_value(code::SpecialRegister special_register, int lane) const;
   void find_thread_indices(code::SpecialRegister special_register, std::array<std::uint64_t, warp_size>& values) const;
@@ -219,12 +221,16 @@ class WarpState {
   /// Where the lanes of an access find their bytes in a region.
   struct Offsets {
     std::uint8_t* memory;
+    std::uint64_t start;  ///< the region's first address
+    scalar::LanePattern pattern;
     alignas(64) std::array<std::uint32_t, warp_size> offset;
     std::uint8_t* operator[](std::size_t lane) const { return memory + offset[lane]; }
   };
   Region find_region(const code::Operation& operation, const code::Access& access, LaneMask mask);
   bool find_offsets(const code::Operation& operation, const code::Access& access, LaneMask mask, Offsets& out);
-  static std::uint8_t* consecutive(const code::Access& access, LaneMask mask, const Offsets& at);
+  void tell_offsets(const code::Operation& operation, const code::Access& access, LaneMask mask, const Offsets& found) const;
+  static bool moves_rows(const code::Access& access, LaneMask mask, const Offsets& found);
+  void spread(const code::Operation& operation, const code::Access& access, LaneMask mask);
   template <typename Places>
   void load_from(const code::Operation& operation, const code::Access& access, const Places& places, LaneMask mask);
   template <typename Places>
@@ -292,7 +298,11 @@ class WarpState {
   // Exchange between lanes: warp_exchange.cpp
   Step exchange(const code::Operation& operation, LaneMask mask);
   void perform_exchange(const code::Operation& operation, LaneMask mask, LaneMask together, const code::WarpExchange& exchange);
-  void shuffle(const code::Operation& operation, LaneMask mask, LaneMask together, const code::WarpExchange& exchange);
+  template <typename Visit>
+  void for_statements_of(const code::Operation& operation, LaneMask mask, Visit visit);
+  using LaneValues = std::array<std::uint64_t, warp_size>;
+  void shuffle(const code::Operation& operation, LaneMask lanes, LaneMask mask, LaneMask together, const LaneValues& values);
+  void write_matches(const code::Operation& operation, LaneMask lanes, LaneMask mask, const LaneValues& values);
   Step warp_barrier(const code::Operation& operation, LaneMask mask);
   Step elect(const code::Operation& operation, LaneMask mask);
   Step barrier(const code::Operation& operation, LaneMask mask);
@@ -354,6 +364,7 @@ class WarpState {
 
   // Built-in functions: warp_print.cpp
   void print(const code::Call& call, LaneMask mask);
+  void use_heap(const code::Call& call, LaneMask mask);
   [[noreturn]] void assert_fail(const code::Call& call, LaneMask mask);
   std::string read_string(int lane, std::uint64_t address);
   std::string format_argument(int lane, const std::string& flags, const std::string& length, char letter,

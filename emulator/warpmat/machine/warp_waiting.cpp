@@ -24,21 +24,44 @@ std::uint64_t add_to_hash(std::uint64_t hash, std::uint64_t value) {
   return (hash ^ value) * fnv_prime;
 }
 
+/// Of `count` bytes at a place, by words as far as they go.
+std::uint64_t add_to_hash(std::uint64_t hash, const std::uint8_t* place, std::uint32_t count) {
+  std::uint32_t word;
+  for (; count >= sizeof word; count -= static_cast<std::uint32_t>(sizeof word), place += sizeof word) {
+    std::memcpy(&word, place, sizeof word);
+    hash = add_to_hash(hash, word);
+  }
+  for (; count != 0; --count) hash = add_to_hash(hash, *place++);
+  return hash;
+}
+
 constexpr std::uint64_t empty_hash = 0xcbf29ce484222325;
 
 }  // namespace
 
+/// Whether lanes at two statements meet, as on an H100: at two bar.warp.sync, or at two exchanges of one kind with one mask.
+bool WarpState::meet_at(const Split& a, const Split& b) const {
+  const Operation &one = program_.operations[static_cast<std::size_t>(a.pc)], &other = program_.operations[static_cast<std::size_t>(b.pc)];
+  if (one.semantics != other.semantics) return false;
+  if (one.semantics == Semantics::warp_barrier) return true;
+  if (one.semantics != Semantics::exchange) return false;
+  const auto mask = [&](const Split& s, const Operation& operation) {
+    const code::Slot slot = source_slot(operation, operation.sources - 1);
+    return reinterpret_cast<const LaneMask*>(slot >= 0 ? registers_ + s.frame + slot : launch_.constants + ~slot)[first_lane(s.executing)];
+  };
+  return program_.exchanges[one.detail].is_like(program_.exchanges[other.detail]) && mask(a, one) == mask(b, other);
+}
+
 /// Returns true if every lane of `needed` has reached this operation, and sets `mask` to all of them. Otherwise the split waits. With
-/// `any_place`, lanes at other bar.warp.sync statements count too.
-bool WarpState::gather(const Operation& operation, LaneMask needed, LaneMask& mask, bool any_place) {
+/// `any_place`, lanes at other statements count too, if they meet there.
+bool WarpState::gather(const Operation&, LaneMask needed, LaneMask& mask, bool any_place) {
   LaneMask here = mask;
   if ((needed & ~here) != 0)
     for (const Split& other : splits_) {
       if (other.state != Split::State::gathering) continue;
       if ((other.executing & ~needed) != 0) continue;  // it waits for its own set of lanes
       const bool same = other.pc == split().pc && other.frame == split().frame;
-      if (same || (any_place && program_.operations[static_cast<std::size_t>(other.pc)].semantics == operation.semantics))
-        here |= other.executing;
+      if (same || (any_place && meet_at(other, split()))) here |= other.executing;
     }
   if ((needed & ~here) == 0) {
     mask = here;
@@ -51,13 +74,13 @@ bool WarpState::gather(const Operation& operation, LaneMask needed, LaneMask& ma
 }
 
 /// Moves this split, and the splits of `mask` that waited for it, past this operation.
-void WarpState::advance_gathered(const Operation& operation, LaneMask mask, bool any_place) {
+void WarpState::advance_gathered(const Operation&, LaneMask mask, bool any_place) {
   const std::int32_t pc = split().pc;
   const std::uint32_t frame = split().frame;
   for (Split& other : splits_) {
     if (other.state != Split::State::gathering || (other.executing & ~mask) != 0) continue;
     const bool same = other.pc == pc && other.frame == frame;
-    if (!same && !(any_place && program_.operations[static_cast<std::size_t>(other.pc)].semantics == operation.semantics)) continue;
+    if (!same && !(any_place && meet_at(other, split()))) continue;
     other.state = Split::State::ready;
     ++other.pc;
   }
@@ -103,7 +126,7 @@ void WarpState::poll(const Operation& operation, const Addresses& addresses, std
   split().polls_at = split().pc;
   std::uint64_t hash = empty_hash;
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1)
-    for (std::uint32_t i = 0; i < bytes; ++i) hash = add_to_hash(hash, addresses.host[static_cast<std::size_t>(first_lane(rest))][i]);
+    hash = add_to_hash(hash, addresses.host[static_cast<std::size_t>(first_lane(rest))], bytes);
   note_poll(mask, hash, is_ordered(operation));
 }
 

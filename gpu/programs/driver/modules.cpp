@@ -33,12 +33,18 @@ std::string text_for(std::span<const Image> images, const Target& target) {
                                          code->target, code->architecture ? "a" : ""));
 }
 
+/// Machine code of several objects was optimized when these were linked, which their PTX does not tell.
+std::string text_of_one_object(const std::vector<std::vector<Image>>& objects, const Target& target) {
+  if (objects.size() != 1) throw cuda::FatbinaryError("device code of several objects (-rdc=true)");
+  return text_for(objects.front(), target);
+}
+
 }  // namespace
 
 Code::Code(const void* image, const Target& target) {
   try {
     switch (cuda::image_kind(image)) {
-      case cuda::ImageKind::wrapper: ptx_ = text_for(cuda::read_wrapper(image), target); break;
+      case cuda::ImageKind::wrapper: ptx_ = text_of_one_object(cuda::read_wrapper(image), target); break;
       case cuda::ImageKind::fatbinary: ptx_ = text_for(cuda::read_fatbinary(image), target); break;
       case cuda::ImageKind::machine_code: reason_ = "machine code (a cubin) without PTX"; break;
       case cuda::ImageKind::ptx: ptx_ = static_cast<const char*>(image); break;

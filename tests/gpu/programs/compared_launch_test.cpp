@@ -73,7 +73,7 @@ class Recording {
     writer_.put_line(to_line(RecordedProgram{"a GPU", "sm_90a"}));
     writer_.put_line(to_line(launch));
     const ArchiveReader archive(directory_.path("a"));
-    const Line line = parse_line(archive.lines().at(1));
+    const ArchiveLine line = parse_line(archive.lines().at(1));
     REQUIRE(line.launch);
     return LaunchComparer(archive, {.target = "", .jobs = 2, .most_time = time}).compare(*line.launch, "sm_90a");
   }

@@ -188,6 +188,9 @@ TEST_CASE("contraction that was not compared with a GPU is noted", "[contraction
            Case{"mul.f32 %f5, %f1, %f2; add.f32 %f9, %f5, %f3; setp.ge.u32 %p1, %i, 40; @%p1 bra L; add.f32 %f9, %f9, %f3; L:", 1},
            Case{"mul.f32 %f5, %f1, %f2; setp.ge.u32 %p1, %i, 40; @%p1 ret; add.f32 %f9, %f5, %f3;", 1},
            Case{"mul.f32 %f9, %f1, %f2; setp.ge.u32 %p1, %i, 40; @%p1 ret;", 0},
+           // With a guarded statement before the sum, and behind it.
+           Case{"mul.f32 %f5, %f1, %f2; setp.ge.u32 %p1, %i, 40; @%p1 add.f32 %f2, %f2, %f3; add.f32 %f9, %f5, %f3;", 1},
+           Case{"mul.f32 %f5, %f1, %f2; add.f32 %f9, %f5, %f3; setp.ge.u32 %p1, %i, 40; @%p1 mov.f32 %f9, %f3;", 0},
            // A product that something else uses too, and of two that meet the one with more uses: the rule says which.
            Case{"mul.f32 %f5, %f1, %f2; add.f32 %f9, %f5, %f3; mov.b32 %r9, %f5;  st.global.u32 [%out], %r9;", 0},
            Case{"mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f3, %f3; add.f32 %f7, %f6, %f5; add.f32 %f8, %f6, %f4; add.f32 %f9, %f7, %f8;", 0},

@@ -103,4 +103,14 @@ std::string describe(const Program& program, const WarpStates& expected, const W
                            register_bits(found, difference.warp, *origin.reg, difference.lane), names);
 }
 
+std::string commented(const std::string& text) {
+  std::string result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    result += "// " + text.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  return result;
+}
+
 }  // namespace warpmat

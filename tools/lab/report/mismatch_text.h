@@ -20,4 +20,7 @@ std::string describe(const Program& program, const WarpStates& expected, const W
 /// The options of `warpmat explain` for the register of a difference; empty if no matrix instruction wrote it.
 std::string explain_options(const Program& program, const Difference& difference);
 
+/// `text`, each line a comment of PTX.
+std::string commented(const std::string& text);
+
 }  // namespace warpmat

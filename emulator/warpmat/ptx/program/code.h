@@ -32,6 +32,8 @@ WARPMAT_LOCAL inline constexpr std::size_t register_alignment = 64;
 
 /// The place of an operand: a byte offset into the frame of the executing function, or ~offset into the constants.
 using Slot = std::int32_t;
+/// An operation with fewer operands has slots of 0 behind theirs: the usual operations are read without a loop.
+WARPMAT_LOCAL inline constexpr std::size_t fewest_slots = 4;
 
 std::string_view name(Space space);
 
@@ -167,6 +169,12 @@ struct WarpExchange {
   bool absolute = false;       ///< redux.f32.abs
   bool nan = false;            ///< redux.f32.NaN
   bool wide = false;           ///< match.b64
+  bool left_out = false;       ///< shfl that ptxas makes a move of: uniform.h
+  /// Whether lanes that execute it and lanes that execute `other` exchange with each other.
+  bool is_like(const WarpExchange& other) const {
+    return has_mask && other.has_mask && operation == other.operation && absolute == other.absolute && nan == other.nan &&
+           wide == other.wide && left_out == other.left_out;
+  }
 };
 
 /// A matrix instruction with the slots of its operands.
@@ -225,7 +233,7 @@ struct RegisterCopy {
 };
 
 struct Call {
-  enum class Target : std::uint8_t { function, indirect, print, assert_fail };
+  enum class Target : std::uint8_t { function, indirect, print, assert_fail, allocate, free };
   Target target = Target::function;
   int function = -1;  ///< of Program::functions
   std::vector<ArgumentCopy> arguments{}, returns{};
@@ -299,6 +307,7 @@ struct Folded {
     simplified,  ///< something else gives the result; `bits` is the constant in it
     copied,      ///< its result is a register's value, bit for bit
     converted,   ///< st stores the number as an integer (stored_numbers.h)
+    inverted,    ///< rcp or div of what rcp or ex2 computed: another instruction (inverses.h)
   };
   std::uint32_t statement = 0;
   Kind kind = Kind::constant;

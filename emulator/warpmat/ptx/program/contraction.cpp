@@ -274,8 +274,17 @@ class Contraction {
     return false;
   }
 
-  /// What ptxas does was compared in functions without branches. Beside branches it moves a sum in about a thousand kernels, and unrolls
-  /// loops; of equal products it takes one for the other.
+  /// Whether a statement between a product and one of its uses has a guard.
+  bool has_guard_between(int product, const std::vector<Use>& all) const {
+    int last = product;
+    for (const Use& use : all) last = std::max(last, use.operation);
+    for (int i = product + 1; i < last; ++i)
+      if (at(i).operation.guarded) return true;
+    return false;
+  }
+
+  /// What ptxas does was compared in functions without branches. Beside branches and guards it moves a sum in about a thousand kernels, and
+  /// unrolls loops; of equal products it takes one for the other.
   void note_assumed() {
     const bool branches = uses_.regions().size() > 1;
     for (int i = 0; i < static_cast<int>(arithmetic_.size()); ++i) {
@@ -286,7 +295,7 @@ class Contraction {
                                  : kind(use.operation) && (is_sum(use.operation) || is(use.operation, Kind::neg));
       };
       const auto doubled = [&](const Use& use) { return use.operation >= 0 && is_sum(use.operation) && is_double(use.operation); };
-      if (std::ranges::any_of(all, sum) && (branches || std::ranges::any_of(all, doubled)))
+      if (std::ranges::any_of(all, sum) && (branches || has_guard_between(i, all) || std::ranges::any_of(all, doubled)))
         draft_.program.contraction_assumed.push_back(at(i).operation.statement);
     }
   }

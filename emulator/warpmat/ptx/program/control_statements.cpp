@@ -21,6 +21,17 @@ bool same_signature(const syntax::Prototype& prototype, const syntax::Function& 
   return same(prototype.returns, function.returns) && same(prototype.parameters, function.parameters);
 }
 
+/// A function that kernels may call without defining it.
+struct SystemFunction {
+  std::string_view name;
+  Call::Target target;
+};
+
+constexpr SystemFunction system_functions[] = {{"vprintf", Call::Target::print},
+                                               {"__assertfail", Call::Target::assert_fail},
+                                               {"malloc", Call::Target::allocate},
+                                               {"free", Call::Target::free}};
+
 }  // namespace
 
 void FunctionResolver::simple(Semantics semantics) {
@@ -225,9 +236,8 @@ void FunctionResolver::call() {
   if (function == nullptr) fail(name, fmt::format("the module has no function '{}'", name.text));
   if (function->entry) fail(name, fmt::format("'{}' is an entry and cannot be called", name.text));
   if (function->defined) return call_function(returns, arguments, draft_.function_index(*function), {});
-  if (name.text == "vprintf") return call_function(returns, arguments, draft_.function_index(*function), {.target = Call::Target::print});
-  if (name.text == "__assertfail")
-    return call_function(returns, arguments, draft_.function_index(*function), {.target = Call::Target::assert_fail});
+  for (const SystemFunction& known : system_functions)
+    if (name.text == known.name) return call_function(returns, arguments, draft_.function_index(*function), {.target = known.target});
   fail(name, fmt::format("the function '{}' has no body, and warpmat has none of that name", name.text));
 }
 

@@ -87,6 +87,7 @@ class Emitter {
       if (i < 4) operation.result_classes = static_cast<std::uint8_t>(operation.result_classes | static_cast<int>(register_class) << 2 * i);
     }
     for (const Value value : draft.sources) program_.slots.push_back(slot(index, value));
+    program_.slots.resize(std::max<std::size_t>(program_.slots.size(), operation.slots + fewest_slots));
     if (draft.label >= 0) operation.target = first + function.labels[static_cast<std::size_t>(draft.label)];
     if (operation.semantics == Semantics::branch_table) {
       operation.detail = static_cast<std::uint32_t>(program_.branch_tables.size());

@@ -14,10 +14,11 @@
 #include <warpmat/ptx/program/folding.h>
 #include <warpmat/ptx/program/function_resolver.h>
 #include <warpmat/ptx/program/hoisting.h>
+#include <warpmat/ptx/program/inverses.h>
 #include <warpmat/ptx/program/matrix_sums.h>
-#include <warpmat/ptx/program/signs.h>
 #include <warpmat/ptx/program/sinking.h>
 #include <warpmat/ptx/program/stored_numbers.h>
+#include <warpmat/ptx/program/uniform.h>
 #include <warpmat/ptx/program/unrolling.h>
 #include <warpmat/ptx/readable_name.h>
 
@@ -143,12 +144,12 @@ Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view e
     if (!errors.empty()) return;
     for (DraftFunction& f : draft.functions) {
       convert_stored_numbers(f, draft);
-      remove_double_signs(f, draft);
+      remove_inverses(f, draft);
       unroll(f, draft);
     }
     fold(draft, options.results);
     for (DraftFunction& f : draft.functions) {
-      remove_double_signs(f, draft);  // those that copies of rounds make, too
+      remove_inverses(f, draft);  // those that copies of rounds make, too
       hoist_sums(f);
       if (options.contract) {
         separate_matrix_sums(f, draft);
@@ -156,6 +157,7 @@ Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view e
         contract(f, draft, options.sums);
       }
       order_constants(f, draft);
+      mark_uniform_shuffles(f, draft);
     }
     draft.program.contraction_from_code = options.contract && options.sums != nullptr;
   });

@@ -11,6 +11,7 @@
 
 #include <warpmat/ptx/program/definitions.h>
 #include <warpmat/ptx/program/rewrite.h>
+#include <warpmat/ptx/program/uniform.h>
 
 namespace warpmat::code {
 
@@ -25,11 +26,6 @@ constexpr std::uint64_t most_copied = 736;  ///< operations of a known number of
 constexpr std::array single{"add.", "sub.", "mul.", "fma.", "neg.", "abs.",  "mov.",  "min.", "max.", "and.",
                             "or.",  "xor.", "not.", "shl.", "shr.", "setp.", "selp.", "ld.",  "st.",  "vote."};
 constexpr std::array floating{".f32", ".f64", ".f16", ".f16x2", ".bf16", ".bf16x2"};
-/// Special registers that all lanes of a warp have in common.
-constexpr std::array common{SpecialRegister::ntid_x,   SpecialRegister::ntid_y,   SpecialRegister::ntid_z,
-                            SpecialRegister::ctaid_x,  SpecialRegister::ctaid_y,  SpecialRegister::ctaid_z,
-                            SpecialRegister::nctaid_x, SpecialRegister::nctaid_y, SpecialRegister::nctaid_z};
-
 /// A loop of one block, from `first` to the branch at `branch`.
 struct Loop {
   int first = 0, branch = 0;
@@ -187,27 +183,8 @@ class Unrolling {
   // ---- How many rounds --------------------------------------------------------------------------------------------------------------
 
   bool is_uniform(const Loop& loop) const {
-    return is_uniform(loop.first - 1, loop.counter, 0) && is_uniform(loop.first - 1, loop.bound, 0);
-  }
-
-  /// Whether all lanes of a warp surely have the same value behind operation `place`.
-  bool is_uniform(int place, Value value, int depth) const {
-    constexpr int enough = 24;
-    if (is_constant(value)) return true;
-    const int writer = definitions_.find_behind(place, value);
-    if (writer < 0 || depth > enough) return false;
-    const DraftOperation& operation = at(writer);
-    switch (operation.operation.semantics) {
-      case Semantics::special: return std::ranges::find(common, static_cast<SpecialRegister>(operation.operation.detail)) != common.end();
-      case Semantics::load:
-        if (draft_.program.accesses[operation.operation.detail].space == Space::local) return false;
-        [[fallthrough]];
-      case Semantics::compute:
-      case Semantics::select:
-      case Semantics::address_space:
-        return std::ranges::all_of(operation.sources, [&](Value source) { return is_uniform(writer - 1, source, depth + 1); });
-      default: return false;
-    }
+    const Uniform uniform(function_, draft_, definitions_);
+    return uniform.behind(loop.first - 1, loop.counter) && uniform.behind(loop.first - 1, loop.bound);
   }
 
   /// The number that `value` holds behind operation `place`, if moves show it.

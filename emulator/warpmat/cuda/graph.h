@@ -1,0 +1,72 @@
+#pragma once
+
+#include <list>
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include <warpmat/cuda/launch.h>
+#include <warpmat/cuda/stream.h>
+#include <warpmat/cuda/types.h>
+
+namespace warpmat::cuda {
+
+/// A kernel with its arguments, as a node keeps it.
+struct KernelNode {
+  Request request;
+  std::vector<std::vector<std::uint8_t>> arguments;
+  std::vector<void*> pointers;  ///< to `arguments`
+};
+
+/// Memory of a graph: allocated when its node is added, until the last graph that has the node is destroyed.
+struct GraphMemory {
+  GraphAllocation asked = {};
+  GraphMemory() = default;
+  GraphMemory(const GraphMemory&) = delete;
+  ~GraphMemory();
+};
+
+/// cudaGraphNodeType.
+enum class NodeType : int { kernel, copy, fill, host, child, empty, event_wait, event_record, allocation = 10, free = 11 };
+
+struct GraphNode {
+  NodeType type = NodeType::empty;
+  Work work = {};                      ///< empty: nothing is done
+  std::vector<GraphNode*> after = {};  ///< of the same graph: their work comes before
+  Graph* graph = nullptr;
+  const GraphNode* origin = nullptr;  ///< the node that this is a copy of; only compared
+  bool enabled = true;
+  /// What the node was made from, for the calls that ask for it: none of a captured copy.
+  std::variant<std::monostate, std::shared_ptr<KernelNode>, Copy3D, Fill, HostCall, std::shared_ptr<Graph>, Event*,
+               std::shared_ptr<GraphMemory>, void*>
+      made_from = {};
+};
+
+struct Graph {
+  std::list<GraphNode> nodes;  ///< in the order in which they were added
+};
+
+/// The node that allocates what is asked for, now: its address goes into `asked`. Throws ApiError.
+GraphNode allocation_node(Context& context, GraphAllocation& asked);
+/// The node that frees memory of a graph. Its bytes stay until the graph is destroyed, as another launch of it has them again.
+GraphNode free_node(Context& context, void* pointer);
+/// Whether memory of a graph begins at `pointer`.
+bool is_of_graph(Context& context, const void* pointer);
+
+/// Adds a node behind `after`.
+GraphNode& add_node(Graph& graph, std::vector<GraphNode*> after, GraphNode node);
+/// Its copy, whose nodes have those of `graph` as their origins.
+std::unique_ptr<Graph> copy_of(const Graph& graph);
+/// The nodes, each behind those that it comes after. Throws ApiError with cudaErrorInvalidValue if they form a circle.
+std::vector<const GraphNode*> in_order(const Graph& graph);
+/// The work of all nodes that are enabled.
+void run(Context& context, const Graph& graph);
+
+/// The graph of a handle, of graphs and of executable ones. Throws ApiError with cudaErrorInvalidValue.
+Graph& graph_of(Graph* handle);
+/// Makes `graph` a handle of the program.
+Graph* publish(std::unique_ptr<Graph> graph);
+/// The node of a handle. Throws ApiError with cudaErrorInvalidValue.
+GraphNode& node_of(GraphNode* handle);
+
+}  // namespace warpmat::cuda

@@ -1,0 +1,227 @@
+// Memory pools. An allocation from a pool is memory as any other: pools count it, and reserve nothing.
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <set>
+
+#include <warpmat/cuda/graph.h>
+#include <warpmat/cuda/per_thread.h>
+
+namespace warpmat::cuda {
+namespace {
+
+/// cudaMemPoolAttr.
+enum PoolAttribute : int {
+  follow_events = 1,
+  opportunistic,
+  internal_dependencies,
+  release_threshold,
+  reserved,
+  reserved_high,
+  used,
+  used_high
+};
+
+struct Pool {
+  std::array<int, 4> reuse{0, 1, 1, 1};  ///< by the attributes 1 to 3
+  std::uint64_t threshold = 0, high = 0;
+};
+
+struct Pools {
+  Pool first;
+  Pool* current = &first;
+  std::set<Pool*> all{&first};
+};
+
+Pools& pools() {
+  static auto* const made = new Pools;
+  return *made;
+}
+
+Pool& pool_of(Pool* handle) {
+  require(pools().all.contains(handle));
+  return *handle;
+}
+
+std::uint64_t used_by(const Context& context, const Pool& pool) {
+  std::uint64_t bytes = 0;
+  for (const auto& [address, allocation] : context.space.allocations())
+    if (allocation.pool == &pool) bytes += allocation.bytes;
+  return bytes;
+}
+
+void allocate(Context& context, void** pointer, std::size_t bytes, Pool& pool, Stream* stream) {
+  require(pointer != nullptr);
+  if (captures(stream)) {
+    GraphAllocation asked{};
+    asked.bytesize = bytes;
+    GraphNode node = allocation_node(context, asked);
+    *pointer = asked.dptr;
+    return submit(context, stream, std::move(node));
+  }
+  *pointer = nullptr;
+  if (bytes == 0) return;
+  const std::uint64_t address = context.space.allocate(bytes, Allocation::Kind::device, "cudaMallocAsync");
+  context.space.set_pool(address, &pool);
+  pool.high = std::max(pool.high, used_by(context, pool));
+  *pointer = reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+}
+
+/// Memory of graphs: cudaGraphMemAttributeType, used and reserved, each now and at most.
+std::uint64_t of_graphs(const Context& context) {
+  std::uint64_t bytes = 0;
+  for (const auto& [address, allocation] : context.space.allocations())
+    if (allocation.kind == Allocation::Kind::graph) bytes += allocation.bytes;
+  return bytes;
+}
+
+}  // namespace
+
+WARPMAT_CUDA_API Error cudaMallocAsync(void** pointer, std::size_t bytes, Stream* stream) {
+  return call(__func__, [&](Context& context) { allocate(context, pointer, bytes, *pools().current, stream); });
+}
+
+WARPMAT_CUDA_API Error cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, Pool* pool, Stream* stream) {
+  return call(__func__, [&](Context& context) { allocate(context, pointer, bytes, pool_of(pool), stream); });
+}
+
+WARPMAT_CUDA_API Error cudaFreeAsync(void* pointer, Stream* stream) {
+  return call(__func__, [&](Context& context) {
+    if (captures(stream)) return submit(context, stream, free_node(context, pointer));
+    if (is_of_graph(context, pointer)) return;
+    const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(pointer));
+    context.space.release(address, {Allocation::Kind::device}, cudaErrorInvalidValue);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaDeviceGetDefaultMemPool(Pool** pool, int device) {
+  return call(__func__, [&](Context&) {
+    require(pool != nullptr);
+    require_device(device);
+    *pool = &pools().first;
+  });
+}
+
+WARPMAT_CUDA_API Error cudaDeviceGetMemPool(Pool** pool, int device) {
+  return call(__func__, [&](Context&) {
+    require(pool != nullptr);
+    require_device(device);
+    *pool = pools().current;
+  });
+}
+
+WARPMAT_CUDA_API Error cudaDeviceSetMemPool(int device, Pool* pool) {
+  return call(__func__, [&](Context&) {
+    require_device(device);
+    pools().current = &pool_of(pool);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaMemPoolCreate(Pool** pool, const PoolProperties* properties) {
+  return call(__func__, [&](Context&) {
+    constexpr int pinned = 1, on_device = 1;
+    require(pool != nullptr && properties != nullptr && properties->allocType == pinned);
+    require(properties->handleTypes == 0, cudaErrorNotSupported);
+    if (properties->location.type != on_device) throw ApiError(cudaErrorNotSupported, "pools of host memory are not supported");
+    require_device(properties->location.id);
+    *pool = new Pool;
+    pools().all.insert(*pool);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaMemPoolDestroy(Pool* pool) {
+  return call(__func__, [&](Context&) {
+    require(&pool_of(pool) != &pools().first);
+    if (pools().current == pool) pools().current = &pools().first;
+    pools().all.erase(pool);  // its allocations count it until they are freed: the address is not used again
+  });
+}
+
+WARPMAT_CUDA_API Error cudaMemPoolTrimTo(Pool* pool, std::size_t) {
+  return call(__func__, [&](Context&) { pool_of(pool); });
+}
+
+WARPMAT_CUDA_API Error cudaMemPoolSetAttribute(Pool* handle, int attribute, void* value) {
+  return call(__func__, [&](Context&) {
+    Pool& pool = pool_of(handle);
+    require(value != nullptr);
+    std::uint64_t wide = 0;
+    switch (attribute) {
+      case follow_events:
+      case opportunistic:
+      case internal_dependencies: std::memcpy(&pool.reuse[static_cast<std::size_t>(attribute)], value, sizeof(int)); break;
+      case release_threshold: std::memcpy(&pool.threshold, value, sizeof pool.threshold); break;
+      case reserved_high:
+      case used_high:
+        std::memcpy(&wide, value, sizeof wide);
+        require(wide == 0);
+        pool.high = 0;
+        break;
+      default: throw ApiError(cudaErrorInvalidValue);
+    }
+  });
+}
+
+WARPMAT_CUDA_API Error cudaMemPoolGetAttribute(Pool* handle, int attribute, void* value) {
+  return call(__func__, [&](Context& context) {
+    const Pool& pool = pool_of(handle);
+    require(value != nullptr);
+    const auto put = [&](auto found) { std::memcpy(value, &found, sizeof found); };
+    switch (attribute) {
+      case follow_events:
+      case opportunistic:
+      case internal_dependencies: return put(pool.reuse[static_cast<std::size_t>(attribute)]);
+      case release_threshold: return put(pool.threshold);
+      case reserved:
+      case used: return put(used_by(context, pool));
+      case reserved_high:
+      case used_high: return put(std::max(pool.high, used_by(context, pool)));
+      default: throw ApiError(cudaErrorInvalidValue);
+    }
+  });
+}
+
+WARPMAT_CUDA_API Error cudaMemPoolSetAccess(Pool* pool, const PoolAccess* access, std::size_t count) {
+  return call(__func__, [&](Context&) {
+    pool_of(pool);
+    require(count == 0 || access != nullptr);
+    for (std::size_t i = 0; i < count; ++i) require_device(access[i].location.id);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaMemPoolGetAccess(int* flags, Pool* pool, MemoryLocation* location) {
+  return call(__func__, [&](Context&) {
+    constexpr int read_and_write = 3;
+    pool_of(pool);
+    require(flags != nullptr && location != nullptr);
+    require_device(location->id);
+    *flags = read_and_write;
+  });
+}
+
+WARPMAT_CUDA_API Error cudaDeviceGetGraphMemAttribute(int device, int attribute, void* value) {
+  return call(__func__, [&](Context& context) {
+    require_device(device);
+    require(value != nullptr && attribute >= 0 && attribute <= 3);
+    const std::uint64_t bytes = of_graphs(context);
+    std::memcpy(value, &bytes, sizeof bytes);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaDeviceSetGraphMemAttribute(int device, int attribute, void* value) {
+  return call(__func__, [&](Context&) {
+    require_device(device);
+    require(value != nullptr && (attribute == 1 || attribute == 3));  // the highest figures are those of now
+  });
+}
+
+WARPMAT_CUDA_API Error cudaDeviceGraphMemTrim(int device) {
+  return call(__func__, [&](Context&) { require_device(device); });
+}
+
+WARPMAT_CUDA_PER_THREAD(cudaMallocAsync, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaMallocFromPoolAsync, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaFreeAsync, ptsz)
+
+}  // namespace warpmat::cuda

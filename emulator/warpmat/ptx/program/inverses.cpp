@@ -1,0 +1,140 @@
+#include <warpmat/ptx/program/inverses.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+#include <warpmat/ptx/program/definitions.h>
+#include <warpmat/ptx/program/rewrite.h>
+
+namespace warpmat::code {
+
+namespace {
+
+constexpr std::string_view rcp = "rcp.approx.ftz.f32", ex2 = "ex2.approx.ftz.f32", div = "div.approx.ftz.f32";
+/// Functions that undo themselves.
+constexpr std::array<std::string_view, 6> involutions{"neg.f32", "neg.f64", "neg.f16", "neg.f16x2", "neg.bf16", rcp};
+
+bool is_involution(std::string_view opcode) {
+  return std::ranges::find(involutions, opcode) != involutions.end();
+}
+
+/// Whether `outer` may be the outer one of a pair: its operand is what the inner one computes.
+bool may_undo(std::string_view outer) {
+  return is_involution(outer) || outer == div;
+}
+
+/// Whether `outer` of `inner` is something else: both are opcodes.
+bool undoes(std::string_view outer, std::string_view inner) {
+  return outer == rcp || outer == div ? inner == rcp || inner == ex2 : outer == inner;
+}
+
+class Inverses {
+ public:
+  Inverses(DraftFunction& function, ProgramDraft& draft) : function_(function), draft_(draft), definitions_(function) {}
+
+  void run() {
+    for (int i = 0; i < count(); ++i)
+      if (const int inner = inner_function(i); inner >= 0) inner_[i] = inner;
+    if (!inner_.empty()) rebuild();
+  }
+
+ private:
+  int count() const { return static_cast<int>(function_.operations.size()); }
+  const DraftOperation& at(int i) const { return function_.operations[static_cast<std::size_t>(i)]; }
+  /// The operand of which the outer function is an inverse: a divisor, or the only one.
+  Value operand(int i) const { return at(i).sources.back(); }
+
+  /// A move of one register of 16 bits or more, without a guard.
+  static bool is_move(const DraftOperation& operation) {
+    return operation.opcode.starts_with("mov.") && operation.results.size() == 1 && operation.sources.size() == 1 &&
+           !operation.operation.guarded && !is_constant(operation.sources[0]);
+  }
+
+  /// The operation behind moves that computes what operation `i` reads as `value`, or -1.
+  int writer(int i, Value value) const {
+    int found = definitions_.find(i, value);
+    for (int steps = 0; found >= 0 && is_move(at(found)) && steps < count(); ++steps)
+      found = definitions_.find(found, at(found).sources[0]);
+    return found;
+  }
+
+  /// The function that operation `i` undoes, or -1.
+  int inner_function(int i) const {
+    if (!may_undo(at(i).opcode) || is_constant(operand(i))) return -1;
+    const int inner = writer(i, operand(i));
+    if (inner < 0 || !undoes(at(i).opcode, at(inner).opcode) || is_constant(at(inner).sources[0])) return -1;
+    return at(inner).opcode != ex2 || is_only_reader(i, inner) ? inner : -1;
+  }
+
+  /// Whether no operation but `reader`, and moves, may read what `written` computes.
+  bool is_only_reader(int reader, int written) const {
+    for (int i = 0; i < count(); ++i) {
+      if (i == reader || is_move(at(i))) continue;
+      const auto may_read = [&](Value value) {
+        const int found = is_constant(value) ? -1 : writer(i, value);
+        return found == written || (found < 0 && value == at(written).results[0]);
+      };
+      if (std::ranges::any_of(at(i).sources, may_read) || std::ranges::any_of(at(i).keeps, may_read)) return false;
+    }
+    return std::ranges::find(function_.return_registers, at(written).results[0]) == function_.return_registers.end();
+  }
+
+  void rebuild() {
+    std::map<int, Value> kept;  // by inner function: a register with what is left of both
+    for (const auto& [outer, inner] : inner_)
+      if (!kept.contains(inner)) kept[inner] = new_register(at(inner).sources[0]);
+    Rewrite rewrite(function_);
+    for (int i = 0; i < count(); ++i) {
+      rewrite.come_to(i);
+      if (const auto copy = kept.find(i); copy != kept.end()) keep(copy->second, at(i), rewrite.out);
+      const auto inner = inner_.find(i);
+      rewrite.out.push_back(inner == inner_.end() ? at(i) : replaced(i, inner->second, kept.at(inner->second)));
+    }
+    rewrite.finish();
+  }
+
+  Value new_register(Value like) {
+    function_.registers.push_back(function_.registers[static_cast<std::size_t>(like)]);
+    return static_cast<Value>(function_.registers.size() - 1);
+  }
+
+  /// Before the inner function: its operand, or for ex2 the power of the negative.
+  void keep(Value to, const DraftOperation& inner, std::vector<DraftOperation>& out) {
+    if (inner.opcode != ex2) return out.push_back(move(to, inner.sources[0], inner));
+    out.push_back(draft_.make("neg.f32", {to}, {inner.sources[0]}, inner));
+    out.push_back(draft_.make(std::string(ex2), {to}, {to}, inner));
+  }
+
+  /// What stands in place of the outer function.
+  DraftOperation replaced(int outer, int inner, Value kept) {
+    const DraftOperation& old = at(outer);
+    DraftOperation operation =
+        old.opcode == div ? draft_.make("mul.ftz.f32", {old.results[0]}, {old.sources[0], kept}, old) : move(old.results[0], kept, old);
+    operation.operation.guarded = old.operation.guarded;
+    operation.operation.guard_inverted = old.operation.guard_inverted;
+    operation.guard = old.guard;
+    const bool sign = at(inner).opcode.starts_with("neg.");
+    draft_.program.folded.push_back({old.operation.statement, sign ? Folded::Kind::copied : Folded::Kind::inverted, 0, true});
+    return operation;
+  }
+
+  DraftOperation move(Value to, Value from, const DraftOperation& like) {
+    const bool wide = function_.registers[static_cast<std::size_t>(from)].register_class == RegisterClass::wide;
+    return draft_.make(wide ? "mov.b64" : "mov.b32", {to}, {from}, like);
+  }
+
+  DraftFunction& function_;
+  ProgramDraft& draft_;
+  Definitions definitions_;
+  std::map<int, int> inner_;  ///< by outer function
+};
+
+}  // namespace
+
+void remove_inverses(DraftFunction& function, ProgramDraft& draft) {
+  if (std::ranges::any_of(function.operations, may_undo, &DraftOperation::opcode)) Inverses(function, draft).run();
+}
+
+}  // namespace warpmat::code

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <warpmat/ptx/program/function_resolver.h>
+
+namespace warpmat::code {
+
+/// Removes functions that undo each other, as ptxas does, also behind moves and in another block, the inner one without a guard:
+///   neg of neg                               a move. Of f32, f64, f16, f16x2 and bf16; of .bf16x2 and with .ftz both remain
+///   rcp of rcp, div by rcp                   a move, a product
+///   rcp of ex2, div by ex2                   ex2 of the negative, where nothing else needs the power; a product with it
+/// All of the last two are .approx.ftz.f32: others stay. Results differ: a NaN keeps its payload, and what was rounded twice is exact.
+/// Source: machine code of ptxas 13.0.
+void remove_inverses(DraftFunction& function, ProgramDraft& draft);
+
+}  // namespace warpmat::code

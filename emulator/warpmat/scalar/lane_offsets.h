@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+namespace warpmat::scalar {
+
+/// The addresses of an access by the lanes of a warp to one region of memory.
+struct LaneAddresses {
+  const void* base;       ///< of each lane, 32 of 32 or 64 bits, aligned to 64 bytes
+  bool wide;              ///< 64 bits
+  bool wraps;             ///< addresses have 32 bits; else a sum beyond them is outside
+  std::uint64_t add;      ///< base + add is the offset in the region
+  std::uint32_t lanes;    ///< bit i: lane i accesses
+  std::uint32_t start;    ///< the low bits of the region's address
+  std::uint32_t bytes;    ///< of a lane; a power of two, and its alignment
+  std::uint32_t last;     ///< the largest offset
+  std::uint32_t element;  ///< bytes from a lane's to the next lane's, in a consecutive access
+};
+
+/// `invalid`: an address of `lanes` is outside or misaligned.
+enum class LanePattern : std::uint8_t { invalid, scattered, same, consecutive };
+
+/// Writes the 32 offsets; lanes outside of `lanes` get that of the first of `lanes`. `offsets` is aligned to 64 bytes.
+LanePattern find_lane_offsets(const LaneAddresses& addresses, std::uint32_t* offsets);
+
+}  // namespace warpmat::scalar

@@ -1,0 +1,97 @@
+// Graphs made node by node: kernels, copies, fills, host functions, a child, memory; changed when executable, and by an update.
+
+#include "check.h"
+
+__global__ void add(int* x, int value, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] += value;
+}
+
+void count_call(void* counter) {
+  ++*static_cast<int*>(counter);
+}
+
+int main() {
+  constexpr int n = 100, bytes = n * sizeof(int);
+  int *device = nullptr, host[n], size = n, value = 5, called = 0;
+  CHECK(cudaMalloc(&device, bytes));
+  cudaGraph_t graph, child;
+  CHECK(cudaGraphCreate(&graph, 0));
+  CHECK(cudaGraphCreate(&child, 0));
+
+  cudaGraphNode_t fill, kernel, copy, call, inner, below, empty;
+  cudaMemsetParams zero = {};
+  zero.dst = device;
+  zero.elementSize = 4;
+  zero.value = 1000;
+  zero.width = n;
+  zero.height = 1;
+  CHECK(cudaGraphAddMemsetNode(&fill, graph, nullptr, 0, &zero));
+  void* arguments[] = {&device, &value, &size};
+  cudaKernelNodeParams launch = {};
+  launch.func = reinterpret_cast<void*>(add);
+  launch.gridDim = dim3(4);
+  launch.blockDim = dim3(32);
+  launch.kernelParams = arguments;
+  CHECK(cudaGraphAddKernelNode(&kernel, graph, &fill, 1, &launch));
+  value = 70;
+  CHECK(cudaGraphAddKernelNode(&inner, child, nullptr, 0, &launch));
+  CHECK(cudaGraphAddChildGraphNode(&below, graph, nullptr, 0, child));
+  CHECK(cudaGraphAddEmptyNode(&empty, graph, &below, 1));
+  CHECK(cudaGraphAddMemcpyNode1D(&copy, graph, &empty, 1, host, device, bytes, cudaMemcpyDeviceToHost));
+  CHECK(cudaGraphAddDependencies(graph, &kernel, &below, nullptr, 1));
+  const cudaHostNodeParams host_call = {count_call, &called};
+  CHECK(cudaGraphAddHostNode(&call, graph, &copy, 1, &host_call));
+
+  std::size_t nodes = 0, edges = 0, roots = 0;
+  CHECK(cudaGraphGetNodes(graph, nullptr, &nodes));
+  CHECK(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &edges));
+  CHECK(cudaGraphGetRootNodes(graph, nullptr, &roots));
+  cudaGraphNodeType type;
+  CHECK(cudaGraphNodeGetType(below, &type));
+  cudaGraphExec_t executable;
+  CHECK(cudaGraphInstantiate(&executable, graph, 0));
+  CHECK(cudaGraphLaunch(executable, 0));
+  CHECK(cudaDeviceSynchronize());
+  std::printf("%zu nodes, %zu edges, %zu root, type %d: %d, %d calls\n", nodes, edges, roots, type, host[n - 1], called);
+
+  value = 6;
+  CHECK(cudaGraphExecKernelNodeSetParams(executable, kernel, &launch));
+  CHECK(cudaGraphNodeSetEnabled(executable, call, 0));
+  CHECK(cudaGraphLaunch(executable, 0));
+  CHECK(cudaDeviceSynchronize());
+  std::printf("changed: %d, %d calls\n", host[0], called);
+
+  zero.value = 2000;
+  CHECK(cudaGraphMemsetNodeSetParams(fill, &zero));
+  cudaGraphExecUpdateResultInfo update;
+  CHECK(cudaGraphExecUpdate(executable, graph, &update));
+  CHECK(cudaGraphLaunch(executable, 0));
+  CHECK(cudaDeviceSynchronize());
+  std::printf("updated: %d\n", host[0]);
+  CHECK(cudaGraphDestroyNode(call));
+  std::printf("%s, ", cudaGetErrorName(cudaGraphExecUpdate(executable, graph, &update)));
+  CHECK(cudaGraphAddDependencies(graph, &copy, &fill, nullptr, 1));
+  cudaGraphExec_t circle;
+  std::printf("%s\n", cudaGetErrorName(cudaGraphInstantiate(&circle, graph, 0)));
+
+  // memory of a graph, captured
+  cudaStream_t stream;
+  int* of_graph = nullptr;
+  CHECK(cudaStreamCreate(&stream));
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  CHECK(cudaMallocAsync(&of_graph, bytes, stream));
+  CHECK(cudaMemsetAsync(of_graph, 0, bytes, stream));
+  add<<<4, 32, 0, stream>>>(of_graph, 9, n);
+  CHECK(cudaMemcpyAsync(host, of_graph, bytes, cudaMemcpyDeviceToHost, stream));
+  CHECK(cudaFreeAsync(of_graph, stream));
+  cudaGraph_t captured;
+  CHECK(cudaStreamEndCapture(stream, &captured));
+  cudaGraphExec_t run;
+  CHECK(cudaGraphInstantiate(&run, captured, 0));
+  CHECK(cudaGraphGetNodes(captured, nullptr, &nodes));
+  for (int i = 0; i < 2; ++i) CHECK(cudaGraphLaunch(run, stream));
+  CHECK(cudaStreamSynchronize(stream));
+  std::printf("captured: %zu nodes, %d\n", nodes, host[n - 1]);
+  return 0;
+}
