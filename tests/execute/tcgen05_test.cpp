@@ -82,7 +82,7 @@ class Setup {
                                std::uint32_t{c.negates_a} << 13 | std::uint32_t{c.negates_b} << 14 | std::uint32_t{c.transposes_a} << 15 |
                                std::uint32_t{c.transposes_b} << 16 | static_cast<std::uint32_t>(c.n / 8) << 17 |
                                static_cast<std::uint32_t>(c.m / 16) << 24;
-    const DecodedTensorProduct decoded = decode_tensor_product(*find_tensor_kind(c.kind), bits);
+    const DecodedTensorProduct decoded = decode_tensor_product(*find_tensor_kind(c.kind), {}, bits);
     INFO(decoded.problem.value_or(""));
     REQUIRE_FALSE(decoded.problem);
     product_ = decoded.product;
@@ -108,14 +108,15 @@ class Setup {
           memory_.word(static_cast<int>(rows[static_cast<std::size_t>(i)]), a_column + bit / 32) |= a_[static_cast<std::size_t>(i * k_ + k)]
                                                                                                     << (c_.a.bits == 4 ? 2 : 0) << bit % 32;
         }
-      a = read_operand_a(product_, {c_.first_lane, a_column}, memory_);
+      a = read_a(product_, {c_.first_lane, a_column}, memory_);
     } else {
-      a = read_operand(product_, OperandName::a, of_a, shared_);
+      a = read_a(product_, of_a, shared_);
     }
-    const ProductWords b = read_operand(product_, OperandName::b, of_b, shared_);
+    const ProductWords b = read_b(product_, of_b, shared_);
+    const ProductOperands operands{.a = a, .b = b, .metadata = {}, .scales_a = {}, .scales_b = {}, .accumulates = c_.accumulates};
     for (const Path path : {Path::fast, Path::reference}) {
       TensorMemory memory = memory_;
-      multiply(product_, memory, {c_.first_lane, d_column}, a, b, c_.accumulates, disabled, {.path = path});
+      multiply(product_, operands, memory, {c_.first_lane, d_column}, disabled, {.path = path});
       int wrong = 0;
       for (int i = 0; i < c_.m; ++i)
         for (int j = 0; j < c_.n; ++j) {

@@ -1,6 +1,7 @@
 #include <warpmat/execute/tcgen05.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include <warpmat/execute/fast/fast.h>
@@ -12,47 +13,46 @@ namespace warpmat {
 namespace {
 
 constexpr std::uint32_t chunk_bytes = 16;  // contiguous in every layout
-constexpr std::uint32_t depth_bytes = 32;  // of K, of one row of A in registers and in tensor memory
 constexpr std::size_t tile_rows = 16, tile_columns = 8;
 
-/// Of the words of an operand: the index of that with byte `depth` of K, of row or column `line`.
-std::size_t word_index(OperandName operand, std::size_t line, std::size_t depth) {
-  const std::size_t lane = line % 8 * 4 + depth % chunk_bytes / 4, half = depth / chunk_bytes;
-  if (operand == OperandName::b) return (line / tile_columns * 2 + half) * warp_size + lane;
-  return (line / tile_rows * 4 + half * 2 + line / 8 % 2) * warp_size + lane;
+/// Bytes of K of one row of A or column of B in registers: 32 of the stored A, twice that of B if A is sparse.
+std::uint32_t depth_bytes(const TensorProduct& product, OperandName operand) {
+  return operand == OperandName::b && product.sparse() ? 64 : 32;
 }
 
-std::size_t word_count(const TensorProduct& product, OperandName operand) {
-  const int lines = operand == OperandName::a ? product.shape.m : product.shape.n;
-  return static_cast<std::size_t>(lines) * depth_bytes / 4;
+/// Of the words of an operand whose lines have `depth` bytes: the index of that with byte `byte` of K, of row or column `line`.
+std::size_t word_index(OperandName operand, std::size_t depth, std::size_t line, std::size_t byte) {
+  const std::size_t lane = line % 8 * 4 + byte % chunk_bytes / 4, part = byte / chunk_bytes;
+  if (operand == OperandName::b) return (line / tile_columns * (depth / chunk_bytes) + part) * warp_size + lane;
+  return (line / tile_rows * 4 + part * 2 + line / 8 % 2) * warp_size + lane;
 }
 
-/// Sixteen elements of 4 or 6 bits, packed from byte 0 on, each in a byte as the registers of mma hold it. In shared memory 16 bytes hold
-/// sixteen elements of any narrow type, the rest is padding (PTX ISA 9.1 section 9.7.16.10.4.4, written of kind::mxf8f6f4).
-std::array<std::uint8_t, chunk_bytes> widened(const std::uint8_t* chunk, Format format) {
-  const auto bits = static_cast<std::size_t>(row(format).bits);
-  std::array<std::uint8_t, chunk_bytes> bytes{};
-  for (std::size_t i = 0; i < chunk_bytes; ++i) {
-    std::uint8_t element = 0;
-    for (std::size_t bit = 0; bit < bits; ++bit) {
-      const std::size_t at = i * bits + bit;
-      element = static_cast<std::uint8_t>(element | (chunk[at / 8] >> at % 8 & 1) << bit);
-    }
-    bytes[i] = static_cast<std::uint8_t>(element << container_shift(format));
-  }
-  return bytes;
+/// Lines of an operand that one block has.
+int line_count(const TensorProduct& product, OperandName operand) {
+  return operand == OperandName::a ? product.path->rows : product.b_columns();
+}
+
+/// Whether elements of less than 8 bits have bytes in registers and 16 bytes for sixteen of them in shared memory, the rest of which is
+/// padding (PTX ISA 9.1 section 9.7.16.10.4.4, written of kind::mxf8f6f4).
+bool has_containers(const TensorProduct& product, OperandName operand) {
+  const int bits = row(product.tile->format(operand)).bits;
+  return bits < 8 && product.tile->operand(operand).fragment.element_bits == 8;
 }
 
 class SharedReader {
  public:
-  SharedReader(const TensorProduct& product, OperandName operand, const TensorDescriptor& descriptor, const SharedMemory& memory)
+  SharedReader(const TensorProduct& product, OperandName operand, const TensorDescriptor& descriptor, const SharedMemory& memory,
+               int first_line)
       : operand_(operand),
         format_(product.tile->format(operand)),
-        lines_(static_cast<std::uint32_t>(operand == OperandName::a ? product.shape.m : product.shape.n)),
-        depth_(static_cast<std::uint32_t>(product.shape.k)),
+        lines_(static_cast<std::uint32_t>(line_count(product, operand))),
+        first_line_(static_cast<std::uint32_t>(first_line)),
+        depth_(static_cast<std::uint32_t>(operand == OperandName::a ? product.tile->stored_k() : product.shape.k)),
+        bytes_(depth_bytes(product, operand)),
+        containers_(has_containers(product, operand)),
         descriptor_(descriptor),
         memory_(memory),
-        words_(word_count(product, operand)) {}
+        words_(std::size_t{lines_} * bytes_ / 4) {}
 
   ProductWords read(Major major) {
     check_layout(major);
@@ -76,28 +76,28 @@ class SharedReader {
   }
 
   void read_lines() {
-    const bool narrow = row(format_).bits < 8;
     for (std::uint32_t line = 0; line < lines_; ++line)
-      for (std::uint32_t byte = 0; byte < depth_bytes; byte += chunk_bytes) {
-        const std::uint8_t* const chunk = at(descriptor_.address(Major::k, line, byte));
-        std::uint32_t* const to = words_.data() + word_index(operand_, line, byte);
-        if (narrow)
-          std::memcpy(to, widened(chunk, format_).data(), chunk_bytes);
+      for (std::uint32_t byte = 0; byte < bytes_; byte += chunk_bytes) {
+        const std::uint8_t* const chunk = at(descriptor_.address(Major::k, first_line_ + line, byte));
+        std::uint32_t* const to = words_.data() + word_index(operand_, bytes_, line, byte);
+        if (containers_)
+          std::memcpy(to, unpacked(chunk, row(format_).bits).data(), chunk_bytes);
         else
           std::memcpy(to, chunk, chunk_bytes);
       }
   }
 
-  /// A chunk has several rows or columns of one k.
+  /// A chunk has several rows or columns of one k. The lines begin within a chunk if the first is no multiple of its number.
   void read_transposed() {
-    const auto bytes = static_cast<std::uint32_t>(row(format_).bits) / 8;
+    const auto bytes = static_cast<std::uint32_t>(row(format_).bits) / 8, in_chunk = chunk_bytes / bytes;
     auto* const words = reinterpret_cast<std::uint8_t*>(words_.data());
     for (std::uint32_t k = 0; k < depth_; ++k)
-      for (std::uint32_t first = 0; first < lines_; first += chunk_bytes / bytes) {
-        const std::uint8_t* const chunk = at(descriptor_.address(Major::mn, k, first * bytes));
-        const std::uint32_t count = std::min(chunk_bytes / bytes, lines_ - first);
+      for (std::uint32_t line = 0; line < lines_;) {
+        const std::uint32_t inside = (first_line_ + line) % in_chunk, count = std::min(in_chunk - inside, lines_ - line);
+        const std::uint8_t* const chunk = at(descriptor_.address(Major::mn, k, (first_line_ + line - inside) * bytes));
         for (std::uint32_t i = 0; i < count; ++i)
-          std::memcpy(words + 4 * word_index(operand_, first + i, k * bytes) + k * bytes % 4, chunk + i * bytes, bytes);
+          std::memcpy(words + 4 * word_index(operand_, bytes_, line + i, k * bytes) + k * bytes % 4, chunk + (inside + i) * bytes, bytes);
+        line += count;
       }
   }
 
@@ -114,15 +114,28 @@ class SharedReader {
 
   OperandName operand_;
   Format format_;
-  std::uint32_t lines_, depth_;
+  std::uint32_t lines_, first_line_, depth_, bytes_;
+  bool containers_;
   const TensorDescriptor& descriptor_;
   const SharedMemory& memory_;
   ProductWords words_;
 };
 
+[[noreturn]] void trap_of_copies(OperandName operand, const char* what, int line, std::uint32_t first, int part, std::uint32_t other) {
+  throw OperandTrap(OperandTrap::Kind::undefined, operand, 0, std::nullopt,
+                    format_text("{} of line {} is {:#x} in its first lanes and {:#x} in those of copy {}; all copies must be equal", what,
+                                line, first, other, part));
+}
+
+/// Bits of one word of tensor memory.
+std::uint32_t bits_at(const TensorMemory& memory, TensorCell cell, int first, int count) {
+  return memory.word(cell.lane, cell.column) >> first & static_cast<std::uint32_t>((std::uint64_t{1} << count) - 1);
+}
+
 /// The bits of a word's signs, each above its element.
-std::uint32_t signs_of(Format format) {
-  const int bits = row(format).bits, container = std::max(bits, 8), sign = (bits < 8 ? container_shift(format) : 0) + bits - 1;
+std::uint32_t signs_of(const Form& tile) {
+  const Fragment& fragment = tile.operand(OperandName::a).fragment;
+  const int container = fragment.element_bits, sign = fragment.payload_shift + fragment.payload_bits - 1;
   std::uint32_t signs = 0;
   for (int at = sign; at < 32; at += container) signs |= std::uint32_t{1} << at;
   return signs;
@@ -145,50 +158,210 @@ template <typename Visit>
 void for_each_d(const TensorProduct& product, int first_row, TensorMemory& memory, TensorCell at, const DisabledLanes& disabled,
                 Visit visit) {
   const bool narrow = row(product.tile->format(OperandName::d)).bits == 16;
-  for (int r = 0; r < static_cast<int>(tile_rows); ++r) {
-    const int lane = at.lane + product.lane(first_row + r);
-    if ((disabled[static_cast<std::size_t>(lane / 32)] >> lane % 32 & 1) != 0) continue;
-    for (int column = 0; column < product.shape.n; ++column)
-      visit(d_cell(narrow, static_cast<std::size_t>(column / 8), static_cast<std::size_t>(r), static_cast<std::size_t>(column % 8)),
-            memory.word(lane, at.column + column));
-  }
+  const DataPath& path = *product.path;
+  for (int part = 0; part < path.parts; ++part)
+    for (int r = 0; r < static_cast<int>(tile_rows); ++r) {
+      const int lane = at.lane + path.first_lane(part) + path.lane(first_row + r);
+      if ((disabled[static_cast<std::size_t>(lane / 32)] >> lane % 32 & 1) != 0) continue;
+      for (int i = 0; i < product.d_columns(); ++i) {
+        const int column = part * product.d_columns() + i;
+        visit(d_cell(narrow, static_cast<std::size_t>(column / 8), static_cast<std::size_t>(r), static_cast<std::size_t>(column % 8)),
+              memory.word(lane, at.column + i));
+      }
+    }
 }
+
+/// Bits of a number times 2^-exponent, toward zero where that is below the normal numbers.
+std::uint32_t scaled_down(std::uint32_t bits, Format format, int exponent) {
+  const int fraction = format == Format::f16 ? 10 : 23, width = format == Format::f16 ? 16 : 32;
+  const std::uint32_t sign = bits & std::uint32_t{1} << (width - 1), magnitude = bits ^ sign,
+                      infinity = ((1u << (width - 1 - fraction)) - 1) << fraction;
+  if (exponent == 0 || magnitude >= infinity) return bits;
+  const auto stored = static_cast<int>(magnitude >> fraction);
+  if (stored > exponent) return sign | (magnitude - (static_cast<std::uint32_t>(exponent) << fraction));
+  const std::uint32_t significand = stored == 0 ? magnitude : (magnitude & ((1u << fraction) - 1)) | 1u << fraction;
+  return sign | significand >> (exponent - std::max(stored, 1) + 1);
+}
+
+/// The registers of one tile besides those of A, B, C and D: metadata, selector, scale factors and their ids.
+class OtherOperands {
+ public:
+  OtherOperands(const TensorProduct& product, const ProductOperands& operands) : form_(*product.tile), operands_(operands) {
+    for (std::size_t i = 0; i < registers_.size(); ++i) {
+      pointers_[i] = registers_[i].data();
+      writable_[i] = registers_[i].data();
+    }
+    const std::span<const std::uint32_t* const> all(pointers_);
+    if (!operands.metadata.empty()) {
+      arguments_.source(OperandName::e) = all.subspan(0, 1);
+      arguments_.source(OperandName::selector) = all.subspan(3, 1);
+    }
+    if (operands.scales_a.empty()) return;
+    arguments_.source(OperandName::scale_a) = all.subspan(1, 1);
+    arguments_.source(OperandName::scale_b) = all.subspan(2, 1);
+    arguments_.source(OperandName::ids_a) = arguments_.source(OperandName::ids_b) = all.subspan(3, 2);
+  }
+
+  Arguments& arguments() { return arguments_; }
+
+  void set_rows(int first_row) {
+    if (!operands_.metadata.empty()) set(OperandName::e, 0, operands_.metadata, first_row, static_cast<int>(tile_rows));
+    if (!operands_.scales_a.empty()) set(OperandName::scale_a, 1, operands_.scales_a, first_row, static_cast<int>(tile_rows));
+  }
+  void set_columns(int first_column) { set(OperandName::scale_b, 2, operands_.scales_b, first_column, static_cast<int>(tile_columns)); }
+
+ private:
+  void set(OperandName name, std::size_t at, const ProductBytes& values, int first_line, int lines) {
+    const Fragment& fragment = form_.operand(name).fragment;
+    const int count = name == OperandName::scale_b ? fragment.rows() : fragment.columns();
+    registers_[at].fill(0);
+    for (int line = 0; line < lines; ++line)
+      for (int i = 0; i < count; ++i) {
+        const Element element = name == OperandName::scale_b ? Element{i, line, 0} : Element{line, i, 0};
+        write_element(fragment, RegisterList(&writable_[at], 1), element,
+                      values[static_cast<std::size_t>((first_line + line) * count + i)]);
+      }
+  }
+
+  const Form& form_;
+  const ProductOperands& operands_;
+  std::array<Register, 5> registers_{};  ///< e, scale-a, scale-b, and zeros
+  std::array<const std::uint32_t*, 5> pointers_{};
+  std::array<std::uint32_t*, 5> writable_{};
+  Arguments arguments_;
+};
 
 }  // namespace
 
-ProductWords read_operand(const TensorProduct& product, OperandName operand, const TensorDescriptor& descriptor,
-                          const SharedMemory& memory) {
-  return SharedReader(product, operand, descriptor, memory).read(operand == OperandName::a ? product.major_a : product.major_b);
+std::array<std::uint8_t, chunk_bytes> unpacked(const std::uint8_t* chunk, int bits) {
+  std::array<std::uint8_t, chunk_bytes> bytes{};
+  for (std::size_t i = 0; i < chunk_bytes; ++i) {
+    std::uint8_t element = 0;
+    for (int bit = 0; bit < bits; ++bit) {
+      const std::size_t at = i * static_cast<std::size_t>(bits) + static_cast<std::size_t>(bit);
+      element = static_cast<std::uint8_t>(element | (chunk[at / 8] >> at % 8 & 1) << bit);
+    }
+    bytes[i] = static_cast<std::uint8_t>(element << (bits == 4 ? container_shift(Format::e2m1) : 0));
+  }
+  return bytes;
 }
 
-ProductWords read_operand_a(const TensorProduct& product, TensorCell at, const TensorMemory& memory) {
-  ProductWords words(word_count(product, OperandName::a));
-  for (int line = 0; line < product.shape.m; ++line)
-    for (int column = 0; column < a_columns; ++column)
-      words[word_index(OperandName::a, static_cast<std::size_t>(line), static_cast<std::size_t>(column) * 4)] =
-          memory.word(at.lane + product.lane(line), at.column + column);
+ProductWords read_a(const TensorProduct& product, const TensorDescriptor& descriptor, const SharedMemory& memory) {
+  return SharedReader(product, OperandName::a, descriptor, memory, 0).read(product.major_a);
+}
+
+ProductWords read_b(const TensorProduct& product, const TensorDescriptor& descriptor, const SharedMemory& memory, int first_column) {
+  return SharedReader(product, OperandName::b, descriptor, memory, first_column).read(product.major_b);
+}
+
+ProductWords read_a(const TensorProduct& product, TensorCell at, const TensorMemory& memory, bool shifted) {
+  const DataPath& path = *product.path;
+  const std::uint32_t depth = depth_bytes(product, OperandName::a);
+  ProductWords words(static_cast<std::size_t>(path.rows) * depth / 4);
+  for (int part = 0; part < path.parts; ++part)
+    for (int line = 0; line < path.rows; ++line)
+      for (int column = 0; column < a_columns; ++column) {
+        const int from = shifted && line + 1 < path.rows ? line + 1 : line;
+        const std::uint32_t word = memory.word(at.lane + path.first_lane(part) + path.lane(from), at.column + column);
+        std::uint32_t& to = words[word_index(OperandName::a, depth, static_cast<std::size_t>(line), static_cast<std::size_t>(column) * 4)];
+        if (part != 0 && to != word) trap_of_copies(OperandName::a, "a word of A", line, to, part, word);
+        to = word;
+      }
   return words;
 }
 
-void multiply(const TensorProduct& product, TensorMemory& memory, TensorCell at, ProductWords a, const ProductWords& b, bool accumulates,
+int scale_columns(const TensorProduct& product, OperandName operand) {
+  const int lines = operand == OperandName::scale_a ? product.path->rows : product.shape.n / product.path->parts;
+  return (lines + tensor_quarter - 1) / tensor_quarter;
+}
+
+ProductBytes read_scales(const TensorProduct& product, OperandName operand, TensorCell at, const TensorMemory& memory) {
+  const bool of_a = operand == OperandName::scale_a;
+  const int vector = product.tile->scale_vector, parts = of_a ? 1 : product.path->parts;
+  const int lines = of_a ? product.path->rows : product.shape.n / parts;
+  constexpr int quarters = tensor_lanes / tensor_quarter;
+  ProductBytes scales(static_cast<std::size_t>(lines * parts * vector));
+  for (int quarter = 0; quarter < quarters; ++quarter) {
+    const int part = quarter * parts / quarters;
+    for (int line = 0; line < lines; ++line)
+      for (int factor = 0; factor < vector; ++factor) {
+        const ScalePlace place = scale_place(line, factor, of_a ? product.scale_a_byte : product.scale_b_byte, quarter);
+        const auto scale =
+            static_cast<std::uint8_t>(bits_at(memory, {at.lane + place.cell.lane, at.column + place.cell.column}, place.byte * 8, 8));
+        std::uint8_t& to = scales[static_cast<std::size_t>((part * lines + line) * vector + factor)];
+        const bool first = quarter % (quarters / parts) == 0;
+        if (!first && to != scale) trap_of_copies(operand, "a scale factor", part * lines + line, to, quarter, scale);
+        to = scale;
+      }
+  }
+  return scales;
+}
+
+TensorCell metadata_cell(const TensorProduct& product, TensorCell at) {
+  if (metadata_columns(product) != 1) return at;
+  return {at.lane, (at.column & ~1) | product.selector};
+}
+
+int metadata_columns(const TensorProduct& product) {
+  return row(product.tile->format(OperandName::a)).bits >= 16 ? 1 : 2;
+}
+
+ProductBytes read_metadata(const TensorProduct& product, TensorCell at, const TensorMemory& memory) {
+  const DataPath& path = *product.path;
+  const bool wide = metadata_columns(product) == 1;
+  const int groups = wide ? 8 : 16;
+  const TensorCell from = metadata_cell(product, at);
+  ProductBytes codes(static_cast<std::size_t>(path.rows * groups));
+  for (int part = 0; part < path.parts; ++part)
+    for (int line = 0; line < path.rows; ++line)
+      for (int group = 0; group < groups; ++group) {
+        const MetadataPlace place = metadata_place(path, wide, line, group);
+        const auto code = static_cast<std::uint8_t>(
+            bits_at(memory, {from.lane + path.first_lane(part) + place.cell.lane, from.column + place.cell.column}, place.bit, 4));
+        std::uint8_t& to = codes[static_cast<std::size_t>(line * groups + group)];
+        if (part != 0 && to != code) trap_of_copies(OperandName::e, "a code of metadata", line, to, part, code);
+        to = code;
+      }
+  return codes;
+}
+
+void clear_columns(const TensorProduct& product, const ZeroColumns& columns, ProductWords& b) {
+  const std::uint32_t depth = depth_bytes(product, OperandName::b);
+  for (std::size_t column = 0; column < columns.zero.size(); ++column)
+    for (std::uint32_t byte = 0; columns.zero[column] && byte < depth; byte += 4) b[word_index(OperandName::b, depth, column, byte)] = 0;
+}
+
+void multiply(const TensorProduct& product, const ProductOperands& operands, TensorMemory& memory, TensorCell at,
               const DisabledLanes& disabled, const ExecutionOptions& options) {
   const Form& tile = *product.tile;
+  ProductWords a = operands.a;
   if (product.negates_a != product.negates_b) {  // only products count, and their signs are exact
-    const std::uint32_t signs = signs_of(tile.format(OperandName::a));
+    const std::uint32_t signs = signs_of(tile);
     for (std::uint32_t& word : a) word ^= signs;
   }
-  const TileProducts products{tile, *product.lowering, find_fast_path(tile, *product.lowering), product.column_tiles()};
-  const bool narrow = row(tile.format(OperandName::d)).bits == 16;
+  const bool scaled = tile.scale_vector != 0;  // then each tile has its own scale factors of B
+  const TileProducts products{tile, *product.lowering, find_fast_path(tile, *product.lowering), scaled ? 1 : product.column_tiles()};
+  const Format format = tile.format(OperandName::d);
+  const bool narrow = row(format).bits == 16;
   ProductWords d(static_cast<std::size_t>(product.shape.n) * tile_rows / (narrow ? 2 : 1));
-  const std::size_t a_words = word_count(product, OperandName::a) / static_cast<std::size_t>(product.row_tiles());
+  const std::size_t a_words = a.size() / static_cast<std::size_t>(product.row_tiles());
+  const std::size_t columns = static_cast<std::size_t>(product.column_tiles());
+  const std::size_t b_words = operands.b.size() / columns, d_words = d.size() / columns;
+  OtherOperands others(product, operands);
   for (int i = 0; i < product.row_tiles(); ++i) {
     const int first_row = i * static_cast<int>(tile_rows);
     std::ranges::fill(d, 0u);
-    if (accumulates)
-      for_each_d(product, first_row, memory, at, disabled,
-                 [&](const TileCell& cell, std::uint32_t word) { d[cell.word] |= (narrow ? word & 0xffff : word) << cell.bit; });
-    Arguments arguments;
-    multiply_tiles(products, d.data(), a.data() + static_cast<std::size_t>(i) * a_words, b.data(), arguments, accumulates, options);
+    if (operands.accumulates)
+      for_each_d(product, first_row, memory, at, disabled, [&](const TileCell& cell, std::uint32_t word) {
+        d[cell.word] |= scaled_down(narrow ? word & 0xffff : word, format, operands.scale_d) << cell.bit;
+      });
+    others.set_rows(first_row);
+    const std::uint32_t* const of_a = a.data() + static_cast<std::size_t>(i) * a_words;
+    for (std::size_t first = 0; first < columns; first += static_cast<std::size_t>(products.count)) {
+      if (scaled) others.set_columns(static_cast<int>(first * tile_columns));
+      multiply_tiles(products, d.data() + first * d_words, of_a, operands.b.data() + first * b_words, others.arguments(),
+                     operands.accumulates, options);
+    }
     for_each_d(product, first_row, memory, at, disabled,
                [&](const TileCell& cell, std::uint32_t& word) { word = narrow ? d[cell.word] >> cell.bit & 0xffff : d[cell.word]; });
   }

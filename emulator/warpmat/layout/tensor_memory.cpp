@@ -15,7 +15,46 @@ constexpr std::array shapes{
     TransferShape{"16x32bx2", 16, 1, 1, {{{1, 0}, {2, 0}, {4, 0}, {8, 0}, none}}, {none, none}, true},
 };
 
+constexpr std::array paths{
+    DataPath{'A', 128, 1, false}, DataPath{'B', 64, 2, false}, DataPath{'C', 64, 1, true},  DataPath{'D', 128, 1, false},
+    DataPath{'E', 64, 2, false},  DataPath{'F', 64, 1, true},  DataPath{'G', 32, 4, false},
+};
+
+constexpr std::array<int, 7> row_by_row{1, 2, 4, 8, 16, 32, 64};
+constexpr std::array all_copies{
+    CopyShape{"128x256b", 128, 8, row_by_row, {}},
+    CopyShape{"4x256b", 4, 8, {32, 64}, {}},
+    CopyShape{"128x128b", 128, 4, row_by_row, {}},
+    CopyShape{"64x128b.warpx2::02_13", 64, 4, row_by_row, {64, 0}},
+    CopyShape{"64x128b.warpx2::01_23", 64, 4, {1, 2, 4, 8, 16, 64}, {32, 0}},
+    CopyShape{"32x128b.warpx4", 32, 4, row_by_row, {32, 64}},
+};
+
 }  // namespace
+
+std::span<const DataPath> data_paths() {
+  return paths;
+}
+
+const DataPath& data_path(char name) {
+  return *std::ranges::find(paths, name, &DataPath::name);
+}
+
+std::span<const CopyShape> copy_shapes() {
+  return all_copies;
+}
+
+const CopyShape* find_copy_shape(std::string_view name) {
+  const auto found = std::ranges::find(all_copies, name, &CopyShape::name);
+  return found == all_copies.end() ? nullptr : &*found;
+}
+
+int CopyShape::lane(int row, int copy) const {
+  int lane = 0;
+  for (std::size_t bit = 0; bit < row_bits.size(); ++bit) lane += (row >> bit & 1) * row_bits[bit];
+  for (std::size_t bit = 0; bit < copies.size(); ++bit) lane += (copy >> bit & 1) * copies[bit];
+  return lane;
+}
 
 std::span<const TransferShape> transfer_shapes() {
   return shapes;

@@ -58,4 +58,64 @@ struct Transfer {
 
 inline constexpr int max_transfer_registers = 128;
 
+// How the matrices of a product lie in the lanes of one block: data path layouts A to G (PTX ISA 9.1 section 9.7.16.10.5). Figures 205 to
+// 218 have no words; the rows below are CuTe's `tmem_frg` and `tmem_frg_ws` (mma_traits_sm100_frag.hpp). Evidence: published.
+struct DataPath {
+  char name;    ///< 'A' to 'G'
+  int rows;     ///< of A and D in one block
+  int parts;    ///< of D's columns: each is in 128 / parts lanes. A, its metadata and its scale factors are repeated for each part
+  bool halves;  ///< 16 rows take half of a warp's lanes: the lower half, or the upper half if the address has lane 16
+
+  /// The lane of row `row`, from the first lane of a part on.
+  constexpr int lane(int row) const { return halves ? row % 16 + row / 16 * tensor_quarter : row; }
+  constexpr int first_lane(int part) const { return tensor_lanes / parts * part; }
+
+  friend bool operator==(const DataPath&, const DataPath&) = default;
+};
+
+std::span<const DataPath> data_paths();
+/// Precondition: 'A' to 'G'.
+const DataPath& data_path(char name);
+
+/// The word and the byte of a scale factor. Each quarter of the lanes has its own copy, for the part of D that lies there (figures 231 to
+/// 242 of PTX ISA 9.1 section 9.7.16.10.7, by CuTe's `tmem_sf_frg`).
+struct ScalePlace {
+  TensorCell cell;
+  int byte = 0;
+};
+/// Factor `factor` of line `line` of `lines` (rows of A, columns of B) that belong to one part, in quarter `quarter`; the first factor is
+/// in byte `first_byte`.
+constexpr ScalePlace scale_place(int line, int factor, int first_byte, int quarter) {
+  return {{quarter * tensor_quarter + line % tensor_quarter, line / tensor_quarter}, first_byte + factor};
+}
+
+/// The cell and the first bit of the 4-bit code of sparse metadata for group `group` of row `row`, from the first lane of a part on.
+/// With elements of 8 and 4 bits, row i's 16 codes fill two columns of its lane. With elements of 16 and 32 bits, row i's 8 codes fill
+/// halves of two words: codes 0 to 3 are in the lane of the row without its bit 3, codes 4 to 7 in that with it; that bit selects the half
+/// (figures 262 to 267 of PTX ISA 9.1 section 9.7.16.10.8.4, by CuTe's `tmem_e_frg`; a fork of Triton measured this on an sm_110).
+struct MetadataPlace {
+  TensorCell cell;
+  int bit = 0;
+};
+constexpr MetadataPlace metadata_place(const DataPath& path, bool wide_elements, int row, int group) {
+  if (!wide_elements) return {{path.lane(row), group / 8}, group % 8 * 4};
+  const int from = (row & ~8) | group / 4 << 3;
+  return {{path.lane(from), 0}, (row >> 3 & 1) * 16 + group % 4 * 4};
+}
+
+/// The shape of tcgen05.cp: `rows` lines of shared memory, each of `columns` words, to lanes of tensor memory (section 9.7.16.9.2; which
+/// lanes: CuTe's Copy_Traits, copy_traits_sm100.hpp).
+struct CopyShape {
+  std::string_view name;  ///< "32x128b.warpx4": the shape and its multicast
+  int rows, columns;
+  std::array<int, 7> row_bits;  ///< the lane that each bit of the row's number adds
+  std::array<int, 2> copies;    ///< lanes from a row's first place to others: one for each bit of the copy's number, 0: none
+
+  int copy_count() const { return (copies[0] != 0 ? 2 : 1) * (copies[1] != 0 ? 2 : 1); }
+  int lane(int row, int copy) const;
+};
+
+std::span<const CopyShape> copy_shapes();
+const CopyShape* find_copy_shape(std::string_view name);
+
 }  // namespace warpmat

@@ -15,10 +15,6 @@ std::array<std::uint32_t, 4> in_each_quarter(int first, int count) {
   return {mask, mask, mask, mask};
 }
 
-TensorRegion operand_region(const TensorProduct& product, TensorCell at, int columns) {
-  return {product.shape.m == 128 ? in_each_quarter(0, 32) : in_each_quarter(at.lane % 32, 16), at.column, columns};
-}
-
 }  // namespace
 
 bool TensorRegion::overlaps(const TensorRegion& other) const {
@@ -28,28 +24,41 @@ bool TensorRegion::overlaps(const TensorRegion& other) const {
   return false;
 }
 
-TensorRegion PendingTensorProduct::d_region() const {
-  return operand_region(product, d, d_columns(product));
+const char* PendingTensorWork::noun() const {
+  constexpr std::array nouns{"product", "copy", "shift", "commit"};
+  return nouns[static_cast<std::size_t>(kind)];
 }
 
-TensorRegion PendingTensorProduct::a_region() const {
-  return operand_region(product, *a_place, a_columns);
+TensorRegion region_of(const DataPath& path, TensorCell at, int columns) {
+  return {path.halves ? in_each_quarter(at.lane % tensor_quarter, tensor_quarter / 2) : in_each_quarter(0, tensor_quarter), at.column,
+          columns};
 }
 
-std::optional<int> TensorCore::allocate(int count, int warp, std::uint32_t statement) {
-  for (int first = 0; first + count <= tensor_columns; first += count) {
-    const bool taken =
-        std::ranges::any_of(allocations_, [&](const TensorAllocation& a) { return a.first < first + count && first < a.first + a.count; });
-    if (taken) continue;
-    allocations_.push_back({first, count, warp, statement});
-    last_count_ = count;
-    return first;
-  }
+TensorRegion all_lanes_of(int first_column, int columns) {
+  return {in_each_quarter(0, tensor_quarter), first_column, columns};
+}
+
+std::optional<int> TensorCore::find_free(int count, const TensorCore* peer) const {
+  const auto taken = [&](const TensorCore& core, int first) {
+    return std::ranges::any_of(core.allocations_,
+                               [&](const TensorAllocation& a) { return a.first < first + count && first < a.first + a.count; });
+  };
+  for (int first = 0; first + count <= tensor_columns; first += count)
+    if (!taken(*this, first) && (peer == nullptr || !taken(*peer, first))) return first;
   return std::nullopt;
 }
 
-bool TensorCore::deallocate(int first, int count) {
-  return std::erase_if(allocations_, [&](const TensorAllocation& a) { return a.first == first && a.count == count; }) != 0;
+void TensorCore::allocate(int first, int count, int warp, std::uint32_t statement) {
+  allocations_.push_back({first, count, warp, statement});
+  last_count_ = count;
+}
+
+bool TensorCore::is_allocated(int first, int count) const {
+  return std::ranges::any_of(allocations_, [&](const TensorAllocation& a) { return a.first == first && a.count == count; });
+}
+
+void TensorCore::deallocate(int first, int count) {
+  std::erase_if(allocations_, [&](const TensorAllocation& a) { return a.first == first && a.count == count; });
 }
 
 bool TensorCore::has(int first, int count) const {

@@ -42,40 +42,76 @@ struct PendingTransfer {
   std::vector<Word> words;  ///< of a store
 };
 
-/// A tcgen05.mma, or a tcgen05.commit, which has arrivals and no product. Both happen when a thread waits for the commit.
-struct PendingTensorProduct {
+/// A tcgen05.mma, .cp, .shift, or a .commit, which has arrivals. It happens when a thread waits for the commit. With .cta_group::2 it
+/// touches the same cells of both blocks of a pair; block 0 of `group` blocks is the even one.
+struct PendingTensorWork {
+  enum class Kind : std::uint8_t { product, copy, shift, commit };
+  Kind kind = Kind::commit;
   std::uint32_t statement = 0;
   int warp = 0, lane = 0;
-  TensorProduct product{};
-  TensorCell d{};
-  std::optional<TensorCell> a_place{};  ///< of A in tensor memory
-  TensorDescriptor a_descriptor{}, b_descriptor{};
-  ProductWords a{}, b{};  ///< as they were at the statement
-  bool accumulates = false;
-  DisabledLanes disabled{};
-  std::vector<SharedPlace> arrivals{};
+  int group = 1;
+  std::vector<TensorRegion> writes{}, reads{};  ///< in each block
 
-  bool is_commit() const { return product.kind == nullptr; }
-  TensorRegion d_region() const;
-  TensorRegion a_region() const;
+  // product
+  TensorProduct product{};
+  TensorCell d{}, metadata{}, scale_a{}, scale_b{};
+  std::optional<TensorCell> a_place{};  ///< of A in tensor memory
+  bool shifts_a = false;                ///< .ashift
+  TensorDescriptor a_descriptor{}, b_descriptor{};
+  std::array<ProductWords, 2> a{}, b{};  ///< by block, as shared memory was at the statement; b: its part of the columns
+  ZeroColumns zero{};
+  bool accumulates = false;
+  int scale_d = 0;
+  std::array<DisabledLanes, 2> disabled{};  ///< by block
+
+  // copy, shift
+  const CopyShape* shape = nullptr;
+  int unpacked_bits = 0;  ///< of elements that become bytes; 0: bytes
+  TensorDescriptor source{};
+  TensorCell to{};
+  std::array<ProductBytes, 2> bytes{};  ///< by block, as shared memory was at the statement
+
+  std::vector<SharedPlace> arrivals{};  ///< commit
+
+  bool is_commit() const { return kind == Kind::commit; }
+  /// "product", "copy", "shift".
+  const char* noun() const;
+};
+
+/// The lanes of a product's rows: all, or the half of each quarter in which `at` is.
+TensorRegion region_of(const DataPath& path, TensorCell at, int columns);
+/// All lanes of some columns.
+TensorRegion all_lanes_of(int first_column, int columns);
+
+/// What one of the warps that allocate or free columns for a pair of blocks has asked for.
+struct PairRequest {
+  bool allocates = true;
+  int first = 0, count = 0;
+  int warp = 0;
+  std::uint32_t statement = 0;
 };
 
 /// A block's tensor memory, and what is under way in it.
 ///
-/// Products of a block happen in the order of their statements, each as late as an mbarrier shows it. The ISA promises this order for
-/// products of one accumulator and shape by one thread, or where fences order the threads.
+/// What the threads of a block issue happens in the order of the statements, each as late as an mbarrier shows it. The ISA promises this
+/// order for copies before products, and products of one accumulator and shape, by one thread, or where fences order the threads.
 class TensorCore {
  public:
   TensorMemory memory;
   bool relinquished = false;
-  std::deque<PendingTensorProduct> products;
+  std::deque<PendingTensorWork> work;
   std::vector<PendingTransfer> transfers;
+  std::optional<PairRequest> request;  ///< of .cta_group::2; the warp of the other block has not met it, or
+  std::optional<int> granted;          ///< it has: the first column
 
   const std::vector<TensorAllocation>& allocations() const { return allocations_; }
-  /// The first free columns, at a multiple of their number (assumed); nothing if there are none.
-  std::optional<int> allocate(int count, int warp, std::uint32_t statement);
-  /// False if `first` and `count` are not those of an allocation.
-  bool deallocate(int first, int count);
+  /// The first columns that are free here and in `peer`, if there is one, at a multiple of their number (assumed); nothing if there are
+  /// none.
+  std::optional<int> find_free(int count, const TensorCore* peer) const;
+  void allocate(int first, int count, int warp, std::uint32_t statement);
+  /// Whether `first` and `count` are those of an allocation.
+  bool is_allocated(int first, int count) const;
+  void deallocate(int first, int count);
   /// Whether all columns belong to allocations.
   bool has(int first, int count) const;
   int free_columns() const;

@@ -46,6 +46,13 @@ int WarpState::rank_of(std::uint64_t address) const {
   return tag == 0 ? block_.rank() : tag - 1;
 }
 
+/// The rank of the mbarrier's block in a statement of .cta_group::2, `rank` by its address. An address without a block names the even one
+/// of the pair (assumed): on a GPU, addresses have the rank of their block in bits 24 on, and CUTLASS clears bit 24 where it means that
+/// one.
+int WarpState::pair_rank(std::uint64_t address, int rank) const {
+  return static_cast<std::uint32_t>(address) >> Cluster::rank_at == 0 ? rank & ~1 : rank;
+}
+
 /// Whether the statement arrives at an mbarrier of a block that has exited. No thread can observe that, and an H200 accepts it, so it is
 /// ignored. Nothing orders the block's exit after the arrival, however; observers learn of it.
 bool WarpState::arrives_in_vain(const Mbarrier& what, std::uint64_t address) const {

@@ -26,7 +26,8 @@ class Block;
 struct BarrierState;
 struct PendingProduct;
 struct WarpgroupState;
-struct PendingTensorProduct;
+struct PairRequest;
+struct PendingTensorWork;
 struct PendingTransfer;
 struct TensorRegion;
 
@@ -260,6 +261,7 @@ class WarpState {
   SharedPlace shared_place(int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment, code::Space space,
                            bool remote) const;
   int rank_of(std::uint64_t address) const;
+  int pair_rank(std::uint64_t address, int rank) const;
   bool arrives_in_vain(const code::Mbarrier& what, std::uint64_t address) const;
   std::uint8_t* host_of(const SharedPlace& place) const;
   Step mbarrier(const code::Operation& operation, LaneMask mask);
@@ -338,21 +340,34 @@ class WarpState {
   // tcgen05: warp_tensor_memory.cpp
   Step tensor_memory(const code::Operation& operation, LaneMask mask);
   std::uint32_t uniform_word(const code::Operation& operation, int source, const char* what) const;
+  std::vector<Block*> tensor_blocks(int group, int lane) const;
+  void must_have_peer(int group, int lane) const;
+  std::optional<int> meet_pair(const PairRequest& request);
   bool allocate_columns(const code::Operation& operation);
-  void deallocate_columns(const code::Operation& operation);
-  void must_be_moved(const TensorRegion& region, bool writes) const;
+  bool deallocate_columns(const code::Operation& operation);
+  void must_be_moved(const TensorRegion& region, bool writes, Block& block) const;
   void must_be_idle(const TensorRegion& region, bool writes) const;
-  void must_be_allocated(TensorCell at, int columns, const char* what) const;
+  void must_be_allocated(TensorCell at, int columns, const char* what, Block& block) const;
   void transfer_tensor(const code::Operation& operation, const code::TensorStatement& statement);
   void write_registers(const code::Operation& operation, const Transfer& transfer, TensorCell from);
   void read_registers(const code::Operation& operation, const Transfer& transfer, TensorCell from, PendingTransfer& pending) const;
   void finish_transfers(bool stores);
-  TensorDescriptor tensor_descriptor(const code::Operation& operation, int source, OperandName operand, int lane) const;
-  std::vector<std::uint32_t> read_tensor_operand(const PendingTensorProduct& product, OperandName operand) const;
-  void issue_tensor_product(const code::Operation& operation, int lane);
-  void commit_tensor_products(const code::Operation& operation, int lane);
+
+  // Products, copies and shifts in tensor memory: warp_tensor_work.cpp
+  void issue_tensor_work(const code::Operation& operation, int lane);
+  void issue_tensor_product(const code::Operation& operation, int lane, PendingTensorWork& work);
+  void issue_tensor_copy(const code::Operation& operation, int lane, PendingTensorWork& work);
+  void issue_tensor_shift(const code::Operation& operation, int lane, PendingTensorWork& work);
+  void issue_tensor_commit(const code::Operation& operation, int lane, PendingTensorWork& work);
+  void place_tensor_operands(const code::Operation& operation, int lane, PendingTensorWork& work) const;
+  void must_be_ready(const PendingTensorWork& work, int lane) const;
+  TensorDescriptor tensor_descriptor(const code::Operation& operation, int source, const char* operand, int lane) const;
+  void read_shared_operands(PendingTensorWork& work) const;
+  void must_be_unchanged(const PendingTensorWork& work) const;
   bool arrive_products(const SharedPlace& place);
-  void perform_tensor_product(const PendingTensorProduct& pending);
+  void perform_tensor_work(const PendingTensorWork& work);
+  void multiply_in_block(const PendingTensorWork& work, std::size_t number, Block& block);
+  void move_in_block(const PendingTensorWork& work, std::size_t number, Block& block);
 
   // wmma.load and wmma.store: warp_wmma.cpp
   void move_matrix(const code::Operation& operation, const code::Matrix& matrix);

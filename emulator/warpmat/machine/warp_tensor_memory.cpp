@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -16,6 +17,43 @@ namespace warpmat::machine {
 using code::Operation;
 using code::TensorStatement;
 using TensorAction = code::TensorStatement::Action;
+
+namespace {
+
+/// Whether one lane issues the statement, which happens when a thread waits for a commit behind it.
+bool is_asynchronous(TensorAction action) {
+  return action == TensorAction::multiply || action == TensorAction::copy || action == TensorAction::shift ||
+         action == TensorAction::commit;
+}
+
+/// The number that .abs makes of a word.
+std::uint32_t operand_of_reduction(const TensorStatement& statement, std::uint32_t word) {
+  return statement.absolute ? word & 0x7fffffff : word;
+}
+
+/// One step of tcgen05.ld.red: as min and max of the same type; of f32 a NaN counts with .NaN alone, and -0 is below +0.
+std::uint32_t reduce(const TensorStatement& statement, std::uint32_t a, std::uint32_t b) {
+  using Reduction = TensorStatement::Reduction;
+  b = operand_of_reduction(statement, b);
+  const bool least =
+      statement.reduction == Reduction::min_u32 || statement.reduction == Reduction::min_s32 || statement.reduction == Reduction::min_f32;
+  if (statement.reduction == Reduction::min_u32 || statement.reduction == Reduction::max_u32)
+    return least ? std::min(a, b) : std::max(a, b);
+  const auto ordered = [&](std::uint32_t bits) {  // signed integers in the order of the numbers
+    const bool negative_float =
+        (bits >> 31) != 0 && (statement.reduction == Reduction::min_f32 || statement.reduction == Reduction::max_f32);
+    return static_cast<std::int32_t>(negative_float ? bits ^ 0x7fffffff : bits);
+  };
+  if (statement.reduction == Reduction::min_f32 || statement.reduction == Reduction::max_f32) {
+    constexpr std::uint32_t canonical = 0x7fffffff, infinity = 0x7f800000;
+    const bool a_nan = (a & 0x7fffffff) > infinity, b_nan = (b & 0x7fffffff) > infinity;
+    if ((a_nan && b_nan) || (statement.nan && (a_nan || b_nan))) return canonical;
+    if (a_nan || b_nan) return a_nan ? b : a;
+  }
+  return (ordered(a) < ordered(b)) == least ? a : b;
+}
+
+}  // namespace
 
 /// The value of a source that must be the same in all lanes.
 std::uint32_t WarpState::uniform_word(const Operation& operation, int source, const char* what) const {
@@ -32,13 +70,8 @@ WarpState::Step WarpState::tensor_memory(const Operation& operation, LaneMask ma
     ++split().pc;
     return Step::next;
   }
-  if (statement.action == TensorAction::multiply || statement.action == TensorAction::commit) {
-    for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
-      if (statement.action == TensorAction::multiply)
-        issue_tensor_product(operation, first_lane(rest));
-      else
-        commit_tensor_products(operation, first_lane(rest));
-    }
+  if (is_asynchronous(statement.action)) {
+    for (LaneMask rest = mask; rest != 0; rest &= rest - 1) issue_tensor_work(operation, first_lane(rest));
     ++split().pc;
     return Step::next;
   }
@@ -48,12 +81,13 @@ WarpState::Step WarpState::tensor_memory(const Operation& operation, LaneMask ma
          fmt::format("{} is for whole warps; lanes {:#010x} have exited or do not exist", program_.statements[operation.statement]->opcode,
                      ~mask));
   if (observers_.want(EventKinds::operations)) observers_.tell(EventKinds::operations, &Observer::performs, Event(*this, operation, mask));
-  if (statement.action == TensorAction::allocate && !allocate_columns(operation)) {
+  const bool waits = (statement.action == TensorAction::allocate && !allocate_columns(operation)) ||
+                     (statement.action == TensorAction::deallocate && !deallocate_columns(operation));
+  if (waits) {
     note_wait(operation, mask, true);
     return Step::yield;
   }
   switch (statement.action) {
-    case TensorAction::deallocate: deallocate_columns(operation); break;
     case TensorAction::relinquish: block_.tensor_core().relinquished = true; break;
     case TensorAction::load:
     case TensorAction::store: transfer_tensor(operation, statement); break;
@@ -67,8 +101,51 @@ WarpState::Step WarpState::tensor_memory(const Operation& operation, LaneMask ma
 
 // ---- Allocation
 
-/// Returns false if the columns are not free yet.
+/// The blocks whose tensor memory a statement of .cta_group::`group` touches; of a pair the even one first.
+std::vector<Block*> WarpState::tensor_blocks(int group, int lane) const {
+  if (group == 1) return {&block_};
+  Cluster& cluster = block_.cluster();
+  if (cluster.size() % 2 != 0)
+    trap(lane, std::nullopt,
+         fmt::format(".cta_group::2 is for pairs of blocks, in clusters of an even number of blocks; the cluster has {}", cluster.size()));
+  const int even = block_.rank() & ~1;
+  return {&cluster.block(even), &cluster.block(even + 1)};
+}
+
+/// Traps if the other block of a pair has ended: it must take part as long as statements for the pair are issued.
+void WarpState::must_have_peer(int group, int lane) const {
+  if (group == 2 && tensor_blocks(2, lane)[static_cast<std::size_t>(~block_.rank() & 1)]->finished())
+    trap(lane, std::nullopt, fmt::format("the other block of the pair, block {} of the cluster, has ended", block_.rank() ^ 1));
+}
+
+/// Meets the other block's warp in an allocation or a release of columns for both. Returns the first column once both have come.
+std::optional<int> WarpState::meet_pair(const PairRequest& request) {
+  TensorCore& core = block_.tensor_core();
+  if (core.request && core.request->warp != index_) return std::nullopt;
+  if (core.granted) {
+    core.request.reset();
+    return std::exchange(core.granted, std::nullopt);
+  }
+  if (!core.request) block_.make_progress();
+  core.request = request;
+  must_have_peer(2, 0);
+  TensorCore& peer = block_.cluster().block(block_.rank() ^ 1).tensor_core();
+  if (!peer.request || peer.granted) return std::nullopt;
+  if (peer.request->allocates != request.allocates || peer.request->count != request.count || peer.request->first != request.first)
+    trap(0, std::nullopt,
+         fmt::format("the other block of the pair {} {} columns at {}; both blocks must do the same",
+                     peer.request->allocates ? "allocates" : "frees", peer.request->count, statement_name(peer.request->statement)));
+  const std::optional<int> first = request.allocates ? core.find_free(request.count, &peer) : std::optional(request.first);
+  if (!first) return std::nullopt;
+  peer.granted = first;
+  core.request.reset();
+  block_.make_progress();
+  return first;
+}
+
+/// Returns false if the columns are not free yet, or if the other block of a pair has not come.
 bool WarpState::allocate_columns(const Operation& operation) {
+  const TensorStatement& statement = program_.tensor_statements[operation.detail];
   TensorCore& core = block_.tensor_core();
   const std::uint32_t count = uniform_word(operation, 1, "the number of columns");
   if (count < 32 || count > tensor_columns || !std::has_single_bit(count))
@@ -79,12 +156,16 @@ bool WarpState::allocate_columns(const Operation& operation) {
          fmt::format("{} columns are more than the {} of the allocation before; a block's allocations must not grow", count,
                      core.last_count()));
   const auto* const addresses = at<std::uint64_t>(source_slot(operation, 0));
-  const SharedPlace place = shared_place(0, addresses[0], 4, 4, program_.tensor_statements[operation.detail].space, false);
+  const SharedPlace place = shared_place(0, addresses[0], 4, 4, statement.space, false);
   for (int lane = 1; lane < warp_size; ++lane)
     if (addresses[lane] != addresses[0])
       trap(lane, addresses[lane], "the address for the result of tcgen05.alloc is another one than in lane 0");
-  const std::optional<int> first = core.allocate(static_cast<int>(count), index_, operation.statement);
+  const auto columns = static_cast<int>(count);
+  const std::optional<int> first = statement.variant.group == 2
+                                       ? meet_pair({.count = columns, .warp = index_, .statement = operation.statement})
+                                       : core.find_free(columns, nullptr);
   if (!first) return false;
+  core.allocate(*first, columns, index_, operation.statement);
   const auto address = static_cast<std::uint32_t>(*first);
   std::memcpy(host_of(place), &address, sizeof address);
   observers_.tell(EventKinds::shared_accesses, &Observer::shared_written, SharedRange{place.rank, place.offset, 4});
@@ -93,53 +174,64 @@ bool WarpState::allocate_columns(const Operation& operation) {
   return true;
 }
 
-void WarpState::deallocate_columns(const Operation& operation) {
+/// Returns false if the other block of a pair has not come: the ISA lets it wait, so that a program which relies on less shows it.
+bool WarpState::deallocate_columns(const Operation& operation) {
   TensorCore& core = block_.tensor_core();
   const TensorCell at = tensor_place(uniform_word(operation, 0, "the address"));
   const auto count = static_cast<int>(uniform_word(operation, 1, "the number of columns"));
-  TensorRegion region{{all_lanes, all_lanes, all_lanes, all_lanes}, at.column, count};
-  must_be_idle(region, true);
-  if (at.lane != 0 || !core.deallocate(at.column, count))
+  must_be_idle(all_lanes_of(at.column, count), true);
+  if (at.lane != 0 || !core.is_allocated(at.column, count))
     trap(0, std::nullopt,
          fmt::format("{} columns from lane {}, column {} on are none that tcgen05.alloc has given: {}", count, at.lane, at.column,
                      core.describe_allocations()));
+  if (program_.tensor_statements[operation.detail].variant.group == 2 &&
+      !meet_pair({.allocates = false, .first = at.column, .count = count, .warp = index_, .statement = operation.statement}))
+    return false;
+  core.deallocate(at.column, count);
+  forget_polls();
   block_.make_progress();
+  return true;
 }
 
 // ---- Loads and stores
 
-/// Traps if a store to `region` has not been waited for; with `writes` also if a load from it has not.
-void WarpState::must_be_moved(const TensorRegion& region, bool writes) const {
-  for (const PendingTransfer& transfer : block_.tensor_core().transfers)
+/// Traps if a store to `region` of `block` has not been waited for; with `writes` also if a load from it has not.
+void WarpState::must_be_moved(const TensorRegion& region, bool writes, Block& block) const {
+  for (const PendingTransfer& transfer : block.tensor_core().transfers)
     if ((transfer.stores || writes) &&
         std::ranges::any_of(transfer.regions, [&](const TensorRegion& other) { return other.overlaps(region); }))
       trap(-1, std::nullopt,
-           fmt::format("the {} of warp {} at {} may still be under way: tcgen05.wait::{} has not followed it",
-                       transfer.stores ? "store" : "load", transfer.warp, statement_name(transfer.statement),
-                       transfer.stores ? "st" : "ld"));
+           fmt::format("the {} of warp {}{} at {} may still be under way: tcgen05.wait::{} has not followed it",
+                       transfer.stores ? "store" : "load", transfer.warp, &block == &block_ ? "" : " of the other block",
+                       statement_name(transfer.statement), transfer.stores ? "st" : "ld"));
 }
 
-/// Traps if asynchronous work that was not waited for touches `region`: products that write it and stores; with `writes` also what reads
-/// it.
+/// Traps if asynchronous work that was not waited for touches `region` of this block: what writes it and stores; with `writes` also what
+/// reads it.
 void WarpState::must_be_idle(const TensorRegion& region, bool writes) const {
-  const TensorCore& core = block_.tensor_core();
-  for (const PendingTensorProduct& product : core.products) {
-    if (product.is_commit()) continue;
-    const bool reads_it = writes && product.a_place && product.a_region().overlaps(region);
-    if (reads_it || product.d_region().overlaps(region))
-      trap(-1, std::nullopt,
-           fmt::format("the product at {} may still {} these columns: no thread has waited for the mbarrier of a tcgen05.commit behind it",
-                       statement_name(product.statement), reads_it ? "read" : "write"));
+  const auto overlaps = [&](const TensorRegion& other) { return other.overlaps(region); };
+  Cluster& cluster = block_.cluster();
+  for (const int rank : {block_.rank(), block_.rank() ^ 1}) {
+    if (rank >= cluster.size() || !cluster.block(rank).has_tensor_core()) continue;
+    for (const PendingTensorWork& work : cluster.block(rank).tensor_core().work) {
+      if (rank != block_.rank() && work.group == 1) continue;
+      const bool written = std::ranges::any_of(work.writes, overlaps);
+      if (written || (writes && std::ranges::any_of(work.reads, overlaps)))
+        trap(-1, std::nullopt,
+             fmt::format("the {} at {} may still {} these columns: no thread has waited for the mbarrier of a tcgen05.commit behind it",
+                         work.noun(), statement_name(work.statement), written ? "write" : "read"));
+    }
   }
-  must_be_moved(region, writes);
+  must_be_moved(region, writes, block_);
 }
 
-/// Traps unless `columns` from `at` on are allocated.
-void WarpState::must_be_allocated(TensorCell at, int columns, const char* what) const {
-  const TensorCore& core = block_.tensor_core();
+/// Traps unless `columns` from `at` on are allocated in `block`.
+void WarpState::must_be_allocated(TensorCell at, int columns, const char* what, Block& block) const {
+  const TensorCore& core = block.tensor_core();
   if (at.column < 0 || !core.has(at.column, columns))
     trap(-1, std::nullopt,
-         fmt::format("{} takes {} columns from column {} on, and {}", what, columns, at.column, core.describe_allocations()));
+         fmt::format("{} takes {} columns from column {} on, and {}{}", what, columns, at.column, core.describe_allocations(),
+                     &block == &block_ ? "" : " in the other block"));
 }
 
 void WarpState::transfer_tensor(const Operation& operation, const TensorStatement& statement) {
@@ -155,7 +247,7 @@ void WarpState::transfer_tensor(const Operation& operation, const TensorStatemen
   PendingTransfer pending{
       .statement = operation.statement, .warp = index_, .stores = stores, .regions = regions_of(transfer, from), .words = {}};
   for (const TensorRegion& region : pending.regions) {
-    must_be_allocated({from.lane, region.first_column}, region.columns, stores ? "the store" : "the load");
+    must_be_allocated({from.lane, region.first_column}, region.columns, stores ? "the store" : "the load", block_);
     must_be_idle(region, stores);
   }
   if (stores)
@@ -176,6 +268,13 @@ void WarpState::write_registers(const Operation& operation, const Transfer& tran
     auto* const to = at<std::uint32_t>(result_slot(operation, reg));
     for (int lane = 0; lane < warp_size; ++lane)
       to[lane] = transfer.halves ? (word(lane, reg, 0) & 0xffff) | word(lane, reg, 1) << 16 : word(lane, reg, 0);
+  }
+  const TensorStatement& statement = program_.tensor_statements[operation.detail];
+  if (statement.reduction == TensorStatement::Reduction::none) return;
+  auto* const reduced = at<std::uint32_t>(result_slot(operation, transfer.registers()));
+  for (int lane = 0; lane < warp_size; ++lane) {
+    reduced[lane] = operand_of_reduction(statement, word(lane, 0, 0));
+    for (int reg = 1; reg < transfer.registers(); ++reg) reduced[lane] = reduce(statement, reduced[lane], word(lane, reg, 0));
   }
 }
 
@@ -199,121 +298,6 @@ void WarpState::finish_transfers(bool stores) {
       for (const PendingTransfer::Word& word : transfer.words)
         core.memory.word(word.place.lane, word.place.column) = word.half ? word.bits & 0xffff : word.bits;
   std::erase_if(core.transfers, is_done);
-}
-
-// ---- Products
-
-/// The descriptor of operand `operand`; traps if it is none.
-TensorDescriptor WarpState::tensor_descriptor(const Operation& operation, int source, OperandName operand, int lane) const {
-  const DecodedTensorDescriptor decoded = decode_tensor_descriptor(at<std::uint64_t>(source_slot(operation, source))[lane]);
-  if (decoded.problem) trap(lane, std::nullopt, fmt::format("the descriptor of operand {} {}", name(operand), *decoded.problem));
-  return decoded.descriptor;
-}
-
-/// Operand a or b of a product as it is now.
-ProductWords WarpState::read_tensor_operand(const PendingTensorProduct& product, OperandName operand) const {
-  if (operand == OperandName::a && product.a_place) return read_operand_a(product.product, *product.a_place, block_.tensor_core().memory);
-  try {
-    return read_operand(product.product, operand, operand == OperandName::a ? product.a_descriptor : product.b_descriptor,
-                        SharedMemory::borrowing(block_.shared(), program_.shared_base));
-  } catch (const Trap& error) {
-    trap(product.lane, error.address, error.reason);
-  }
-}
-
-void WarpState::issue_tensor_product(const Operation& operation, int lane) {
-  const TensorStatement& statement = program_.tensor_statements[operation.detail];
-  const DecodedTensorProduct decoded = decode_tensor_product(*statement.kind, source_word(operation, 3, lane));
-  if (decoded.problem) trap(lane, std::nullopt, *decoded.problem);
-  PendingTensorProduct pending{.statement = operation.statement, .warp = index_, .lane = lane, .product = decoded.product};
-  const int m = pending.product.shape.m;
-  const auto place = [&](int source, int columns, const char* what) {
-    const TensorCell at = tensor_place(source_word(operation, source, lane));
-    if (at.lane != 0 && (m == 128 || at.lane != 16))
-      trap(lane, std::nullopt,
-           fmt::format("{} begins in lane {}; with M = {} it begins in lane {}", what, at.lane, m, m == 128 ? "0" : "0 or 16"));
-    must_be_allocated(at, columns, what);
-    return at;
-  };
-  pending.d = place(0, d_columns(pending.product), "D");
-  if (statement.a_in_tensor_memory) {
-    if (pending.product.major_a == Major::mn)
-      trap(lane, std::nullopt, "A in tensor memory is K-major; bit 15 of the instruction descriptor is 1");
-    pending.a_place = place(1, a_columns, "A");
-    if (pending.a_place->lane != pending.d.lane)
-      trap(lane, std::nullopt,
-           fmt::format("A begins in lane {} and D in lane {}; both must begin in the same", pending.a_place->lane, pending.d.lane));
-    must_be_moved(pending.a_region(), false);
-  } else {
-    pending.a_descriptor = tensor_descriptor(operation, 1, OperandName::a, lane);
-  }
-  must_be_moved(pending.d_region(), true);
-  pending.b_descriptor = tensor_descriptor(operation, 2, OperandName::b, lane);
-  for (std::size_t i = 0; i < statement.disabled_words; ++i) pending.disabled[i] = source_word(operation, 4 + static_cast<int>(i), lane);
-  const LaneMask enabled = *at<LaneMask>(source_slot(operation, 4 + statement.disabled_words));
-  pending.accumulates = (enabled & lane_bit(lane)) != 0;
-  pending.a = read_tensor_operand(pending, OperandName::a);
-  pending.b = read_tensor_operand(pending, OperandName::b);
-  block_.tensor_core().products.push_back(std::move(pending));
-}
-
-void WarpState::commit_tensor_products(const Operation& operation, int lane) {
-  const TensorStatement& statement = program_.tensor_statements[operation.detail];
-  PendingTensorProduct pending{.statement = operation.statement, .warp = index_, .lane = lane};
-  SharedPlace place = shared_place(lane, at<std::uint64_t>(source_slot(operation, 0))[lane], 8, 8, statement.space, true);
-  if (statement.multicast) {
-    const std::uint32_t blocks = source_word(operation, 1, lane) & 0xffff;
-    const int count = block_.cluster().size();
-    if (blocks >> count != 0)
-      trap(lane, std::nullopt, fmt::format("the mask {:#x} names blocks that a cluster of {} does not have", blocks, count));
-    for (place.rank = 0; place.rank < count; ++place.rank)
-      if ((blocks >> place.rank & 1) != 0) pending.arrivals.push_back(place);
-  } else {
-    pending.arrivals.push_back(place);
-  }
-  for (const SharedPlace& arrival : pending.arrivals) must_be_mbarrier(lane, arrival);
-  block_.tensor_core().products.push_back(std::move(pending));
-}
-
-/// Performs the oldest commit that arrives at `place`, after the products before it. Returns false if there is none.
-bool WarpState::arrive_products(const SharedPlace& place) {
-  Cluster& cluster = block_.cluster();
-  for (int rank = 0; rank < cluster.size(); ++rank) {
-    Block& block = cluster.block(rank);
-    if (!block.has_tensor_core()) continue;
-    std::deque<PendingTensorProduct>& products = block.tensor_core().products;
-    const auto commit = std::ranges::find_if(
-        products, [&](const PendingTensorProduct& p) { return std::ranges::find(p.arrivals, place) != p.arrivals.end(); });
-    if (commit == products.end()) continue;
-    for (auto left = commit - products.begin() + 1; left > 0; --left) {
-      const PendingTensorProduct next = std::move(products.front());
-      products.pop_front();
-      block.warps()[static_cast<std::size_t>(next.warp)]->perform_tensor_product(next);
-    }
-    return true;
-  }
-  return false;
-}
-
-/// By the warp that issued it.
-void WarpState::perform_tensor_product(const PendingTensorProduct& pending) {
-  if (pending.is_commit()) {
-    for (const SharedPlace& place : pending.arrivals) arrive_at_mbarrier(place, pending.lane, pending.statement);
-    return;
-  }
-  for (const OperandName operand : {OperandName::a, OperandName::b})
-    if (read_tensor_operand(pending, operand) != (operand == OperandName::a ? pending.a : pending.b))
-      trap(pending.lane, std::nullopt,
-           fmt::format(
-               "memory that operand {} of the product at {} reads has changed since that statement: it may be read until a thread has "
-               "waited for the mbarrier of a tcgen05.commit behind it",
-               name(operand), statement_name(pending.statement)));
-  try {
-    multiply(pending.product, block_.tensor_core().memory, pending.d, pending.a, pending.b, pending.accumulates, pending.disabled,
-             launch_.options.execution);
-  } catch (const Trap& error) {
-    trap(pending.lane, error.address, fmt::format("{}, of the product at {}", error.reason, statement_name(pending.statement)));
-  }
 }
 
 }  // namespace warpmat::machine

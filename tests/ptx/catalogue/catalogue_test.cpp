@@ -70,10 +70,6 @@ TEST_CASE("an unknown opcode is explained", "[catalogue]") {
   CHECK_FALSE(find_row("selp.rn.s64"));
   CHECK(explain_unknown_row("selp.rn.s64").find("selp") != std::string::npos);
   CHECK(explain_unknown_row("tex.2d.v4.f32.f32") == "'tex.2d.v4.f32.f32' is not executed: warpmat has no textures");
-  CHECK(explain_unknown_row("tcgen05.cp.cta_group::1.128x256b") ==
-        "'tcgen05.cp.cta_group::1.128x256b' is not executed: warpmat does not copy from shared to tensor memory");
-  CHECK(explain_unknown_row("tcgen05.mma.ws.cta_group::1.kind::f16") ==
-        "'tcgen05.mma.ws.cta_group::1.kind::f16' is not executed: warpmat has no weight-stationary products in tensor memory");
   CHECK(explain_unknown_row("tcgen05.ld.sync.aligned").find("the nearest is tcgen05.ld.sync.aligned(") != std::string::npos);
   CHECK(explain_unknown_row("sust.b.2d.b32.trap") == "'sust.b.2d.b32.trap' is not executed: warpmat has no surfaces");
   CHECK(explain_unknown_row("movo.b32") ==

@@ -206,20 +206,9 @@ struct Refusal {
 };
 
 constexpr std::array refusals{
-    Refusal{"tex.", "warpmat has no textures"},
-    Refusal{"tld4.", "warpmat has no textures"},
-    Refusal{"txq.", "warpmat has no textures"},
-    Refusal{"suld.", "warpmat has no surfaces"},
-    Refusal{"sust.", "warpmat has no surfaces"},
-    Refusal{"sured.", "warpmat has no surfaces"},
+    Refusal{"tex.", "warpmat has no textures"},  Refusal{"tld4.", "warpmat has no textures"}, Refusal{"txq.", "warpmat has no textures"},
+    Refusal{"suld.", "warpmat has no surfaces"}, Refusal{"sust.", "warpmat has no surfaces"}, Refusal{"sured.", "warpmat has no surfaces"},
     Refusal{"suq.", "warpmat has no surfaces"},
-    Refusal{"tcgen05.cp.", "warpmat does not copy from shared to tensor memory"},
-    Refusal{"tcgen05.shift.", "warpmat does not shift rows of tensor memory"},
-    Refusal{"tcgen05.ld.red.", "warpmat has loads of tensor memory without reductions"},
-    Refusal{"tcgen05.mma", "warpmat has no sparse products in tensor memory", ".sp"},
-    Refusal{"tcgen05.mma.", "warpmat has no weight-stationary products in tensor memory", ".ws"},
-    Refusal{"tcgen05.mma.", "warpmat has no block scales in tensor memory", ".kind::mx"},
-    Refusal{"tcgen05.mma.", "warpmat does not shift the rows of A", ".ashift"},
 };
 
 constexpr std::array absences{

@@ -78,6 +78,14 @@ struct TensorRule {
 
 constexpr std::string_view of_tensor_memory = "PTX ISA 9.1, its figures as CuTe has them; no card compared";
 constexpr std::array tensor_rules{
+    TensorRule{".mma.ws", Label::assumed, "as dense products without .ws of one block; layouts of CuTe; no card compared"},
+    TensorRule{".mma.sp", Label::assumed,
+               "as dense products of one block, over the stored elements of A; layouts of CuTe; no card compared"},
+    TensorRule{".mma.cta_group::2", Label::assumed, "as products of one block; layouts of CuTe; no card compared"},
+    TensorRule{".shift", Label::assumed, "the direction, and that it is one warp's lanes: the ISA's text leaves both open"},
+    TensorRule{".b8x16", Label::assumed, "the place of an element in its byte, as in ldmatrix: the ISA's figures are lost"},
+    TensorRule{".kind::mxf8f6f4", Label::assumed,
+               "6-bit types and pairs of two types as e4m3; e4m3, e5m2 and e2m1 with themselves are published: MMA-Sim, arXiv 2511.10909"},
     TensorRule{".kind::i8", Label::assumed, "exact sums, saturated as mma; no card compared"},
     TensorRule{".kind::f8f6f4", Label::assumed,
                "6-bit types and pairs of two types as e4m3; e4m3, e5m2 and e2m1 with themselves are published: MMA-Sim, arXiv 2511.10909"},

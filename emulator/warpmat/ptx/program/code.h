@@ -204,21 +204,40 @@ struct TensorStatement {
     allocate,    ///< sources: where the address goes in shared memory, the number of columns
     deallocate,  ///< the address, the number of columns
     relinquish,
-    load,   ///< the address; results: the registers
+    load,   ///< the address; results: the registers, and of .red the reduction
     store,  ///< the address, the registers
     wait_load,
     wait_store,
     fence,
     commit,    ///< the mbarrier; .multicast::cluster: the mask of blocks
-    multiply,  ///< D's address, A's address or descriptor, B's descriptor, the instruction descriptor, disabled lanes, enable-input-d
+    copy,      ///< the address, the descriptor
+    shift,     ///< the address
+    multiply,  ///< D's address, A's address or descriptor, B's descriptor, then as the functions below say
   };
+  enum class Reduction : std::uint8_t { none, min_u32, max_u32, min_s32, max_s32, min_f32, max_f32 };
   Action action = Action::fence;
-  Space space = Space::generic;      ///< allocate, commit
-  bool multicast = false;            ///< commit
-  Transfer transfer{};               ///< load, store
-  const TensorKind* kind = nullptr;  ///< multiply
-  bool a_in_tensor_memory = false;   ///< multiply
-  std::uint8_t disabled_words = 0;   ///< multiply: sources that say which lanes of D are not written
+  Space space = Space::generic;           ///< allocate, commit
+  bool multicast = false;                 ///< commit
+  Transfer transfer{};                    ///< load, store
+  Reduction reduction = Reduction::none;  ///< load
+  bool absolute = false, nan = false;     ///< of the reduction
+  const CopyShape* shape = nullptr;       ///< copy
+  std::uint8_t unpacked_bits = 0;         ///< copy: of elements that become bytes; 0: bytes move
+  const TensorKind* kind = nullptr;       ///< multiply
+  TensorVariant variant{};                ///< multiply; its group also of the others
+  bool a_in_tensor_memory = false;        ///< multiply
+  bool shifts_a = false;                  ///< multiply
+  std::uint8_t disabled_words = 0;        ///< multiply: sources that say which lanes of D are not written
+  std::uint8_t scale_d = 0;               ///< multiply: D counts 2^-scale_d times
+  bool masks_columns = false;             ///< multiply: the last source is a zero-column mask
+
+  // The sources of multiply.
+  int metadata_source() const { return 3; }  ///< of sparse A
+  int descriptor_source() const { return variant.sparse ? 4 : 3; }
+  int scale_source() const { return descriptor_source() + 1; }     ///< of A, then of B
+  int disabled_source() const { return descriptor_source() + 1; }  ///< a kind with scale factors has none
+  int enable_source() const { return descriptor_source() + 1 + (variant.scale_vector != 0 ? 2 : disabled_words); }
+  int mask_source() const { return enable_source() + 1; }
 };
 
 /// Bytes that a call copies between the two functions' local memories, in each lane.

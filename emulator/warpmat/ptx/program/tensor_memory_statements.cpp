@@ -43,7 +43,25 @@ constexpr std::array names{Name{".alloc", Action::allocate},
                            Name{".fence::before_thread_sync", Action::fence},
                            Name{".fence::after_thread_sync", Action::fence},
                            Name{".commit", Action::commit},
+                           Name{".cp", Action::copy},
+                           Name{".shift", Action::shift},
                            Name{".mma", Action::multiply}};
+
+struct ReductionName {
+  std::string_view operation, type;
+  TensorStatement::Reduction reduction;
+};
+constexpr std::array reductions{
+    ReductionName{".min", ".u32", TensorStatement::Reduction::min_u32}, ReductionName{".max", ".u32", TensorStatement::Reduction::max_u32},
+    ReductionName{".min", ".s32", TensorStatement::Reduction::min_s32}, ReductionName{".max", ".s32", TensorStatement::Reduction::max_s32},
+    ReductionName{".min", ".f32", TensorStatement::Reduction::min_f32}, ReductionName{".max", ".f32", TensorStatement::Reduction::max_f32}};
+
+/// The scale factors of a row of A: .scale_vec::NX, or .block32 and .block16, which kind::mxf8f6f4 and kind::mxf4 may leave out.
+int scale_vector(const Match& match, const TensorKind& kind) {
+  if (!kind.scaled()) return 0;
+  const bool most = match.has(".scale_vec::4X") || match.has(".block16");
+  return most ? kind.vectors.back() : kind.vectors.front();
+}
 
 }  // namespace
 
@@ -98,11 +116,14 @@ void FunctionResolver::tensor_transfer(const Match& match, TensorStatement& stat
     fail(fmt::format("{} would move {} registers; {} are the most, with .x{}", statement_->opcode, transfer.registers(),
                      max_transfer_registers, max_transfer_registers / transfer.shape->registers));
   const bool loads = statement.action == Action::load;
-  const std::size_t end = transfer.shape->has_second ? 3 : 2, registers_at = loads ? 0 : end - 1;
+  const auto* const reduction = std::ranges::find_if(
+      reductions, [&](const ReductionName& r) { return match.has(".red") && match.has(r.operation) && match.has(r.type); });
+  const std::size_t reduced = reduction != reductions.end() ? 1 : 0;
+  const std::size_t end = (transfer.shape->has_second ? 3 : 2) + reduced, registers_at = loads ? 0 : end - 1;
   must_end_at(end);
-  operation.sources = {tensor_address(operand(loads ? 1 : 0))};
+  operation.sources = {tensor_address(operand(loads ? 1 + reduced : 0))};
   if (transfer.shape->has_second) {
-    syntax::Operand offset = operand(loads ? 2 : 1);
+    syntax::Operand offset = operand(loads ? 2 + reduced : 1);
     const bool negative = std::exchange(offset.negative, false);
     const auto columns = static_cast<std::int32_t>(immediate(offset));
     transfer.second_columns = negative ? -columns : columns;
@@ -114,38 +135,87 @@ void FunctionResolver::tensor_transfer(const Match& match, TensorStatement& stat
   const std::vector<Value> values = group(written, word_type(), loads, static_cast<std::size_t>(transfer.registers()));
   std::vector<Value>& to = loads ? operation.results : operation.sources;
   to.insert(to.end(), values.begin(), values.end());
+  if (reduced == 0) return;
+  statement.reduction = reduction->reduction;
+  statement.absolute = match.has(".abs");
+  statement.nan = match.has(".NaN");
+  operation.results.push_back(result(operand(1), *catalogue::find_value_type(reduction->type.substr(1))));
 }
 
-/// mma [d], a-desc or [a], b-desc, idesc{, {lanes}}, enable-input-d{, scale-input-d}.
+/// mma{.ws}{.sp} [d], a-desc or [a], b-desc{, [metadata]}, idesc, ... as TensorStatement says.
 void FunctionResolver::tensor_product(const Match& match, TensorStatement& statement, DraftOperation& operation) {
   const Target& target = *draft_.program.target;
   for (const std::string_view qualifier : match.qualifiers)
     if (const TensorKind* kind = find_tensor_kind(qualifier.substr(1))) statement.kind = kind;
-  const bool own = target.features == Target::Features::architecture && (target.number == 100 || target.number == 110);
-  if (match.has(".kind::i8") && !own) fail(fmt::format("{} needs sm_100a or sm_110a; the target is {}", statement_->opcode, target.name));
+  statement.variant.sparse = match.has(".sp");
+  statement.variant.weights = match.has(".ws");
+  statement.variant.scale_vector = scale_vector(match, *statement.kind);
+  check_product_target(match, target);
   const ValueType& descriptor = *catalogue::find_value_type("b64");
   operation.sources = {tensor_address(operand(0))};
   statement.a_in_tensor_memory = operand(1).kind == Kind::address;
+  statement.shifts_a = match.has(".ashift");
+  if (statement.shifts_a && !statement.a_in_tensor_memory) fail(operand(1), ".ashift goes with an A in tensor memory");
+  if (statement.shifts_a && (match.has(".collector::a::use") || match.has(".collector::a::fill")))
+    fail(".ashift goes with .collector::a::lastuse and .collector::a::discard");
   operation.sources.push_back(statement.a_in_tensor_memory ? tensor_address(operand(1)) : source(operand(1), descriptor));
   operation.sources.push_back(source(operand(2), descriptor));
-  operation.sources.push_back(source(operand(3), *catalogue::find_value_type("u32")));
-  std::size_t next = 4;
-  if (operand(next).kind == Kind::vector) {
-    constexpr std::size_t words = tensor_lanes / 32;
-    if (std::ranges::all_of(operand(next).items, [](const syntax::Operand& item) { return item.kind == Kind::number; }))
-      fail(operand(next), "one of the four words of disable-output-lane at least is a register");
-    const std::vector<Value> lanes = group(operand(next++), word_type(), false, words);
-    operation.sources.insert(operation.sources.end(), lanes.begin(), lanes.end());
-    statement.disabled_words = words;
-  }
+  std::size_t next = 3;
+  if (statement.variant.sparse) operation.sources.push_back(tensor_address(operand(next++)));
+  operation.sources.push_back(source(operand(next++), *catalogue::find_value_type("u32")));
+  if (statement.kind->scaled())
+    for (int i = 0; i < 2; ++i) operation.sources.push_back(tensor_address(operand(next++)));
+  else if (!statement.variant.weights && operand(next).kind == Kind::vector)
+    disabled_lanes(operand(next++), statement, operation);
   operation.sources.push_back(source(operand(next++), *catalogue::find_value_type("pred")));
   if (statement_->operands.size() == next) return;
-  const std::uint64_t scale = immediate(operand(next));
-  if (match.has(".kind::f8f6f4") || match.has(".kind::i8")) fail(operand(next), "scale-input-d goes with kind::f16 and kind::tf32");
-  if (target.family != 100) fail(operand(next), fmt::format("scale-input-d needs a target of sm_100f; the target is {}", target.name));
-  if (scale > 15) fail(operand(next), "scale-input-d is a number from 0 to 15");
+  if (statement.variant.weights) {
+    statement.masks_columns = true;
+    operation.sources.push_back(source(operand(next), descriptor));
+  } else {
+    scale_of_d(match, operand(next), statement);
+  }
   must_end_at(next + 1);
-  if (scale != 0) fail(operand(next), "a scale-input-d other than 0 is not executed: nobody has published how a B200 rounds the scaled D");
+}
+
+/// What a kind asks of the target beyond its row.
+void FunctionResolver::check_product_target(const Match& match, const Target& target) const {
+  const bool own = target.features == Target::Features::architecture;
+  if (match.has(".kind::i8") && !(own && (target.number == 100 || target.number == 110)))
+    fail(fmt::format("{} needs sm_100a or sm_110a; the target is {}", statement_->opcode, target.name));
+  if (match.has(".sp") && (match.has(".kind::mxf4") || match.has(".kind::mxf4nvf4")) && !own)
+    fail(fmt::format("{} needs sm_100a, sm_103a or sm_110a; the target is {}", statement_->opcode, target.name));
+}
+
+void FunctionResolver::disabled_lanes(const syntax::Operand& lanes, TensorStatement& statement, DraftOperation& operation) {
+  const std::size_t words = static_cast<std::size_t>(tensor_lanes / 32 * statement.variant.group);
+  if (std::ranges::all_of(lanes.items, [](const syntax::Operand& item) { return item.kind == Kind::number; }))
+    fail(lanes, fmt::format("one of the {} words of disable-output-lane at least is a register", words == 4 ? "four" : "eight"));
+  const std::vector<Value> values = group(lanes, word_type(), false, words);
+  operation.sources.insert(operation.sources.end(), values.begin(), values.end());
+  statement.disabled_words = static_cast<std::uint8_t>(words);
+}
+
+void FunctionResolver::scale_of_d(const Match& match, const syntax::Operand& given, TensorStatement& statement) {
+  const Target& target = *draft_.program.target;
+  const std::uint64_t scale = immediate(given);
+  if (!match.has(".kind::f16") && !match.has(".kind::tf32")) fail(given, "scale-input-d goes with kind::f16 and kind::tf32");
+  if (target.family != 100) fail(given, fmt::format("scale-input-d needs a target of sm_100f; the target is {}", target.name));
+  if (scale > 15) fail(given, "scale-input-d is a number from 0 to 15");
+  statement.scale_d = static_cast<std::uint8_t>(scale);
+}
+
+/// cp [taddr], s-desc.
+void FunctionResolver::tensor_copy(const Match& match, TensorStatement& statement, DraftOperation& operation) {
+  must_end_at(2);
+  for (const CopyShape& shape : copy_shapes()) {
+    const std::size_t multicast = shape.name.find('.');
+    const bool same = match.has("." + std::string(shape.name.substr(0, multicast))) &&
+                      (multicast == std::string_view::npos || match.has(shape.name.substr(multicast)));
+    if (same) statement.shape = &shape;
+  }
+  statement.unpacked_bits = match.has(".b4x16_p64") ? 4 : match.has(".b6x16_p32") ? 6 : 0;
+  operation.sources = {tensor_address(operand(0)), source(operand(1), *catalogue::find_value_type("b64"))};
 }
 
 void FunctionResolver::tensor_memory(const Match& match) {
@@ -155,8 +225,7 @@ void FunctionResolver::tensor_memory(const Match& match) {
   statement.action = name->action;
   statement.multicast = match.has(".multicast::cluster");
   if (match.has(".shared::cta") || match.has(".shared::cluster")) statement.space = Space::shared;
-  if (match.has(".cta_group::2"))
-    fail(fmt::format("'{}' is not executed: warpmat has no tensor memory of pairs of blocks", statement_->opcode));
+  statement.variant.group = match.has(".cta_group::2") ? 2 : 1;
   DraftOperation operation;
   operation.operation.semantics = Semantics::tensor_memory;
   switch (statement.action) {
@@ -177,6 +246,11 @@ void FunctionResolver::tensor_memory(const Match& match) {
       if (statement.multicast) operation.sources.push_back(source(operand(1), *catalogue::find_value_type("b16")));
       break;
     case Action::multiply: tensor_product(match, statement, operation); break;
+    case Action::copy: tensor_copy(match, statement, operation); break;
+    case Action::shift:
+      must_end_at(1);
+      operation.sources = {tensor_address(operand(0))};
+      break;
     case Action::relinquish:
     case Action::wait_load:
     case Action::wait_store:

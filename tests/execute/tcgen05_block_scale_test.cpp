@@ -1,0 +1,194 @@
+#include <warpmat/execute/tcgen05.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "catch.h"
+
+// Products with block scales, and of sparse A, against sums in double that hold every term exactly: operands are chosen so that no bit is
+// cut. So these tests are of layouts (scale factors and metadata in tensor memory, data path layouts), not of rounding.
+
+namespace warpmat::tcgen05_test {
+
+namespace {
+
+constexpr double e2m1_values[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+
+double e2m1_value(std::uint32_t bits) {
+  return (bits & 8) != 0 ? -e2m1_values[bits & 7] : e2m1_values[bits & 7];
+}
+
+/// 16 bytes further along K after `leading` bytes, the next eight lines after 128 (no swizzle, K-major).
+TensorDescriptor plain(std::uint32_t start, std::uint32_t leading) {
+  TensorDescriptor descriptor;
+  descriptor.matrix = {.start = start, .leading = leading, .stride = 128, .base_offset = 0, .swizzle = Swizzle::none};
+  return descriptor;
+}
+
+std::uint32_t chunk_at(std::uint32_t start, std::uint32_t leading, int line, int byte) {
+  return start + static_cast<std::uint32_t>(byte / 16) * leading + static_cast<std::uint32_t>(line / 8 * 128 + line % 8 * 16 + byte % 16);
+}
+
+float d_at(const TensorMemory& memory, int lane, int column) {
+  return std::bit_cast<float>(memory.word(lane, column));
+}
+
+}  // namespace
+
+TEST_CASE("tcgen05.mma kind::mxf4 and mxf4nvf4: scale factors come from their words and bytes of tensor memory", "[execute][tcgen05]") {
+  struct Case {
+    const char* kind;
+    int vector, first_byte_a, first_byte_b, n;
+    bool ue8m0;
+  };
+  for (const Case& c :
+       {Case{"kind::mxf4", 2, 0, 2, 64, true}, Case{"kind::mxf4", 2, 2, 0, 136, true}, Case{"kind::mxf4nvf4", 2, 2, 2, 8, true},
+        Case{"kind::mxf4nvf4", 4, 0, 0, 256, false}, Case{"kind::mxf4nvf4", 4, 0, 0, 72, true}}) {
+    INFO(c.kind << " " << c.vector << " " << c.n);
+    const std::uint32_t bits = 1u << 7 | 1u << 10 | std::uint32_t{c.ue8m0} << 23 | static_cast<std::uint32_t>(c.n / 8) << 17 | 8u << 24 |
+                               static_cast<std::uint32_t>(c.first_byte_b) << 4 | static_cast<std::uint32_t>(c.first_byte_a) << 29;
+    const auto decoded = decode_tensor_product(*find_tensor_kind(c.kind), {.scale_vector = c.vector}, bits);
+    REQUIRE_FALSE(decoded.problem);
+    std::mt19937 random(static_cast<unsigned>(c.n + c.vector));
+    SharedMemory shared(std::vector<std::uint8_t>(32768), 1024);
+    TensorMemory memory;
+    const auto fill = [&](std::uint32_t start, std::uint32_t leading, int lines) {
+      std::vector<std::uint32_t> all;
+      for (int line = 0; line < lines; ++line)
+        for (int k = 0; k < 64; ++k) {
+          all.push_back(static_cast<std::uint32_t>(random() & 15));
+          shared.bytes()[chunk_at(start, leading, line, k / 2) - shared.base()] |= static_cast<std::uint8_t>(all.back() << k % 2 * 4);
+        }
+      return all;
+    };
+    const auto a = fill(1024, 2048, 128), b = fill(8192, 8192, c.n);
+    // A scale of 2^-1 to 2^1: ue8m0 126 to 128, ue4m3 0x30, 0x38, 0x40. Line l: lane l % 32 of every quarter, word l / 32.
+    const auto scales = [&](int lines, int column, int first_byte) {
+      std::vector<int> all;
+      for (int line = 0; line < lines; ++line)
+        for (int i = 0; i < c.vector; ++i) {
+          all.push_back(static_cast<int>(random() % 3) - 1);
+          const auto byte = static_cast<std::uint32_t>(c.ue8m0 ? 127 + all.back() : 0x38 + 8 * all.back());
+          for (int quarter = 0; quarter < 4; ++quarter)
+            memory.word(quarter * 32 + line % 32, column + line / 32) |= byte << (first_byte + i) * 8;
+        }
+      return all;
+    };
+    const auto of_a = scales(128, 300, c.first_byte_a), of_b = scales(c.n, 310, c.first_byte_b);
+    ProductOperands operands{.a = read_a(decoded.product, plain(1024, 2048), shared),
+                             .b = read_b(decoded.product, plain(8192, 8192), shared),
+                             .metadata = {},
+                             .scales_a = read_scales(decoded.product, OperandName::scale_a, {0, 300}, memory),
+                             .scales_b = read_scales(decoded.product, OperandName::scale_b, {0, 310}, memory)};
+    for (const Path path : {Path::fast, Path::reference}) {
+      multiply(decoded.product, operands, memory, {0, 0}, {}, {.path = path});
+      int wrong = 0;
+      for (int i = 0; i < 128; ++i)
+        for (int j = 0; j < c.n; ++j) {
+          double sum = 0;
+          for (int k = 0; k < 64; ++k) {
+            const auto group = static_cast<std::size_t>(k * c.vector / 64);
+            const int exponent =
+                of_a[static_cast<std::size_t>(i * c.vector) + group] + of_b[static_cast<std::size_t>(j * c.vector) + group];
+            sum += std::ldexp(e2m1_value(a[static_cast<std::size_t>(i * 64 + k)]) * e2m1_value(b[static_cast<std::size_t>(j * 64 + k)]),
+                              exponent);
+          }
+          wrong += static_cast<double>(d_at(memory, i, j)) != sum;
+        }
+      CHECK(wrong == 0);
+    }
+    memory.word(64, 300) ^= 1u << c.first_byte_a * 8;  // a copy that differs
+    CHECK_THROWS_AS(read_scales(decoded.product, OperandName::scale_a, {0, 300}, memory), Trap);
+  }
+}
+
+TEST_CASE("tcgen05.mma.sp kind::f16: codes of metadata come from their lanes and bits, in every data path layout", "[execute][tcgen05]") {
+  // Data path layouts by CuTe's tmem_frg, metadata by its tmem_e_frg: written here as formulas of their own.
+  struct Case {
+    TensorVariant variant;
+    int m, first_lane, selector;
+  };
+  for (const Case& c : {Case{{.sparse = true}, 128, 0, 0}, Case{{.sparse = true}, 128, 0, 1}, Case{{.sparse = true}, 64, 16, 1},
+                        Case{{.sparse = true, .weights = true}, 64, 0, 0}, Case{{.sparse = true, .weights = true}, 32, 0, 1}}) {
+    INFO(c.m << " " << c.variant.weights);
+    constexpr int n = 64, k = 32;
+    const std::uint32_t bits =
+        1u << 4 | 4 | static_cast<std::uint32_t>(c.selector) | std::uint32_t{n / 8} << 17 | static_cast<std::uint32_t>(c.m / 16) << 24;
+    const auto decoded = decode_tensor_product(*find_tensor_kind("kind::f16"), c.variant, bits);
+    REQUIRE_FALSE(decoded.problem);
+    std::mt19937 random(static_cast<unsigned>(c.m));
+    SharedMemory shared(std::vector<std::uint8_t>(32768), 1024);
+    TensorMemory memory;
+    constexpr std::uint16_t numbers[] = {0x3c00, 0x4000, 0xbc00, 0x4200};  // 1, 2, -1, 3
+    constexpr double values[] = {1, 2, -1, 3};
+    const int parts = c.variant.weights ? 128 / c.m : 1;
+    std::vector<double> a(static_cast<std::size_t>(c.m * k)), b;
+    for (int row = 0; row < c.m; ++row)
+      for (int group = 0; group < 8; ++group) {
+        std::uint32_t first = static_cast<std::uint32_t>(random() % 3),
+                      second = first + 1 + static_cast<std::uint32_t>(random() % (3 - first));
+        for (const std::uint32_t stored : {0u, 1u}) {
+          const std::size_t number = random() % 4;
+          a[static_cast<std::size_t>(row * k + group * 4) + (stored == 0 ? first : second)] = values[number];
+          std::uint8_t* const to = &shared.bytes()[chunk_at(1024, 4096, row, (group * 2 + static_cast<int>(stored)) * 2) - shared.base()];
+          to[0] = static_cast<std::uint8_t>(numbers[number]);
+          to[1] = static_cast<std::uint8_t>(numbers[number] >> 8);
+        }
+        const int exchanged = row / 16 * 16 + group / 4 * 8 + row % 8;  // bit 3 of the row and of the group's k
+        const int lane = c.m == 64 && !c.variant.weights ? c.first_lane + exchanged % 16 + exchanged / 16 * 32 : exchanged;
+        for (int part = 0; part < parts; ++part)
+          memory.word(lane + part * c.m, 400 + c.selector) |= (first | second << 2) << (row / 8 % 2 * 16 + group % 4 * 4);
+      }
+    for (int column = 0; column < n; ++column)
+      for (int i = 0; i < k; ++i) {
+        const std::size_t number = random() % 4;
+        b.push_back(values[number]);
+        std::uint8_t* const to = &shared.bytes()[chunk_at(12288, 1024, column, i * 2) - shared.base()];
+        to[0] = static_cast<std::uint8_t>(numbers[number]);
+        to[1] = static_cast<std::uint8_t>(numbers[number] >> 8);
+      }
+    const ProductOperands operands{.a = read_a(decoded.product, plain(1024, 4096), shared),
+                                   .b = read_b(decoded.product, plain(12288, 1024), shared),
+                                   .metadata = read_metadata(decoded.product, {c.first_lane, 400}, memory),
+                                   .scales_a = {},
+                                   .scales_b = {}};
+    for (const Path path : {Path::fast, Path::reference}) {
+      multiply(decoded.product, operands, memory, {c.first_lane, 0}, {}, {.path = path});
+      int wrong = 0;
+      for (int row = 0; row < c.m; ++row)
+        for (int column = 0; column < n; ++column) {
+          double sum = 0;
+          for (int i = 0; i < k; ++i) sum += a[static_cast<std::size_t>(row * k + i)] * b[static_cast<std::size_t>(column * k + i)];
+          const int width = n / parts;
+          const int lane = c.m == 64 && !c.variant.weights ? c.first_lane + row % 16 + row / 16 * 32 : row + column / width * c.m;
+          wrong += static_cast<double>(d_at(memory, lane, column % width)) != sum;
+        }
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("zero-column masks are those of the ISA's examples", "[layout][tcgen05]") {
+  // PTX ISA 9.1 section 9.7.16.4.3: masks from column 0 on; skip span 2, use span 3.
+  const auto mask = [](std::uint64_t starts, std::uint64_t spans, std::uint64_t nonzero, std::uint64_t shift, int m, int n) {
+    const ZeroColumns columns = decode_zero_columns(starts | spans << 32 | nonzero << 39 | 2ull << 40 | 3ull << 48 | shift << 56, m, n);
+    std::string text = std::to_string(columns.shift) + ":";
+    for (const bool zero : columns.zero) text += zero ? '1' : '0';
+    return text;
+  };
+  CHECK(mask(0, 0, 0, 0, 128, 16) == "0:0000000000000000");
+  CHECK(mask(0, 0, 1, 0, 128, 16) == "0:0000111000011100");
+  CHECK(mask(0, 1, 1, 0, 64, 32) ==
+        "0:11100001110000110000111000011100"
+        "");
+  CHECK(mask(0x01020100, 3, 1, 2, 32, 64) ==
+        "2:1110000111000011"
+        "1100001110000111"
+        "0011100001110000"
+        "0001110000111000");
+}
+
+}  // namespace warpmat::tcgen05_test

@@ -1,0 +1,158 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "machine/kernel.h"
+
+namespace warpmat::tensor_pairs_test {
+
+// tcgen05 with .cta_group::2 in a cluster of two blocks, and what moves data in tensor memory: cp, shift, ld.red.
+
+namespace {
+
+const std::string variables = ".shared .align 1024 .b8 tile[16384]; .shared .align 8 .b64 bar; .shared .b32 where;";
+
+/// Block 0 has rows of A of 1.0 and columns of B of 1.0, block 1 rows of 2.0 and columns of 3.0.
+const std::string operands = R"(
+    mov.u32 %r1, tile;
+    mov.u32 %i, %tid.x;
+    shl.b32 %r3, %i, 6;
+    add.s32 %r3, %r3, %r1;
+    mov.u32 %r9, %cluster_ctarank;
+    setp.eq.u32 %p6, %r9, 0;
+    setp.lt.u32 %p5, %i, 64;
+    selp.b32 %r5, 0x40004000, 0x42004200, %p5;
+    selp.b32 %r4, 0x3c003c00, %r5, %p6;
+    st.shared.v4.b32 [%r3], {%r4, %r4, %r4, %r4};
+    st.shared.v4.b32 [%r3+16], {%r4, %r4, %r4, %r4};
+    st.shared.v4.b32 [%r3+32], {%r4, %r4, %r4, %r4};
+    st.shared.v4.b32 [%r3+48], {%r4, %r4, %r4, %r4};
+    fence.proxy.async;
+    setp.eq.u32 %p1, %i, 0;
+    @%p1 mbarrier.init.shared.b64 [bar], 1;
+    setp.lt.u32 %p0, %i, 32;
+    cvt.u64.u32 %l1, %r1;
+    shr.u64 %l1, %l1, 4;
+    or.b64 %l1, %l1, 0x0000401000080000;
+    add.s64 %l2, %l1, 256;
+    mov.u32 %r13, 0x10080010;
+    mov.u16 %s1, 3;
+    setp.ne.u32 %p3, %i, %i;
+    and.pred %p2, %p1, %p6;
+    barrier.cluster.arrive.aligned;
+    barrier.cluster.wait.aligned;
+)";
+
+std::string allocated(int group, int columns, const std::string& body) {
+  return fmt::format(R"(
+    @!%p0 bra ALLOCATED;
+    tcgen05.alloc.cta_group::{0}.sync.aligned.shared::cta.b32 [where], {1};
+ALLOCATED:
+    bar.sync 0;
+    ld.shared.u32 %r10, [where];
+    shr.u32 %r11, %i, 5;
+    shl.b32 %r11, %r11, 21;
+    add.u32 %r12, %r10, %r11;
+{2}
+    bar.sync 0;
+    @!%p0 bra FREED;
+    tcgen05.dealloc.cta_group::{0}.sync.aligned.b32 %r10, {1};
+FREED:
+)",
+                     group, columns, body);
+}
+
+const std::string product = "@%p2 tcgen05.mma.cta_group::2.kind::f16 [%r10], %l1, %l2, %r13, %p3;\n";
+const std::string commit = "@%p2 tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [bar], %s1;\n";
+const std::string wait = R"(
+AGAIN:
+    mbarrier.try_wait.parity.shared.b64 %p4, [bar], 0;
+    @!%p4 bra AGAIN;
+)";
+
+std::vector<std::uint32_t> run(const std::string& body, std::uint32_t blocks = 2) {
+  const Module module = word_kernel(body, "sm_100a", variables);
+  DeviceMemory memory;
+  const std::uint64_t count = std::uint64_t{blocks} * 128, out = memory.allocate(4 * count, "out");
+  LaunchConfig config{{blocks}, {128}};
+  config.cluster = {blocks};
+  launch(Kernel(module, "k"), config, memory, {out});
+  return memory.read<std::uint32_t>(out, count);
+}
+
+std::string trap_of(const std::string& body, std::uint32_t blocks = 2) {
+  return message_of([&] { run(body, blocks); });
+}
+
+std::string load(int column) {
+  return fmt::format("tcgen05.ld.sync.aligned.32x32b.x1.b32 {{%d}}, [%r12+{}];\ntcgen05.wait::ld.sync.aligned;\n", column);
+}
+
+}  // namespace
+
+TEST_CASE("two blocks compute one product: rows of A of each, columns of B of both", "[machine][tcgen05]") {
+  for (const int column : {0, 15, 16, 31}) {
+    const auto words = run(operands + allocated(2, 32, product + commit + wait + load(column)));
+    for (std::size_t i = 0; i < words.size(); ++i)
+      REQUIRE(std::bit_cast<float>(words[i]) == 16.0f * (i < 128 ? 1 : 2) * (column < 16 ? 1 : 3));
+  }
+}
+
+TEST_CASE("layout B: with M = 128 each block has 64 rows, and halves of the columns lie in halves of the lanes", "[machine][tcgen05]") {
+  std::string setup = operands;
+  setup.replace(setup.find("0x10080010"), 10, "0x08080010");
+  const auto words = run(setup + allocated(2, 32, product + commit + wait + load(3)));
+  for (std::size_t i = 0; i < words.size(); ++i)
+    REQUIRE(std::bit_cast<float>(words[i]) == 16.0f * (i < 128 ? 1 : 2) * (i % 128 < 64 ? 1 : 3));
+}
+
+TEST_CASE("what a pair of blocks does wrong traps with its statement", "[machine][tcgen05]") {
+  const std::string unwaited = "no thread has waited for the mbarrier of a tcgen05.commit behind it";
+  const std::string before = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
+  CHECK_THAT(trap_of(operands + allocated(2, 32, product + before + load(0))),
+             ContainsSubstring("the product at") && ContainsSubstring(unwaited));
+  CHECK_THAT(trap_of(operands + allocated(2, 32, ""), 1), ContainsSubstring(".cta_group::2 is for pairs of blocks"));
+  CHECK_THAT(trap_of(operands + "@!%p6 bra END;\n" + allocated(2, 32, "") + "END:\n"),
+             ContainsSubstring("has ended") || ContainsSubstring("deadlock"));
+  // PTX ISA 9.1 table 48: the release of one block before the cluster's barrier, that of the other behind it.
+  const std::string barrier = "barrier.cluster.arrive;\nbarrier.cluster.wait;\n";
+  CHECK_THAT(trap_of(operands + allocated(2, 32, "@!%p6 bra LATER;\n" + barrier + "LATER:\n") + "@%p6 bra END;\n" + barrier + "END:\n"),
+             ContainsSubstring("deadlock"));
+}
+
+TEST_CASE("tcgen05.cp copies lines of shared memory to lanes", "[machine][tcgen05]") {
+  // Byte b of the tile is line b / 128 * 8 + b % 128 / 16 of 16 bytes: its first word is its number.
+  const std::string setup = operands + R"(
+    bar.sync 0;
+    shl.b32 %r5, %i, 4;
+    add.s32 %r5, %r5, %r1;
+    st.shared.v4.b32 [%r5], {%i, %i, %i, %i};
+    fence.proxy.async;
+    bar.sync 0;
+    and.b64 %l3, %l1, 0x3fff;
+    or.b64 %l3, %l3, 0x0000400800000000;
+)";
+  struct Case {
+    const char* shape;
+    std::uint32_t (*line)(std::uint32_t lane);
+  };
+  for (const Case& c :
+       {Case{"128x128b", [](std::uint32_t lane) { return lane; }}, Case{"32x128b.warpx4", [](std::uint32_t lane) { return lane % 32; }},
+        Case{"64x128b.warpx2::02_13", [](std::uint32_t lane) { return lane % 64; }},
+        Case{"64x128b.warpx2::01_23", [](std::uint32_t lane) { return lane % 32 + lane / 64 * 32; }}}) {
+    INFO(c.shape);
+    const std::string copy = fmt::format("@%p1 tcgen05.cp.cta_group::1.{} [%r10], %l3;\n", c.shape);
+    const std::string own = "@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [bar];\n";
+    const auto words = run(setup + allocated(1, 32, copy + own + wait + load(2)), 1);
+    for (std::uint32_t i = 0; i < 128; ++i) REQUIRE(words[i] == c.line(i));
+    CHECK_THAT(trap_of(setup + allocated(1, 32, copy + own + "bar.sync 0;\n" + load(2)), 1), ContainsSubstring("the copy at"));
+    CHECK_THAT(trap_of(setup + allocated(1, 32, copy + own + "st.shared.u32 [%r5], %r10;\nbar.sync 0;\n" + wait + load(2)), 1),
+               ContainsSubstring("memory that the copy at") && ContainsSubstring("has changed"));
+  }
+}
+
+}  // namespace warpmat::tensor_pairs_test
