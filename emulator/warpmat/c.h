@@ -95,9 +95,10 @@ typedef struct warpmat_instruction warpmat_instruction;
  * predicate, blanks, operands, a semicolon and capitals are not part of it; the error says so. Repeated calls return the same pointer. */
 WARPMAT_API const warpmat_instruction* warpmat_find(const char* opcode, const char* target, warpmat_error* error);
 
-/* The same by the machine instruction's name, as SASS spells it: "HMMA.16816.F32.BF16", "LDSM.16.MT88.4", "IMMA.16832.S8.U8.SAT", and the
- * shape of f64 with or without crosses, "DMMA.8x8x4" or "DMMA.884". If several PTX instructions become that machine instruction, returns
- * the first of warpmat_form_opcode's list that the target has. The error names the nearest name, or the types that a name leaves open. */
+/* The same by the machine instruction's name, as SASS spells it: "HMMA.16816.F32.BF16", "LDSM.16.MT88.4", "IMMA.16832.S8.U8.SAT",
+ * "OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X", and the shape of f64 with or without crosses, "DMMA.8x8x4" or "DMMA.884". If several PTX
+ * instructions become that machine instruction, returns the first of warpmat_form_opcode's list that the target has. The error names the
+ * nearest name, or the types that a name leaves open. */
 WARPMAT_API const warpmat_instruction* warpmat_find_machine(const char* name, const char* target, warpmat_error* error);
 
 /* An instruction's parts, as a decoder has them. Strings are as PTX spells them, without the dot: "f16", "row". */
@@ -322,8 +323,8 @@ typedef struct warpmat_wgmma_immediates {
   int selector;                 /* of metadata, if A is sparse */
 } warpmat_wgmma_immediates;
 
-/* The instruction that `opcode` ("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16") spells. `immediates` may be null: all 0. Returns
- * null if there is none on the target, or if it lacks an immediate. */
+/* The instruction that `opcode` spells, as PTX ("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16") or as SASS ("HGMMA.64x128x16.F32").
+ * `immediates` may be null: all 0. Returns null if there is none on the target, or if it lacks an immediate. */
 WARPMAT_API warpmat_wgmma* warpmat_wgmma_create(const char* opcode, const char* target, const warpmat_wgmma_immediates* immediates,
                                                 warpmat_error* error);
 /* No thread may use it afterwards. Null is ignored. */
@@ -332,7 +333,7 @@ WARPMAT_API void warpmat_wgmma_free(warpmat_wgmma* wgmma);
 typedef struct warpmat_wgmma_info {
   size_t size;
   const char* opcode;
-  const char* machine;  /* "HGMMA"; this string and the others last as long as the handle */
+  const char* machine;  /* "HGMMA.64x128x16.F32"; this string and the others last as long as the handle */
   const char* evidence; /* as warpmat_instruction_info */
   const char* source;
   int m, n, k;

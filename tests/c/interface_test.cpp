@@ -121,22 +121,31 @@ TEST_CASE("C: machine names as SASS spells them lead to the form", "[c]") {
   struct Row {
     const char *sass, *target, *opcode;
   };
-  for (const Row& row :
-       {Row{"HMMA.16816.F32", "sm_80", f16_mma}, Row{"HMMA.16816.F16", "sm_80", "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16"},
-        Row{"HMMA.16816.F32.BF16", "sm_90", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"},
-        Row{"HMMA.1688.F32.TF32", "sm_80", "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"},
-        Row{"HMMA.SP.16832.F32", "sm_80", "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"},
-        Row{"IMMA.16832.S8.U8", "sm_80", "mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32"},
-        Row{"IMMA.16832.S8.S8.SAT", "sm_80", "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32"},
-        Row{"BMMA.168256.XOR.POPC", "sm_80", "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc"},
-        Row{"DMMA.16x8x4.RZ", "sm_90", "mma.sync.aligned.m16n8k4.row.col.rz.f64.f64.f64.f64"},
-        Row{"DMMA.8x8x4", "sm_80", "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"},
-        Row{"QMMA.16832.F32.E4M3.E5M2", "sm_89", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32"},
-        Row{"LDSM.16.M88.4", "sm_90", "ldmatrix.sync.aligned.m8n8.x4.shared.b16"},
-        Row{"LDSM.16.MT88.2", "sm_75", "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16"},
-        Row{"LDSM.16.M88", "sm_75", "ldmatrix.sync.aligned.m8n8.x1.shared.b16"},
-        Row{"STSM.16.MT88.4", "sm_90", "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},
-        Row{"MOVM.16.MT88", "sm_75", "movmatrix.sync.aligned.m8n8.trans.b16"}}) {
+  for (const Row& row : {Row{"HMMA.16816.F32", "sm_80", f16_mma},
+                         Row{"HMMA.16816.F16", "sm_80", "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16"},
+                         Row{"HMMA.16816.F32.BF16", "sm_90", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"},
+                         Row{"HMMA.1688.F32.TF32", "sm_80", "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"},
+                         Row{"HMMA.SP.16832.F32", "sm_80", "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"},
+                         Row{"IMMA.16832.S8.U8", "sm_80", "mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32"},
+                         Row{"IMMA.16832.S8.S8.SAT", "sm_80", "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32"},
+                         Row{"BMMA.168256.XOR.POPC", "sm_80", "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc"},
+                         Row{"DMMA.16x8x4.RZ", "sm_90", "mma.sync.aligned.m16n8k4.row.col.rz.f64.f64.f64.f64"},
+                         Row{"DMMA.8x8x4", "sm_80", "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"},
+                         Row{"QMMA.16832.F32.E4M3.E5M2", "sm_89", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32"},
+                         Row{"LDSM.16.M88.4", "sm_90", "ldmatrix.sync.aligned.m8n8.x4.shared.b16"},
+                         Row{"LDSM.16.MT88.2", "sm_75", "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16"},
+                         Row{"LDSM.16.M88", "sm_75", "ldmatrix.sync.aligned.m8n8.x1.shared.b16"},
+                         Row{"STSM.16.MT88.4", "sm_90", "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},
+                         Row{"LDSM.8.MT1616.2", "sm_120a", "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8"},
+                         Row{"LDSM.U6x16P32TO8.M816.4", "sm_100a", "ldmatrix.sync.aligned.m8n16.x4.shared.b8x16.b6x16_p32"},
+                         Row{"STSM.8.MT168.4", "sm_120a", "stmatrix.sync.aligned.m16n8.x4.trans.shared.b8"},
+                         Row{"QMMA.16832.F32.E3M2.E2M1", "sm_120a", "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e3m2.e2m1.f32"},
+                         Row{"QMMA.SF.16832.F32.E4M3.E4M3.E8", "sm_120a",
+                             "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0"},
+                         Row{"OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X", "sm_120a",
+                             "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3"},
+                         Row{"BMMA.168256.AND.POPC", "sm_90", "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc"},
+                         Row{"MOVM.16.MT88", "sm_75", "movmatrix.sync.aligned.m8n8.trans.b16"}}) {
     CAPTURE(row.sass, row.target);
     auto error = sized<warpmat_error>();
     const warpmat_instruction* instruction = warpmat_find_machine(row.sass, row.target, &error);
@@ -147,7 +156,12 @@ TEST_CASE("C: machine names as SASS spells them lead to the form", "[c]") {
     CHECK(find_form(info.opcode) == find_form(row.opcode));
     CHECK(info.sass == std::string(row.sass));
   }
-  for (const auto& [wrong, target] : {std::pair("HMMA.16816.F64", "sm_80"), {"HMMA", "sm_80"}, {"", "sm_80"}, {"STSM.16.M88.4", "sm_80"}}) {
+  for (const auto& [wrong, target] : {std::pair("HMMA.16816.F64", "sm_80"),
+                                      {"HMMA", "sm_80"},
+                                      {"", "sm_80"},
+                                      {"STSM.16.M88.4", "sm_80"},
+                                      {"BMMA.168256.XOR.POPC", "sm_90"},
+                                      {"IMMA.8816.S8.S8", "sm_100a"}}) {
     auto error = sized<warpmat_error>();
     CHECK(warpmat_find_machine(wrong, target, &error) == nullptr);
     CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
@@ -165,9 +179,10 @@ TEST_CASE("C: a machine name without crosses, and names that no form has", "[c]"
             "no form is the one machine instruction 'HMMA.16816.F64' on sm_80: no such form of HMMA; the nearest is "
             "HMMA.16816.F32: the same without .F64 and with .F32"},
         Row{"HMMA.16816", "sm_80", "'HMMA.16816' leaves its types open on sm_80: HMMA.16816.F32, HMMA.16816.F16 or HMMA.16816.F32.BF16"},
-        Row{"HGMMA.64x64x16.F32", "sm_80",
-            "no form is the one machine instruction 'HGMMA.64x64x16.F32' on sm_80; names that are known begin with "
-            "LDSM, MOVM, HMMA, DMMA, IMMA or BMMA"}}) {
+        Row{"FMMA.64x64x16.F32", "sm_80",
+            "no form is the one machine instruction 'FMMA.64x64x16.F32' on sm_80; names that are known begin with "
+            "LDSM, MOVM, HMMA, DMMA, IMMA or BMMA"},
+        Row{"HGMMA.64x64x16.F32", "sm_90a", "a warpgroup executes 'HGMMA.64x64x16.F32': warpmat_wgmma_create finds it"}}) {
     auto error = sized<warpmat_error>();
     CHECK(warpmat_find_machine(row.name, row.target, &error) == nullptr);
     CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);

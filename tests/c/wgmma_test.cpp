@@ -190,12 +190,30 @@ TEST_CASE("C: wgmma's accesses are the bytes that it reads, each with its elemen
   }
 }
 
+TEST_CASE("C: wgmma is found by SASS's name", "[c][wgmma]") {
+  for (const auto& [sass, opcode] : {std::pair("HGMMA.64x256x16.F16", "wgmma.mma_async.sync.aligned.m64n256k16.f16.f16.f16"),
+                                     {"HGMMA.64x8x8.F32.TF32", "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32"},
+                                     {"HGMMA.SP.64x128x32.F32.BF16", "wgmma.mma_async.sp.sync.aligned.m64n128k32.f32.bf16.bf16"},
+                                     {"QGMMA.64x128x32.F32.E4M3.E5M2", "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e5m2"},
+                                     {"IGMMA.64x64x32.S8.U8.SAT", "wgmma.mma_async.sync.aligned.m64n64k32.satfinite.s32.s8.u8"},
+                                     {"BGMMA.64x8x256.AND.POPC", "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc"}}) {
+    CAPTURE(sass);
+    const Handle by_name(warpmat_wgmma_create(sass, "sm_90a", nullptr, nullptr)), by_opcode = created(opcode);
+    REQUIRE(by_name != nullptr);
+    auto info = sized<warpmat_wgmma_info>(), wanted = sized<warpmat_wgmma_info>();
+    REQUIRE(warpmat_wgmma_describe(by_name.get(), &info) == WARPMAT_OK);
+    REQUIRE(warpmat_wgmma_describe(by_opcode.get(), &wanted) == WARPMAT_OK);
+    CHECK(std::string(info.opcode) == wanted.opcode);
+    CHECK(std::string(info.machine) == sass);
+  }
+}
+
 TEST_CASE("C: wgmma says what it is and where elements lie", "[c][wgmma]") {
   const Handle handle = created("wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16");
   auto info = sized<warpmat_wgmma_info>();
   REQUIRE(warpmat_wgmma_describe(handle.get(), &info) == WARPMAT_OK);
   CHECK(std::string(info.opcode) == "wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16");
-  CHECK(std::string(info.machine) == "HGMMA");
+  CHECK(std::string(info.machine) == "HGMMA.64x96x16.F32");
   CHECK(std::string(info.evidence) == "measured");
   CHECK((info.m == 64 && info.n == 96 && info.k == 16 && info.d_words == 48 && info.a_words == 4 && info.sparse == 0));
   // PTX ISA 9.1 section 9.7.15.5.1.1: row 16 warp + lane / 4 + 8 (i / 2 % 2), column 8 (i / 4) + 2 (lane % 4) + i % 2.

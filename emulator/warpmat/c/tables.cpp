@@ -192,7 +192,10 @@ const warpmat_instruction* warpmat_find(const char* opcode, const char* target, 
 const warpmat_instruction* warpmat_find_machine(const char* name, const char* target, warpmat_error* error) {
   return found_by(name, target, error, [&](const Target& on) {
     const Form* form = find_sass(name, on);
-    if (form == nullptr) report(error, WARPMAT_UNKNOWN_OPCODE, explain_unknown_sass(name, on));
+    if (form == nullptr)
+      report(error, WARPMAT_UNKNOWN_OPCODE,
+             find_wgmma_sass(name) != nullptr ? format_text("a warpgroup executes '{}': warpmat_wgmma_create finds it", name)
+                                              : explain_unknown_sass(name, on));
     return form;
   });
 }

@@ -10,6 +10,7 @@
 #include <warpmat/c/entry.h>
 #include <warpmat/execute/wgmma.h>
 #include <warpmat/tables/label.h>
+#include <warpmat/tables/sass.h>
 #include <warpmat/text.h>
 
 using namespace warpmat;
@@ -159,7 +160,8 @@ warpmat_wgmma* warpmat_wgmma_create(const char* opcode, const char* target, cons
   }
   done(error, [&] {
     const Target* const on = find_target(target);
-    const WgmmaForm* const form = find_wgmma(opcode);
+    const bool ptx = std::string_view(opcode).starts_with("wgmma");
+    const WgmmaForm* const form = ptx ? find_wgmma(opcode) : find_wgmma_sass(opcode);
     if (on == nullptr || form == nullptr) {
       report(error, on == nullptr ? WARPMAT_UNKNOWN_TARGET : WARPMAT_UNKNOWN_OPCODE,
              on == nullptr ? format_text("unknown target '{}'; warpmat_target_name lists them", target) : explain_unknown_wgmma(opcode));
@@ -177,7 +179,7 @@ warpmat_wgmma* warpmat_wgmma_create(const char* opcode, const char* target, cons
                  .major_b = major_of(given.transpose_b),
                  .selector = given.selector});
     const Lowering& lowering = wgmma.lowering();
-    made = new warpmat_wgmma{wgmma, std::string(lowering.machine), std::string(name(label_of(lowering))), std::string(lowering.source)};
+    made = new warpmat_wgmma{wgmma, sass_name(*form), std::string(name(label_of(lowering))), std::string(lowering.source)};
   });
   return made;
 }

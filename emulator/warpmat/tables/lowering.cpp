@@ -27,8 +27,8 @@ class Set {
   std::uint32_t bits_ = 0;
 };
 
-/// Which mma forms a row is for, beside the format of A.
-enum class Density : std::uint8_t { any, dense, sparse };
+/// Which mma forms a row is for, beside the format of A. `unordered`: sparse, with metadata in any order.
+enum class Density : std::uint8_t { any, dense, sparse, unordered };
 
 /// One row: forms of `mnemonic` whose A has a format of `multiplicands` (any, for moves), on each of `hardware`. `kinds` lists their .kind.
 /// The first row that matches a form is used.
@@ -39,7 +39,8 @@ struct Row {
   Density which;
   Set<Hardware> hardware;
   Lowering lowering;
-  int m = 0;  ///< rows of the product if the row is for one size only; 0: any
+  int m = 0;                                        ///< rows of the product if the row is for one size only; 0: any
+  BitOperation bit_operation = BitOperation::none;  ///< the operation if the row is for one only; none: any
 };
 
 constexpr auto ldmatrix = Mnemonic::ldmatrix;
@@ -55,6 +56,8 @@ using S = Semantics;
 constexpr auto any = Density::any;
 constexpr auto dense = Density::dense;
 constexpr auto sparse = Density::sparse;
+constexpr auto unordered = Density::unordered;
+constexpr auto bit_xor = BitOperation::bit_xor;
 
 constexpr Set<Kind> plain{Kind::plain};
 constexpr Set<Kind> eight_bit{Kind::plain, Kind::f8f6f4};
@@ -89,7 +92,7 @@ constexpr Lowering::Exceptions called_metadata{
 constexpr Lowering::Exceptions metadata_known{.undefined_metadata = UndefinedMetadata::as_written};
 constexpr Lowering::Exceptions metadata_known_in_pieces{
     .discardable = false, .undefined_metadata = UndefinedMetadata::as_written, .one_instruction = false};
-constexpr Lowering::Exceptions of_bytes{.one_instruction = false};
+constexpr Lowering::Exceptions several{.one_instruction = false};
 constexpr Lowering::Exceptions all_addresses{.checks_all_addresses = true};
 
 constexpr auto isa = "PTX ISA 9.1";
@@ -131,6 +134,7 @@ constexpr Row rows[] = {
     {mma, halves, plain, dense, {sm_120}, {"HMMA.{mnk}", S::dot, hopper, published, mma_sim}},
     {mma, halves, plain, dense, {sm_121}, {"HMMA.{mnk}", S::dot, hopper, assumed, "as sm_120"}},
     {mma, halves, plain, sparse, ampere_to_ada, {"HMMA.{sp}{mnk}", S::dot, ampere, assumed, "steps over the stored products, as on sm_90"}},
+    {mma, f16, plain, unordered, blackwell, {"HMMA.{sp}{mnk} of sorted metadata", S::dot, hopper, assumed, "as sm_90", several}},
     {mma, halves, plain, sparse, blackwell, {"HMMA.{sp}{mnk}", S::dot, hopper, assumed, "as sm_90"}},
 
     // ---- f64
@@ -174,12 +178,15 @@ constexpr Row rows[] = {
     // ---- integers: exact on every hardware, in pieces if it has no unit of the width
     {mma, bytes, plain, any, {sm_90}, {"IMMA.{sp}{mnk}", S::integer_dot, no_model, measured, h200, metadata_known}},
     {mma, nibbles, plain, any, {sm_90}, {"2 IMMA.{sp}{mnh}", S::integer_dot, no_model, measured, h200, called_metadata}},
+    {mma, bits, plain, any, {sm_90}, {"2 BMMA.{mnk} of .AND", S::bit_dot, no_model, measured, h200, several}, 0, bit_xor},
     {mma, bits, plain, any, {sm_90}, {"BMMA.{mnk}", S::bit_dot, no_model, measured, h200}},
     {mma, integers, plain, any, turing_to_ada, {"IMMA.{sp}{mnk}", S::integer_dot, no_model, published, isa}},
+    {mma, bytes, plain, dense, blackwell, {"IMMA.16816 of 8 rows", S::integer_dot, no_model, published, isa, several}, 8},
+    {mma, bytes, plain, unordered, blackwell, {"IMMA.{sp}{mnk} of sorted metadata", S::integer_dot, no_model, published, isa, several}},
     {mma, bytes, plain, any, blackwell, {"IMMA.{sp}{mnk}", S::integer_dot, no_model, published, isa}},
     {mma, nibbles, plain, any, blackwell, {"2 IMMA.{sp}{mnh}", S::integer_dot, no_model, published, isa, called}},
     {mma, bits, plain, any, turing_to_ada, {"BMMA.{mnk}", S::bit_dot, no_model, published, isa}},
-    {mma, bits, plain, any, blackwell, {"IMMA.16832 of bytes", S::bit_dot, no_model, published, isa, of_bytes}},
+    {mma, bits, plain, any, blackwell, {"IMMA.16832 of bytes", S::bit_dot, no_model, published, isa, several}},
 
     // ---- wmma has no unit of its own. ptxas emits loads and stores of parts of rows, and the instructions of mma for halves of the
     // product; if n is 32, for those of the transposed matrices. The registers' contents were measured on sm_90 only.
@@ -194,29 +201,45 @@ constexpr Row rows[] = {
      {sm_70},
      {"ST", S::wmma_store, no_model, assumed, "registers as on sm_75; Volta's hold others"}},
     {wmma_store, no_arithmetic, plain, any, turing_on, {"ST", S::wmma_store, no_model, assumed, "registers as on sm_90"}},
-    {wmma, f16, plain, dense, {sm_70}, {"16 HMMA.884", S::dot, &dot_models::volta, assumed, "as m8n8k4 of sm_70; registers as on sm_75"}},
-    {wmma, f16, plain, dense, {sm_75}, {"4 HMMA.1688", S::dot, ampere, assumed, "as m16n8k8 of sm_75"}},
+    {wmma,
+     f16,
+     plain,
+     dense,
+     {sm_70},
+     {"16 HMMA.884", S::dot, &dot_models::volta, assumed, "as m8n8k4 of sm_70; registers as on sm_75", several}},
+    {wmma, f16, plain, dense, {sm_75}, {"4 HMMA.1688", S::dot, ampere, assumed, "as m16n8k8 of sm_75", several}},
     {wmma, tf32, plain, dense, {sm_90}, {"4 HMMA.1684", S::dot, hopper_k4, measured, h200, adds_to_d}},
     {wmma, tf32, plain, dense, ampere_to_ada, {"4 HMMA.1684", S::dot, ampere, assumed, "as m16n8k4", adds_to_d}},
     {wmma, tf32, plain, dense, blackwell, {"4 HMMA.1684", S::dot, hopper_k4, assumed, "as sm_90", adds_to_d}},
-    {wmma, halves, plain, dense, {sm_90}, {"2 HMMA.16816", S::dot, hopper, measured, h200}},
-    {wmma, halves, plain, dense, ampere_to_ada, {"2 HMMA.16816", S::dot, ampere, assumed, "as m16n8k16"}},
-    {wmma, halves, plain, dense, blackwell, {"2 HMMA.16816", S::dot, hopper, assumed, "as m16n8k16"}},
+    {wmma, halves, plain, dense, {sm_90}, {"2 HMMA.16816", S::dot, hopper, measured, h200, several}},
+    {wmma, halves, plain, dense, ampere_to_ada, {"2 HMMA.16816", S::dot, ampere, assumed, "as m16n8k16", several}},
+    {wmma, halves, plain, dense, blackwell, {"2 HMMA.16816", S::dot, hopper, assumed, "as m16n8k16", several}},
     {wmma, f64, plain, dense, {sm_90}, {"DMMA.{mnk}", S::f64_chain, no_model, measured, h200}},
     {wmma, f64, plain, dense, turing_on, {"DMMA.{mnk}", S::f64_chain, no_model, assumed, "as mma"}},
-    {wmma, bytes, plain, dense, {sm_90}, {"2 IMMA.16816", S::integer_dot, no_model, measured, h200}},
-    {wmma, bytes, plain, dense, {sm_75}, {"4 IMMA.8816", S::integer_dot, no_model, assumed, "as mma"}},
-    {wmma, bytes, plain, dense, turing_on, {"2 IMMA.16816", S::integer_dot, no_model, assumed, "as mma"}},
+    {wmma, bytes, plain, dense, {sm_90}, {"2 IMMA.16816", S::integer_dot, no_model, measured, h200, several}},
+    {wmma, bytes, plain, dense, {sm_75}, {"4 IMMA.8816", S::integer_dot, no_model, assumed, "as mma", several}},
+    {wmma, bytes, plain, dense, turing_on, {"2 IMMA.16816", S::integer_dot, no_model, assumed, "as mma", several}},
     {wmma, nibbles, plain, dense, {sm_90}, {"2 IMMA.{mnh}", S::integer_dot, no_model, measured, h200, called}},
     {wmma, nibbles, plain, dense, turing_to_ada, {"IMMA.{mnk}", S::integer_dot, no_model, assumed, "as mma"}},
     {wmma, nibbles, plain, dense, blackwell, {"2 IMMA.{mnh}", S::integer_dot, no_model, assumed, "as mma", called}},
+    {wmma, bits, plain, dense, {sm_90}, {"2 BMMA.{mnk} of .AND", S::bit_dot, no_model, measured, h200, several}, 0, bit_xor},
     {wmma, bits, plain, dense, {sm_90}, {"BMMA.{mnk}", S::bit_dot, no_model, measured, h200}},
     {wmma, bits, plain, dense, turing_to_ada, {"BMMA.{mnk}", S::bit_dot, no_model, assumed, "as mma"}},
-    {wmma, bits, plain, dense, blackwell, {"IMMA.16832 of bytes", S::bit_dot, no_model, assumed, "as mma"}},
+    {wmma, bits, plain, dense, blackwell, {"IMMA.16832 of bytes", S::bit_dot, no_model, assumed, "as mma", several}},
 };
 
 bool has(Hardware hardware, const Form& form) {
   return std::ranges::any_of(targets(), [&](const Target& t) { return t.hardware == hardware && !unavailable(form, t); });
+}
+
+bool has_density(Density which, const Form& form) {
+  switch (which) {
+    case any: return true;
+    case dense: return form.sparsity == Sparsity::dense;
+    case sparse: return form.sparsity != Sparsity::dense;
+    case unordered: return form.sparsity == Sparsity::sparse;
+  }
+  return false;
 }
 
 /// Whether `r` applies to `form` on `hardware`. Precondition: the hardware has the form.
@@ -224,8 +247,8 @@ bool fits(const Row& r, const Form& form, Hardware hardware) {
   if (r.mnemonic != form.mnemonic || !r.hardware.has(hardware)) return false;
   if (!multiplies(form.mnemonic)) return true;
   const Format a = form.format(OperandName::a);
-  const bool sparsity_fits = r.which == any || (r.which == sparse) == (form.sparsity != Sparsity::dense);
-  return r.multiplicands.has(a) && r.kinds.has(form.kind) && sparsity_fits && (r.m == 0 || r.m == form.shape.m);
+  return r.multiplicands.has(a) && r.kinds.has(form.kind) && has_density(r.which, form) && (r.m == 0 || r.m == form.shape.m) &&
+         (r.bit_operation == BitOperation::none || r.bit_operation == form.bit_operation);
 }
 
 }  // namespace

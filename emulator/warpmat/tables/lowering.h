@@ -43,7 +43,7 @@ struct Lowering {
     bool subroutine = false;  ///< the assembler calls a subroutine for the statement
     bool checks_all_addresses = false;  ///< ldmatrix: the addresses of all lanes must be valid, also those that no row needs
     UndefinedMetadata undefined_metadata = UndefinedMetadata::unknown;
-    bool one_instruction = true;  ///< mma: one machine instruction of the form's own types, which SASS names (sass_name)
+    bool one_instruction = true;  ///< a product is one machine instruction of the form's own types and shape, which SASS names (sass_name)
   };
 
   std::string_view machine;  ///< the machine instructions, see machine_name()

@@ -27,22 +27,46 @@ std::string rounding_suffix(Rounding rounding) {
   return "";
 }
 
-/// ldmatrix, stmatrix and movmatrix of 8x8 matrices of 16-bit elements. The spelling of the others is not known.
+/// How SASS spells the matrices that ldmatrix, stmatrix and movmatrix move: width of the elements in memory, rows and columns.
+struct MovedMatrix {
+  Mnemonic mnemonic;
+  int memory_bits, m, n;
+  std::string_view as_is, transposed;  ///< empty: there is none
+};
+
+constexpr MovedMatrix moved_matrices[] = {
+    {Mnemonic::ldmatrix, 16, 8, 8, "16.M88", "16.MT88"},    {Mnemonic::ldmatrix, 8, 16, 16, {}, "8.MT1616"},
+    {Mnemonic::ldmatrix, 6, 8, 16, "U6x16P32TO8.M816", {}}, {Mnemonic::ldmatrix, 6, 16, 16, {}, "U6x16P32TO8.MT1616"},
+    {Mnemonic::ldmatrix, 4, 8, 16, "U4x16P64TO8.M816", {}}, {Mnemonic::ldmatrix, 4, 16, 16, {}, "U4x16P64TO8.MT1616"},
+    {Mnemonic::stmatrix, 16, 8, 8, "16.M88", "16.MT88"},    {Mnemonic::stmatrix, 8, 8, 16, {}, "8.MT168"},
+    {Mnemonic::movmatrix, 16, 8, 8, {}, "16.MT88"},
+};
+
 std::optional<std::string> move_name(const Form& form, const Lowering& lowering) {
-  if (form.memory_bits != 16 || form.shape.m != 8 || form.shape.n != 8) return std::nullopt;
+  const auto* const found = std::ranges::find_if(moved_matrices, [&](const MovedMatrix& row) {
+    return row.mnemonic == form.mnemonic && row.memory_bits == form.memory_bits && row.m == form.shape.m && row.n == form.shape.n;
+  });
+  if (found == std::end(moved_matrices)) return std::nullopt;
   const bool across = form.transposed || lowering.semantics == Semantics::movmatrix;
-  return format_text("{}.16.{}{}", lowering.machine, across ? "MT88" : "M88", form.number == 1 ? "" : format_text(".{}", form.number));
+  return format_text("{}.{}{}", lowering.machine, across ? found->transposed : found->as_is,
+                     form.number == 1 ? "" : format_text(".{}", form.number));
 }
 
-/// The text after the machine instruction's name and shape in an mma.
+/// The scale factors of a block-scaled mma: one for each 32 elements, unless it says how many there are.
+std::string scale_suffix(const Form& form) {
+  const std::string_view type = form.format(OperandName::scale_a) == Format::ue8m0 ? ".E8" : ".UE4M3";
+  return format_text("{}{}", type, form.scale_vector == 4 ? ".4X" : "");
+}
+
+/// The text after the machine instruction's name and shape in a product.
 std::optional<std::string> type_suffix(const Form& form, const Lowering& lowering) {
   const Format a = form.format(OperandName::a), b = form.format(OperandName::b), d = form.format(OperandName::d);
   switch (lowering.semantics) {
     case Semantics::dot:
-      if (form.scale_vector != 0) return std::nullopt;
+    case Semantics::grouped_dot:
       if (a == Format::f16) return format_text(".{}", upper(d));
       if (a == Format::bf16 || a == Format::tf32) return format_text(".{}.{}", upper(d), upper(a));
-      return format_text(".{}.{}.{}", upper(d), upper(a), upper(b));
+      return format_text(".{}.{}.{}{}", upper(d), upper(a), upper(b), form.scale_vector != 0 ? scale_suffix(form) : "");
     case Semantics::integer_dot: return format_text(".{}.{}{}", upper(a), upper(b), form.satfinite ? ".SAT" : "");
     case Semantics::bit_dot: return form.bit_operation == BitOperation::bit_xor ? ".XOR.POPC" : ".AND.POPC";
     case Semantics::f64_chain: return rounding_suffix(form.rounding);
@@ -53,13 +77,8 @@ std::optional<std::string> type_suffix(const Form& form, const Lowering& lowerin
 }  // namespace
 
 std::optional<std::string> sass_name(const Form& form, const Lowering& lowering) {
-  switch (form.mnemonic) {
-    case Mnemonic::ldmatrix:
-    case Mnemonic::stmatrix:
-    case Mnemonic::movmatrix: return move_name(form, lowering);
-    case Mnemonic::mma: break;
-    default: return std::nullopt;  // wmma: loads and stores of words, and the machine instructions of mma
-  }
+  if (lowering.semantics == Semantics::wmma_load || lowering.semantics == Semantics::wmma_store) return std::nullopt;  // of several words
+  if (!multiplies(form.mnemonic)) return move_name(form, lowering);
   if (!lowering.exceptions.one_instruction) return std::nullopt;
   std::string machine = machine_name(form, lowering);
   const auto suffix = type_suffix(form, lowering);
@@ -67,6 +86,12 @@ std::optional<std::string> sass_name(const Form& form, const Lowering& lowering)
   // SASS writes the shape with crosses for f64 only: DMMA.16x8x4.
   if (lowering.semantics == Semantics::f64_chain) machine = format_text("DMMA.{}x{}x{}", form.shape.m, form.shape.n, form.shape.k);
   return machine + *suffix;
+}
+
+std::string sass_name(const WgmmaForm& form) {
+  const Lowering& lowering = lowering_of(form);
+  return format_text("{}{}.{}x{}x{}{}", lowering.machine, form.sparse() ? ".SP" : "", form.shape.m, form.shape.n, form.shape.k,
+                     *type_suffix(*form.tile, lowering));
 }
 
 namespace {
@@ -114,6 +139,11 @@ const Form* find_sass(std::string_view name, const Target& target) {
     if (const auto sass = sass_name(form, *lowering); sass && spells(name, *sass)) return &form;
   }
   return nullptr;
+}
+
+const WgmmaForm* find_wgmma_sass(std::string_view name) {
+  const auto found = std::ranges::find_if(wgmma_forms(), [&](const WgmmaForm& form) { return sass_name(form) == name; });
+  return found == wgmma_forms().end() ? nullptr : &*found;
 }
 
 std::string explain_unknown_sass(std::string_view name, const Target& target) {

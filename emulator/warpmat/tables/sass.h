@@ -5,16 +5,23 @@
 #include <string_view>
 
 #include <warpmat/tables/lowering.h>
+#include <warpmat/tables/wgmma.h>
 
 namespace warpmat {
 
 /// SASS's spelling of the one machine instruction that `form` becomes under `lowering`, types and modifiers included:
-/// "HMMA.16816.F32.BF16", "LDSM.16.MT88.4". Nothing if there are several, or if the assembler's spelling is not known.
+/// "HMMA.16816.F32.BF16", "LDSM.16.MT88.4". Nothing if there are several.
 std::optional<std::string> sass_name(const Form& form, const Lowering& lowering);
 
 /// The first form of the table that `target` has and that becomes the machine instruction `name`, or nullptr. A shape may have crosses or
 /// none: "DMMA.8x8x4", "DMMA.884".
 const Form* find_sass(std::string_view name, const Target& target);
+
+/// The same of a warpgroup's product: "HGMMA.64x128x16.F32.BF16", "IGMMA.SP.64x128x64.S8.U8.SAT".
+std::string sass_name(const WgmmaForm& form);
+
+/// The first form of the table that becomes the machine instruction `name`, or nullptr.
+const WgmmaForm* find_wgmma_sass(std::string_view name);
 
 /// Why find_sass has no form for `name` on `target`, and the nearest name: one sentence.
 std::string explain_unknown_sass(std::string_view name, const Target& target);
