@@ -226,6 +226,12 @@ void FunctionResolver::tensor_memory(const Match& match) {
   statement.multicast = match.has(".multicast::cluster");
   if (match.has(".shared::cta") || match.has(".shared::cluster")) statement.space = Space::shared;
   statement.variant.group = match.has(".cta_group::2") ? 2 : 1;
+  const Target& target = *draft_.program.target;
+  const bool own = target.features == Target::Features::architecture;
+  if (!own && (match.has(".down") || match.has(".scale_vec::1X") || match.has(".scale_vec::2X") || match.has(".scale_vec::4X")))
+    fail(fmt::format("{} needs sm_100a, sm_103a or sm_110a; the target is {}", statement_->opcode, target.name));
+  if (match.has(".red") && target.number == 100)
+    fail(fmt::format("{} needs sm_103f or sm_110f; the target is {}", statement_->opcode, target.name));
   DraftOperation operation;
   operation.operation.semantics = Semantics::tensor_memory;
   switch (statement.action) {
