@@ -14,7 +14,7 @@
 
 // Where ptxas 13.0 is: what SASS names is one machine instruction in its code, and names and encodings belong to each other one to one.
 
-namespace warpmat::sass_test {
+namespace warpmat::sass_names_test {
 
 namespace {
 
@@ -120,4 +120,4 @@ TEST_CASE("what SASS names is one machine instruction of ptxas 13.0, and each na
   CHECK(named > 2000);
 }
 
-}  // namespace warpmat::sass_test
+}  // namespace warpmat::sass_names_test
