@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "machine/kernel.h"
 
 namespace warpmat::argument_test {
 
