@@ -15,7 +15,7 @@ using code::TensorMapEdit;
 
 WarpState::Step WarpState::cluster_barrier(const Operation& operation, LaneMask mask) {
   const bool waits = (operation.detail & 1) != 0, aligned = (operation.detail & 2) != 0;
-  if (aligned && !gather(operation, live_, mask, false)) return Step::leave_split;
+  if (aligned && !gather(live_, mask, false)) return Step::leave_split;
   const LaneMask wrong = waits ? mask & ~arrived_at_cluster_ & ~passed_cluster_ : mask & (arrived_at_cluster_ | passed_cluster_);
   if (wrong != 0)
     trap(first_lane(wrong), std::nullopt,
@@ -24,14 +24,14 @@ WarpState::Step WarpState::cluster_barrier(const Operation& operation, LaneMask 
     arrived_at_cluster_ |= mask;
     observers_.tell(EventKinds::synchronisation, &Observer::barrier_arrives, cluster_event(block_.cluster().barrier_phases()));
     block_.cluster().arrive();
-    advance_gathered(operation, mask, false);
+    advance_gathered(mask, false);
     block_.cluster().check_barrier();
     return Step::next;
   }
   if ((mask & arrived_at_cluster_) == 0) {
     passed_cluster_ &= ~mask;
     observers_.tell(EventKinds::synchronisation, &Observer::barrier_leaves, cluster_event(block_.cluster().barrier_phases() - 1));
-    advance_gathered(operation, mask, false);
+    advance_gathered(mask, false);
     return Step::next;
   }
   const std::int32_t pc = split().pc;
@@ -122,7 +122,7 @@ bool edit_map(TensorMap& map, TensorMapEdit::Field field, std::uint32_t ordinal,
 WarpState::Step WarpState::tensor_map(const Operation& operation, LaneMask mask) {
   const TensorMapEdit& edit = program_.tensor_map_edits[operation.detail];
   const bool copies = edit.field == TensorMapEdit::Field::copy;
-  if (copies && !gather(operation, live_, mask, false)) return Step::leave_split;
+  if (copies && !gather(live_, mask, false)) return Step::leave_split;
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const auto address = [&](int source) { return at<std::uint64_t>(source_slot(operation, source))[lane]; };
@@ -145,7 +145,7 @@ WarpState::Step WarpState::tensor_map(const Operation& operation, LaneMask mask)
     std::memcpy(map_bytes, encoded.data(), encoded.size());
   }
   block_.make_progress();
-  advance_gathered(operation, mask, false);
+  advance_gathered(mask, false);
   return Step::next;
 }
 

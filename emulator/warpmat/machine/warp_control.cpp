@@ -235,7 +235,7 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
       if (wgmma_ != nullptr) return synchronise_warpgroup(operation, mask);
       break;  // nothing to order
     case Semantics::wgmma_commit:
-      if (wgmma_ != nullptr) return wgmma_commit(operation, mask);
+      if (wgmma_ != nullptr) return wgmma_commit(mask);
       break;
     case Semantics::mbarrier: return mbarrier(operation, mask);
     case Semantics::bulk_copy: bulk_copy(operation, mask); break;

@@ -21,7 +21,7 @@ WarpState::Step WarpState::exchange(const Operation& operation, LaneMask mask) {
   const auto perform = [&](LaneMask group, LaneMask together) { perform_exchange(operation, group, together, exchange); };
   if (exchange.has_mask) return meet_named(operation, operation.sources - 1, mask, true, perform);
   perform(mask, mask);
-  advance_gathered(operation, mask, false);
+  advance_gathered(mask, false);
   return Step::next;
 }
 
@@ -47,9 +47,9 @@ WarpState::Step WarpState::meet_named(const Operation& operation, int source, La
   const LaneMask may_come = live_ & ~(split().lanes & ~mask);
   split().executing = mask;
   if (naming_alike(operation, source, mask) == mask) {
-    if (!gather(operation, source_word(operation, source, first_lane(mask)) & may_come, mask, any_place)) return Step::leave_split;
+    if (!gather(source_word(operation, source, first_lane(mask)) & may_come, mask, any_place)) return Step::leave_split;
     perform(mask, mask);
-    advance_gathered(operation, mask, any_place);
+    advance_gathered(mask, any_place);
     return Step::next;
   }
   std::vector<LaneMask> groups;
@@ -107,8 +107,6 @@ std::uint32_t reduce_float(const WarpExchange& exchange, std::uint32_t a, std::u
   return less == (exchange.operation == WarpOperation::reduce_min_float) ? a : b;
 }
 
-using LaneValues = std::array<std::uint64_t, warp_size>;
-
 /// What each of `mask` gets by a vote of which `agreeing` are for.
 LaneValues votes_of(WarpOperation operation, LaneMask agreeing, LaneMask mask) {
   const auto result = [&]() -> LaneMask {
@@ -164,7 +162,7 @@ void WarpState::for_statements_of(const Operation& operation, LaneMask mask, Vis
 void WarpState::perform_exchange(const Operation& operation, LaneMask mask, LaneMask together, const WarpExchange& exchange) {
   using enum WarpOperation;
   const bool shuffles = exchange.operation <= shuffle_index, votes = !shuffles && exchange.operation <= vote_ballot;
-  std::array<std::uint64_t, warp_size> values{};
+  LaneValues values{};
   LaneMask agreeing = 0;
   for_statements_of(operation, mask, [&](const Operation& one, LaneMask lanes) {
     if (!shuffles && observers_.want(EventKinds::exchanges))
@@ -295,7 +293,7 @@ void WarpState::arrive_without_exited() {
 
 WarpState::Step WarpState::barrier(const Operation& operation, LaneMask mask) {
   const code::Barrier& what = program_.barriers[operation.detail];
-  if (what.aligned && !gather(operation, live_, mask, false)) return Step::leave_split;
+  if (what.aligned && !gather(live_, mask, false)) return Step::leave_split;
   const int lane = first_lane(mask);
   const std::uint32_t id = source_word(operation, 0, lane);
   if (id >= block_barriers) trap(lane, std::nullopt, fmt::format("barrier {}: there are {}, from 0 on", id, block_barriers));
@@ -318,7 +316,7 @@ WarpState::Step WarpState::barrier(const Operation& operation, LaneMask mask) {
     if (mask != live_)
       trap(lane, std::nullopt, fmt::format("lanes {:#010x} arrive at barrier {} without the others of their warp", mask, id));
     arrive(state, id);
-    advance_gathered(operation, mask, false);
+    advance_gathered(mask, false);
     block_.check_barrier(static_cast<int>(id));
     return Step::next;
   }

@@ -51,7 +51,7 @@ struct WarpState::MatrixRegisters {
 
 WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
   const code::Matrix& matrix = program_.matrices[operation.detail];
-  if (!gather(operation, live_, mask, false)) return Step::leave_split;
+  if (!gather(live_, mask, false)) return Step::leave_split;
   if (mask != all_lanes)
     trap(first_lane(mask), std::nullopt,
          fmt::format("{} needs all 32 lanes of the warp; lanes {:#010x} have exited or do not exist",
@@ -60,7 +60,7 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
   const Form& form = matrix.instruction.form();
   if (moves_matrix(form)) {
     move_matrix(operation, matrix);
-    advance_gathered(operation, mask, false);
+    advance_gathered(mask, false);
     return Step::next;
   }
   MatrixRegisters lists;
@@ -78,7 +78,7 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
   }
   if (is_wide(form.operands.front())) join_results(operation, arguments.destination);
   if (addresses) tell_rows(operation, form, lists.halves.front());
-  advance_gathered(operation, mask, false);
+  advance_gathered(mask, false);
   return Step::next;
 }
 

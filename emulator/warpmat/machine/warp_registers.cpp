@@ -11,7 +11,7 @@ namespace warpmat::machine {
 using code::Operation;
 
 WarpState::Step WarpState::set_max_registers(const Operation& operation, LaneMask mask) {
-  if (!gather(operation, live_, mask, false)) return Step::leave_split;
+  if (!gather(live_, mask, false)) return Step::leave_split;
   const std::string& opcode = program_.statements[operation.statement]->opcode;
   const auto first = static_cast<std::size_t>(index_ / WgmmaForm::warps * WgmmaForm::warps);
   if (first + WgmmaForm::warps > block_.warps().size())
@@ -24,7 +24,7 @@ WarpState::Step WarpState::set_max_registers(const Operation& operation, LaneMas
     if (raises) raised_at_ = operation.statement;
     max_registers_ = count;
   }
-  advance_gathered(operation, mask, false);
+  advance_gathered(mask, false);
   return Step::next;
 }
 

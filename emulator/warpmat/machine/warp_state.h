@@ -83,6 +83,9 @@ struct CopyArrival {
   std::uint32_t statement;  ///< of Program::statements
 };
 
+/// A number for each lane.
+using LaneValues = std::array<std::uint64_t, warp_size>;
+
 /// One warp of a block: its registers, its lanes' program counters, and what it waits for.
 class WarpState {
  public:
@@ -181,8 +184,8 @@ class WarpState {
   Step exit_lanes(LaneMask mask);
   Step call(const code::Operation& operation);
   Step return_from_call(const code::Operation& operation);
-  bool gather(const code::Operation& operation, LaneMask needed, LaneMask& mask, bool any_place);
-  void advance_gathered(const code::Operation& operation, LaneMask mask, bool any_place);
+  bool gather(LaneMask needed, LaneMask& mask, bool any_place);
+  void advance_gathered(LaneMask mask, bool any_place);
   bool meet_at(const Split& a, const Split& b) const;
   LaneMask naming_alike(const code::Operation& operation, int source, LaneMask mask) const;
   template <typename Perform>
@@ -302,7 +305,6 @@ class WarpState {
   void perform_exchange(const code::Operation& operation, LaneMask mask, LaneMask together, const code::WarpExchange& exchange);
   template <typename Visit>
   void for_statements_of(const code::Operation& operation, LaneMask mask, Visit visit);
-  using LaneValues = std::array<std::uint64_t, warp_size>;
   void shuffle(const code::Operation& operation, LaneMask lanes, LaneMask mask, LaneMask together, const LaneValues& values);
   void write_matches(const code::Operation& operation, LaneMask lanes, LaneMask mask, const LaneValues& values);
   Step warp_barrier(const code::Operation& operation, LaneMask mask);
@@ -326,7 +328,7 @@ class WarpState {
   Step synchronise_warpgroup(const code::Operation& operation, LaneMask mask);
   void continue_after(const code::Operation& operation, int barrier_id);
   void tell_products_read(const code::Operation& operation) const;
-  Step wgmma_commit(const code::Operation& operation, LaneMask mask);
+  Step wgmma_commit(LaneMask mask);
   void wait_for_products(const code::Operation& operation);
   void perform_product(const code::Operation& operation, const PendingProduct& product);
   void must_be_warpgroup(const code::Operation& operation, LaneMask mask) const;

@@ -75,7 +75,7 @@ WarpState::Step WarpState::tensor_memory(const Operation& operation, LaneMask ma
     ++split().pc;
     return Step::next;
   }
-  if (!gather(operation, live_, mask, false)) return Step::leave_split;
+  if (!gather(live_, mask, false)) return Step::leave_split;
   if (mask != all_lanes)
     trap(first_lane(mask), std::nullopt,
          fmt::format("{} is for whole warps; lanes {:#010x} have exited or do not exist", program_.statements[operation.statement]->opcode,
@@ -95,7 +95,7 @@ WarpState::Step WarpState::tensor_memory(const Operation& operation, LaneMask ma
     case TensorAction::wait_store: finish_transfers(true); break;
     default: break;
   }
-  advance_gathered(operation, mask, false);
+  advance_gathered(mask, false);
   return Step::next;
 }
 

@@ -54,7 +54,7 @@ bool WarpState::meet_at(const Split& a, const Split& b) const {
 
 /// Returns true if every lane of `needed` has reached this operation, and sets `mask` to all of them. Otherwise the split waits. With
 /// `any_place`, lanes at other statements count too, if they meet there.
-bool WarpState::gather(const Operation&, LaneMask needed, LaneMask& mask, bool any_place) {
+bool WarpState::gather(LaneMask needed, LaneMask& mask, bool any_place) {
   LaneMask here = mask;
   if ((needed & ~here) != 0)
     for (const Split& other : splits_) {
@@ -74,7 +74,7 @@ bool WarpState::gather(const Operation&, LaneMask needed, LaneMask& mask, bool a
 }
 
 /// Moves this split, and the splits of `mask` that waited for it, past this operation.
-void WarpState::advance_gathered(const Operation&, LaneMask mask, bool any_place) {
+void WarpState::advance_gathered(LaneMask mask, bool any_place) {
   const std::int32_t pc = split().pc;
   const std::uint32_t frame = split().frame;
   for (Split& other : splits_) {

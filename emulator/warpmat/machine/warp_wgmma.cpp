@@ -108,7 +108,7 @@ bool WarpState::is_done(const PendingProduct& product, std::uint32_t groups) con
 
 WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
   const WarpgroupProduct& product = program_.products[operation.detail];
-  if (!gather(operation, live_, mask, false)) return Step::leave_split;
+  if (!gather(live_, mask, false)) return Step::leave_split;
   must_be_warpgroup(operation, mask);
   if (mask != all_lanes && (product.a_in_registers || product.instruction.form().sparse()))
     trap(first_lane(mask), std::nullopt,
@@ -145,7 +145,7 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
   if (!product.a_in_registers) pending.a = read_a(pending);
   observers_.tell(EventKinds::products, &Observer::product_issues, ProductEvent{Event(*this, operation, mask), pending});
   wgmma_->pending.push_back(std::move(pending));
-  advance_gathered(operation, mask, false);
+  advance_gathered(mask, false);
   return Step::next;
 }
 
@@ -154,7 +154,7 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
 /// both: it has no other synchronisation between a warp's cp.async.wait_all and the products, or between the products and the copies that
 /// overwrite their operands.
 WarpState::Step WarpState::synchronise_warpgroup(const Operation& operation, LaneMask mask) {
-  if (!gather(operation, live_, mask, false)) return Step::leave_split;
+  if (!gather(live_, mask, false)) return Step::leave_split;
   const int first = index_ / warps * warps;
   must_be_warpgroup(operation, mask);
   const int barrier_id = first_warpgroup_barrier + index_ / warps;
@@ -192,11 +192,11 @@ void WarpState::continue_after(const Operation& operation, int barrier_id) {
 }
 
 /// wgmma.commit_group: the statements since the last one become a group.
-WarpState::Step WarpState::wgmma_commit(const Operation& operation, LaneMask mask) {
-  if (!gather(operation, live_, mask, false)) return Step::leave_split;
+WarpState::Step WarpState::wgmma_commit(LaneMask mask) {
+  if (!gather(live_, mask, false)) return Step::leave_split;
   for (PendingProduct& product : wgmma_->pending) product.committed = true;
   ++wgmma_->committed;
-  advance_gathered(operation, mask, false);
+  advance_gathered(mask, false);
   return Step::next;
 }
 
