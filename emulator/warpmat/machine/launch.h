@@ -71,7 +71,7 @@ class WARPMAT_API Kernel {
   Kernel(const Module& module, std::string_view entry, const KernelOptions& options = {});
   explicit Kernel(std::shared_ptr<const code::Program> program) : program_(std::move(program)) {}
 
-  /// A parameter of the entry, as it lies among the bytes of all.
+  /// A parameter of the entry, and its place in the .param space.
   struct Parameter {
     std::string name;  ///< in PTX
     std::uint32_t offset = 0, bytes = 0, alignment = 1;
