@@ -44,16 +44,7 @@ bool Choices::is_left_out(const ScalarCase& shown) {
 
 bool Choices::may_be_guarded(const ScalarCase& shown) {
   const std::string name = mnemonic(shown);
-  return name != "set" && name != "testp" && name != "neg" && name != "abs" && name[0] != 'v';
-}
-
-bool Choices::is_sign_of_half(const ScalarCase& shown) {
-  const ValueKind kind = shown.results[0].kind;
-  return (mnemonic(shown) == "neg" || mnemonic(shown) == "abs") && (kind == ValueKind::f16 || kind == ValueKind::bf16);
-}
-
-bool Choices::is_extremum(const ScalarCase& shown) {
-  return mnemonic(shown) == "min" || mnemonic(shown) == "max";
+  return name != "set" && name != "testp" && name[0] != 'v';
 }
 
 bool Choices::is_drawn(const Form& form, const Target& target) {

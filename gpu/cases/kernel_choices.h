@@ -52,14 +52,8 @@ struct Choices {
   /// payloads do not go to f64: which of two remains depends on ptxas's order of a sum's operands.
   static bool is_left_out(const ScalarCase& shown);
 
-  /// ptxas 13.0 executes a part of set, testp and video instructions under a guard also in lanes whose guard is false. For neg and abs of
-  /// floating point it chooses between two instructions, which differ for NaN.
+  /// ptxas 13.0 executes a part of set, testp and video instructions under a guard also in lanes whose guard is false.
   static bool may_be_guarded(const ScalarCase& shown);
-
-  /// In a loop with two iterations, ptxas 13.0 replaces neg by a move, which keeps a NaN's payload.
-  static bool is_sign_of_half(const ScalarCase& shown);
-
-  static bool is_extremum(const ScalarCase& shown);
 
   /// Dense mma without scale factors, and ldmatrix and stmatrix of rows of 16 bytes.
   static bool is_drawn(const Form& form, const Target& target);

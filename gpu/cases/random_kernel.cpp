@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,7 +25,7 @@ using Lines = std::vector<std::string>;
 constexpr std::size_t slot_bytes = 8;  // of a register in the buffers
 constexpr std::uint32_t own_bytes = 64, table_bytes = 1024, counters = 16;
 
-/// What statements a kernel has: all, all but branches and loops, products and sums alone, which become no branches, or products and sums
+/// What statements a kernel has: all, all but branches and loops, products and their sums with few others between, or products and sums
 /// in any order, most of them, with branches and loops. ptxas 13.0 errs in some statements beside branches and decides otherwise about
 /// others (docs/numerics.md): these are drawn where there are none.
 enum class Shape { any, straight, contractions, sums };
@@ -159,8 +160,7 @@ class KernelGenerator {
 
   const ScalarCase& scalar_case() {
     const auto& cases = choices_.scalar.at(choices_.mnemonics[random_.below(choices_.mnemonics.size())]);
-    const ScalarCase& shown = cases[random_.below(cases.size())];
-    return loops_around_ > 0 && Choices::is_sign_of_half(shown) ? scalar_case() : shown;
+    return cases[random_.below(cases.size())];
   }
 
   Lines scalar() {
@@ -178,8 +178,6 @@ class KernelGenerator {
       const char* const mnemonic = random_.one_in(2) ? "sub" : "add";  // each reads the other's CC.CF too
       lines.push_back(fmt::format("{}.cc.u32 %t0, {}, {};", mnemonic, any(pool_named('r')), any(pool_named('r'))));
     }
-    if (choices_.is_extremum(shown))  // ptxas makes a move of two equal sources, which keeps a NaN's payload
-      while (sources[1] == sources[0]) sources[1] = source(shown.sources[1]);
     use_number(shown, sources);
     lines.push_back((carries || !Choices::may_be_guarded(shown) ? "" : guard()) + shown.statement(results, sources));
     return lines;
@@ -202,12 +200,13 @@ class KernelGenerator {
   std::string special() {
     constexpr std::array registers{"%tid.x", "%ntid.x", "%ctaid.x", "%nctaid.x", "%laneid", "%lanemask_lt", "%lanemask_ge", "%tid.y"};
     const std::string p = any(pool_named('p'));
-    const std::uint64_t kind = random_.below(5);
+    const std::uint64_t kind = random_.below(6);
     switch (kind == 1 && has_branches() ? 0 : kind) {  // beside branches ptxas 13.0 packs what a source becomes later
       case 0: return guard() + fmt::format("mov.u32 {}, {};", any(pool_named('r')), registers[random_.below(registers.size())]);
       case 1: return guard() + fmt::format("mov.b64 {}, {{{}, {}}};", any(pool_named('l')), any(pool_named('r')), any(pool_named('f')));
       case 2: return guard() + fmt::format("mov.b32 {{{}, {}}}, {};", "%h0", "%h1", any(pool_named('x')));
       case 3: return guard() + fmt::format("selp.b32 {}, {}, {}, {};", any(pool_named('r')), any(pool_named('r')), any(pool_named('f')), p);
+      case 4: return guard() + fmt::format("selp.f32 {}, {}, {}, {};", any(pool_named('f')), any(pool_named('f')), any(pool_named('f')), p);
       default:
         return guard() + fmt::format("{}.pred {}, {}, {};", std::array{"and", "or", "xor"}[random_.below(3)], any(pool_named('p')),
                                      any(pool_named('p')), p);
@@ -252,15 +251,53 @@ class KernelGenerator {
     switch (shape_ == Shape::contractions ? random_.below(5) : 2 + random_.below(2)) {
       case 0:
         if (!type.passes_neg) break;
-        return statements({multiply(product, ""), fmt::format("neg{} {}, {};", suffix, second, product), sum("", second, any(pool))});
-      case 1: return statements({multiply(product, ""), multiply(second, ""), sum("", product, second)});
+        return spaced({multiply(product, ""), fmt::format("neg{} {}, {};", suffix, second, product), sum("", second, any(pool))});
+      case 1: return spaced({multiply(product, ""), multiply(second, ""), sum("", product, second)});
       case 2: return statements({multiply(product, ".rn"), sum_of("")});
       case 3: return statements({multiply(product, ""), sum_of(".rn")});
       default: break;
     }
     Lines lines{multiply(product, "")};
     for (int uses = random_.between(1, 3); uses > 0; --uses) lines.push_back(sum_of(""));
-    return statements(lines);
+    return spaced(lines);
+  }
+
+  /// The statements, now and then with another in between: some of those end what ptxas takes together.
+  KernelUnit spaced(const Lines& lines) {
+    Lines out;
+    for (const std::string& line : lines) {
+      if (!out.empty() && random_.one_in(4)) std::ranges::copy(statement_between(), std::back_inserter(out));
+      out.push_back(line);
+    }
+    return statements(out);
+  }
+
+  Lines statement_between() {
+    constexpr std::array<std::pair<const char*, char>, 12> divisions{{{"div.rn.f32", 'f'},
+                                                                      {"div.rn.ftz.f32", 'f'},
+                                                                      {"div.full.f32", 'f'},
+                                                                      {"div.rn.f64", 'd'},
+                                                                      {"div.s32", 'r'},
+                                                                      {"div.u32", 'r'},
+                                                                      {"rem.s32", 'r'},
+                                                                      {"rem.u64", 'l'},
+                                                                      {"rem.s16", 'h'},
+                                                                      {"sqrt.rn.f32", 'f'},
+                                                                      {"rcp.rn.f32", 'f'},
+                                                                      {"sqrt.rn.f64", 'd'}}};
+    constexpr std::array fences{"membar.cta;", "membar.gl;", "fence.acq_rel.gpu;", "fence.acquire.gpu;"};
+    switch (random_.below(4)) {
+      case 0: return scalar();
+      case 1: return {memory().lines.front()};
+      case 2: return {fences[random_.below(target_.number >= 90 ? fences.size() : fences.size() - 1)]};
+      default: {
+        const auto& [opcode, letter] = divisions[random_.below(divisions.size())];
+        const Pool& pool = pool_named(letter);
+        const bool one_source = std::string_view(opcode).starts_with("sqrt") || std::string_view(opcode).starts_with("rcp");
+        return {one_source ? fmt::format("{}{} {}, {};", guard(), opcode, any(pool), any(pool))
+                           : fmt::format("{}{} {}, {}, {};", guard(), opcode, any(pool), any(pool), any(pool))};
+      }
+    }
   }
 
   /// One statement of those whose order and uses decide what ptxas fuses, on the registers that all others use too: so products have any
@@ -270,7 +307,7 @@ class KernelGenerator {
     const Summed& type = summed[random_.below(summed.size())];
     const Pool& pool = pool_named(type.pool);
     const std::string ftz = std::string_view(type.name) == ".f32" && random_.one_in(3) ? ".ftz" : type.ftz;
-    const bool no_sign = type.pool == 'd' || (loops_around_ > 0 && type.pool != 'f');  // and of halves not in loops: see Choices
+    const bool no_sign = type.pool == 'd';
     const std::string to = any(pool), left = any(pool);
     std::string right = any(pool);
     if (random_.one_in(8) && type.pool == 'f') right = fmt::format("0f{:08X}", 0x3f800001 + random_.below(0x7ffffe));  // between 1 and 2

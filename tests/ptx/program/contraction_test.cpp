@@ -89,6 +89,20 @@ TEST_CASE("unrounded products are fused into the sums that use them, as ptxas do
            Case{"mul.f32 %f5, %f1, %f2; add.ftz.f32 %f9, %f5, %f3;", 0},
            Case{"mul.f32 %f5, %f1, %f2; abs.f32 %f6, %f5; add.f32 %f9, %f6, %f3;", 0},
            Case{"mul.f32 %f5, %f1, %f2; @%p9 bra L; st.global.u32 [%out], %r10; L: add.f32 %f9, %f5, %f3;", 0},
+           // Not fused across what ptxas makes branches or blocks of: division, fences, guarded accesses and carries.
+           Case{"mul.f32 %f5, %f1, %f2; div.rn.f32 %f6, %f1, %f4; add.f32 %f9, %f5, %f3;", 0},
+           Case{"mul.f32 %f5, %f1, %f2; sqrt.rn.f32 %f6, %f1; st.global.f32 [%out], %f6; add.f32 %f9, %f5, %f3;", 0},
+           Case{"mul.f32 %f5, %f1, %f2; {.reg .b64 %q1; mov.b64 %q1, %out; rem.u64 %q1, %q1, 7;} add.f32 %f9, %f5, %f3;", 0},
+           Case{"mul.f32 %f5, %f1, %f2; div.s32 %r9, %n, 7; st.global.u32 [%out], %r9; add.f32 %f9, %f5, %f3;", 0},
+           Case{"mul.f32 %f5, %f1, %f2; membar.gl; add.f32 %f9, %f5, %f3;", 0},
+           Case{"mul.f32 %f5, %f1, %f2; fence.acq_rel.gpu; add.f32 %f9, %f5, %f3;", 0},
+           Case{"mul.f32 %f5, %f1, %f2; @%p8 st.global.u32 [%out], %r10; add.f32 %f9, %f5, %f3;", 0},
+           // Fused across these; and across a division of which nothing remains.
+           Case{"mul.f32 %f5, %f1, %f2; div.full.f32 %f6, %f1, %f4; st.global.f32 [%out], %f6; add.f32 %f9, %f5, %f3;", lost},
+           Case{"mul.f32 %f5, %f1, %f2; div.u32 %r9, %n, 7; st.global.u32 [%out], %r9; add.f32 %f9, %f5, %f3;", lost},
+           Case{"mul.f32 %f5, %f1, %f2; div.s32 %r9, %n, 7; add.f32 %f9, %f5, %f3;", lost},
+           Case{"mul.f32 %f5, %f1, %f2; bar.sync 0; fence.acquire.gpu; add.f32 %f9, %f5, %f3;", lost},
+           Case{"mul.f32 %f5, %f1, %f2; @%p8 add.f32 %f6, %f1, %f4; st.global.f32 [%out], %f6; add.f32 %f9, %f5, %f3;", lost},
        }) {
     INFO(c.body);
     CHECK(result_of(c.body, true) == c.fused);

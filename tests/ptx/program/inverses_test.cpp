@@ -40,6 +40,17 @@ TEST_CASE("neg of neg is a move, which keeps a NaN's payload, as ptxas has it", 
            // Of two values that may come there, and of one with a guard, the machine computes neg.
            Case{"neg.f32 %f2, %f1; @%p2 bra L; neg.f32 %f2, %f1; L: neg.f32 %f3, %f2; mov.b32 %d, %f3;", canonical},
            Case{"mov.b32 %f2, %f1; @%p1 neg.f32 %f2, %f1; neg.f32 %f3, %f2; mov.b32 %d, %f3;", canonical},
+           // Of a loop's, if nothing else may stand in its register behind it.
+           Case{"mov.b32 %r3, %n; mov.b32 %d, 0; L: neg.f32 %f3, %f1; sub.u32 %r3, %r3, 1; setp.ne.u32 %p1, %r3, 0; @%p1 bra L;"
+                "neg.f32 %f4, %f3; mov.b32 %d, %f4;",
+                payload},
+           Case{
+               "mov.b32 %r3, %n; mov.b32 %f3, 0; @%p2 bra M; L: neg.f32 %f3, %f1; sub.u32 %r3, %r3, 1; setp.ne.u32 %p1, %r3, 0; @%p1 bra L;"
+               "neg.f32 %f4, %f3; M: mov.b32 %d, %f3; mov.b32 %d, %f4;",
+               canonical},
+           Case{"mov.b32 %r3, 5; mov.b32 %f3, 0; @%p2 bra M; L: neg.f32 %f3, %f1; sub.u32 %r3, %r3, 1; setp.ne.u32 %p1, %r3, 0; @%p1 bra L;"
+                "neg.f32 %f4, %f3; M: mov.b32 %d, %f3; mov.b32 %d, %f4;",
+                canonical},
            // .ftz, abs and other types are no pairs.
            Case{"neg.ftz.f32 %f2, %f1; neg.f32 %f3, %f2; mov.b32 %d, %f3;", canonical},
            Case{"neg.f32 %f2, %f1; neg.ftz.f32 %f3, %f2; mov.b32 %d, %f3;", canonical},

@@ -327,6 +327,7 @@ struct Folded {
     copied,      ///< its result is a register's value, bit for bit
     converted,   ///< st stores the number as an integer (stored_numbers.h)
     inverted,    ///< rcp or div of what rcp or ex2 computed: another instruction (inverses.h)
+    selected,    ///< a neg or abs that it reads, overwrites or is changes the sign of a NaN and keeps its payload (selected_signs.h)
   };
   std::uint32_t statement = 0;
   Kind kind = Kind::constant;

@@ -53,7 +53,7 @@ bool may_be_doubled(const Arithmetic& sum) {
 class Contraction {
  public:
   Contraction(DraftFunction& function, ProgramDraft& draft, const std::vector<SumInCode>* code)
-      : function_(function), draft_(draft), code_(code), uses_(function), definitions_(function) {}
+      : function_(function), draft_(draft), code_(code), uses_(function, draft), definitions_(function) {}
 
   void run() {
     for (const DraftOperation& operation : function_.operations) arithmetic_.push_back(classify(operation));

@@ -49,13 +49,14 @@ std::vector<int> post_order_from_end(const std::vector<Block>& blocks, const std
 
 }  // namespace
 
-std::vector<Block> find_blocks(const DraftFunction& function) {
+std::vector<Block> find_blocks(const DraftFunction& function, const std::vector<bool>* ends) {
   const auto size = static_cast<int>(function.operations.size());
   std::vector<bool> begins(static_cast<std::size_t>(size) + 1);
   begins[0] = true;
   for (const int label : function.labels) begins[static_cast<std::size_t>(label)] = true;
   for (int i = 0; i < size; ++i)
-    if (ends_block(function.operations[static_cast<std::size_t>(i)])) begins[static_cast<std::size_t>(i) + 1] = true;
+    if (ends_block(function.operations[static_cast<std::size_t>(i)]) || (ends != nullptr && (*ends)[static_cast<std::size_t>(i)]))
+      begins[static_cast<std::size_t>(i) + 1] = true;
   std::vector<Block> blocks;
   std::vector<int> block_at(static_cast<std::size_t>(size) + 1, -1);
   for (int i = 0; i < size; ++i) {
@@ -182,6 +183,14 @@ Liveness::Liveness(const DraftFunction& function, const std::vector<Block>& bloc
 bool writes(const DraftOperation& operation, Value value) {
   return std::ranges::find(operation.results, value) != operation.results.end() ||
          std::ranges::find(operation.keeps, value) != operation.keeps.end();
+}
+
+bool leaves_loop(const DraftFunction& function, int from, int to) {
+  for (int i = from; i < to; ++i) {
+    const int label = function.operations[static_cast<std::size_t>(i)].label;
+    if (label >= 0 && function.labels[static_cast<std::size_t>(label)] <= from) return true;
+  }
+  return false;
 }
 
 }  // namespace warpmat::code

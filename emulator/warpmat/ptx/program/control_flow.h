@@ -13,8 +13,8 @@ struct Block {
   bool leaves = false;    ///< its last operation leaves the function in all lanes
 };
 
-/// The basic blocks of a function, in the order of the text.
-std::vector<Block> find_blocks(const DraftFunction& function);
+/// The basic blocks of a function, in the order of the text. Where `ends` is given, they end behind its operations too.
+std::vector<Block> find_blocks(const DraftFunction& function, const std::vector<bool>* ends = nullptr);
 
 /// For each block its immediate post-dominator: the nearest block on every path from it to the function's end; -1 for the end itself. Paths
 /// that never end (traps, endless loops) do not count.
@@ -49,6 +49,9 @@ class Liveness {
 
 /// Whether the operation writes `value`, with or without a guard.
 bool writes(const DraftOperation& operation, Value value);
+
+/// Whether operation `from` is in a loop that ends before `to`.
+bool leaves_loop(const DraftFunction& function, int from, int to);
 
 /// Calls visit(register) for each register that the operation reads, including its guard and results that a guarded write keeps.
 template <typename Visit>

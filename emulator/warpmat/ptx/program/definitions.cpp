@@ -4,6 +4,11 @@
 
 namespace warpmat::code {
 
+bool is_move(const DraftOperation& operation) {
+  return operation.opcode.starts_with("mov.") && operation.results.size() == 1 && operation.sources.size() == 1 &&
+         !operation.operation.guarded && !is_constant(operation.sources[0]);
+}
+
 Definitions::Definitions(const DraftFunction& function)
     : function_(function), blocks_(find_blocks(function)), previous_(blocks_.size()), last_(blocks_.size()) {
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
@@ -32,6 +37,16 @@ int Definitions::find(int place, Value value) const {
 
 int Definitions::find_behind(int place, Value value) const {
   return place < 0 ? -1 : find_in(block_of(place), place + 1, value);
+}
+
+int Definitions::find_behind_moves(int place, Value value) const {
+  int found = find(place, value);
+  for (std::size_t steps = 0; found >= 0 && steps < function_.operations.size(); ++steps) {
+    const DraftOperation& operation = function_.operations[static_cast<std::size_t>(found)];
+    if (!is_move(operation)) break;
+    found = find(found, operation.sources[0]);
+  }
+  return found;
 }
 
 std::size_t Definitions::block_of(int place) const {

@@ -8,6 +8,9 @@
 
 namespace warpmat::code {
 
+/// A move of one register of 16 bits or more, without a guard.
+bool is_move(const DraftOperation& operation);
+
 /// Which operation wrote a value that another reads, across blocks.
 class Definitions {
  public:
@@ -18,6 +21,8 @@ class Definitions {
   int find(int place, Value value) const;
   /// The same of an operation that follows `place` in its block.
   int find_behind(int place, Value value) const;
+  /// find(), and through moves without a guard, what wrote the register that they read.
+  int find_behind_moves(int place, Value value) const;
 
  private:
   std::size_t block_of(int place) const;

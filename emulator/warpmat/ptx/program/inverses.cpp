@@ -35,8 +35,14 @@ class Inverses {
   Inverses(DraftFunction& function, ProgramDraft& draft) : function_(function), draft_(draft), definitions_(function) {}
 
   void run() {
-    for (int i = 0; i < count(); ++i)
-      if (const int inner = inner_function(i); inner >= 0) inner_[i] = inner;
+    for (int i = 0; i < count(); ++i) {
+      const int inner = inner_function(i);
+      if (inner < 0 || stays(i)) continue;
+      if (leaves_loop(function_, inner, i) && is_merged(inner))
+        function_.stay.push_back(at(i).operation.statement);  // also where the loop becomes copies of its rounds
+      else
+        inner_[i] = inner;
+    }
     if (!inner_.empty()) rebuild();
   }
 
@@ -46,24 +52,10 @@ class Inverses {
   /// The operand of which the outer function is an inverse: a divisor, or the only one.
   Value operand(int i) const { return at(i).sources.back(); }
 
-  /// A move of one register of 16 bits or more, without a guard.
-  static bool is_move(const DraftOperation& operation) {
-    return operation.opcode.starts_with("mov.") && operation.results.size() == 1 && operation.sources.size() == 1 &&
-           !operation.operation.guarded && !is_constant(operation.sources[0]);
-  }
-
-  /// The operation behind moves that computes what operation `i` reads as `value`, or -1.
-  int writer(int i, Value value) const {
-    int found = definitions_.find(i, value);
-    for (int steps = 0; found >= 0 && is_move(at(found)) && steps < count(); ++steps)
-      found = definitions_.find(found, at(found).sources[0]);
-    return found;
-  }
-
   /// The function that operation `i` undoes, or -1.
   int inner_function(int i) const {
     if (!may_undo(at(i).opcode) || is_constant(operand(i))) return -1;
-    const int inner = writer(i, operand(i));
+    const int inner = definitions_.find_behind_moves(i, operand(i));
     if (inner < 0 || !undoes(at(i).opcode, at(inner).opcode) || is_constant(at(inner).sources[0])) return -1;
     return at(inner).opcode != ex2 || is_only_reader(i, inner) ? inner : -1;
   }
@@ -73,12 +65,25 @@ class Inverses {
     for (int i = 0; i < count(); ++i) {
       if (i == reader || is_move(at(i))) continue;
       const auto may_read = [&](Value value) {
-        const int found = is_constant(value) ? -1 : writer(i, value);
+        const int found = is_constant(value) ? -1 : definitions_.find_behind_moves(i, value);
         return found == written || (found < 0 && value == at(written).results[0]);
       };
       if (std::ranges::any_of(at(i).sources, may_read) || std::ranges::any_of(at(i).keeps, may_read)) return false;
     }
     return std::ranges::find(function_.return_registers, at(written).results[0]) == function_.return_registers.end();
+  }
+
+  bool stays(int i) const { return std::ranges::find(function_.stay, at(i).operation.statement) != function_.stay.end(); }
+
+  /// Whether an operation reads the result of `written` or another value, whichever is there.
+  bool is_merged(int written) const {
+    const Value value = at(written).results[0];
+    for (int i = 0; i < count(); ++i) {
+      bool found = false;
+      for_each_read(at(i), [&](Value read) { found |= read == value && definitions_.find(i, value) < 0; });
+      if (found) return true;
+    }
+    return false;
   }
 
   void rebuild() {
@@ -122,7 +127,7 @@ class Inverses {
 
   DraftOperation move(Value to, Value from, const DraftOperation& like) {
     const bool wide = function_.registers[static_cast<std::size_t>(from)].register_class == RegisterClass::wide;
-    return draft_.make(wide ? "mov.b64" : "mov.b32", {to}, {from}, like);
+    return draft_.make(wide ? "mov.b64" : like.opcode.ends_with(".f32") ? "mov.f32" : "mov.b32", {to}, {from}, like);
   }
 
   DraftFunction& function_;

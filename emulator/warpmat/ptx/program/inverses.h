@@ -9,6 +9,8 @@ namespace warpmat::code {
 ///   rcp of rcp, div by rcp                   a move, a product
 ///   rcp of ex2, div by ex2                   ex2 of the negative, where nothing else needs the power; a product with it
 /// All of the last two are .approx.ftz.f32: others stay. Results differ: a NaN keeps its payload, and what was rounded twice is exact.
+/// Both stay where the inner one is in a loop, the outer one behind it, and behind the loop or in its next round another value may stand in
+/// the inner one's register too.
 /// Source: machine code of ptxas 13.0.
 void remove_inverses(DraftFunction& function, ProgramDraft& draft);
 

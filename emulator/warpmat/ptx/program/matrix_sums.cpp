@@ -14,7 +14,7 @@ namespace {
 
 class MatrixSums {
  public:
-  MatrixSums(DraftFunction& function, ProgramDraft& draft) : function_(function), draft_(draft), uses_(function) {}
+  MatrixSums(DraftFunction& function, ProgramDraft& draft) : function_(function), draft_(draft), uses_(function, draft) {}
 
   void run() {
     Rewrite rewrite(function_);

@@ -16,6 +16,7 @@
 #include <warpmat/ptx/program/hoisting.h>
 #include <warpmat/ptx/program/inverses.h>
 #include <warpmat/ptx/program/matrix_sums.h>
+#include <warpmat/ptx/program/selected_signs.h>
 #include <warpmat/ptx/program/sinking.h>
 #include <warpmat/ptx/program/stored_numbers.h>
 #include <warpmat/ptx/program/uniform.h>
@@ -156,6 +157,7 @@ Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view e
         separate_sunk_sums(f, draft);
         contract(f, draft, options.sums);
       }
+      select_signs(f, draft);
       order_constants(f, draft);
       mark_uniform_shuffles(f, draft);
     }

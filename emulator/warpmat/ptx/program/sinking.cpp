@@ -26,7 +26,11 @@ constexpr std::array number_types{".f32", ".f64", ".f16", ".f16x2", ".bf16", ".b
 class Sinking {
  public:
   Sinking(DraftFunction& function, ProgramDraft& draft)
-      : function_(function), draft_(draft), uses_(function), sunk_(function.operations.size()), computed_(function.operations.size()) {}
+      : function_(function),
+        draft_(draft),
+        uses_(function, draft),
+        sunk_(function.operations.size()),
+        computed_(function.operations.size()) {}
 
   void run() {
     for (branch_ = 0; branch_ < size(); ++branch_)

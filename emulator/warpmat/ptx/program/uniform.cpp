@@ -32,15 +32,6 @@ bool is_read(const DraftFunction& function, const Definitions& definitions, int 
 
 }  // namespace
 
-/// Whether the lanes may have left a loop around `writer` in different rounds before they come to `reader`.
-bool Uniform::leaves_loop(int writer, int reader) const {
-  for (int i = writer; i < reader; ++i) {
-    const DraftOperation& operation = function_.operations[static_cast<std::size_t>(i)];
-    if (operation.label >= 0 && function_.labels[static_cast<std::size_t>(operation.label)] <= writer) return true;
-  }
-  return false;
-}
-
 /// Votes, sums of a warp, and shuffles by which all lanes read one.
 bool Uniform::is_uniform_exchange(int place, int depth) const {
   const DraftOperation& operation = function_.operations[static_cast<std::size_t>(place)];
@@ -59,7 +50,7 @@ bool Uniform::is_uniform_source(int reader, Value value, int depth) const {
 bool Uniform::is_uniform(int reader, int writer, Value value, int depth) const {
   constexpr int enough = 24;
   if (is_constant(value)) return true;
-  if (writer < 0 || depth > enough || leaves_loop(writer, reader)) return false;
+  if (writer < 0 || depth > enough || leaves_loop(function_, writer, reader)) return false;
   const DraftOperation& operation = function_.operations[static_cast<std::size_t>(writer)];
   switch (operation.operation.semantics) {
     case Semantics::special: return std::ranges::find(common, static_cast<SpecialRegister>(operation.operation.detail)) != common.end();

@@ -21,7 +21,6 @@ class Uniform {
   bool is_uniform(int reader, int writer, Value value, int depth) const;
   bool is_uniform_source(int reader, Value value, int depth) const;
   bool is_uniform_exchange(int place, int depth) const;
-  bool leaves_loop(int writer, int reader) const;
 
   const DraftFunction& function_;
   const ProgramDraft& draft_;

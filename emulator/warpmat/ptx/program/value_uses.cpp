@@ -1,7 +1,9 @@
 #include <warpmat/ptx/program/value_uses.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
 
 namespace warpmat::code {
 
@@ -14,15 +16,53 @@ bool is_removable(const DraftOperation& draft) {
   return catalogue::computes(draft.operation.semantics) && !draft.results.empty();
 }
 
+/// Statements behind which ptxas begins a new block, since it makes branches of them, or for no visible reason; by the start of their
+/// opcodes, but for those with one of these qualifiers. Of each statement of tests/vectors/ptxas_13.0_machine.tsv.gz, and of each scalar
+/// mnemonic, ptxas 13.0 assembled a kernel for sm_90a with a product, its sum, the statement and another sum.
+struct RegionEnd {
+  std::string_view start;
+  std::array<std::string_view, 4> but{};
+};
+/// These are calls, which remain where nothing needs their results.
+constexpr std::array calls{RegionEnd{"div.", {".approx", ".full", ".u32", ".s32"}}, RegionEnd{"rem.", {".u32", ".s32"}},
+                           RegionEnd{"rcp.", {".approx"}}, RegionEnd{"sqrt.", {".approx"}}, RegionEnd{"rsqrt.approx.f64"}};
+constexpr std::array region_ends{RegionEnd{"div.s32"},
+                                 RegionEnd{"rem.s32"},
+                                 RegionEnd{"bfind.", {".u32", ".s32"}},
+                                 RegionEnd{"membar.", {".proxy"}},
+                                 RegionEnd{"fence.", {".proxy", ".acquire", ".release"}},
+                                 RegionEnd{"createpolicy.range"},
+                                 RegionEnd{"griddepcontrol.launch_dependents"},
+                                 RegionEnd{"setmaxnreg"},
+                                 RegionEnd{"pmevent"},
+                                 RegionEnd{"brkpt"}};
+
+template <std::size_t Count>
+bool is_one_of(const std::array<RegionEnd, Count>& ends, std::string_view opcode) {
+  return std::ranges::any_of(ends, [&](const RegionEnd& end) {
+    return opcode.starts_with(end.start) && std::ranges::none_of(end.but, [&](std::string_view qualifier) {
+             return !qualifier.empty() && opcode.find(qualifier) != std::string_view::npos;
+           });
+  });
+}
+
+/// Whether ptxas branches around the guarded operation. Arithmetic it computes in all lanes, and selects; but not what writes a carry.
+bool is_branched_around(const DraftOperation& draft, std::string_view opcode) {
+  if (!draft.operation.guarded || draft.operation.semantics == Semantics::branch) return false;
+  return !catalogue::computes(draft.operation.semantics) || opcode.find(".cc") != std::string_view::npos;
+}
+
 bool may_leave(const DraftOperation& draft) {
   return draft.operation.guarded && (draft.operation.semantics == Semantics::exit || draft.operation.semantics == Semantics::return_);
 }
 
 }  // namespace
 
-ValueUses::ValueUses(const DraftFunction& function)
+ValueUses::ValueUses(const DraftFunction& function, const ProgramDraft& draft)
     : function_(function),
-      blocks_(find_blocks(function)),
+      calls_(function.operations.size()),
+      ends_(function.operations.size()),
+      blocks_(find_blocks(function, &find_ends(draft))),
       live_in_(blocks_.size(), Bits(function.registers.size())),
       needed_(function.operations.size()),
       uses_(function.operations.size()),
@@ -35,6 +75,19 @@ ValueUses::ValueUses(const DraftFunction& function)
   find_needed(true);
   drop_empty_blocks();
   join_blocks();
+}
+
+/// The operations of calls, and the last operations of statements that end a region. Returns the latter.
+const ValueUses::Bits& ValueUses::find_ends(const ProgramDraft& draft) {
+  for (std::size_t i = 0; i < ends_.size(); ++i) {
+    const DraftOperation& operation = function_.operations[i];
+    const std::uint32_t statement = operation.operation.statement;
+    const std::string_view opcode = draft.program.statements[statement]->opcode;
+    const bool is_last = i + 1 == ends_.size() || function_.operations[i + 1].operation.statement != statement;
+    calls_[i] = is_one_of(calls, opcode);
+    ends_[i] = is_last && (calls_[i] || is_one_of(region_ends, opcode) || is_branched_around(operation, opcode));
+  }
+  return ends_;
 }
 
 int ValueUses::writer(int operation, int operand) const {
@@ -71,8 +124,8 @@ void ValueUses::find_needed(bool branches) {
 bool ValueUses::walk_block(std::size_t block, Bits live, bool branches) {
   for (int i = blocks_[block].last; i-- > blocks_[block].first;) {
     const DraftOperation& draft = function_.operations[static_cast<std::size_t>(i)];
-    const bool needed =
-        !is_removable(draft) || std::ranges::any_of(draft.results, [&](Value value) { return live[static_cast<std::size_t>(value)]; });
+    const bool needed = calls_[static_cast<std::size_t>(i)] || !is_removable(draft) ||
+                        std::ranges::any_of(draft.results, [&](Value value) { return live[static_cast<std::size_t>(value)]; });
     if (!needed || (!branches && draft.operation.semantics == Semantics::branch)) continue;
     needed_[static_cast<std::size_t>(i)] = true;
     if (!draft.operation.guarded)
@@ -128,7 +181,8 @@ void ValueUses::join_blocks() {
   }
   const auto follower = [&](int block) {  // the block that always follows, and only this one
     const Block& range = blocks_[static_cast<std::size_t>(block)];
-    const bool leaves = range.last > range.first && may_leave(function_.operations[static_cast<std::size_t>(range.last) - 1]);
+    const int last = range.last - 1;
+    const bool leaves = range.last > range.first && (may_leave(function_.operations[static_cast<std::size_t>(last)]) || ends_region(last));
     if (range.next.size() != 1 || leaves || range.next[0] == 0 || before[static_cast<std::size_t>(range.next[0])] != 1) return -1;
     return range.next[0];
   };

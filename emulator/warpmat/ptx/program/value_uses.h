@@ -3,15 +3,16 @@
 #include <vector>
 
 #include <warpmat/ptx/program/control_flow.h>
-#include <warpmat/ptx/program/draft.h>
+#include <warpmat/ptx/program/function_resolver.h>
 
 namespace warpmat::code {
 
 /// Where values of a function are made and used, as an assembler sees it when it fuses: without operations whose results nothing needs,
 /// without branches around nothing, and with blocks that always follow each other as one region.
+/// A region ends behind statements of which it makes branches: division of integers and rounded division, fences, guarded accesses.
 class ValueUses {
  public:
-  explicit ValueUses(const DraftFunction& function);
+  ValueUses(const DraftFunction& function, const ProgramDraft& draft);
 
   /// A place that reads a value: an operation's source. `operand` is -1 where something else of the operation keeps or needs it, and
   /// `operation` is -1 where the value leaves its region.
@@ -28,12 +29,17 @@ class ValueUses {
   int writer(int operation, int operand) const;
   /// The region of an operation, or -1 where its result is not needed.
   int region(int operation) const { return region_[static_cast<std::size_t>(operation)]; }
+  /// Whether a region ends behind an operation that is neither a branch nor the last one before a label.
+  bool ends_region(int operation) const {
+    return ends_[static_cast<std::size_t>(operation)] && needed_[static_cast<std::size_t>(operation)];
+  }
   /// Whether a block that may follow `operation`, the last of its block, or one behind it needs what the register holds there.
   bool is_needed_behind(int operation, Value value) const;
 
  private:
   using Bits = std::vector<bool>;
 
+  const Bits& find_ends(const ProgramDraft& draft);
   void find_needed(bool branches);
   bool walk_block(std::size_t block, Bits live, bool branches);
   void drop_empty_blocks();
@@ -42,6 +48,7 @@ class ValueUses {
   void link(const std::vector<int>& blocks);
 
   const DraftFunction& function_;
+  Bits calls_, ends_;  ///< by operation: whether it is a call; whether a region ends behind it
   std::vector<Block> blocks_;
   std::vector<Bits> live_in_;  ///< by block: registers whose values needed operations read
   Bits needed_;                ///< by operation

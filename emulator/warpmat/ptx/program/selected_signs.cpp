@@ -1,0 +1,169 @@
+#include <warpmat/ptx/program/selected_signs.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <warpmat/ptx/program/definitions.h>
+#include <warpmat/ptx/program/rewrite.h>
+
+namespace warpmat::code {
+
+namespace {
+
+bool is_sign(std::string_view opcode) {
+  return opcode == "neg.f32" || opcode == "abs.f32";
+}
+
+bool is_selection(std::string_view opcode) {
+  return opcode == "selp.f32" || opcode.starts_with("slct.f32.") || opcode.starts_with("slct.ftz.f32.");
+}
+
+/// Instructions of f32 that ptxas makes of several ones or of an integer's: they keep their guard, and no FSEL is made.
+bool keeps_its_guard(std::string_view opcode) {
+  constexpr std::array<std::string_view, 9> kept{"set.",           "copysign.",       "div.full.",        "div.approx.f32",
+                                                 "rcp.approx.f32", "sqrt.approx.f32", "rsqrt.approx.f32", "lg2.approx.f32",
+                                                 "ex2.approx.f32"};
+  return std::ranges::any_of(kept, [&](std::string_view start) { return opcode.starts_with(start); });
+}
+
+/// What is done to the sign of a number.
+struct Sign {
+  bool cleared = false, turned = false;  ///< in this order
+};
+
+class SelectedSigns {
+ public:
+  SelectedSigns(DraftFunction& function, ProgramDraft& draft) : function_(function), draft_(draft), definitions_(function) {}
+
+  void run() {
+    for (int i = 0; i < count(); ++i) find(i);
+    if (!selected_.empty()) rebuild();
+  }
+
+ private:
+  /// A value whose sign is changed: what the first of the functions reads.
+  struct Changed {
+    int function = 0;  ///< the first neg or abs
+    Sign sign;
+  };
+  struct Selected {
+    std::map<std::size_t, Changed> sources;  ///< by operand
+    std::optional<Changed> result, before;   ///< of a guarded neg or abs; of a register that the operation overwrites
+  };
+
+  int count() const { return static_cast<int>(function_.operations.size()); }
+  const DraftOperation& at(int i) const { return function_.operations[static_cast<std::size_t>(i)]; }
+
+  void find(int i) {
+    const DraftOperation& operation = at(i);
+    Selected selected;
+    if (is_selection(operation.opcode))
+      for (std::size_t k = 0; k < 2; ++k)
+        if (const auto changed = changed_before(i, operation.sources[k])) selected.sources[k] = *changed;
+    if (operation.operation.guarded && is_sign(operation.opcode)) selected.result = changed_by(i);
+    if (operation.operation.guarded && is_computed_number(operation)) selected.before = changed_before(i, operation.results[0]);
+    if (!selected.sources.empty() || selected.result || selected.before) selected_[i] = std::move(selected);
+  }
+
+  /// Whether ptxas computes the guarded operation in all lanes and selects its result.
+  bool is_computed_number(const DraftOperation& operation) const {
+    if (operation.operation.semantics != catalogue::Semantics::compute || operation.results.size() != 1) return false;
+    const catalogue::Match* match = operation.opcode.empty() ? nullptr : draft_.find_match(std::string(operation.opcode));
+    return match != nullptr && !match->types.empty() && match->types[0]->name == "f32" && !keeps_its_guard(operation.opcode);
+  }
+
+  /// What the neg or abs at `i` does, together with those that it reads.
+  Changed changed_by(int i) const {
+    Changed changed = changed_before(i, at(i).sources[0]).value_or(Changed{i, {}});
+    if (at(i).opcode == "abs.f32")
+      changed.sign = {true, false};
+    else
+      changed.sign.turned = !changed.sign.turned;
+    return changed;
+  }
+
+  /// The same of the function that wrote what operation `i` reads as `value`.
+  std::optional<Changed> changed_before(int i, Value value) const {
+    const int found = definitions_.find_behind_moves(i, value);
+    if (found < 0 || !is_sign(at(found).opcode)) return {};
+    return changed_by(found);
+  }
+
+  void rebuild() {
+    for (const auto& [i, selected] : selected_) {
+      for (const auto& [k, changed] : selected.sources) keep(changed);
+      if (selected.result) keep(*selected.result);
+      if (selected.before) keep(*selected.before);
+    }
+    Rewrite rewrite(function_);
+    for (int i = 0; i < count(); ++i) {
+      rewrite.come_to(i);
+      if (const auto kept = kept_.find(i); kept != kept_.end())
+        rewrite.out.push_back(draft_.make("mov.b32", {kept->second}, {at(i).sources[0]}, at(i)));
+      const auto selected = selected_.find(i);
+      if (selected == selected_.end())
+        rewrite.out.push_back(at(i));
+      else
+        replace(at(i), selected->second, rewrite.out);
+    }
+    rewrite.finish();
+  }
+
+  /// The number before its sign is changed gets a register of its own.
+  void keep(const Changed& changed) {
+    if (!kept_.contains(changed.function)) kept_[changed.function] = new_register();
+  }
+
+  Value new_register() {
+    function_.registers.push_back({});
+    return static_cast<Value>(function_.registers.size() - 1);
+  }
+
+  void replace(DraftOperation operation, const Selected& selected, std::vector<DraftOperation>& out) {
+    for (const auto& [k, changed] : selected.sources) {
+      operation.sources[k] = new_register();
+      change(changed, operation.sources[k], operation, out);
+    }
+    if (selected.before) change(*selected.before, operation.results[0], operation, out);
+    if (selected.result) {
+      const Value result = new_register();
+      change(*selected.result, result, operation, out);
+      DraftOperation move = draft_.make("mov.b32", {operation.results[0]}, {result}, operation);
+      move.operation.guarded = true;
+      move.operation.guard_inverted = operation.operation.guard_inverted;
+      move.guard = operation.guard;
+      operation = std::move(move);
+    }
+    draft_.program.folded.push_back({operation.operation.statement, Folded::Kind::selected, 0, true});
+    out.push_back(std::move(operation));
+  }
+
+  void change(const Changed& changed, Value to, const DraftOperation& like, std::vector<DraftOperation>& out) {
+    constexpr std::uint32_t bit = 0x80000000;
+    const auto word = [&](std::uint32_t bits) { return draft_.constants.add(RegisterClass::word, bits); };
+    const Value from = kept_.at(changed.function);
+    const auto& [cleared, turned] = changed.sign;
+    if (!cleared)
+      out.push_back(turned ? draft_.make("xor.b32", {to}, {from, word(bit)}, like) : draft_.make("mov.b32", {to}, {from}, like));
+    else
+      out.push_back(turned ? draft_.make("or.b32", {to}, {from, word(bit)}, like) : draft_.make("and.b32", {to}, {from, word(~bit)}, like));
+  }
+
+  DraftFunction& function_;
+  ProgramDraft& draft_;
+  Definitions definitions_;
+  std::map<int, Selected> selected_;  ///< by operation
+  std::map<int, Value> kept_;         ///< by function
+};
+
+}  // namespace
+
+void select_signs(DraftFunction& function, ProgramDraft& draft) {
+  if (std::ranges::any_of(function.operations, is_sign, &DraftOperation::opcode)) SelectedSigns(function, draft).run();
+}
+
+}  // namespace warpmat::code
