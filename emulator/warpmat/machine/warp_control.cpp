@@ -104,8 +104,9 @@ void WarpState::run_list(std::int32_t first, std::int32_t last, std::uint8_t* re
   }
 }
 
-/// Executes operations without looking for another split between them: those that compute, that load and store in no defined order, and
-/// branches that all lanes take or none. Leaves the last one of the budget and of the split's slice to step().
+/// Executes operations without looking for another split between them: those that compute, that load, store and
+/// update in no defined order, and branches that all lanes take or none. Leaves the last one of the budget and of the split's slice to
+/// step().
 void WarpState::run_straight(int& budget) {
   if (observers_.want(EventKinds::operations)) return;
   int most = std::min(budget, split_slice - split_slice_) - 1;
@@ -113,9 +114,16 @@ void WarpState::run_straight(int& budget) {
   Split& s = split();
   std::uint8_t* const frame = registers_ + s.frame;
   const std::uint64_t before = operations_;
+  const bool whole = (live_ & ~s.lanes) == 0;
   int done = 0;
   for (bool observed = false; done < most && !observed; ++done) {
     const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
+    if (operation.plain && whole) {
+      const int count = compute_plain(&operation, most - done, frame);
+      s.pc += count;
+      done += count - 1;
+      continue;
+    }
     if (operation.converges && s.convergence >= 0) break;
     const LaneMask mask = guarded_lanes(operation, s);
     if (catalogue::computes(operation.semantics)) {
@@ -128,6 +136,10 @@ void WarpState::run_straight(int& budget) {
       operations_ = before + static_cast<std::uint64_t>(done) + 1;
       if (mask != 0) operation.semantics == Semantics::load ? load(operation, mask) : store(operation, mask);
       observed = observers_.want(EventKinds::operations | EventKinds::runs);  // since the access
+    } else if (operation.semantics == Semantics::atomic && program_.accesses[operation.detail].space == code::Space::shared) {
+      operations_ = before + static_cast<std::uint64_t>(done) + 1;
+      if (mask != 0) atomic(operation, mask);
+      observed = observers_.want(EventKinds::operations | EventKinds::runs);
     } else if (operation.semantics == Semantics::special) {
       operations_ = before + static_cast<std::uint64_t>(done) + 1;  // clocks count them
       if (mask != 0) special(operation, mask);
