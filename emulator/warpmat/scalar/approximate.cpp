@@ -265,6 +265,19 @@ void ex2_f32(void* const* results, const void* const* sources, const Modifiers& 
 
 // ---- Functions by the unit's sum in 64 bits. These lanes are normal numbers whose results are normal; lane functions compute the others.
 
+#if HWY_TARGET == HWY_SCALAR  // no vectors
+
+struct RcpLanes;
+struct Lg2Lanes;
+template <bool reciprocal>
+struct RootLanes;
+template <typename UnitLanes, auto lane_function>
+constexpr Function by_unit = each_lane<lane_function>;
+template <auto lane_function>
+constexpr Function divide_by_unit = each_lane<lane_function>;
+
+#else
+
 using WideWords = hn::Repartition<std::int64_t, Words>;
 using Wide = hn::Vec<WideWords>;
 
@@ -477,6 +490,8 @@ void divide_by_unit(void* const* results, const void* const* sources, const Modi
       },
       [&](std::size_t lane) { return lane_function(a[lane], b[lane], modifiers); });
 }
+
+#endif  // vectors
 
 /// `f` of one or both halves of every lane.
 template <HalfFunction f, int halves>

@@ -24,7 +24,6 @@ constexpr std::size_t lane_count = 32;
 constexpr std::uint32_t every_lane = 0xffffffff;
 
 using Words = hn::CappedTag<std::uint32_t, lane_count>;
-using WideAddresses = hn::Repartition<std::uint64_t, Words>;
 using Word = hn::Vec<Words>;
 using Offsets = std::array<std::uint32_t, lane_count>;
 
@@ -39,20 +38,30 @@ struct Sums {
   Word low, high;
 };
 
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE Sums wide_sums(const LaneAddresses& a, std::size_t first) {
+  const Words d;
+  const std::uint64_t sum = static_cast<const std::uint64_t*>(a.base)[first] + a.add;
+  return {hn::Set(d, static_cast<std::uint32_t>(sum)), hn::Set(d, static_cast<std::uint32_t>(sum >> 32))};
+}
+#else
+HWY_INLINE Sums wide_sums(const LaneAddresses& a, std::size_t first) {
+  const Words d;
+  const hn::Repartition<std::uint64_t, Words> dw;
+  const auto* const base = static_cast<const std::uint64_t*>(a.base) + first;
+  const auto add = hn::Set(dw, a.add);
+  const Word one = hn::BitCast(d, hn::Add(hn::Load(dw, base), add));
+  const Word other = hn::BitCast(d, hn::Add(hn::Load(dw, base + hn::Lanes(dw)), add));
+  return {hn::ConcatEven(d, other, one), hn::ConcatOdd(d, other, one)};
+}
+#endif
+
 template <bool wide>
 HWY_INLINE Sums sums_of(const LaneAddresses& a, std::size_t first) {
+  if constexpr (wide) return wide_sums(a, first);
   const Words d;
-  if constexpr (wide) {
-    const WideAddresses dw;
-    const auto* const base = static_cast<const std::uint64_t*>(a.base) + first;
-    const auto add = hn::Set(dw, a.add);
-    const Word one = hn::BitCast(d, hn::Add(hn::Load(dw, base), add)),
-               other = hn::BitCast(d, hn::Add(hn::Load(dw, base + hn::Lanes(dw)), add));
-    return {hn::ConcatEven(d, other, one), hn::ConcatOdd(d, other, one)};
-  } else {
-    const auto* const base = static_cast<const std::uint32_t*>(a.base) + first;
-    return {hn::Add(hn::Load(d, base), hn::Set(d, static_cast<std::uint32_t>(a.add))), hn::Zero(d)};
-  }
+  const auto* const base = static_cast<const std::uint32_t*>(a.base) + first;
+  return {hn::Add(hn::Load(d, base), hn::Set(d, static_cast<std::uint32_t>(a.add))), hn::Zero(d)};
 }
 
 /// The offset of the first of `lanes`.
