@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::machine {
@@ -20,20 +21,13 @@ struct alignas(64) Scratch {
   std::uint64_t bits[2 * warp_size];
 };
 
-template <typename T>
-void blend(void* to, const void* from, LaneMask mask) {
-  auto* const out = static_cast<T*>(to);
-  const auto* const in = static_cast<const T*>(from);
-  for (int lane = 0; lane < warp_size; ++lane) out[lane] = (mask >> lane & 1) != 0 ? in[lane] : out[lane];
-}
-
 void blend(RegisterClass register_class, void* to, const void* from, LaneMask mask) {
   switch (register_class) {
-    case RegisterClass::word: return blend<std::uint32_t>(to, from, mask);
-    case RegisterClass::wide: return blend<std::uint64_t>(to, from, mask);
+    case RegisterClass::word: return copy_lanes(static_cast<std::uint32_t*>(to), static_cast<const std::uint32_t*>(from), mask);
+    case RegisterClass::wide: return copy_lanes(static_cast<std::uint64_t*>(to), static_cast<const std::uint64_t*>(from), mask);
     case RegisterClass::quad:
-      blend<std::uint64_t>(to, from, mask);
-      return blend<std::uint64_t>(static_cast<std::uint64_t*>(to) + warp_size, static_cast<const std::uint64_t*>(from) + warp_size, mask);
+      copy_lanes(static_cast<std::uint64_t*>(to), static_cast<const std::uint64_t*>(from), mask);
+      return copy_lanes(static_cast<std::uint64_t*>(to) + warp_size, static_cast<const std::uint64_t*>(from) + warp_size, mask);
     case RegisterClass::predicate: {
       LaneMask& out = *static_cast<LaneMask*>(to);
       out = (out & ~mask) | (*static_cast<const LaneMask*>(from) & mask);
@@ -168,10 +162,8 @@ void WarpState::special(const Operation& operation, LaneMask mask) {
   const auto special_register = static_cast<SpecialRegister>(operation.detail);
   if (operation.sources == 0 && operation.result_class(0) == RegisterClass::word && !differs_by_lane(special_register)) {
     auto* const row = at<std::uint32_t>(result_slot(operation, 0));
-    if (is_thread_index(special_register)) return blend<std::uint32_t>(row, thread_indices(special_register).data(), mask);
-    const auto value = static_cast<std::uint32_t>(special_value(special_register, 0));
-    for (std::size_t lane = 0; lane < warp_size; ++lane) row[lane] = (mask >> lane & 1) != 0 ? value : row[lane];
-    return;
+    if (is_thread_index(special_register)) return copy_lanes(row, thread_indices(special_register).data(), mask);
+    return fill_lanes(row, static_cast<std::uint32_t>(special_value(special_register, 0)), mask);
   }
   const std::uint64_t offset = operation.sources > 0 ? *at<std::uint64_t>(source_slot(operation, 0)) : 0;
   std::array<std::uint64_t, warp_size> values;

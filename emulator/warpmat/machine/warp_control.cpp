@@ -32,7 +32,11 @@ WarpState::WarpState(Block& block, int index, LaneMask existing)
       index_(index),
       existing_(existing),
       live_(existing) {
-  register_storage_.resize(launch_.frame_bytes + code::register_alignment);
+  const std::size_t storage_bytes = launch_.frame_bytes + code::register_alignment;
+  if (launch_.spare != nullptr)
+    register_storage_ = launch_.spare->take(storage_bytes);
+  else
+    register_storage_.resize(storage_bytes);
   registers_ = register_storage_.data();
   const auto misalignment = reinterpret_cast<std::uintptr_t>(registers_) % code::register_alignment;
   if (misalignment != 0) registers_ += code::register_alignment - misalignment;
@@ -42,7 +46,9 @@ WarpState::WarpState(Block& block, int index, LaneMask existing)
   if (!program_.products.empty()) wgmma_ = std::make_unique<WarpgroupState>();
 }
 
-WarpState::~WarpState() = default;
+WarpState::~WarpState() {
+  if (launch_.spare != nullptr) launch_.spare->give(std::move(register_storage_));
+}
 
 bool WarpState::choose_split() {
   for (std::size_t i = 0; i < splits_.size(); ++i) {

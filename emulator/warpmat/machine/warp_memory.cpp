@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/program/address_windows.h>
 
@@ -301,13 +302,10 @@ bool WarpState::load_uniform(const Operation& operation, const Access& access, L
   const std::uint64_t offset = *at<std::uint64_t>(source_slot(operation, 0)) + static_cast<std::uint64_t>(access.offset) - region.start;
   if (region.bytes < access.bytes || offset > region.bytes - access.bytes || (region.start + offset) % access.bytes != 0) return false;
   const std::uint8_t* const from = region.memory + offset;
-  const auto fill = [mask](auto* row, auto value) {
-    for (std::size_t lane = 0; lane < warp_size; ++lane) row[lane] = (mask >> lane & 1) != 0 ? value : row[lane];
-  };
   if (access.bytes == 4)
-    fill(at<std::uint32_t>(result_slot(operation, 0)), read<std::uint32_t>(from));
+    fill_lanes(at<std::uint32_t>(result_slot(operation, 0)), read<std::uint32_t>(from), mask);
   else
-    fill(at<std::uint64_t>(result_slot(operation, 0)), read<std::uint64_t>(from));
+    fill_lanes(at<std::uint64_t>(result_slot(operation, 0)), read<std::uint64_t>(from), mask);
   return true;
 }
 
@@ -336,10 +334,7 @@ bool WarpState::moves_rows(const Access& access, LaneMask mask, const Offsets& f
 
 /// Gives the lanes of `mask` the values that the first of them has loaded.
 void WarpState::spread(const Operation& operation, const Access& access, LaneMask mask) {
-  const auto spread_row = [mask](auto* row) {
-    const auto value = row[first_lane(mask)];
-    for (std::size_t lane = 0; lane < warp_size; ++lane) row[lane] = (mask >> lane & 1) != 0 ? value : row[lane];
-  };
+  const auto spread_row = [mask](auto* row) { fill_lanes(row, row[first_lane(mask)], mask); };
   for (int e = 0; e < access.vector; ++e) {
     const code::Slot slot = result_slot(operation, e);
     if (access.register_bits <= 32)

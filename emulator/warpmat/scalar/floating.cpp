@@ -88,7 +88,12 @@ struct Arithmetic<f, Sources...> {
   }
 
   template <std::size_t... i>
-  static HWY_INLINE void run(void* result, const void* const* sources, const Modifiers& m, std::index_sequence<i...>) {
+  static HWY_INLINE void run_usual(void* result, const void* const* sources, std::index_sequence<i...>) {
+    lanes(result, false, false, sources[i]...);
+  }
+
+  template <std::size_t... i>
+  static HWY_NOINLINE void run_by(void* result, const void* const* sources, const Modifiers& m, std::index_sequence<i...>) {
     const Rounding rounding = m.rounding;
     const bool ftz = m.ftz, saturate = m.saturate;
     if (is_callers_mode(rounding, ftz)) return lanes(result, false, saturate, sources[i]...);
@@ -96,8 +101,11 @@ struct Arithmetic<f, Sources...> {
     lanes(result, ftz, saturate, sources[i]...);
   }
 
-  static void run(void* const* results, const void* const* sources, const Modifiers& modifiers) {
-    run(results[0], sources, modifiers, std::index_sequence_for<A...>());
+  /// Without modifiers no stack is needed.
+  static void run(void* const* results, const void* const* sources, const Modifiers& m) {
+    constexpr std::index_sequence_for<A...> all{};
+    if (HWY_LIKELY(m.rounding == Rounding::nearest_even && !m.ftz && !m.saturate)) return run_usual(results[0], sources, all);
+    run_by(results[0], sources, m, all);
   }
 };
 
