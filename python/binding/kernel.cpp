@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 #include <warpmat/machine/launch.h>
 #include <warpmat/machine/tensor_map.h>
+#include <warpmat/profile/profile.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/readable_name.h>
 
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <future>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 
@@ -20,6 +22,7 @@
 #include "python/binding/module.h"
 #include "tools/assembler/assembler.h"
 #include "tools/report/evidence_line.h"
+#include "tools/report/profile_report.h"
 #include "tools/report/ptx_file.h"
 
 namespace warpmat::python {
@@ -120,7 +123,7 @@ LaunchOptions launch_options(const py::dict& options, const std::atomic<bool>& s
 }
 
 /// Launches on the emulator: the printed text, the number of operations, warnings, where options ask for banks what bank_report has, the
-/// weakest label of what ran, the line about it, and the ways of an element. The buffers' arrays get what the kernel wrote, also where it
+/// weakest label of what ran, the line about it, the ways of an element, and the profile as JSON if options ask for it. The buffers' arrays get what the kernel wrote, also where it
 /// trapped.
 py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffers& buffers, const Parameters& parameters,
                         const py::dict& options) {
@@ -143,7 +146,12 @@ py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffer
   std::atomic<bool> stop{false};
   std::optional<BankReport> banks;
   if (options["banks"].cast<bool>()) banks.emplace();
-  const LaunchOptions run_options = launch_options(options, stop, banks ? &*banks : nullptr);
+  LaunchOptions run_options = launch_options(options, stop, banks ? &*banks : nullptr);
+  std::optional<Profiler> profiler;
+  if (options["profile"].cast<bool>()) {
+    profiler.emplace(kernel);
+    run_options.observer_of_cluster = [&profiler](std::uint64_t) { return profiler->observer(); };
+  }
   try {
     const LaunchResult result = run_interruptibly(stop, [&] { return launch(kernel, config, memory, arguments, run_options); });
     copy_back();
@@ -153,8 +161,10 @@ py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffer
     const py::object label = ran.empty() ? py::object(py::none()) : py::cast(name(weakest->label));
     std::vector<std::string> why;
     for (const Why& way : result.why) why.push_back(way.text);
+    std::optional<std::string> profile;
+    if (profiler) profile = profile_json({{kernel, 1, profiler->result()}}).dump();
     return py::make_tuple(py::bytes(result.printed), result.operations, result.warnings, counted, label,
-                          evidence_line(kernel.program().target->name, ran), why);
+                          evidence_line(kernel.program().target->name, ran), why, profile);
   } catch (const KernelTrap&) {
     copy_back();
     throw;

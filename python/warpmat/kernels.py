@@ -63,7 +63,8 @@ class LaunchResult:
     """The results of a launch besides the arrays. printed: the text that the kernel printed, in the order of the blocks. operations: warp-wide
     operations that were executed. target: the GPU whose bits they are. label: the weakest label, or None if nothing ran.
     evidence: the line that says how the bits are known. warnings: what a GPU may do otherwise, a sentence for each statement. banks: bank
-    conflicts and sectors, if the launch counted them. why: the way of the element that the launch was asked for, for each block that stores it."""
+    conflicts and sectors, if the launch counted them. why: the way of the element that the launch was asked for, for each block that stores it.
+    profile: what `warpmat launch --profile=FILE.json` writes, if the launch measured it: "seconds", "executed", "opcodes", "lines", "kernels"."""
 
     printed: str
     operations: int
@@ -73,6 +74,7 @@ class LaunchResult:
     warnings: List[str]
     banks: Optional[BankReport]
     why: List[str] = field(default_factory=list)
+    profile: Optional[Dict[str, Any]] = None
 
     def _repr_html_(self) -> str:
         lines = [self.evidence, f"{self.operations:,} operations", *self.warnings]
@@ -176,6 +178,7 @@ class Kernel:
         check_lanes: bool = False,
         check_fences: bool = True,
         banks: bool = False,
+        profile: bool = False,
         gemm: str = "",
         why: str = "",
         gemm_blocks: Sequence[Size] = (),
@@ -190,7 +193,8 @@ class Kernel:
         scalars and structured scalars as they are; a TensorMap; None is the null address. Arrays must be contiguous; the same array twice
         is one buffer, and one that is read-only stays as it is. shared: bytes of dynamic shared memory. jobs: threads, 0 as many as there
         are cores; the result does not depend on them. schedule: another order of blocks and warps. most_operations: of a block, 0 without a limit.
-        check_...: see docs/launch.md. banks: count bank conflicts and sectors, by one thread. gemm: the product that the kernel computes,
+        check_...: see docs/launch.md. banks: count bank conflicts and sectors, by one thread. profile: measure
+        where the time goes (docs/performance.md). gemm: the product that the kernel computes,
         "C=A*B^T:128x128x64", of parameters by their names, or by those that `names` gives them in order: the first product of a matrix instruction that is not part of it is a
         KernelTrap with the lines of both sides. why: an element of it, "C[5,3]", whose way the result tells. gemm_blocks: look at the products
         of these blocks alone, each a number or up to three.
@@ -208,18 +212,20 @@ class Kernel:
             check_lanes=check_lanes,
             check_fences=check_fences,
             banks=banks,
+            profile=profile,
             gemm=gemm,
             why=why,
             gemm_blocks=[_index(block) for block in gemm_blocks],
             undefined=undefined,
             path=path,
         )
-        printed, operations, warnings, counted, label, evidence, ways = self._kernel.launch(
+        printed, operations, warnings, counted, label, evidence, ways, measured = self._kernel.launch(
             _size(grid), _size(block), _size(cluster), shared, arguments.buffers, arguments.parameters, options
         )
         text = printed.decode(errors="replace")
         found = None if counted is None else report(counted)
-        return LaunchResult(text, operations, self.target, label, evidence, warnings, found, ways)
+        profiled = None if measured is None else json.loads(measured)
+        return LaunchResult(text, operations, self.target, label, evidence, warnings, found, ways, profiled)
 
     def launch_on_gpu(self, grid: Size, block: Size, *args: Any, shared: int = 0, cluster: Size = 1) -> str:
         """The same on this machine's first GPU, by the driver alone; returns what the kernel printed. Raises NoGpu where there is none."""

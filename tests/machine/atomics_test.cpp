@@ -1,7 +1,11 @@
-// Atomic additions of f64, as an H200 answers: recorded there for these numbers, in global and in shared memory.
+// Atomic additions of f64, as an H200 answers: recorded there for these numbers, in global and in shared memory. Atomics of words in shared
+// memory by the ISA's formulas.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <random>
+#include <string>
 #include <vector>
 
 #include "catch.h"
@@ -68,6 +72,90 @@ TEST_CASE("atomic sums of f64 keep NaNs in global memory and make them quiet in 
       CHECK(shared[i] == sums[i].shared);
     }
   }
+}
+
+struct WordAtomic {
+  std::string opcode;
+  std::uint32_t (*left)(std::uint32_t old, std::uint32_t b, std::uint32_t c);
+};
+
+template <bool smaller>
+std::uint32_t signed_pick(std::uint32_t old, std::uint32_t b, std::uint32_t) {
+  return (static_cast<std::int32_t>(b) < static_cast<std::int32_t>(old)) == smaller ? b : old;
+}
+
+const std::vector<WordAtomic> word_atomics{
+    {"add.u32", [](std::uint32_t old, std::uint32_t b, std::uint32_t) { return old + b; }},
+    {"add.s32", [](std::uint32_t old, std::uint32_t b, std::uint32_t) { return old + b; }},
+    {"min.u32", [](std::uint32_t old, std::uint32_t b, std::uint32_t) { return std::min(old, b); }},
+    {"max.u32", [](std::uint32_t old, std::uint32_t b, std::uint32_t) { return std::max(old, b); }},
+    {"min.s32", signed_pick<true>},
+    {"max.s32", signed_pick<false>},
+    {"inc.u32", [](std::uint32_t old, std::uint32_t b, std::uint32_t) { return old >= b ? 0 : old + 1; }},
+    {"dec.u32", [](std::uint32_t old, std::uint32_t b, std::uint32_t) { return old == 0 || old > b ? b : old - 1; }},
+    {"and.b32", [](std::uint32_t old, std::uint32_t b, std::uint32_t) { return old & b; }},
+    {"or.b32", [](std::uint32_t old, std::uint32_t b, std::uint32_t) { return old | b; }},
+    {"xor.b32", [](std::uint32_t old, std::uint32_t b, std::uint32_t) { return old ^ b; }},
+    {"exch.b32", [](std::uint32_t, std::uint32_t b, std::uint32_t) { return b; }},
+    {"cas.b32", [](std::uint32_t old, std::uint32_t b, std::uint32_t c) { return old == b ? c : old; }},
+};
+
+/// Thread i updates word i % 5 of shared memory, which begins with `start`, by its own b and c, if bit i of `lanes` is set; else its result
+/// is 7. Returns what each thread found, and the words.
+std::vector<std::uint32_t> updated(const WordAtomic& atomic, std::uint32_t lanes, bool reads_result, const std::array<std::uint32_t, 32>& b,
+                                   const std::array<std::uint32_t, 5>& start) {
+  const std::string opcode = (reads_result ? "atom.shared." : "red.shared.") + atomic.opcode;
+  const std::string operands = std::string(reads_result ? "%r4, " : "") + "[%r2], %r3" + (atomic.opcode == "cas.b32" ? ", %r0" : "");
+  const Module module = module_of(".param .u64 out, .param .u64 operands, .param .u32 lanes", R"(
+    .reg .b32 %r<8>; .reg .b64 %l<6>; .reg .pred %p<3>;
+    .shared .align 4 .b8 words[20];
+    mov.u32 %r0, %tid.x;
+    ld.param.u64 %l0, [out]; ld.param.u64 %l1, [operands]; ld.param.u32 %r5, [lanes];
+    mul.wide.u32 %l2, %r0, 4; add.u64 %l1, %l1, %l2; add.u64 %l0, %l0, %l2;
+    ld.global.u32 %r3, [%l1];
+    rem.u32 %r1, %r0, 5; shl.b32 %r1, %r1, 2; mov.u32 %r2, words; add.u32 %r2, %r2, %r1;
+    setp.lt.u32 %p1, %r0, 5;
+    ld.global.u32 %r6, [%l1+128];
+    @%p1 st.shared.u32 [%r2], %r6;
+    bar.warp.sync 0xffffffff;
+    shr.u32 %r5, %r5, %r0; and.b32 %r5, %r5, 1; setp.ne.u32 %p2, %r5, 0;
+    mov.u32 %r4, 7;
+    @%p2 )" + opcode + " " + operands + R"(;
+    st.global.u32 [%l0], %r4;
+    bar.warp.sync 0xffffffff;
+    ld.shared.u32 %r6, [%r2];
+    @%p1 st.global.u32 [%l0+128], %r6;
+    ret;
+)");
+  std::vector<std::uint32_t> operands_and_start(b.begin(), b.end());
+  operands_and_start.insert(operands_and_start.end(), start.begin(), start.end());
+  operands_and_start.resize(64);
+  DeviceMemory memory;
+  const std::uint64_t out = memory.allocate(4 * 64, "out"), in = memory.allocate(operands_and_start, "operands");
+  launch(Kernel(module, "k"), {{1}, {32}}, memory, {out, in, lanes});
+  return memory.read<std::uint32_t>(out, 37);
+}
+
+TEST_CASE("atomics of words in shared memory take the lanes in order, also where several have one address", "[machine]") {
+  std::mt19937 random(3);
+  for (const WordAtomic& atomic : word_atomics)
+    for (const std::uint32_t lanes : {0xffffffffu, 0x5a3cf00fu, 0x00010000u})
+      for (const bool reads_result : {true, false}) {
+        if (!reads_result && (atomic.opcode == "exch.b32" || atomic.opcode == "cas.b32")) continue;
+        std::array<std::uint32_t, 32> b;
+        std::array<std::uint32_t, 5> words;
+        for (std::uint32_t& word : b) word = static_cast<std::uint32_t>(random() % 2 != 0 ? random() % 4 : random());
+        for (std::uint32_t& word : words) word = static_cast<std::uint32_t>(random() % 4);
+        CAPTURE(atomic.opcode, lanes, reads_result);
+        const std::vector<std::uint32_t> result = updated(atomic, lanes, reads_result, b, words);
+        for (std::uint32_t lane = 0; lane < 32; ++lane) {
+          const bool executes = (lanes >> lane & 1) != 0;
+          std::uint32_t& word = words[lane % 5];
+          CHECK(result[lane] == (executes && reads_result ? word : 7));
+          if (executes) word = atomic.left(word, b[lane], lane);
+        }
+        for (std::size_t i = 0; i < 5; ++i) CHECK(result[32 + i] == words[i]);
+      }
 }
 
 }  // namespace

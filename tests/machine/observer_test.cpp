@@ -153,6 +153,34 @@ TEST_CASE("Lanes of a warp that access several spaces are told as an access of e
   CHECK(std::ranges::count(script.lines, "access eeeeeeee space 1 writes 4 bytes") == 1);
 }
 
+TEST_CASE("An access is told as consecutive where each lane's bytes are behind those of the lane before", "[machine][observer]") {
+  class Patterns : public Observer {
+   public:
+    Patterns() : Observer(EventKinds::shared_accesses) {}
+    void access(const AccessEvent& e) override { told += e.consecutive ? 'c' : '-'; }
+    std::string told;
+  };
+  const Module module = word_kernel(R"(
+    .shared .align 16 .b8 tile[1024];
+    mov.u32 %r2, %tid.x;
+    shl.b32 %r1, %r2, 2;
+    mov.u32 %d, tile;
+    add.u32 %r1, %r1, %d;
+    st.shared.u32 [%r1], %r2;
+    ld.shared.u32 %d, [%r1+4];
+    ld.shared.u32 %d, [tile];
+    atom.shared.add.u32 %d, [%r1], 1;
+    setp.ne.u32 %p2, %r2, 5;
+    @%p2 ld.shared.u32 %d, [%r1];
+    ld.shared.u16 %d, [%r1];
+    add.u32 %r1, %r1, %r2;
+    st.shared.u8 [%r1], %r2;
+)");
+  Patterns patterns;
+  words_of(module, {1}, {32}, {.checks = {.uninitialised = false, .copies = false}, .observers = {&patterns}});
+  CHECK(patterns.told == "cc-c---");
+}
+
 TEST_CASE("An observer is told what it asks for, and may ask for more while it runs", "[machine][observer]") {
   class Curious : public Observer {
    public:

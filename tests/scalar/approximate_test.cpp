@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -6,6 +8,7 @@
 #include <warpmat/execute/fast/instruction_sets.h>
 #include <warpmat/numeric/rounding_mode.h>
 #include <warpmat/ptx/catalogue/executable.h>
+#include <warpmat/scalar/approximate.h>
 
 #include "catch.h"
 #include "gpu/recordings/all_operands.h"
@@ -72,6 +75,58 @@ TEST_CASE("Every recorded instruction has its twin of one half", "[approximate]"
         CHECK(in_first_lane(function + ftz + type + "x2", a << 16 | a, 0) == (one << 16 | one));
       }
     }
+}
+
+// Vectors compute what lies within bounds of exponents; the lane functions compute the rest.
+TEST_CASE("Approximate instructions: a warp's lanes are those of the lane functions, at the bounds of vectors too", "[approximate]") {
+  using scalar::Modifiers;
+  struct Function {
+    std::string opcode;
+    std::uint32_t (*of)(std::uint32_t, std::uint32_t, const Modifiers&);
+  };
+  const Function functions[] = {
+      {"rcp.approx", [](std::uint32_t a, std::uint32_t, const Modifiers& m) { return scalar::approximate_rcp(a, m); }},
+      {"rsqrt.approx", [](std::uint32_t a, std::uint32_t, const Modifiers& m) { return scalar::approximate_rsqrt(a, m); }},
+      {"sqrt.approx", [](std::uint32_t a, std::uint32_t, const Modifiers& m) { return scalar::approximate_sqrt(a, m); }},
+      {"lg2.approx", [](std::uint32_t a, std::uint32_t, const Modifiers& m) { return scalar::approximate_lg2(a, m); }},
+      {"div.approx", [](std::uint32_t a, std::uint32_t b, const Modifiers& m) { return scalar::approximate_div(a, b, m); }},
+      {"div.full", [](std::uint32_t a, std::uint32_t b, const Modifiers& m) { return scalar::full_div(a, b, m); }},
+  };
+  std::mt19937 engine(17);
+  const auto random = [&] { return static_cast<std::uint32_t>(engine()); };
+  const auto operand = [&] {
+    const std::uint32_t exponents[] = {0, 1, 2, 125, 126, 127, 128, 250, 251, 252, 253, 254, 255};
+    const std::uint32_t fractions[] = {0, 1, 0x7fffff, 0x400000, 0x3fffff, 0xffff, 0x10000};
+    const std::uint32_t exponent = random() % 2 != 0 ? exponents[random() % std::size(exponents)] : random() & 255;
+    const std::uint32_t fraction = random() % 2 != 0 ? fractions[random() % std::size(fractions)] : random() & 0x7fffff;
+    return (random() % 4 == 0 ? 0x80000000u : 0u) | exponent << 23 | fraction;
+  };
+  const RoundingMode nearest(RoundingMode::nearest);
+  const BestAgain best_again;
+  for (const std::string_view set : instruction_sets()) {
+    use_instruction_set(set);
+    for (const auto& [opcode, of] : functions)
+      for (const std::string type : {".f32", ".ftz.f32"}) {
+        const auto match = catalogue::find_row(opcode + type);
+        REQUIRE(match);
+        const catalogue::Executable executable = catalogue::executable(*match);
+        for (int round = 0; round < 2'000; ++round) {
+          alignas(64) std::uint32_t a[32], b[32], result[32];
+          for (int lane = 0; lane < 32; ++lane) a[lane] = operand(), b[lane] = operand();
+          void* const results[] = {round % 2 != 0 ? a : result, nullptr};
+          const void* const sources[] = {a, b, nullptr};
+          std::uint32_t wanted[32];
+          for (int lane = 0; lane < 32; ++lane) wanted[lane] = of(a[lane], b[lane], executable.modifiers);
+          std::uint32_t first[32];
+          std::copy_n(a, 32, first);
+          executable.function(results, sources, executable.modifiers);
+          for (int lane = 0; lane < 32; ++lane) {
+            CAPTURE(set, opcode, type, first[lane], b[lane]);
+            REQUIRE(static_cast<std::uint32_t*>(results[0])[lane] == wanted[lane]);
+          }
+        }
+      }
+  }
 }
 
 // Answers of an H200 to operands at which the lowerings of div scale, or do not.

@@ -3,7 +3,12 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <random>
+#include <string_view>
+#include <vector>
+
+#include <warpmat/execute/fast/instruction_sets.h>
 
 #include "catch.h"
 
@@ -15,6 +20,10 @@ using scalar::LaneAddresses;
 using scalar::LanePattern;
 
 constexpr std::uint64_t region_start = 0x7f00'0000'0100;
+
+struct BestAgain {
+  ~BestAgain() { use_best_instruction_set(); }
+};
 
 struct alignas(64) Row {
   std::array<std::uint64_t, 32> wide{};
@@ -36,18 +45,18 @@ LanePattern expected(const std::array<std::uint64_t, 32>& address, const LaneAdd
   return consecutive ? LanePattern::consecutive : same ? LanePattern::same : LanePattern::scattered;
 }
 
-}  // namespace
+/// Addresses of a warp's access: consecutive, equal, or anywhere in a region, and now and then one outside.
+struct RandomAccess {
+  Row row;
+  LaneAddresses a;
+  std::uint64_t start;
 
-TEST_CASE("offsets of a warp's access are those of its lanes, and have their pattern", "[scalar]") {
-  std::mt19937_64 random(1);
-  std::array<int, 4> seen{};
-  for (int round = 0; round < 20'000; ++round) {
-    const std::uint32_t bytes = 1u << random() % 4, size = 4096 + static_cast<std::uint32_t>(random() % 64);
+  RandomAccess(std::mt19937_64& random, std::uint32_t bytes) {
+    const std::uint32_t size = 4096 + static_cast<std::uint32_t>(random() % 64);
     const bool wide = random() % 2 != 0, shared = !wide || random() % 2 != 0;
-    const std::uint64_t start = shared ? 0x400 : region_start;
+    start = shared ? 0x400 : region_start;
     const std::uint32_t lanes = random() % 3 == 0 ? static_cast<std::uint32_t>(random() | 1) : 0xffffffff;
     const std::uint64_t kind = random() % 3, base = start + random() % (size / bytes + 4) * bytes;
-    Row row;
     for (std::size_t lane = 0; lane < 32; ++lane) {
       row.wide[lane] = kind == 0 ? base : kind == 1 ? base + lane * bytes : start + random() % (size / bytes) * bytes;
       const bool strange = random() % 512 == 0;
@@ -55,25 +64,71 @@ TEST_CASE("offsets of a warp's access are those of its lanes, and have their pat
       if (!wide) row.wide[lane] = static_cast<std::uint32_t>(row.wide[lane]);
       row.narrow[lane] = static_cast<std::uint32_t>(row.wide[lane]);
     }
-    const LaneAddresses a{.base = wide ? static_cast<const void*>(row.wide.data()) : row.narrow.data(),
-                          .wide = wide,
-                          .wraps = shared,
-                          .add = 0 - start,
-                          .lanes = lanes,
-                          .start = static_cast<std::uint32_t>(start),
-                          .bytes = bytes,
-                          .last = size - bytes,
-                          .element = bytes};
-    alignas(64) std::array<std::uint32_t, 32> offsets{};
-    const LanePattern pattern = scalar::find_lane_offsets(a, offsets.data());
-    const LanePattern wanted = expected(row.wide, a);
+    a = {.base = wide ? static_cast<const void*>(row.wide.data()) : row.narrow.data(),
+         .wide = wide,
+         .wraps = shared,
+         .add = 0 - start,
+         .lanes = lanes,
+         .start = static_cast<std::uint32_t>(start),
+         .bytes = bytes,
+         .last = size - bytes,
+         .element = bytes};
+  }
+  RandomAccess(const RandomAccess&) = delete;
+  RandomAccess& operator=(const RandomAccess&) = delete;
+
+  std::uint32_t offset(std::size_t lane) const { return static_cast<std::uint32_t>(row.wide[lane] - start); }
+};
+
+using Words = std::array<std::uint32_t, 32>;
+
+}  // namespace
+
+TEST_CASE("offsets of a warp's access are those of its lanes, and have their pattern", "[scalar]") {
+  std::mt19937_64 random(1);
+  std::array<int, 4> seen{};
+  for (int round = 0; round < 20'000; ++round) {
+    const RandomAccess access(random, 1u << random() % 4);
+    alignas(64) Words offsets{};
+    const LanePattern pattern = scalar::find_lane_offsets(access.a, offsets.data());
     INFO("round " << round);
-    REQUIRE(pattern == wanted);
+    REQUIRE(pattern == expected(access.row.wide, access.a));
     ++seen[static_cast<std::size_t>(pattern)];
     if (pattern == LanePattern::invalid) continue;
-    const auto first = static_cast<std::size_t>(std::countr_zero(lanes));
-    for (std::size_t lane = 0; lane < 32; ++lane)
-      REQUIRE(offsets[lane] == static_cast<std::uint32_t>(row.wide[(lanes >> lane & 1) != 0 ? lane : first] - start));
+    const auto first = static_cast<std::size_t>(std::countr_zero(access.a.lanes));
+    for (std::size_t lane = 0; lane < 32; ++lane) REQUIRE(offsets[lane] == access.offset((access.a.lanes >> lane & 1) != 0 ? lane : first));
+  }
+  for (const int count : seen) CHECK(count > 100);
+}
+
+TEST_CASE("words of a warp's access are loaded and stored lane by lane, or not at all", "[scalar]") {
+  std::mt19937_64 random(2);
+  std::array<int, 4> seen{};
+  const BestAgain best_again;
+  for (const std::string_view set : instruction_sets()) {
+    use_instruction_set(set);
+    for (int round = 0; round < 5'000; ++round) {
+      const RandomAccess access(random, 4);
+      std::vector<std::uint8_t> memory(std::size_t{access.a.last} + 4);
+      for (std::uint8_t& byte : memory) byte = static_cast<std::uint8_t>(random());
+      alignas(64) Words row;
+      for (std::uint32_t& word : row) word = static_cast<std::uint32_t>(random());
+      Words loaded = row;
+      std::vector<std::uint8_t> stored = memory;
+      const LanePattern wanted = expected(access.row.wide, access.a);
+      for (std::size_t lane = 0; lane < 32 && wanted != LanePattern::invalid; ++lane) {
+        if ((access.a.lanes >> lane & 1) == 0) continue;
+        std::memcpy(&loaded[lane], memory.data() + access.offset(lane), 4);
+        std::memcpy(stored.data() + access.offset(lane), &row[lane], 4);  // the last lane's word stays
+      }
+      CAPTURE(set, round);
+      alignas(64) Words into = row;
+      REQUIRE(scalar::load_lane_words(access.a, memory.data(), into.data()) == wanted);
+      REQUIRE(into == loaded);
+      REQUIRE(scalar::store_lane_words(access.a, memory.data(), row.data()) == wanted);
+      REQUIRE(memory == stored);
+      ++seen[static_cast<std::size_t>(wanted)];
+    }
   }
   for (const int count : seen) CHECK(count > 100);
 }

@@ -64,14 +64,16 @@ void SharedMemoryCheck::access(const machine::AccessEvent& event) {
   LaneMask undefined = 0;
   if (event.space == code::Space::shared) {
     const Use use = event.asynchronous ? Use::copy : !event.writes ? Use::load : event.reads ? Use::atomic : Use::store;
-    undefined = check_bytes(event.event, event.places, event.bytes, event.event.lanes(), use);
+    undefined = check_bytes(event.event, event.places, event.bytes, event.event.lanes(), use, event.consecutive);
   }
   follow_access(event, undefined);
   if (event.writes && !has_copies_ && following_ == 0 && shadow(event.event).complete()) choose_events();
 }
 
 /// Checks an access of the lanes of `mask` to shared memory. Returns the lanes that read uninitialised bytes, if these are checked.
-LaneMask SharedMemoryCheck::check_bytes(const Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use) {
+/// `consecutive`: they are one range.
+LaneMask SharedMemoryCheck::check_bytes(const Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use,
+                                        bool consecutive) {
   SharedShadow& bytes_of_block = shadow(event);
   if (bytes_of_block.has_starts())
     if (const LaneMask crossing = bytes_of_block.crossing(places, bytes, mask); crossing != 0) {
@@ -83,7 +85,13 @@ LaneMask SharedMemoryCheck::check_bytes(const Event& event, SharedShadow::Places
                              warp.describe_shared(address + bytes - 1)),
                  KernelTrap::Kind::out_of_range);
     }
-  const LaneMask undefined = bytes_of_block.complete() ? 0 : check_defined(event, places, bytes, mask, use);
+  const std::size_t first = consecutive ? bytes_of_block.offset(places[0]) : 0, all = std::size_t{bytes} * warp_size;
+  bool defined = bytes_of_block.complete() || (consecutive && !bytes_of_block.undefined(first, all));
+  if (!defined && consecutive && use == Use::store && !bytes_of_block.has_copies()) {
+    bytes_of_block.define(first, all);
+    defined = true;
+  }
+  const LaneMask undefined = defined ? 0 : check_defined(event, places, bytes, mask, use);
   if (use == Use::copy) begin_copies(event, places, bytes, mask);
   return undefined;
 }

@@ -61,7 +61,8 @@ class SharedMemoryCheck : public machine::Observer {
   void choose_events();
 
   // Bytes
-  LaneMask check_bytes(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use);
+  LaneMask check_bytes(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use,
+                       bool consecutive = false);
   LaneMask check_defined(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use);
   void check_copies(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, bool writes);
   void begin_copies(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask);

@@ -74,9 +74,15 @@ LaneMask SharedShadow::crossing(const Places& places, std::uint32_t bytes, LaneM
 }
 
 bool SharedShadow::undefined(std::size_t offset, std::size_t bytes) const {
-  bool missing = false;
-  for_each_cell(offset, bytes, [&](std::size_t cell, Cell bits) { missing |= (bits & ~defined_[cell]) != 0; });
-  return missing;
+  if (bytes == 0) return false;
+  const std::size_t first = offset / cell_bytes, last = (offset + bytes - 1) / cell_bytes;
+  constexpr auto full = static_cast<Cell>(~Cell{0});
+  const auto from = static_cast<Cell>(full << offset % cell_bytes);  // the bytes of the first cell, and of the last one
+  const auto to = static_cast<Cell>(full >> (cell_bytes - 1 - (offset + bytes - 1) % cell_bytes));
+  if (first == last) return (from & to & ~defined_[first]) != 0;
+  Cell between = full;
+  for (std::size_t cell = first + 1; cell < last; ++cell) between = static_cast<Cell>(between & defined_[cell]);
+  return (from & ~defined_[first]) != 0 || (to & ~defined_[last]) != 0 || between != full;
 }
 
 /// Fast for the common case, cells that are full or empty: std::popcount is a function call on baseline CPUs.

@@ -30,14 +30,18 @@ T combine(AtomicOperation operation, T old, T b) {
   return old;
 }
 
+/// What an operation leaves of `old`.
+template <typename T>
+T left_by(AtomicOperation operation, T old, T b, T c) {
+  if (operation == AtomicOperation::compare_and_swap) return old == b ? c : old;
+  return combine(operation, old, b);
+}
+
 /// Atomic among blocks that run at the same time: operations without a result need no reservation order.
 template <typename T>
 AtomicUpdate update(std::uint8_t* place, AtomicOperation operation, std::uint64_t operand_b, std::uint64_t operand_c, bool shared) {
   const auto b = static_cast<T>(operand_b), c = static_cast<T>(operand_c);
-  const auto left_of = [&](T old) {
-    if (operation == AtomicOperation::compare_and_swap) return old == b ? c : old;
-    return combine(operation, old, b);
-  };
+  const auto left_of = [&](T found) { return left_by(operation, found, b, c); };
   T old, left;
   if (shared) {
     std::memcpy(&old, place, sizeof old);
@@ -53,7 +57,47 @@ AtomicUpdate update(std::uint8_t* place, AtomicOperation operation, std::uint64_
   return {static_cast<Bits>(old), static_cast<Bits>(left)};
 }
 
+template <typename T, AtomicOperation operation>
+bool update_words(std::uint8_t* memory, const std::uint32_t* offset, const std::uint32_t* b, const std::uint32_t* c, LaneMask mask,
+                  std::uint32_t* old) {
+  bool changed = false;
+  for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    T found;
+    std::memcpy(&found, memory + offset[lane], sizeof found);
+    const T left = left_by(operation, found, static_cast<T>(b[lane]), static_cast<T>(c[lane]));
+    std::memcpy(memory + offset[lane], &left, sizeof left);
+    old[lane] = static_cast<std::uint32_t>(found);
+    changed |= left != found;
+  }
+  return changed;
+}
+
+template <typename T>
+auto words_function(AtomicOperation operation) {
+  using enum AtomicOperation;
+  switch (operation) {
+    case add: return update_words<T, add>;
+    case min: return update_words<T, min>;
+    case max: return update_words<T, max>;
+    case increase: return update_words<T, increase>;
+    case decrease: return update_words<T, decrease>;
+    case bit_and: return update_words<T, bit_and>;
+    case bit_or: return update_words<T, bit_or>;
+    case bit_xor: return update_words<T, bit_xor>;
+    case exchange: return update_words<T, exchange>;
+    case compare_and_swap: break;
+  }
+  return update_words<T, compare_and_swap>;
+}
+
 }  // namespace
+
+bool update_shared_words(AtomicOperation operation, bool is_signed, std::uint8_t* memory, const std::uint32_t* offset,
+                         const std::uint32_t* b, const std::uint32_t* c, LaneMask mask, std::uint32_t* old) {
+  const auto update = is_signed ? words_function<std::int32_t>(operation) : words_function<std::uint32_t>(operation);
+  return update(memory, offset, b, c, mask, old);
+}
 
 AtomicUpdate update_integer(AtomicOperation operation, const catalogue::ValueType& type, std::uint8_t* place, std::uint64_t b,
                             std::uint64_t c, bool shared) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include <warpmat/ptx/program/code.h>
+#include <warpmat/warp/lane_mask.h>
 
 namespace warpmat::machine {
 
@@ -15,6 +16,11 @@ struct AtomicUpdate {
 /// `c` is the third operand of compare-and-swap.
 AtomicUpdate update_integer(code::AtomicOperation operation, const catalogue::ValueType& type, std::uint8_t* place, std::uint64_t b,
                             std::uint64_t c, bool shared);
+
+/// The same of words in shared memory, lane after lane of `mask`: at memory + offset, with b and c of the lane. `old` is what each found;
+/// other lanes keep theirs. Returns whether a word has changed.
+bool update_shared_words(code::AtomicOperation operation, bool is_signed, std::uint8_t* memory, const std::uint32_t* offset,
+                         const std::uint32_t* b, const std::uint32_t* c, LaneMask mask, std::uint32_t* old);
 
 /// Applies the catalogue's instruction to two numbers; `wide` means 64 bits.
 std::uint64_t combine_numbers(scalar::Function arithmetic, const scalar::Modifiers& modifiers, bool wide, std::uint64_t a, std::uint64_t b);

@@ -220,6 +220,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   checks::Reports reports;
   checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports};
   checks::set_gemm(setup, options, memory, parameters, shaped);
+  machine::SpareStorage spare;
   const machine::LaunchState state{.program = program,
                                    .config = shaped,
                                    .options = options,
@@ -230,6 +231,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
                                    .frame_bytes = frame_bytes,
                                    .local_bytes = static_cast<std::uint32_t>(depth.local * levels),
                                    .explicit_cluster = shaped.cluster.count() > 1 || program.limits.required_cluster[0] > 0,
+                                   .spare = &spare,
                                    .checks = [&](std::uint64_t cluster) { return checks::make(setup, cluster); }};
   LaunchResult result;
   try {

@@ -7,6 +7,7 @@
 
 #include <warpmat/machine/launch.h>
 #include <warpmat/machine/observer.h>
+#include <warpmat/machine/spare_storage.h>
 
 namespace warpmat::machine {
 
@@ -22,6 +23,7 @@ struct LaunchState {
   std::uint32_t frame_bytes = 0;   ///< registers of a warp, including called functions
   std::uint32_t local_bytes = 0;   ///< local memory of a lane, including called functions
   bool explicit_cluster = false;   ///< the launch has clusters
+  SpareStorage* spare = nullptr;   ///< of registers; null: each warp has memory of its own
   /// Makes the observers of a cluster, told before those of the options; may be null.
   std::function<std::vector<std::unique_ptr<Observer>>(std::uint64_t cluster)> checks = nullptr;
 };

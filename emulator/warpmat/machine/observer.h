@@ -155,7 +155,8 @@ struct AccessEvent {
   std::span<const std::uint64_t> addresses;     ///< by lane, in the space: shared addresses are offsets, global ones are generic addresses
   std::span<const std::uint8_t* const> places;  ///< by lane: the bytes, to read
   bool asynchronous = false;
-  int first_register = 0;  ///< wmma: the first of the statement's results or values that the bytes belong to; else 0
+  int first_register = 0;    ///< wmma: the first of the statement's results or values that the bytes belong to; else 0
+  bool consecutive = false;  ///< all lanes access, each the bytes behind those of the lane before
 };
 
 struct CallEvent {

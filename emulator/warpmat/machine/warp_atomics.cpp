@@ -34,8 +34,28 @@ std::uint64_t atomic_sum(const Access& access, bool in_shared, std::uint64_t old
 
 }  // namespace
 
+/// The common case: integers of 32 bits in shared memory, without an error. False for all others.
+bool WarpState::update_shared(const Operation& operation, const Access& access, LaneMask mask) {
+  if (access.space != code::Space::shared || access.arithmetic != nullptr || access.vector != 1 || access.bytes != 4) return false;
+  Offsets found;
+  if (!find_offsets(operation, access, mask, found)) return false;
+  if (observers_.want(EventKinds::accesses | EventKinds::shared_accesses)) tell_offsets(operation, access, mask, found);
+  Addresses addresses;
+  for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.host[lane] = found[lane];
+  tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
+  const auto* const b = at<std::uint32_t>(source_slot(operation, 1));
+  const auto* const c = access.atomic == AtomicOperation::compare_and_swap ? at<std::uint32_t>(source_slot(operation, 2)) : b;
+  std::array<std::uint32_t, warp_size> unread;
+  auto* const old = operation.results != 0 ? at<std::uint32_t>(result_slot(operation, 0)) : unread.data();
+  if (update_shared_words(access.atomic, access.type->is_signed_integer(), found.memory, found.offset.data(), b, c, mask, old))
+    block_.make_progress();
+  if (operation.results != 0 && access.result_used) poll(operation, addresses, access.bytes, mask);
+  return true;
+}
+
 void WarpState::atomic(const Operation& operation, LaneMask mask) {
   const Access& access = program_.accesses[operation.detail];
+  if (update_shared(operation, access, mask)) return;
   Addresses addresses;
   find_addresses(operation, 0, access.offset, access.relative, addresses);
   // If the address is generic, the result of locate() shows the space: shared addresses are below all others.
@@ -82,8 +102,8 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
   }
   if (operation.results == 1 && access.bytes != 16) write_words(operation, 0, found, mask);
   if (changed) block_.make_progress();
-  // without a result, no lane waits for the value
-  if (operation.results > 0) poll(operation, addresses, access.bytes * access.vector, mask);
+  // without a result that is read, no lane waits for the value
+  if (operation.results > 0 && access.result_used) poll(operation, addresses, access.bytes * access.vector, mask);
 }
 
 /// atom.exch.b128 and atom.cas.b128.

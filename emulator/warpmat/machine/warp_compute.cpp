@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <array>
 #include <cstring>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::machine {
@@ -19,20 +21,13 @@ struct alignas(64) Scratch {
   std::uint64_t bits[2 * warp_size];
 };
 
-template <typename T>
-void blend(void* to, const void* from, LaneMask mask) {
-  auto* const out = static_cast<T*>(to);
-  const auto* const in = static_cast<const T*>(from);
-  for (int lane = 0; lane < warp_size; ++lane) out[lane] = (mask >> lane & 1) != 0 ? in[lane] : out[lane];
-}
-
 void blend(RegisterClass register_class, void* to, const void* from, LaneMask mask) {
   switch (register_class) {
-    case RegisterClass::word: return blend<std::uint32_t>(to, from, mask);
-    case RegisterClass::wide: return blend<std::uint64_t>(to, from, mask);
+    case RegisterClass::word: return copy_lanes(static_cast<std::uint32_t*>(to), static_cast<const std::uint32_t*>(from), mask);
+    case RegisterClass::wide: return copy_lanes(static_cast<std::uint64_t*>(to), static_cast<const std::uint64_t*>(from), mask);
     case RegisterClass::quad:
-      blend<std::uint64_t>(to, from, mask);
-      return blend<std::uint64_t>(static_cast<std::uint64_t*>(to) + warp_size, static_cast<const std::uint64_t*>(from) + warp_size, mask);
+      copy_lanes(static_cast<std::uint64_t*>(to), static_cast<const std::uint64_t*>(from), mask);
+      return copy_lanes(static_cast<std::uint64_t*>(to) + warp_size, static_cast<const std::uint64_t*>(from) + warp_size, mask);
     case RegisterClass::predicate: {
       LaneMask& out = *static_cast<LaneMask*>(to);
       out = (out & ~mask) | (*static_cast<const LaneMask*>(from) & mask);
@@ -60,22 +55,20 @@ void execute_row(const code::Program& program, const Operation& operation, void*
   for (int i = 0; i < operation.results; ++i) blend(operation.result_class(i < 4 ? i : 3), results[i], fresh[i], mask);
 }
 
-/// Pointers to an operation's operands. Null pointers end both lists, because kernels test for a second result or a last source that the
-/// row may lack.
+/// The place of a source in the registers or the constants.
+const void* place_of(code::Slot slot, const std::uint8_t* frame, const std::uint8_t* constants) {
+  return slot < 0 ? constants + ~slot : frame + slot;
+}
+
+/// Pointers to the operands of an operation of any number. Null pointers end both lists, because kernels test for a second result or a last
+/// source that the row may lack.
 struct Operands {
   void* results[max_results];
   const void* sources[max_operands];
 
   Operands(const Operation& operation, const code::Slot* slot, std::uint8_t* frame, const std::uint8_t* constants) {
-    const std::uint8_t* const memory[] = {frame, constants};
-    const auto place = [&](code::Slot s) { return memory[s < 0] + (s ^ s >> 31); };  // ~s of a constant
-    if (operation.results == 1 && operation.sources <= code::fewest_slots - 1) {     // the usual one
-      results[0] = frame + slot[0];                                                  // constants are never results
-      for (std::size_t i = 0; i < code::fewest_slots - 1; ++i) sources[i] = place(slot[1 + i]);
-    } else {
-      for (int i = 0; i < operation.results; ++i) results[i] = frame + slot[i];
-      for (int i = 0; i < operation.sources; ++i) sources[i] = place(slot[operation.results + i]);
-    }
+    for (int i = 0; i < operation.results; ++i) results[i] = frame + slot[i];  // constants are never results
+    for (int i = 0; i < operation.sources; ++i) sources[i] = place_of(slot[operation.results + i], frame, constants);
     results[operation.results] = nullptr;
     sources[operation.sources] = nullptr;
   }
@@ -110,6 +103,22 @@ void WarpState::compute(const Operation& operation, LaneMask mask, std::uint8_t*
     execute_row(program_, operation, operands.results, operands.sources);
   else
     call_masked(program_, operation, operands.results, operands.sources, mask);
+}
+
+/// Computes consecutive plain operations from `first` on, at most `most`, in all lanes. Returns their number.
+int WarpState::compute_plain(const Operation* first, int most, std::uint8_t* frame) const {
+  const code::Slot* const all_slots = program_.slots.data();
+  const std::uint8_t* const constants = launch_.constants;
+  const Operation* operation = first;
+  for (const Operation* const end = first + most; operation != end && operation->plain; ++operation) {
+    const code::Slot* const slot = all_slots + operation->slots;
+    void* const results[] = {frame + slot[0], nullptr};
+    const void* sources[code::fewest_slots] = {place_of(slot[1], frame, constants), place_of(slot[2], frame, constants),
+                                               place_of(slot[3], frame, constants)};
+    sources[operation->sources] = nullptr;
+    execute_row(program_, *operation, results, sources);
+  }
+  return static_cast<int>(operation - first);
 }
 
 void WarpState::write_word(const Operation& operation, int result, int lane, std::uint64_t value) {
@@ -151,6 +160,11 @@ void WarpState::write_bits(const Operation& operation, int result, LaneMask bits
 
 void WarpState::special(const Operation& operation, LaneMask mask) {
   const auto special_register = static_cast<SpecialRegister>(operation.detail);
+  if (operation.sources == 0 && operation.result_class(0) == RegisterClass::word && !differs_by_lane(special_register)) {
+    auto* const row = at<std::uint32_t>(result_slot(operation, 0));
+    if (is_thread_index(special_register)) return copy_lanes(row, thread_indices(special_register).data(), mask);
+    return fill_lanes(row, static_cast<std::uint32_t>(special_value(special_register, 0)), mask);
+  }
   const std::uint64_t offset = operation.sources > 0 ? *at<std::uint64_t>(source_slot(operation, 0)) : 0;
   std::array<std::uint64_t, warp_size> values;
   if (is_thread_index(special_register)) {
@@ -177,6 +191,18 @@ void WarpState::find_thread_indices(SpecialRegister special_register, std::array
     y = 0;
     ++z;
   }
+}
+
+/// The same in words, found once.
+const std::array<std::uint32_t, warp_size>& WarpState::thread_indices(SpecialRegister special_register) {
+  const auto which = static_cast<std::size_t>(special_register) - static_cast<std::size_t>(SpecialRegister::tid_x);
+  std::array<std::uint32_t, warp_size>& indices = thread_indices_[which];
+  if (known_indices_[which]) return indices;
+  std::array<std::uint64_t, warp_size> values;
+  find_thread_indices(special_register, values);
+  std::ranges::transform(values, indices.begin(), [](std::uint64_t value) { return static_cast<std::uint32_t>(value); });
+  known_indices_[which] = true;
+  return indices;
 }
 
 std::uint64_t WarpState::special_value(SpecialRegister special_register, int lane) const {

@@ -32,7 +32,11 @@ WarpState::WarpState(Block& block, int index, LaneMask existing)
       index_(index),
       existing_(existing),
       live_(existing) {
-  register_storage_.resize(launch_.frame_bytes + code::register_alignment);
+  const std::size_t storage_bytes = launch_.frame_bytes + code::register_alignment;
+  if (launch_.spare != nullptr)
+    register_storage_ = launch_.spare->take(storage_bytes);
+  else
+    register_storage_.resize(storage_bytes);
   registers_ = register_storage_.data();
   const auto misalignment = reinterpret_cast<std::uintptr_t>(registers_) % code::register_alignment;
   if (misalignment != 0) registers_ += code::register_alignment - misalignment;
@@ -42,7 +46,9 @@ WarpState::WarpState(Block& block, int index, LaneMask existing)
   if (!program_.products.empty()) wgmma_ = std::make_unique<WarpgroupState>();
 }
 
-WarpState::~WarpState() = default;
+WarpState::~WarpState() {
+  if (launch_.spare != nullptr) launch_.spare->give(std::move(register_storage_));
+}
 
 bool WarpState::choose_split() {
   for (std::size_t i = 0; i < splits_.size(); ++i) {
@@ -104,8 +110,9 @@ void WarpState::run_list(std::int32_t first, std::int32_t last, std::uint8_t* re
   }
 }
 
-/// Executes operations without looking for another split between them: those that compute, that load and store in no defined order, and
-/// branches that all lanes take or none. Leaves the last one of the budget and of the split's slice to step().
+/// Executes operations without looking for another split between them: those that compute, that load, store and
+/// update in no defined order, and branches that all lanes take or none. Leaves the last one of the budget and of the split's slice to
+/// step().
 void WarpState::run_straight(int& budget) {
   if (observers_.want(EventKinds::operations)) return;
   int most = std::min(budget, split_slice - split_slice_) - 1;
@@ -113,9 +120,16 @@ void WarpState::run_straight(int& budget) {
   Split& s = split();
   std::uint8_t* const frame = registers_ + s.frame;
   const std::uint64_t before = operations_;
+  const bool whole = (live_ & ~s.lanes) == 0;
   int done = 0;
   for (bool observed = false; done < most && !observed; ++done) {
     const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
+    if (operation.plain && whole) {
+      const int count = compute_plain(&operation, most - done, frame);
+      s.pc += count;
+      done += count - 1;
+      continue;
+    }
     if (operation.converges && s.convergence >= 0) break;
     const LaneMask mask = guarded_lanes(operation, s);
     if (catalogue::computes(operation.semantics)) {
@@ -128,6 +142,10 @@ void WarpState::run_straight(int& budget) {
       operations_ = before + static_cast<std::uint64_t>(done) + 1;
       if (mask != 0) operation.semantics == Semantics::load ? load(operation, mask) : store(operation, mask);
       observed = observers_.want(EventKinds::operations | EventKinds::runs);  // since the access
+    } else if (operation.semantics == Semantics::atomic && program_.accesses[operation.detail].space == code::Space::shared) {
+      operations_ = before + static_cast<std::uint64_t>(done) + 1;
+      if (mask != 0) atomic(operation, mask);
+      observed = observers_.want(EventKinds::operations | EventKinds::runs);
     } else if (operation.semantics == Semantics::special) {
       operations_ = before + static_cast<std::uint64_t>(done) + 1;  // clocks count them
       if (mask != 0) special(operation, mask);

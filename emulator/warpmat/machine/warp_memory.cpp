@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/program/address_windows.h>
 
@@ -67,6 +68,20 @@ void load_register(void* to, const Places& host, const Access& access, std::size
                                 : load_lanes<std::uint32_t, Register, Element>(to, host, at, mask);
     default: return load_lanes<std::uint64_t, Register, Element>(to, host, at, mask);
   }
+}
+
+/// The lanes' elements of 4 or 8 bytes. Two sizes that the compiler knows: such a copy is no call.
+void copy_row(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) {
+  constexpr std::size_t words = warp_size * 4;
+  if (bytes == 4)
+    std::memcpy(to, from, words);
+  else
+    std::memcpy(to, from, 2 * words);
+}
+
+/// Whether the access moves a word between a register and memory, as it is.
+bool moves_words(const Access& access) {
+  return access.bytes == 4 && access.vector == 1 && access.register_bits == 32;
 }
 
 template <typename Memory, typename Element, typename Places>
@@ -239,7 +254,7 @@ void WarpState::tell_mixed_access(const Operation& operation, std::uint32_t byte
 }
 
 /// The memory that a load or store without an error may use, by its first lane. Without bytes where there is none.
-WarpState::Region WarpState::find_region(const Operation& operation, const Access& access, LaneMask mask) {
+inline WarpState::Region WarpState::find_region(const Operation& operation, const Access& access, LaneMask mask) {
   if (access.space == Space::shared) return {block_.shared().data(), program_.shared_base, block_.shared().size()};
   if (access.narrow_address) return {};
   if (access.space == Space::param && operation.semantics == catalogue::Semantics::load)
@@ -252,36 +267,63 @@ WarpState::Region WarpState::find_region(const Operation& operation, const Acces
   return buffer == nullptr || buffer->freed ? Region{} : Region{buffer->data.get(), buffer->address, buffer->bytes};
 }
 
-/// The common case of a load or store: all lanes of `mask` access one memory, without an error. Lanes outside of `mask` get the offset of
-/// one inside. False for all others, which locate() finds or reports.
-bool WarpState::find_offsets(const Operation& operation, const Access& access, LaneMask mask, Offsets& out) {
-  if (access.ordered || access.relative || access.bytes > 8) return false;
-  const Region region = find_region(operation, access, mask);
+/// The addresses in a region, where the access is of the usual kind: nothing for all others, which locate() finds or reports.
+inline std::optional<scalar::LaneAddresses> WarpState::lane_addresses(const Operation& operation, const Access& access, LaneMask mask,
+                                                                      const Region& region) const {
   const std::uint32_t bytes = std::uint32_t{access.bytes} * access.vector;
-  if (region.bytes < bytes || region.bytes > outside) return false;
+  if (access.ordered || access.relative || access.bytes > 8 || region.bytes < bytes || region.bytes > outside) return std::nullopt;
+  return scalar::LaneAddresses{.base = at<std::uint8_t>(source_slot(operation, 0)),
+                               .wide = !access.narrow_address,
+                               .wraps = access.space == Space::shared,
+                               .add = static_cast<std::uint64_t>(access.offset) - region.start,
+                               .lanes = mask,
+                               .start = static_cast<std::uint32_t>(region.start),
+                               .bytes = bytes,
+                               .last = static_cast<std::uint32_t>(region.bytes - bytes),
+                               .element = access.bytes};
+}
+
+/// The common case of a load or store: all lanes of `mask` access one memory, without an error. Lanes outside of `mask` get the offset of
+/// one inside. False for all others.
+bool WarpState::find_offsets(const Operation& operation, const Access& access, LaneMask mask, Offsets& out) {
+  const Region region = find_region(operation, access, mask);
+  const auto addresses = lane_addresses(operation, access, mask, region);
+  if (!addresses) return false;
   out.memory = region.memory;
   out.start = region.start;
-  out.pattern = scalar::find_lane_offsets({.base = at<std::uint8_t>(source_slot(operation, 0)),
-                                           .wide = !access.narrow_address,
-                                           .wraps = access.space == Space::shared,
-                                           .add = static_cast<std::uint64_t>(access.offset) - region.start,
-                                           .lanes = mask,
-                                           .start = static_cast<std::uint32_t>(region.start),
-                                           .bytes = bytes,
-                                           .last = static_cast<std::uint32_t>(region.bytes - bytes),
-                                           .element = access.bytes},
-                                          out.offset.data());
+  out.pattern = scalar::find_lane_offsets(*addresses, out.offset.data());
   return out.pattern != LanePattern::invalid;
+}
+
+/// A load of one element whose address is a constant, as of most parameters. False for all others, and where the address is bad.
+bool WarpState::load_uniform(const Operation& operation, const Access& access, LaneMask mask) {
+  if (access.narrow_address || access.vector != 1 || access.bytes < 4 || access.bytes * 8 != access.register_bits) return false;
+  const Region region = find_region(operation, access, mask);
+  const std::uint64_t offset = *at<std::uint64_t>(source_slot(operation, 0)) + static_cast<std::uint64_t>(access.offset) - region.start;
+  if (region.bytes < access.bytes || offset > region.bytes - access.bytes || (region.start + offset) % access.bytes != 0) return false;
+  const std::uint8_t* const from = region.memory + offset;
+  if (access.bytes == 4)
+    fill_lanes(at<std::uint32_t>(result_slot(operation, 0)), read<std::uint32_t>(from), mask);
+  else
+    fill_lanes(at<std::uint64_t>(result_slot(operation, 0)), read<std::uint64_t>(from), mask);
+  return true;
 }
 
 /// Tells observers of an access that find_offsets() has found.
 void WarpState::tell_offsets(const Operation& operation, const Access& access, LaneMask mask, const Offsets& found) const {
-  const bool loads = operation.semantics == catalogue::Semantics::load;
+  const EventKinds events = events_of(access.space);
   Addresses addresses;
   for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.address[lane] = found.start + found.offset[lane];
   for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.host[lane] = found[lane];
-  tell_access(operation, access.space == Space::generic ? Space::global : access.space, std::uint32_t{access.bytes} * access.vector, mask,
-              loads, !loads, addresses, false, 0);
+  observers_.tell(events, &Observer::access,
+                  AccessEvent{.event = Event(*this, operation, mask),
+                              .space = access.space == Space::generic ? Space::global : access.space,
+                              .reads = operation.semantics != catalogue::Semantics::store,
+                              .writes = operation.semantics != catalogue::Semantics::load,
+                              .bytes = std::uint32_t{access.bytes} * access.vector,
+                              .addresses = addresses.address,
+                              .places = addresses.host,
+                              .consecutive = found.pattern == LanePattern::consecutive && access.vector == 1});
 }
 
 /// Whether all lanes access consecutive elements as their registers hold them.
@@ -292,10 +334,7 @@ bool WarpState::moves_rows(const Access& access, LaneMask mask, const Offsets& f
 
 /// Gives the lanes of `mask` the values that the first of them has loaded.
 void WarpState::spread(const Operation& operation, const Access& access, LaneMask mask) {
-  const auto spread_row = [mask](auto* row) {
-    const auto value = row[first_lane(mask)];
-    for (std::size_t lane = 0; lane < warp_size; ++lane) row[lane] = (mask >> lane & 1) != 0 ? value : row[lane];
-  };
+  const auto spread_row = [mask](auto* row) { fill_lanes(row, row[first_lane(mask)], mask); };
   for (int e = 0; e < access.vector; ++e) {
     const code::Slot slot = result_slot(operation, e);
     if (access.register_bits <= 32)
@@ -323,10 +362,19 @@ void WarpState::load_from(const Operation& operation, const Access& access, cons
 
 void WarpState::load(const Operation& operation, LaneMask mask) {
   const Access& access = program_.accesses[operation.detail];
+  if (!observers_.want(events_of(access.space))) {
+    if (access.uniform && !access.ordered && load_uniform(operation, access, mask)) return;
+    if (moves_words(access)) {
+      const Region region = find_region(operation, access, mask);
+      const auto addresses = lane_addresses(operation, access, mask, region);
+      auto* const row = at<std::uint32_t>(result_slot(operation, 0));
+      if (addresses && scalar::load_lane_words(*addresses, region.memory, row) != LanePattern::invalid) return;
+    }
+  }
   if (Offsets found; find_offsets(operation, access, mask, found)) {
     if (observers_.want(events_of(access.space))) tell_offsets(operation, access, mask, found);
     if (moves_rows(access, mask, found))
-      std::memcpy(at<std::uint8_t>(result_slot(operation, 0)), found[0], std::size_t{warp_size} * access.bytes);
+      copy_row(at<std::uint8_t>(result_slot(operation, 0)), found[0], access.bytes);
     else if (found.pattern == LanePattern::same) {
       load_from(operation, access, found, lane_bit(first_lane(mask)));
       spread(operation, access, mask);
@@ -364,10 +412,16 @@ void WarpState::store_to(const Operation& operation, const Access& access, const
 
 void WarpState::store(const Operation& operation, LaneMask mask) {
   const Access& access = program_.accesses[operation.detail];
+  if (moves_words(access) && !observers_.want(events_of(access.space))) {
+    const Region region = find_region(operation, access, mask);
+    const auto addresses = lane_addresses(operation, access, mask, region);
+    const auto* const row = at<std::uint32_t>(source_slot(operation, 1));
+    if (addresses && scalar::store_lane_words(*addresses, region.memory, row) != LanePattern::invalid) return block_.make_progress();
+  }
   if (Offsets found; find_offsets(operation, access, mask, found)) {
     if (observers_.want(events_of(access.space))) tell_offsets(operation, access, mask, found);
     if (!moves_rows(access, mask, found)) return store_to(operation, access, found, mask);
-    std::memcpy(found[0], at<std::uint8_t>(source_slot(operation, 1)), std::size_t{warp_size} * access.bytes);
+    copy_row(found[0], at<std::uint8_t>(source_slot(operation, 1)), access.bytes);
     return block_.make_progress();
   }
   Addresses addresses;

@@ -197,9 +197,11 @@ class WarpState {
 
   // Scalar operations: warp_compute.cpp
   void compute(const code::Operation& operation, LaneMask mask, std::uint8_t* frame);
+  int compute_plain(const code::Operation* first, int most, std::uint8_t* frame) const;
   void special(const code::Operation& operation, LaneMask mask);
   std::uint64_t special_value(code::SpecialRegister special_register, int lane) const;
   void find_thread_indices(code::SpecialRegister special_register, std::array<std::uint64_t, warp_size>& values) const;
+  const std::array<std::uint32_t, warp_size>& thread_indices(code::SpecialRegister special_register);
   void write_word(const code::Operation& operation, int result, int lane, std::uint64_t value);
   void write_words(const code::Operation& operation, int result, const std::array<std::uint64_t, warp_size>& values, LaneMask mask);
   void write_bits(const code::Operation& operation, int result, LaneMask bits, LaneMask mask);
@@ -231,7 +233,10 @@ class WarpState {
     std::uint8_t* operator[](std::size_t lane) const { return memory + offset[lane]; }
   };
   Region find_region(const code::Operation& operation, const code::Access& access, LaneMask mask);
+  std::optional<scalar::LaneAddresses> lane_addresses(const code::Operation& operation, const code::Access& access, LaneMask mask,
+                                                      const Region& region) const;
   bool find_offsets(const code::Operation& operation, const code::Access& access, LaneMask mask, Offsets& out);
+  bool load_uniform(const code::Operation& operation, const code::Access& access, LaneMask mask);
   void tell_offsets(const code::Operation& operation, const code::Access& access, LaneMask mask, const Offsets& found) const;
   static bool moves_rows(const code::Access& access, LaneMask mask, const Offsets& found);
   void spread(const code::Operation& operation, const code::Access& access, LaneMask mask);
@@ -241,6 +246,7 @@ class WarpState {
   void store_to(const code::Operation& operation, const code::Access& access, const Places& places, LaneMask mask);
   void load(const code::Operation& operation, LaneMask mask);
   void store(const code::Operation& operation, LaneMask mask);
+  bool update_shared(const code::Operation& operation, const code::Access& access, LaneMask mask);
   void atomic(const code::Operation& operation, LaneMask mask);
   void cp_async(const code::Operation& operation, LaneMask mask);
   void read_sizes(const code::Operation& operation, const code::Access& access, LaneMask mask, AsyncCopy& copy, Addresses& from);
@@ -412,8 +418,10 @@ class WarpState {
   std::uint64_t seen_progress_ = 0;  ///< Block::progress() at the last of them
   std::map<std::pair<std::int32_t, LaneMask>, std::uint64_t> found_;  ///< a hash of what such an access read last
   std::vector<std::uint8_t> register_storage_;
-  std::uint8_t* registers_;          ///< aligned; a list's owner keeps its own
-  std::vector<std::uint8_t> local_;  ///< by lane
+  std::uint8_t* registers_;                                             ///< aligned; a list's owner keeps its own
+  std::vector<std::uint8_t> local_;                                     ///< by lane
+  std::array<std::array<std::uint32_t, warp_size>, 3> thread_indices_;  ///< %tid.x, .y and .z of the lanes, once one is read
+  std::array<bool, 3> known_indices_{};
   std::vector<AsyncCopy> copies_;
   std::uint64_t issued_copies_ = 0;
   std::array<std::uint32_t, warp_size> committed_{};

@@ -40,6 +40,26 @@ struct alignas(64) Ex2Table {
 /// Built by the first call.
 const Ex2Table& ex2_table();
 
+/// The rows of a function of the unit, in words.
+template <std::size_t count>
+struct alignas(64) SegmentTable {
+  explicit SegmentTable(const multi_function::Segment* segments) {
+    for (std::size_t i = 0; i < count; ++i) {
+      c0[i] = static_cast<std::uint32_t>(segments[i].c0);
+      c1[i] = static_cast<std::uint32_t>(segments[i].c1);
+      c2[i] = static_cast<std::uint32_t>(segments[i].c2);
+    }
+  }
+  std::array<std::uint32_t, count> c0, c1, c2;
+};
+
+/// Built by the first call.
+template <std::size_t count, const multi_function::Segment (&segments)[count]>
+const SegmentTable<count>& segment_table() {
+  static constinit Persistent<SegmentTable<count>> table;
+  return table.get([] { return SegmentTable<count>(segments); });
+}
+
 /// A function of f16 or bf16 codes.
 using HalfFunction = std::uint16_t (*)(std::uint16_t);
 
@@ -82,6 +102,19 @@ HWY_INLINE Word pair_products(Word a, Word b) {
 
 #if HWY_TARGET <= HWY_AVX3
 
+/// Elements `row` modulo `count` of `count` words, a power of two from 32 on.
+template <std::size_t count>
+HWY_INLINE Word look_up_words(const std::uint32_t* words, Word row) {
+  const Words d;
+  if constexpr (count == 32) {
+    const Word lower = hn::Load(d, words), upper = hn::Load(d, words + 16);
+    return Word{_mm512_permutex2var_epi32(lower.raw, row.raw, upper.raw)};
+  } else {
+    const auto in_upper = hn::TestBit(row, hn::Set(d, count / 2));
+    return hn::IfThenElse(in_upper, look_up_words<count / 2>(words + count / 2, row), look_up_words<count / 2>(words, row));
+  }
+}
+
 /// Elements `row` modulo 64 of 64 words.
 HWY_INLINE Word look_up_ex2(const Ex2Table& t, const std::array<std::uint32_t, 64>& words, Word row) {
   const Words d;
@@ -103,6 +136,11 @@ HWY_INLINE hn::Mask<Words> any_bit(Word x, Word mask) {
 }
 
 #else
+
+template <std::size_t count>
+HWY_INLINE Word look_up_words(const std::uint32_t* words, Word row) {
+  return hn::GatherIndex(Words(), words, hn::BitCast(SignedWords(), hn::And(row, hn::Set(Words(), count - 1))));
+}
 
 HWY_INLINE Word look_up_ex2(const Ex2Table&, const std::array<std::uint32_t, 64>& words, Word row) {
   const Word index = hn::And(row, hn::Set(Words(), 63));
@@ -225,6 +263,236 @@ void ex2_f32(void* const* results, const void* const* sources, const Modifiers& 
   }
 }
 
+// ---- Functions by the unit's sum in 64 bits. These lanes are normal numbers whose results are normal; lane functions compute the others.
+
+#if HWY_TARGET == HWY_SCALAR  // no vectors
+
+struct RcpLanes;
+struct Lg2Lanes;
+template <bool reciprocal>
+struct RootLanes;
+template <typename UnitLanes, auto lane_function>
+constexpr Function by_unit = each_lane<lane_function>;
+template <auto lane_function>
+constexpr Function divide_by_unit = each_lane<lane_function>;
+
+#else
+
+using WideWords = hn::Repartition<std::int64_t, Words>;
+using Wide = hn::Vec<WideWords>;
+
+/// The part of truncated_square of bit i.
+template <int i>
+HWY_INLINE Word square_of_bit(Word x) {
+  const Words d;
+  const Word below = hn::And(x, hn::Set(d, (1U << i) - 1)), own = hn::Set(d, 1U << (2 * i - 19));
+  return hn::IfThenElseZero(hn::TestBit(x, hn::Set(d, 1U << i)), hn::Add(hn::ShiftRight<18 - i>(below), own));
+}
+
+/// unit::truncated_square in every lane.
+HWY_INLINE Word truncated_squares(Word x) {
+  const Word upper = hn::Add(hn::Add(square_of_bit<16>(x), square_of_bit<15>(x)), hn::Add(square_of_bit<14>(x), square_of_bit<13>(x)));
+  return hn::Add(upper, hn::Add(square_of_bit<12>(x), hn::Add(square_of_bit<11>(x), square_of_bit<10>(x))));
+}
+
+/// The odd words, in even places.
+HWY_INLINE Word odd_words(Word x) {
+  const hn::RepartitionToWide<Words> d;
+  return hn::BitCast(Words(), hn::ShiftRight<32>(hn::BitCast(d, x)));
+}
+
+/// The signed products of the even words.
+HWY_INLINE Wide even_products(Word a, Word b) {
+  const SignedWords d;
+  return hn::MulEven(hn::BitCast(d, a), hn::BitCast(d, b));
+}
+
+/// The unit's sums of all lanes, of the even and of the odd words.
+struct UnitSums {
+  Wide even, odd;
+};
+
+/// unit::interpolate in every lane.
+template <const unit::Interpolation& f, std::size_t count>
+HWY_INLINE UnitSums interpolate_lanes(const SegmentTable<count>& table, Word row, Word x) {
+  const Words d;
+  const WideWords dw;
+  const Word c0 = look_up_words<count>(table.c0.data(), row), c1 = look_up_words<count>(table.c1.data(), row),
+             c2 = look_up_words<count>(table.c2.data(), row);
+  const Word one = hn::Set(d, 1U << f.c0_shift), linear = hn::ShiftLeft<f.c1_shift>(x);
+  const Word square = hn::ShiftLeft<f.c2_shift>(truncated_squares(x));
+  const Wide rounding = hn::Set(dw, f.rounding);
+  const auto sum = [&](Word k0, Word k1, Word k2, Word by1, Word by2) HWY_ATTR {
+    return hn::Add(hn::Add(even_products(k0, one), rounding), hn::Add(even_products(k1, by1), even_products(k2, by2)));
+  };
+  return {sum(c0, c1, c2, linear, square), sum(odd_words(c0), odd_words(c1), odd_words(c2), odd_words(linear), odd_words(square))};
+}
+
+/// The upper 32 of the 35 bits of exponent and fraction that the magnitude's double has down to f32's last place, modulo 2^32. The
+/// magnitude is below 2^52, so it is exact. A zero has that of 2^-1023.
+HWY_INLINE Wide leading_bits(Wide magnitude) {
+  const WideWords d;
+  const hn::RebindToFloat<WideWords> df;
+  const auto exponent_52 = hn::Set(df, 0x1p52);
+  const auto number = hn::Sub(hn::BitCast(df, hn::Or(magnitude, hn::BitCast(d, exponent_52))), exponent_52);
+  return hn::ShiftRight<29>(hn::BitCast(d, number));
+}
+
+/// unit::normalise of positive sums whose results are normal; `unit` is per lane the exponent of the sum's unit.
+HWY_INLINE Word normalise_lanes(UnitSums sums, Word unit_exponent) {
+  const Words d;
+  const WideWords dw;
+  const Wide even = hn::And(leading_bits(sums.even), hn::Set(dw, 0xffffffff)), odd = hn::ShiftLeft<32>(leading_bits(sums.odd));
+  const Word bits = hn::BitCast(d, hn::Or(even, odd)), bias = hn::Set(d, static_cast<std::uint32_t>(unit::bias - 1023));
+  return hn::Add(bits, hn::ShiftLeft<unit::fraction_bits>(hn::Add(unit_exponent, bias)));
+}
+
+/// The lanes whose exponent, as stored, is below `first` or above `last`: all ones.
+HWY_INLINE Word exponent_outside(Word a, std::uint32_t first, std::uint32_t last) {
+  const Words d;
+  const SignedWords ds;
+  const auto exponent = hn::BitCast(ds, hn::And(hn::ShiftRight<unit::fraction_bits>(a), hn::Set(d, 255)));
+  const auto outside = hn::Or(hn::Lt(exponent, hn::Set(ds, static_cast<std::int32_t>(first))),
+                              hn::Gt(exponent, hn::Set(ds, static_cast<std::int32_t>(last))));
+  return hn::BitCast(d, hn::VecFromMask(ds, outside));
+}
+
+HWY_INLINE Word fraction_of(Word a) {
+  return hn::And(a, hn::Set(Words(), (1U << unit::fraction_bits) - 1));
+}
+
+/// The exponent of a, less the bias.
+HWY_INLINE Word exponent_of(Word a) {
+  const Words d;
+  return hn::Sub(hn::And(hn::ShiftRight<unit::fraction_bits>(a), hn::Set(d, 255)), hn::Set(d, unit::bias));
+}
+
+/// Results, and all ones in lanes that a lane function must compute.
+struct UnitResult {
+  Word code, declined;
+};
+
+/// unit::rcp. The reciprocals of numbers from 2^125 on may be subnormal.
+struct RcpLanes {
+  static constexpr std::uint32_t largest_exponent = 251;
+
+  static HWY_INLINE UnitResult of(Word a) {
+    const Words d;
+    const Word fraction = fraction_of(a), row = hn::ShiftRight<16>(fraction);
+    const Word x = hn::ShiftLeft<1>(hn::And(fraction, hn::Set(d, 0xffff)));
+    const UnitSums sums = interpolate_lanes<unit::rcp_interpolation>(segment_table<128, unit::rcp_segments>(), row, x);
+    const Word unit_exponent = hn::Sub(hn::Set(d, static_cast<std::uint32_t>(unit::sum_unit)), exponent_of(a));
+    const Word sign = hn::And(a, hn::Set(d, unit::sign_bit));
+    return {hn::Or(sign, normalise_lanes(sums, unit_exponent)), exponent_outside(a, 1, largest_exponent)};
+  }
+};
+
+/// unit::rsq, or unit::sqrt.
+template <bool reciprocal>
+struct RootLanes {
+  static HWY_INLINE UnitResult of(Word a) {
+    const Words d;
+    const SignedWords ds;
+    const Word fraction = fraction_of(a), exponent = exponent_of(a), odd = hn::And(exponent, hn::Set(d, 1));
+    const Word row = hn::Or(hn::ShiftLeft<6>(odd), hn::ShiftRight<unit::segment_bits>(fraction));
+    const Word x = hn::And(fraction, hn::Set(d, (1U << unit::segment_bits) - 1));
+    const Word half = hn::BitCast(d, hn::ShiftRight<1>(hn::BitCast(ds, exponent)));
+    const Word sum_unit = hn::Set(d, static_cast<std::uint32_t>(unit::sum_unit));
+    const Word declined = hn::Or(exponent_outside(a, 1, 254), hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(ds, a))));
+    if constexpr (reciprocal) {
+      const UnitSums sums = interpolate_lanes<unit::rsq_interpolation>(segment_table<128, unit::rsq_segments>(), row, x);
+      const Word code = normalise_lanes(sums, hn::Sub(sum_unit, half));
+      const auto exact = hn::Eq(hn::Or(fraction, odd), hn::Zero(d));
+      const Word power = hn::ShiftLeft<unit::fraction_bits>(hn::Sub(hn::Set(d, unit::bias), half));
+      return {hn::IfThenElse(exact, power, code), declined};
+    } else {
+      const UnitSums sums = interpolate_lanes<unit::sqrt_interpolation>(segment_table<128, unit::sqrt_segments>(), row, x);
+      return {normalise_lanes(sums, hn::Add(sum_unit, half)), declined};
+    }
+  }
+};
+
+/// unit::lg2. One, whose logarithm is exact, is declined too.
+struct Lg2Lanes {
+  static HWY_INLINE UnitResult of(Word a) {
+    constexpr int dropped_bits = 4;
+    const Words d;
+    const SignedWords ds;
+    const WideWords dw;
+    const Word fraction = fraction_of(a), exponent = exponent_of(a);
+    const Word x = hn::And(fraction, hn::Set(d, (1U << unit::segment_bits) - 1));
+    UnitSums sums = interpolate_lanes<unit::lg2_interpolation>(segment_table<64, unit::lg2_segments>(),
+                                                               hn::ShiftRight<unit::segment_bits>(fraction), x);
+    const auto add_exponent = [&](Wide sum, Word of_even) HWY_ATTR {
+      const Wide whole = hn::ShiftLeft<-unit::sum_unit>(even_products(of_even, hn::Set(d, 1)));
+      return hn::ShiftRight<dropped_bits>(hn::Add(sum, whole));
+    };
+    sums = {add_exponent(sums.even, exponent), add_exponent(sums.odd, odd_words(exponent))};
+    const Wide even_sign = hn::BroadcastSignBit(sums.even), odd_sign = hn::BroadcastSignBit(sums.odd);
+    sums = {hn::Xor(sums.even, even_sign), hn::Xor(sums.odd, odd_sign)};
+    const Word sign = hn::BitCast(
+        d, hn::Or(hn::And(even_sign, hn::Set(dw, unit::sign_bit)), hn::ShiftLeft<32>(hn::And(odd_sign, hn::Set(dw, unit::sign_bit)))));
+    const Word code = hn::Or(sign, normalise_lanes(sums, hn::Set(d, static_cast<std::uint32_t>(unit::sum_unit + dropped_bits))));
+    const Word declined = hn::Or(exponent_outside(a, 1, 254), hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(ds, a))));
+    const auto is_one = hn::Eq(a, hn::Set(d, unit::one));
+    return {code, hn::Or(declined, hn::VecFromMask(d, is_one))};
+  }
+};
+
+/// Calls `lanes(first lane)` for all parts of the warp, and `lane_function(lane)` for the lanes that it declines.
+template <typename LanesOf, typename LaneFunction>
+HWY_INLINE void with_lane_function(void* result, LanesOf lanes, LaneFunction lane_function) {
+  const Words d;
+  alignas(64) std::array<std::uint32_t, 32> code, declined;
+  Word any = hn::Zero(d);
+  for (std::size_t i = 0; i < 32; i += hn::Lanes(d)) {
+    const UnitResult part = lanes(i);
+    hn::Store(part.code, d, code.data() + i);
+    hn::Store(part.declined, d, declined.data() + i);
+    any = hn::Or(any, part.declined);
+  }
+  if (HWY_UNLIKELY(!hn::AllTrue(d, hn::Eq(any, hn::Zero(d)))))
+    for (std::size_t lane = 0; lane < 32; ++lane)
+      if (declined[lane] != 0) code[lane] = lane_function(lane);
+  auto* const to = static_cast<std::uint32_t*>(result);
+  for (std::size_t i = 0; i < 32; i += hn::Lanes(d)) hn::StoreU(hn::Load(d, code.data() + i), d, to + i);
+}
+
+/// An instruction that is the unit's function for the operands that UnitLanes takes.
+template <typename UnitLanes, std::uint32_t (*lane_function)(std::uint32_t, const Modifiers&)>
+void by_unit(void* const* results, const void* const* sources, const Modifiers& modifiers) {
+  const auto* const a = static_cast<const std::uint32_t*>(sources[0]);
+  with_lane_function(
+      results[0], [&](std::size_t i) HWY_ATTR { return UnitLanes::of(hn::LoadU(Words(), a + i)); },
+      [&](std::size_t lane) { return lane_function(a[lane], modifiers); });
+}
+
+/// A division by a number that RcpLanes takes, so that the operands need no scaling. With .ftz, subnormal
+/// dividends and products near the subnormal ones are declined.
+template <std::uint32_t (*lane_function)(std::uint32_t, std::uint32_t, const Modifiers&)>
+void divide_by_unit(void* const* results, const void* const* sources, const Modifiers& modifiers) {
+  const Words d;
+  const FloatWords df;
+  const auto* const a = static_cast<const std::uint32_t*>(sources[0]);
+  const auto* const b = static_cast<const std::uint32_t*>(sources[1]);
+  const bool ftz = modifiers.ftz;
+  with_lane_function(
+      results[0],
+      [&](std::size_t i) HWY_ATTR {
+        UnitResult part = RcpLanes::of(hn::LoadU(d, b + i));
+        const Floats dividend = hn::BitCast(df, hn::LoadU(d, a + i)), quotient = hn::Mul(dividend, hn::BitCast(df, part.code));
+        if (ftz) {
+          const auto small = hn::Or(hn::Lt(hn::Abs(quotient), hn::Set(df, 0x1p-125F)), hn::Lt(hn::Abs(dividend), hn::Set(df, 0x1p-126F)));
+          part.declined = hn::Or(part.declined, hn::BitCast(d, hn::VecFromMask(df, hn::And(small, hn::Ne(dividend, hn::Zero(df))))));
+        }
+        part.code = hn::BitCast(d, hn::IfThenElse(hn::IsNaN(quotient), hn::BitCast(df, hn::Set(d, unit::nan)), quotient));
+        return part;
+      },
+      [&](std::size_t lane) { return lane_function(a[lane], b[lane], modifiers); });
+}
+
+#endif  // vectors
+
 /// `f` of one or both halves of every lane.
 template <HalfFunction f, int halves>
 void look_up_halves(void* const* results, const void* const* sources, const Modifiers&) {
@@ -239,15 +507,15 @@ void look_up_halves(void* const* results, const void* const* sources, const Modi
 
 constexpr Kernel approximate_table[] = {
     {"ex2.approx.f32", ex2_f32},
-    {"lg2.approx.f32", each_lane<approximate_lg2>},
-    {"rcp.approx.f32", each_lane<approximate_rcp>},
-    {"rsqrt.approx.f32", each_lane<approximate_rsqrt>},
-    {"sqrt.approx.f32", each_lane<approximate_sqrt>},
+    {"lg2.approx.f32", by_unit<Lg2Lanes, approximate_lg2>},
+    {"rcp.approx.f32", by_unit<RcpLanes, approximate_rcp>},
+    {"rsqrt.approx.f32", by_unit<RootLanes<true>, approximate_rsqrt>},
+    {"sqrt.approx.f32", by_unit<RootLanes<false>, approximate_sqrt>},
     {"sin.approx.f32", each_lane<approximate_sin>},
     {"cos.approx.f32", each_lane<approximate_cos>},
     {"tanh.approx.f32", each_lane<multi_function::tanh>},
-    {"div.approx.f32", each_lane<approximate_div>},
-    {"div.full.f32", each_lane<full_div>},
+    {"div.approx.f32", divide_by_unit<approximate_div>},
+    {"div.full.f32", divide_by_unit<full_div>},
     {"ex2.approx.f16", look_up_halves<multi_function::ex2_f16, 1>},
     {"ex2.approx.f16x2", look_up_halves<multi_function::ex2_f16, 2>},
     {"ex2.approx.bf16", look_up_halves<multi_function::ex2_bf16, 1>},

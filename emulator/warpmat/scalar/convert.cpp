@@ -56,11 +56,12 @@ HWY_INLINE D integer_to_number(S x) {
 template <typename D, typename S>
 void integer_to_float(void* const* results, const void* const* sources, const Modifiers& modifiers) {
   const Modifiers m = modifiers;
-  const RoundingMode mode(mode_of(m.rounding));
-  WARPMAT_EACH_LANE {
-    const D x = integer_to_number<D>(load<S>(sources[0], lane));
-    store<D>(results[0], lane, m.saturate ? saturate_to_one(x) : x);
-  }
+  in_mode(m.rounding, [&]() HWY_ATTR {
+    WARPMAT_EACH_LANE {
+      const D x = integer_to_number<D>(load<S>(sources[0], lane));
+      store<D>(results[0], lane, m.saturate ? saturate_to_one(x) : x);
+    }
+  });
 }
 
 /// Between f32 and f64, and from halves to them. NaN [H200]: f64 to f32 keeps the sign and the upper bits of the fraction, quiet. f32 to
@@ -69,19 +70,20 @@ void integer_to_float(void* const* results, const void* const* sources, const Mo
 template <typename D, typename S>
 void float_to_float(void* const* results, const void* const* sources, const Modifiers& modifiers) {
   const Modifiers m = modifiers;
-  const RoundingMode mode(mode_of(m.rounding));
-  WARPMAT_EACH_LANE {
-    auto source = number<S>(sources[0], lane, m.ftz);
-    if constexpr (std::is_same_v<S, float>) source = m.ftz ? with_nan(source, {}) : source;
-    D x = static_cast<D>(source);
-    if constexpr (std::is_same_v<S, double>)
-      x = is_nan(source) ? std::bit_cast<float>(shorter_nan(source, 23, FloatBits<float>::sign)) : x;
-    else if constexpr (std::is_same_v<D, float>)
-      x = std::is_same_v<S, F16> || m.ftz ? with_nan(x, {}) : x;
-    if constexpr (std::is_same_v<D, float>) x = m.ftz ? flush(x) : x;
-    if (m.saturate) x = saturate_to_one(x);
-    store<D>(results[0], lane, x);
-  }
+  in_mode(m.rounding, [&]() HWY_ATTR {
+    WARPMAT_EACH_LANE {
+      auto source = number<S>(sources[0], lane, m.ftz);
+      if constexpr (std::is_same_v<S, float>) source = m.ftz ? with_nan(source, {}) : source;
+      D x = static_cast<D>(source);
+      if constexpr (std::is_same_v<S, double>)
+        x = is_nan(source) ? std::bit_cast<float>(shorter_nan(source, 23, FloatBits<float>::sign)) : x;
+      else if constexpr (std::is_same_v<D, float>)
+        x = std::is_same_v<S, F16> || m.ftz ? with_nan(x, {}) : x;
+      if constexpr (std::is_same_v<D, float>) x = m.ftz ? flush(x) : x;
+      if (m.saturate) x = saturate_to_one(x);
+      store<D>(results[0], lane, x);
+    }
+  });
 }
 
 /// Conversion within one type: to whole numbers, or only flushed and clamped. cvt.f32.f32 and cvt.f64.f64 without modifiers are moves; all

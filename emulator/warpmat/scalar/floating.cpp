@@ -77,21 +77,35 @@ struct Arithmetic;
 
 template <typename T, typename... A, T (*f)(A...), typename... Sources>
 struct Arithmetic<f, Sources...> {
-  template <std::size_t... i>
-  static HWY_INLINE void run(void* result, const void* const* sources, const Modifiers& m, std::index_sequence<i...>) {
-    const void* const s[] = {sources[i]...};
-    const RoundingMode mode(mode_of(m.rounding), m.ftz);
+  template <typename... Pointers>
+  static HWY_INLINE void lanes(void* result, bool ftz, bool saturate, Pointers... sources) {
     if constexpr (std::is_floating_point_v<T>)
-      if (m.saturate) {
-        WARPMAT_EACH_LANE store<T>(result, lane, saturate_to_one(rounded<f>(m.ftz, read<T, Sources>(s[i], lane)...)));
+      if (saturate) {
+        WARPMAT_EACH_LANE store<T>(result, lane, saturate_to_one(rounded<f>(ftz, read<T, Sources>(sources, lane)...)));
         return;
       }
-    WARPMAT_EACH_LANE store<T>(result, lane, rounded<f>(m.ftz, read<T, Sources>(s[i], lane)...));
+    WARPMAT_EACH_LANE store<T>(result, lane, rounded<f>(ftz, read<T, Sources>(sources, lane)...));
   }
 
-  static void run(void* const* results, const void* const* sources, const Modifiers& modifiers) {
-    const Modifiers m = modifiers;  // a copy that no store to a result can change
-    run(results[0], sources, m, std::index_sequence_for<A...>());
+  template <std::size_t... i>
+  static HWY_INLINE void run_usual(void* result, const void* const* sources, std::index_sequence<i...>) {
+    lanes(result, false, false, sources[i]...);
+  }
+
+  template <std::size_t... i>
+  static HWY_NOINLINE void run_by(void* result, const void* const* sources, const Modifiers& m, std::index_sequence<i...>) {
+    const Rounding rounding = m.rounding;
+    const bool ftz = m.ftz, saturate = m.saturate;
+    if (is_callers_mode(rounding, ftz)) return lanes(result, false, saturate, sources[i]...);
+    const RoundingMode mode(mode_of(rounding), ftz);
+    lanes(result, ftz, saturate, sources[i]...);
+  }
+
+  /// Without modifiers no stack is needed.
+  static void run(void* const* results, const void* const* sources, const Modifiers& m) {
+    constexpr std::index_sequence_for<A...> all{};
+    if (HWY_LIKELY(m.rounding == Rounding::nearest_even && !m.ftz && !m.saturate)) return run_usual(results[0], sources, all);
+    run_by(results[0], sources, m, all);
   }
 };
 

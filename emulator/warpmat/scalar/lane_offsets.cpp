@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <cstring>
 
 #include <warpmat/numeric/kernels_target.h>
 
@@ -20,59 +21,149 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::size_t lane_count = 32;
+constexpr std::uint32_t every_lane = 0xffffffff;
 
-/// The sums of 64 bits; `offsets` are their low halves. Returns the high halves' bits.
-HWY_INLINE std::uint32_t add_wide(const LaneAddresses& a, std::uint32_t* offsets) {
-  const auto* const base = static_cast<const std::uint64_t*>(a.base);
-  const std::uint64_t add = a.add;
-  std::uint64_t all = 0;
-  for (std::size_t lane = 0; lane < lane_count; ++lane) {
-    const std::uint64_t sum = base[lane] + add;
-    offsets[lane] = static_cast<std::uint32_t>(sum);
-    all |= sum;
-  }
-  return static_cast<std::uint32_t>(all >> 32);
+using Words = hn::CappedTag<std::uint32_t, lane_count>;
+using Word = hn::Vec<Words>;
+using Offsets = std::array<std::uint32_t, lane_count>;
+
+/// Which of the lanes from `first` on are among `lanes`.
+HWY_INLINE hn::Mask<Words> part_of(std::uint32_t lanes, std::size_t first) {
+  alignas(8) const std::array<std::uint32_t, 2> bits{lanes >> first, 0};
+  return hn::LoadMaskBits(Words(), reinterpret_cast<const std::uint8_t*>(bits.data()));
 }
 
-/// The pattern of the sums in[lane] + add.
-template <class D>
-HWY_INLINE LanePattern classify(D d, const LaneAddresses& a, const std::uint32_t* in, std::uint32_t add, std::uint32_t* offsets) {
-  const auto first = hn::Set(d, in[std::countr_zero(a.lanes)] + add), added = hn::Set(d, add), last = hn::Set(d, a.last);
-  const auto start = hn::Set(d, a.start), low_bits = hn::Set(d, a.bytes - 1);
-  const auto step = hn::Set(d, a.element * static_cast<std::uint32_t>(hn::Lanes(d)));
-  auto next = hn::Add(first, hn::Mul(hn::Iota(d, 0), hn::Set(d, a.element)));  // of a consecutive access
-  auto bad = hn::Zero(d), different = hn::Zero(d), apart = hn::Zero(d);
+/// Low halves of the sums of base and `add` from lane `first` on, and their high halves.
+struct Sums {
+  Word low, high;
+};
+
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE Sums wide_sums(const LaneAddresses& a, std::size_t first) {
+  const Words d;
+  const std::uint64_t sum = static_cast<const std::uint64_t*>(a.base)[first] + a.add;
+  return {hn::Set(d, static_cast<std::uint32_t>(sum)), hn::Set(d, static_cast<std::uint32_t>(sum >> 32))};
+}
+#else
+HWY_INLINE Sums wide_sums(const LaneAddresses& a, std::size_t first) {
+  const Words d;
+  const hn::Repartition<std::uint64_t, Words> dw;
+  const auto* const base = static_cast<const std::uint64_t*>(a.base) + first;
+  const auto add = hn::Set(dw, a.add);
+  const Word one = hn::BitCast(d, hn::Add(hn::Load(dw, base), add));
+  const Word other = hn::BitCast(d, hn::Add(hn::Load(dw, base + hn::Lanes(dw)), add));
+  return {hn::ConcatEven(d, other, one), hn::ConcatOdd(d, other, one)};
+}
+#endif
+
+template <bool wide>
+HWY_INLINE Sums sums_of(const LaneAddresses& a, std::size_t first) {
+  if constexpr (wide) return wide_sums(a, first);
+  const Words d;
+  const auto* const base = static_cast<const std::uint32_t*>(a.base) + first;
+  return {hn::Add(hn::Load(d, base), hn::Set(d, static_cast<std::uint32_t>(a.add))), hn::Zero(d)};
+}
+
+/// The offset of the first of `lanes`.
+template <bool wide>
+HWY_INLINE std::uint32_t first_offset(const LaneAddresses& a) {
+  const int lane = std::countr_zero(a.lanes);
+  const std::uint64_t base = wide ? static_cast<const std::uint64_t*>(a.base)[lane] : static_cast<const std::uint32_t*>(a.base)[lane];
+  return static_cast<std::uint32_t>(base + a.add);
+}
+
+HWY_INLINE bool is_zero(Word v) {
+  const Words d;
+  return hn::AllTrue(d, hn::Eq(v, hn::Zero(d)));
+}
+
+/// `element` is a.element where the compiler knows it.
+template <bool wide>
+HWY_INLINE LanePattern classify(const LaneAddresses& a, std::uint32_t element, std::uint32_t* offsets) {
+  const Words d;
+  const Word first = hn::Set(d, first_offset<wide>(a)), last = hn::Set(d, a.last);
+  const Word start = hn::Set(d, a.start), low_bits = hn::Set(d, a.bytes - 1);
+  const Word step = hn::Set(d, element * static_cast<std::uint32_t>(hn::Lanes(d)));
+  Word next = hn::Add(first, hn::Mul(hn::Iota(d, 0), hn::Set(d, element)));  // of a consecutive access
+  Word bad = hn::Zero(d), different = hn::Zero(d), apart = hn::Zero(d);
   for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d)) {
-    auto offset = hn::Add(hn::Load(d, in + lane), added);
-    if (a.lanes != 0xffffffff) {
-      alignas(64) std::array<std::uint32_t, lane_count> active;
-      for (std::size_t i = 0; i < hn::Lanes(d); ++i) active[i] = 0 - (a.lanes >> (lane + i) & 1);
-      offset = hn::IfThenElse(hn::MaskFromVec(hn::Load(d, active.data())), offset, first);
+    auto [offset, high] = sums_of<wide>(a, lane);
+    if (a.lanes != every_lane) {
+      const auto active = part_of(a.lanes, lane);
+      offset = hn::IfThenElse(active, offset, first);
+      if constexpr (wide) high = hn::IfThenElseZero(active, high);
     }
     hn::Store(offset, d, offsets + lane);
     bad = hn::Or(bad, hn::Or(hn::Xor(hn::Max(offset, last), last), hn::And(hn::Add(offset, start), low_bits)));
+    if constexpr (wide)
+      if (!a.wraps) bad = hn::Or(bad, high);
     different = hn::Or(different, hn::Xor(offset, first));
     apart = hn::Or(apart, hn::Xor(offset, next));
     next = hn::Add(next, step);
   }
-  const auto is_zero = [&](auto v) HWY_ATTR { return hn::AllTrue(d, hn::Eq(v, hn::Zero(d))); };
   if (HWY_UNLIKELY(!is_zero(bad))) return LanePattern::invalid;
   return is_zero(apart) ? LanePattern::consecutive : is_zero(different) ? LanePattern::same : LanePattern::scattered;
 }
 
 LanePattern lane_offsets(const LaneAddresses& a, std::uint32_t* offsets) {
-  if (!a.wide)
-    return classify(hn::ScalableTag<std::uint32_t>(), a, static_cast<const std::uint32_t*>(a.base), static_cast<std::uint32_t>(a.add),
-                    offsets);
-  alignas(64) std::array<std::uint32_t, lane_count> sums;
-  if (const std::uint32_t high = add_wide(a, sums.data()); high != 0 && !a.wraps) {
-    // only those of the lanes that access count
-    const auto* const base = static_cast<const std::uint64_t*>(a.base);
-    for (std::uint32_t rest = a.lanes; rest != 0; rest &= rest - 1)
-      if ((base[std::countr_zero(rest)] + a.add) >> 32 != 0) return LanePattern::invalid;
+  return a.wide ? classify<true>(a, a.element, offsets) : classify<false>(a, a.element, offsets);
+}
+
+HWY_INLINE LanePattern word_offsets(const LaneAddresses& a, std::uint32_t* offsets) {
+  return a.wide ? classify<true>(a, sizeof(std::uint32_t), offsets) : classify<false>(a, sizeof(std::uint32_t), offsets);
+}
+
+/// row = words in `lanes`.
+template <typename WordsFrom>
+HWY_INLINE void write_row(std::uint32_t lanes, std::uint32_t* row, WordsFrom words_from) {
+  const Words d;
+  for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d)) {
+    Word words = words_from(lane);
+    if (lanes != every_lane) words = hn::IfThenElse(part_of(lanes, lane), words, hn::Load(d, row + lane));
+    hn::Store(words, d, row + lane);
   }
-  // parts of the size in which the sums were stored
-  return classify(hn::CappedTag<std::uint32_t, 8>(), a, sums.data(), 0, offsets);
+}
+
+HWY_INLINE std::uint32_t word_at(const std::uint8_t* from) {
+  std::uint32_t word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
+LanePattern load_lanes_words(const LaneAddresses& a, const std::uint8_t* memory, std::uint32_t* row) {
+  const Words d;
+  alignas(64) Offsets offset;
+  const LanePattern pattern = word_offsets(a, offset.data());
+  if (pattern == LanePattern::consecutive) {
+    const auto* const from = reinterpret_cast<const std::uint32_t*>(memory + offset[0]);
+    write_row(every_lane, row, [&](std::size_t lane) HWY_ATTR { return hn::LoadU(d, from + lane); });
+  } else if (pattern == LanePattern::same) {
+    const Word word = hn::Set(d, word_at(memory + offset[0]));
+    write_row(a.lanes, row, [&](std::size_t) HWY_ATTR { return word; });
+  } else if (pattern == LanePattern::scattered) {
+    for (std::uint32_t& o : offset) o = word_at(memory + o);
+    write_row(a.lanes, row, [&](std::size_t lane) HWY_ATTR { return hn::Load(d, offset.data() + lane); });
+  }
+  return pattern;
+}
+
+LanePattern store_lanes_words(const LaneAddresses& a, std::uint8_t* memory, const std::uint32_t* row) {
+  const Words d;
+  alignas(64) Offsets offset;
+  const LanePattern pattern = word_offsets(a, offset.data());
+  if (pattern == LanePattern::consecutive) {
+    auto* const to = reinterpret_cast<std::uint32_t*>(memory + offset[0]);
+    for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d)) hn::StoreU(hn::Load(d, row + lane), d, to + lane);
+  } else if (pattern != LanePattern::invalid) {
+    if (a.lanes == every_lane)
+      for (std::size_t lane = 0; lane < lane_count; ++lane) std::memcpy(memory + offset[lane], row + lane, sizeof *row);
+    else
+      for (std::uint32_t rest = a.lanes; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
+        std::memcpy(memory + offset[lane], row + lane, sizeof *row);
+      }
+  }
+  return pattern;
 }
 
 }  // namespace
@@ -83,9 +174,19 @@ HWY_AFTER_NAMESPACE();
 namespace warpmat::scalar {
 
 HWY_EXPORT(lane_offsets);
+HWY_EXPORT(load_lanes_words);
+HWY_EXPORT(store_lanes_words);
 
 LanePattern find_lane_offsets(const LaneAddresses& addresses, std::uint32_t* offsets) {
   return WARPMAT_KERNEL(lane_offsets)(addresses, offsets);
+}
+
+LanePattern load_lane_words(const LaneAddresses& addresses, const std::uint8_t* memory, std::uint32_t* row) {
+  return WARPMAT_KERNEL(load_lanes_words)(addresses, memory, row);
+}
+
+LanePattern store_lane_words(const LaneAddresses& addresses, std::uint8_t* memory, const std::uint32_t* row) {
+  return WARPMAT_KERNEL(store_lanes_words)(addresses, memory, row);
 }
 
 }  // namespace warpmat::scalar

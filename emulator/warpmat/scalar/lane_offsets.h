@@ -17,10 +17,16 @@ struct LaneAddresses {
   std::uint32_t element;  ///< bytes from a lane's to the next lane's, in a consecutive access
 };
 
-/// `invalid`: an address of `lanes` is outside or misaligned.
+/// `invalid`: an address of `lanes` is outside or misaligned. `consecutive`: all lanes access, each behind the one before.
 enum class LanePattern : std::uint8_t { invalid, scattered, same, consecutive };
 
 /// Writes the 32 offsets; lanes outside of `lanes` get that of the first of `lanes`. `offsets` is aligned to 64 bytes.
 LanePattern find_lane_offsets(const LaneAddresses& addresses, std::uint32_t* offsets);
+
+/// Loads a word of each of `lanes` from memory + its offset; other lanes of `row` keep theirs. `bytes` and `element` are 4; `row` is
+/// aligned to 64 bytes. If the pattern is `invalid`, nothing is loaded.
+LanePattern load_lane_words(const LaneAddresses& addresses, const std::uint8_t* memory, std::uint32_t* row);
+/// Stores them, in the order of the lanes.
+LanePattern store_lane_words(const LaneAddresses& addresses, std::uint8_t* memory, const std::uint32_t* row);
 
 }  // namespace warpmat::scalar

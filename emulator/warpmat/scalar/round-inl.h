@@ -22,6 +22,19 @@ HWY_INLINE RoundingMode::Mode mode_of(Rounding rounding) {
   }
 }
 
+/// Whether the caller's mode (kernel.h) is that of the modifiers, so that a kernel neither reads nor writes it.
+HWY_INLINE bool is_callers_mode(Rounding rounding, bool ftz) {
+  return mode_of(rounding) == RoundingMode::nearest && !ftz;
+}
+
+/// Calls `lanes` in the mode of the modifiers.
+template <typename Lanes>
+HWY_INLINE void in_mode(Rounding rounding, Lanes lanes) {
+  if (is_callers_mode(rounding, false)) return lanes();
+  const RoundingMode mode(mode_of(rounding));
+  lanes();
+}
+
 }  // namespace warpmat::scalar::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

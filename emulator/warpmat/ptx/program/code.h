@@ -268,6 +268,7 @@ struct Operation {
   bool guarded = false, guard_inverted = false;
   bool converges = false;           ///< convergence point: lanes that a branch separated converge here
   std::uint8_t result_classes = 0;  ///< two bits for each of the first four results: its RegisterClass
+  bool plain = false;  ///< only computes, without a guard, one result of fewer than fewest_slots operands; never a convergence point
   Slot guard = 0;
   std::uint32_t slots = 0;
   std::int32_t target = -1;  ///< branch: an index of Program::operations

@@ -1,6 +1,7 @@
 #include <warpmat/ptx/program/emit.h>
 
 #include <algorithm>
+#include <span>
 
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/frame.h>
@@ -72,6 +73,7 @@ class Emitter {
     for (const DraftOperation& draft : function.operations) emit_operation(index, draft, first);
     add_convergence(index, first);
     mark_unused_results(index, first);
+    mark_plain(first);
   }
 
   void emit_operation(std::size_t index, const DraftOperation& draft, std::int32_t first) {
@@ -148,6 +150,13 @@ class Emitter {
       Access& access = program_.accesses[program_.operations[static_cast<std::size_t>(first) + i].detail];
       access.result_used = std::ranges::any_of(operation.results, [&](Value value) { return read[static_cast<std::size_t>(value)]; });
     }
+  }
+
+  /// After add_convergence().
+  void mark_plain(std::int32_t first) {
+    for (Operation& operation : std::span(program_.operations).subspan(static_cast<std::size_t>(first)))
+      operation.plain = catalogue::computes(operation.semantics) && !operation.guarded && !operation.converges && operation.results == 1 &&
+                        operation.sources < fewest_slots;
   }
 
   ProgramDraft& draft_;

@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/numeric/rounding_mode.h>
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/folding_rules.h>
 #include <warpmat/ptx/program/rewrite.h>
@@ -541,6 +542,7 @@ class Ordering {
 }  // namespace
 
 void fold(ProgramDraft& draft, const std::vector<ResultInCode>* code) {
+  const OuterRoundingMode mode(RoundingMode::nearest);  // required by the scalar kernels
   std::vector<int> calls(draft.functions.size());
   for (const DraftFunction& function : draft.functions)
     for (const DraftOperation& operation : function.operations) {
