@@ -1,4 +1,5 @@
-// What warpmat_bulk_accesses lists, against what a launched kernel's copies read and write: bytes of both memories, and the events of observers.
+// What warpmat_bulk_accesses lists, against what a launched kernel's copies read and write: bytes of both memories, and the events of
+// observers.
 
 #include <warpmat/c_program.h>
 
@@ -38,19 +39,22 @@ class Written : public machine::Observer {
   std::vector<machine::SharedRange> parts;
 };
 
-/// One thread copies between global memory and the dynamic shared memory: `issue` with the tensor map %map, the arguments %c0 to %c4, %global,
-/// %bytes, the shared address %tile and %bar. A load's shared memory is copied to `out` afterwards; before a store it is filled from there.
+/// One thread copies between global memory and the dynamic shared memory: `issue` with the tensor map %map, the arguments %c0 to %c4,
+/// %global, %bytes, the shared address %tile and %bar. A load's shared memory is copied to `out` afterwards; before a store it is filled
+/// from there.
 Module copying(const std::string& issue, bool stores) {
-  const std::string move = fmt::format(R"(
+  const std::string move =
+      fmt::format(R"(
     mov.u32 %i, 0;
   {0}_loop:
     add.u32 %s, %tile, %i; cvt.u64.u32 %wide, %i; add.u64 %a, %out, %wide;
     {1}
     add.u32 %i, %i, 4; setp.lt.u32 %p, %i, {2}; @%p bra {0}_loop;
 )",
-                                       "words", stores ? "ld.global.u32 %w, [%a]; st.shared.u32 [%s], %w;" : "ld.shared.u32 %w, [%s]; st.global.u32 [%a], %w;",
-                                       shared_bytes);
-  return Module(fmt::format(R"(
+                  "words", stores ? "ld.global.u32 %w, [%a]; st.shared.u32 [%s], %w;" : "ld.shared.u32 %w, [%s]; st.global.u32 [%a], %w;",
+                  shared_bytes);
+  return Module(fmt::format(
+      R"(
 .version 8.6
 .target sm_90
 .address_size 64
@@ -72,9 +76,10 @@ Module copying(const std::string& issue, bool stores) {
   ret;
 }}
 )",
-                            stores ? move + "    ld.param.u32 %i, [first]; fence.proxy.async;" : "mbarrier.arrive.expect_tx.shared.b64 %state, [%bar], %bytes;", issue,
-                            stores ? "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"
-                                   : "wait: mbarrier.try_wait.parity.shared.b64 %p, [%bar], 0; @!%p bra wait;" + move));
+      stores ? move + "    ld.param.u32 %i, [first]; fence.proxy.async;" : "mbarrier.arrive.expect_tx.shared.b64 %state, [%bar], %bytes;",
+      issue,
+      stores ? "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"
+             : "wait: mbarrier.try_wait.parity.shared.b64 %p, [%bar], 0; @!%p bra wait;" + move));
 }
 
 struct Copy {
@@ -135,7 +140,8 @@ void compare(const Copy& copy, std::mt19937_64& random) {
       read = access;
       continue;
     }
-    if (read) CHECK((read->bytes == access.bytes && read->element.row == access.element.row && read->element.column == access.element.column));
+    if (read)
+      CHECK((read->bytes == access.bytes && read->element.row == access.element.row && read->element.column == access.element.column));
     if (stores) {
       REQUIRE(read);
       std::memcpy(global.data() + (access.address - tensor), shared.data() + read->address, access.bytes);
@@ -185,8 +191,8 @@ std::string tensor_issue(std::uint32_t rank, bool stores, bool im2col) {
   for (std::uint32_t i = 0; im2col && i + 2 < rank; ++i) offsets += fmt::format("{}%o{}", i == 0 ? "" : ", ", i);
   const std::string mode = im2col ? stores ? ".im2col_no_offs" : ".im2col" : ".tile";
   if (stores) return fmt::format("cp.async.bulk.tensor.{}d.global.shared::cta{}.bulk_group [%map, {{{}}}], [%tile];", rank, mode, at);
-  return fmt::format("cp.async.bulk.tensor.{}d.shared::cluster.global{}.mbarrier::complete_tx::bytes [%tile], [%map, {{{}}}], [%bar]{};", rank,
-                     mode, at, im2col ? ", {" + offsets + "}" : "");
+  return fmt::format("cp.async.bulk.tensor.{}d.shared::cluster.global{}.mbarrier::complete_tx::bytes [%tile], [%map, {{{}}}], [%bar]{};",
+                     rank, mode, at, im2col ? ", {" + offsets + "}" : "");
 }
 
 }  // namespace

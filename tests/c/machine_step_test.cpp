@@ -98,8 +98,10 @@ TEST_CASE("C: a step's registers of D depend on the same registers of C alone", 
 }
 
 TEST_CASE("C: names that are no step are refused with those that are", "[c]") {
-  const std::string known = ": there are HMMA.884.F32.F32.STEP0 to STEP3 and HMMA.884.F16.F16.STEP0 and STEP1 on sm_70, with 'row' and 'col'";
-  for (const char* name : {"HMMA.884.F32.F32.STEP4", "HMMA.884.F16.F16.STEP2", "HMMA.884.F32.F16.STEP0", "HMMA.884.F32.F32.STEP", "HMMA.884", ""})
+  const std::string known =
+      ": there are HMMA.884.F32.F32.STEP0 to STEP3 and HMMA.884.F16.F16.STEP0 and STEP1 on sm_70, with 'row' and 'col'";
+  for (const char* name :
+       {"HMMA.884.F32.F32.STEP4", "HMMA.884.F16.F16.STEP2", "HMMA.884.F32.F16.STEP0", "HMMA.884.F32.F32.STEP", "HMMA.884", ""})
     CHECK(refusal(name, "row", "col", "sm_70") ==
           std::string("no step of mma.m8n8k4 on sm_70 is '") + name + "' with the layouts 'row' and 'col'" + known);
   CHECK(refusal("HMMA.884.F32.F32.STEP0", "ROW", "col", "sm_70").find("with the layouts 'ROW' and 'col'") != std::string::npos);

@@ -21,8 +21,10 @@ namespace {
 constexpr std::uint64_t linear_unit = 16;        // of sizes and addresses without a tensor map
 constexpr std::uint64_t tensor_alignment = 128;  // of a box in shared memory
 
-warpmat_memory_access access_of(warpmat_space space, bool write, std::uint64_t address, std::uint64_t bytes, std::size_t row, std::uint32_t byte) {
-  return {address, static_cast<std::uint32_t>(bytes), space, write, WARPMAT_P, {-1, -1, 0}, {static_cast<int>(row), static_cast<int>(byte), 0}};
+warpmat_memory_access access_of(warpmat_space space, bool write, std::uint64_t address, std::uint64_t bytes, std::size_t row,
+                                std::uint32_t byte) {
+  return {
+      address, static_cast<std::uint32_t>(bytes), space, write, WARPMAT_P, {-1, -1, 0}, {static_cast<int>(row), static_cast<int>(byte), 0}};
 }
 
 /// The read of a part, if there is one, and its write.
@@ -69,7 +71,8 @@ std::vector<warpmat_memory_access> accesses_of(const warpmat_bulk_copy& copy) {
 
 warpmat_status warpmat_bulk_accesses(const warpmat_bulk_copy* copy, warpmat_memory_access* list, size_t capacity, size_t* count,
                                      warpmat_error* error) {
-  if (copy == nullptr || count == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, copy == nullptr ? "the copy is null" : "count is null");
+  if (copy == nullptr || count == nullptr)
+    return report(error, WARPMAT_BAD_ARGUMENT, copy == nullptr ? "the copy is null" : "count is null");
   if (!WARPMAT_HAS_SIZE(copy, bytes)) return report(error, WARPMAT_BAD_ARGUMENT, "copy->size is not that of a warpmat_bulk_copy");
   try {
     const std::vector<warpmat_memory_access> all = accesses_of(*copy);
