@@ -101,6 +101,22 @@ WARPMAT_API const warpmat_instruction* warpmat_find(const char* opcode, const ch
  * nearest name, or the types that a name leaves open. */
 WARPMAT_API const warpmat_instruction* warpmat_find_machine(const char* name, const char* target, warpmat_error* error);
 
+/* A machine instruction of sm_70 that is one step of mma.m8n8k4: "HMMA.884.F32.F32.STEP0" to "STEP3", "HMMA.884.F16.F16.STEP0" and "STEP1".
+ */
+typedef struct warpmat_machine_step {
+  size_t size;
+  const warpmat_instruction* instruction; /* the mma */
+  int step, steps;
+  /* Of operands d and c: the step reads and writes these registers of them, and their elements depend on no others of C. So a step is the
+   * whole instruction, of whose d these registers are kept. warpmat_element_at has their elements. */
+  int first_register, registers;
+} warpmat_machine_step;
+
+/* The step that SASS calls `name`. `layout_a` and `layout_b`, "row" or "col", are what it writes in capitals behind the registers of A and
+ * B. The caller sets step->size. WARPMAT_UNKNOWN_OPCODE if there is none. */
+WARPMAT_API warpmat_status warpmat_find_machine_step(const char* name, const char* layout_a, const char* layout_b, const char* target,
+                                                     warpmat_machine_step* step, warpmat_error* error);
+
 /* An instruction's parts, as a decoder has them. Strings are as PTX spells them, without the dot: "f16", "row". */
 typedef struct warpmat_fields {
   size_t size;

@@ -152,7 +152,8 @@ typedef struct warpmat_access {
 typedef struct warpmat_observer {
   size_t size;
   void* user; /* handed to each callback */
-  /* A part of a warp has reached a statement, before its effect. There are as many calls as operations of warpmat_launch. May be null. */
+  /* A part of a warp has reached a statement, before its effect: once for each time that it executes it. The operations of warpmat_launch
+   * are more, because some statements need others first, which compute their addresses. May be null. */
   int (*operation)(void* user, const warpmat_event* event);
   int (*access)(void* user, const warpmat_access* access); /* may be null */
 } warpmat_observer;
@@ -188,6 +189,24 @@ WARPMAT_API warpmat_status warpmat_tensor_map_encode(const warpmat_tensor_map* m
 WARPMAT_API warpmat_status warpmat_tensor_map_decode(const uint8_t bytes[WARPMAT_TENSOR_MAP_BYTES], warpmat_tensor_map* map,
                                                      warpmat_error* error);
 
+/* A cp.async.bulk or cp.async.bulk.tensor between global and shared memory, whole or reducing, for timing models. */
+typedef struct warpmat_bulk_copy {
+  size_t size;
+  const uint8_t* map;     /* the WARPMAT_TENSOR_MAP_BYTES bytes of a tensor map; null: `bytes` bytes from `global` on */
+  int stores;             /* 0: from global to shared memory; 1: from shared to global memory */
+  int32_t coordinates[5]; /* of the tensor's dimensions, the innermost first */
+  uint16_t offsets[3];    /* im2col: along W, {H, {D}} */
+  uint32_t shared;        /* address in shared memory */
+  uint64_t global, bytes; /* without a map */
+} warpmat_bulk_copy;
+
+/* What a bulk copy accesses, without executing it, in warpmat's order: each contiguous part's read, then its write; of a tensor parts of at
+ * most 16 bytes, row by row of the box. What a load fills because it lies outside of the tensor has a write alone; a store moves nothing of
+ * it. An access has the operand WARPMAT_P and no lane (-1); its element is the row of the box and the byte in that row. Lists as
+ * warpmat_accesses does. WARPMAT_BAD_ARGUMENT for what the hardware refuses: addresses, sizes, coordinates. */
+WARPMAT_API warpmat_status warpmat_bulk_accesses(const warpmat_bulk_copy* copy, warpmat_memory_access* list, size_t capacity, size_t* count,
+                                                 warpmat_error* error);
+
 typedef struct warpmat_launch_config {
   size_t size;
   uint32_t grid[3], block[3];        /* x, y, z; 0 stands for 1 */
@@ -209,6 +228,9 @@ typedef struct warpmat_launch_config {
    * instruction that is none of it ends the launch with WARPMAT_MISPAIRED (docs/launch.md). May be null. A config whose size ends before it
    * has none. */
   const char* gemm;
+  /* Receives, after a kernel that ended well, a sentence for each statement whose results a GPU may not reproduce, with its place; `user`
+   * is the config's. May be null. A config whose size ends before it has none. */
+  void (*warn)(void* user, const char* text);
 } warpmat_launch_config;
 
 /* Runs a kernel to its end. After an error `memory` holds what was written so far. `error` holds the block, warp, lane, line and address of

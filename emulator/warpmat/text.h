@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,9 @@ template <typename... T>
 [[nodiscard]] std::string format_text(fmt::format_string<T...> format, T&&... values) {
   return format_text_of(format, fmt::make_format_args(values...));
 }
+
+/// The parts, one after the other: a fraction of the time of format_text, for tables of a thousand rows.
+[[nodiscard]] std::string concatenated(std::initializer_list<std::string_view> parts);
 
 /// The items of a range, formatted and separated: "a, b, c". Stands for fmt::join, whose header takes seconds to compile.
 template <typename Range>

@@ -287,7 +287,7 @@ bool applies(const OperandClass& operand_class, const Form& form) {
 WarpStates make_case(const Program& program, const Form& form, const OperandClass& operand_class, std::uint64_t seed,
                      std::size_t first_warp, std::size_t warps, std::uint32_t shared_base) {
   WarpStates states(program, warps);
-  WarpFiller filler(program, form, operand_class, shared_base);
+  WarpFiller filler(program, form_on(form, program.target->hardware), operand_class, shared_base);
   const uint64_t key = combine(combine(seed, hash_name(form.opcode)), hash_name(operand_class.name));
   for (std::size_t i = 0; i < warps; ++i) filler.fill(states, i, combine(key, first_warp + i));
   return states;

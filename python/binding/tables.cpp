@@ -31,9 +31,14 @@ namespace {
 
 // ---- Forms and targets --------------------------------------------------------------------------------------------------------------
 
-const Form& form_of(std::string_view opcode) {
-  if (const Form* form = find_form(opcode)) return *form;
-  throw std::invalid_argument(explain_unknown_opcode(opcode));
+/// The form as `target_name` has it; without one, as later hardware has it.
+const Form& form_of(std::string_view opcode, std::optional<std::string> target_name) {
+  const Form* const form = find_form(opcode);
+  if (form == nullptr) throw std::invalid_argument(explain_unknown_opcode(opcode));
+  if (!target_name) return *form;
+  const Target& on = target(*target_name);
+  if (const auto reason = unavailable(*form, on)) throw std::invalid_argument(*reason);
+  return form_on(*form, on.hardware);
 }
 
 std::string_view kind_name(Sparsity sparsity) {
@@ -84,7 +89,7 @@ void bind_forms(py::module_& module) {
         return operands;
       });
 
-  module.def("find_form", &form_of, py::arg("opcode"), py::return_value_policy::reference);
+  module.def("find_form", &form_of, py::arg("opcode"), py::arg("target") = py::none(), py::return_value_policy::reference);
   module.def("opcodes", &opcodes, py::arg("target") = py::none());
   module.def("targets", [] {
     std::vector<std::string_view> names;
@@ -119,8 +124,12 @@ py::dict evidence(std::string_view opcode, std::string_view target_name) {
   }
   const Instruction instruction(opcode, target_name);
   const Labelled known = labelled(instruction);
-  return evidence_fields(instruction.target(), machine_name(instruction.form(), instruction.lowering()), known,
-                         results_behind(known.label, instruction.form()));
+  py::dict out = evidence_fields(instruction.target(), machine_name(instruction.form(), instruction.lowering()), known,
+                                 results_behind(known.label, instruction.form()));
+  const LayoutLabel layout = layout_label(instruction.form(), instruction.target().hardware);
+  out["layout_label"] = name(layout.label);
+  out["layout_source"] = layout.source;
+  return out;
 }
 
 std::vector<std::string_view> label_names() {

@@ -369,3 +369,21 @@ def test_evidence_says_how_bits_are_known():
     assert "HMMA.16816" in found._repr_html_() and str(found) == found.line
     assert warpmat.labels == ["assumed", "published", "replayed", "specified", "measured"]
     assert set(warpmat.opcodes("sm_75")) < set(warpmat.opcodes()) and "sm_90a" in warpmat.targets()
+
+
+def test_wmma_has_voltas_layout_on_sm_70_and_registers_move_by_it(rng):
+    load = "wmma.load.a.sync.aligned.row.m16n16k16.f16"
+    lanes = np.arange(16)[:, None] + np.zeros(16, np.int32)  # of each row: four of lane 0, then lane 16; rows 8 to 15 four lanes on
+    lanes = lanes % 4 + lanes // 4 % 2 * 16 + lanes // 8 * 4
+    volta, later = (warpmat.layout(load, "r", target) for target in ("sm_70", None))
+    assert np.array_equal(volta.lane, lanes) and np.array_equal(volta.register, np.arange(16)[None, :] // 2 + np.zeros((16, 1)))
+    assert volta.copies == 2 and not np.array_equal(volta.lane, later.lane)
+    assert np.array_equal(later.lane, warpmat.layout(load, "r", "sm_90").lane)
+    a = rng.standard_normal((16, 16)).astype(np.float16)
+    registers = warpmat.scatter(load, "r", a, target="sm_70")
+    warpmat.assert_bits_equal(warpmat.gather(load, "r", registers, target="sm_70"), a)
+    assert registers[0, 17] == a.view(np.uint16)[5, 0] | np.uint32(a.view(np.uint16)[5, 1]) << 16
+    known = warpmat.evidence(load, "sm_70")
+    assert (known.layout_label, known.layout_source) == ("published", "GPGPU-Sim, arXiv 1811.08309; wmma_extension")
+    with pytest.raises(ValueError, match="needs sm_72"):
+        warpmat.layout("wmma.load.a.sync.aligned.row.m16n16k16.s8", "r", "sm_70")

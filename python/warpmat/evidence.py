@@ -15,7 +15,8 @@ labels: List[str] = _core.labels()
 @dataclass(frozen=True)
 class Evidence:
     """How the bits of `opcode` on `target` are known: the label and its meaning, the hardware, the machine instructions that the opcode
-    becomes there, the source, how many results were compared (0 where the source is text), and the line that the tools print."""
+    becomes there, the source, how many results were compared (0 where the source is text), and the line that the tools print. layout_label
+    and layout_source: how it is known which lane and register hold which element, apart from the arithmetic; empty of wgmma."""
 
     opcode: str
     target: str
@@ -26,6 +27,8 @@ class Evidence:
     source: str
     results: int
     line: str
+    layout_label: str = ""
+    layout_source: str = ""
 
     def at_least(self, label: str) -> bool:
         """Whether the label is as strong as `label`."""

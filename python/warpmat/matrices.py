@@ -58,8 +58,10 @@ def _prepared(opcode: str, target: str) -> _Prepared:
 
 
 @lru_cache(maxsize=None)
-def _anywhere(opcode: str) -> _Prepared:
-    """The same on any target that has the form: layouts are the same on all of them."""
+def _anywhere(opcode: str, target: Optional[str] = None) -> _Prepared:
+    """The same on `target`; without one on the newest that has the form: layouts are the same on all but sm_70, which has its own of wmma."""
+    if target is not None:
+        return _prepared(_core.find_form(opcode).opcode, target)
     form = _core.find_form(opcode)
     for target in reversed(_core.targets()):
         try:
@@ -354,14 +356,14 @@ def _steps(order: Optional[Sequence[int]], steps: int) -> List[int]:
 # ---- Matrices and registers ----------------------------------------------------------------------------------------------------------
 
 
-def scatter(opcode: str, operand: str, matrix: ArrayLike, *, selector: int = 0, ids: Ids = (0, 0)) -> Array:
+def scatter(opcode: str, operand: str, matrix: ArrayLike, *, selector: int = 0, ids: Ids = (0, 0), target: Optional[str] = None) -> Array:
     """The registers that hold a matrix as operand `operand` of `opcode`.
 
     matrix: (..., rows, columns); with (..., matrices, rows, columns) where an operand has several (ldmatrix .x4, m8n8k4). Metadata (e)
-    and scale factors lie where selector or ids = (byte-id, thread-id) say; all other bits are zero.
+    and scale factors lie where selector or ids = (byte-id, thread-id) say; all other bits are zero. target: as for layout.
     Returns (..., registers, 32) of uint32, of 64-bit registers uint64.
     """
-    prepared = _anywhere(opcode)
+    prepared = _anywhere(opcode, target)
     place = _find_place(prepared, operand)
     codes = _codes(matrix, place)
     batch = _batch({operand: codes}, {operand: place})
@@ -373,14 +375,21 @@ def scatter(opcode: str, operand: str, matrix: ArrayLike, *, selector: int = 0, 
 
 
 def gather(
-    opcode: str, operand: str, registers: ArrayLike, *, selector: int = 0, ids: Ids = (0, 0), format: Optional[str] = None
+    opcode: str,
+    operand: str,
+    registers: ArrayLike,
+    *,
+    selector: int = 0,
+    ids: Ids = (0, 0),
+    format: Optional[str] = None,
+    target: Optional[str] = None,
 ) -> Union[Array, Bits]:
     """The matrix that registers hold as operand `operand` of `opcode`: the inverse of scatter.
 
     registers: (..., registers, 32). format: how to read the elements of an instruction that only moves bits; default
-    unsigned integers. Returns (..., rows, columns) of the format's dtype, or Bits where NumPy has none.
+    unsigned integers. target: as for layout. Returns (..., rows, columns) of the format's dtype, or Bits where NumPy has none.
     """
-    prepared = _anywhere(opcode)
+    prepared = _anywhere(opcode, target)
     place = _find_place(prepared, operand)
     found = _operand(prepared.form, operand)
     array = _registers(found, to_numpy(registers))

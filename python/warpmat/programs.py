@@ -42,7 +42,7 @@ class ProgramResult:
     def operand(self, place: str, *, format: Optional[str] = None) -> Union[Array, Bits]:
         """The matrix of an operand such as "mma.0.d": operand d of the first mma. format: how to read what an instruction only moves."""
         opcode, name, matrix = self._run.operand(place)
-        return _read(self._run.operand_words(place), opcode, name, matrix, format)
+        return _read(self._run.operand_words(place), opcode, self.target, name, matrix, format)
 
     def variable(self, name: str) -> npt.NDArray[np.uint8]:
         """The bytes of a shared variable."""
@@ -135,7 +135,7 @@ def _fill_variable(execution: _core.ProgramRun, name: str, value: ArrayLike) -> 
 def _fill_operand(execution: _core.ProgramRun, place: str, value: ArrayLike) -> None:
     """Replaces the operand's matrix, and of metadata and scale factors only what the statement's numbers choose."""
     opcode, name, matrix = execution.operand(place)
-    prepared = _anywhere(opcode)
+    prepared = _anywhere(opcode, execution.target)
     found = prepared.places.get(name)
     if found is None:
         raise ValueError(f"{place} is no matrix")
@@ -158,8 +158,8 @@ def _fill_operand(execution: _core.ProgramRun, place: str, value: ArrayLike) -> 
     execution.set_operand_words(place, (old & ~mask[0]) | words[0])
 
 
-def _read(words: Array, opcode: str, name: str, matrix: int, format: Optional[str]) -> Union[Array, Bits]:
-    prepared = _anywhere(opcode)
+def _read(words: Array, opcode: str, target: str, name: str, matrix: int, format: Optional[str]) -> Union[Array, Bits]:
+    prepared = _anywhere(opcode, target)
     place = prepared.places.get(name)
     if place is None:
         raise ValueError(f"{name} of {opcode} is no matrix")

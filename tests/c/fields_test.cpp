@@ -150,7 +150,9 @@ TEST_CASE("C: an instruction says its parts, its alignment and how its layout is
     const char *opcode, *target, *evidence, *layout_evidence, *layout_source;
   };
   for (const Row& row :
-       {Row{"wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", "sm_70", "assumed", "assumed", "registers as on sm_75; Volta's hold others"},
+       {Row{"wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", "sm_70", "assumed", "published",
+            "GPGPU-Sim, arXiv 1811.08309; wmma_extension"},
+        Row{"wmma.load.b.sync.aligned.col.m8n32k16.f16", "sm_70", "assumed", "assumed", "octets as of m16n16k16 on sm_70"},
         Row{"wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.s8.s32", "sm_80", "assumed", "assumed", "registers as on sm_90"},
         Row{"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_80", "replayed", "specified", "PTX ISA 9.1"},
         Row{"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_90", "measured", "measured", "H200"}}) {

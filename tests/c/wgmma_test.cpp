@@ -190,6 +190,58 @@ TEST_CASE("C: wgmma's accesses are the bytes that it reads, each with its elemen
   }
 }
 
+TEST_CASE("C: of every wgmma the listed bytes are those that it reads, and no others", "[c][wgmma]") {
+  std::mt19937_64 random(9);
+  std::vector<std::uint8_t> bytes(memory_bytes);
+  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
+  int compared = 0;
+  for (const WgmmaForm& form : wgmma_forms())
+    for (const int transposed : {0, 1})
+      for (const Swizzle swizzle : {Swizzle::none, Swizzle::bytes_32, Swizzle::bytes_64, Swizzle::bytes_128}) {
+        const warpmat_wgmma_immediates immediates{0, 0, transposed, transposed, 0};
+        const Handle handle(warpmat_wgmma_create(form.opcode.c_str(), "sm_90a", &immediates, nullptr));
+        if (handle == nullptr) {
+          CHECK(transposed == 1);  // only elements of 16 bits may be transposed
+          continue;
+        }
+        CAPTURE(form.opcode, transposed, static_cast<int>(swizzle));
+        const Major major = transposed != 0 ? Major::mn : Major::k;
+        const Wgmma wgmma(form, *find_target("sm_90a"), newest_ptx, {.major_a = major, .major_b = major});
+        auto call = sized<warpmat_wgmma_call>();
+        call.a_descriptor = MatrixDescriptor{.start = base, .leading = 256, .stride = 1024, .swizzle = swizzle}.encode();
+        call.b_descriptor = MatrixDescriptor{.start = base + 16384, .leading = 256, .stride = 1024, .swizzle = swizzle}.encode();
+        std::size_t count = 0;
+        REQUIRE(warpmat_wgmma_accesses(handle.get(), &call, nullptr, 0, &count, nullptr) == WARPMAT_OK);
+        std::vector<warpmat_memory_access> list(count);
+        REQUIRE(warpmat_wgmma_accesses(handle.get(), &call, list.data(), count, &count, nullptr) == WARPMAT_OK);
+        std::vector<std::uint8_t> others = bytes, listed = bytes;  // with all other bytes, and with those of the list, inverted
+        for (std::uint8_t& byte : others) byte = static_cast<std::uint8_t>(~byte);
+        std::size_t total = 0;
+        for (const warpmat_memory_access& access : list) {
+          total += access.bytes;
+          for (std::size_t i = access.address - base; i < access.address - base + access.bytes; ++i) {
+            others.at(i) = bytes[i];
+            listed.at(i) = static_cast<std::uint8_t>(~bytes[i]);
+          }
+        }
+        const auto words_read = [&](std::vector<std::uint8_t>& from) {
+          const SharedMemory memory(from, base);
+          std::vector<std::uint32_t> words(group * wgmma.a_words() + wgmma.b_words());
+          for (std::size_t warp = 0; warp < group; ++warp)
+            wgmma.read_a(memory, call.a_descriptor, static_cast<int>(warp), words.data() + warp * wgmma.a_words());
+          wgmma.read_b(memory, call.b_descriptor, words.data() + group * wgmma.a_words());
+          return words;
+        };
+        std::vector<std::uint32_t> expected = words_read(bytes);
+        CHECK(words_read(others) == expected);
+        for (std::uint32_t& word : expected) word = ~word;
+        CHECK(words_read(listed) == expected);
+        CHECK(total == expected.size() * sizeof(std::uint32_t));
+        ++compared;
+      }
+  CHECK(compared > 4 * 200);
+}
+
 TEST_CASE("C: wgmma is found by SASS's name", "[c][wgmma]") {
   for (const auto& [sass, opcode] : {std::pair("HGMMA.64x256x16.F16", "wgmma.mma_async.sync.aligned.m64n256k16.f16.f16.f16"),
                                      {"HGMMA.64x8x8.F32.TF32", "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32"},

@@ -175,7 +175,6 @@ oracle::FloatFormat oracle_format(Format format) {
 /// The unit of a hardware, and how many of K a machine instruction gives it at once: HMMA.16816, HMMA.1688 and HMMA.1684.
 oracle::Unit oracle_unit(Hardware hardware, Format a) {
   const int tf32_step = 4;
-  if (hardware == Hardware::sm_70) return oracle::volta_unit(4);
   if (hardware < Hardware::sm_90) return oracle::ampere_unit(a == Format::tf32 ? tf32_step : 8);
   return oracle::hopper_unit(a == Format::tf32 ? tf32_step : 16);
 }
@@ -264,7 +263,7 @@ TEST_CASE("wmma.mma multiplies the matrices that the card's loads make, by the s
   for (const Form* form : products()) {
     if (form->format(OperandName::a) == Format::f64) continue;
     const bool row_col = form->opcode.find(".row.col.") != std::string::npos;  // the other layouts are the same computation
-    for (const std::string on : {"sm_70", "sm_75", "sm_80", "sm_90", "sm_120"}) {
+    for (const std::string on : {"sm_75", "sm_80", "sm_90", "sm_120"}) {       // sm_70: volta_wmma_test.cpp
       if (unavailable(*form, target(on)) || (!row_col && on != "sm_90")) continue;
       const Instruction wmma(*form, target(on));
       FormRegisters registers(*form);

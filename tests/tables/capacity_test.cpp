@@ -17,6 +17,7 @@ TEST_CASE("every capacity is what the largest form of the table needs") {
       most.*member = std::max(most.*member, needed.*member);
     CHECK(capacity::excess(form) == std::nullopt);
   }
+  for (const Form& form : variants_of_forms()) CHECK(capacity::excess(form) == std::nullopt);
   CHECK(most.m == capacity::m);
   CHECK(most.n == capacity::n);
   CHECK(most.float_k == capacity::float_k);

@@ -59,7 +59,8 @@ struct Examiner {
   Tally tally;
   std::size_t steps = 0;
 
-  void examine(const Form& form, const Target& target, const OperandClass& operand_class, std::uint64_t seed, std::size_t cases) {
+  void examine(const Form& plain, const Target& target, const OperandClass& operand_class, std::uint64_t seed, std::size_t cases) {
+    const Form& form = form_on(plain, target.hardware);
     const Program program = program_for(form, target, operand_class);
     WarpStates states = make_case(program, form, operand_class, seed, 0, cases, 0);
     const Instruction instruction(form, target);
@@ -220,9 +221,10 @@ TEST_CASE("explain shows a statement of a program with what its registers hold t
 TEST_CASE("explain says which byte and lane an element of data movement comes from", "[explain]") {
   std::mt19937_64 random(3);
   Tally tally;
-  for (const Form& form : forms()) {
-    if (multiplies(form.mnemonic)) continue;
-    const Target& t = *one_of_each_hardware(form).front();
+  for (const Form& plain : forms()) {
+    if (multiplies(plain.mnemonic)) continue;
+    const Target& t = *one_of_each_hardware(plain).front();
+    const Form& form = form_on(plain, t.hardware);
     const Program program = program_for(form, t);
     WarpStates states = make_case(program, form, operand_classes().front(), 5, 0, 2, 0);
     const Instruction instruction(form, t);

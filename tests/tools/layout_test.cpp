@@ -152,6 +152,24 @@ TEST_CASE("layout names what chooses the matrix of metadata and of scale factors
   CHECK(table.find("ids 0 to 3, each of 16 rows and 2 columns of 8-bit elements in 1 32-bit register\n") != std::string::npos);
 }
 
+TEST_CASE("layout --target sm_70 shows Volta's fragments of wmma, with how they are known", "[tools]") {
+  const Form& load = *find_form("wmma.load.b.sync.aligned.col.m16n16k16.f16");
+  const Operand& r = load.operand(OperandName::r);
+  CHECK(layout(load, r, {"--row", "5", "--column", "14", "--target", "sm_70"}) ==
+        "row 5, column 14: lane 26, register 2, bits 16 to 31; also in lane 30\n");
+  CHECK(layout(load, r, {"--row", "5", "--column", "14"}) == layout(load, r, {"--row", "5", "--column", "14", "--target", "sm_90"}));
+  CHECK(layout(load, r, {"--target", "sm_70"}).find("Known: published sm_70: GPGPU-Sim, arXiv 1811.08309; wmma_extension.\n") !=
+        std::string::npos);
+  CHECK(layout(load, r, {}).find("sm_70") == std::string::npos);
+  const Form& wide = *find_form("wmma.store.d.sync.aligned.row.m8n32k16.f32");
+  CHECK(Json::parse(layout(wide, wide.operand(OperandName::r), {"--json", "--target", "sm_70"})).at("known") ==
+        "assumed sm_70: octets as of m16n16k16 on sm_70");
+  const Form& bytes = *find_form("wmma.load.a.sync.aligned.row.m16n16k16.s8");
+  const Outcome refused = run_command(layout_arguments(bytes, bytes.operand(OperandName::r), {"--target", "sm_70"}));
+  CHECK(refused.status != 0);
+  CHECK(refused.err.find("needs sm_72 or later") != std::string::npos);
+}
+
 TEST_CASE("layout shows the rows in memory", "[tools]") {
   const Form& halves = *find_form("stmatrix.sync.aligned.m8n8.x2.shared.b16");
   const Operand& p = halves.operand(OperandName::p);

@@ -160,7 +160,11 @@ std::string sentence(const Fragment& f, const Element& e) {
   const int first = lowest_bit(f, p), last = first + f.payload_bits - 1;
   const std::string bits = last == first ? fmt::format("bit {}", first) : fmt::format("bits {} to {}", first, last);
   std::string text = fmt::format("row {}, column {}: lane {}, register {}, {}", e.row, e.column, p.lane, p.reg, bits);
-  for (int copy = 1; copy < f.copies(); ++copy) text += fmt::format("{} register {}", copy == 1 ? "; also in" : ",", f.place(e, copy).reg);
+  for (int copy = 1; copy < f.copies(); ++copy) {
+    const Place other = f.place(e, copy);
+    text += copy == 1 ? "; also in " : ", ";
+    text += other.lane == p.lane ? fmt::format("register {}", other.reg) : fmt::format("lane {}", other.lane);
+  }
   return text + "\n";
 }
 
@@ -388,13 +392,25 @@ std::string layout_of(const WgmmaForm& form, const LayoutOptions& options) {
   return in_memory ? wgmma_memory(form, options) : wgmma_registers(form, options);
 }
 
+/// The form as `target_name` has it; without one, as later hardware has it.
+const Form& form_for(const Form& form, const std::string& target_name) {
+  if (target_name.empty()) return form;
+  const Target& on = target(target_name);
+  if (const auto reason = unavailable(form, on)) throw std::invalid_argument(*reason);
+  return form_on(form, on.hardware);
+}
+
 std::string layout(LayoutOptions options) {
   std::ranges::transform(options.operand, options.operand.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   options.opcode = answering_opcode(options.opcode, options.operand);
-  if (const WgmmaForm* form = find_wgmma(options.opcode)) return layout_of(*form, options);
+  if (const WgmmaForm* form = find_wgmma(options.opcode)) {
+    if (const auto reason = options.target.empty() ? std::nullopt : unavailable(*form, target(options.target)))
+      throw std::invalid_argument(*reason);
+    return layout_of(*form, options);
+  }
   if (options.tile.given || options.warp || options.by_address)
     throw std::invalid_argument(fmt::format("{} has no matrix descriptor and no warpgroup: these options are for wgmma", options.opcode));
-  const Form& form = *find_form(options.opcode);
+  const Form& form = form_for(*find_form(options.opcode), options.target);
   const Operand& operand = operand_with_layout(form, options.operand);
   const Extent extent = extent_of(form, operand);
   if (options.row) {
@@ -439,6 +455,7 @@ Examples:
   warpmat layout movmatrix.sync.aligned.m8n8.trans.b16 --operand d --json
   warpmat layout mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --operand a --format svg > a.svg
   warpmat layout mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --operand a --formulas --cute --linear-layout
+  warpmat layout wmma.load.a.sync.aligned.row.m16n16k16.f16 --operand r --target sm_70
   warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand d --row 17 --column 2
   warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand b --major mn --swizzle 128 --start 0x2000
   warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand b --swizzle 128 --format svg > b.svg
@@ -482,6 +499,8 @@ void add_layout(Command app) {
   command.add_option("--operand", options->operand, "The operand, as PTX names it: d, a, b, c, e, scale-a, scale-b, r or p")
       .required()
       .type_name("NAME");
+  command.add_option("--target", options->target, "The GPU: of wmma sm_70 has other layouts than later ones (default: those)")
+      .type_name("T");
   const CommandOption row = command.add_option("--row", options->row, "With --column: where this element lies").type_name("I");
   const CommandOption column = command.add_option("--column", options->column, "With --row: where this element lies").type_name("J");
   const CommandOption matrix =

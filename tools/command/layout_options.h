@@ -22,7 +22,7 @@ struct TileOptions {
 
 /// A question to 'warpmat layout'.
 struct LayoutOptions {
-  std::string opcode, operand;
+  std::string opcode, operand, target;
   std::optional<int> row, column, matrix, warp, lane, reg;
   TileOptions tile;
   std::string format = "text";  ///< text, json, csv, markdown, svg or latex

@@ -162,6 +162,8 @@ Json form_json(const Form& form, const std::vector<LoweredForm>& found) {
                          {"machine", machine_name(form, *o.lowering)},
                          {"evidence", name(label_of(*o.lowering))},
                          {"source", o.lowering->source},
+                         {"layout_evidence", name(layout_label(form, o.hardware).label)},
+                         {"layout_source", layout_label(form, o.hardware).source},
                          {"compared", results_behind(label_of(*o.lowering), form)},
                          {"floor", floor_json(o.floor)}});
   const Json requires_json{{"target", target_text(form.requirement)}, {"ptx", to_string(form.requirement.ptx)}};

@@ -61,7 +61,11 @@ ExplanationPair pair_of(const Computer& computer, const Arguments& arguments, co
   if (against == "f32") {
     pair.other = explain_as_f32(*computer.form, *computer.target, *computer.lowering, arguments, element, options);
   } else if (against.starts_with("sm_")) {
-    pair.other = Computer(Instruction(computer.form->opcode, against)).explain(arguments, element, options);
+    const Computer other(Instruction(computer.form->opcode, against));
+    if (*other.form != *computer.form)
+      throw std::invalid_argument(fmt::format("the registers of {} hold other elements on {} than on {}: explain each by itself",
+                                              computer.form->opcode, against, computer.target->name));
+    pair.other = other.explain(arguments, element, options);
   } else if (!against.empty()) {
     const auto mutant = std::make_shared<Mutant>(computer, against);
     pair.other = mutant->explain(computer, arguments, element, options);

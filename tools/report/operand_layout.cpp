@@ -2,6 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include <warpmat/tables/label.h>
+
 #include "tools/report/lowered_forms.h"
 
 namespace warpmat {
@@ -50,7 +56,13 @@ std::string_view layout_remark(const WgmmaForm& form, OperandName operand) {
 }
 
 std::string known_text(const Form& form) {
-  return evidence_text(lowered_forms(form));
+  const std::vector<LoweredForm> all = lowered_forms(form);
+  std::vector<LoweredForm> like_this;
+  std::ranges::copy_if(all, std::back_inserter(like_this), [&](const LoweredForm& o) { return form_on(form, o.hardware) == form; });
+  if (like_this.size() == all.size() || like_this.size() != 1) return evidence_text(like_this);
+  const Hardware hardware = like_this.front().hardware;
+  const LayoutLabel label = layout_label(form, hardware);
+  return fmt::format("{} {}: {}", name(label.label), name(hardware), label.source);
 }
 
 std::string known_text(const WgmmaForm& form) {

@@ -36,7 +36,8 @@ std::string matrix_text(const Form& form, const Operand& operand, int matrix);
 std::string_view layout_remark(const Form& form, const Operand& operand);
 std::string_view layout_remark(const WgmmaForm& form, OperandName operand);
 
-/// The evidence for the form's bits on each hardware: "measured sm_90; replayed sm_80 sm_86".
+/// The evidence for the form's bits on each hardware: "measured sm_90; replayed sm_80 sm_86". Of a form that one hardware alone has so: how
+/// its layout is known there.
 std::string known_text(const Form& form);
 std::string known_text(const WgmmaForm& form);
 

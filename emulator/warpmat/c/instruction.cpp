@@ -30,10 +30,9 @@ using Slot = Persistent<warpmat_instruction>;
 /// The slot for a form and a target of the tables.
 Slot& slot(const Form& form, const Target& target) {
   static constinit Persistent<std::unique_ptr<Slot[]>> all;
-  const auto& slots = all.get([] { return std::make_unique<Slot[]>(forms().size() * targets().size()); });
-  const auto form_number = static_cast<std::size_t>(&form - forms().data());
+  const auto& slots = all.get([] { return std::make_unique<Slot[]>(most_form_numbers() * targets().size()); });
   const auto target_number = static_cast<std::size_t>(&target - targets().data());
-  return slots[form_number * targets().size() + target_number];
+  return slots[number_of(form) * targets().size() + target_number];
 }
 
 }  // namespace

@@ -200,6 +200,28 @@ const warpmat_instruction* warpmat_find_machine(const char* name, const char* ta
   });
 }
 
+warpmat_status warpmat_find_machine_step(const char* name, const char* layout_a, const char* layout_b, const char* target,
+                                         warpmat_machine_step* step, warpmat_error* error) {
+  if (layout_a == nullptr || layout_b == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "a layout is null");
+  if (step == nullptr || !WARPMAT_HAS_SIZE(step, registers))
+    return report(error, WARPMAT_BAD_ARGUMENT, "step->size is not that of a warpmat_machine_step");
+  std::optional<SassStep> found;
+  warpmat_error failed{};
+  failed.size = sizeof failed;
+  const warpmat_instruction* const instruction = found_by(name, target, &failed, [&](const Target& on) -> const Form* {
+    found = find_sass_step(name, layout_a, layout_b, on);
+    if (found) return found->form;
+    report(&failed, WARPMAT_UNKNOWN_OPCODE,
+           format_text("no step of mma.m8n8k4 on {} is '{}' with the layouts '{}' and '{}': there are HMMA.884.F32.F32.STEP0 to STEP3 and "
+                       "HMMA.884.F16.F16.STEP0 and STEP1 on sm_70, with 'row' and 'col'",
+                       on.name, name, layout_a, layout_b));
+    return nullptr;
+  });
+  if (instruction == nullptr) return report(error, failed);
+  copy_out<warpmat_machine_step>({0, instruction, found->step, found->steps, found->first_register(), SassStep::registers}, step);
+  return WARPMAT_OK;
+}
+
 namespace {
 
 std::string text_of(const char* text) {

@@ -258,6 +258,18 @@ warpmat_status warpmat_variable_address(const warpmat_kernel* kernel, warpmat_de
 
 // ---- Launching
 
+namespace {
+
+void tell_warnings(const warpmat_launch_config& config, const LaunchResult& result) {
+  for (const std::string& warning : result.warnings) config.warn(config.user, warning.c_str());
+  for (const std::string& place : result.absent_lanes) {
+    const std::string text = fmt::format("{} reads lanes that take no part, which PTX leaves undefined; they gave 0, as on sm_90", place);
+    config.warn(config.user, text.c_str());
+  }
+}
+
+}  // namespace
+
 warpmat_status warpmat_launch(const warpmat_kernel* kernel, const warpmat_launch_config* config, warpmat_device_memory* memory,
                               uint64_t* operations, warpmat_error* error) {
   return done(error, [&] {
@@ -273,5 +285,6 @@ warpmat_status warpmat_launch(const warpmat_kernel* kernel, const warpmat_launch
     const LaunchResult result = launch(kernel->kernel, launched, memory->memory, arguments_of(*config), options);
     if (operations != nullptr) *operations = result.operations;
     if (config->print != nullptr && !result.printed.empty()) config->print(config->user, result.printed.c_str(), result.printed.size());
+    if (WARPMAT_HAS_SIZE(config, warn) && config->warn != nullptr) tell_warnings(*config, result);
   });
 }

@@ -38,6 +38,7 @@ CallbackObserver::CallbackObserver(const warpmat_observer& callbacks)
       callbacks_(callbacks) {}
 
 void CallbackObserver::operation(const Event& event) {
+  if (event.prepares()) return;
   const warpmat_event given = event_of(event);
   end_unless_zero(callbacks_.operation(callbacks_.user, &given), event);
 }

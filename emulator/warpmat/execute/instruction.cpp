@@ -46,7 +46,7 @@ Instruction::Instruction(std::string_view opcode, std::string_view target_name)
     : Instruction(known_form(opcode), warpmat::target(target_name)) {}
 
 Instruction::Instruction(const Form& form, const Target& target, PtxVersion version)
-    : form_(&listed_row(form, form.opcode)),
+    : form_(&form_on(listed_row(form, form.opcode), listed_row(target, target.name).hardware)),
       target_(&listed_row(target, target.name)),
       lowering_(find_lowering(*form_, target_->hardware)),
       fast_(nullptr) {

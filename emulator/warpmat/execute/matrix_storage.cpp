@@ -31,8 +31,8 @@ MatrixRuns matrix_runs(const Form& form) {
 const MatrixRuns& listed_runs(const Form& form) {
   using Slot = Persistent<MatrixRuns>;
   static constinit Persistent<std::unique_ptr<Slot[]>> all;
-  const auto& slots = all.get([] { return std::make_unique<Slot[]>(forms().size()); });
-  return slots[static_cast<std::size_t>(&form - forms().data())].get([&] { return matrix_runs(form); });
+  const auto& slots = all.get([] { return std::make_unique<Slot[]>(most_form_numbers()); });
+  return slots[number_of(form)].get([&] { return matrix_runs(form); });
 }
 
 std::optional<std::string> misaligned(const Form& form, const MatrixStorage& storage) {

@@ -1,6 +1,6 @@
 #include <warpmat/execute/operand_words.h>
 
-#include <cassert>
+#include <memory>
 #include <vector>
 
 #include <warpmat/numeric/persistent.h>
@@ -13,23 +13,20 @@ static_assert(capacity::operand_words <= UINT8_MAX);
 
 using FormOperands = std::vector<OperandWords>;
 
-std::vector<FormOperands> of_all_forms() {
-  std::vector<FormOperands> all;
-  for (const Form& form : forms()) {
-    FormOperands& operands = all.emplace_back();
-    for (const Operand& operand : form.operands)
-      operands.push_back({operand.name, operand.kind, operand.written, static_cast<std::uint8_t>(operand.words())});
-  }
-  return all;
+FormOperands operands_of(const Form& form) {
+  FormOperands operands;
+  for (const Operand& operand : form.operands)
+    operands.push_back({operand.name, operand.kind, operand.written, static_cast<std::uint8_t>(operand.words())});
+  return operands;
 }
 
 }  // namespace
 
 std::span<const OperandWords> operand_words(const Form& form) {
-  const auto number = static_cast<std::size_t>(&form - forms().data());
-  assert(number < forms().size());
-  static constinit Persistent<std::vector<FormOperands>> all;
-  return all.get(of_all_forms)[number];
+  using Slot = Persistent<FormOperands>;
+  static constinit Persistent<std::unique_ptr<Slot[]>> all;
+  const auto& slots = all.get([] { return std::make_unique<Slot[]>(most_form_numbers()); });
+  return slots[number_of(form)].get([&] { return operands_of(form); });
 }
 
 }  // namespace warpmat

@@ -273,6 +273,48 @@ constexpr Fragment fragment_wmma_c(Shape shape, int element_bits) {
   return fragment_c({shape.n, shape.m, shape.k}, element_bits).transposed();
 }
 
+// wmma on Volta, whose unit executes m8n8k4 in octets: octet o is the lanes 4o to 4o+3 and 16+4o to 16+4o+3, and computes 8x8 of D with its
+// own copies of A and B. So a fragment is that of m8n8k4 for all k, and depends on .row and .col. For m16n16k16 lane bit 2 is row bit 3 of
+// D and lane bit 3 column bit 3: GPGPU-Sim's instructions.cc (of a Titan V, arXiv 1811.08309) and wmma_extension's sm_70.hpp (of a V100)
+// say so for A, C and D. For B they differ; GPGPU-Sim's and the paper's figure 7 exchange the two bits, against their own octets.
+
+/// Appends lane bits 2 and 3: the bits of D's rows and columns beyond 8x8, in m16n16k16's order. Bits of an axis that is not the operand's
+/// choose copies.
+constexpr Fragment& add_octets(Fragment& f, Shape shape, bool has_rows, bool has_columns) {
+  int copies = 0;
+  const auto add = [&](bool has, Axis axis, int first, int extent) {
+    for (int bit = first; bit < log2_exact(extent); ++bit) {
+      if (has)
+        f.add(axis, bit);
+      else
+        f.add(Axis::copy, copies++);
+    }
+  };
+  add(has_rows, Axis::row, 3, shape.m);
+  add(has_columns, Axis::column, 3, shape.n);
+  return f;
+}
+
+/// A (line: row) or B (line: column) of f16, K along `other`. `along_k`: A .row, B .col.
+constexpr Fragment fragment_volta_wmma_multiplicand(Shape shape, Axis line, Axis other, bool along_k) {
+  const Axis lane = along_k ? line : other, inside = along_k ? other : line;
+  Fragment f = Fragment::of(16);
+  f.add(inside, 0).add(lane, 0, 2);
+  add_octets(f, shape, line == Axis::row, line == Axis::column);
+  return f.add(line, 2).add(inside, 1).add(other, 2, log2_exact(shape.k));
+}
+
+/// C or D, the same for .row and .col.
+constexpr Fragment fragment_volta_wmma_c(Shape shape, int element_bits) {
+  Fragment f = Fragment::of(element_bits);
+  if (element_bits == 16) {
+    f.add(Axis::column, 0).add(Axis::row, 0, 2);
+    return add_octets(f, shape, true, true).add(Axis::row, 2).add(Axis::column, 1, 3);
+  }
+  f.add(Axis::row, 0).add(Axis::column, 1);
+  return add_octets(f, shape, true, true).add(Axis::row, 2).add(Axis::column, 0).add(Axis::row, 1).add(Axis::column, 2);
+}
+
 /// The metadata of a sparse A. Row i, column c is the 4-bit code of group c of A's row i, for the selector `matrix`. `groups`, 4 to 16,
 /// counts the groups of a row: k / 4; k / 2 for tf32; k / 8 for 4-bit elements. `element_bits` is the width of A's elements. Lanes that the
 /// selector does not address hold nothing.

@@ -67,14 +67,29 @@ const code::Reduction* reduction_of(const BulkCopy& copy, const TensorMap* map) 
   return find_reduction(copy, map->element_bytes() == 8 ? "b64" : "b32");
 }
 
+void for_each_part(const TensorMap& map, const TensorPlace& place, bool stores, std::uint32_t shared, std::uint32_t shared_base,
+                   const std::function<void(const TensorPart&)>& visit) {
+  const std::vector<TensorRow> rows = stores ? stored_rows(map, place) : tensor_rows(map, place);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const TensorRow& row = rows[i];
+    const auto chunks = [&](std::uint32_t first, std::uint32_t last, bool inside) {
+      for_each_chunk(map, shared_base, shared + row.shared, first, last, [&](std::uint32_t begin, std::uint32_t count, std::uint32_t at) {
+        const auto address = inside ? std::optional(row.address + (begin - row.begin)) : std::nullopt;
+        visit({at, address, count, i, begin});
+      });
+    };
+    if (!stores) chunks(0, row.begin, false);
+    chunks(row.begin, row.end, true);
+    if (!stores) chunks(row.end, static_cast<std::uint32_t>(map.row_bytes()), false);
+  }
+}
+
 void for_each_moved(const BulkTransfer& transfer, std::uint32_t shared_base,
                     const std::function<void(std::uint64_t offset, std::uint64_t address, std::uint64_t bytes)>& visit) {
   if (!transfer.map) return visit(transfer.shared.offset, transfer.global, transfer.bytes);
-  const TensorMap& map = *transfer.map;
-  for (const TensorRow& row : transfer.loads() ? tensor_rows(map, transfer.tensor_place) : stored_rows(map, transfer.tensor_place))
-    for_each_chunk(
-        map, shared_base, transfer.shared.offset + row.shared, row.begin, row.end,
-        [&](std::uint32_t begin, std::uint32_t count, std::uint32_t at) { visit(at, row.address + (begin - row.begin), count); });
+  for_each_part(*transfer.map, transfer.tensor_place, !transfer.loads(), transfer.shared.offset, shared_base, [&](const TensorPart& part) {
+    if (part.address) visit(part.offset, *part.address, part.bytes);
+  });
 }
 
 bool BulkCopies::arrive_at(const SharedPlace& barrier) {

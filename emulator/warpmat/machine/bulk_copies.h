@@ -54,6 +54,20 @@ struct BulkTransfer {
 /// The reduction of a copy for the elements of `map`, or for its own type without a map; nullptr if it does not support them.
 const code::Reduction* reduction_of(const code::BulkCopy& copy, const TensorMap* map);
 
+/// A contiguous part of a tensor copy, of at most 16 bytes.
+struct TensorPart {
+  std::uint64_t offset;                  ///< in the block's shared memory
+  std::optional<std::uint64_t> address;  ///< in global memory; nothing for what a load fills because it is outside of the tensor
+  std::uint64_t bytes;
+  std::size_t row;         ///< of the box, counted from 0
+  std::uint32_t row_byte;  ///< the first byte in the row
+};
+
+/// Calls visit(part) for each part of a load or store of the box at `place`, row by row; of stores for those inside of the tensor alone.
+/// `shared` is the box's offset in shared memory, whose first byte has the address `shared_base`.
+void for_each_part(const TensorMap& map, const TensorPlace& place, bool stores, std::uint32_t shared, std::uint32_t shared_base,
+                   const std::function<void(const TensorPart&)>& visit);
+
 /// Calls visit(offset, address, bytes) for each contiguous part of a load or store that is inside of its tensor or bytes: the offset in the
 /// block's shared memory, and the address in global memory. `shared_base` is the address of the shared memory's first byte.
 void for_each_moved(const BulkTransfer& transfer, std::uint32_t shared_base,

@@ -34,6 +34,10 @@ std::string Event::source() const {
   return syntax::source_text(*program().module, *program().statements[operation_->statement]);
 }
 
+bool Event::prepares() const {
+  return operation_->prepares;
+}
+
 std::uint32_t Event::statement() const {
   return operation_->statement;
 }

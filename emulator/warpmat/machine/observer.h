@@ -42,7 +42,8 @@ struct PendingProduct;
 // threw, without effects of that event that the table has as `later`. Event::trap() throws a KernelTrap with the event's place.
 //
 // Waiting. A statement at which lanes wait is announced once by each warp split that reaches it. Statements that a launch executes again
-// only because another block has its turn are announced once: the operation() calls are LaunchResult::operations in number.
+// only because another block has its turn are announced once: the operation() calls are LaunchResult::operations in number. A statement
+// whose addresses or values must be computed first is several operations; Event::prepares() tells them apart.
 //
 // Cost. An observer asks for kinds of events, and may ask for others in each of its calls. An event for which nobody asks costs one test.
 // Operations and accesses for which nobody asks take the paths that are fastest.
@@ -116,6 +117,9 @@ class WARPMAT_API Event {
   int line() const;                 ///< of the PTX, from 1 on
   std::string source() const;       ///< "gemm.cu:12", with the calls that are inlined; empty if the PTX has no .loc
   std::uint32_t statement() const;  ///< its number in the kernel, from 0 on: cheaper to compare than the opcode
+  /// Whether the operation only computes an address or a value for the statement, whose own operation is another event: a statement is
+  /// executed once for each operation() that does not prepare it.
+  bool prepares() const;
 
   /// Ends the launch with an error at this place. `lane` is -1 if no single lane is at fault.
   [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const std::string& reason,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 namespace warpmat::machine {
 namespace {
 
@@ -50,6 +52,27 @@ void step_in_image(const TensorMap& map, Coordinates& base) {
 }
 
 }  // namespace
+
+std::optional<std::string> coordinates_problem(const TensorMap& map, const TensorPlace& place, bool stores) {
+  const auto& at = place.coordinates;
+  if (map.interleave == TensorMap::Interleave::none && std::int64_t{at[0]} * static_cast<std::int64_t>(map.element_bytes()) % 16 != 0)
+    return fmt::format("coordinate {} of dimension 0: elements of {} bytes are copied from multiples of 16 bytes on", at[0],
+                       map.element_bytes());
+  for (std::size_t i = 0; stores && i < map.rank; ++i)
+    if (at[i] < 0) return fmt::format("coordinate {} of dimension {}: stores take none below 0", at[i], i);
+  if (map.mode != TensorMap::Mode::im2col) return std::nullopt;
+  for (std::size_t i = 0; i + 2 < map.rank; ++i) {
+    const std::size_t dimension = map.first_spatial() + i;
+    const std::int64_t last = static_cast<std::int64_t>(map.dims[dimension]) - 1 + map.upper_corner[i];
+    if (at[dimension] < map.lower_corner[i] || at[dimension] > last)
+      return fmt::format("coordinate {} of dimension {} lies outside of the box, which goes from {} to {}", at[dimension], dimension,
+                         map.lower_corner[i], last);
+    if (stores && (map.lower_corner[i] < 0 || map.upper_corner[i] > 0))
+      return fmt::format("the box goes from {} to {} in dimension {}, beyond the tensor: stores take none such", map.lower_corner[i], last,
+                         dimension);
+  }
+  return std::nullopt;
+}
 
 std::vector<TensorRow> tensor_rows(const TensorMap& map, const TensorPlace& place) {
   Coordinates first{};

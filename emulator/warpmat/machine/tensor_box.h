@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <warpmat/machine/tensor_map.h>
@@ -14,6 +16,11 @@ struct TensorPlace {
   /// im2col: offsets from the base of the filter to the copied element, along W, {H, {D}}.
   std::array<std::uint16_t, TensorMap::max_dimensions - 2> offsets{};
 };
+
+/// The accelerator's requirements on coordinates, as one sentence if they are not met; an H200 reports "illegal instruction" then
+/// (measured). Each row of elements begins at a multiple of 16 bytes, stores have no negative coordinates, and the base of im2col's filter
+/// is inside its box, for stores inside a part of the tensor.
+std::optional<std::string> coordinates_problem(const TensorMap& map, const TensorPlace& place, bool stores);
 
 /// A row of a copy: bytes that are contiguous in global memory.
 struct TensorRow {

@@ -131,38 +131,11 @@ void WarpState::read_tensor_map(const BulkCopy& copy, int lane, std::uint64_t ad
     trap(lane, address,
          fmt::format("the tensor map is one of {} mode, the statement of {}", copy.im2col ? "tile" : "im2col",
                      copy.im2col ? "im2col" : "tile"));
-  check_coordinates(copy, lane, transfer);
+  if (const auto problem = coordinates_problem(map, transfer.tensor_place, copy.kind == BulkCopy::Kind::store))
+    trap(lane, std::nullopt, *problem);
   if (!copy.reductions.empty() && reduction_of(copy, &map) == nullptr)
     trap(lane, address, fmt::format("{} has no elements of type {}", program_.statements[transfer.statement]->opcode, name(map.type)));
   transfer.bytes = map.shared_bytes();
-}
-
-/// The accelerator's requirements on coordinates; an H200 reports "illegal instruction" otherwise (measured). Each row of elements begins
-/// at a multiple of 16 bytes, stores have no negative coordinates, and the base of the filter is inside its box, for stores inside a part
-/// of the tensor.
-void WarpState::check_coordinates(const BulkCopy& copy, int lane, const BulkTransfer& transfer) {
-  const TensorMap& map = *transfer.map;
-  const auto& at = transfer.tensor_place.coordinates;
-  const bool stores = copy.kind == BulkCopy::Kind::store;
-  if (map.interleave == TensorMap::Interleave::none && std::int64_t{at[0]} * static_cast<std::int64_t>(map.element_bytes()) % 16 != 0)
-    trap(lane, std::nullopt,
-         fmt::format("coordinate {} of dimension 0: elements of {} bytes are copied from multiples of 16 bytes on", at[0],
-                     map.element_bytes()));
-  for (std::size_t i = 0; stores && i < map.rank; ++i)
-    if (at[i] < 0) trap(lane, std::nullopt, fmt::format("coordinate {} of dimension {}: stores take none below 0", at[i], i));
-  if (!copy.im2col) return;
-  for (std::size_t i = 0; i + 2 < map.rank; ++i) {
-    const std::size_t dimension = map.first_spatial() + i;
-    const std::int64_t last = static_cast<std::int64_t>(map.dims[dimension]) - 1 + map.upper_corner[i];
-    if (at[dimension] < map.lower_corner[i] || at[dimension] > last)
-      trap(lane, std::nullopt,
-           fmt::format("coordinate {} of dimension {} lies outside of the box, which goes from {} to {}", at[dimension], dimension,
-                       map.lower_corner[i], last));
-    if (stores && (map.lower_corner[i] < 0 || map.upper_corner[i] > 0))
-      trap(lane, std::nullopt,
-           fmt::format("the box goes from {} to {} in dimension {}, beyond the tensor: stores take none such", map.lower_corner[i], last,
-                       dimension));
-  }
 }
 
 /// Checks that one buffer contains every byte of global memory that the copy accesses.

@@ -287,7 +287,6 @@ class WarpState {
   void issue_copy(const code::Operation& operation, int lane);
   void issue_store(const code::Operation& operation, int lane);
   void add_multicast(int lane, const BulkTransfer& transfer, std::uint32_t blocks);
-  void check_coordinates(const code::BulkCopy& copy, int lane, const BulkTransfer& transfer);
   void read_tensor_map(const code::BulkCopy& copy, int lane, std::uint64_t address, BulkTransfer& transfer);
   void check_global(const code::BulkCopy& copy, int lane, const BulkTransfer& transfer);
   std::uint8_t* locate_bytes(int lane, std::uint64_t address, std::uint64_t bytes, bool writes);

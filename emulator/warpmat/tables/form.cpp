@@ -4,7 +4,9 @@
 #include <cassert>
 #include <functional>
 #include <map>
-#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
 
 #include <warpmat/numeric/persistent.h>
 #include <warpmat/tables/capacity.h>
@@ -300,6 +302,36 @@ std::vector<Operand> mma_operands(const Form& form, const MmaChoice& x) {
   return operands;
 }
 
+std::string mma_opcode(const MmaRow& r, const MmaChoice& x) {
+  std::string scaling;
+  if (x.scale_vector != 0) scaling = x.names_vector ? format_text(".block_scale.scale_vec::{}X", x.scale_vector) : ".block_scale";
+  const bool scaled = x.scale_vector != 0;
+  return concatenated({"mma",
+                       sparsity_qualifier(x.sparsity),
+                       ".sync.aligned.m",
+                       std::to_string(r.shape.m),
+                       "n",
+                       std::to_string(r.shape.n),
+                       "k",
+                       std::to_string(r.shape.k),
+                       x.a_column ? ".col" : ".row",
+                       x.b_row ? ".row" : ".col",
+                       kind_qualifier(r.kind),
+                       scaling,
+                       x.before_types,
+                       ".",
+                       name(x.accumulators.d),
+                       ".",
+                       name(x.a),
+                       ".",
+                       name(x.b),
+                       ".",
+                       name(x.accumulators.c),
+                       scaled ? "." : "",
+                       scaled ? name(x.scale) : "",
+                       x.after_types});
+}
+
 Form mma_form(const MmaRow& r, const MmaChoice& x) {
   Form form{.mnemonic = Mnemonic::mma,
             .opcode = {},
@@ -309,12 +341,7 @@ Form mma_form(const MmaRow& r, const MmaChoice& x) {
             .sparsity = x.sparsity,
             .kind = r.kind,
             .scale_vector = x.scale_vector};
-  std::string scaling;
-  if (x.scale_vector != 0) scaling = x.names_vector ? format_text(".block_scale.scale_vec::{}X", x.scale_vector) : ".block_scale";
-  form.opcode = format_text("mma{}.sync.aligned.m{}n{}k{}.{}.{}{}{}{}.{}.{}.{}.{}{}{}", sparsity_qualifier(x.sparsity), r.shape.m,
-                            r.shape.n, r.shape.k, x.a_column ? "col" : "row", x.b_row ? "row" : "col", kind_qualifier(r.kind), scaling,
-                            x.before_types, name(x.accumulators.d), name(x.a), name(x.b), name(x.accumulators.c),
-                            x.scale_vector != 0 ? format_text(".{}", name(x.scale)) : "", x.after_types);
+  form.opcode = mma_opcode(r, x);
   form.operands = mma_operands(form, x);
   return form;
 }
@@ -352,8 +379,15 @@ void add_variants(const MmaRow& r, MmaChoice x, std::vector<Form>& out) {
   }
 }
 
-bool exists(const std::vector<Form>& out, const std::string& opcode) {
-  return std::ranges::find(out, opcode, &Form::opcode) != out.end();
+/// The opcodes so far.
+using Opcodes = std::unordered_set<std::string>;
+
+/// Adds the variants of `x`, unless an earlier row had `x`.
+void add_new(const MmaRow& r, const MmaChoice& x, Opcodes& seen, std::vector<Form>& out) {
+  if (seen.contains(mma_opcode(r, x))) return;
+  const std::size_t first = out.size();
+  add_variants(r, x, out);
+  for (std::size_t i = first; i < out.size(); ++i) seen.insert(out[i].opcode);
 }
 
 /// Calls `visit` for every choice of types of `r`.
@@ -365,13 +399,11 @@ void for_each_types(const MmaRow& r, Visit visit) {
         for (const AccumulatorPair& accumulators : pairs(r.accumulators)) visit(MmaChoice{a, b, accumulators});
 }
 
-void expand_dense(const MmaRow& r, std::vector<Form>& out) {
-  for_each_types(r, [&](const MmaChoice& x) {
-    if (!exists(out, mma_form(r, x).opcode)) add_variants(r, x, out);
-  });
+void expand_dense(const MmaRow& r, Opcodes& seen, std::vector<Form>& out) {
+  for_each_types(r, [&](const MmaChoice& x) { add_new(r, x, seen, out); });
 }
 
-void expand_sparse(const SparseRow& r, std::vector<Form>& out) {
+void expand_sparse(const SparseRow& r, Opcodes& seen, std::vector<Form>& out) {
   for (const Sparsity sparsity : {Sparsity::sparse, Sparsity::sparse_ordered}) {
     MmaRow row = r.row;
     if (sparsity == Sparsity::sparse_ordered) row.requirement.ptx = r.ordered;
@@ -379,7 +411,7 @@ void expand_sparse(const SparseRow& r, std::vector<Form>& out) {
     for_each_types(row, [&](MmaChoice x) {
       x.sparsity = sparsity;
       x.selectors = r.selectors;
-      if (!exists(out, mma_form(row, x).opcode)) add_variants(row, x, out);
+      add_new(row, x, seen, out);
     });
   }
 }
@@ -438,16 +470,64 @@ void expand_moves(const MoveRow& r, std::vector<Form>& out) {
 
 std::vector<Form> expand_all() {
   std::vector<Form> out;
+  out.reserve(1000);  // about as many as there are
+  Opcodes seen;
   for (const MoveRow& r : move_rows) expand_moves(r, out);
-  for (const MmaRow& r : dense_rows) expand_dense(r, out);
-  for (const SparseRow& r : sparse_rows) expand_sparse(r, out);
+  for (const MmaRow& r : dense_rows) expand_dense(r, seen, out);
+  for (const SparseRow& r : sparse_rows) expand_sparse(r, seen, out);
   for (const ScaledRow& r : scaled_rows) expand_scaled(r, out);
   add_wmma_forms(out);
-  for (const Form& form : out)
-    if (const auto excess = capacity::excess(form)) throw std::logic_error(*excess);
+  for ([[maybe_unused]] const Form& form : out) assert(!capacity::excess(form));
   return out;
 }
 
+const std::vector<Form>& rows() {
+  static constinit Persistent<std::vector<Form>> all;
+  return all.get(expand_all);
+}
+
+/// The forms of wmma on sm_70, and the number of each among rows(), both in one order.
+struct VoltaForms {
+  std::vector<Form> forms;
+  std::vector<std::size_t> rows;
+};
+
+VoltaForms make_volta_forms() {
+  VoltaForms made;
+  add_volta_wmma_forms(made.forms);
+  std::size_t number = 0;
+  for (const Form& form : made.forms) {
+    assert(!capacity::excess(form));
+    while (rows()[number].opcode != form.opcode) ++number;
+    made.rows.push_back(number);
+  }
+  return made;
+}
+
+const VoltaForms& volta_forms() {
+  static constinit Persistent<VoltaForms> made;
+  return made.get(make_volta_forms);
+}
+
+/// The number of `form` in `forms`; nothing if it is in another place.
+std::optional<std::size_t> place_in(const std::vector<Form>& forms, const Form& form) {
+  if (std::less<>()(&form, forms.data()) || !std::less<>()(&form, forms.data() + forms.size())) return std::nullopt;
+  return static_cast<std::size_t>(&form - forms.data());
+}
+
+/// By the canonical spelling: most callers use it, and this index is made in a fraction of the time.
+using SpellingIndex = std::unordered_map<std::string_view, const Form*>;
+
+const SpellingIndex& spelling_index() {
+  static constinit Persistent<SpellingIndex> index;
+  return index.get([] {
+    SpellingIndex by_spelling(forms().size());
+    for (const Form& form : forms()) by_spelling.emplace(form.opcode, &form);
+    return by_spelling;
+  });
+}
+
+/// By what all spellings of an opcode have in common.
 using OpcodeIndex = std::map<OpcodeKey, const Form*>;
 
 const OpcodeIndex& opcode_index() {
@@ -518,18 +598,43 @@ int Form::memory_alignment() const {
 }
 
 std::span<const Form> forms() {
-  static constinit Persistent<std::vector<Form>> all;
-  return all.get(expand_all);
+  return rows();
+}
+
+std::span<const Form> variants_of_forms() {
+  return volta_forms().forms;
+}
+
+std::size_t number_of(const Form& form) {
+  if (const auto number = place_in(rows(), form)) return *number;
+  const auto number = place_in(volta_forms().forms, form);
+  assert(number);
+  return rows().size() + *number;
+}
+
+const Form& form_on(const Form& form, Hardware hardware) {
+  const Form& known = *listed(form);
+  if (!moves_matrix(known) && known.mnemonic != Mnemonic::wmma_mma) return known;
+  const auto row = place_in(rows(), known);
+  if (hardware != Hardware::sm_70) return row ? known : rows()[volta_forms().rows[*place_in(volta_forms().forms, known)]];
+  if (!row) return known;
+  const auto found = std::ranges::lower_bound(volta_forms().rows, *row);
+  const bool has_variant = found != volta_forms().rows.end() && *found == *row;
+  return has_variant ? volta_forms().forms[static_cast<std::size_t>(found - volta_forms().rows.begin())] : known;
 }
 
 const Form* listed(const Form& form) {
-  const std::span<const Form> all = forms();
-  if (!std::less<>()(&form, all.data()) && std::less<>()(&form, all.data() + all.size())) return &form;
-  const Form* same = find_form(form.opcode);
-  return same != nullptr && *same == form ? same : nullptr;
+  if (place_in(rows(), form)) return &form;
+  const Form* const plain = find_form(form.opcode);
+  if (plain == nullptr) return nullptr;
+  if (*plain == form) return plain;
+  if (place_in(volta_forms().forms, form)) return &form;
+  const Form* const volta = &form_on(*plain, Hardware::sm_70);
+  return *volta == form ? volta : nullptr;
 }
 
 const Form* find_form(std::string_view opcode) {
+  if (const auto spelled = spelling_index().find(opcode); spelled != spelling_index().end()) return spelled->second;
   const auto found = opcode_index().find(opcode_key(opcode));
   return found == opcode_index().end() ? nullptr : found->second;
 }

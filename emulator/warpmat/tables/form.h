@@ -180,7 +180,20 @@ inline bool moves_matrix(const Form& form) {
 /// Every form, in the table's order.
 [[nodiscard]] WARPMAT_API std::span<const Form> forms();
 
-/// The form of the table that equals `form`; its address is permanent. nullptr if `form` is not a copy of one.
+/// The form as `hardware` has it: the one of the table, but of wmma on sm_70, whose registers hold other elements. `form` is either.
+[[nodiscard]] WARPMAT_API const Form& form_on(const Form& form, Hardware hardware);
+
+/// The forms that form_on() adds to forms().
+[[nodiscard]] WARPMAT_API std::span<const Form> variants_of_forms();
+
+/// The number of `form` among forms(), or behind them among variants_of_forms(): below most_form_numbers().
+[[nodiscard]] WARPMAT_API std::size_t number_of(const Form& form);
+/// A bound that does not make the variants.
+[[nodiscard]] inline std::size_t most_form_numbers() {
+  return 2 * forms().size();
+}
+
+/// The form of forms() or variants_of_forms() that equals `form`; its address is permanent. nullptr if `form` is not a copy of one.
 [[nodiscard]] WARPMAT_API const Form* listed(const Form& form);
 
 /// The form that `opcode` spells, with qualifiers in any order that ptxas accepts (opcode.h), or nullptr.

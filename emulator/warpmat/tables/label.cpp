@@ -43,9 +43,10 @@ Label label_of(const Lowering& lowering) {
 
 LayoutLabel layout_label(const Form& form, Hardware hardware) {
   const bool wmma = moves_matrix(form) || form.mnemonic == Mnemonic::wmma_mma;
-  // A load's bits are its layout.
-  const Form& load = wmma ? *find_form("wmma.load.a.sync.aligned.row.m16n16k16.f16") : form;
-  const Lowering& lowering = *find_lowering(load, hardware);
+  // A load's bits are its layout, whatever its format: every shape has one of A.
+  const auto is_load = [&](const Form& f) { return f.mnemonic == Mnemonic::wmma_load && f.shape == form.shape; };
+  const auto load = std::ranges::find_if(forms(), is_load);
+  const Lowering& lowering = *find_lowering(wmma ? *load : form, hardware);
   if (!wmma && lowering.evidence != Evidence::measured) return {Label::specified, "PTX ISA 9.1"};
   return {label_of(lowering), lowering.source};
 }

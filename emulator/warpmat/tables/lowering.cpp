@@ -99,6 +99,9 @@ constexpr auto isa = "PTX ISA 9.1";
 constexpr auto h200 = "H200";
 constexpr auto mma_sim = "arXiv 2511.10909";
 
+constexpr auto volta_registers = "GPGPU-Sim, arXiv 1811.08309; wmma_extension";  // of a Titan V; of a V100
+constexpr auto volta_octets = "octets as of m16n16k16 on sm_70";
+
 constexpr const DotModel* no_model = nullptr;
 constexpr const DotModel* ampere = &dot_models::ampere;
 constexpr const DotModel* hopper = &dot_models::hopper;
@@ -189,24 +192,17 @@ constexpr Row rows[] = {
     {mma, bits, plain, any, blackwell, {"IMMA.16832 of bytes", S::bit_dot, no_model, published, isa, several}},
 
     // ---- wmma has no unit of its own. ptxas emits loads and stores of parts of rows, and the instructions of mma for halves of the
-    // product; if n is 32, for those of the transposed matrices. The registers' contents were measured on sm_90 only.
+    // product; if n is 32, for those of the transposed matrices. The registers' contents were measured on sm_90 only; Volta's are
+    // published.
     {wmma_load, no_arithmetic, plain, any, {sm_90}, {"LD", S::wmma_load, no_model, measured, h200}},
-    {wmma_load, no_arithmetic, plain, any, {sm_70}, {"LD", S::wmma_load, no_model, assumed, "registers as on sm_75; Volta's hold others"}},
+    {wmma_load, no_arithmetic, plain, any, {sm_70}, {"LD", S::wmma_load, no_model, published, volta_registers}, 16},
+    {wmma_load, no_arithmetic, plain, any, {sm_70}, {"LD", S::wmma_load, no_model, assumed, volta_octets}},
     {wmma_load, no_arithmetic, plain, any, turing_on, {"LD", S::wmma_load, no_model, assumed, "registers as on sm_90"}},
     {wmma_store, no_arithmetic, plain, any, {sm_90}, {"ST", S::wmma_store, no_model, measured, h200}},
-    {wmma_store,
-     no_arithmetic,
-     plain,
-     any,
-     {sm_70},
-     {"ST", S::wmma_store, no_model, assumed, "registers as on sm_75; Volta's hold others"}},
+    {wmma_store, no_arithmetic, plain, any, {sm_70}, {"ST", S::wmma_store, no_model, published, volta_registers}, 16},
+    {wmma_store, no_arithmetic, plain, any, {sm_70}, {"ST", S::wmma_store, no_model, assumed, volta_octets}},
     {wmma_store, no_arithmetic, plain, any, turing_on, {"ST", S::wmma_store, no_model, assumed, "registers as on sm_90"}},
-    {wmma,
-     f16,
-     plain,
-     dense,
-     {sm_70},
-     {"16 HMMA.884", S::dot, &dot_models::volta, assumed, "as m8n8k4 of sm_70; registers as on sm_75", several}},
+    {wmma, f16, plain, dense, {sm_70}, {"16 HMMA.884", S::dot, &dot_models::volta, assumed, "as m8n8k4 of sm_70", several}},
     {wmma, f16, plain, dense, {sm_75}, {"4 HMMA.1688", S::dot, ampere, assumed, "as m16n8k8 of sm_75", several}},
     {wmma, tf32, plain, dense, {sm_90}, {"4 HMMA.1684", S::dot, hopper_k4, measured, h200, adds_to_d}},
     {wmma, tf32, plain, dense, ampere_to_ada, {"4 HMMA.1684", S::dot, ampere, assumed, "as m16n8k4", adds_to_d}},
@@ -245,9 +241,10 @@ bool has_density(Density which, const Form& form) {
 /// Whether `r` applies to `form` on `hardware`. Precondition: the hardware has the form.
 bool fits(const Row& r, const Form& form, Hardware hardware) {
   if (r.mnemonic != form.mnemonic || !r.hardware.has(hardware)) return false;
+  if (r.m != 0 && r.m != form.shape.m) return false;
   if (!multiplies(form.mnemonic)) return true;
   const Format a = form.format(OperandName::a);
-  return r.multiplicands.has(a) && r.kinds.has(form.kind) && has_density(r.which, form) && (r.m == 0 || r.m == form.shape.m) &&
+  return r.multiplicands.has(a) && r.kinds.has(form.kind) && has_density(r.which, form) &&
          (r.bit_operation == BitOperation::none || r.bit_operation == form.bit_operation);
 }
 

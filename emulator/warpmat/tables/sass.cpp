@@ -146,7 +146,35 @@ const WgmmaForm* find_wgmma_sass(std::string_view name) {
   return found == wgmma_forms().end() ? nullptr : &*found;
 }
 
+namespace {
+
+/// What SASS of sm_70 writes before the number of a step: "HMMA.884.F32.F32.STEP". Empty for forms without known steps; where C and D have
+/// two types none is known.
+std::string step_prefix(const Form& form, const Target& target) {
+  if (target.hardware != Hardware::sm_70 || form.mnemonic != Mnemonic::mma || unavailable(form, target)) return {};
+  const Format d = form.format(OperandName::d);
+  return d == form.format(OperandName::c) ? format_text("HMMA.884.{0}.{0}.STEP", upper(d)) : std::string();
+}
+
+bool has_layouts(const Form& form, std::string_view a, std::string_view b) {
+  return form.opcode.find(format_text("m8n8k4.{}.{}.", a, b)) != std::string::npos;
+}
+
+}  // namespace
+
+std::optional<SassStep> find_sass_step(std::string_view name, std::string_view layout_a, std::string_view layout_b, const Target& target) {
+  for (const Form& form : forms()) {
+    const std::string prefix = step_prefix(form, target);
+    if (prefix.empty() || !name.starts_with(prefix) || name.size() != prefix.size() + 1 || !has_layouts(form, layout_a, layout_b)) continue;
+    const int step = name.back() - '0', steps = form.operand(OperandName::d).registers() / SassStep::registers;
+    if (step >= 0 && step < steps) return SassStep{&form, step, steps};
+  }
+  return std::nullopt;
+}
+
 std::string explain_unknown_sass(std::string_view name, const Target& target) {
+  if (const auto step = find_sass_step(name, "row", "col", target))
+    return format_text("'{}' is step {} of {} of mma.m8n8k4: warpmat_find_machine_step finds it", name, step->step, step->steps);
   std::vector<KnownOpcode> known;
   std::vector<std::string> longer, families;
   std::string pieces;  // a form of several machine instructions, of which `name` is one

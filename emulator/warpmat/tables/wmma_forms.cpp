@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <unordered_set>
 
 #include <warpmat/text.h>
 
@@ -64,14 +66,23 @@ constexpr Row rows[] = {
 
 constexpr int f16_registers = 8;  ///< of A and B of f16, whatever the shape (PTX ISA 9.1 section 9.7.14.4)
 
-Fragment multiplicand(const Row& r, OperandName operand) {
+/// Whose fragments a form has: layout/fragment.h. Volta's depend on the layout in memory.
+enum class Generation : std::uint8_t { volta, later };
+
+Fragment multiplicand(const Row& r, OperandName operand, bool column_major, Generation generation) {
   const bool is_a = operand == OperandName::a;
+  const Axis line = is_a ? Axis::row : Axis::column, other = is_a ? Axis::column : Axis::row;
+  if (generation == Generation::volta) return fragment_volta_wmma_multiplicand(r.shape, line, other, column_major != is_a);
   const int lines = is_a ? r.shape.m : r.shape.n;
   // The unit's 16 lines are A's if A has 16 or more; they are B's if the transposed matrices are multiplied.
   const int tile = is_a ? std::min(lines, 16) : lines == 32 ? 16 : 8;
-  const Axis line = is_a ? Axis::row : Axis::column, other = is_a ? Axis::column : Axis::row;
   const int registers = r.multiplicands == Format::f16 ? f16_registers : 0;
   return fragment_wmma_multiplicand(line, other, lines, r.shape.k, tile, row(r.multiplicands).bits, registers);
+}
+
+Fragment accumulator(const Row& r, Format format, Generation generation) {
+  const int bits = row(format).bits;
+  return generation == Generation::volta ? fragment_volta_wmma_c(r.shape, bits) : fragment_wmma_c(r.shape, bits);
 }
 
 Operand fragment_operand(OperandName operand, Format format, const Fragment& fragment, bool written = false) {
@@ -83,7 +94,7 @@ std::string_view layout_name(bool column_major) {
 }
 
 std::string shape_name(const Shape& s) {
-  return format_text("m{}n{}k{}", s.m, s.n, s.k);
+  return concatenated({"m", std::to_string(s.m), "n", std::to_string(s.n), "k", std::to_string(s.k)});
 }
 
 // ---- wmma.load, wmma.store ----------------------------------------------------------------------------------------------------------
@@ -92,7 +103,12 @@ std::string shape_name(const Shape& s) {
 struct Moved {
   OperandName matrix;
   Format format;
-  Fragment fragment;
+  Generation generation;
+
+  Fragment fragment(const Row& r, bool column_major) const {
+    const bool is_sum = matrix == OperandName::c || matrix == OperandName::d;
+    return is_sum ? accumulator(r, format, generation) : multiplicand(r, matrix, column_major, generation);
+  }
 };
 
 Form move_form(const Row& r, const Moved& moved, AddressSpace space, bool column_major) {
@@ -107,25 +123,27 @@ Form move_form(const Row& r, const Moved& moved, AddressSpace space, bool column
             .space = space,
             .column_major = column_major};
   const std::string_view space_name = space == AddressSpace::generic ? "" : space == AddressSpace::global ? ".global" : ".shared";
-  form.opcode = format_text("{}.{}.sync.aligned.{}.{}{}.{}", name(form.mnemonic), name(moved.matrix), layout_name(column_major),
-                            shape_name(r.shape), space_name, name(moved.format));
-  const Operand registers = fragment_operand(OperandName::r, moved.format, moved.fragment, load);
+  form.opcode = concatenated({name(form.mnemonic), ".", name(moved.matrix), ".sync.aligned.", layout_name(column_major), ".",
+                              shape_name(r.shape), space_name, ".", name(moved.format)});
+  const Operand registers = fragment_operand(OperandName::r, moved.format, moved.fragment(r, column_major), load);
   const Operand address{.name = OperandName::p, .kind = OperandKind::address, .format = std::nullopt, .fragment = {}};
   const Operand stride{.name = OperandName::stride, .kind = OperandKind::stride, .format = std::nullopt, .fragment = {}};
   form.operands = load ? std::vector{registers, address, stride} : std::vector{address, registers, stride};
   return form;
 }
 
-bool exists(const std::vector<Form>& out, std::string_view opcode) {
-  return std::ranges::find(out, opcode, &Form::opcode) != out.end();
-}
+/// Forms, and the opcodes of those that move, because C of s8 is also that of u8.
+struct Made {
+  std::vector<Form>& forms;
+  std::unordered_set<std::string> moves{};
+};
 
-void add_moves(const Row& r, const Moved& moved, bool both_layouts, std::vector<Form>& out) {
+void add_moves(const Row& r, const Moved& moved, bool both_layouts, Made& out) {
   for (const AddressSpace space : {AddressSpace::generic, AddressSpace::global, AddressSpace::shared})
     for (const bool column_major : {false, true}) {
       if (!both_layouts && column_major != (moved.matrix == OperandName::b)) continue;
       Form form = move_form(r, moved, space, column_major);
-      if (!exists(out, form.opcode)) out.push_back(std::move(form));  // C of s8 is also that of u8
+      if (out.moves.insert(form.opcode).second) out.forms.push_back(std::move(form));
     }
 }
 
@@ -140,11 +158,11 @@ std::vector<Format> moved_accumulators(const Row& r) {
   return {};
 }
 
-void add_all_moves(const Row& r, std::vector<Form>& out) {
+void add_all_moves(const Row& r, Generation generation, Made& out) {
   for (const OperandName operand : {OperandName::a, OperandName::b})
-    add_moves(r, {operand, r.multiplicands, multiplicand(r, operand)}, r.layouts == any, out);
+    add_moves(r, {operand, r.multiplicands, generation}, r.layouts == any, out);
   for (const OperandName matrix : {OperandName::c, OperandName::d})
-    for (const Format format : moved_accumulators(r)) add_moves(r, {matrix, format, fragment_wmma_c(r.shape, row(format).bits)}, true, out);
+    for (const Format format : moved_accumulators(r)) add_moves(r, {matrix, format, generation}, true, out);
 }
 
 // ---- wmma.mma -----------------------------------------------------------------------------------------------------------------------
@@ -153,6 +171,7 @@ void add_all_moves(const Row& r, std::vector<Form>& out) {
 struct Choice {
   bool a_column, b_column;
   Format d, c;
+  Generation generation;
 };
 
 Form& add_product(const Row& r, const Choice& x, std::string_view suffix, std::vector<Form>& out) {
@@ -161,14 +180,15 @@ Form& add_product(const Row& r, const Choice& x, std::string_view suffix, std::v
             .requirement = {.baseline = r.baseline, .ptx = r.ptx},
             .operands = {},
             .shape = r.shape};
-  const std::string types = r.multiplicands == Format::f16 ? "" : format_text("{0}.{0}.", name(r.multiplicands));
-  form.opcode = format_text("{}.sync.aligned.{}.{}.{}.{}.{}{}{}", name(form.mnemonic), layout_name(x.a_column), layout_name(x.b_column),
-                            shape_name(r.shape), name(x.d), types, name(x.c), suffix);
+  const std::string_view a_and_b = name(r.multiplicands);
+  const std::string types = r.multiplicands == Format::f16 ? "" : concatenated({a_and_b, ".", a_and_b, "."});
+  form.opcode = concatenated({name(form.mnemonic), ".sync.aligned.", layout_name(x.a_column), ".", layout_name(x.b_column), ".",
+                              shape_name(r.shape), ".", name(x.d), ".", types, name(x.c), suffix});
   form.operands = {
-      fragment_operand(OperandName::d, x.d, fragment_wmma_c(r.shape, row(x.d).bits), true),
-      fragment_operand(OperandName::a, r.multiplicands, multiplicand(r, OperandName::a)),
-      fragment_operand(OperandName::b, r.multiplicands, multiplicand(r, OperandName::b)),
-      fragment_operand(OperandName::c, x.c, fragment_wmma_c(r.shape, row(x.c).bits)),
+      fragment_operand(OperandName::d, x.d, accumulator(r, x.d, x.generation), true),
+      fragment_operand(OperandName::a, r.multiplicands, multiplicand(r, OperandName::a, x.a_column, x.generation)),
+      fragment_operand(OperandName::b, r.multiplicands, multiplicand(r, OperandName::b, x.b_column, x.generation)),
+      fragment_operand(OperandName::c, x.c, accumulator(r, x.c, x.generation)),
   };
   return out.emplace_back(std::move(form));
 }
@@ -203,19 +223,29 @@ std::vector<std::pair<Format, Format>> accumulator_pairs(Accumulators accumulato
   return {};
 }
 
-void add_products(const Row& r, std::vector<Form>& out) {
+void add_products(const Row& r, Generation generation, std::vector<Form>& out) {
   for (const bool a_column : {false, true})
     for (const bool b_column : {false, true}) {
       if (r.layouts == row_col && (a_column || !b_column)) continue;
-      for (const auto& [d, c] : accumulator_pairs(r.accumulators)) add_variants(r, {a_column, b_column, d, c}, out);
+      for (const auto& [d, c] : accumulator_pairs(r.accumulators)) add_variants(r, {a_column, b_column, d, c, generation}, out);
     }
 }
 
 }  // namespace
 
 void add_wmma_forms(std::vector<Form>& out) {
-  for (const Row& r : rows) add_all_moves(r, out);
-  for (const Row& r : rows) add_products(r, out);
+  Made made{out};
+  for (const Row& r : rows) add_all_moves(r, Generation::later, made);
+  for (const Row& r : rows) add_products(r, Generation::later, out);
+}
+
+void add_volta_wmma_forms(std::vector<Form>& out) {
+  constexpr int volta = 70;
+  Made made{out};
+  for (const Row& r : rows)
+    if (r.baseline == volta) add_all_moves(r, Generation::volta, made);
+  for (const Row& r : rows)
+    if (r.baseline == volta) add_products(r, Generation::volta, out);
 }
 
 }  // namespace warpmat

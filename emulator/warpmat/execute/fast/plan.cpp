@@ -281,8 +281,8 @@ using FoundPaths = std::unique_ptr<std::atomic<const FoundPath*>[]>;
 
 std::atomic<const FoundPath*>& found_paths(const Form& form) {
   static constinit Persistent<FoundPaths> all;
-  const FoundPaths& paths = all.get([] { return std::make_unique<std::atomic<const FoundPath*>[]>(forms().size()); });
-  return paths[static_cast<std::size_t>(&form - forms().data())];
+  const FoundPaths& paths = all.get([] { return std::make_unique<std::atomic<const FoundPath*>[]>(most_form_numbers()); });
+  return paths[number_of(form)];
 }
 
 const FoundPath* find(const FoundPath* head, const Lowering& lowering) {

@@ -337,6 +337,7 @@ void FunctionResolver::by_semantics(const Match& match) {
 
 void FunctionResolver::prepare(DraftOperation operation) {
   operation.operation.statement = statement_index_;
+  operation.operation.prepares = true;
   function_.operations.push_back(std::move(operation));
 }
 
@@ -349,7 +350,11 @@ void FunctionResolver::add(DraftOperation operation) {
     function_.operations.push_back(std::move(o));
   };
   append(std::move(operation));
-  for (const Extension& extension : extensions_) append(row(extension.opcode, {extension.to}, {extension.from}));
+  for (const Extension& extension : extensions_) {
+    DraftOperation widening = row(extension.opcode, {extension.to}, {extension.from});
+    widening.operation.prepares = true;
+    append(std::move(widening));
+  }
   extensions_.clear();
 }
 

@@ -1,0 +1,283 @@
+// What warpmat_bulk_accesses lists, against what a launched kernel's copies read and write: bytes of both memories, and the events of
+// observers.
+
+#include <warpmat/c_program.h>
+
+#include <warpmat/machine/observer.h>
+#include <warpmat/machine/tensor_map.h>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "c/calls.h"
+#include "catch.h"
+#include "machine/kernel.h"
+
+namespace warpmat::bulk_accesses_test {
+
+namespace {
+
+constexpr std::uint32_t shared_bytes = 16384;
+constexpr std::uint64_t global_bytes = 1 << 16;
+
+/// Notes the shared memory that copies write.
+class Written : public machine::Observer {
+ public:
+  Written() : Observer(machine::EventKinds::copies) {}
+  void bulk_issues(const machine::Event&, const machine::BulkEvent& e) override { ++issued, read = e.reads; }
+  void bulk_completes(const machine::BulkEvent& e) override { parts.assign(e.written.begin(), e.written.end()); }
+
+  int issued = 0;
+  std::optional<machine::SharedRange> read;
+  std::vector<machine::SharedRange> parts;
+};
+
+/// One thread copies between global memory and the dynamic shared memory: `issue` with the tensor map %map, the arguments %c0 to %c4,
+/// %global, %bytes, the shared address %tile and %bar. A load's shared memory is copied to `out` afterwards; before a store it is filled
+/// from there.
+Module copying(const std::string& issue, bool stores) {
+  const std::string move =
+      fmt::format(R"(
+    mov.u32 %i, 0;
+  {0}_loop:
+    add.u32 %s, %tile, %i; cvt.u64.u32 %wide, %i; add.u64 %a, %out, %wide;
+    {1}
+    add.u32 %i, %i, 4; setp.lt.u32 %p, %i, {2}; @%p bra {0}_loop;
+)",
+                  "words", stores ? "ld.global.u32 %w, [%a]; st.shared.u32 [%s], %w;" : "ld.shared.u32 %w, [%s]; st.global.u32 [%a], %w;",
+                  shared_bytes);
+  return Module(fmt::format(
+      R"(
+.version 8.6
+.target sm_90
+.address_size 64
+.extern .shared .align 1024 .b8 tile[];
+.visible .entry k(.param .align 64 .b8 m[128], .param .u64 out, .param .u64 global, .param .u32 bytes, .param .u32 first, .param .align 4 .b8 at[32]) {{
+  .shared .align 8 .b64 bar;
+  .reg .b64 %map, %out, %global, %a, %wide, %state; .reg .b32 %tile, %bar, %bytes, %i, %s, %w, %c<5>; .reg .b16 %o<3>; .reg .pred %p;
+  mov.b64 %map, m; cvta.param.u64 %map, %map;
+  ld.param.u64 %out, [out]; ld.param.u64 %global, [global]; ld.param.u32 %bytes, [bytes]; ld.param.u32 %i, [first];
+  ld.param.u32 %c0, [at]; ld.param.u32 %c1, [at+4]; ld.param.u32 %c2, [at+8]; ld.param.u32 %c3, [at+12]; ld.param.u32 %c4, [at+16];
+  ld.param.u16 %o0, [at+20]; ld.param.u16 %o1, [at+22]; ld.param.u16 %o2, [at+24];
+  mov.u32 %tile, tile; mov.u32 %bar, bar;
+  mbarrier.init.shared.b64 [%bar], 1;
+  {}
+  add.u32 %tile, %tile, %i;
+  {}
+  sub.u32 %tile, %tile, %i;
+  {}
+  ret;
+}}
+)",
+      stores ? move + "    ld.param.u32 %i, [first]; fence.proxy.async;" : "mbarrier.arrive.expect_tx.shared.b64 %state, [%bar], %bytes;",
+      issue,
+      stores ? "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"
+             : "wait: mbarrier.try_wait.parity.shared.b64 %p, [%bar], 0; @!%p bra wait;" + move));
+}
+
+struct Copy {
+  std::optional<TensorMap> map;
+  std::string issue;
+  warpmat_bulk_copy described;  ///< shared and global are offsets
+};
+
+std::vector<warpmat_memory_access> listed(const warpmat_bulk_copy& copy) {
+  auto error = sized<warpmat_error>();
+  std::size_t count = 0;
+  const warpmat_status status = warpmat_bulk_accesses(&copy, nullptr, 0, &count, &error);
+  INFO(error.message);
+  REQUIRE(status == WARPMAT_OK);
+  std::vector<warpmat_memory_access> all(count);
+  REQUIRE(warpmat_bulk_accesses(&copy, all.data(), all.size(), &count, &error) == WARPMAT_OK);
+  REQUIRE(count == all.size());
+  return all;
+}
+
+/// Launches the copy, and compares with its list.
+void compare(const Copy& copy, std::mt19937_64& random) {
+  const bool stores = copy.described.stores != 0;
+  DeviceMemory memory;
+  const std::uint64_t tensor = memory.allocate(global_bytes, "tensor"), out = memory.allocate(shared_bytes, "out");
+  std::vector<std::uint8_t> global(global_bytes), shared(shared_bytes, 0);
+  for (std::uint8_t& byte : global) byte = static_cast<std::uint8_t>(random());
+  if (stores)
+    for (std::uint8_t& byte : shared) byte = static_cast<std::uint8_t>(random());
+  std::ranges::copy(global, memory.bytes(tensor, global_bytes).begin());
+  std::ranges::copy(shared, memory.bytes(out, shared_bytes).begin());
+  TensorMap map = copy.map.value_or(TensorMap{});
+  map.address = tensor;
+  const TensorMap::Encoded encoded = copy.map ? map.encode() : TensorMap::Encoded{};
+  std::array<std::uint8_t, 32> at{};
+  std::memcpy(at.data(), copy.described.coordinates, 20);
+  std::memcpy(at.data() + 20, copy.described.offsets, 6);
+  const std::uint32_t bytes = static_cast<std::uint32_t>(copy.map ? map.box_bytes() : copy.described.bytes);
+  const Kernel kernel(copying(copy.issue, stores), "k");
+  Written written;
+  LaunchOptions options;
+  options.observers = {&written};
+  options.checks = {.uninitialised = false, .copies = false};  // words are copied out that no copy has written
+  launch(kernel, {.shared_bytes = shared_bytes}, memory,
+         {Argument(encoded), out, tensor + copy.described.global, bytes, copy.described.shared, Argument(at)}, options);
+  REQUIRE(written.issued == 1);
+
+  warpmat_bulk_copy described = copy.described;
+  described.size = sizeof described;
+  described.map = copy.map ? encoded.data() : nullptr;
+  described.global += tensor;
+  std::vector<machine::SharedRange> expected;
+  std::optional<warpmat_memory_access> read;
+  for (const warpmat_memory_access& access : listed(described)) {
+    CHECK(access.place.lane == -1);
+    if (access.write == 0) {
+      CHECK((access.space == WARPMAT_SPACE_SHARED) == stores);
+      read = access;
+      continue;
+    }
+    if (read)
+      CHECK((read->bytes == access.bytes && read->element.row == access.element.row && read->element.column == access.element.column));
+    if (stores) {
+      REQUIRE(read);
+      std::memcpy(global.data() + (access.address - tensor), shared.data() + read->address, access.bytes);
+    } else {
+      CHECK(access.space == WARPMAT_SPACE_SHARED);
+      if (read) std::memcpy(shared.data() + access.address, global.data() + (read->address - tensor), access.bytes);
+      if (!expected.empty() && expected.back().offset + expected.back().bytes == access.address && access.address % 16 != 0)
+        expected.back().bytes += access.bytes;  // a chunk of which some bytes are outside of the tensor
+      else
+        expected.push_back({0, access.address, access.bytes});
+    }
+    read.reset();
+  }
+  // The memories after the launch, and the parts of shared memory that the machine has written, in its order.
+  std::vector<std::uint8_t> after(global_bytes), tile(shared_bytes);
+  std::ranges::copy(memory.bytes(tensor, global_bytes), after.begin());
+  std::ranges::copy(memory.bytes(out, shared_bytes), tile.begin());
+  CHECK(after == global);
+  CHECK(tile == shared);
+  if (stores) return;
+  REQUIRE(written.parts.size() == expected.size());
+  const std::uint64_t origin = written.parts.front().offset - expected.front().offset;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    CHECK((written.parts[i].offset == expected[i].offset + origin && written.parts[i].bytes == expected[i].bytes));
+}
+
+TensorMap tile_map(std::uint32_t rank, TensorMap::Swizzle swizzle) {
+  TensorMap map;
+  map.type = TensorMap::Type::u16;
+  map.rank = rank;
+  map.swizzle = swizzle;
+  const std::array<std::uint64_t, 5> dims{40, 9, 5, 3, 2};
+  const std::array<std::uint32_t, 5> box{16, 4, 2, 2, 1};
+  std::uint64_t stride = 2;
+  for (std::size_t i = 0; i < rank; ++i) {
+    map.dims[i] = dims[i];
+    map.box[i] = box[i];
+    stride = i == 0 ? 96 : stride * dims[i];  // rows of 80 bytes, 96 apart
+    if (i + 1 < rank) map.strides[i] = stride;
+  }
+  return map;
+}
+
+std::string tensor_issue(std::uint32_t rank, bool stores, bool im2col) {
+  std::string at, offsets;
+  for (std::uint32_t i = 0; i < rank; ++i) at += fmt::format("{}%c{}", i == 0 ? "" : ", ", i);
+  for (std::uint32_t i = 0; im2col && i + 2 < rank; ++i) offsets += fmt::format("{}%o{}", i == 0 ? "" : ", ", i);
+  const std::string mode = im2col ? stores ? ".im2col_no_offs" : ".im2col" : ".tile";
+  if (stores) return fmt::format("cp.async.bulk.tensor.{}d.global.shared::cta{}.bulk_group [%map, {{{}}}], [%tile];", rank, mode, at);
+  return fmt::format("cp.async.bulk.tensor.{}d.shared::cluster.global{}.mbarrier::complete_tx::bytes [%tile], [%map, {{{}}}], [%bar]{};",
+                     rank, mode, at, im2col ? ", {" + offsets + "}" : "");
+}
+
+}  // namespace
+
+TEST_CASE("C: the accesses of tensor copies are those of the machine, of all ranks, swizzles and borders", "[c][accesses]") {
+  std::mt19937_64 random(35);
+  using Swizzle = TensorMap::Swizzle;
+  for (std::uint32_t rank = 1; rank <= 5; ++rank)
+    for (const Swizzle swizzle : {Swizzle::none, Swizzle::bytes_32, Swizzle::bytes_64, Swizzle::bytes_128})
+      for (const bool stores : {false, true})
+        for (const int corner : {0, 8, 32, -8}) {  // inside, beyond the end, and before the beginning
+          if (stores && corner < 0) continue;
+          CAPTURE(rank, static_cast<int>(swizzle), stores, corner);
+          Copy copy{tile_map(rank, swizzle), tensor_issue(rank, stores, false), {}};
+          copy.described.stores = stores;
+          copy.described.coordinates[0] = corner;
+          if (rank > 1) copy.described.coordinates[1] = corner < 0 ? -1 : corner / 4;
+          copy.described.shared = 1024;
+          compare(copy, random);
+        }
+}
+
+TEST_CASE("C: the accesses of im2col copies are those of the machine", "[c][accesses]") {
+  std::mt19937_64 random(36);
+  for (std::uint32_t rank = 3; rank <= 5; ++rank)
+    for (const std::uint16_t offset : {std::uint16_t{0}, std::uint16_t{1}}) {
+      CAPTURE(rank, offset);
+      TensorMap map = tile_map(rank, TensorMap::Swizzle::bytes_32);
+      map.mode = TensorMap::Mode::im2col;
+      map.box = {};
+      map.channels = 16;
+      map.pixels = 12;
+      for (std::size_t i = 0; i + 2 < rank; ++i) map.lower_corner[i] = -1, map.upper_corner[i] = -1;
+      Copy copy{map, tensor_issue(rank, false, true), {}};
+      for (std::size_t i = 0; i + 2 < rank; ++i) copy.described.offsets[i] = offset;
+      copy.described.coordinates[1] = -1;
+      compare(copy, random);
+    }
+}
+
+TEST_CASE("C: the accesses of a linear bulk copy are one read and one write", "[c][accesses]") {
+  std::mt19937_64 random(37);
+  for (const bool stores : {false, true}) {
+    Copy copy{std::nullopt,
+              stores ? "cp.async.bulk.global.shared::cta.bulk_group [%global], [%tile], %bytes;"
+                     : "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%tile], [%global], %bytes, [%bar];",
+              {}};
+    copy.described.stores = stores;
+    copy.described.global = 480;
+    copy.described.shared = 64;
+    copy.described.bytes = 4096;
+    compare(copy, random);
+  }
+}
+
+TEST_CASE("C: bulk accesses that the hardware refuses are refused with the reason", "[c][accesses]") {
+  auto error = sized<warpmat_error>();
+  std::size_t count = 0;
+  warpmat_bulk_copy copy{};
+  const auto message = [&] {
+    CHECK(warpmat_bulk_accesses(&copy, nullptr, 0, &count, &error) == WARPMAT_BAD_ARGUMENT);
+    return std::string(error.message);
+  };
+  CHECK(message() == "copy->size is not that of a warpmat_bulk_copy");
+  copy.size = sizeof copy;
+  copy.bytes = 8;
+  CHECK(message() == "8 bytes are copied: a multiple of 16");
+  copy.bytes = 32;
+  copy.shared = 8;
+  CHECK(message() == "both addresses are multiples of 16");
+  TensorMap map = tile_map(2, TensorMap::Swizzle::none);
+  map.address = 4096;
+  TensorMap::Encoded encoded = map.encode();
+  copy.map = encoded.data();
+  CHECK(message() == "the address in shared memory is a multiple of 128");
+  copy.shared = 128;
+  copy.coordinates[0] = 3;
+  CHECK(message() == "coordinate 3 of dimension 0: elements of 2 bytes are copied from multiples of 16 bytes on");
+  copy.coordinates[0] = -8;
+  copy.stores = 1;
+  CHECK(message() == "coordinate -8 of dimension 0: stores take none below 0");
+  encoded.fill(0);
+  CHECK(message() == "the 128 bytes are no tensor map of warpmat; a GPU's are others: warpmat_tensor_map_encode");
+  CHECK(warpmat_bulk_accesses(nullptr, nullptr, 0, &count, &error) == WARPMAT_BAD_ARGUMENT);
+  CHECK(warpmat_bulk_accesses(&copy, nullptr, 0, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
+}
+
+}  // namespace warpmat::bulk_accesses_test
