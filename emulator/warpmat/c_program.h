@@ -170,7 +170,7 @@ typedef struct warpmat_tensor_map {
   uint32_t box[5];             /* tiled: elements that a copy traverses */
   uint32_t element_strides[5]; /* 0 stands for 1 */
   int interleave;              /* 0 none, 1 slices of 16 bytes, 2 of 32 */
-  int swizzle;                 /* 0 none, 1 32 bytes, 2 64, 3 128 */
+  int swizzle;                 /* 0 none, 1 32 bytes, 2 64, 3 128; 4, 5, 6: 128 of atoms of 32 bytes, 32 that exchange 8, 64 */
   int l2_promotion;            /* 0 to 3; without effect */
   int fill;                    /* outside of the tensor: 0 zeros, 1 NaN */
   /* im2col: corners of the box in which the filter's base moves, along W, {H, {D}}; elements of each pixel; pixels of a copy. */
