@@ -132,7 +132,10 @@ void FunctionResolver::tensor_transfer(const Match& match, TensorStatement& stat
   statement.reduction = reduction->reduction;
   statement.absolute = match.has(".abs");
   statement.nan = match.has(".NaN");
-  operation.results.push_back(result(operand(1), *catalogue::find_value_type(reduction->type.substr(1))));
+  const syntax::Operand& reduced_to = operand(1);  // which may stand in braces (ptxas 13.0)
+  const bool braced = reduced_to.kind == Kind::vector && reduced_to.items.size() == 1;
+  operation.results.push_back(
+      result(braced ? reduced_to.items.front() : reduced_to, *catalogue::find_value_type(reduction->type.substr(1))));
 }
 
 /// mma{.ws}{.sp} [d], a-desc or [a], b-desc{, [metadata]}, idesc, ... as TensorStatement says.
@@ -141,6 +144,8 @@ void FunctionResolver::tensor_product(const Match& match, TensorStatement& state
   for (const std::string_view qualifier : match.qualifiers)
     if (const TensorKind* kind = find_tensor_kind(qualifier.substr(1))) statement.kind = kind;
   statement.variant = tensor_variant(*statement.kind, match.qualifiers);
+  if (statement.variant.sparse && statement.variant.weights && statement_->opcode.find(".sp") < statement_->opcode.find(".ws"))
+    fail(fmt::format("{}: .ws stands before .sp", statement_->opcode));
   check_product_target(match, target);
   const ValueType& descriptor = *catalogue::find_value_type("b64");
   operation.sources = {tensor_address(operand(0))};
