@@ -162,8 +162,8 @@ typedef struct warpmat_observer {
 typedef struct warpmat_tensor_map {
   size_t size;
   int im2col; /* 0: tiled */
-  int type;   /* CUtensorMapDataType: 0 u8, 1 u16, 2 u32, 3 s32, 4 u64, 5 s64, 6 f16, 7 f32, 8 f64, 9 bf16, 10 f32_ftz, 11 tf32, 12 tf32_ftz
-               */
+  int type;   /* CUtensorMapDataType: 0 u8, 1 u16, 2 u32, 3 s32, 4 u64, 5 s64, 6 f16, 7 f32, 8 f64, 9 bf16, 10 f32_ftz, 11 tf32, 12 tf32_ftz,
+                  13 u4x16, 14 u4x16_p64, 15 u6x16_p32 */
   uint32_t rank;               /* dimensions, the innermost first */
   uint64_t address;            /* of element (0, 0, ...): warpmat_buffer_allocate's */
   uint64_t dims[5];            /* elements */
@@ -171,7 +171,7 @@ typedef struct warpmat_tensor_map {
   uint32_t box[5];             /* tiled: elements that a copy traverses */
   uint32_t element_strides[5]; /* 0 stands for 1 */
   int interleave;              /* 0 none, 1 slices of 16 bytes, 2 of 32 */
-  int swizzle;                 /* 0 none, 1 32 bytes, 2 64, 3 128 */
+  int swizzle;                 /* 0 none, 1 32 bytes, 2 64, 3 128; 4, 5, 6: 128 of atoms of 32 bytes, 32 that exchange 8, 64 */
   int l2_promotion;            /* 0 to 3; without effect */
   int fill;                    /* outside of the tensor: 0 zeros, 1 NaN */
   /* im2col: corners of the box in which the filter's base moves, along W, {H, {D}}; elements of each pixel; pixels of a copy. */

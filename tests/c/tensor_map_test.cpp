@@ -125,11 +125,11 @@ TEST_CASE("C: what the driver refuses of a tensor map is refused with its rule",
   auto map = matrix_map(0x7f0000001001);
   CHECK(refusal(map).find("16") != std::string::npos);
   map = matrix_map(0x7f0000001000);
-  map.type = 13;
-  CHECK(refusal(map) == "type is 13: 0 to 12");
+  map.type = 16;
+  CHECK(refusal(map) == "type is 16: 0 to 15");
   map.type = 7;
   map.swizzle = -1;
-  CHECK(refusal(map) == "swizzle is -1: 0 to 3");
+  CHECK(refusal(map) == "swizzle is -1: 0 to 6");
   map.swizzle = 0;
   map.rank = 6;
   CHECK(!refusal(map).empty());

@@ -293,7 +293,7 @@ TensorMap map_of(std::uint64_t address, TensorMap::Type type, std::uint64_t rows
                  TensorMap::Swizzle swizzle) {
   TensorMap map{.type = type, .rank = 2, .address = address, .swizzle = swizzle};
   map.dims = {columns, rows};
-  map.strides = {columns * map.element_bytes()};
+  map.strides = {columns * map.element_bits() / 8};
   map.box = {box[0], box[1]};
   return map;
 }

@@ -105,6 +105,84 @@ TEST_CASE("tcgen05.mma kind::mxf4 and mxf4nvf4: scale factors come from their wo
   }
 }
 
+TEST_CASE("tcgen05.mma kind::mxf8f6f4: scaled products are cut 25 bits below the largest term", "[execute][tcgen05]") {
+  // Random e4m3, whose scaled products need rounding: the exponents of the scale factors count in the alignment.
+  struct Number {
+    double value;
+    int exponent;
+  };
+  const auto e4m3 = [](std::uint32_t bits) {
+    const int stored = static_cast<int>(bits >> 3 & 15), exponent = std::max(stored, 1) - 7;
+    const double magnitude = std::ldexp((bits & 7) + (stored != 0 ? 8 : 0), exponent - 3);
+    return Number{(bits & 0x80) != 0 ? -magnitude : magnitude, exponent};
+  };
+  constexpr int m = 128, n = 40, k = 32, d_column = 64, a_scales = 200, b_scales = 208, first_byte_a = 1, first_byte_b = 3;
+  const std::uint32_t bits = 1u << 23 | n / 8 << 17 | m / 16u << 24 | first_byte_b << 4 | first_byte_a << 29;
+  const auto decoded = decode_tensor_product(*find_tensor_kind("kind::mxf8f6f4"), {.scale_vector = 1}, bits);
+  INFO(decoded.problem.value_or(""));
+  REQUIRE_FALSE(decoded.problem);
+  std::mt19937 random(33);
+  SharedMemory shared(std::vector<std::uint8_t>(32768), 1024);
+  TensorMemory memory;
+  const auto fill = [&](std::uint32_t start, int lines, int scale_column, int byte, std::vector<int>& scales) {
+    std::vector<std::uint32_t> all;
+    for (int line = 0; line < lines; ++line) {
+      for (int i = 0; i < k; ++i) {
+        std::uint32_t element = static_cast<std::uint32_t>(random()) & 0xff;
+        if ((element & 0x7f) == 0x7f) element ^= 1;
+        shared.bytes()[chunk_at(start, 8192, line, i) - shared.base()] = static_cast<std::uint8_t>(element);
+        all.push_back(element);
+      }
+      scales.push_back(120 + static_cast<int>(random() % 14));
+      for (int quarter = 0; quarter < 4; ++quarter)
+        memory.word(quarter * 32 + line % 32, scale_column + line / 32) |= static_cast<std::uint32_t>(scales.back()) << 8 * byte;
+    }
+    return all;
+  };
+  std::vector<int> scales_a, scales_b;
+  const std::vector<std::uint32_t> a = fill(2048, m, a_scales, first_byte_a, scales_a),
+                                   b = fill(20480, n, b_scales, first_byte_b, scales_b);
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j)
+      memory.word(i, d_column + j) = std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<int>(random() % 4096) - 2048) / 16);
+  const TensorProduct& product = decoded.product;
+  const ProductOperands operands{.a = read_a(product, plain(2048, 8192), shared),
+                                 .b = read_b(product, plain(20480, 8192), shared),
+                                 .metadata = {},
+                                 .scales_a = read_scales(product, OperandName::scale_a, {0, a_scales}, memory),
+                                 .scales_b = read_scales(product, OperandName::scale_b, {0, b_scales}, memory),
+                                 .accumulates = true};
+  for (const Path path : {Path::fast, Path::reference}) {
+    TensorMemory result = memory;
+    multiply(product, operands, result, {0, d_column}, {}, {.path = path});
+    int inexact = 0;
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j) {
+        const double d = d_at(memory, i, d_column + j);
+        std::vector<Number> terms{{d, d == 0 ? -126 : std::ilogb(d)}};
+        for (int e = 0; e < k; ++e) {
+          const Number x = e4m3(a[static_cast<std::size_t>(i * k + e)]), y = e4m3(b[static_cast<std::size_t>(j * k + e)]);
+          const int scale = scales_a[static_cast<std::size_t>(i)] + scales_b[static_cast<std::size_t>(j)] - 2 * 127;
+          terms.push_back({std::ldexp(x.value * y.value, scale), x.exponent + y.exponent + scale});
+        }
+        int largest = -133;
+        for (const Number& term : terms)
+          if (term.value != 0) largest = std::max(largest, term.exponent);
+        double sum = 0, exact = 0;
+        for (const Number& term : terms) {
+          sum += std::trunc(std::ldexp(term.value, 25 - largest));
+          exact += term.value;
+        }
+        sum = std::ldexp(sum, largest - 25);
+        auto expected = static_cast<float>(sum);
+        if (std::fabs(static_cast<double>(expected)) > std::fabs(sum)) expected = std::nextafterf(expected, 0.0f);
+        inexact += static_cast<double>(expected) != exact ? 1 : 0;
+        REQUIRE(d_at(result, i, d_column + j) == expected);
+      }
+    CHECK(inexact > 100);
+  }
+}
+
 TEST_CASE("tcgen05.mma.sp kind::f16: codes of metadata come from their lanes and bits, in every data path layout", "[execute][tcgen05]") {
   // Data path layouts by CuTe's tmem_frg, metadata by its tmem_e_frg: written here as formulas of their own.
   struct Case {

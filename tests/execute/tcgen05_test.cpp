@@ -71,6 +71,9 @@ struct Case {
   bool transposes_a = false, transposes_b = false, negates_a = false, negates_b = false, a_in_tensor_memory = false, saturates = false;
   bool accumulates = true;
   int first_lane = 0;
+  bool weights = false;   ///< .ws
+  bool shifts_a = false;  ///< .ashift
+  int scale_d = 0;
 };
 
 /// Matrices of random elements without NaN and infinity, and where they lie.
@@ -82,7 +85,7 @@ class Setup {
                                std::uint32_t{c.negates_a} << 13 | std::uint32_t{c.negates_b} << 14 | std::uint32_t{c.transposes_a} << 15 |
                                std::uint32_t{c.transposes_b} << 16 | static_cast<std::uint32_t>(c.n / 8) << 17 |
                                static_cast<std::uint32_t>(c.m / 16) << 24;
-    const DecodedTensorProduct decoded = decode_tensor_product(*find_tensor_kind(c.kind), {}, bits);
+    const DecodedTensorProduct decoded = decode_tensor_product(*find_tensor_kind(c.kind), {.weights = c.weights}, bits);
     INFO(decoded.problem.value_or(""));
     REQUIRE_FALSE(decoded.problem);
     product_ = decoded.product;
@@ -92,11 +95,18 @@ class Setup {
   }
 
   void check() {
-    std::vector<std::uint32_t> rows;
-    for (int i = 0; i < c_.m; ++i) rows.push_back(static_cast<std::uint32_t>(c_.m == 128 ? i : c_.first_lane + i % 16 + i / 16 * 32));
     constexpr int d_column = 64, a_column = 16;
+    std::vector<std::uint32_t> rows;
     for (int i = 0; i < c_.m; ++i)
-      for (int j = 0; j < c_.n; ++j) memory_.word(static_cast<int>(rows[static_cast<std::size_t>(i)]), d_column + j) = d_[at(i, j)];
+      rows.push_back(static_cast<std::uint32_t>(c_.m == 128 || c_.weights ? i : c_.first_lane + i % 16 + i / 16 * 32));
+    // With .ws, parts of the columns lie in the lanes behind the rows: the first half in lanes 0 to 63, the second in 64 to 127 (M = 64).
+    const int parts = c_.weights ? 128 / c_.m : 1;
+    const auto lane_of = [&](int i, int j) {
+      return rows[static_cast<std::size_t>(i)] + static_cast<std::uint32_t>(j / (c_.n / parts) * c_.m);
+    };
+    const auto column_of = [&](int j) { return d_column + j % (c_.n / parts); };
+    for (int i = 0; i < c_.m; ++i)
+      for (int j = 0; j < c_.n; ++j) memory_.word(static_cast<int>(lane_of(i, j)), column_of(j)) = d_[at(i, j)];
     DisabledLanes disabled{};
     for (std::uint32_t& word : disabled) word = static_cast<std::uint32_t>(random_()) & static_cast<std::uint32_t>(random_());
     const TensorDescriptor of_a = store(a_, c_.a, c_.m, c_.transposes_a, 2048), of_b = store(b_, c_.b, c_.n, c_.transposes_b, 32768);
@@ -105,24 +115,26 @@ class Setup {
       for (int i = 0; i < c_.m; ++i)
         for (int k = 0; k < k_; ++k) {
           const int bits = std::max(c_.a.bits, 8), bit = k * bits;
-          memory_.word(static_cast<int>(rows[static_cast<std::size_t>(i)]), a_column + bit / 32) |= a_[static_cast<std::size_t>(i * k_ + k)]
-                                                                                                    << (c_.a.bits == 4 ? 2 : 0) << bit % 32;
+          for (int part = 0; part < parts; ++part)
+            memory_.word(static_cast<int>(rows[static_cast<std::size_t>(i)]) + part * c_.m, a_column + bit / 32) |=
+                a_[static_cast<std::size_t>(i * k_ + k)] << (c_.a.bits == 4 ? 2 : 0) << bit % 32;
         }
-      a = read_a(product_, {c_.first_lane, a_column}, memory_);
+      a = read_a(product_, {c_.first_lane, a_column}, memory_, c_.shifts_a);
     } else {
       a = read_a(product_, of_a, shared_);
     }
     const ProductWords b = read_b(product_, of_b, shared_);
-    const ProductOperands operands{.a = a, .b = b, .metadata = {}, .scales_a = {}, .scales_b = {}, .accumulates = c_.accumulates};
+    const ProductOperands operands{
+        .a = a, .b = b, .metadata = {}, .scales_a = {}, .scales_b = {}, .accumulates = c_.accumulates, .scale_d = c_.scale_d};
     for (const Path path : {Path::fast, Path::reference}) {
       TensorMemory memory = memory_;
       multiply(product_, operands, memory, {c_.first_lane, d_column}, disabled, {.path = path});
       int wrong = 0;
       for (int i = 0; i < c_.m; ++i)
         for (int j = 0; j < c_.n; ++j) {
-          const std::uint32_t lane = rows[static_cast<std::size_t>(i)];
+          const std::uint32_t lane = lane_of(i, j);
           const bool kept = (disabled[lane / 32] >> lane % 32 & 1) != 0;
-          const std::uint32_t got = memory.word(static_cast<int>(lane), d_column + j);
+          const std::uint32_t got = memory.word(static_cast<int>(lane), column_of(j));
           const std::uint32_t expected = kept ? d_[at(i, j)] : result(i, j);
           if (got != expected && ++wrong < 4) FAIL_CHECK(fmt::format("row {}, column {}: {:#x}, expected {:#x}", i, j, got, expected));
         }
@@ -192,6 +204,7 @@ class Setup {
 
   std::uint32_t result(int i, int j) const {
     const std::uint32_t c = d_[at(i, j)];
+    if (c_.shifts_a) i = std::min(i + 1, c_.m - 1);  // each row but the last is the next one
     if (c_.d_code == 2) {
       std::int64_t sum = c_.accumulates ? static_cast<std::int32_t>(c) : 0;
       for (int k = 0; k < k_; ++k) sum += static_cast<std::int64_t>(factor(a_, c_.a, i, k).value * factor(b_, c_.b, j, k).value);
@@ -205,7 +218,8 @@ class Setup {
     }
     if (c_.accumulates) {
       const double value = c_.d_code == 1 ? static_cast<double>(std::bit_cast<float>(c)) : number_of(f16, c).value;
-      terms.push_back({value, value == 0 ? 0 : std::max(std::ilogb(value), c_.d_code == 1 ? -126 : -14)});
+      const double scaled = std::ldexp(value, -c_.scale_d);
+      terms.push_back({scaled, scaled == 0 ? 0 : std::max(std::ilogb(scaled), c_.d_code == 1 ? -126 : -14)});
     }
     int largest = c_.d_code == 1 ? -133 : -21;
     for (const Number& term : terms)
@@ -254,8 +268,20 @@ TEST_CASE("tcgen05.mma: types, shapes and layouts against the oracle", "[execute
       {.kind = "kind::i8", .a = s8, .b = u8, .d_code = 2, .m = 128, .n = 48, .transposes_a = true, .transposes_b = true},
       {.kind = "kind::i8", .a = u8, .b = s8, .d_code = 2, .m = 64, .n = 16, .saturates = true, .first_lane = 16},
       {.kind = "kind::i8", .a = s8, .b = s8, .d_code = 2, .m = 128, .n = 8, .a_in_tensor_memory = true, .accumulates = false},
+      {.kind = "kind::f16", .a = f16, .b = f16, .d_code = 1, .m = 32, .n = 64, .weights = true},
+      {.kind = "kind::f16", .a = f16, .b = f16, .d_code = 0, .m = 64, .n = 128, .transposes_b = true, .weights = true},
+      {.kind = "kind::f16", .a = bf16, .b = bf16, .d_code = 1, .m = 128, .n = 64, .a_in_tensor_memory = true, .weights = true},
+      {.kind = "kind::tf32", .a = tf32, .b = tf32, .d_code = 1, .m = 64, .n = 64, .a_in_tensor_memory = true, .weights = true},
+      {.kind = "kind::f8f6f4", .a = e4m3, .b = e2m1, .d_code = 1, .m = 32, .n = 256, .a_in_tensor_memory = true, .weights = true},
+      {.kind = "kind::i8", .a = s8, .b = u8, .d_code = 2, .m = 64, .n = 256, .weights = true},
+      {.kind = "kind::f16", .a = f16, .b = f16, .d_code = 1, .m = 128, .n = 32, .a_in_tensor_memory = true, .shifts_a = true},
+      {.kind = "kind::f8f6f4", .a = e5m2, .b = e4m3, .d_code = 1, .m = 128, .n = 16, .a_in_tensor_memory = true, .shifts_a = true},
+      {.kind = "kind::f16", .a = f16, .b = f16, .d_code = 1, .m = 128, .n = 32, .scale_d = 3},
+      {.kind = "kind::f16", .a = f16, .b = f16, .d_code = 0, .m = 64, .n = 32, .scale_d = 15},
+      {.kind = "kind::tf32", .a = tf32, .b = tf32, .d_code = 1, .m = 64, .n = 16, .scale_d = 9},
   };
   unsigned seed = 0;
+  REQUIRE(cases.size() > 20);
   for (const Case& c : cases) {
     ++seed;
     INFO(c.kind << " case " << seed);

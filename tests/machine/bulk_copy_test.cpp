@@ -199,6 +199,92 @@ TEST_CASE("A box goes back where it belongs, and nothing outside of the tensor i
   CHECK(run(tile_kernel(copy), map, tensor, {48, 3, 1}).from == expected);
 }
 
+TEST_CASE("Swizzles of 128 bytes keep atoms of 32 and 64 bytes together", "[machine][bulk]") {
+  // PTX ISA 9.1 section 5.5.7: the chunks of 16 bytes that lie in a line of 128, by the number of the line.
+  using Atom = TensorMap::Atom;
+  struct Case {
+    Atom atom;
+    std::vector<std::array<std::size_t, 8>> lines;
+    bool flips;
+  };
+  const std::vector<std::array<std::size_t, 8>> of_32{
+      {0, 1, 2, 3, 4, 5, 6, 7}, {2, 3, 0, 1, 6, 7, 4, 5}, {4, 5, 6, 7, 0, 1, 2, 3}, {6, 7, 4, 5, 2, 3, 0, 1}};
+  const std::string load = replaced(replaced(load_3d, "%BYTES", "2048"), "OFFSET", "1024");
+  const std::string store = R"(
+    mbarrier.arrive.shared::cta.b64 _, [%r1];
+    fence.proxy.async.shared::cta;
+    cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%l0, {%r10, %r11, %r12}], [%r0];
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group 0;
+)";
+  for (const Case& c : {Case{Atom::bytes_32, of_32, false}, Case{Atom::bytes_32_flip_8, of_32, true},
+                        Case{Atom::bytes_64, {{0, 1, 2, 3, 4, 5, 6, 7}, {4, 5, 6, 7, 0, 1, 2, 3}}, false}}) {
+    TensorMap map{.type = TensorMap::Type::f16, .rank = 3, .dims = {64, 16, 1}, .strides = {128, 2048}, .box = {64, 16, 1}};
+    map.swizzle = TensorMap::Swizzle::bytes_128;
+    map.atom = c.atom;
+    const std::vector<std::uint8_t> tensor = pattern(2048);
+    std::vector<std::uint8_t> tile(tile_bytes, untouched);
+    for (std::size_t line = 0; line < 16; ++line)
+      for (std::size_t byte = 0; byte < 128; ++byte) {
+        const std::size_t inside = c.flips && line % 2 == 1 ? byte % 16 ^ 8 : byte % 16;
+        tile[1024 + line * 128 + byte] = tensor[line * 128 + c.lines[line % c.lines.size()][byte / 16] * 16 + inside];
+      }
+    CHECK(run(tile_kernel(load, "sm_100a"), map, tensor, {0, 0, 0}).tile == tile);
+    // A tile of lines that are all alike comes back alike; one word of line 1, chunk 0 goes to where that line has it.
+    const std::string one = "st.shared.u32 [%r0+128], 0x01020304; fence.proxy.async.shared::cta;" + store;
+    std::vector<std::uint8_t> expected(2048, untouched);
+    const std::size_t at = 128 + c.lines[1][0] * 16 + (c.flips ? 8 : 0);
+    for (std::size_t i = 0; i < 4; ++i) expected[at + i] = static_cast<std::uint8_t>(4 - i);
+    CHECK(run(tile_kernel(one, "sm_100a"), map, std::vector<std::uint8_t>(2048), {0, 0, 0}).from == expected);
+    TensorMap other = map;
+    other.swizzle = TensorMap::Swizzle::bytes_64;
+    CHECK_THAT(*other.problem(), ContainsSubstring("go with a swizzle of 128 bytes"));
+  }
+}
+
+TEST_CASE("Sixteen elements of 4 and 6 bits come packed, or with padding to 16 bytes", "[machine][bulk]") {
+  // PTX ISA 9.1 section 5.5.1.1.1. Rows of 256 elements, of which the second is beyond the tensor.
+  struct Case {
+    TensorMap::Type type;
+    std::size_t bits, chunk, pitch;  ///< bytes of 16 elements in global and shared memory
+    std::uint32_t box;
+  };
+  for (const Case& c : {Case{TensorMap::Type::u4x16, 4, 16, 16, 128}, Case{TensorMap::Type::u4x16_p64, 4, 8, 16, 128},
+                        Case{TensorMap::Type::u6x16_p32, 6, 12, 16, 128}}) {
+    const std::size_t row = 128 * c.bits / 8, counted = 2 * row;
+    const std::string load = replaced(replaced(load_3d, "%BYTES", std::to_string(counted)), "OFFSET", "0");
+    TensorMap map{.type = c.type, .rank = 3, .dims = {256, 1, 1}, .strides = {192, 192}, .box = {c.box, 2, 1}};
+    const std::vector<std::uint8_t> tensor = pattern(384);
+    std::vector<std::uint8_t> tile(tile_bytes, untouched);
+    const std::size_t shared_row = row / c.chunk * c.pitch;
+    for (std::size_t i = 0; i < row; ++i) {
+      tile[i / c.chunk * c.pitch + i % c.chunk] = tensor[row + i];
+      tile[shared_row + i / c.chunk * c.pitch + i % c.chunk] = 0;
+    }
+    CHECK(run(tile_kernel(load, "sm_100a"), map, tensor, {128, 0, 0}).tile == tile);
+    if (c.chunk == 16) continue;
+    TensorMap swizzled = map;
+    swizzled.swizzle = TensorMap::Swizzle::bytes_128;
+    std::vector<std::uint8_t> moved = tile;
+    for (std::size_t chunk = 0; chunk < 8; ++chunk)
+      std::copy_n(tile.begin() + 128 + static_cast<long>(chunk) * 16, 16, moved.begin() + 128 + static_cast<long>(chunk ^ 1) * 16);
+    CHECK(run(tile_kernel(load, "sm_100a"), swizzled, tensor, {128, 0, 0}).tile == moved);
+    CHECK_THAT(message_of([&] {
+                 run(tile_kernel(load, "sm_100a"), map, tensor, {64, 0, 0});
+               }),
+               ContainsSubstring("from multiples of 128 on"));
+    TensorMap wrong = map;
+    wrong.box[0] = 64;
+    CHECK_THAT(*wrong.problem(), ContainsSubstring("they are a multiple of 128, and 128"));
+    wrong = map;
+    wrong.swizzle = TensorMap::Swizzle::bytes_64;
+    CHECK_THAT(*wrong.problem(), ContainsSubstring("without a swizzle or with one of 128 bytes"));
+    wrong = map;
+    wrong.strides[0] = 208;
+    CHECK_THAT(*wrong.problem(), ContainsSubstring("a multiple of 32"));
+  }
+}
+
 TEST_CASE("Reductions of a box", "[machine][bulk]") {
   const std::string copy = R"(
     mbarrier.arrive.shared::cta.b64 _, [%r1];

@@ -242,4 +242,58 @@ TEST_CASE("A tensor map is edited on the device", "[machine][cluster]") {
   CHECK(memory.read<std::uint32_t>(out, 2) == std::vector<std::uint32_t>{100 + 16 + 11, 0});
 }
 
+TEST_CASE("Copies of .cta_group::2 count at the mbarrier of either block of a pair", "[machine][cluster]") {
+  // Each block of a cluster of four copies 64 bytes to itself. Pairs count at the even block, whose mbarrier awaits two copies.
+  const auto body = [](const std::string& expected, const std::string& issue) {
+    return R"(
+    .shared .align 128 .b8 tile[128]; .shared .align 8 .b64 full;
+    mov.b64 %l0, map; cvta.param.u64 %l0, %l0;
+    mov.u32 %r0, tile; mov.u32 %r1, full; mov.u32 %r2, %cluster_ctarank; and.b32 %r3, %r2, 1; setp.eq.u32 %p0, %r3, 0;
+    mbarrier.init.shared::cta.b64 [%r1], 1;
+    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], )" +
+           expected + R"(;
+    fence.mbarrier_init.release.cluster; fence.proxy.async;
+    barrier.cluster.arrive; barrier.cluster.wait;
+    shl.b32 %r4, %r2, 4; and.b32 %r5, %r1, 0xfeffffff; mov.u16 %s0, 15; setp.eq.u32 %p2, %r2, 1;
+)" + issue +
+           R"(
+    @!%p0 bra DONE;
+    WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 0; @!%p1 bra WAIT;
+    DONE: barrier.cluster.arrive; barrier.cluster.wait;
+    ld.shared.u32 %d, [%r0+4];
+)";
+  };
+  const auto run = [](const std::string& text) {
+    DeviceMemory memory;
+    std::vector<std::uint32_t> words(64);
+    for (std::uint32_t i = 0; i < 64; ++i) words[i] = 100 + i;
+    const std::uint64_t from = memory.allocate(words, "from"), out = memory.allocate(16, "out");
+    const TensorMap map{.type = TensorMap::Type::u32, .rank = 1, .address = from, .dims = {64}, .box = {16}};
+    const Module module = module_of(".param .u64 out, .param .align 64 .b8 map[128]", R"(
+    .reg .b32 %r<20>, %d; .reg .b16 %s<2>; .reg .b64 %l<9>; .reg .pred %p<6>;
+)" + text + R"(
+    ld.param.u64 %l1, [out]; mul.wide.u32 %l2, %r2, 4; add.u64 %l1, %l1, %l2; st.global.u32 [%l1], %d; ret;
+)",
+                                    "sm_100a");
+    launch(Kernel(module, "k"), {.grid = {4}, .block = {1}, .cluster = {4}}, memory, {out, map.encode()});
+    return memory.read<std::uint32_t>(out, 4);
+  };
+  const std::string spelled =
+      "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2 [%r0], [%l0, {%r4}], [%r5];";
+  CHECK(run(body("128", spelled)) == std::vector<std::uint32_t>{101, 117, 133, 149});
+  // Block 1 sends row 1 to all four; each pair's even block counts both copies.
+  const std::string to_all =
+      "@%p2 cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster.cta_group::2 [%r0], [%l0, "
+      "{%r4}], [%r5], %s0;";
+  CHECK(run(body("128", to_all)) == std::vector<std::uint32_t>{117, 117, 117, 117});
+  const std::string plain =
+      "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::1 [%r0], [%l0, {%r4}], [%r1];";
+  CHECK(run(body("64", plain + "@%p0 bra WAIT; ODD: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 0; @!%p1 bra ODD;")) ==
+        std::vector<std::uint32_t>{101, 117, 133, 149});
+  const std::string far =
+      "mov.u32 %r6, 3; mapa.shared::cluster.u32 %r7, %r1, %r6;"
+      "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2 [%r0], [%l0, {%r4}], [%r7];";
+  CHECK_THAT(message_of([&] { run(body("128", far)); }), ContainsSubstring("with .cta_group::2 both belong to one pair"));
+}
+
 }  // namespace warpmat::cluster_test

@@ -7,6 +7,7 @@
 
 #include "catch.h"
 #include "machine/kernel.h"
+#include "machine/tensor_kernel.h"
 
 namespace warpmat::tensor_memory_test {
 
@@ -14,65 +15,12 @@ namespace warpmat::tensor_memory_test {
 
 namespace {
 
-const std::string variables = ".shared .align 1024 .b8 tile[16384]; .shared .align 8 .b64 bar; .shared .b32 where, other;";
+using tensor_kernel::allocate, tensor_kernel::free, tensor_kernel::variables, tensor_kernel::wait;
 
-std::string allocate(int columns) {
-  return fmt::format(R"(
-    setp.lt.u32 %p0, %i, 32;
-    @!%p0 bra ALLOCATED;
-    tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [where], {};
-ALLOCATED:
-    bar.sync 0;
-    ld.shared.u32 %r10, [where];
-    shr.u32 %r11, %i, 5;
-    shl.b32 %r11, %r11, 21;
-    add.u32 %r12, %r10, %r11;  // of the warp's first lane
-)",
-                     columns);
-}
-
-std::string free(int columns) {
-  return fmt::format(R"(
-    bar.sync 0;
-    @!%p0 bra FREED;
-    tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, {};
-FREED:
-)",
-                     columns);
-}
-
-/// A in the first 4096 bytes of the tile, B behind it, both K-major without a swizzle; %l1 and %l2 are their descriptors, %r13 that of the
-/// instruction, for m128n16k16.
-const std::string operands = R"(
-    mov.u32 %r1, tile;
-    shl.b32 %r3, %i, 6;
-    add.s32 %r3, %r3, %r1;
-    mov.b32 %r4, 0x3c003c00;
-    st.shared.v4.b32 [%r3], {%r4, %r4, %r4, %r4};
-    st.shared.v4.b32 [%r3+16], {%r4, %r4, %r4, %r4};
-    st.shared.v4.b32 [%r3+32], {%r4, %r4, %r4, %r4};
-    st.shared.v4.b32 [%r3+48], {%r4, %r4, %r4, %r4};
-    fence.proxy.async;
-    setp.eq.u32 %p1, %i, 0;
-    @%p1 mbarrier.init.shared.b64 [bar], 1;
-    bar.sync 0;
-    cvt.u64.u32 %l1, %r1;
-    shr.u64 %l1, %l1, 4;
-    or.b64 %l1, %l1, 0x0000401000080000;
-    add.s64 %l2, %l1, 256;
-    mov.u32 %r13, 0x08040010;
-    mov.u32 %r14, 0;
-    setp.ne.u32 %p3, %r14, 0;
-)";
+const std::string operands = tensor_kernel::operands("0x3c003c00", "0x08040010");  // of 1.0, m128n16k16
 const std::string product = "@%p1 tcgen05.mma.cta_group::1.kind::f16 [%r10], %l1, %l2, %r13, %p3;\n";
 const std::string more = "@%p1 tcgen05.mma.cta_group::1.kind::f16 [%r10], %l1, %l2, %r13, 1;\n";
 const std::string commit = "@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [bar];\n";
-const std::string wait = R"(
-AGAIN:
-    mbarrier.try_wait.parity.shared.b64 %p4, [bar], 0;
-    @!%p4 bra AGAIN;
-    tcgen05.fence::after_thread_sync;
-)";
 const std::string load = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%d}, [%r12+3];\n";
 const std::string loaded = load + "tcgen05.wait::ld.sync.aligned;\n";
 

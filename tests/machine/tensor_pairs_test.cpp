@@ -7,6 +7,7 @@
 
 #include "catch.h"
 #include "machine/kernel.h"
+#include "machine/tensor_kernel.h"
 
 namespace warpmat::tensor_pairs_test {
 
@@ -14,66 +15,31 @@ namespace warpmat::tensor_pairs_test {
 
 namespace {
 
-const std::string variables = ".shared .align 1024 .b8 tile[16384]; .shared .align 8 .b64 bar; .shared .b32 where;";
+using tensor_kernel::variables, tensor_kernel::wait;
 
 /// Block 0 has rows of A of 1.0 and columns of B of 1.0, block 1 rows of 2.0 and columns of 3.0.
 const std::string operands = R"(
-    mov.u32 %r1, tile;
     mov.u32 %i, %tid.x;
-    shl.b32 %r3, %i, 6;
-    add.s32 %r3, %r3, %r1;
+    setp.lt.u32 %p0, %i, 32;
     mov.u32 %r9, %cluster_ctarank;
     setp.eq.u32 %p6, %r9, 0;
     setp.lt.u32 %p5, %i, 64;
     selp.b32 %r5, 0x40004000, 0x42004200, %p5;
-    selp.b32 %r4, 0x3c003c00, %r5, %p6;
-    st.shared.v4.b32 [%r3], {%r4, %r4, %r4, %r4};
-    st.shared.v4.b32 [%r3+16], {%r4, %r4, %r4, %r4};
-    st.shared.v4.b32 [%r3+32], {%r4, %r4, %r4, %r4};
-    st.shared.v4.b32 [%r3+48], {%r4, %r4, %r4, %r4};
-    fence.proxy.async;
-    setp.eq.u32 %p1, %i, 0;
-    @%p1 mbarrier.init.shared.b64 [bar], 1;
-    setp.lt.u32 %p0, %i, 32;
-    cvt.u64.u32 %l1, %r1;
-    shr.u64 %l1, %l1, 4;
-    or.b64 %l1, %l1, 0x0000401000080000;
-    add.s64 %l2, %l1, 256;
-    mov.u32 %r13, 0x10080010;
+    selp.b32 %r6, 0x3c003c00, %r5, %p6;
+)" + tensor_kernel::operands("%r6", "0x10080010") +
+                             R"(
     mov.u16 %s1, 3;
-    setp.ne.u32 %p3, %i, %i;
     and.pred %p2, %p1, %p6;
     barrier.cluster.arrive.aligned;
     barrier.cluster.wait.aligned;
 )";
 
 std::string allocated(int group, int columns, const std::string& body) {
-  return fmt::format(R"(
-    @!%p0 bra ALLOCATED;
-    tcgen05.alloc.cta_group::{0}.sync.aligned.shared::cta.b32 [where], {1};
-ALLOCATED:
-    bar.sync 0;
-    ld.shared.u32 %r10, [where];
-    shr.u32 %r11, %i, 5;
-    shl.b32 %r11, %r11, 21;
-    add.u32 %r12, %r10, %r11;
-{2}
-    bar.sync 0;
-    @!%p0 bra FREED;
-    tcgen05.dealloc.cta_group::{0}.sync.aligned.b32 %r10, {1};
-FREED:
-)",
-                     group, columns, body);
+  return tensor_kernel::allocate(columns, group) + body + tensor_kernel::free(columns, group);
 }
 
 const std::string product = "@%p2 tcgen05.mma.cta_group::2.kind::f16 [%r10], %l1, %l2, %r13, %p3;\n";
 const std::string commit = "@%p2 tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [bar], %s1;\n";
-const std::string wait = R"(
-AGAIN:
-    mbarrier.try_wait.parity.shared.b64 %p4, [bar], 0;
-    @!%p4 bra AGAIN;
-)";
-
 std::vector<std::uint32_t> run(const std::string& body, std::uint32_t blocks = 2) {
   const Module module = word_kernel(body, "sm_100a", variables);
   DeviceMemory memory;
@@ -153,6 +119,46 @@ TEST_CASE("tcgen05.cp copies lines of shared memory to lanes", "[machine][tcgen0
     CHECK_THAT(trap_of(setup + allocated(1, 32, copy + own + "st.shared.u32 [%r5], %r10;\nbar.sync 0;\n" + wait + load(2)), 1),
                ContainsSubstring("memory that the copy at") && ContainsSubstring("has changed"));
   }
+}
+
+TEST_CASE("tcgen05.cp unpacks sixteen elements of 4 and 6 bits to bytes", "[machine][tcgen05]") {
+  // Line i of the source has the words 0x9e3779b1 * (4 i + w). Element j is in the bits from 4 j or 6 j on; e2m1 lies in bits 2 to 5 of its
+  // byte, as mma of kind::f8f6f4 takes it.
+  const std::string setup = operands + R"(
+    bar.sync 0;
+    shl.b32 %r5, %i, 4;
+    add.s32 %r5, %r5, %r1;
+    shl.b32 %r6, %i, 2;
+    mul.lo.u32 %r6, %r6, 0x9e3779b1;
+    add.u32 %r7, %r6, 0x9e3779b1;
+    add.u32 %r8, %r7, 0x9e3779b1;
+    add.u32 %r9, %r8, 0x9e3779b1;
+    st.shared.v4.b32 [%r5], {%r6, %r7, %r8, %r9};
+    fence.proxy.async;
+    bar.sync 0;
+    and.b64 %l3, %l1, 0x3fff;
+    or.b64 %l3, %l3, 0x0000400800000000;
+)";
+  for (const int bits : {4, 6})
+    for (const int column : {0, 1, 2, 3}) {
+      INFO(bits << " " << column);
+      const std::string copy =
+          fmt::format("@%p1 tcgen05.cp.cta_group::1.128x128b.b8x16.{} [%r10], %l3;\n", bits == 4 ? "b4x16_p64" : "b6x16_p32");
+      const std::string own = "@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [bar];\n";
+      const auto words = run(setup + allocated(1, 32, copy + own + wait + load(column)), 1);
+      for (std::uint32_t i = 0; i < 128; ++i) {
+        std::uint32_t expected = 0;
+        for (int j = 0; j < 4; ++j) {
+          std::uint32_t element = 0;
+          for (int bit = 0; bit < bits; ++bit) {
+            const auto at = static_cast<std::uint32_t>((column * 4 + j) * bits + bit);
+            element |= (0x9e3779b1u * (4 * i + at / 32) >> at % 32 & 1) << bit;
+          }
+          expected |= (bits == 4 ? element << 2 : element) << 8 * j;
+        }
+        REQUIRE(words[i] == expected);
+      }
+    }
 }
 
 }  // namespace warpmat::tensor_pairs_test

@@ -24,6 +24,7 @@
 #include "gpu/runners/kernel.h"
 #include "gpu/runners/scalar_kernel.h"
 #include "machine/kernel.h"
+#include "machine/tensor_kernel.h"
 #include "paths.h"
 #include "ptx/mutator.h"
 #include "tools/report/evidence_line.h"
@@ -31,7 +32,7 @@
 namespace warpmat::mutated_modules_test {
 namespace {
 
-constexpr const char* hopper = "sm_90a";
+constexpr const char *hopper = "sm_90a", *blackwell = "sm_100a";
 
 /// The texts of the .ptx and .ptx.gz files in `folder` and below, in the order of their names.
 std::vector<std::string> ptx_in(const std::filesystem::path& folder) {
@@ -48,9 +49,38 @@ void append(std::vector<std::string>& texts, std::vector<std::string> more) {
   std::ranges::move(more, std::back_inserter(texts));
 }
 
+/// Kernels around statements of tensor memory, and what else sm_100 added.
+std::vector<std::string> tensor_modules() {
+  std::vector<std::string> texts;
+  for (const char* statements : {
+           "@%p1 tcgen05.mma.cta_group::1.kind::f16.collector::a::fill [%r10], %l1, %l2, %r13, {%r14, %r14, %r14, %r14}, %p3, 2;",
+           "@%p1 tcgen05.mma.cta_group::1.kind::tf32 [%r10], [%r10+32], %l2, %r13, %p3;",
+           "@%p1 tcgen05.mma.sp.cta_group::1.kind::f8f6f4 [%r10], %l1, %l2, [%r10+16], %r13, %p3;",
+           "@%p1 tcgen05.mma.ws.cta_group::1.kind::i8.collector::b1::lastuse [%r10], %l1, %l2, %r13, %p3, %l3;",
+           "@%p1 tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale [%r10], %l1, %l2, %r13, [%r10+32], [%r10+36], %p3;",
+           "@%p1 tcgen05.mma.sp.cta_group::1.kind::mxf4nvf4.block_scale.block16 [%r10], %l1, %l2, [%r10+8], %r13, [%r10+32], [%r10+36], "
+           "%p3;",
+           "@%p1 tcgen05.cp.cta_group::1.64x128b.warpx2::02_13.b8x16.b6x16_p32 [%r10], %l1; @%p1 tcgen05.shift.cta_group::1.down [%r10];",
+           "tcgen05.st.sync.aligned.16x256b.x1.b32 [%r12], {%r1, %r3, %r4, %r14}; tcgen05.wait::st.sync.aligned;",
+           "tcgen05.st.sync.aligned.16x32bx2.x2.unpack::16b.b32 [%r12], 8, {%r1, %r3};",
+           "st.bulk.weak.shared::cta [%r1], 64, 0;",
+           "@%p1 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r1], [bar]; .reg .b128 %q; "
+           "ld.shared.b128 %q, [%r1]; clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%r1, %r3, %r4, _}, %q;",
+       })
+    texts.emplace_back(*word_kernel(tensor_kernel::allocate(64) + tensor_kernel::operands("0x3c003c00", "0x08040010") + statements +
+                                        "\n@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [bar];" + tensor_kernel::wait +
+                                        "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%d, %r1}, [%r12+3];\ntcgen05.wait::ld.sync.aligned;\n" +
+                                        tensor_kernel::free(64),
+                                    "sm_100a", tensor_kernel::variables)
+                            .syntax()
+                            ->text);
+  return texts;
+}
+
 std::vector<std::string> module_texts() {
   std::vector<std::string> texts = ptx_in(source_path("examples/kernels"));
   append(texts, ptx_in(source_path("tests/machine/modules")));
+  append(texts, tensor_modules());
   return texts;
 }
 
@@ -107,7 +137,7 @@ Outcome take(const std::string& text) {
     for (const std::string& entry : module.entries()) {
       outcome = Outcome::not_a_program;
       try {
-        const Kernel kernel(module, entry, {.target = hopper});
+        const Kernel kernel(module, entry, {.target = text.find(".target sm_100a") != std::string::npos ? blackwell : hopper});
         CHECK_FALSE(labelled(kernel).empty());
         launch_entry(kernel);
         outcome = Outcome::ran;

@@ -18,6 +18,7 @@
 
 #include "commands.h"
 #include "layout_options.h"
+#include "layout_tensor.h"
 #include "layout_wgmma.h"
 #include "tools/report/layout_grid.h"
 #include "tools/report/layout_notation.h"
@@ -402,6 +403,7 @@ const Form& form_for(const Form& form, const std::string& target_name) {
 
 std::string layout(LayoutOptions options) {
   std::ranges::transform(options.operand, options.operand.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (options.opcode.starts_with("tcgen05.")) return tensor_layout(options);
   options.opcode = answering_opcode(options.opcode, options.operand);
   if (const WgmmaForm* form = find_wgmma(options.opcode)) {
     if (const auto reason = options.target.empty() ? std::nullopt : unavailable(*form, target(options.target)))
@@ -460,7 +462,9 @@ Examples:
   warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand b --major mn --swizzle 128 --start 0x2000
   warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand b --swizzle 128 --format svg > b.svg
   warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand b --swizzle 128 --format svg --by-address > memory.svg
-  warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand a --descriptor 0x4000004000010080)";
+  warpmat layout wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 --operand a --descriptor 0x4000004000010080
+  warpmat layout tcgen05.ld.sync.aligned.16x64b.x2.b32 --operand r
+  warpmat layout tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale --operand scale-a --descriptor 0x08900000)";
 
 }  // namespace
 
@@ -471,10 +475,12 @@ constexpr const char* tile_group = "Shared memory of wgmma";
 /// Adds the options for operand a or b of wgmma in shared memory.
 Command add_tile_options(Command command, TileOptions& tile) {
   const Command group = command.add_option_group(tile_group, "Where operand a or b of wgmma lies; compact where nothing else is said");
-  const CommandOption bits = group
-                                 .add_option("--descriptor", tile.descriptor,
-                                             "The 64 bits of a matrix descriptor: what they say, and which byte each element is read from")
-                                 .type_name("BITS");
+  const CommandOption bits =
+      group
+          .add_option("--descriptor", tile.descriptor,
+                      "The 64 bits of a matrix descriptor: what they say, and which byte each element is read from; of "
+                      "tcgen05.mma the 32 bits of its instruction descriptor")
+          .type_name("BITS");
   group.add_option("--major", tile.major, "k, or mn for a transposed operand of 16-bit elements (default k)").type_name("k|mn");
   for (const CommandOption option :
        {group.add_option("--swizzle", tile.swizzle, "none, 32, 64 or 128 bytes (default 128)").type_name("BYTES"),

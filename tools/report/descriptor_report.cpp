@@ -43,7 +43,7 @@ std::string text_of(const TensorMap& map, const std::string& buffer) {
   if (map.interleave != TensorMap::Interleave::none)
     text += fmt::format("interleave {}, ", interleave_names[static_cast<std::size_t>(map.interleave)]);
   return text + fmt::format("swizzle {}; rows of {} bytes lie {} apart in shared memory",
-                            swizzle_names[static_cast<std::size_t>(map.swizzle)], map.row_bytes(), map.row_pitch());
+                            swizzle_names[static_cast<std::size_t>(map.swizzle_number())], map.row_bytes(), map.row_pitch());
 }
 
 }  // namespace

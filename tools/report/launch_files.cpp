@@ -56,7 +56,7 @@ Json map_json(const KernelLaunch& launch, const KernelParameter::Map& written) {
             {"strides", first(map.strides, map.rank - 1)},
             {"element_strides", first(map.element_strides, map.rank)},
             {"interleave", interleave_names[static_cast<std::size_t>(map.interleave)]},
-            {"swizzle", swizzle_names[static_cast<std::size_t>(map.swizzle)]},
+            {"swizzle", swizzle_names[static_cast<std::size_t>(map.swizzle_number())]},
             {"l2_promotion", promotion_names[static_cast<std::size_t>(map.l2_promotion)]},
             {"oob_fill", fill_names[static_cast<std::size_t>(map.fill)]}};
   if (map.mode == TensorMap::Mode::tile) {

@@ -220,7 +220,7 @@ LaunchMap map_of(const ParsedJson& json, const std::vector<LaunchBuffer>& buffer
         "a tensor map has as many \"box\" and \"element_strides\" as \"dims\", and one of \"strides\" less; with \"im2col\" it has no "
         "\"box\"");
   m.interleave = mode_of<TensorMap::Interleave>(json, "interleave", interleave_names, where);
-  m.swizzle = mode_of<TensorMap::Swizzle>(json, "swizzle", swizzle_names, where);
+  m.set_swizzle(mode_of<int>(json, "swizzle", swizzle_names, where));
   m.l2_promotion = mode_of<TensorMap::L2Promotion>(json, "l2_promotion", promotion_names, where);
   m.fill = mode_of<TensorMap::Fill>(json, "oob_fill", fill_names, where);
   if (const auto problem = m.problem()) where.fail("tensor map: " + *problem);

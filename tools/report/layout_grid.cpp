@@ -33,7 +33,8 @@ const GridCell& cell_at(const LayoutGrid& grid, std::size_t matrix, int row, int
 std::string cell_text(const LayoutGrid& grid, const GridCell& cell) {
   const std::string bit = grid.whole ? "" : fmt::format(".{}", cell.bit);
   switch (grid.places) {
-    case GridPlaces::registers: return fmt::format("{}:{}{}", cell.lane, cell.reg, bit);
+    case GridPlaces::registers:
+    case GridPlaces::tensor: return fmt::format("{}:{}{}", cell.lane, cell.reg, bit);
     case GridPlaces::rows: return fmt::format("{}{}", cell.lane, bit);
     case GridPlaces::warpgroup: return fmt::format("{}:{}:{}{}", cell.warp, cell.lane, cell.reg, bit);
     case GridPlaces::memory: return fmt::format("{:#x}{}", cell.address, bit);
@@ -42,9 +43,11 @@ std::string cell_text(const LayoutGrid& grid, const GridCell& cell) {
 }
 
 std::string grid_csv(const LayoutGrid& grid) {
-  const bool memory = grid.places == GridPlaces::memory, warpgroup = grid.places == GridPlaces::warpgroup;
+  const bool memory = grid.places == GridPlaces::memory, warpgroup = grid.places == GridPlaces::warpgroup,
+             tensor = grid.places == GridPlaces::tensor;
   std::string out = fmt::format("matrix,row,column,{}bit,element_bits\n", memory      ? "address,"
                                                                           : warpgroup ? "warp,lane,register,"
+                                                                          : tensor    ? "lane,tensor_column,"
                                                                                       : "lane,register,");
   for (std::size_t matrix = 0; matrix < grid.cells.size(); ++matrix)
     for (const GridCell& cell : grid.cells[matrix]) {
@@ -99,6 +102,7 @@ std::pair<std::string, std::string> svg_lines(const LayoutGrid& grid, const Grid
   const std::string reg = fmt::format("r{}{}", cell.reg, grid.whole ? "" : fmt::format(".{}", cell.bit));
   switch (grid.places) {
     case GridPlaces::registers: return {fmt::format("T{}", cell.lane), reg};
+    case GridPlaces::tensor: return {fmt::format("L{}", cell.lane), fmt::format("c{}", reg.substr(1))};
     case GridPlaces::rows: return {fmt::format("T{}", cell.lane), fmt::format("bit {}", cell.bit)};
     case GridPlaces::warpgroup: return {fmt::format("w{} T{}", cell.warp, cell.lane), reg};
     case GridPlaces::memory:
@@ -112,6 +116,7 @@ std::pair<std::string, std::string> svg_lines(const LayoutGrid& grid, const Grid
 std::string_view svg_legend(const LayoutGrid& grid) {
   switch (grid.places) {
     case GridPlaces::registers: return "T: the lane, r: register and lowest bit";
+    case GridPlaces::tensor: return "L: the lane, c: column of tensor memory and lowest bit";
     case GridPlaces::rows: return "T: the lane that holds the row's address";
     case GridPlaces::warpgroup: return "w: the warp, T: the lane, r: register and lowest bit";
     case GridPlaces::memory: return "address of the element's first byte; cells of a colour lie in the same four banks";

@@ -15,6 +15,7 @@ enum class GridPlaces {
   rows,       ///< in memory, of ldmatrix and stmatrix: the lane that holds the row's address, and the bit of the row
   warpgroup,  ///< registers of a warpgroup: warp, lane, register, bit
   memory,     ///< shared memory: address, and of elements below a byte the bit
+  tensor,     ///< tensor memory: lane, column (GridCell::reg), bit
 };
 
 /// The place of one element; GridPlaces says which numbers are used.

@@ -28,7 +28,7 @@ Enum enumerator(int number, Enum last, const char* what) {
 TensorMap map_of(const warpmat_tensor_map& given) {
   TensorMap map;
   map.mode = given.im2col != 0 ? TensorMap::Mode::im2col : TensorMap::Mode::tile;
-  map.type = enumerator(given.type, TensorMap::Type::tf32_ftz, "type");
+  map.type = enumerator(given.type, TensorMap::Type::u6x16_p32, "type");
   map.rank = given.rank;
   map.address = given.address;
   std::ranges::copy(given.dims, map.dims.begin());
@@ -36,7 +36,7 @@ TensorMap map_of(const warpmat_tensor_map& given) {
   std::ranges::copy(given.box, map.box.begin());
   std::ranges::transform(given.element_strides, map.element_strides.begin(), [](std::uint32_t stride) { return std::max(stride, 1u); });
   map.interleave = enumerator(given.interleave, TensorMap::Interleave::bytes_32, "interleave");
-  map.swizzle = enumerator(given.swizzle, Swizzle::bytes_128, "swizzle");
+  map.set_swizzle(enumerator(given.swizzle, TensorMap::swizzle_numbers - 1, "swizzle"));
   map.l2_promotion = enumerator(given.l2_promotion, TensorMap::L2Promotion::bytes_256, "l2_promotion");
   map.fill = enumerator(given.fill, TensorMap::Fill::nan, "fill");
   std::ranges::copy(given.lower_corner, map.lower_corner.begin());
@@ -57,7 +57,7 @@ warpmat_tensor_map in_c(const TensorMap& map) {
   std::ranges::copy(map.box, std::begin(out.box));
   std::ranges::copy(map.element_strides, std::begin(out.element_strides));
   out.interleave = static_cast<int>(map.interleave);
-  out.swizzle = static_cast<int>(map.swizzle);
+  out.swizzle = map.swizzle_number();
   out.l2_promotion = static_cast<int>(map.l2_promotion);
   out.fill = static_cast<int>(map.fill);
   std::ranges::copy(map.lower_corner, std::begin(out.lower_corner));

@@ -10,11 +10,14 @@ namespace warpmat::cuda {
 namespace {
 
 /// The map of arguments that the driver takes. Throws ApiError for others.
-TensorMap checked_map(const TensorMapArguments& a) {
+TensorMap checked_map(const Target& target, const TensorMapArguments& a) {
+  const bool blackwell = target.number >= 100;  // an H200's driver refuses what came later
+
   require(a.rank >= 1 && a.rank <= TensorMap::max_dimensions && a.dims != nullptr && a.element_strides != nullptr);
   require(a.strides != nullptr || a.rank == 1);
-  require(a.type >= 0 && a.type <= static_cast<int>(TensorMap::Type::tf32_ftz));
-  require(a.interleave >= 0 && a.interleave <= 2 && a.swizzle >= 0 && a.swizzle <= 3);
+  require(a.type >= 0 && a.type <= static_cast<int>(blackwell ? TensorMap::Type::u6x16_p32 : TensorMap::Type::tf32_ftz));
+  require(a.interleave >= 0 && a.interleave <= 2 && a.swizzle >= 0);
+  require(a.swizzle < TensorMap::swizzle_numbers && (blackwell || a.swizzle <= static_cast<int>(Swizzle::bytes_128)));
   require(a.l2_promotion >= 0 && a.l2_promotion <= 3 && a.fill >= 0 && a.fill <= 1);
   return map_of(a);
 }
@@ -32,8 +35,9 @@ void write(void* to, const TensorMap& map) {
 WARPMAT_CUDA_API int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, void* address, const std::uint64_t* dims,
                                             const std::uint64_t* strides, const unsigned* box, const unsigned* element_strides,
                                             int interleave, int swizzle, int l2_promotion, int fill) {
-  return driver_code(call("cuTensorMapEncodeTiled", [&](Context&) {
-    TensorMap made = checked_map({type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
+  return driver_code(call("cuTensorMapEncodeTiled", [&](Context& context) {
+    TensorMap made = checked_map(*context.settings.target,
+                                 {type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
     require(box != nullptr);
     std::copy_n(box, rank, made.box.begin());
     write(map, made);
@@ -44,8 +48,9 @@ WARPMAT_CUDA_API int cuTensorMapEncodeIm2col(void* map, int type, unsigned rank,
                                              const std::uint64_t* strides, const int* lower_corner, const int* upper_corner,
                                              unsigned channels, unsigned pixels, const unsigned* element_strides, int interleave,
                                              int swizzle, int l2_promotion, int fill) {
-  return driver_code(call("cuTensorMapEncodeIm2col", [&](Context&) {
-    TensorMap made = checked_map({type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
+  return driver_code(call("cuTensorMapEncodeIm2col", [&](Context& context) {
+    TensorMap made = checked_map(*context.settings.target,
+                                 {type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
     require(rank >= 3 && lower_corner != nullptr && upper_corner != nullptr);
     made.mode = TensorMap::Mode::im2col;
     std::copy_n(lower_corner, rank - 2, made.lower_corner.begin());

@@ -27,7 +27,7 @@ inline TensorMap map_of(const TensorMapArguments& a) {
   if (a.rank > 1) std::copy_n(a.strides, a.rank - 1, map.strides.begin());
   std::copy_n(a.element_strides, a.rank, map.element_strides.begin());
   map.interleave = static_cast<TensorMap::Interleave>(a.interleave);
-  map.swizzle = static_cast<TensorMap::Swizzle>(a.swizzle);
+  map.set_swizzle(a.swizzle);
   map.l2_promotion = static_cast<TensorMap::L2Promotion>(a.l2_promotion);
   map.fill = static_cast<TensorMap::Fill>(a.fill);
   return map;

@@ -183,16 +183,37 @@ std::uint32_t scaled_down(std::uint32_t bits, Format format, int exponent) {
   return sign | significand >> (exponent - std::max(stored, 1) + 1);
 }
 
+/// The metadata, with a defined code for groups whose code is 0 and whose stored elements are zeros: CUTLASS's compressor writes them for
+/// groups of zeros alone. Which elements of B they multiply then matters to infinities and NaN alone (assumed: the first two of the group).
+ProductBytes defined_metadata(const TensorProduct& product, const ProductOperands& operands) {
+  constexpr std::uint8_t first_two = 0x4;
+  ProductBytes codes = operands.metadata;
+  const std::size_t rows = static_cast<std::size_t>(product.path->rows), depth = depth_bytes(product, OperandName::a);
+  const std::size_t groups = codes.size() / rows, group_bytes = depth / std::max<std::size_t>(groups, 1);
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(operands.a.data());
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    bool zeros = codes[i] == 0;
+    for (std::size_t j = 0; zeros && j < group_bytes; ++j) {
+      const std::size_t byte = i % groups * group_bytes + j;
+      zeros = bytes[4 * word_index(OperandName::a, depth, i / groups, byte) + byte % 4] == 0;
+    }
+    if (zeros) codes[i] = first_two;
+  }
+  return codes;
+}
+
 /// The registers of one tile besides those of A, B, C and D: metadata, selector, scale factors and their ids.
 class OtherOperands {
  public:
-  OtherOperands(const TensorProduct& product, const ProductOperands& operands) : form_(*product.tile), operands_(operands) {
+  /// `metadata` instead of that of `operands`.
+  OtherOperands(const TensorProduct& product, const ProductOperands& operands, const ProductBytes& metadata)
+      : form_(*product.tile), operands_(operands), metadata_(metadata) {
     for (std::size_t i = 0; i < registers_.size(); ++i) {
       pointers_[i] = registers_[i].data();
       writable_[i] = registers_[i].data();
     }
     const std::span<const std::uint32_t* const> all(pointers_);
-    if (!operands.metadata.empty()) {
+    if (!metadata.empty()) {
       arguments_.source(OperandName::e) = all.subspan(0, 1);
       arguments_.source(OperandName::selector) = all.subspan(3, 1);
     }
@@ -205,7 +226,7 @@ class OtherOperands {
   Arguments& arguments() { return arguments_; }
 
   void set_rows(int first_row) {
-    if (!operands_.metadata.empty()) set(OperandName::e, 0, operands_.metadata, first_row, static_cast<int>(tile_rows));
+    if (!metadata_.empty()) set(OperandName::e, 0, metadata_, first_row, static_cast<int>(tile_rows));
     if (!operands_.scales_a.empty()) set(OperandName::scale_a, 1, operands_.scales_a, first_row, static_cast<int>(tile_rows));
   }
   void set_columns(int first_column) { set(OperandName::scale_b, 2, operands_.scales_b, first_column, static_cast<int>(tile_columns)); }
@@ -225,6 +246,7 @@ class OtherOperands {
 
   const Form& form_;
   const ProductOperands& operands_;
+  const ProductBytes& metadata_;
   std::array<Register, 5> registers_{};  ///< e, scale-a, scale-b, and zeros
   std::array<const std::uint32_t*, 5> pointers_{};
   std::array<std::uint32_t*, 5> writable_{};
@@ -347,7 +369,8 @@ void multiply(const TensorProduct& product, const ProductOperands& operands, Ten
   const std::size_t a_words = a.size() / static_cast<std::size_t>(product.row_tiles());
   const std::size_t columns = static_cast<std::size_t>(product.column_tiles());
   const std::size_t b_words = operands.b.size() / columns, d_words = d.size() / columns;
-  OtherOperands others(product, operands);
+  const ProductBytes metadata = defined_metadata(product, operands);
+  OtherOperands others(product, operands, metadata);
   for (int i = 0; i < product.row_tiles(); ++i) {
     const int first_row = i * static_cast<int>(tile_rows);
     std::ranges::fill(d, 0u);

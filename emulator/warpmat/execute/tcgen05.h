@@ -52,7 +52,8 @@ struct ProductOperands {
 using DisabledLanes = std::array<std::uint32_t, tensor_lanes / 32>;
 
 /// D = A * B + D of one block; D begins at `at`. A word of D holds one element; of an f16 D its upper half becomes 0 (assumed). A scaled D
-/// below the smallest normal number is rounded toward zero before (assumed). Precondition: D and A lie inside of tensor memory.
+/// below the smallest normal number is rounded toward zero before (assumed). A group of a sparse A may have the code 0 if its elements are
+/// zeros. Precondition: D and A lie inside of tensor memory.
 void multiply(const TensorProduct& product, const ProductOperands& operands, TensorMemory& memory, TensorCell at,
               const DisabledLanes& disabled, const ExecutionOptions& options = {});
 

@@ -42,10 +42,11 @@ void fill_outside(const TensorMap& map, std::uint8_t* to, std::uint64_t bytes) {
 template <typename Visit>
 void for_each_chunk(const TensorMap& map, std::uint32_t shared_base, std::uint32_t row, std::uint32_t begin, std::uint32_t end,
                     Visit visit) {
-  constexpr std::uint32_t chunk = 16;
+  const std::uint32_t chunk = map.chunk_bytes(), piece = map.atom == TensorMap::Atom::bytes_32_flip_8 ? 8 : chunk;
   while (begin < end) {
-    const std::uint32_t address = shared_base + row + begin, count = std::min(end - begin, chunk - address % chunk);
-    visit(begin, count, swizzled(map.swizzle, address) - shared_base);
+    const std::uint32_t inside = begin % chunk, address = shared_base + row + begin / chunk * 16 + inside;
+    const std::uint32_t count = std::min(end - begin, piece - inside % piece);
+    visit(begin, count, map.swizzled(address) - shared_base);
     begin += count;
   }
 }
@@ -61,10 +62,11 @@ const code::Reduction* find_reduction(const BulkCopy& copy, std::string_view typ
 const code::Reduction* reduction_of(const BulkCopy& copy, const TensorMap* map) {
   if (copy.reductions.empty()) return nullptr;
   if (map == nullptr) return &copy.reductions.front();
+  if (map->element_bits() < 8) return nullptr;
   std::string_view type = name(map->type);
   if (type == "f32_ftz" || type == "tf32" || type == "tf32_ftz") type = "f32";
   if (const code::Reduction* found = find_reduction(copy, type)) return found;
-  return find_reduction(copy, map->element_bytes() == 8 ? "b64" : "b32");
+  return find_reduction(copy, map->element_bits() == 64 ? "b64" : "b32");
 }
 
 void for_each_part(const TensorMap& map, const TensorPlace& place, bool stores, std::uint32_t shared, std::uint32_t shared_base,
@@ -140,7 +142,7 @@ BulkEvent BulkTransfer::event() const {
                   std::nullopt,
                   std::nullopt,
                   !copy->reductions.empty(),
-                  copy->kind == BulkCopy::Kind::from_registers,
+                  copy->kind == BulkCopy::Kind::from_registers || copy->kind == BulkCopy::Kind::cancel,
                   map.has_value()};
   if (reads_shared()) event.reads = range(shared, bytes);
   if (writes_shared()) event.writes = range(written(), bytes);

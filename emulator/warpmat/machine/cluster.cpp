@@ -15,12 +15,25 @@ Dim3 place_in_cluster(const Dim3& cluster, std::uint32_t rank) {
   return {rank % cluster.x, rank / cluster.x % cluster.y, rank / cluster.x / cluster.y};
 }
 
-Cluster::Cluster(const LaunchState& launch, std::uint64_t number)
-    : launch_(launch), number_(number), observers_(launch, number), copies_(*this) {
-  const Dim3 grid = launch.config.grid, shape = launch.config.cluster;
-  const std::uint64_t columns = grid.x / shape.x, rows = grid.y / shape.y;
-  index_ = {static_cast<std::uint32_t>(number % columns), static_cast<std::uint32_t>(number / columns % rows),
-            static_cast<std::uint32_t>(number / columns / rows)};
+namespace {
+
+/// %clusterid of cluster `number`.
+Dim3 cluster_index(const LaunchConfig& config, std::uint64_t number) {
+  const std::uint64_t columns = config.grid.x / config.cluster.x, rows = config.grid.y / config.cluster.y;
+  return {static_cast<std::uint32_t>(number % columns), static_cast<std::uint32_t>(number / columns % rows),
+          static_cast<std::uint32_t>(number / columns / rows)};
+}
+
+}  // namespace
+
+Cluster::Cluster(const LaunchState& launch, std::uint64_t number, Cancel cancel)
+    : launch_(launch),
+      number_(number),
+      cancel_(std::move(cancel)),
+      index_(cluster_index(launch.config, number)),
+      observers_(launch, number),
+      copies_(*this) {
+  const Dim3 shape = launch.config.cluster;
   for (std::uint32_t rank = 0; rank < shape.count(); ++rank) {
     const Dim3 place = place_in_cluster(shape, rank);
     const Dim3 index{index_.x * shape.x + place.x, index_.y * shape.y + place.y, index_.z * shape.z + place.z};
@@ -29,6 +42,13 @@ Cluster::Cluster(const LaunchState& launch, std::uint64_t number)
 }
 
 Cluster::~Cluster() = default;
+
+std::optional<Dim3> Cluster::cancel_another() {
+  const std::optional<std::uint64_t> other = cancel_ ? cancel_() : std::nullopt;
+  if (!other) return std::nullopt;
+  const Dim3 index = cluster_index(launch_.config, *other), shape = launch_.config.cluster;
+  return Dim3{index.x * shape.x, index.y * shape.y, index.z * shape.z};
+}
 
 std::uint64_t Cluster::operations() const {
   std::uint64_t sum = 0;

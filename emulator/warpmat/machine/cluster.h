@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +22,10 @@ class Cluster {
  public:
   enum class Status : std::uint8_t { finished, needs_reservation, reservation_is_over };
 
+  /// Takes another cluster of the launch, which then does not begin; returns its number, or nothing if there is none to be had.
+  using Cancel = std::function<std::optional<std::uint64_t>()>;
   /// Cluster `number` of the launch.
-  Cluster(const LaunchState& launch, std::uint64_t number);
+  Cluster(const LaunchState& launch, std::uint64_t number, Cancel cancel = nullptr);
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
@@ -33,6 +37,8 @@ class Cluster {
   const LaunchState& launch() const { return launch_; }
   std::uint64_t number() const { return number_; }  ///< among the launch's clusters
   Dim3 index() const { return index_; }             ///< %clusterid
+  /// clusterlaunchcontrol.try_cancel: the index of the first block of a cluster that now does not begin.
+  std::optional<Dim3> cancel_another();
   int size() const { return static_cast<int>(blocks_.size()); }
   Block& block(int rank) { return *blocks_[static_cast<std::size_t>(rank)]; }
   BulkCopies& copies() { return copies_; }
@@ -62,6 +68,7 @@ class Cluster {
  private:
   const LaunchState& launch_;
   std::uint64_t number_;
+  Cancel cancel_;
   Dim3 index_;
   Observers observers_;
   BulkCopies copies_;

@@ -1,10 +1,12 @@
 #include <warpmat/machine/grid.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <exception>
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include <warpmat/machine/cluster.h>
@@ -35,6 +37,7 @@ class Grid {
   Grid(const LaunchState& launch, int jobs)
       : launch_(launch),
         size_(launch.config.grid.count() / launch.config.cluster.count()),
+        first_wave_(cancels_launches(launch.program) ? (size_ + waves - 1) / waves : size_),
         order_(launch.options.schedule, size_),
         max_begun_(static_cast<std::size_t>(4 * jobs)) {}
 
@@ -60,13 +63,19 @@ class Grid {
 
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
+  static constexpr std::uint64_t waves = 4;
   static constexpr std::uint64_t fewest_idle_reservations = 1024;  // of 1024 accesses each
 
   struct Begun {
     std::unique_ptr<Cluster> cluster;
     bool running = false;
     std::exception_ptr trap;
+    std::uint64_t cancelled = 0;  ///< clusters that it has taken by clusterlaunchcontrol.try_cancel
   };
+
+  static bool cancels_launches(const code::Program& program) {
+    return std::ranges::any_of(program.bulk_copies, [](const code::BulkCopy& copy) { return copy.kind == code::BulkCopy::Kind::cancel; });
+  }
 
   /// The block with the reservation if no thread runs it; else one that need not wait for it.
   std::uint64_t choose() {
@@ -75,8 +84,21 @@ class Grid {
     if (with_reservation == begun_.end()) return begin(reservation_);
     if (!with_reservation->second.running) return reservation_;
     while (next_ < size_ && (begun_.contains(next_) || is_ended(next_))) ++next_;
-    if (next_ < size_ && begun_.size() < max_begun_) return begin(next_);
+    if (next_ < size_ && begun_.size() < max_begun_ && may_begin(next_)) return begin(next_);
     return none;
+  }
+
+  /// A kernel that cancels launches has four waves of clusters. One of a later wave begins after the one at its place in the wave before,
+  /// which may take it: so the number of threads decides nothing.
+  bool may_begin(std::uint64_t number) const { return number < first_wave_ || is_ended(number - first_wave_); }
+
+  std::optional<std::uint64_t> cancel_for(std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    std::uint64_t& cancelled = begun_[number].cancelled;
+    const std::uint64_t other = number + (cancelled + 1) * first_wave_;
+    if (other >= size_) return std::nullopt;
+    ++cancelled;
+    return order_[other];
   }
 
   bool is_ended(std::uint64_t number) const { return ended_late_.contains(number) || number < ended_before_; }
@@ -95,7 +117,8 @@ class Grid {
     Cluster::Status status = Cluster::Status::finished;
     std::exception_ptr trap;
     try {
-      if (begun.cluster == nullptr) begun.cluster = std::make_unique<Cluster>(launch_, order_[number]);
+      if (begun.cluster == nullptr)
+        begun.cluster = std::make_unique<Cluster>(launch_, order_[number], [this, number] { return cancel_for(number); });
       status = begun.cluster->run(has_reservation);
     } catch (...) {
       trap = std::current_exception();
@@ -138,25 +161,27 @@ class Grid {
     Begun& begun = begun_[number];
     printed_[number] = begun.cluster->take_printed();
     result_.operations += begun.cluster->operations();
+    const std::uint64_t cancelled = begun.cancelled;
     begun_.erase(number);
-    ended_late_.insert({number, true});
+    for (std::uint64_t i = 0; i <= cancelled; ++i) ended_late_.insert({number + i * first_wave_, true});
     idle_reservations_ = 0;
     while (ended_late_.erase(ended_before_) != 0) {
       result_.printed += printed_[ended_before_];
       printed_.erase(ended_before_);
       ++ended_before_;
     }
-    ++ended_;
+    ended_ += 1 + cancelled;
     if (reservation_ == number && ended_ < size_) pass_reservation();
   }
 
   void pass_reservation() {
     do reservation_ = (reservation_ + 1) % size_;
-    while (is_ended(reservation_));
+    while (is_ended(reservation_) || !may_begin(reservation_));
   }
 
   const LaunchState& launch_;
   std::uint64_t size_;
+  std::uint64_t first_wave_;  ///< clusters that begin before others have ended
   ClusterOrder order_;
   std::size_t max_begun_;
   std::mutex mutex_;

@@ -15,18 +15,18 @@ TensorRow row_at(const TensorMap& map, const Coordinates& at) {
   const bool slices = map.interleave != TensorMap::Interleave::none;
   for (std::size_t i = slices ? 0 : 1; i < map.rank; ++i) {
     if (at[i] < 0 || static_cast<std::uint64_t>(at[i]) >= map.dims[i]) return row;
-    row.address += static_cast<std::uint64_t>(at[i]) * (i == 0 ? map.unit_bytes() : map.strides[i - 1]);
+    row.address += static_cast<std::uint64_t>(at[i]) * (i == 0 ? map.unit_bits() / 8 : map.strides[i - 1]);
   }
   if (slices) {
     row.end = static_cast<std::uint32_t>(map.row_bytes());
     return row;
   }
-  const auto unit = static_cast<std::int64_t>(map.unit_bytes()), elements = static_cast<std::int64_t>(map.row_bytes()) / unit;
+  const auto bits = static_cast<std::int64_t>(map.unit_bits()), elements = static_cast<std::int64_t>(map.row_bytes()) * 8 / bits;
   const std::int64_t first = std::max<std::int64_t>(at[0], 0), last = std::min(at[0] + elements, static_cast<std::int64_t>(map.dims[0]));
   if (first >= last) return row;
-  row.begin = static_cast<std::uint32_t>((first - at[0]) * unit);
-  row.end = static_cast<std::uint32_t>((last - at[0]) * unit);
-  row.address += static_cast<std::uint64_t>(first * unit);
+  row.begin = static_cast<std::uint32_t>((first - at[0]) * bits / 8);
+  row.end = static_cast<std::uint32_t>((last - at[0]) * bits / 8);
+  row.address += static_cast<std::uint64_t>(first * bits / 8);
   return row;
 }
 
@@ -55,9 +55,16 @@ void step_in_image(const TensorMap& map, Coordinates& base) {
 
 std::optional<std::string> coordinates_problem(const TensorMap& map, const TensorPlace& place, bool stores) {
   const auto& at = place.coordinates;
-  if (map.interleave == TensorMap::Interleave::none && std::int64_t{at[0]} * static_cast<std::int64_t>(map.element_bytes()) % 16 != 0)
-    return fmt::format("coordinate {} of dimension 0: elements of {} bytes are copied from multiples of 16 bytes on", at[0],
-                       map.element_bytes());
+  const bool padded = map.chunk_bytes() != 16;
+  if (padded && at[0] % 128 != 0)
+    return fmt::format("coordinate {} of dimension 0: elements of {} are copied from multiples of 128 on", at[0], name(map.type));
+  if (!padded && map.interleave == TensorMap::Interleave::none &&
+      std::int64_t{at[0]} * static_cast<std::int64_t>(map.element_bits()) % 128 != 0)
+    return fmt::format("coordinate {} of dimension 0: elements of {} bits are copied from multiples of 16 bytes on", at[0],
+                       map.element_bits());
+  if (stores && padded)
+    return map.element_bits() == 4 ? fmt::format("stores take no elements of {}", name(map.type))
+                                   : std::string("stores of 6-bit elements are not executed");
   for (std::size_t i = 0; stores && i < map.rank; ++i)
     if (at[i] < 0) return fmt::format("coordinate {} of dimension {}: stores take none below 0", at[i], i);
   if (map.mode != TensorMap::Mode::im2col) return std::nullopt;

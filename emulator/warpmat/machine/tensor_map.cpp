@@ -11,15 +11,19 @@ namespace {
 
 struct TypeRow {
   std::string_view name;
-  std::uint32_t bytes;
+  std::uint32_t bits;
   bool floating;
+  std::uint32_t chunk = 16;  ///< bytes of global memory in 16 bytes of shared memory
+
+  bool padded() const { return chunk != 16; }
 };
 
 /// In the order of TensorMap::Type.
-constexpr std::array types{TypeRow{"u8", 1, false},     TypeRow{"u16", 2, false}, TypeRow{"u32", 4, false},    TypeRow{"s32", 4, false},
-                           TypeRow{"u64", 8, false},    TypeRow{"s64", 8, false}, TypeRow{"f16", 2, true},     TypeRow{"f32", 4, true},
-                           TypeRow{"f64", 8, true},     TypeRow{"bf16", 2, true}, TypeRow{"f32_ftz", 4, true}, TypeRow{"tf32", 4, true},
-                           TypeRow{"tf32_ftz", 4, true}};
+constexpr std::array types{
+    TypeRow{"u8", 8, false},       TypeRow{"u16", 16, false},  TypeRow{"u32", 32, false},         TypeRow{"s32", 32, false},
+    TypeRow{"u64", 64, false},     TypeRow{"s64", 64, false},  TypeRow{"f16", 16, true},          TypeRow{"f32", 32, true},
+    TypeRow{"f64", 64, true},      TypeRow{"bf16", 16, true},  TypeRow{"f32_ftz", 32, true},      TypeRow{"tf32", 32, true},
+    TypeRow{"tf32_ftz", 32, true}, TypeRow{"u4x16", 4, false}, TypeRow{"u4x16_p64", 4, false, 8}, TypeRow{"u6x16_p32", 6, false, 12}};
 
 const TypeRow& row(TensorMap::Type type) {
   return types[static_cast<std::size_t>(type)];
@@ -35,7 +39,7 @@ constexpr std::uint32_t mark = 0x70616d74;  // "tmap"
 struct Layout {
   std::uint32_t mark;
   std::uint8_t type, rank, interleave, swizzle, l2_promotion, fill;
-  std::uint8_t mode, unused;
+  std::uint8_t mode, atom;
   std::uint64_t address;
   std::uint64_t strides[4];
   std::uint32_t last_of_dims[5];  ///< a dimension has up to 2^32 elements; the device's tensormap.replace cannot set 2^32
@@ -51,6 +55,11 @@ std::uint64_t span_of(TensorMap::Swizzle swizzle) {
   return swizzle == TensorMap::Swizzle::none ? 0 : std::uint64_t{16} << static_cast<int>(swizzle);
 }
 
+/// What the tensor's address and strides are multiples of.
+std::uint64_t unit_of(const TensorMap& map) {
+  return map.interleave == TensorMap::Interleave::bytes_32 || row(map.type).padded() ? 32 : 16;
+}
+
 std::optional<std::string> problem_of_dimension(const TensorMap& map, std::size_t i) {
   constexpr std::uint64_t max_elements = std::uint64_t{1} << 32, max_stride = std::uint64_t{1} << 40;
   if (map.dims[i] == 0 || map.dims[i] > max_elements)
@@ -58,7 +67,7 @@ std::optional<std::string> problem_of_dimension(const TensorMap& map, std::size_
   if (map.element_strides[i] == 0 || map.element_strides[i] > 8)
     return fmt::format("element stride {} of dimension {}: it is from 1 to 8", map.element_strides[i], i);
   if (i == 0) return std::nullopt;
-  const std::uint64_t unit = map.interleave == TensorMap::Interleave::bytes_32 ? 32 : 16, stride = map.strides[i - 1];
+  const std::uint64_t unit = unit_of(map), stride = map.strides[i - 1];
   if (stride % unit != 0 || stride >= max_stride)
     return fmt::format("stride {} of dimension {}: it is a multiple of {} below 2^40", stride, i, unit);
   return std::nullopt;
@@ -66,7 +75,7 @@ std::optional<std::string> problem_of_dimension(const TensorMap& map, std::size_
 
 /// The error in the number `elements` of a copy along the innermost dimension of `what`; nothing if there is none.
 std::optional<std::string> problem_of_row(const TensorMap& map, std::uint32_t elements, std::string_view what) {
-  const std::uint64_t inner = elements * map.element_bytes(), span = span_of(map.swizzle);
+  const std::uint64_t inner = (elements * map.element_bits() + 7) / 8, span = span_of(map.swizzle);
   if (inner % 16 != 0) return fmt::format("{} has {} bytes in dimension 0: they are a multiple of 16", what, inner);
   if (map.interleave == TensorMap::Interleave::none && span != 0 && inner > span)
     return fmt::format("{} has {} bytes in dimension 0: with swizzle {}B it has at most {}", what, inner, span, span);
@@ -79,9 +88,31 @@ std::optional<std::string> problem_of_tile(const TensorMap& map) {
       return fmt::format("the box has {} elements in dimension {}: there are from 1 to 256", map.box[i], i);
   if (auto found = problem_of_row(map, map.box[0], "the box")) return found;
   // The driver rounds box / element stride down, even if a copy moves one element more.
-  std::uint64_t counted = map.element_bytes();
+  std::uint64_t counted = map.element_bits();
   for (std::size_t i = 0; i < map.rank; ++i) counted *= map.box[i] / map.element_strides[i];
+  counted /= 8;
   if (counted > max_box_bytes) return fmt::format("the box has {} bytes: the driver takes maps of at most {}", counted, max_box_bytes);
+  return std::nullopt;
+}
+
+/// What elements of less than a byte ask for, and atoms (CUDA 13.0 driver API, cuTensorMapEncodeTiled).
+std::optional<std::string> problem_of_type(const TensorMap& map) {
+  using enum TensorMap::Atom;
+  const TypeRow& type = row(map.type);
+  if (map.atom != bytes_16 && map.swizzle != TensorMap::Swizzle::bytes_128)
+    return "atoms of 32 and 64 bytes go with a swizzle of 128 bytes";
+  if (type.bits == 4 && !type.padded() && map.dims[0] % 2 != 0)
+    return fmt::format("dimension 0 has {} elements of {}: they are a multiple of 2", map.dims[0], type.name);
+  if (!type.padded()) return std::nullopt;
+  constexpr std::uint32_t elements = 128;
+  const std::uint32_t inner = map.mode == TensorMap::Mode::tile ? map.box[0] : map.channels;
+  if (map.dims[0] % elements != 0 || inner != elements)
+    return fmt::format("{} elements of {} in dimension 0, and {} of the box: they are a multiple of 128, and 128", map.dims[0], type.name,
+                       inner);
+  const bool spread = map.swizzle == TensorMap::Swizzle::none || (map.swizzle == TensorMap::Swizzle::bytes_128 &&
+                                                                  map.atom != bytes_32_flip_8 && (map.atom != bytes_64 || type.bits == 6));
+  if (map.interleave != TensorMap::Interleave::none || !spread)
+    return fmt::format("elements of {} go with no interleaving, and without a swizzle or with one of 128 bytes", type.name);
   return std::nullopt;
 }
 
@@ -107,12 +138,36 @@ std::optional<std::string> problem_of_im2col(const TensorMap& map) {
 
 }  // namespace
 
-std::uint64_t TensorMap::element_bytes() const {
-  return row(type).bytes;
+std::uint64_t TensorMap::element_bits() const {
+  return row(type).bits;
 }
 
-std::uint64_t TensorMap::unit_bytes() const {
-  return interleave == Interleave::none ? element_bytes() : std::uint64_t{16} << (static_cast<int>(interleave) - 1);
+std::uint64_t TensorMap::unit_bits() const {
+  return interleave == Interleave::none ? element_bits() : std::uint64_t{128} << (static_cast<int>(interleave) - 1);
+}
+
+std::uint32_t TensorMap::chunk_bytes() const {
+  return row(type).chunk;
+}
+
+int TensorMap::swizzle_number() const {
+  return static_cast<int>(swizzle) + static_cast<int>(atom);
+}
+
+void TensorMap::set_swizzle(int number) {
+  swizzle = static_cast<Swizzle>(std::min(number, static_cast<int>(Swizzle::bytes_128)));
+  atom = static_cast<Atom>(number - static_cast<int>(swizzle));
+}
+
+std::uint32_t TensorMap::swizzled(std::uint32_t address) const {
+  struct Bits {
+    int bits, base, shift;  ///< as CuTe's Swizzle
+  };
+  constexpr std::array atoms{Bits{3, 4, 3}, Bits{2, 5, 2}, Bits{2, 5, 2}, Bits{1, 6, 1}};
+  if (atom == Atom::bytes_16) return warpmat::swizzled(swizzle, address);
+  const Bits& b = atoms[static_cast<std::size_t>(atom)];
+  const auto moved = static_cast<std::uint32_t>(warpmat::swizzled(std::uint64_t{address}, b.bits, b.base, b.shift));
+  return atom == Atom::bytes_32_flip_8 ? moved ^ (address >> 7 & 1) << 3 : moved;
 }
 
 std::uint32_t TensorMap::extent(std::size_t i) const {
@@ -122,8 +177,8 @@ std::uint32_t TensorMap::extent(std::size_t i) const {
 }
 
 std::uint64_t TensorMap::row_bytes() const {
-  if (interleave != Interleave::none) return unit_bytes();
-  return element_bytes() * (mode == Mode::im2col ? channels : box[0]);
+  if (interleave != Interleave::none) return unit_bits() / 8;
+  return element_bits() * (mode == Mode::im2col ? channels : box[0]) / 8;
 }
 
 std::uint64_t TensorMap::rows() const {
@@ -134,21 +189,22 @@ std::uint64_t TensorMap::rows() const {
 }
 
 std::uint64_t TensorMap::shared_bytes() const {
-  const std::uint64_t bytes_in_rows = (rows() - 1) * row_pitch() + row_bytes(), span = span_of(swizzle);
+  const std::uint64_t bytes_in_rows = (rows() - 1) * row_pitch() + shared_row_bytes(), span = span_of(swizzle);
   return span == 0 ? bytes_in_rows : (bytes_in_rows + span - 1) / span * span;
 }
 
 std::uint64_t TensorMap::row_pitch() const {
-  return swizzle == Swizzle::none || interleave != Interleave::none ? row_bytes() : span_of(swizzle);
+  return swizzle == Swizzle::none || interleave != Interleave::none ? shared_row_bytes() : span_of(swizzle);
 }
 
 std::optional<std::string> TensorMap::problem() const {
   if (rank == 0 || rank > max_dimensions) return fmt::format("a tensor has from 1 to 5 dimensions, not {}", rank);
   if (interleave != Interleave::none && rank < 3) return fmt::format("an interleaved tensor has at least 3 dimensions, not {}", rank);
-  const std::uint64_t unit = interleave == Interleave::bytes_32 ? 32 : 16;
-  if (address % unit != 0) return fmt::format("the tensor's address {:#x} is not a multiple of {}", address, unit);
+  if (const std::uint64_t unit = unit_of(*this); address % unit != 0)
+    return fmt::format("the tensor's address {:#x} is not a multiple of {}", address, unit);
   for (std::size_t i = 0; i < rank; ++i)
     if (auto found = problem_of_dimension(*this, i)) return found;
+  if (auto found = problem_of_type(*this)) return found;
   if (fill == Fill::nan && !row(type).floating) return fmt::format("only floating-point elements are filled with NaN, not {}", name(type));
   return mode == Mode::tile ? problem_of_tile(*this) : problem_of_im2col(*this);
 }
@@ -168,6 +224,7 @@ TensorMap::Encoded TensorMap::encode_unchecked() const {
   layout.l2_promotion = static_cast<std::uint8_t>(l2_promotion);
   layout.fill = static_cast<std::uint8_t>(fill);
   layout.mode = static_cast<std::uint8_t>(mode);
+  layout.atom = static_cast<std::uint8_t>(atom);
   layout.address = address;
   std::ranges::copy(strides, layout.strides);
   for (std::size_t i = 0; i < lower_corner.size(); ++i) {
@@ -191,13 +248,15 @@ std::optional<TensorMap> TensorMap::decode(std::span<const std::uint8_t> encoded
   if (encoded.size() < bytes) return std::nullopt;
   std::memcpy(&layout, encoded.data(), sizeof layout);
   const bool known = layout.mark == mark && layout.type < types.size() && layout.rank >= 1 && layout.rank <= max_dimensions &&
-                     layout.interleave <= 2 && layout.swizzle <= 3 && layout.l2_promotion <= 3 && layout.fill <= 1 && layout.mode <= 1;
+                     layout.interleave <= 2 && layout.swizzle <= 3 && layout.l2_promotion <= 3 && layout.fill <= 1 && layout.mode <= 1 &&
+                     layout.atom <= 3;
   if (!known) return std::nullopt;
   TensorMap map;
   map.type = static_cast<Type>(layout.type);
   map.rank = layout.rank;
   map.interleave = static_cast<Interleave>(layout.interleave);
   map.swizzle = static_cast<Swizzle>(layout.swizzle);
+  map.atom = static_cast<Atom>(layout.atom);
   map.l2_promotion = static_cast<L2Promotion>(layout.l2_promotion);
   map.fill = static_cast<Fill>(layout.fill);
   map.mode = static_cast<Mode>(layout.mode);

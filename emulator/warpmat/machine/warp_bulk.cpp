@@ -8,6 +8,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/ptx/catalogue/launch_answer.h>
 #include <warpmat/ptx/program/address_windows.h>
 
 namespace warpmat::machine {
@@ -24,12 +25,13 @@ constexpr std::uint64_t tensor_alignment = 128;  // of a box in shared memory
 }  // namespace
 
 void WarpState::bulk_copy(const Operation& operation, LaneMask mask) {
-  const bool remote_store = program_.bulk_copies[operation.detail].kind == BulkCopy::Kind::from_registers;
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
-    if (remote_store) {
-      issue_store(operation, first_lane(rest));
-    } else {
-      issue_copy(operation, first_lane(rest));
+    const int lane = first_lane(rest);
+    switch (program_.bulk_copies[operation.detail].kind) {
+      case BulkCopy::Kind::from_registers: issue_store(operation, lane); break;
+      case BulkCopy::Kind::cancel: issue_cancel(operation, lane); break;
+      case BulkCopy::Kind::fill: fill_shared(operation, lane); break;
+      default: issue_copy(operation, lane); break;
     }
   }
 }
@@ -73,7 +75,7 @@ void WarpState::issue_copy(const Operation& operation, int lane) {
   } else {
     transfer.shared = here;
   }
-  if (to_shared) transfer.barrier = shared_place(lane, wide(next++), 8, 8, Space::shared, copy.remote);
+  if (to_shared) transfer.barrier = barrier_of(copy, lane, wide(next++), transfer.written());
   if (copy.im2col && copy.kind == Kind::load)
     for (int i = 0; i < copy.rank - 2; ++i)
       transfer.tensor_place.offsets[static_cast<std::size_t>(i)] = static_cast<std::uint16_t>(source_word(operation, next++, lane));
@@ -82,7 +84,24 @@ void WarpState::issue_copy(const Operation& operation, int lane) {
   add_multicast(lane, transfer, source_word(operation, next, lane) & 0xffff);
 }
 
-/// The same copy into each block of the cluster whose bit in `blocks` is set, counted at the same offset of each.
+/// The mbarrier of a copy to `to`: with .cta_group::2 that of either block of the pair to which the destination belongs.
+SharedPlace WarpState::barrier_of(const BulkCopy& copy, int lane, std::uint64_t address, const SharedPlace& to) const {
+  SharedPlace place = shared_place(lane, address, 8, 8, Space::shared, copy.remote || copy.pair);
+  if (!copy.pair) return place;
+  tensor_blocks(2, lane);
+  place.rank = pair_rank(address, place.rank);
+  if (place.rank / 2 != to.rank / 2)
+    trap(lane, address,
+         fmt::format(
+             "the mbarrier is one of block {} of the cluster, the destination one of block {}: with .cta_group::2 both belong to one "
+             "pair",
+             place.rank, to.rank));
+  if (block_.cluster().block(place.rank).finished()) trap(lane, address, fmt::format("block {} of the cluster has ended", place.rank));
+  return place;
+}
+
+/// The same copy into each block of the cluster whose bit in `blocks` is set, counted at the same offset of each, or with .cta_group::2 of
+/// the block of its pair that has the parity of the mbarrier's.
 void WarpState::add_multicast(int lane, const BulkTransfer& transfer, std::uint32_t blocks) {
   Cluster& cluster = block_.cluster();
   if (blocks >> cluster.size() != 0)
@@ -90,7 +109,8 @@ void WarpState::add_multicast(int lane, const BulkTransfer& transfer, std::uint3
   for (int rank = 0; rank < cluster.size(); ++rank) {
     if ((blocks >> rank & 1) == 0) continue;
     BulkTransfer one = transfer;
-    one.shared.rank = one.barrier->rank = rank;
+    one.shared.rank = rank;
+    one.barrier->rank = transfer.copy->pair ? (rank & ~1) | (transfer.barrier->rank & 1) : rank;
     if (cluster.block(rank).finished()) trap(lane, std::nullopt, fmt::format("block {} of the cluster has ended", rank));
     add_copy(lane, std::move(one));
   }
@@ -115,6 +135,41 @@ void WarpState::issue_store(const Operation& operation, int lane) {
     std::memcpy(transfer.read.data() + static_cast<std::size_t>(i) * copy.value_bytes, &value, copy.value_bytes);
   }
   add_copy(lane, std::move(transfer));
+}
+
+/// clusterlaunchcontrol.try_cancel: an answer to the block, or to all blocks of the cluster. The cluster is taken now, the answer written
+/// when a thread waits for it.
+void WarpState::issue_cancel(const Operation& operation, int lane) {
+  BulkTransfer transfer = new_transfer(operation, lane);
+  const BulkCopy& copy = *transfer.copy;
+  Cluster& cluster = block_.cluster();
+  LaunchAnswer answer{};
+  transfer.bytes = sizeof answer;
+  transfer.to = shared_place(lane, at<std::uint64_t>(source_slot(operation, 0))[lane], transfer.bytes, transfer.bytes, copy.space, false);
+  transfer.barrier = shared_place(lane, at<std::uint64_t>(source_slot(operation, 1))[lane], 8, 8, copy.space, false);
+  if (const std::optional<Dim3> first = cluster.cancel_another()) answer = {first->x, first->y, first->z, cancelled_mark};
+  transfer.read.resize(transfer.bytes);
+  std::memcpy(transfer.read.data(), answer.data(), transfer.bytes);
+  transfer.has_read = true;
+  if (!copy.multicast) return add_copy(lane, std::move(transfer));
+  for (int rank = 0; rank < cluster.size(); ++rank) {
+    BulkTransfer one = transfer;
+    one.to.rank = one.barrier->rank = rank;
+    if (cluster.block(rank).finished()) trap(lane, std::nullopt, fmt::format("block {} of the cluster has ended", rank));
+    add_copy(lane, std::move(one));
+  }
+}
+
+/// st.bulk: zeros.
+void WarpState::fill_shared(const Operation& operation, int lane) {
+  constexpr std::uint64_t unit = 8, most = 16 << 20;
+  const std::uint64_t address = at<std::uint64_t>(source_slot(operation, 0))[lane],
+                      bytes = at<std::uint64_t>(source_slot(operation, 1))[lane];
+  if (bytes % unit != 0 || bytes > most) trap(lane, address, fmt::format("{} bytes are set: a multiple of 8 up to 16777216", bytes));
+  const SharedPlace place = shared_place(lane, address, bytes, unit, program_.bulk_copies[operation.detail].space, false);
+  std::memset(host_of(place), 0, bytes);
+  observers_.tell(EventKinds::shared_accesses, &Observer::shared_written, SharedRange{place.rank, place.offset, bytes});
+  block_.make_progress();
 }
 
 /// Reads the tensor map at a generic address, and checks that the statement and its coordinates fit it.

@@ -107,10 +107,13 @@ bool edit_map(TensorMap& map, TensorMapEdit::Field field, std::uint32_t ordinal,
     case global_dim: map.dims[ordinal] = value; return value != 0;
     case global_stride: map.strides[ordinal < 4 ? ordinal : 0] = value; return ordinal < 4;
     case element_stride: map.element_strides[ordinal] = static_cast<std::uint32_t>(value); return value <= 8;
-    case elemtype: map.type = static_cast<TensorMap::Type>(value); return value <= static_cast<std::uint64_t>(TensorMap::Type::tf32_ftz);
+    case elemtype: map.type = static_cast<TensorMap::Type>(value); return value <= static_cast<std::uint64_t>(TensorMap::Type::u6x16_p32);
     case interleave_layout: map.interleave = static_cast<TensorMap::Interleave>(value); return value <= 2;
     case swizzle_mode: map.swizzle = static_cast<TensorMap::Swizzle>(value); return value <= 3;
     case fill_mode: map.fill = static_cast<TensorMap::Fill>(value); return value <= 1;
+    case swizzle_atomicity:
+      map.atom = static_cast<TensorMap::Atom>(value);
+      return value <= static_cast<std::uint64_t>(TensorMap::Atom::bytes_64);
     case copy: break;
   }
   return false;

@@ -55,15 +55,14 @@ int WarpState::pair_rank(std::uint64_t address, int rank) const {
 
 /// Whether the statement arrives at an mbarrier of a block that has exited. No thread can observe that, and an H200 accepts it, so it is
 /// ignored. Nothing orders the block's exit after the arrival, however; observers learn of it.
-bool WarpState::arrives_in_vain(const Mbarrier& what, std::uint64_t address) const {
+bool WarpState::arrives_in_vain(const Mbarrier& what, int rank) const {
   if (!what.remote || what.action != MbarrierAction::arrive) return false;
-  const int rank = rank_of(address);
   return rank < block_.cluster().size() && block_.cluster().block(rank).finished();
 }
 
-void WarpState::tell_vain_arrival(const Operation& operation, int lane, std::uint64_t address) const {
+void WarpState::tell_vain_arrival(const Operation& operation, int lane, std::uint64_t address, int rank) const {
   observers_.tell(EventKinds::shared_accesses, &Observer::remote_access,
-                  RemoteAccess{Event(*this, operation, lane_bit(lane)), lane, {rank_of(address), 0, 8}, address, true, true});
+                  RemoteAccess{Event(*this, operation, lane_bit(lane)), lane, {rank, 0, 8}, address, true, true});
 }
 
 std::uint8_t* WarpState::host_of(const SharedPlace& place) const {
@@ -78,11 +77,13 @@ WarpState::Step WarpState::mbarrier(const Operation& operation, LaneMask mask) {
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const std::uint64_t address = at<std::uint64_t>(source_slot(operation, 0))[lane];
-    if (arrives_in_vain(what, address)) {
-      tell_vain_arrival(operation, lane, address);
+    const int rank = what.even ? pair_rank(address, rank_of(address)) : rank_of(address);
+    if (arrives_in_vain(what, rank)) {
+      tell_vain_arrival(operation, lane, address, rank);
       continue;
     }
-    const SharedPlace place = shared_place(lane, address, 8, 8, what.space, what.remote);
+    SharedPlace place = shared_place(lane, address, 8, 8, what.space, what.remote);
+    if (what.even) place.rank = rank;
     words[static_cast<std::size_t>(lane)] = host_of(place);
     if (what.action != MbarrierAction::wait) {
       change_mbarrier(operation, what, lane, place);

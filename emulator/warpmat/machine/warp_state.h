@@ -271,12 +271,12 @@ class WarpState {
                            bool remote) const;
   int rank_of(std::uint64_t address) const;
   int pair_rank(std::uint64_t address, int rank) const;
-  bool arrives_in_vain(const code::Mbarrier& what, std::uint64_t address) const;
+  bool arrives_in_vain(const code::Mbarrier& what, int rank) const;
   std::uint8_t* host_of(const SharedPlace& place) const;
   Step mbarrier(const code::Operation& operation, LaneMask mask);
   bool mbarrier_done(const code::Operation& operation, const code::Mbarrier& what, int lane, const SharedPlace& place);
   void change_mbarrier(const code::Operation& operation, const code::Mbarrier& what, int lane, const SharedPlace& place);
-  void tell_vain_arrival(const code::Operation& operation, int lane, std::uint64_t address) const;
+  void tell_vain_arrival(const code::Operation& operation, int lane, std::uint64_t address, int rank) const;
   void must_be_mbarrier(int lane, const SharedPlace& place) const;
   bool arrive_copies(const SharedPlace& place);
   void arrive_at_mbarrier(const SharedPlace& place, int lane, std::uint32_t statement);
@@ -286,6 +286,9 @@ class WarpState {
   BulkTransfer new_transfer(const code::Operation& operation, int lane) const;
   void issue_copy(const code::Operation& operation, int lane);
   void issue_store(const code::Operation& operation, int lane);
+  void issue_cancel(const code::Operation& operation, int lane);
+  void fill_shared(const code::Operation& operation, int lane);
+  SharedPlace barrier_of(const code::BulkCopy& copy, int lane, std::uint64_t address, const SharedPlace& to) const;
   void add_multicast(int lane, const BulkTransfer& transfer, std::uint32_t blocks);
   void read_tensor_map(const code::BulkCopy& copy, int lane, std::uint64_t address, BulkTransfer& transfer);
   void check_global(const code::BulkCopy& copy, int lane, const BulkTransfer& transfer);
@@ -353,7 +356,7 @@ class WarpState {
   bool allocate_columns(const code::Operation& operation);
   bool deallocate_columns(const code::Operation& operation);
   void must_be_moved(const TensorRegion& region, bool writes, Block& block) const;
-  void must_be_idle(const TensorRegion& region, bool writes) const;
+  void must_be_idle(const TensorRegion& region, bool writes, bool overwrites) const;
   void must_be_allocated(TensorCell at, int columns, const char* what, Block& block) const;
   void transfer_tensor(const code::Operation& operation, const code::TensorStatement& statement);
   void write_registers(const code::Operation& operation, const Transfer& transfer, TensorCell from);

@@ -179,7 +179,8 @@ bool WarpState::deallocate_columns(const Operation& operation) {
   TensorCore& core = block_.tensor_core();
   const TensorCell at = tensor_place(uniform_word(operation, 0, "the address"));
   const auto count = static_cast<int>(uniform_word(operation, 1, "the number of columns"));
-  must_be_idle(all_lanes_of(at.column, count), true);
+  // Loads need no wait: what uses their registers waits for them (PTX ISA 9.1 section 9.7.16.6.4.5), as in CuTe's tutorials.
+  must_be_idle(all_lanes_of(at.column, count), true, false);
   if (at.lane != 0 || !core.is_allocated(at.column, count))
     trap(0, std::nullopt,
          fmt::format("{} columns from lane {}, column {} on are none that tcgen05.alloc has given: {}", count, at.lane, at.column,
@@ -207,8 +208,8 @@ void WarpState::must_be_moved(const TensorRegion& region, bool writes, Block& bl
 }
 
 /// Traps if asynchronous work that was not waited for touches `region` of this block: what writes it and stores; with `writes` also what
-/// reads it.
-void WarpState::must_be_idle(const TensorRegion& region, bool writes) const {
+/// reads it, with `overwrites` also loads.
+void WarpState::must_be_idle(const TensorRegion& region, bool writes, bool overwrites) const {
   const auto overlaps = [&](const TensorRegion& other) { return other.overlaps(region); };
   Cluster& cluster = block_.cluster();
   for (const int rank : {block_.rank(), block_.rank() ^ 1}) {
@@ -222,7 +223,7 @@ void WarpState::must_be_idle(const TensorRegion& region, bool writes) const {
                          work.noun(), statement_name(work.statement), written ? "write" : "read"));
     }
   }
-  must_be_moved(region, writes, block_);
+  must_be_moved(region, overwrites, block_);
 }
 
 /// Traps unless `columns` from `at` on are allocated in `block`.
@@ -248,7 +249,7 @@ void WarpState::transfer_tensor(const Operation& operation, const TensorStatemen
       .statement = operation.statement, .warp = index_, .stores = stores, .regions = regions_of(transfer, from), .words = {}};
   for (const TensorRegion& region : pending.regions) {
     must_be_allocated({from.lane, region.first_column}, region.columns, stores ? "the store" : "the load", block_);
-    must_be_idle(region, stores);
+    must_be_idle(region, stores, stores);
   }
   if (stores)
     read_registers(operation, transfer, from, pending);

@@ -54,6 +54,10 @@ struct TensorVariant {
   int scale_vector = 0;  ///< .scale_vec; 0 without block scales
 };
 
+/// The variant of a tcgen05.mma of `kind` with `qualifiers` (".sp", ".cta_group::2"). .block16 and .block32 are .scale_vec::4X and the
+/// smallest one of the kind, which may also be left out.
+TensorVariant tensor_variant(const TensorKind& kind, std::span<const std::string_view> qualifiers);
+
 /// A tcgen05.mma as its kind and its instruction descriptor determine it.
 struct TensorProduct {
   const TensorKind* kind = nullptr;

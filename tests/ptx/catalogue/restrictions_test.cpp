@@ -140,7 +140,8 @@ TEST_CASE("spellings are taken for every target from the PTX version on that ptx
     // What operands ask of the target is no matter of the spelling.
     const bool by_operands = match->pattern->mnemonic == "mov" || match->pattern->mnemonic == "cvt" || match->has(".arrive") ||
                              match->has(".arrive_drop") || match->has(".elemtype") || match->pattern->mnemonic == "cp" ||
-                             match->pattern->mnemonic == "setmaxnreg" || match->has(".mma");
+                             match->pattern->mnemonic == "setmaxnreg" || match->has(".mma") ||
+                             (match->pattern->mnemonic == "tcgen05" && (match->has(".down") || match->has(".red")));
     if (by_operands) continue;
     for (const std::string& name : recorded().targets)
       for (const PtxVersion version : ptxas_versions) {
@@ -208,21 +209,26 @@ TEST_CASE("the recorded table of the machine's statements is what the installed 
   constexpr std::size_t together = 300;
   for (const std::string& target : recorded().targets) {
     if (!every && !some.contains(target)) continue;
-    std::vector<const Statement*> taken;
-    for (const Statement& statement : recorded().statements)
-      if (statement.taken->contains(target)) taken.push_back(&statement);
-    for (std::size_t first = 0; first < taken.size(); first += together) {
-      std::vector<std::string> asked;
-      for (std::size_t i = first; i < std::min(first + together, taken.size()); ++i) asked.push_back(taken[i]->text);
-      // The declarations close the entry that ptxas_says opens, so that the kernel has a parameter.
-      const std::string before =
-          fmt::format("ret; }} {} .visible .entry with_parameter(.param .u64 par) {{ {}", module_variables, declarations);
-      const auto complaints = ptxas_says(target, {9, 0}, before, asked);
-      REQUIRE(complaints);
-      for (const auto& [number, message] : *complaints)
-        FAIL_CHECK(fmt::format("{}: {}: {}", target,
-                               number >= 0 && number < static_cast<int>(asked.size()) ? asked[static_cast<std::size_t>(number)] : "?",
-                               message));
+    for (const bool pairs : {false, true}) {  // ptxas refuses a function with tcgen05 of both groups
+      std::vector<const Statement*> taken;
+      for (const Statement& statement : recorded().statements) {
+        const bool of_pair =
+            statement.text.find("tcgen05.") != std::string::npos && statement.text.find(".cta_group::2") != std::string::npos;
+        if (statement.taken->contains(target) && of_pair == pairs) taken.push_back(&statement);
+      }
+      for (std::size_t first = 0; first < taken.size(); first += together) {
+        std::vector<std::string> asked;
+        for (std::size_t i = first; i < std::min(first + together, taken.size()); ++i) asked.push_back(taken[i]->text);
+        // The declarations close the entry that ptxas_says opens, so that the kernel has a parameter.
+        const std::string before =
+            fmt::format("ret; }} {} .visible .entry with_parameter(.param .u64 par) {{ {}", module_variables, declarations);
+        const auto complaints = ptxas_says(target, {9, 0}, before, asked);
+        REQUIRE(complaints);
+        for (const auto& [number, message] : *complaints)
+          FAIL_CHECK(fmt::format("{}: {}: {}", target,
+                                 number >= 0 && number < static_cast<int>(asked.size()) ? asked[static_cast<std::size_t>(number)] : "?",
+                                 message));
+      }
     }
   }
 }

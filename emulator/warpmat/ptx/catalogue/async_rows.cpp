@@ -75,6 +75,17 @@ void add_copy_rows(std::vector<Row>& rows) {
   add(fmt::format("cp.async.bulk.tensor{}.shared::cta.global.im2col{}{}", image_dimensions, done, cache_hint), to_own);
   add(fmt::format("cp.async.bulk.tensor{}.global.shared::cta.im2col_no_offs.bulk_group{}", image_dimensions, cache_hint));
   add(fmt::format("cp.async.bulk.prefetch.tensor{}.L2.global.im2col{}", image_dimensions, cache_hint));
+  const Requirement pairs{.families = {100, 110}, .ptx = {8, 6}};
+  for (const char* group : {".cta_group::1", ".cta_group::2"}) {
+    add(fmt::format("cp.async.bulk.tensor{}.shared::cta.global(.tile)?{}{}{}", dimensions, done, group, cache_hint), pairs);
+    add(fmt::format("cp.async.bulk.tensor{}.shared::cluster.global(.tile)?{}(.multicast::cluster)?{}{}", dimensions, done, group,
+                    cache_hint),
+        pairs);
+    add(fmt::format("cp.async.bulk.tensor{}.shared::cta.global.im2col{}{}{}", image_dimensions, done, group, cache_hint), pairs);
+    add(fmt::format("cp.async.bulk.tensor{}.shared::cluster.global.im2col{}(.multicast::cluster)?{}{}", image_dimensions, done, group,
+                    cache_hint),
+        pairs);
+  }
   rows.push_back({"cp.async.bulk.commit_group", "", nullptr, Semantics::bulk_commit, sm_90});
   rows.push_back({"cp.async.bulk.wait_group(.read)?", "", nullptr, Semantics::bulk_wait, sm_90});
 }
@@ -108,8 +119,7 @@ void add_later_copy_rows(std::vector<Row>& rows) {
     rows.push_back({opcode, operands, nullptr, Semantics::absent, requirement});
   };
   constexpr auto group = "(.cta_group::1|.cta_group::2)", spread = "(.multicast::cluster)?", wide = "(.im2col::w|.im2col::w::128)";
-  const std::string tensor = fmt::format("cp.async.bulk.tensor{}", dimensions),
-                    image = fmt::format("cp.async.bulk.tensor{}", image_dimensions);
+  const std::string image = fmt::format("cp.async.bulk.tensor{}", image_dimensions);
   add(fmt::format("cp.async.bulk.global.shared::cta.bulk_group{}.cp_mask", cache_hint), blackwell);
   add(fmt::format("{}.shared::cta.global.im2col::w{}{}", image, done, cache_hint), blackwell);
   add(fmt::format("{}.shared::cta.global.im2col::w::128{}{}", image, done, cache_hint), server);
@@ -117,10 +127,8 @@ void add_later_copy_rows(std::vector<Row>& rows) {
   add(fmt::format("cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4{}{}", done, cache_hint), blackwell);
   add(fmt::format("cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4{}{}{}", done, group, cache_hint), server);
   add(fmt::format("cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4{}{}{}?{}", done, spread, group, cache_hint), server);
-  add(fmt::format("{}.shared::cta.global(.tile)?{}{}{}", tensor, done, group, cache_hint), server);
-  add(fmt::format("{}.shared::cluster.global(.tile)?{}{}{}{}", tensor, done, spread, group, cache_hint), server);
-  add(fmt::format("{}.shared::cta.global(.im2col|.im2col::w|.im2col::w::128){}{}{}", image, done, group, cache_hint), server);
-  add(fmt::format("{}.shared::cluster.global(.im2col|.im2col::w|.im2col::w::128){}{}{}{}", image, done, spread, group, cache_hint), server);
+  add(fmt::format("{}.shared::cta.global{}{}{}{}", image, wide, done, group, cache_hint), server);
+  add(fmt::format("{}.shared::cluster.global{}{}{}{}{}", image, wide, done, spread, group, cache_hint), server);
   add(fmt::format("cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group{}", cache_hint), server);
   add(fmt::format("cp.reduce.async.bulk.tensor.2d.global.shared::cta{}.tile::scatter4.bulk_group{}", reductions, cache_hint), server);
   add(fmt::format("cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4{}", cache_hint), server);
@@ -130,8 +138,6 @@ void add_later_copy_rows(std::vector<Row>& rows) {
       "address:u64, a:T");
   for (const char* operation : {".add(.u32|.s32|.u64|.s64)", "(.min|.max)(.u32|.s32)", "(.inc|.dec).u32", "(.and|.or|.xor).b32"})
     add(fmt::format("red.async(.mmio)?.release(.gpu|.sys)(.global)?{}", operation), released, "address:u64, a:T");
-  add("tensormap.replace.tile.swizzle_atomicity(.global|.shared::cta)?.b1024.b32", {.families = {100, 110, 120}, .ptx = {8, 6}},
-      "address:u64, a:b32");
 }
 
 /// st.async and red.async, to the shared memory of another block.
@@ -170,6 +176,11 @@ void add_tensor_map_rows(std::vector<Row>& rows) {
   rows.back().opcode += ".b64";
   replace("(.rank|.box_dim|.global_dim|.element_stride|.elemtype|.interleave_layout|.swizzle_mode|.fill_mode)");
   rows.back().opcode += ".b32";
+  rows.push_back({"tensormap.replace.tile.swizzle_atomicity(.global|.shared::cta)?.b1024.b32",
+                  "",
+                  nullptr,
+                  Semantics::tensor_map,
+                  {.families = {100, 110, 120}, .ptx = {8, 6}}});
   rows.push_back({"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release(.cta|.cluster|.gpu|.sys).sync.aligned",
                   "",
                   nullptr,

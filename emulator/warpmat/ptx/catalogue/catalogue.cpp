@@ -213,12 +213,9 @@ constexpr std::array refusals{
 
 constexpr std::array absences{
     Refusal{"multimem.", "multimem addresses are memory of several GPUs, and warpmat has one"},
-    Refusal{"clusterlaunchcontrol.", "it takes work from blocks that have not begun, and warpmat begins all blocks"},
-    Refusal{"st.bulk", "no H200 has it, whose answers the machine follows"},
     Refusal{"st.async", "no H200 has this form, whose answers the machine follows"},
     Refusal{"red.async", "no H200 has this form, whose answers the machine follows"},
     Refusal{"cp.", "no H200 has this form, whose answers the machine follows"},
-    Refusal{"tensormap.", "no H200 has this form, whose answers the machine follows"},
 };
 
 /// The spelling of `pattern` with the most of `qualifiers`; at places without any of them it shows all alternatives.

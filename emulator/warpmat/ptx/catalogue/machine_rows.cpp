@@ -1,7 +1,10 @@
 #include <fmt/core.h>
 
 #include <warpmat/ptx/catalogue/kernel_row.h>
+#include <warpmat/ptx/catalogue/launch_answer.h>
 #include <warpmat/ptx/catalogue/rows.h>
+#include <warpmat/warp/lane_mask.h>
+#include <warpmat/warp/warp.h>
 
 namespace warpmat::catalogue {
 namespace {
@@ -142,7 +145,7 @@ void add_absent_rows(std::vector<Row>& rows) {
   const auto add = [&](const std::string& opcode, const char* operands, const Requirement& requirement) {
     rows.push_back({opcode, operands, nullptr, Semantics::absent, requirement});
   };
-  const Requirement hopper = since(90, {8, 1}), blackwell = since(100, {8, 6}), bytes{.families = {100, 110, 120}, .ptx = {8, 6}};
+  const Requirement hopper = since(90, {8, 1}), bytes{.families = {100, 110, 120}, .ptx = {8, 6}};
   const auto several = [&](const std::string& operation, const char* order, bool loads) {
     const auto row = [&](const char* kind, const char* vector, const char* types, const Requirement& requirement) {
       add("multimem." + operation + order + scope + "(.global)?" + kind + vector + types,
@@ -171,14 +174,47 @@ void add_absent_rows(std::vector<Row>& rows) {
   several("ld_reduce", "(.weak|.relaxed|.acquire)?", true);
   several("st", "(.weak|.relaxed|.release)?", false);
   several("red", "(.relaxed|.release)?", false);
+}
+
+/// A word of a LaunchAnswer, which a register has in two halves of 64 bits, each lane by lane.
+template <int word>
+void answer_word(void* const* results, const void* const* sources) {
+  const auto* const half = static_cast<const std::uint64_t*>(sources[0]) + word / 2 * warp_size;
+  for (int lane = 0; lane < warp_size; ++lane)
+    static_cast<std::uint32_t*>(results[0])[lane] = static_cast<std::uint32_t>(half[lane] >> word % 2 * 32);
+}
+
+void answer_words(void* const* results, const void* const* sources) {
+  answer_word<0>(results, sources);
+  answer_word<1>(results + 1, sources);
+  answer_word<2>(results + 2, sources);
+  answer_word<3>(results + 3, sources);
+}
+
+void answer_says_cancelled(void* const* results, const void* const* sources) {
+  std::uint32_t marks[warp_size];
+  void* const to[] = {marks};
+  answer_word<3>(to, sources);
+  LaneMask mask = 0;
+  for (int lane = 0; lane < warp_size; ++lane) mask |= LaneMask{marks[lane] == cancelled_mark} << lane;
+  *static_cast<LaneMask*>(results[0]) = mask;
+}
+
+void add_launch_control_rows(std::vector<Row>& rows) {
+  const Requirement blackwell = since(100, {8, 6});
   const std::string cancel = "clusterlaunchcontrol.try_cancel.async(.shared::cta)?.mbarrier::complete_tx::bytes";
-  add(cancel + ".b128", "address:u64, address:u64", blackwell);
-  add(cancel + ".multicast::cluster::all.b128", "address:u64, address:u64", {.families = {100, 110, 120}, .ptx = {8, 6}});
-  add("clusterlaunchcontrol.query_cancel.is_canceled.pred.b128", "p = a:b128", blackwell);
-  add("clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128", "d:b32*4 = a:b128", blackwell);
-  add("clusterlaunchcontrol.query_cancel(.get_first_ctaid::x|.get_first_ctaid::y|.get_first_ctaid::z).b32.b128", "d:b32 = a:b128",
-      blackwell);
-  add("st.bulk(.weak)?(.shared::cta)?", "address:u64, size:u64, value:u32", blackwell);
+  rows.push_back({cancel + ".b128", "", nullptr, Semantics::bulk_copy, blackwell});
+  rows.push_back(
+      {cancel + ".multicast::cluster::all.b128", "", nullptr, Semantics::bulk_copy, {.families = {100, 110, 120}, .ptx = {8, 6}}});
+  const auto query = [&](const char* what, const char* operands, WarpFunction function) {
+    rows.push_back({std::string("clusterlaunchcontrol.query_cancel") + what, operands, function, Semantics::compute, blackwell});
+  };
+  query(".is_canceled.pred.b128", "p = a:b128", answer_says_cancelled);
+  query(".get_first_ctaid.v4.b32.b128", "d:b32*4 = a:b128", answer_words);
+  query(".get_first_ctaid::x.b32.b128", "d:b32 = a:b128", answer_word<0>);
+  query(".get_first_ctaid::y.b32.b128", "d:b32 = a:b128", answer_word<1>);
+  query(".get_first_ctaid::z.b32.b128", "d:b32 = a:b128", answer_word<2>);
+  rows.push_back({"st.bulk(.weak)?(.shared::cta)?", "", nullptr, Semantics::bulk_copy, blackwell});
 }
 
 }  // namespace
@@ -190,6 +226,7 @@ void add_machine_rows(std::vector<Row>& rows) {
   add_warpgroup_rows(rows);
   add_other_rows(rows);
   add_absent_rows(rows);
+  add_launch_control_rows(rows);
 }
 
 }  // namespace warpmat::catalogue

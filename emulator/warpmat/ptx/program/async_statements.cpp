@@ -1,9 +1,11 @@
 // Statements on mbarriers, bulk copies, tensor maps and clusters. Every address among their sources has 64 bits and includes its offset.
 
 #include <array>
+#include <utility>
 
 #include <fmt/core.h>
 
+#include <warpmat/ptx/number.h>
 #include <warpmat/ptx/program/address_windows.h>
 #include <warpmat/ptx/program/atomic_names.h>
 #include <warpmat/ptx/program/function_resolver.h>
@@ -50,6 +52,24 @@ Value FunctionResolver::address(const syntax::Operand& operand, Space space) {
   return sum;
 }
 
+/// Whether the address is a register from which and.b32 has cleared bit 24. On a GPU an own address of shared memory has the block's rank
+/// from that bit on, so CUTLASS names the even block of a pair by and with 0xfeffffff or, where it knows the low bits, with another mask.
+bool FunctionResolver::clears_rank(const syntax::Operand& address) {
+  constexpr std::uint32_t rank_bits = 0xff000000, even_ranks = 0xfe000000;
+  if (!even_addresses_) {
+    even_addresses_.emplace();
+    for (const syntax::Element& element : source_.body) {
+      const auto* const s = std::get_if<syntax::Statement>(&element);
+      if (s == nullptr || s->opcode != "and.b32" || s->operands.size() != 3 || s->operands[2].kind != Kind::number) continue;
+      syntax::Operand mask = s->operands[2];
+      const bool negative = std::exchange(mask.negative, false);
+      const auto value = static_cast<std::uint32_t>(mask.value ? *mask.value : parse_integer(mask.text).value_or(0));
+      if (((negative ? ~value + 1 : value) & rank_bits) == even_ranks) even_addresses_->insert(s->operands[0].text);
+    }
+  }
+  return address.kind == Kind::address && even_addresses_->contains(address.items.front().text);
+}
+
 /// mbarrier.init [a], count; .inval [a]; .expect_tx [a], bytes; .arrive state, [a]{, count}; .test_wait p, [a], state{, time}.
 void FunctionResolver::mbarrier(const Match& match) {
   using Action = Mbarrier::Action;
@@ -79,6 +99,7 @@ void FunctionResolver::mbarrier(const Match& match) {
     if (what.remote && arrives && !ignored) fail(written, fmt::format("{} returns no state: the operand is _", statement_->opcode));
     if (waits || !ignored) operation.results = {result(written, type_named(waits ? "pred" : "b64"))};
   }
+  what.even = what.remote && clears_rank(operand(next));
   operation.sources = {address(operand(next++), what.space)};
   const bool needs_count = what.action == Action::init || what.action == Action::expect || what.action == Action::complete ||
                            what.expects || (arrives && !what.completes);
@@ -156,8 +177,9 @@ BulkCopy FunctionResolver::described_copy(const Match& match) {
                         : match.has(".global")     ? BulkCopy::Kind::load
                                                    : BulkCopy::Kind::between_blocks,
                 .im2col = match.has(".im2col") || match.has(".im2col_no_offs"),
-                .multicast = match.has(".multicast::cluster"),
-                .remote = match.has(".shared::cluster")};
+                .multicast = match.has(".multicast::cluster") || match.has(".multicast::cluster::all"),
+                .remote = match.has(".shared::cluster"),
+                .pair = match.has(".cta_group::2")};
   if (match.has(".tensor"))
     for (const std::string_view q : match.qualifiers)
       if (q.size() == 3 && q[2] == 'd') copy.rank = q[1] - '0';
@@ -172,12 +194,40 @@ BulkCopy FunctionResolver::described_copy(const Match& match) {
   return copy;
 }
 
+/// clusterlaunchcontrol.try_cancel [answer], [mbarrier].
+void FunctionResolver::cancel_sources(const BulkCopy& copy, DraftOperation& operation) {
+  if (statement_->operands.size() > 2) fail(operand(2), fmt::format("{} takes 2 operands", statement_->opcode));
+  operation.sources = {address(operand(0), copy.space), address(operand(1), copy.space)};
+}
+
+/// st.bulk [a], bytes, 0.
+void FunctionResolver::fill_sources(const BulkCopy& copy, DraftOperation& operation) {
+  if (statement_->operands.size() > 3) fail(operand(3), fmt::format("{} takes 3 operands", statement_->opcode));
+  const syntax::Operand& bytes = operand(1);
+  constexpr std::uint64_t unit = 8, most = 16 << 20;
+  if (bytes.kind == Kind::number && (bytes.negative || immediate(bytes) % unit != 0 || immediate(bytes) > most))
+    fail(bytes, fmt::format("{} bytes: st.bulk sets a multiple of 8 up to 16777216", bytes.text));
+  operation.sources = {address(operand(0), copy.space), source(bytes, type_named("u64"))};
+  if (immediate(operand(2)) != 0) fail(operand(2), "st.bulk writes zeros: its value is 0");
+}
+
 void FunctionResolver::bulk_copy(const Match& match) {
-  if (match.pattern->mnemonic != "cp") return remote_store(match);
+  const std::string_view mnemonic = match.pattern->mnemonic;
+  const bool cancels = mnemonic == "clusterlaunchcontrol", fills = mnemonic == "st" && match.has(".bulk");
+  if (mnemonic != "cp" && !cancels && !fills) return remote_store(match);
   BulkCopy copy = described_copy(match);
+  if (cancels || fills) copy.space = match.has(".shared::cta") ? Space::shared : Space::generic;
   DraftOperation operation;
   operation.operation.semantics = Semantics::bulk_copy;
-  bulk_sources(match, copy, operation);
+  if (cancels) {
+    copy.kind = BulkCopy::Kind::cancel;
+    cancel_sources(copy, operation);
+  } else if (fills) {
+    copy.kind = BulkCopy::Kind::fill;
+    fill_sources(copy, operation);
+  } else {
+    bulk_sources(match, copy, operation);
+  }
   operation.operation.detail = static_cast<std::uint32_t>(draft_.program.bulk_copies.size());
   draft_.program.bulk_copies.push_back(std::move(copy));
   add(std::move(operation));
@@ -262,7 +312,8 @@ void FunctionResolver::tensor_map(const Match& match) {
                             Row{".elemtype", elemtype, false},
                             Row{".interleave_layout", interleave_layout, false},
                             Row{".swizzle_mode", swizzle_mode, false},
-                            Row{".fill_mode", fill_mode, false}};
+                            Row{".fill_mode", fill_mode, false},
+                            Row{".swizzle_atomicity", swizzle_atomicity, false}};
   TensorMapEdit edit{.field = copy, .space = names_shared(match) ? Space::shared : match.has(".global") ? Space::global : Space::generic};
   for (const Row& row : rows)
     if (match.has(row.qualifier)) {
@@ -285,7 +336,8 @@ void FunctionResolver::tensor_map(const Match& match) {
       operation.sources.push_back(draft_.constants.add(RegisterClass::word, ordinal));
       ++next;
     }
-    const bool number = edit.field == elemtype || edit.field == interleave_layout || edit.field == swizzle_mode || edit.field == fill_mode;
+    const bool number = edit.field == elemtype || edit.field == interleave_layout || edit.field == swizzle_mode ||
+                        edit.field == fill_mode || edit.field == swizzle_atomicity;
     if (number) immediate(operand(next));  // ptxas does not accept a register here
     operation.sources.push_back(source(operand(next++), *match.types.back()));
   }

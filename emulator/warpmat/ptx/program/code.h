@@ -87,6 +87,7 @@ struct Mbarrier {
   Action action = Action::arrive;
   Space space = Space::generic;
   bool remote = false;       ///< .shared::cluster: the address may be another block's
+  bool even = false;         ///< bit 24 of the address was cleared: an own address names the even block of the pair
   bool expects = false;      ///< arrive.expect_tx: the count is one of bytes
   bool has_count = false;    ///< the second source is a count
   bool parity = false;       ///< a wait for a phase's parity, not for a state
@@ -107,14 +108,15 @@ struct Reduction {
 /// bytes, coordinates, mbarrier, offsets, mask of blocks. Sources of st.async and red.async (sections 9.7.9.12 and 9.7.13.7): destination,
 /// mbarrier, values.
 struct BulkCopy {
-  enum class Kind : std::uint8_t { load, store, between_blocks, from_registers, prefetch };
+  enum class Kind : std::uint8_t { load, store, between_blocks, from_registers, prefetch, cancel, fill };
   Kind kind = Kind::load;
   int rank = 0;         ///< dimensions of the tensor; 0: no tensor
   bool im2col = false;  ///< mode of the tensor's map
   bool multicast = false;
   bool remote = false;                       ///< the destination may be another block's
+  bool pair = false;                         ///< .cta_group::2: the mbarrier may be the other block's of the pair
   std::vector<Reduction> reductions{};       ///< empty for a copy; for a tensor one for each type that supports the operation
-  Space space = Space::shared;               ///< from_registers: the space of its addresses
+  Space space = Space::shared;               ///< from_registers, cancel, fill: the space of its addresses
   std::uint8_t values = 0, value_bytes = 0;  ///< from_registers
 };
 
@@ -131,6 +133,7 @@ struct TensorMapEdit {
     interleave_layout,
     swizzle_mode,
     fill_mode,
+    swizzle_atomicity,
     copy,  ///< tensormap.cp_fenceproxy: all of it, from shared to global memory
   };
   Field field = Field::copy;

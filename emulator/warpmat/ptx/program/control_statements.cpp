@@ -77,9 +77,6 @@ void FunctionResolver::absent(const catalogue::Match& match) {
   else
     read_operands(match, unread);
   function_.operations.resize(operations);
-  if (match.has(".bulk") && match.pattern->mnemonic == "st" && immediate(operand(2)) != 0)
-    fail(operand(2), "st.bulk writes zeros: its value is 0");
-  if (match.has(".swizzle_atomicity")) immediate(operand(1));
   DraftOperation operation;
   operation.operation.semantics = Semantics::absent;
   add(std::move(operation));

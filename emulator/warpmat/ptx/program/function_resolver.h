@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <warpmat/ptx/catalogue/executable.h>
@@ -135,10 +136,13 @@ class FunctionResolver {
 
   // mbarrier, bulk copies, clusters: async_statements.cpp
   Value address(const syntax::Operand& operand, Space space);
+  bool clears_rank(const syntax::Operand& address);
   void mbarrier(const catalogue::Match& match);
   BulkCopy described_copy(const catalogue::Match& match);
   void bulk_copy(const catalogue::Match& match);
   void remote_store(const catalogue::Match& match);
+  void cancel_sources(const BulkCopy& copy, DraftOperation& operation);
+  void fill_sources(const BulkCopy& copy, DraftOperation& operation);
   void bulk_sources(const catalogue::Match& match, const BulkCopy& copy, DraftOperation& operation);
   void bulk_wait(const catalogue::Match& match);
   void cluster_barrier(const catalogue::Match& match);
@@ -183,6 +187,7 @@ class FunctionResolver {
   int index_;
   DraftFunction function_;
   const syntax::Function& source_;
+  std::optional<std::unordered_set<std::string_view>> even_addresses_;  ///< registers: see clears_rank; found at the first question
   Names names_;
 
   const syntax::Statement* statement_ = nullptr;  ///< the current one

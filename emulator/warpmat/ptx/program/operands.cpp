@@ -315,7 +315,7 @@ void FunctionResolver::read_operand(const Match& match, const OperandPattern& pa
     }
     // Only what is wrong with it is of interest.
     const std::string_view mnemonic = match.pattern->mnemonic;
-    const bool any_width = match.has(".tensormap") || mnemonic == "st" || mnemonic == "red" || mnemonic == "clusterlaunchcontrol";
+    const bool any_width = match.has(".tensormap") || mnemonic == "st" || mnemonic == "red";
     const Place where = any_width ? place(operand) : place_in(operand, space_of(match));
     if (where.number && space_of(match) != Space::local) fail(operand, "only .local addresses may be numbers: move it to a register");
     const Space own = where.parameter ? Space::param : where.space.value_or(space_of(match));

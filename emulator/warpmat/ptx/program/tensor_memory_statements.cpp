@@ -56,13 +56,6 @@ constexpr std::array reductions{
     ReductionName{".min", ".s32", TensorStatement::Reduction::min_s32}, ReductionName{".max", ".s32", TensorStatement::Reduction::max_s32},
     ReductionName{".min", ".f32", TensorStatement::Reduction::min_f32}, ReductionName{".max", ".f32", TensorStatement::Reduction::max_f32}};
 
-/// The scale factors of a row of A: .scale_vec::NX, or .block32 and .block16, which kind::mxf8f6f4 and kind::mxf4 may leave out.
-int scale_vector(const Match& match, const TensorKind& kind) {
-  if (!kind.scaled()) return 0;
-  const bool most = match.has(".scale_vec::4X") || match.has(".block16");
-  return most ? kind.vectors.back() : kind.vectors.front();
-}
-
 }  // namespace
 
 /// An address of tensor memory in brackets: a register of 32 bits and an offset.
@@ -139,7 +132,10 @@ void FunctionResolver::tensor_transfer(const Match& match, TensorStatement& stat
   statement.reduction = reduction->reduction;
   statement.absolute = match.has(".abs");
   statement.nan = match.has(".NaN");
-  operation.results.push_back(result(operand(1), *catalogue::find_value_type(reduction->type.substr(1))));
+  const syntax::Operand& reduced_to = operand(1);  // which may stand in braces (ptxas 13.0)
+  const bool braced = reduced_to.kind == Kind::vector && reduced_to.items.size() == 1;
+  operation.results.push_back(
+      result(braced ? reduced_to.items.front() : reduced_to, *catalogue::find_value_type(reduction->type.substr(1))));
 }
 
 /// mma{.ws}{.sp} [d], a-desc or [a], b-desc{, [metadata]}, idesc, ... as TensorStatement says.
@@ -147,9 +143,9 @@ void FunctionResolver::tensor_product(const Match& match, TensorStatement& state
   const Target& target = *draft_.program.target;
   for (const std::string_view qualifier : match.qualifiers)
     if (const TensorKind* kind = find_tensor_kind(qualifier.substr(1))) statement.kind = kind;
-  statement.variant.sparse = match.has(".sp");
-  statement.variant.weights = match.has(".ws");
-  statement.variant.scale_vector = scale_vector(match, *statement.kind);
+  statement.variant = tensor_variant(*statement.kind, match.qualifiers);
+  if (statement.variant.sparse && statement.variant.weights && statement_->opcode.find(".sp") < statement_->opcode.find(".ws"))
+    fail(fmt::format("{}: .ws stands before .sp", statement_->opcode));
   check_product_target(match, target);
   const ValueType& descriptor = *catalogue::find_value_type("b64");
   operation.sources = {tensor_address(operand(0))};
