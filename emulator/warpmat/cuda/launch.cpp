@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include <warpmat/cuda/per_thread.h>
 #include <warpmat/cuda/registration.h>
 #include <warpmat/cuda/report.h>
+#include <warpmat/cuda/save.h>
 #include <warpmat/cuda/stream.h>
 #include <warpmat/ptx/program/code.h>
 
@@ -106,15 +108,18 @@ Error code_of(const KernelTrap& trap) {
   return cudaErrorLaunchFailure;
 }
 
-/// Runs a kernel to its end. Its output goes to standard output, its trap to standard error and into the context.
-void run(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
-         const std::vector<Argument>& arguments) {
+/// Runs a kernel to its end. Its output goes to standard output, its trap to standard error and into the context. Returns the launches that
+/// the kernel makes.
+std::vector<ChildLaunch> run_alone(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
+                                   const std::vector<Argument>& arguments) {
+  save_launch(context, function, kernel, config, arguments);
   LaunchRecord record{.config = &config};
   const auto start = std::chrono::steady_clock::now();
   std::optional<Profiler> profiler;
+  ChildLaunches children;
   try {
     const Settings& settings = context.settings;
-    LaunchOptions options{.jobs = settings.jobs, .schedule = settings.schedule, .checks = settings.checks};
+    LaunchOptions options{.jobs = settings.jobs, .schedule = settings.schedule, .checks = settings.checks, .children = &children};
     if (settings.profile) {
       profiler.emplace(kernel);
       options.observer_of_cluster = [&profiler](std::uint64_t) { return profiler->observer(); };
@@ -132,6 +137,53 @@ void run(Context& context, const Function& function, const Kernel& kernel, const
   if (!record.result.printed.empty()) std::fflush(stdout);
   for (const std::string& warning : record.result.warnings) say_once("warning: " + warning);
   record_launch(context, function, record);
+  return std::move(children.made);
+}
+
+/// The arguments of a launch from a kernel, which lie at the offsets of the parameters.
+std::vector<Argument> arguments_of(const code::Program& program, const ChildLaunch& child) {
+  std::vector<Argument> arguments;
+  for (const code::Parameter& parameter : program.parameters) {
+    const auto from = child.parameters.begin() + parameter.offset;
+    arguments.emplace_back(std::vector<std::uint8_t>(from, from + parameter.bytes));
+  }
+  return arguments;
+}
+
+/// A copy or fill that a kernel has left.
+void perform(Context& context, const ChildLaunch& child) {
+  const auto at = [&](std::uint64_t address) {
+    return context.space.any_bytes(reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address)), child.bytes);
+  };
+  if (child.bytes == 0) return;
+  if (child.kind == ChildLaunch::Kind::copy)
+    std::memmove(at(child.to), at(child.from), child.bytes);
+  else
+    std::memset(at(child.to), static_cast<int>(child.from), child.bytes);
+}
+
+/// Runs a kernel, then the launches that it makes, then those that they make: a legal order, as a kernel cannot wait for what it launches.
+void run(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
+         const std::vector<Argument>& arguments) {
+  constexpr std::uint64_t tail_stream = 3;
+  std::deque<ChildLaunch> waiting, tails;
+  const auto add = [&](std::vector<ChildLaunch> made) {
+    for (ChildLaunch& child : made) (child.stream == tail_stream ? tails : waiting).push_back(std::move(child));
+  };
+  add(run_alone(context, function, kernel, config, arguments));
+  while (!context.has_fault() && !(waiting.empty() && tails.empty())) {
+    std::deque<ChildLaunch>& from = waiting.empty() ? tails : waiting;
+    const ChildLaunch child = std::move(from.front());
+    from.pop_front();
+    if (child.kind != ChildLaunch::Kind::kernel) {
+      perform(context, child);
+      continue;
+    }
+    const Function& callee = function_in(*function.module, child.entry);
+    const Kernel& resolved = function.module->kernel(context, child.entry);
+    const LaunchConfig shape{.grid = child.grid, .block = child.block, .shared_bytes = child.shared_bytes};
+    add(run_alone(context, callee, resolved, shape, arguments_of(resolved.program(), child)));
+  }
 }
 
 /// Attributes of a launch: cudaLaunchAttributeID. Hints about time change no result.
