@@ -133,8 +133,8 @@ TEST_CASE("--save writes launches that warpmat launch executes to the same end",
   REQUIRE(saved.status == 0);
   // the second of three stores of 42, 43 and 44; each adds one to `total`, which starts with 5
   const std::string file = directory.path("saved") + "/2/launch.json";
-  const Outcome again = run_command({"launch", file, "--out", "cudaMallocManaged 2=" + directory.path("stored.npy"), "--out",
-                                     "total=" + directory.path("total.npy")});
+  const Outcome again = run_command(
+      {"launch", file, "--out", "cudaMallocManaged 2=" + directory.path("stored.npy"), "--out", "total=" + directory.path("total.npy")});
   INFO(again.err);
   CHECK(again.status == 0);
   const auto last_word = [&](const char* name) {

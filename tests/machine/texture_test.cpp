@@ -78,8 +78,7 @@ const std::vector<float> ramp{10, 20, 30, 40};
 
 TEST_CASE("point sampling takes the texel that has the coordinate", "[machine][texture]") {
   Memory m(ramp, 4);
-  CHECK(m.numbers(tex_1d, {{0}, {0.99f}, {1}, {3.5f}, {-7}, {4}, {100}, {NAN}}) ==
-        std::vector<float>{10, 10, 20, 40, 10, 40, 40, 10});
+  CHECK(m.numbers(tex_1d, {{0}, {0.99f}, {1}, {3.5f}, {-7}, {4}, {100}, {NAN}}) == std::vector<float>{10, 10, 20, 40, 10, 40, 40, 10});
   m.texture.normalised_coordinates = true;
   CHECK(m.numbers(tex_1d, {{0}, {0.25f}, {0.74f}, {0.99f}, {1}, {-0.1f}}) == std::vector<float>{10, 20, 30, 40, 40, 10});
 }

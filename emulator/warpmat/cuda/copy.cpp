@@ -172,9 +172,9 @@ GraphNode copy_node(Context& context, const Copy3D& copy) {
     if (in != nullptr) return end_in_array(context, in, {at.x * texel, at.y, at.z}, box);
     return end_in_memory(context, start(memory, at), {memory.pitch, memory.pitch * memory.ysize}, box, copy.kind, destination);
   };
-  GraphNode node = box.empty() ? empty_copy()
-                               : copy_node(end(copy.dstArray, copy.dstPtr, copy.dstPos, true),
-                                           end(copy.srcArray, copy.srcPtr, copy.srcPos, false), box);
+  GraphNode node =
+      box.empty() ? empty_copy()
+                  : copy_node(end(copy.dstArray, copy.dstPtr, copy.dstPos, true), end(copy.srcArray, copy.srcPtr, copy.srcPos, false), box);
   node.made_from = copy;
   return node;
 }

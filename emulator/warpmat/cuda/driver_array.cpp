@@ -166,8 +166,17 @@ Error copy_box(const DriverCopy3D* given, Stream* stream, bool waits) {
 Error copy_rows(const DriverCopy2D* given, Stream* stream, bool waits) {
   if (given == nullptr) return cudaErrorInvalidValue;
   const auto end = [](const CopyEnd& e) {
-    return CopyEnd3D{.x = e.x, .y = e.y, .z = 0, .level = 0, .memory = e.memory, .host = e.host, .device = e.device, .array = e.array,
-                     .reserved = nullptr, .pitch = e.pitch, .height = 0};
+    return CopyEnd3D{.x = e.x,
+                     .y = e.y,
+                     .z = 0,
+                     .level = 0,
+                     .memory = e.memory,
+                     .host = e.host,
+                     .device = e.device,
+                     .array = e.array,
+                     .reserved = nullptr,
+                     .pitch = e.pitch,
+                     .height = 0};
   };
   const DriverCopy3D copy{end(given->from), end(given->to), given->width, given->height, 1};
   return copy_box(&copy, stream, waits);
@@ -236,8 +245,8 @@ WARPMAT_CUDA_API int cuArray3DGetDescriptor_v2(ArrayDescription3D* description, 
       int number = 0;
       for (const FormatRow& row : formats)
         if (row.bits == found.format.x && row.kind == found.format.kind) number = row.format;
-      *description = {found.extent.width, found.extent.height, found.extent.depth, number,
-                      static_cast<unsigned>(channels_of(found.format)), found.flags};
+      *description = {found.extent.width, found.extent.height, found.extent.depth, number, static_cast<unsigned>(channels_of(found.format)),
+                      found.flags};
     });
   });
 }
@@ -313,7 +322,7 @@ WARPMAT_CUDA_API int cuTexObjectCreate(std::uint64_t* handle, const DriverResour
                                         : what.type == ResourceDescription::pitched ? &what.of.pitched.format
                                                                                     : nullptr;
     try {
-      const int bits = format != nullptr                                  ? format->x
+      const int bits = format != nullptr                         ? format->x
                        : what.type == ResourceDescription::array ? array_of(what.of.array).format.x
                                                                  : levels_of(what.of.mipmap).front()->format.x;
       if (bits == 32) read.read = 0;

@@ -21,7 +21,8 @@ struct MemoryProperties {  ///< CUmemAllocationProp
   unsigned char flags[8];
 };
 
-/// CUmemGenericAllocationHandle names one: bytes without an address. Their owners are the handle, as long as it is not released, and mappings.
+/// CUmemGenericAllocationHandle names one: bytes without an address. Their owners are the handle, as long as it is not released, and
+/// mappings.
 struct PhysicalMemory {
   MemoryProperties properties{};
   std::vector<std::uint8_t> bytes;
@@ -109,8 +110,7 @@ bool is_reserved(std::uint64_t address, std::uint64_t bytes) {
 }
 
 bool is_mapped(std::uint64_t address, std::uint64_t bytes) {
-  return std::ranges::any_of(all().mappings,
-                             [&](const auto& each) { return each.first < address + bytes && address < each.second.end(); });
+  return std::ranges::any_of(all().mappings, [&](const auto& each) { return each.first < address + bytes && address < each.second.end(); });
 }
 
 /// Visits the mappings of [address, address + bytes), which they must fill whole.
@@ -182,8 +182,7 @@ WARPMAT_CUDA_API int cuMemCreate(unsigned long long* handle, std::size_t bytes, 
 }
 
 WARPMAT_CUDA_API int cuMemRelease(unsigned long long handle) {
-  return in_context(
-      [&] { return call("cuMemRelease", [&](Context&) { require(all().handles.erase(handle) != 0); }); });
+  return in_context([&] { return call("cuMemRelease", [&](Context&) { require(all().handles.erase(handle) != 0); }); });
 }
 
 WARPMAT_CUDA_API int cuMemGetAllocationPropertiesFromHandle(MemoryProperties* properties, unsigned long long handle) {
@@ -201,8 +200,7 @@ WARPMAT_CUDA_API int cuMemRetainAllocationHandle(unsigned long long* handle, voi
     return call("cuMemRetainAllocationHandle", [&](Context&) {
       const auto at = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(address));
       require(handle != nullptr);
-      const auto found = std::ranges::find_if(
-          all().mappings, [&](const auto& each) { return at >= each.first && at < each.second.end(); });
+      const auto found = std::ranges::find_if(all().mappings, [&](const auto& each) { return at >= each.first && at < each.second.end(); });
       require(found != all().mappings.end());
       *handle = ++all().last_handle;
       all().handles[*handle] = found->second.memory;
@@ -228,7 +226,8 @@ WARPMAT_CUDA_API int cuMemSetAccess(DeviceAddress address, std::size_t bytes, co
   return change_mappings("cuMemSetAccess", [&](Context&) {
     require(access != nullptr && count != 0 && bytes != 0);
     for (std::size_t i = 0; i < count; ++i) {
-      require(access[i].location.type == on_device && (access[i].flags == no_access || access[i].flags == 1 || access[i].flags == read_and_write));
+      require(access[i].location.type == on_device &&
+              (access[i].flags == no_access || access[i].flags == 1 || access[i].flags == read_and_write));
       require_device(access[i].location.id);
     }
     for_mappings(address, bytes, [&](auto it) { it->second.accessible = access[count - 1].flags != no_access; });
@@ -248,8 +247,7 @@ WARPMAT_CUDA_API int cuMemGetAccess(unsigned long long* flags, const MemoryLocat
 }
 
 WARPMAT_CUDA_API int cuMemUnmap(DeviceAddress address, std::size_t bytes) {
-  return change_mappings("cuMemUnmap",
-                         [&](Context&) { for_mappings(address, bytes, [](auto it) { all().mappings.erase(it); }); });
+  return change_mappings("cuMemUnmap", [&](Context&) { for_mappings(address, bytes, [](auto it) { all().mappings.erase(it); }); });
 }
 
 }  // namespace warpmat::cuda

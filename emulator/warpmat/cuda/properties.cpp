@@ -32,11 +32,11 @@ DeviceProperties properties_of(const Device& device) {
   all.major = device.number / 10;
   all.minor = device.number % 10;
   // the Programming Guide's technical specifications; extents in the order of cudaDeviceProp
-  std::ranges::copy(std::initializer_list<int>{131072, 32768, 131072, 65536, 32768, 32768, 131072, 65000, 2097120, 32768, 32768,
-                                               16384,  16384, 16384,  8192,  8192,  32768, 32768,  32768, 2048,    32768, 32768,
-                                               2048,   32768, 2046,   32768, 131072, 65536, 16384, 16384, 16384,  32768, 2048,
-                                               32768,  32768, 2048,   32768, 32768, 2046},
-                    all.textures);
+  std::ranges::copy(
+      std::initializer_list<int>{131072, 32768, 131072, 65536, 32768, 32768, 131072, 65000, 2097120, 32768, 32768, 16384, 16384,
+                                 16384,  8192,  8192,   32768, 32768, 32768, 2048,   32768, 32768,   2048,  32768, 2046,  32768,
+                                 131072, 65536, 16384,  16384, 16384, 32768, 2048,   32768, 32768,   2048,  32768, 32768, 2046},
+      all.textures);
   all.textureAlignment = all.surfaceAlignment = 512;
   all.texturePitchAlignment = 32;
   all.multiProcessorCount = device.processors;
@@ -134,11 +134,9 @@ constexpr DeviceAttribute attributes[] = {
 
 /// Attributes that are limits of textures and surfaces: the number, and the place in DeviceProperties::textures.
 constexpr std::pair<int, int> texture_attributes[] = {
-    {21, 0},    {22, 2},    {23, 3},    {24, 11},    {25, 12},    {26, 13},    {27, 20},    {28, 21},
-    {29, 22},    {42, 18},    {43, 19},    {45, 9},    {46, 10},    {47, 14},    {48, 15},    {49, 16},
-    {52, 17},    {53, 23},    {54, 24},    {55, 25},    {56, 26},    {57, 27},    {58, 28},    {59, 29},
-    {60, 30},    {61, 31},    {62, 32},    {63, 33},    {64, 34},    {65, 35},    {66, 36},    {67, 37},
-    {68, 38},    {70, 6},    {71, 7},    {72, 8},    {73, 4},    {74, 5},    {77, 1},
+    {21, 0},  {22, 2},  {23, 3},  {24, 11}, {25, 12}, {26, 13}, {27, 20}, {28, 21}, {29, 22}, {42, 18}, {43, 19}, {45, 9},  {46, 10},
+    {47, 14}, {48, 15}, {49, 16}, {52, 17}, {53, 23}, {54, 24}, {55, 25}, {56, 26}, {57, 27}, {58, 28}, {59, 29}, {60, 30}, {61, 31},
+    {62, 32}, {63, 33}, {64, 34}, {65, 35}, {66, 36}, {67, 37}, {68, 38}, {70, 6},  {71, 7},  {72, 8},  {73, 4},  {74, 5},  {77, 1},
 };
 
 int attribute_of(const Device& device, int number) {

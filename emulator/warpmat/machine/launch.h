@@ -141,7 +141,7 @@ struct ChildLaunch {
   std::string entry = {};  ///< of the same module
   Dim3 grid = {}, block = {};
   std::uint32_t shared_bytes = 0;
-  std::uint64_t stream = 0;                    ///< as the kernel named it; 3: behind all others (cudaStreamTailLaunch)
+  std::uint64_t stream = 0;                   ///< as the kernel named it; 3: behind all others (cudaStreamTailLaunch)
   std::vector<std::uint8_t> parameters = {};  ///< at their offsets in the .param space, and bytes behind them
   std::uint64_t to = 0, from = 0, bytes = 0;  ///< of a copy; of a fill `from` is the value of each byte
 };

@@ -61,8 +61,8 @@ struct TextureReader::Axis {
 
 TextureReader::TextureReader(const Texture& texture, DeviceMemory& memory) : texture_(texture) {
   for (const Texture::Level& level : texture.levels) {
-    const std::uint64_t bytes = (level.depth - 1) * level.slice_pitch + (level.height - 1) * level.row_pitch +
-                                std::uint64_t{level.width} * texture.texel_bytes();
+    const std::uint64_t bytes =
+        (level.depth - 1) * level.slice_pitch + (level.height - 1) * level.row_pitch + std::uint64_t{level.width} * texture.texel_bytes();
     bytes_.push_back(memory.bytes(level.address, bytes).data());
   }
 }

@@ -23,14 +23,14 @@ struct Texture {
 
   Numbers numbers = Numbers::floating;
   std::uint8_t channel_bits = 32, channels = 1;
-  std::uint8_t dimensions = 1;          ///< without layers and faces
-  bool layered = false, cube = false;   ///< six faces; of a layered cube six for each layer
-  bool linear_memory = false;           ///< texels by their number alone; those outside are zero
-  bool surface = false;                 ///< for suld and sust, not for tex
-  std::vector<Level> levels;            ///< of a mipmap; else one
+  std::uint8_t dimensions = 1;         ///< without layers and faces
+  bool layered = false, cube = false;  ///< six faces; of a layered cube six for each layer
+  bool linear_memory = false;          ///< texels by their number alone; those outside are zero
+  bool surface = false;                ///< for suld and sust, not for tex
+  std::vector<Level> levels;           ///< of a mipmap; else one
 
   std::array<Address, 3> address{Address::clamp, Address::clamp, Address::clamp};
-  bool filters = false;                 ///< linear filtering; else the nearest texel
+  bool filters = false;  ///< linear filtering; else the nearest texel
   bool filters_levels = false;
   bool normalised_coordinates = false;  ///< from 0 to 1 over the texture
   bool reads_fractions = false;         ///< integers are read as floats from 0 or -1 to 1

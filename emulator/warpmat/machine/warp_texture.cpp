@@ -45,8 +45,9 @@ void WarpState::texture(const Operation& operation, LaneMask mask) {
     if (found == nullptr)
       trap(first, handle, "the handle names no texture or surface object, or one that was destroyed", KernelTrap::Kind::out_of_range);
     if (access.action != Action::query && found->surface != surface)
-      trap(first, handle, surface ? "the handle names a texture object; suld and sust take surface objects"
-                                  : "the handle names a surface object; tex and tld4 take texture objects");
+      trap(first, handle,
+           surface ? "the handle names a texture object; suld and sust take surface objects"
+                   : "the handle names a surface object; tex and tld4 take texture objects");
     LaneMask alike = 0;
     for_each_lane(rest, [&](std::size_t lane) { alike |= handles[lane] == handle ? lane_bit(static_cast<int>(lane)) : 0; });
     texture_lanes(operation, alike, *found);
@@ -59,8 +60,7 @@ void WarpState::texture(const Operation& operation, LaneMask mask) {
 void WarpState::texture_lanes(const Operation& operation, LaneMask lanes, const Texture& texture) {
   const TextureAccess& access = program_.texture_accesses[operation.detail];
   if (access.action == Action::query)
-    return for_each_lane(
-        lanes, [&](std::size_t lane) { write_word(operation, 0, static_cast<int>(lane), answer(texture, access.query)); });
+    return for_each_lane(lanes, [&](std::size_t lane) { write_word(operation, 0, static_cast<int>(lane), answer(texture, access.query)); });
   const auto must_be = [&](bool good, const char* what) {
     if (!good) trap(first_lane(lanes), std::nullopt, fmt::format("the object {}", what));
   };

@@ -250,12 +250,12 @@ struct TextureAccess {
   Action action = Action::fetch;
   std::uint8_t coordinates = 1;  ///< without the layer
   bool layered = false, cube = false;
-  bool integers = false;                   ///< the coordinates are s32, not f32
-  Level level = Level::base;               ///< fetch
-  std::uint8_t component = 0;              ///< gather
-  Query query = Query::width;              ///< query
-  Outside outside = Outside::trap;         ///< load, store: coordinates outside
-  std::uint8_t bytes = 4, vector = 1;      ///< load, store
+  bool integers = false;               ///< the coordinates are s32, not f32
+  Level level = Level::base;           ///< fetch
+  std::uint8_t component = 0;          ///< gather
+  Query query = Query::width;          ///< query
+  Outside outside = Outside::trap;     ///< load, store: coordinates outside
+  std::uint8_t bytes = 4, vector = 1;  ///< load, store
   int first_coordinate() const { return layered ? 2 : 1; }
   int first_behind() const { return first_coordinate() + coordinates; }
 };

@@ -18,8 +18,8 @@ struct Shape {
   std::uint8_t coordinates, listed;
   bool layered, cube;
 };
-constexpr std::array shapes{Shape{".1d", 1, 1, false, false},  Shape{".2d", 2, 2, false, false}, Shape{".3d", 3, 4, false, false},
-                            Shape{".a1d", 1, 2, true, false},  Shape{".a2d", 2, 4, true, false}, Shape{".cube", 3, 4, false, true},
+constexpr std::array shapes{Shape{".1d", 1, 1, false, false}, Shape{".2d", 2, 2, false, false}, Shape{".3d", 3, 4, false, false},
+                            Shape{".a1d", 1, 2, true, false}, Shape{".a2d", 2, 4, true, false}, Shape{".cube", 3, 4, false, true},
                             Shape{".acube", 3, 4, true, true}};
 
 struct QueryName {
