@@ -1,10 +1,12 @@
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include <fmt/core.h>
 
 #include "catch.h"
+#include "compressed_table.h"
 #include "paths.h"
 #include "tools/command.h"
 
@@ -125,6 +127,38 @@ TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slo
     CHECK(outcome.status == 0);
     CHECK_THAT(last_line(outcome.err), StartsWith("warpmat: sm_90a: "));
   }
+}
+
+TEST_CASE("textures and surfaces give what an H200 gave, but for what docs/programs.md lists", "[cuda][slow]") {
+  if (run_program("sh", {"-c", "command -v nvcc"}).status != 0) {
+    WARN("skipped: no nvcc in PATH");
+    return;
+  }
+  const TemporaryDirectory directory;
+  const std::string built = directory.path("textures"), source = source_path("tests/cuda/programs/textures.cu");
+  REQUIRE(run_program("nvcc", {"-arch=sm_90", "-std=c++17", "-cudart", "shared", "-o", built, source}).status == 0);
+  const Outcome outcome = run_cuda({built});
+  CHECK(outcome.status == 0);
+  CHECK_THAT(last_line(outcome.err), StartsWith("warpmat: sm_90a: assumed at the weakest: "));
+  const std::vector<std::string> theirs = read_compressed_lines(source_path("tests/vectors/textures/h200.txt.gz"));
+  std::vector<std::string> ours;
+  std::istringstream out(outcome.out);
+  for (std::string line; std::getline(out, line);) ours.push_back(line);
+  REQUIRE(ours.size() == theirs.size());
+  const auto is_assumed = [](const std::string& line) {  // linear filtering, levels, and what lies beside an edge
+    const std::string set = line.substr(0, line.find(','));
+    return set.find("linear") != std::string::npos || set.starts_with("levels") || set.starts_with("gradients") || set == "srgb" ||
+           set == "3d wrap" || set == "2d layered" || set == "edges 1000 normalized";
+  };
+  std::size_t equal = 0, must_be_equal = 0;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    if (ours[i] == theirs[i]) ++equal;
+    if (is_assumed(theirs[i])) continue;
+    ++must_be_equal;
+    if (ours[i] != theirs[i]) CHECK(ours[i] == theirs[i]);
+  }
+  CHECK(must_be_equal > 5000);
+  CHECK(equal == 12206);
 }
 
 TEST_CASE("--save writes launches that warpmat launch executes to the same end", "[cuda]") {

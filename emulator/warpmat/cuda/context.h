@@ -71,7 +71,7 @@ Error run_call(const char* name, bool synchronising, Body&& body) {
   if (!in_driver()) bind_primary_context();
   const std::lock_guard lock(state.mutex);
   if (synchronising) state.show_fault();
-  if (state.fault_seen() != cudaSuccess) return state.fault_seen();
+  if (state.fault_seen() != cudaSuccess) return last_error() = state.fault_seen();
   if (state.has_fault()) return cudaSuccess;  // what is enqueued behind a fault never runs
   try {
     body(state);

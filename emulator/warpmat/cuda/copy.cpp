@@ -34,7 +34,7 @@ bool is_host(CopyKind kind, bool destination) {
 }
 
 std::uint8_t* end_of_copy(Context& context, const void* at, std::size_t bytes, CopyKind kind, bool destination) {
-  if (kind == by_address) return context.space.any_bytes(at, bytes);
+  if (kind == by_address || kind == host_to_host) return context.space.any_bytes(at, bytes);
   return is_host(kind, destination) ? context.space.host_bytes(at, bytes) : context.space.device_bytes(at, bytes);
 }
 
@@ -88,7 +88,7 @@ void copy_box(Context& context, Stream* stream, void* to, Pitch to_pitch, const 
 
 void fill_box(Context& context, Stream* stream, void* to, Pitch pitch, int value, Box box) {
   if (box.empty()) return;
-  require(box.height == 1 || pitch.row >= box.width, cudaErrorInvalidPitchValue);
+  require(box.height == 1 || pitch.row >= box.width);
   std::uint8_t* const target = context.space.device_bytes(to, reach(box, pitch));
   const auto work = [=](Context&) {
     for (std::size_t z = 0; z < box.depth; ++z)

@@ -32,9 +32,9 @@ Dim3 dim3_of(const GridSize& size) {
 /// What the runtime refuses before a kernel begins.
 void check_shape(const Request& request) {
   const GridSize grid = request.grid, block = request.block;
-  require(grid.x - 1 < 0x7fffffff && grid.y - 1 < 65535 && grid.z - 1 < 65535, cudaErrorInvalidConfiguration);
-  require(block.x - 1 < 1024 && block.y - 1 < 1024 && block.z - 1 < 64, cudaErrorInvalidConfiguration);
-  require(block.x * block.y * block.z <= 1024, cudaErrorInvalidConfiguration);
+  require(grid.x - 1 < 0x7fffffff && grid.y - 1 < 65535 && grid.z - 1 < 65535);
+  require(block.x - 1 < 1024 && block.y - 1 < 1024 && block.z - 1 < 64);
+  require(block.x * block.y * block.z <= 1024);
 }
 
 void check_shared(const Context& context, const Request& request, const code::Program& program) {
@@ -51,13 +51,16 @@ void check_cluster(const Request& request, const code::Program& program) {
   require(blocks != 0 && blocks <= (request.function->non_portable_cluster ? 16 : most_portable_cluster), cudaErrorInvalidClusterSize);
   require(grid.x % size.x == 0 && grid.y % size.y == 0 && grid.z % size.z == 0, cudaErrorInvalidClusterSize);
   require(blocks == 1 || program.target->number >= 90, cudaErrorNotSupported);
+  const std::int64_t* const needed = program.limits.required_cluster;
+  const bool fits = needed[0] == 0 || (grid.x % needed[0] == 0 && grid.y % needed[1] == 0 && grid.z % needed[2] == 0);
+  require(fits, cudaErrorInvalidClusterSize);
 }
 
 void check_threads(const Request& request, const code::Program& program) {
   std::int64_t most = 1;
   for (const std::int64_t size : program.limits.max_threads) most *= std::min<std::int64_t>(size, 1025);
   const GridSize block = request.block;
-  require(most == 0 || std::int64_t{block.x} * block.y * block.z <= most, cudaErrorLaunchOutOfResources);
+  require(most == 0 || std::int64_t{block.x} * block.y * block.z <= most);
 }
 
 /// All blocks of a cooperative launch must be on the GPU at once.

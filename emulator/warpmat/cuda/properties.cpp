@@ -240,8 +240,12 @@ WARPMAT_CUDA_API Error cudaDeviceSynchronize() {
 }
 
 /// Frees nothing: programs reset the device at their end. It forgets no fault either.
+/// Behind a fault it succeeds, and the device is then not to be had, as on an H200.
 WARPMAT_CUDA_API Error cudaDeviceReset() {
-  return call(__func__, [](Context&) {});
+  Context& state = context();
+  const std::lock_guard lock(state.mutex);
+  if (state.has_fault()) state.set_fault(cudaErrorDevicesUnavailable);
+  return cudaSuccess;
 }
 
 WARPMAT_CUDA_API Error cudaSetDeviceFlags(unsigned flags) {
@@ -258,7 +262,7 @@ WARPMAT_CUDA_API Error cudaGetDeviceFlags(unsigned* flags) {
 WARPMAT_CUDA_API Error cudaDeviceGetLimit(std::size_t* value, int limit) {
   return call(__func__, [&](Context&) {
     require(value != nullptr);
-    require(limits().contains(limit), cudaErrorUnsupportedLimit);
+    require(limits().contains(limit));
     *value = limits().at(limit);
   });
 }
@@ -266,7 +270,7 @@ WARPMAT_CUDA_API Error cudaDeviceGetLimit(std::size_t* value, int limit) {
 WARPMAT_CUDA_API Error cudaDeviceSetLimit(int limit, std::size_t value) {
   return call(__func__, [&](Context& context) {
     constexpr int heap_bytes = 2;
-    require(limits().contains(limit), cudaErrorUnsupportedLimit);
+    require(limits().contains(limit));
     if (limit == heap_bytes) set_heap_bytes(context, value);
     limits()[limit] = value;
   });
@@ -309,12 +313,12 @@ WARPMAT_CUDA_API Error cudaDeviceCanAccessPeer(int* can, int device, int peer) {
 }
 
 /// There is one device, and none is its own peer.
-WARPMAT_CUDA_API Error cudaDeviceEnablePeerAccess(int, unsigned) {
-  return call(__func__, [](Context&) { throw ApiError(cudaErrorInvalidDevice); });
+WARPMAT_CUDA_API Error cudaDeviceEnablePeerAccess(int device, unsigned) {
+  return call(__func__, [&](Context&) { throw ApiError(device == 0 ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice); });
 }
 
-WARPMAT_CUDA_API Error cudaDeviceDisablePeerAccess(int) {
-  return call(__func__, [](Context&) { throw ApiError(cudaErrorInvalidDevice); });
+WARPMAT_CUDA_API Error cudaDeviceDisablePeerAccess(int device) {
+  return call(__func__, [&](Context&) { throw ApiError(device == 0 ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice); });
 }
 
 /// Of two devices: there is one.

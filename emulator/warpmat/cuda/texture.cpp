@@ -12,7 +12,6 @@ namespace warpmat::cuda {
 namespace {
 
 constexpr std::uint64_t memory_alignment = 512, pitch_alignment = 32;
-constexpr unsigned surface_flag = 2;
 
 struct Object {
   ResourceDescription resource;
@@ -107,7 +106,7 @@ void set_sampling(Texture& texture, const TextureDescription& how) {
   texture.normalised_coordinates = how.normalised != 0;
   texture.reads_fractions = how.read == 1 && texture.numbers != Texture::Numbers::floating;
   require(!texture.reads_fractions || texture.channel_bits < 32);
-  require(!texture.filters || texture.reads_fractions || texture.numbers == Texture::Numbers::floating);
+  require(!texture.filters || texture.reads_fractions || texture.numbers == Texture::Numbers::floating, cudaErrorInvalidFilterSetting);
   texture.srgb = how.srgb != 0 && texture.reads_fractions && texture.channel_bits == 8;
   std::ranges::copy(how.border, texture.border.begin());
   texture.level_bias = how.level_bias;
@@ -152,7 +151,8 @@ void put(Value* to, const Value& value) {
 WARPMAT_CUDA_API Error cudaCreateTextureObject(std::uint64_t* handle, const ResourceDescription* resource, const TextureDescription* how,
                                                const ResourceView* view) {
   return call(__func__, [&](Context& context) {
-    require(handle != nullptr && resource != nullptr && how != nullptr);
+    require(handle != nullptr && resource != nullptr);
+    require(how != nullptr, cudaErrorInvalidResourceHandle);
     Texture texture;
     set_resource(context, texture, *resource);
     set_sampling(texture, *how);
@@ -169,7 +169,6 @@ WARPMAT_CUDA_API Error cudaDestroyTextureObject(std::uint64_t handle) {
 WARPMAT_CUDA_API Error cudaCreateSurfaceObject(std::uint64_t* handle, const ResourceDescription* resource) {
   return call(__func__, [&](Context& context) {
     require(handle != nullptr && resource != nullptr && resource->type == ResourceDescription::array);
-    require((array_of(resource->of.array).flags & surface_flag) != 0);
     Texture texture;
     texture.surface = true;
     set_resource(context, texture, *resource);

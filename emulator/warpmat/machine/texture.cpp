@@ -71,13 +71,13 @@ std::uint8_t* TextureReader::bytes(std::uint64_t x, std::uint64_t y, std::uint64
   return bytes_[0] + z * texture_.levels[0].slice_pitch + y * texture_.levels[0].row_pitch + x;
 }
 
-/// A texel's words. Channels that it lacks are zero, alpha one; a fraction or half is a float.
+/// A texel's words. Channels that it lacks are zero, as on an H200; a fraction or half is a float.
 std::array<std::uint32_t, 4> TextureReader::words(std::size_t level, const std::array<std::int64_t, 3>& at) const {
-  const bool floats = texture_.numbers == Texture::Numbers::floating || texture_.reads_fractions;
-  std::array<std::uint32_t, 4> out{0, 0, 0, floats ? std::bit_cast<std::uint32_t>(1.0f) : 1};
+  std::array<std::uint32_t, 4> out{};
   const Texture::Level& from = texture_.levels[level];
   if (std::ranges::find(at, outside) != at.end()) {
-    for (std::size_t c = 0; c < 4; ++c) out[c] = texture_.linear_memory ? 0 : std::bit_cast<std::uint32_t>(texture_.border[c]);
+    if (texture_.linear_memory) return out;
+    for (std::size_t c = 0; c < texture_.channels; ++c) out[c] = std::bit_cast<std::uint32_t>(texture_.border[c]);
     return out;
   }
   const std::uint8_t* const texel = bytes_[level] + static_cast<std::uint64_t>(at[2]) * from.slice_pitch +
