@@ -11,6 +11,7 @@
 #include <thread>
 
 #include <warpmat/ptx/diagnostic.h>
+#include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/readable_name.h>
 
 #include "gpu/compare/compare_kernels.h"
@@ -107,6 +108,15 @@ void add_elements(BufferDifference& difference, const std::vector<std::uint64_t>
   }
 }
 
+/// Throws std::invalid_argument for a kernel that needs more of its program than a recorded launch has.
+void must_be_alone(const code::Program& program) {
+  using Target = code::Call::Target;
+  if (!program.texture_accesses.empty()) throw std::invalid_argument("it reads texture or surface objects, which are not recorded");
+  for (const code::Call& call : program.calls)
+    if (call.target == Target::prepare_launch || call.target == Target::copy || call.target == Target::fill)
+      throw std::invalid_argument("it launches kernels or copies, which are not recorded");
+}
+
 }  // namespace
 
 const Kernel& LaunchComparer::kernel(const RecordedLaunch& launch, const std::string& target) {
@@ -185,6 +195,7 @@ Comparison LaunchComparer::compare(const RecordedLaunch& launch, const std::stri
   const auto start = std::chrono::steady_clock::now();
   try {
     const Kernel& executed = kernel(launch, options_.target.empty() ? target : options_.target);
+    must_be_alone(executed.program());
     const Run first = run(launch, executed, 0);
     compare(launch, executed, first, comparison);
     comparison.printed = first.printed;

@@ -31,7 +31,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct CudaOptions {
-  std::string target = "sm_90a", checks = usual_checks, report;
+  std::string target = "sm_90a", checks = usual_checks, report, save;
   int jobs = 1, processors = 0;
   std::uint64_t schedule = 0;
   bool leaks = false;
@@ -137,6 +137,7 @@ Variables variables_of(const CudaOptions& options, const std::filesystem::path& 
           {"WARPMAT_CUDA_SMS", std::to_string(options.processors)},
           {"WARPMAT_CUDA_LEAKS", options.leaks ? "1" : "0"},
           {"WARPMAT_CUDA_REPORT", record.string()},
+          {"WARPMAT_CUDA_SAVE", options.save.empty() ? "" : std::filesystem::absolute(options.save).string()},
           {"WARPMAT_CUDA_PROFILE", options.profile.empty() ? "0" : "1"}};
 }
 
@@ -190,6 +191,8 @@ void add_cuda(Command app) {
   command.add_flag("--leaks", options->leaks, "List what the program has not freed");
   command.add_option("--report", options->report, "Write each launch as JSON: kernel, grid, operations, time, warnings")
       .type_name("FILE.json");
+  command.add_option("--save", options->save, "Write each launch with its buffers as DIR/N/launch.json, which 'warpmat launch' takes")
+      .type_name("DIR");
   add_profile_flag(command, options->profile);
   add_label_flags(command, options->labels);
   command.footer(

@@ -16,7 +16,8 @@ namespace warpmat::cuda {
 namespace {
 
 // Between what Linux gives to programs: above their code without PIE and AddressSanitizer's shadow, below their code with PIE.
-constexpr std::uint64_t device_start = 0x2000'0000'0000, shared_start = 0x4000'0000'0000, shared_end = 0x5000'0000'0000;
+constexpr std::uint64_t device_start = 0x2000'0000'0000, shared_start = 0x4000'0000'0000, virtual_start = 0x4800'0000'0000,
+                        shared_end = 0x5000'0000'0000;
 
 void* pointer(std::uint64_t address) {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
@@ -47,7 +48,8 @@ void map_pages(std::uint64_t address, std::uint64_t bytes, int protection) {
 
 }  // namespace
 
-AddressSpace::AddressSpace(std::uint64_t total) : memory_(device_start), total_(total), next_shared_(shared_start) {
+AddressSpace::AddressSpace(std::uint64_t total)
+    : memory_(device_start), total_(total), next_shared_(shared_start), next_virtual_(virtual_start) {
   reserve(device_start, shared_end - device_start);
   for (const code::Space space : {code::Space::shared, code::Space::local, code::Space::param})
     reserve(code::window_start(space), code::window_bytes);
@@ -56,9 +58,16 @@ AddressSpace::AddressSpace(std::uint64_t total) : memory_(device_start), total_(
 std::uint64_t AddressSpace::map_shared(std::uint64_t bytes) {
   constexpr std::uint64_t gap = 64 << 10;
   const std::uint64_t address = next_shared_;
-  require(whole_pages(bytes) < shared_end - address, cudaErrorMemoryAllocation);
+  require(whole_pages(bytes) < virtual_start - address, cudaErrorMemoryAllocation);
   map_pages(address, bytes, PROT_READ | PROT_WRITE);
   next_shared_ = address + (bytes + 2 * gap - 1) / gap * gap;
+  return address;
+}
+
+std::uint64_t AddressSpace::reserve_addresses(std::uint64_t bytes, std::uint64_t alignment) {
+  const std::uint64_t address = (next_virtual_ + alignment - 1) / alignment * alignment;
+  require(address < shared_end && bytes < shared_end - address, cudaErrorMemoryAllocation);
+  next_virtual_ = address + bytes + alignment;
   return address;
 }
 

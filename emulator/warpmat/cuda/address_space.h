@@ -41,6 +41,9 @@ class AddressSpace {
   /// Either of them, as cudaMemcpyDefault asks for.
   std::uint8_t* any_bytes(const void* address, std::uint64_t count);
 
+  /// Addresses that nothing else gets, a multiple of `alignment`, for virtual memory management. Throws ApiError where there are no more.
+  std::uint64_t reserve_addresses(std::uint64_t bytes, std::uint64_t alignment);
+
   /// Says which pool the allocation that begins at `address` is from.
   void set_pool(std::uint64_t address, const void* pool) { allocations_.at(address).pool = pool; }
 
@@ -61,7 +64,7 @@ class AddressSpace {
 
   DeviceMemory memory_;
   std::map<std::uint64_t, Allocation> allocations_;  ///< by address
-  std::uint64_t total_, used_ = 0, next_shared_, count_ = 0;
+  std::uint64_t total_, used_ = 0, next_shared_, next_virtual_, count_ = 0;
 };
 
 }  // namespace warpmat::cuda

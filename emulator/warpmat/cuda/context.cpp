@@ -58,6 +58,7 @@ Settings read_settings() {
           .checks = checks_of("WARPMAT_CUDA_CHECK"),
           .processors = number("WARPMAT_CUDA_SMS", 0, 1024),
           .report = std::string(variable("WARPMAT_CUDA_REPORT")),
+          .save = std::string(variable("WARPMAT_CUDA_SAVE")),
           .leaks = number("WARPMAT_CUDA_LEAKS", 0, 1) == 1,
           .profile = number("WARPMAT_CUDA_PROFILE", 0, 1) == 1};
 }

@@ -20,6 +20,7 @@ struct Settings {
   Checks checks;                   ///< WARPMAT_CUDA_CHECK: names separated by commas, all or none
   int processors = 0;              ///< WARPMAT_CUDA_SMS; 0: the GPU's
   std::string report;              ///< WARPMAT_CUDA_REPORT: a folder for the record of the launches; empty: none
+  std::string save;                ///< WARPMAT_CUDA_SAVE: a folder that gets a launch.json for each launch; empty: none
   bool leaks = false;              ///< WARPMAT_CUDA_LEAKS, 1: what is not freed is listed at the end
   bool profile = false;            ///< WARPMAT_CUDA_PROFILE, 1: the record has the profile of each launch
 };
@@ -70,7 +71,7 @@ Error run_call(const char* name, bool synchronising, Body&& body) {
   if (!in_driver()) bind_primary_context();
   const std::lock_guard lock(state.mutex);
   if (synchronising) state.show_fault();
-  if (state.fault_seen() != cudaSuccess) return state.fault_seen();
+  if (state.fault_seen() != cudaSuccess) return last_error() = state.fault_seen();
   if (state.has_fault()) return cudaSuccess;  // what is enqueued behind a fault never runs
   try {
     body(state);

@@ -88,8 +88,7 @@ WARPMAT_CUDA_API const char* cudaGetErrorString(int code) {
 }
 
 WARPMAT_CUDA_API Error cudaPeekAtLastError() {
-  const Error sticky = context().fault_seen();
-  return sticky != cudaSuccess ? sticky : last_error();
+  return last_error();
 }
 
 WARPMAT_CUDA_API Error cudaGetLastError() {

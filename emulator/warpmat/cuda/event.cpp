@@ -57,8 +57,9 @@ WARPMAT_CUDA_API Error cudaEventRecordWithFlags(Event* event, Stream* stream, un
 }
 
 /// Of an event that is recorded in a capture, the stream joins the capture.
-WARPMAT_CUDA_API Error cudaStreamWaitEvent(Stream* handle, Event* event, unsigned) {
+WARPMAT_CUDA_API Error cudaStreamWaitEvent(Stream* handle, Event* event, unsigned flags) {
   return enqueue(__func__, [&](Context&) {
+    require(flags <= 1);
     const Event& waited = event_of(event);
     Stream& stream = stream_of(handle);
     if (waited.capture == nullptr) return;

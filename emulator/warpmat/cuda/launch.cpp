@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include <warpmat/cuda/per_thread.h>
 #include <warpmat/cuda/registration.h>
 #include <warpmat/cuda/report.h>
+#include <warpmat/cuda/save.h>
 #include <warpmat/cuda/stream.h>
 #include <warpmat/ptx/program/code.h>
 
@@ -30,9 +32,9 @@ Dim3 dim3_of(const GridSize& size) {
 /// What the runtime refuses before a kernel begins.
 void check_shape(const Request& request) {
   const GridSize grid = request.grid, block = request.block;
-  require(grid.x - 1 < 0x7fffffff && grid.y - 1 < 65535 && grid.z - 1 < 65535, cudaErrorInvalidConfiguration);
-  require(block.x - 1 < 1024 && block.y - 1 < 1024 && block.z - 1 < 64, cudaErrorInvalidConfiguration);
-  require(block.x * block.y * block.z <= 1024, cudaErrorInvalidConfiguration);
+  require(grid.x - 1 < 0x7fffffff && grid.y - 1 < 65535 && grid.z - 1 < 65535);
+  require(block.x - 1 < 1024 && block.y - 1 < 1024 && block.z - 1 < 64);
+  require(block.x * block.y * block.z <= 1024);
 }
 
 void check_shared(const Context& context, const Request& request, const code::Program& program) {
@@ -49,13 +51,16 @@ void check_cluster(const Request& request, const code::Program& program) {
   require(blocks != 0 && blocks <= (request.function->non_portable_cluster ? 16 : most_portable_cluster), cudaErrorInvalidClusterSize);
   require(grid.x % size.x == 0 && grid.y % size.y == 0 && grid.z % size.z == 0, cudaErrorInvalidClusterSize);
   require(blocks == 1 || program.target->number >= 90, cudaErrorNotSupported);
+  const std::int64_t* const needed = program.limits.required_cluster;
+  const bool fits = needed[0] == 0 || (grid.x % needed[0] == 0 && grid.y % needed[1] == 0 && grid.z % needed[2] == 0);
+  require(fits, cudaErrorInvalidClusterSize);
 }
 
 void check_threads(const Request& request, const code::Program& program) {
   std::int64_t most = 1;
   for (const std::int64_t size : program.limits.max_threads) most *= std::min<std::int64_t>(size, 1025);
   const GridSize block = request.block;
-  require(most == 0 || std::int64_t{block.x} * block.y * block.z <= most, cudaErrorLaunchOutOfResources);
+  require(most == 0 || std::int64_t{block.x} * block.y * block.z <= most);
 }
 
 /// All blocks of a cooperative launch must be on the GPU at once.
@@ -106,15 +111,18 @@ Error code_of(const KernelTrap& trap) {
   return cudaErrorLaunchFailure;
 }
 
-/// Runs a kernel to its end. Its output goes to standard output, its trap to standard error and into the context.
-void run(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
-         const std::vector<Argument>& arguments) {
+/// Runs a kernel to its end. Its output goes to standard output, its trap to standard error and into the context. Returns the launches that
+/// the kernel makes.
+std::vector<ChildLaunch> run_alone(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
+                                   const std::vector<Argument>& arguments) {
+  save_launch(context, function, kernel, config, arguments);
   LaunchRecord record{.config = &config};
   const auto start = std::chrono::steady_clock::now();
   std::optional<Profiler> profiler;
+  ChildLaunches children;
   try {
     const Settings& settings = context.settings;
-    LaunchOptions options{.jobs = settings.jobs, .schedule = settings.schedule, .checks = settings.checks};
+    LaunchOptions options{.jobs = settings.jobs, .schedule = settings.schedule, .checks = settings.checks, .children = &children};
     if (settings.profile) {
       profiler.emplace(kernel);
       options.observer_of_cluster = [&profiler](std::uint64_t) { return profiler->observer(); };
@@ -132,6 +140,53 @@ void run(Context& context, const Function& function, const Kernel& kernel, const
   if (!record.result.printed.empty()) std::fflush(stdout);
   for (const std::string& warning : record.result.warnings) say_once("warning: " + warning);
   record_launch(context, function, record);
+  return std::move(children.made);
+}
+
+/// The arguments of a launch from a kernel, which lie at the offsets of the parameters.
+std::vector<Argument> arguments_of(const code::Program& program, const ChildLaunch& child) {
+  std::vector<Argument> arguments;
+  for (const code::Parameter& parameter : program.parameters) {
+    const auto from = child.parameters.begin() + parameter.offset;
+    arguments.emplace_back(std::vector<std::uint8_t>(from, from + parameter.bytes));
+  }
+  return arguments;
+}
+
+/// A copy or fill that a kernel has left.
+void perform(Context& context, const ChildLaunch& child) {
+  const auto at = [&](std::uint64_t address) {
+    return context.space.any_bytes(reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address)), child.bytes);
+  };
+  if (child.bytes == 0) return;
+  if (child.kind == ChildLaunch::Kind::copy)
+    std::memmove(at(child.to), at(child.from), child.bytes);
+  else
+    std::memset(at(child.to), static_cast<int>(child.from), child.bytes);
+}
+
+/// Runs a kernel, then the launches that it makes, then those that they make: a legal order, as a kernel cannot wait for what it launches.
+void run(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
+         const std::vector<Argument>& arguments) {
+  constexpr std::uint64_t tail_stream = 3;
+  std::deque<ChildLaunch> waiting, tails;
+  const auto add = [&](std::vector<ChildLaunch> made) {
+    for (ChildLaunch& child : made) (child.stream == tail_stream ? tails : waiting).push_back(std::move(child));
+  };
+  add(run_alone(context, function, kernel, config, arguments));
+  while (!context.has_fault() && !(waiting.empty() && tails.empty())) {
+    std::deque<ChildLaunch>& from = waiting.empty() ? tails : waiting;
+    const ChildLaunch child = std::move(from.front());
+    from.pop_front();
+    if (child.kind != ChildLaunch::Kind::kernel) {
+      perform(context, child);
+      continue;
+    }
+    const Function& callee = function_in(*function.module, child.entry);
+    const Kernel& resolved = function.module->kernel(context, child.entry);
+    const LaunchConfig shape{.grid = child.grid, .block = child.block, .shared_bytes = child.shared_bytes};
+    add(run_alone(context, callee, resolved, shape, arguments_of(resolved.program(), child)));
+  }
 }
 
 /// Attributes of a launch: cudaLaunchAttributeID. Hints about time change no result.

@@ -83,7 +83,7 @@ WARPMAT_CUDA_API Error cudaMalloc3D(PitchedPointer* pitched, Extent extent) {
 
 WARPMAT_CUDA_API Error cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags) {
   return call(__func__, [&](Context& context) {
-    require(bytes != 0 && (flags == 1 || flags == 2));
+    require(flags == 1 || flags == 2);
     allocate(context, pointer, bytes, Kind::managed, "cudaMallocManaged", flags);
   });
 }
@@ -114,7 +114,8 @@ WARPMAT_CUDA_API Error cudaFreeHost(void* pointer) {
 
 WARPMAT_CUDA_API Error cudaHostRegister(void* memory, std::size_t bytes, unsigned flags) {
   return call(__func__, [&](Context& context) {
-    require((flags & ~register_flags) == 0);
+    const Allocation* const found = context.space.find(memory);
+    require((flags & ~register_flags) == 0 && (found == nullptr || found->kind == Kind::registered));
     context.space.add(memory, bytes, flags);
   });
 }
@@ -122,7 +123,9 @@ WARPMAT_CUDA_API Error cudaHostRegister(void* memory, std::size_t bytes, unsigne
 WARPMAT_CUDA_API Error cudaHostUnregister(void* memory) {
   return call(__func__, [&](Context& context) {
     require(memory != nullptr);
-    context.space.release(address_of(memory), {Kind::registered}, cudaErrorHostMemoryNotRegistered);
+    const Allocation* const found = context.space.find(memory);
+    const bool inside = found != nullptr && found->kind == Kind::registered && found->address != address_of(memory);
+    context.space.release(address_of(memory), {Kind::registered}, inside ? cudaErrorInvalidValue : cudaErrorHostMemoryNotRegistered);
   });
 }
 
@@ -143,9 +146,8 @@ WARPMAT_CUDA_API Error cudaHostGetFlags(unsigned* flags, void* host) {
 
 WARPMAT_CUDA_API Error cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return call(__func__, [&](Context& context) {
-    require(free != nullptr && total != nullptr);
-    *free = context.space.free_bytes();
-    *total = context.space.total_bytes();
+    if (free != nullptr) *free = context.space.free_bytes();
+    if (total != nullptr) *total = context.space.total_bytes();
   });
 }
 

@@ -89,7 +89,7 @@ WARPMAT_CUDA_API Error cudaMallocFromPoolAsync(void** pointer, std::size_t bytes
 WARPMAT_CUDA_API Error cudaFreeAsync(void* pointer, Stream* stream) {
   return call(__func__, [&](Context& context) {
     if (captures(stream)) return submit(context, stream, free_node(context, pointer));
-    if (is_of_graph(context, pointer)) return;
+    if (pointer == nullptr || is_of_graph(context, pointer)) return;
     const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(pointer));
     context.space.release(address, {Allocation::Kind::device}, cudaErrorInvalidValue);
   });

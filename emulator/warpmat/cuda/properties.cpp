@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include <warpmat/cuda/context.h>
 
@@ -30,6 +31,12 @@ DeviceProperties properties_of(const Device& device) {
   all.totalConstMem = 64 << 10;
   all.major = device.number / 10;
   all.minor = device.number % 10;
+  // the Programming Guide's technical specifications; extents in the order of cudaDeviceProp
+  std::ranges::copy(
+      std::initializer_list<int>{131072, 32768, 131072, 65536, 32768, 32768, 131072, 65000, 2097120, 32768, 32768, 16384, 16384,
+                                 16384,  8192,  8192,   32768, 32768, 32768, 2048,   32768, 32768,   2048,  32768, 2046,  32768,
+                                 131072, 65536, 16384,  16384, 16384, 32768, 2048,   32768, 32768,   2048,  32768, 32768, 2046},
+      all.textures);
   all.textureAlignment = all.surfaceAlignment = 512;
   all.texturePitchAlignment = 32;
   all.multiProcessorCount = device.processors;
@@ -125,6 +132,13 @@ constexpr DeviceAttribute attributes[] = {
 #undef WARPMAT_CUDA_INT
 #undef WARPMAT_CUDA_SIZE
 
+/// Attributes that are limits of textures and surfaces: the number, and the place in DeviceProperties::textures.
+constexpr std::pair<int, int> texture_attributes[] = {
+    {21, 0},  {22, 2},  {23, 3},  {24, 11}, {25, 12}, {26, 13}, {27, 20}, {28, 21}, {29, 22}, {42, 18}, {43, 19}, {45, 9},  {46, 10},
+    {47, 14}, {48, 15}, {49, 16}, {52, 17}, {53, 23}, {54, 24}, {55, 25}, {56, 26}, {57, 27}, {58, 28}, {59, 29}, {60, 30}, {61, 31},
+    {62, 32}, {63, 33}, {64, 34}, {65, 35}, {66, 36}, {67, 37}, {68, 38}, {70, 6},  {71, 7},  {72, 8},  {73, 4},  {74, 5},  {77, 1},
+};
+
 int attribute_of(const Device& device, int number) {
   switch (number) {
     case 13: return device.clock_khz;
@@ -132,13 +146,17 @@ int attribute_of(const Device& device, int number) {
     case 15: return 1;                                 // copies overlap with kernels
     case 17: return 0;                                 // no limit of a kernel's time
     case 20: return 0;                                 // compute mode: default
+    case 69: return 1 << 28;                           // texels of a texture of linear memory
+    case 102: return 1;                                // virtual memory management
     case 87: return device.number % 10 == 0 ? 2 : 32;  // the ratio of f32 to f64 speed
     default: break;
   }
+  const auto* const limit = std::ranges::find(texture_attributes, number, &std::pair<int, int>::first);
+  if (limit != std::end(texture_attributes)) return properties_of(device).textures[limit->second];
   const auto* const found = std::ranges::find(attributes, number, &DeviceAttribute::number);
   if (found == std::end(attributes)) {
     require(number >= 1 && number <= 147);
-    return 0;  // textures and what else this device lacks
+    return 0;  // what this device lacks
   }
   const DeviceProperties all = properties_of(device);
   const char* const at = reinterpret_cast<const char*>(&all) + found->offset;
@@ -222,8 +240,12 @@ WARPMAT_CUDA_API Error cudaDeviceSynchronize() {
 }
 
 /// Frees nothing: programs reset the device at their end. It forgets no fault either.
+/// Behind a fault it succeeds, and the device is then not to be had, as on an H200.
 WARPMAT_CUDA_API Error cudaDeviceReset() {
-  return call(__func__, [](Context&) {});
+  Context& state = context();
+  const std::lock_guard lock(state.mutex);
+  if (state.has_fault()) state.set_fault(cudaErrorDevicesUnavailable);
+  return cudaSuccess;
 }
 
 WARPMAT_CUDA_API Error cudaSetDeviceFlags(unsigned flags) {
@@ -240,7 +262,7 @@ WARPMAT_CUDA_API Error cudaGetDeviceFlags(unsigned* flags) {
 WARPMAT_CUDA_API Error cudaDeviceGetLimit(std::size_t* value, int limit) {
   return call(__func__, [&](Context&) {
     require(value != nullptr);
-    require(limits().contains(limit), cudaErrorUnsupportedLimit);
+    require(limits().contains(limit));
     *value = limits().at(limit);
   });
 }
@@ -248,7 +270,7 @@ WARPMAT_CUDA_API Error cudaDeviceGetLimit(std::size_t* value, int limit) {
 WARPMAT_CUDA_API Error cudaDeviceSetLimit(int limit, std::size_t value) {
   return call(__func__, [&](Context& context) {
     constexpr int heap_bytes = 2;
-    require(limits().contains(limit), cudaErrorUnsupportedLimit);
+    require(limits().contains(limit));
     if (limit == heap_bytes) set_heap_bytes(context, value);
     limits()[limit] = value;
   });
@@ -291,12 +313,12 @@ WARPMAT_CUDA_API Error cudaDeviceCanAccessPeer(int* can, int device, int peer) {
 }
 
 /// There is one device, and none is its own peer.
-WARPMAT_CUDA_API Error cudaDeviceEnablePeerAccess(int, unsigned) {
-  return call(__func__, [](Context&) { throw ApiError(cudaErrorInvalidDevice); });
+WARPMAT_CUDA_API Error cudaDeviceEnablePeerAccess(int device, unsigned) {
+  return call(__func__, [&](Context&) { throw ApiError(device == 0 ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice); });
 }
 
-WARPMAT_CUDA_API Error cudaDeviceDisablePeerAccess(int) {
-  return call(__func__, [](Context&) { throw ApiError(cudaErrorInvalidDevice); });
+WARPMAT_CUDA_API Error cudaDeviceDisablePeerAccess(int device) {
+  return call(__func__, [&](Context&) { throw ApiError(device == 0 ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice); });
 }
 
 /// Of two devices: there is one.

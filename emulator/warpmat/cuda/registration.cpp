@@ -130,7 +130,7 @@ Function& function_of(const void* handle) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   if (const auto found = all.stubs.find(handle); found != all.stubs.end()) return *found->second;
-  require(all.handles.contains(handle), cudaErrorInvalidDeviceFunction);
+  require(all.handles.contains(handle), handle == nullptr ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidResourceHandle);
   return *static_cast<Function*>(const_cast<void*>(handle));
 }
 

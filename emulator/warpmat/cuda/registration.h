@@ -27,6 +27,8 @@ class DeviceModule {
   std::uint64_t variable(Context& context, const std::string& name);
   /// The bytes of that variable.
   std::uint64_t variable_bytes(Context& context, const std::string& name);
+  /// Its PTX. Throws the same.
+  const std::string& text(Context& context) { return static_cast<void>(module(context)), text_; }
   /// The file of its PTX in the folder of Settings::report: written once, at the first launch.
   const std::string& file(Context& context);
 

@@ -1,14 +1,204 @@
-#include <warpmat/cuda/types.h>
+// Texture and surface objects.
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include <warpmat/cuda/array.h>
+#include <warpmat/machine/texture.h>
 
 namespace warpmat::cuda {
+namespace {
 
-struct ChannelFormat {  ///< cudaChannelFormatDesc
-  int x, y, z, w, kind;
+constexpr std::uint64_t memory_alignment = 512, pitch_alignment = 32;
+
+struct Object {
+  ResourceDescription resource;
+  TextureDescription how;
+  std::optional<ResourceView> view;
 };
 
-/// The one function for textures that needs no texture.
-WARPMAT_CUDA_API ChannelFormat cudaCreateChannelDesc(int x, int y, int z, int w, int kind) {
-  return {x, y, z, w, kind};
+/// The objects by their handles, as programs described them.
+std::map<std::uint64_t, Object>& objects() {
+  static auto* const all = new std::map<std::uint64_t, Object>;
+  return *all;
+}
+
+Texture::Level level_of(const Array& array) {
+  return {.address = array.address,
+          .width = static_cast<std::uint32_t>(array.extent.width),
+          .height = static_cast<std::uint32_t>(array.rows()),
+          .depth = static_cast<std::uint32_t>(array.slices()),
+          .row_pitch = array.row_bytes(),
+          .slice_pitch = array.row_bytes() * array.rows()};
+}
+
+void set_format(Texture& texture, const ChannelFormat& format) {
+  texture.channels = static_cast<std::uint8_t>(channels_of(format));
+  texture.channel_bits = static_cast<std::uint8_t>(format.x);
+  texture.numbers = format.kind == 0   ? Texture::Numbers::signed_integer
+                    : format.kind == 1 ? Texture::Numbers::unsigned_integer
+                                       : Texture::Numbers::floating;
+}
+
+void set_array(Texture& texture, const Array& array) {
+  set_format(texture, array.format);
+  texture.layered = array.layered();
+  texture.cube = array.cube();
+  texture.dimensions = array.extent.height == 0 ? 1 : array.extent.depth == 0 || array.layered() || array.cube() ? 2 : 3;
+}
+
+/// The texels of linear and pitched memory.
+void set_memory(Context& context, Texture& texture, const ResourceDescription& resource) {
+  const auto& linear = resource.of.linear;
+  const auto& pitched = resource.of.pitched;
+  const bool rows = resource.type == ResourceDescription::pitched;
+  const void* const start = rows ? pitched.memory : linear.memory;
+  const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(start));
+  set_format(texture, rows ? pitched.format : linear.format);
+  require(address != 0 && address % memory_alignment == 0);
+  const std::size_t texel = texture.texel_bytes();
+  if (rows) {
+    require(pitched.width != 0 && pitched.height != 0 && pitched.pitch % pitch_alignment == 0 && pitched.width * texel <= pitched.pitch);
+    context.space.device_bytes(start, (pitched.height - 1) * pitched.pitch + pitched.width * texel);
+    texture.dimensions = 2;
+    texture.levels = {{address, static_cast<std::uint32_t>(pitched.width), static_cast<std::uint32_t>(pitched.height), 1, pitched.pitch,
+                       pitched.pitch * pitched.height}};
+    return;
+  }
+  require(linear.bytes / texel != 0 && linear.bytes / texel <= std::size_t{1} << 28);
+  context.space.device_bytes(start, linear.bytes);
+  texture.linear_memory = true;
+  texture.levels = {{address, static_cast<std::uint32_t>(linear.bytes / texel), 1, 1, linear.bytes, linear.bytes}};
+}
+
+void set_resource(Context& context, Texture& texture, const ResourceDescription& resource) {
+  switch (resource.type) {
+    case ResourceDescription::array: {
+      const Array& array = array_of(resource.of.array);
+      set_array(texture, array);
+      texture.levels = {level_of(array)};
+      return;
+    }
+    case ResourceDescription::mipmap: {
+      const std::vector<Array*> levels = levels_of(resource.of.mipmap);
+      set_array(texture, *levels.front());
+      for (const Array* const level : levels) texture.levels.push_back(level_of(*level));
+      return;
+    }
+    case ResourceDescription::linear:
+    case ResourceDescription::pitched: return set_memory(context, texture, resource);
+  }
+  throw ApiError(cudaErrorInvalidValue);
+}
+
+void set_sampling(Texture& texture, const TextureDescription& how) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    require(how.address[i] >= 0 && how.address[i] <= 3);
+    texture.address[i] = static_cast<Texture::Address>(how.address[i]);
+  }
+  require(how.filter == 0 || how.filter == 1);
+  require(how.level_filter == 0 || how.level_filter == 1);
+  require(how.read == 0 || how.read == 1);
+  texture.filters = how.filter == 1 && !texture.linear_memory;
+  texture.filters_levels = how.level_filter == 1;
+  texture.normalised_coordinates = how.normalised != 0;
+  texture.reads_fractions = how.read == 1 && texture.numbers != Texture::Numbers::floating;
+  require(!texture.reads_fractions || texture.channel_bits < 32);
+  require(!texture.filters || texture.reads_fractions || texture.numbers == Texture::Numbers::floating, cudaErrorInvalidFilterSetting);
+  texture.srgb = how.srgb != 0 && texture.reads_fractions && texture.channel_bits == 8;
+  std::ranges::copy(how.border, texture.border.begin());
+  texture.level_bias = how.level_bias;
+  texture.least_level = how.least_level;
+  texture.most_level = how.most_level;
+}
+
+/// A view of fewer levels or layers. Other formats of the same bytes are not supported.
+void set_view(Texture& texture, const ResourceView& view) {
+  if (view.format != 0) throw ApiError(cudaErrorNotSupported, "views of texels in another format are not supported");
+  require(view.first_level <= view.last_level && view.last_level < texture.levels.size() && view.first_layer <= view.last_layer);
+  texture.levels = {texture.levels.begin() + view.first_level, texture.levels.begin() + view.last_level + 1};
+  if (!texture.layered && !texture.cube) return;
+  const std::uint32_t faces = texture.cube ? 6 : 1;
+  require((view.last_layer + 1) <= texture.levels[0].depth);
+  for (Texture::Level& level : texture.levels) {
+    level.address += view.first_layer * level.slice_pitch;
+    level.depth = std::max(view.last_layer + 1 - view.first_layer, faces);
+  }
+}
+
+void destroy(Context& context, std::uint64_t handle) {
+  if (handle == 0) return;
+  require(context.space.memory().remove_texture(handle), cudaErrorInvalidResourceHandle);
+  objects().erase(handle);
+}
+
+const Object& object_of(std::uint64_t handle) {
+  const auto found = objects().find(handle);
+  require(found != objects().end(), cudaErrorInvalidResourceHandle);
+  return found->second;
+}
+
+template <typename Value>
+void put(Value* to, const Value& value) {
+  require(to != nullptr);
+  *to = value;
+}
+
+}  // namespace
+
+WARPMAT_CUDA_API Error cudaCreateTextureObject(std::uint64_t* handle, const ResourceDescription* resource, const TextureDescription* how,
+                                               const ResourceView* view) {
+  return call(__func__, [&](Context& context) {
+    require(handle != nullptr && resource != nullptr);
+    require(how != nullptr, cudaErrorInvalidResourceHandle);
+    Texture texture;
+    set_resource(context, texture, *resource);
+    set_sampling(texture, *how);
+    if (view != nullptr) set_view(texture, *view);
+    *handle = context.space.memory().add_texture(std::move(texture));
+    objects()[*handle] = {*resource, *how, view == nullptr ? std::optional<ResourceView>() : *view};
+  });
+}
+
+WARPMAT_CUDA_API Error cudaDestroyTextureObject(std::uint64_t handle) {
+  return call(__func__, [&](Context& context) { destroy(context, handle); });
+}
+
+WARPMAT_CUDA_API Error cudaCreateSurfaceObject(std::uint64_t* handle, const ResourceDescription* resource) {
+  return call(__func__, [&](Context& context) {
+    require(handle != nullptr && resource != nullptr && resource->type == ResourceDescription::array);
+    Texture texture;
+    texture.surface = true;
+    set_resource(context, texture, *resource);
+    *handle = context.space.memory().add_texture(std::move(texture));
+    objects()[*handle] = {*resource, {}, {}};
+  });
+}
+
+WARPMAT_CUDA_API Error cudaDestroySurfaceObject(std::uint64_t handle) {
+  return call(__func__, [&](Context& context) { destroy(context, handle); });
+}
+
+WARPMAT_CUDA_API Error cudaGetTextureObjectResourceDesc(ResourceDescription* resource, std::uint64_t handle) {
+  return call(__func__, [&](Context&) { put(resource, object_of(handle).resource); });
+}
+
+WARPMAT_CUDA_API Error cudaGetSurfaceObjectResourceDesc(ResourceDescription* resource, std::uint64_t handle) {
+  return call(__func__, [&](Context&) { put(resource, object_of(handle).resource); });
+}
+
+WARPMAT_CUDA_API Error cudaGetTextureObjectTextureDesc(TextureDescription* how, std::uint64_t handle) {
+  return call(__func__, [&](Context&) { put(how, object_of(handle).how); });
+}
+
+WARPMAT_CUDA_API Error cudaGetTextureObjectResourceViewDesc(ResourceView* view, std::uint64_t handle) {
+  return call(__func__, [&](Context&) {
+    const Object& object = object_of(handle);
+    require(object.view.has_value());
+    put(view, *object.view);
+  });
 }
 
 }  // namespace warpmat::cuda

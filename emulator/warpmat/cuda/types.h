@@ -43,7 +43,7 @@ struct DeviceProperties {  ///< cudaDeviceProp
   int multiProcessorCount;
   int integrated;
   int canMapHostMemory;
-  int textures[39];  ///< the limits of textures and surfaces: none are supported
+  int textures[39];  ///< the limits of textures and surfaces
   std::size_t surfaceAlignment;
   int concurrentKernels;
   int ECCEnabled;
@@ -123,6 +123,49 @@ struct PointerAttributes {  ///< cudaPointerAttributes
   long reserved[8];
 };
 
+struct ChannelFormat {  ///< cudaChannelFormatDesc: bits of each channel; 0 signed, 1 unsigned, 2 floating
+  int x, y, z, w, kind;
+};
+
+struct ResourceDescription {  ///< cudaResourceDesc
+  enum Type : int { array, mipmap, linear, pitched };
+  Type type;
+  union {
+    struct Array* array;
+    struct MipmappedArray* mipmap;
+    struct {
+      void* memory;
+      ChannelFormat format;
+      std::size_t bytes;
+    } linear;
+    struct {
+      void* memory;
+      ChannelFormat format;
+      std::size_t width, height, pitch;
+    } pitched;
+    int reserved[32];
+  } of;
+  unsigned flags;
+};
+
+struct TextureDescription {  ///< cudaTextureDesc
+  int address[3];
+  int filter, read, srgb;
+  float border[4];
+  int normalised;
+  unsigned anisotropy;
+  int level_filter;
+  float level_bias, least_level, most_level;
+  int no_optimisation, seamless;
+};
+
+struct ResourceView {  ///< cudaResourceViewDesc
+  int format;
+  std::size_t width, height, depth;
+  unsigned first_level, last_level, first_layer, last_layer;
+  unsigned reserved[16];
+};
+
 struct Extent {  ///< cudaExtent
   std::size_t width, height, depth;
 };
@@ -137,10 +180,10 @@ struct Position {  ///< cudaPos
 };
 
 struct Copy3D {  ///< cudaMemcpy3DParms
-  void* srcArray;
+  struct Array* srcArray;
   Position srcPos;
   PitchedPointer srcPtr;
-  void* dstArray;
+  struct Array* dstArray;
   Position dstPos;
   PitchedPointer dstPtr;
   Extent extent;

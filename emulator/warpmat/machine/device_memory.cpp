@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/device_heap.h>
+#include <warpmat/machine/texture.h>
 
 namespace warpmat {
 namespace {
@@ -122,6 +123,16 @@ std::span<const std::uint8_t> DeviceMemory::bytes(std::uint64_t address, std::ui
 std::span<std::uint8_t> DeviceMemory::bytes(std::uint64_t address, std::uint64_t count) {
   const auto found = std::as_const(*this).bytes(address, count);
   return {const_cast<std::uint8_t*>(found.data()), found.size()};
+}
+
+std::uint64_t DeviceMemory::add_texture(Texture texture) {
+  textures_[++last_texture_] = std::make_shared<const Texture>(std::move(texture));
+  return last_texture_;
+}
+
+const Texture* DeviceMemory::find_texture(std::uint64_t handle) const {
+  const auto found = textures_.find(handle);
+  return found == textures_.end() ? nullptr : found->second.get();
 }
 
 void DeviceMemory::set_heap_bytes(std::uint64_t bytes) {

@@ -15,6 +15,7 @@
 namespace warpmat {
 
 class DeviceHeap;
+struct Texture;
 
 /// The global memory of a GPU: buffers with gaps between them, so that accesses outside a buffer are detected. Addresses depend only on the
 /// order and sizes of the allocations. Do not change it while a kernel runs.
@@ -93,6 +94,13 @@ class WARPMAT_API DeviceMemory {
   /// That heap, a buffer. The first call allocates it: launch() makes one before a kernel that needs the heap.
   DeviceHeap& heap();
 
+  /// Makes a texture or surface object of texels in this memory. Returns its handle, which no other object gets, and which is not 0.
+  std::uint64_t add_texture(Texture texture);
+  /// Whether there was such an object.
+  bool remove_texture(std::uint64_t handle) { return textures_.erase(handle) != 0; }
+  /// nullptr where no object has that handle.
+  const Texture* find_texture(std::uint64_t handle) const;
+
   /// The addresses of each module's variables once they are placed. The map keeps the module alive, so that no other module gets its
   /// address.
   std::map<std::shared_ptr<const void>, std::vector<std::uint64_t>>& modules() { return modules_; }
@@ -105,6 +113,8 @@ class WARPMAT_API DeviceMemory {
   std::uint64_t next_address_ = 0x00007f00'00000000;  ///< where the next buffer may begin
   std::vector<Buffer> buffers_;                       ///< sorted by address
   std::map<std::shared_ptr<const void>, std::vector<std::uint64_t>> modules_;
+  std::map<std::uint64_t, std::shared_ptr<const Texture>> textures_;
+  std::uint64_t last_texture_ = 0;  ///< the handle that was given last
   std::uint64_t heap_bytes_ = 8 << 20;
   std::shared_ptr<DeviceHeap> heap_;
 };

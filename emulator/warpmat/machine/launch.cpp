@@ -208,7 +208,10 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   check_limits(program, config);
   std::vector<std::uint8_t> parameters = place_arguments(program, arguments);
   const machine::ConstantCopy constants(program, place_module(program, memory));
-  if (std::ranges::any_of(program.calls, [](const code::Call& call) { return call.target == code::Call::Target::allocate; }))
+  if (std::ranges::any_of(program.calls, [](const code::Call& call) {
+        using Target = code::Call::Target;
+        return call.target == Target::allocate || call.target == Target::prepare_launch || call.target == Target::put_memory;
+      }))
     static_cast<void>(memory.heap());
   std::vector<bool> open(program.functions.size());
   const Depth depth = depth_of(program, 0, open);

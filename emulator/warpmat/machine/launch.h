@@ -133,6 +133,23 @@ struct Checks {
   bool fences = true;  ///< with `copies`: a bulk copy reads bytes without a fence.proxy.async. If false, LaunchResult::warnings reports it
 };
 
+/// What a kernel leaves to the GPU (CUDA's dynamic parallelism): a launch, a copy or a fill. It may run when the grid of that kernel has
+/// ended, which cannot wait for it.
+struct ChildLaunch {
+  enum class Kind : std::uint8_t { kernel, copy, fill };
+  Kind kind = Kind::kernel;
+  std::string entry = {};  ///< of the same module
+  Dim3 grid = {}, block = {};
+  std::uint32_t shared_bytes = 0;
+  std::uint64_t stream = 0;                   ///< as the kernel named it; 3: behind all others (cudaStreamTailLaunch)
+  std::vector<std::uint8_t> parameters = {};  ///< at their offsets in the .param space, and bytes behind them
+  std::uint64_t to = 0, from = 0, bytes = 0;  ///< of a copy; of a fill `from` is the value of each byte
+};
+struct ChildLaunches {
+  std::map<std::uint64_t, ChildLaunch> prepared = {};  ///< by the address of the parameters, which the kernel writes
+  std::vector<ChildLaunch> made = {};                  ///< in the order of the blocks
+};
+
 struct LaunchOptions {
   int jobs = 1;                       ///< threads; 0 means the number of cores. The result does not depend on it
   std::uint64_t schedule = 0;         ///< 0: blocks and warps in order; else the seed of another order
@@ -148,6 +165,8 @@ struct LaunchOptions {
   std::string why = {};
   /// The blocks at whose products `gemm` and `why` look; the others of their clusters are looked at, too. Empty: all. A few cost little.
   std::vector<Dim3> gemm_blocks = {};
+  /// Gets the launches and copies that the kernel makes, for the caller to run. nullptr: a kernel that makes one traps
+  ChildLaunches* children = nullptr;
   /// when it becomes true, the launch ends soon with a trap of kind `limit`; any thread may set it
   const std::atomic<bool>* stop = nullptr;
   /// Receive the events of all clusters (machine/observer.h). If there are any, the launch uses one thread. Not null.

@@ -269,6 +269,7 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::cluster_rank: cluster_rank(operation, mask); break;
     case Semantics::tensor_map: return tensor_map(operation, mask);
     case Semantics::tensor_memory: return tensor_memory(operation, mask);
+    case Semantics::texture: texture(operation, mask); break;
     case Semantics::proxy_fence: tell_order(Synchronisation::Kind::proxy_fence, 0, nullptr); break;
     case Semantics::nothing:
     case Semantics::compute:

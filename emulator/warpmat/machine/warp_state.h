@@ -30,6 +30,7 @@ struct PairRequest;
 struct PendingTensorWork;
 struct PendingTransfer;
 struct TensorRegion;
+class TextureReader;
 
 /// The return address of a called function.
 struct Return {
@@ -387,9 +388,19 @@ class WarpState {
   void locate_run(const code::Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage, const MatrixRun& run,
                   bool writes, Addresses& out);
 
+  // Textures and surfaces: warp_texture.cpp
+  void texture(const code::Operation& operation, LaneMask mask);
+  void texture_lanes(const code::Operation& operation, LaneMask lanes, const Texture& texture);
+  void fetch_texel(const code::Operation& operation, const code::TextureAccess& access, const TextureReader& reader, int lane);
+  void access_surface(const code::Operation& operation, const code::TextureAccess& access, const TextureReader& reader, int lane);
+
   // Built-in functions: warp_print.cpp
   void print(const code::Call& call, LaneMask mask);
   void use_heap(const code::Call& call, LaneMask mask);
+  void use_runtime(const code::Call& call, LaneMask mask);
+  void must_have_children(int lane) const;
+  std::uint64_t prepare_launch(int lane, const std::uint8_t* local, const code::Call& call);
+  std::uint32_t launch_child(int lane, std::uint64_t buffer, std::uint64_t stream);
   [[noreturn]] void assert_fail(const code::Call& call, LaneMask mask);
   std::string read_string(int lane, std::uint64_t address);
   std::string format_argument(int lane, const std::string& flags, const std::string& length, char letter,

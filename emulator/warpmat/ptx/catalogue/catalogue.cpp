@@ -110,6 +110,7 @@ struct Index {
     add_machine_rows(rows);
     add_async_rows(rows);
     add_tensor_memory_rows(rows);
+    add_texture_rows(rows);
     for (Row& row : rows) patterns.emplace_back(std::move(row));
     for (const Pattern& pattern : patterns) by_mnemonic[pattern.mnemonic].push_back(&pattern);
   }
@@ -206,9 +207,8 @@ struct Refusal {
 };
 
 constexpr std::array refusals{
-    Refusal{"tex.", "warpmat has no textures"},  Refusal{"tld4.", "warpmat has no textures"}, Refusal{"txq.", "warpmat has no textures"},
-    Refusal{"suld.", "warpmat has no surfaces"}, Refusal{"sust.", "warpmat has no surfaces"}, Refusal{"sured.", "warpmat has no surfaces"},
-    Refusal{"suq.", "warpmat has no surfaces"},
+    Refusal{"sured.", "warpmat has no reductions on surfaces"},
+    Refusal{"sust.p", "warpmat stores to surfaces without conversion, by sust.b"},
 };
 
 constexpr std::array absences{

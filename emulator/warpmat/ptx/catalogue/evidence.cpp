@@ -46,6 +46,8 @@ struct OpenRule {
 constexpr std::array open_rules{
     OpenRule{[](const Pattern& row) { return is_video({.pattern = &row, .qualifiers = {}, .types = {}}); }, true,
              "as ptxas 13.0 puts it together for sm_90"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, "tex", "tld4"); }, true,
+             "coordinates and linear filtering by the CUDA C++ Programming Guide, weights of 8 fraction bits, sums rounded once"},
     OpenRule{[](const Pattern& row) { return is_one_of(row, "cvt") && has(row, ".rs"); }, true, "the use of the random bits"},
     OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::elect || row.row.semantics == Semantics::active_mask; }, true,
              "which lanes these are, the hardware decides"},

@@ -89,6 +89,7 @@ enum class Semantics : std::uint8_t {
   proxy_fence,      ///< fence.proxy.async
   tensor_map,       ///< tensormap.replace and tensormap.cp_fenceproxy
   tensor_memory,    ///< tcgen05
+  texture,          ///< tex, tld4, txq, suld, sust
 };
 
 /// Whether the row's function executes it completely.

@@ -17,6 +17,7 @@ void add_convert_rows(std::vector<Row>& rows);        ///< 9.7.9.21 and 9.7.9.22
 void add_video_rows(std::vector<Row>& rows);          ///< 9.7.18
 void add_async_rows(std::vector<Row>& rows);          ///< mbarrier, bulk copies, clusters: async_rows.cpp
 void add_tensor_memory_rows(std::vector<Row>& rows);  ///< tcgen05: tensor_memory_rows.cpp
+void add_texture_rows(std::vector<Row>& rows);        ///< 9.7.11 and 9.7.12: texture_rows.cpp
 void add_machine_rows(std::vector<Row>& rows);        ///< everything except arithmetic: machine_rows.cpp
 
 }  // namespace warpmat::catalogue

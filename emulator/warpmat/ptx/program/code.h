@@ -243,6 +243,26 @@ struct TensorStatement {
   int mask_source() const { return enable_source() + 1; }
 };
 
+/// tex, tld4, txq, suld and sust (PTX ISA 9.1 sections 9.7.11 and 9.7.12). Sources: the handle; the layer, if it has one; coordinates; then
+/// the level or two gradients, or the values to store.
+struct TextureAccess {
+  enum class Action : std::uint8_t { fetch, gather, query, load, store };
+  enum class Level : std::uint8_t { base, given, gradients };
+  enum class Query : std::uint8_t { width, height, depth, layers, levels, normalised };
+  enum class Outside : std::uint8_t { trap, clamp, zero };
+  Action action = Action::fetch;
+  std::uint8_t coordinates = 1;  ///< without the layer
+  bool layered = false, cube = false;
+  bool integers = false;               ///< the coordinates are s32, not f32
+  Level level = Level::base;           ///< fetch
+  std::uint8_t component = 0;          ///< gather
+  Query query = Query::width;          ///< query
+  Outside outside = Outside::trap;     ///< load, store: coordinates outside
+  std::uint8_t bytes = 4, vector = 1;  ///< load, store
+  int first_coordinate() const { return layered ? 2 : 1; }
+  int first_behind() const { return first_coordinate() + coordinates; }
+};
+
 /// Bytes that a call copies between the two functions' local memories, in each lane.
 struct ArgumentCopy {
   std::int32_t caller = 0, callee = 0, bytes = 0;  ///< offsets from the functions' local memories
@@ -255,7 +275,23 @@ struct RegisterCopy {
 };
 
 struct Call {
-  enum class Target : std::uint8_t { function, indirect, print, assert_fail, allocate, free };
+  enum class Target : std::uint8_t {
+    function,
+    indirect,
+    print,
+    assert_fail,
+    allocate,
+    free,
+    prepare_launch,  ///< __cudaCDP2GetParameterBufferV2
+    launch,          ///< __cudaCDP2LaunchDeviceV2
+    copy,            ///< __cudaCDP2MemcpyAsync
+    fill,            ///< __cudaCDP2MemsetAsync
+    put_memory,      ///< __cudaCDP2Malloc
+    free_memory,     ///< __cudaCDP2Free
+    put_handle,      ///< __cudaCDP2StreamCreateWithFlags, and of events
+    put_zero,        ///< __cudaCDP2GetDevice
+    succeed,         ///< a function of the device's runtime that has nothing to do: it returns 0
+  };
   Target target = Target::function;
   int function = -1;  ///< of Program::functions
   std::vector<ArgumentCopy> arguments{}, returns{};
@@ -357,6 +393,7 @@ struct Program {
   std::vector<Matrix> matrices;
   std::vector<WarpgroupProduct> products;
   std::vector<TensorStatement> tensor_statements;
+  std::vector<TextureAccess> texture_accesses;
   std::vector<Call> calls;
   std::vector<std::vector<std::int32_t>> branch_tables;
   std::vector<Function> functions;  ///< the entry first

@@ -30,7 +30,27 @@ struct SystemFunction {
 constexpr SystemFunction system_functions[] = {{"vprintf", Call::Target::print},
                                                {"__assertfail", Call::Target::assert_fail},
                                                {"malloc", Call::Target::allocate},
-                                               {"free", Call::Target::free}};
+                                               {"free", Call::Target::free},
+                                               {"__cudaCDP2GetParameterBufferV2", Call::Target::prepare_launch},
+                                               {"__cudaCDP2LaunchDeviceV2", Call::Target::launch},
+                                               {"__cudaCDP2LaunchDeviceV2_ptsz", Call::Target::launch},
+                                               {"__cudaCDP2MemcpyAsync", Call::Target::copy},
+                                               {"__cudaCDP2MemcpyAsync_ptsz", Call::Target::copy},
+                                               {"__cudaCDP2MemsetAsync", Call::Target::fill},
+                                               {"__cudaCDP2MemsetAsync_ptsz", Call::Target::fill},
+                                               {"__cudaCDP2Malloc", Call::Target::put_memory},
+                                               {"__cudaCDP2Free", Call::Target::free_memory},
+                                               {"__cudaCDP2StreamCreateWithFlags", Call::Target::put_handle},
+                                               {"__cudaCDP2EventCreateWithFlags", Call::Target::put_handle},
+                                               {"__cudaCDP2GetDevice", Call::Target::put_zero},
+                                               {"__cudaCDP2StreamDestroy", Call::Target::succeed},
+                                               {"__cudaCDP2StreamWaitEvent", Call::Target::succeed},
+                                               {"__cudaCDP2StreamWaitEvent_ptsz", Call::Target::succeed},
+                                               {"__cudaCDP2EventRecord", Call::Target::succeed},
+                                               {"__cudaCDP2EventRecord_ptsz", Call::Target::succeed},
+                                               {"__cudaCDP2EventDestroy", Call::Target::succeed},
+                                               {"__cudaCDP2GetLastError", Call::Target::succeed},
+                                               {"__cudaCDP2PeekAtLastError", Call::Target::succeed}};
 
 }  // namespace
 

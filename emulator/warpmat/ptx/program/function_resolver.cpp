@@ -328,6 +328,7 @@ void FunctionResolver::by_semantics(const Match& match) {
     case Semantics::cluster_rank: return cluster_rank(match);
     case Semantics::tensor_map: return tensor_map(match);
     case Semantics::tensor_memory: return tensor_memory(match);
+    case Semantics::texture: return texture(match);
     case Semantics::special:
     case Semantics::wgmma:
     case Semantics::matrix: break;

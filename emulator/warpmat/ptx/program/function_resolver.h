@@ -163,6 +163,11 @@ class FunctionResolver {
   void tensor_copy(const catalogue::Match& match, TensorStatement& statement, DraftOperation& operation);
   void must_end_at(std::size_t operands) const;
 
+  // Textures and surfaces: texture_statements.cpp
+  void texture(const catalogue::Match& match);
+  std::size_t texture_operands(const catalogue::Match& match, std::size_t next, TextureAccess& access, DraftOperation& operation);
+  std::vector<Value> texture_results(const syntax::Operand& operand, int bits, std::size_t count);
+
   // Matrix instructions: matrix_statements.cpp
   void matrix();
 

@@ -84,9 +84,8 @@ ModuleSymbols::ModuleSymbols(const syntax::Module& module) : module_(module) {
         in_bodies_[variable] = static_cast<int>(variables_.size());
         variables_.push_back(variable);
       }
-  for (std::size_t i = 0; i < module.functions.size(); ++i)
-    if (!module.functions[i].entry)
-      names_.try_emplace(module.functions[i].name, Named{.kind = Named::Kind::function, .index = static_cast<int>(i)});
+  for (std::size_t i = 0; i < module.functions.size(); ++i)  // kernels that launch others take the addresses of entries
+    names_.try_emplace(module.functions[i].name, Named{.kind = Named::Kind::function, .index = static_cast<int>(i)});
 }
 
 std::optional<Named> ModuleSymbols::find(std::string_view name) const {

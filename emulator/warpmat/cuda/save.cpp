@@ -1,0 +1,116 @@
+#include <warpmat/cuda/save.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <warpmat/ptx/program/code.h>
+
+namespace warpmat::cuda {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void write(const std::filesystem::path& path, const void* bytes, std::size_t count) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(count));
+  if (!file) say_once(fmt::format("cannot write {}", path.string()));
+}
+
+/// A file of NumPy, format 1.0: `bytes` of uint8.
+std::string npy_of(std::span<const std::uint8_t> bytes) {
+  std::string header = fmt::format("{{'descr': '|u1', 'fortran_order': False, 'shape': ({},), }}", bytes.size());
+  constexpr std::size_t preamble = 10, alignment = 64;
+  header.resize((preamble + header.size() + 1 + alignment - 1) / alignment * alignment - preamble - 1, ' ');
+  header += '\n';
+  std::string file = "\x93NUMPY";
+  file += '\x01';
+  file += '\0';
+  file += static_cast<char>(header.size() & 0xff);
+  file += static_cast<char>(header.size() >> 8);
+  return file + header + std::string(bytes.begin(), bytes.end());
+}
+
+std::string hex(std::span<const std::uint8_t> bytes) {
+  std::string text;
+  for (const std::uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+Json sizes(const Dim3& size) {
+  return {size.x, size.y, size.z};
+}
+
+/// One buffer; its bytes go into a file unless they are all alike.
+Json buffer_json(const std::filesystem::path& folder, std::size_t number, const std::string& name, std::uint64_t address,
+                 std::span<const std::uint8_t> bytes, bool variable) {
+  Json json{{"name", name}, {"address", address}};
+  if (variable) json["variable"] = true;
+  if (bytes.empty() || std::ranges::all_of(bytes, [&](std::uint8_t byte) { return byte == bytes.front(); })) {
+    json["bytes"] = bytes.size();
+    json["fill"] = bytes.empty() ? 0 : bytes.front();
+    return json;
+  }
+  const std::string file = fmt::format("buffer_{}.npy", number);
+  const std::string contents = npy_of(bytes);
+  write(folder / file, contents.data(), contents.size());
+  json["file"] = file;
+  return json;
+}
+
+Json buffers_json(Context& context, const Kernel& kernel, const std::filesystem::path& folder) {
+  Json all = Json::array();
+  DeviceMemory& memory = context.space.memory();
+  for (const auto& [address, allocation] : context.space.allocations())
+    all.push_back(buffer_json(folder, all.size(), memory.find(address)->name, address,
+                              std::as_const(memory).bytes(address, allocation.bytes), false));
+  for (const code::Variable& variable : kernel.program().module_variables) {
+    if (variable.bytes == 0) continue;
+    const std::uint64_t address = variable_address(kernel, memory, variable.name);
+    all.push_back(
+        buffer_json(folder, all.size(), std::string(variable.name), address, std::as_const(memory).bytes(address, variable.bytes), true));
+  }
+  return all;
+}
+
+/// Why launch.json cannot describe the launch; empty if it can.
+std::string_view why_not(const Kernel& kernel, const LaunchConfig& config) {
+  if (config.workspace != 0) return "it is cooperative";
+  if (!kernel.program().texture_accesses.empty()) return "it reads textures or surfaces";
+  return {};
+}
+
+}  // namespace
+
+void save_launch(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
+                 const std::vector<Argument>& arguments) {
+  if (context.settings.save.empty()) return;
+  static std::size_t number = 0;
+  ++number;
+  if (const std::string_view reason = why_not(kernel, config); !reason.empty())
+    return say(fmt::format("launch {} of '{}' is not saved: {}", number, function.name, reason));
+  const std::filesystem::path all = context.settings.save, folder = all / std::to_string(number);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  static std::map<const DeviceModule*, std::string> modules;
+  const auto [module, added] = modules.try_emplace(function.module, fmt::format("module_{}.ptx", modules.size() + 1));
+  if (added) write(all / module->second, function.module->text(context).data(), function.module->text(context).size());
+  Json params = Json::array();
+  for (const Argument& argument : arguments) params.push_back({{"bytes", hex(argument.bytes())}});
+  Json json{{"ptx", "../" + module->second},
+            {"kernel", function.name},
+            {"grid", sizes(config.grid)},
+            {"block", sizes(config.block)},
+            {"dynamic_shared", config.shared_bytes},
+            {"buffers", buffers_json(context, kernel, folder)},
+            {"params", std::move(params)}};
+  if (config.cluster.count() > 1) json["cluster"] = sizes(config.cluster);
+  const std::string text = json.dump(1) + "\n";
+  write(folder / "launch.json", text.data(), text.size());
+}
+
+}  // namespace warpmat::cuda

@@ -1,0 +1,147 @@
+#include <array>
+
+#include <fmt/core.h>
+
+#include <warpmat/ptx/program/function_resolver.h>
+
+namespace warpmat::code {
+
+using catalogue::Match;
+using catalogue::Semantics;
+using Kind = syntax::Operand::Kind;
+
+namespace {
+
+/// A shape of textures and surfaces: how many coordinates it has, and how many registers the text lists for them and a layer.
+struct Shape {
+  std::string_view qualifier;
+  std::uint8_t coordinates, listed;
+  bool layered, cube;
+};
+constexpr std::array shapes{Shape{".1d", 1, 1, false, false}, Shape{".2d", 2, 2, false, false}, Shape{".3d", 3, 4, false, false},
+                            Shape{".a1d", 1, 2, true, false}, Shape{".a2d", 2, 4, true, false}, Shape{".cube", 3, 4, false, true},
+                            Shape{".acube", 3, 4, true, true}};
+
+struct QueryName {
+  std::string_view qualifier;
+  TextureAccess::Query query;
+};
+constexpr std::array queries{QueryName{".width", TextureAccess::Query::width},
+                             QueryName{".height", TextureAccess::Query::height},
+                             QueryName{".depth", TextureAccess::Query::depth},
+                             QueryName{".array_size", TextureAccess::Query::layers},
+                             QueryName{".num_mipmap_levels", TextureAccess::Query::levels},
+                             QueryName{".normalized_coords", TextureAccess::Query::normalised}};
+
+constexpr std::array components{".r", ".g", ".b", ".a"};
+
+const Shape* shape_of(const Match& match) {
+  for (const Shape& shape : shapes)
+    if (match.has(shape.qualifier)) return &shape;
+  return nullptr;
+}
+
+}  // namespace
+
+/// The registers in braces, or one without them, each of `bits` or wider; `_` is allowed.
+std::vector<Value> FunctionResolver::texture_results(const syntax::Operand& operand, int bits, std::size_t count) {
+  const std::vector<syntax::Operand> items = operand.kind == Kind::vector ? operand.items : std::vector{operand};
+  if (items.size() != count) fail(operand, fmt::format("{} has {} registers here, {} are given", statement_->opcode, count, items.size()));
+  std::vector<Value> values;
+  for (const syntax::Operand& item : items) {
+    const Value value = item.text == "_" ? temporary(register_class_of(bits)) : named_register(item);
+    if (item.text != "_" && (bits_of(value) < bits || class_of(value) == RegisterClass::quad || bits_of(value) == 1))
+      fail(item, fmt::format("{} gives {} bits, '{}' has {}", statement_->opcode, bits, item.text, bits_of(value)));
+    values.push_back(value);
+  }
+  return values;
+}
+
+/// [handle, {layer, coordinates}], or with one coordinate [handle, x]. What the text lists beyond them is not read.
+std::size_t FunctionResolver::texture_operands(const Match& match, std::size_t next, TextureAccess& access, DraftOperation& operation) {
+  const syntax::Operand& place = operand(next);
+  if (place.kind != Kind::address || place.items.empty() || place.items.size() > 2 || place.offset != 0)
+    fail(place, fmt::format("{} takes [handle, {{coordinates}}]", statement_->opcode));
+  operation.sources.push_back(source(place.items[0], *catalogue::find_value_type("b64")));
+  if (access.action == TextureAccess::Action::query) return next + 1;
+  const Shape& shape = *shape_of(match);
+  access.coordinates = shape.coordinates;
+  access.layered = shape.layered;
+  access.cube = shape.cube;
+  if (place.items.size() != 2) fail(place, fmt::format("{} takes [handle, {{coordinates}}]", statement_->opcode));
+  const syntax::Operand& listed = place.items[1];
+  const std::vector<syntax::Operand> items = listed.kind == Kind::vector ? listed.items : std::vector{listed};
+  if (items.size() != shape.listed)
+    fail(listed, fmt::format("{} lists {} coordinates, {} are given", statement_->opcode, shape.listed, items.size()));
+  std::size_t item = 0;
+  if (shape.layered) operation.sources.push_back(source(items[item++], *catalogue::find_value_type("b32")));
+  for (int i = 0; i < shape.coordinates; ++i) operation.sources.push_back(source(items[item++], *catalogue::find_value_type("b32")));
+  return next + 1;
+}
+
+void FunctionResolver::texture(const Match& match) {
+  using Action = TextureAccess::Action;
+  const std::string_view mnemonic = match.pattern->mnemonic;
+  TextureAccess access;
+  access.action = mnemonic == "tex"    ? Action::fetch
+                  : mnemonic == "tld4" ? Action::gather
+                  : mnemonic == "suld" ? Action::load
+                  : mnemonic == "sust" ? Action::store
+                                       : Action::query;
+  const catalogue::ValueType& type = *match.types.front();
+  access.integers = match.types.back()->name == "s32" && match.types.size() == 2;
+  access.level = match.has(".level")  ? TextureAccess::Level::given
+                 : match.has(".grad") ? TextureAccess::Level::gradients
+                                      : TextureAccess::Level::base;
+  for (std::size_t i = 0; i < components.size(); ++i)
+    if (match.has(components[i])) access.component = static_cast<std::uint8_t>(i);
+  for (const QueryName& each : queries)
+    if (match.has(each.qualifier)) access.query = each.query;
+  access.outside = match.has(".clamp")  ? TextureAccess::Outside::clamp
+                   : match.has(".zero") ? TextureAccess::Outside::zero
+                                        : TextureAccess::Outside::trap;
+  const bool surface = access.action == Action::load || access.action == Action::store;
+  access.bytes = surface ? static_cast<std::uint8_t>(type.bytes()) : 4;
+  access.vector = surface ? static_cast<std::uint8_t>(match.vector()) : access.action == Action::query ? 1 : 4;
+  DraftOperation operation;
+  operation.operation.semantics = Semantics::texture;
+  std::size_t next = 0;
+  const syntax::Operand* resident = nullptr;
+  if (access.action != Action::store) {
+    const syntax::Operand& written = operand(next++);
+    const bool pair = written.kind == Kind::pair;
+    if (pair) resident = &written.items[1];
+    operation.results = texture_results(pair ? written.items[0] : written, access.bytes * 8, access.vector);
+  }
+  next = texture_operands(match, next, access, operation);
+  const auto& f32 = *catalogue::find_value_type("f32");
+  if (access.level == TextureAccess::Level::given) operation.sources.push_back(source(operand(next++), f32));
+  if (access.level == TextureAccess::Level::gradients) {
+    const std::size_t listed = access.coordinates == 3 ? 4 : access.coordinates;
+    for (int gradient = 0; gradient < 2; ++gradient) {
+      const syntax::Operand& given = operand(next++);
+      const std::vector<syntax::Operand> items = given.kind == Kind::vector ? given.items : std::vector{given};
+      if (items.size() != listed) fail(given, fmt::format("{} lists {} numbers here", statement_->opcode, listed));
+      for (std::size_t i = 0; i < access.coordinates; ++i) operation.sources.push_back(source(items[i], f32));
+    }
+  }
+  if (access.action == Action::store) {
+    const syntax::Operand& given = operand(next++);
+    const std::vector<syntax::Operand> items = given.kind == Kind::vector ? given.items : std::vector{given};
+    if (items.size() != access.vector)
+      fail(given, fmt::format("{} stores {} registers, {} are given", statement_->opcode, access.vector, items.size()));
+    for (const syntax::Operand& item : items) operation.sources.push_back(source(item, type, true));
+  }
+  if (next < statement_->operands.size())
+    fail(operand(next), fmt::format("{} takes {} operands; offsets and comparisons of depths are not executed", statement_->opcode, next));
+  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.texture_accesses.size());
+  draft_.program.texture_accesses.push_back(access);
+  add(std::move(operation));
+  // all texels are resident
+  if (resident != nullptr) {
+    const Value zero = draft_.constants.add(RegisterClass::word, 0);
+    add(row("setp.eq.u32", {result(*resident, *catalogue::find_value_type("pred"))}, {zero, zero}));
+  }
+}
+
+}  // namespace warpmat::code
