@@ -10,6 +10,7 @@ PYBIND11_MODULE(_core, module) {
   warpmat::python::bind_instruction(module);
   warpmat::python::bind_wgmma(module);
   warpmat::python::bind_banks(module);
+  warpmat::python::bind_device_headers(module);
   warpmat::python::bind_program(module);
   warpmat::python::bind_kernel(module);
 }

@@ -17,6 +17,8 @@ void bind_instruction(pybind11::module_& module);
 void bind_wgmma(pybind11::module_& module);
 /// Bank conflicts of shared memory.
 void bind_banks(pybind11::module_& module);
+/// The texts of the headers for GPUs, by file name.
+void bind_device_headers(pybind11::module_& module);
 /// A list of statements on one warp.
 void bind_program(pybind11::module_& module);
 /// Whole kernels.

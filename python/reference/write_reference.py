@@ -7,7 +7,7 @@ import sys
 from typing import Any, List
 
 import warpmat
-from warpmat import pytest_plugin
+from warpmat import cuda, pytest_plugin
 
 INTRODUCTION = """# The Python package: reference
 
@@ -65,6 +65,7 @@ def page() -> str:
             lines += documented(name, thing, "###")
             if isinstance(thing, type):
                 lines += members(name, thing)
+    lines += ["## On a GPU", "", inspect.cleandoc(cuda.__doc__ or ""), "", *documented("cuda.matmul", cuda.matmul, "###")]
     lines += ["## pytest", "", inspect.cleandoc(pytest_plugin.__doc__ or ""), ""]
     lines += members("on_warpmat", pytest_plugin.OnWarpmat)
     return "\n".join(lines).rstrip() + "\n"

@@ -318,14 +318,8 @@ def matmul(
 
     Returns float16, float32, float64 or int32, (..., m, n).
     """
-    prepared = _prepared(opcode, target)
+    prepared = checked_gemm(opcode, target, promote_every)
     form, places = prepared.form, prepared.places
-    if not form.multiplies or "e" in places or "scale-a" in places or len(places["d"].shape) != 2:
-        raise ValueError(f"matmul needs a dense mma or wmma.mma of one product, without scale factors; {form.opcode} is none")
-    if places["c"].format != places["d"].format:
-        raise ValueError(f"{form.opcode} has C of {places['c'].format} and D of {places['d'].format}: a chain along K needs one format")
-    if promote_every is not None and (promote_every < 1 or places["d"].format != "f32"):
-        raise ValueError("promote_every is a number of steps from 1 on, and needs sums of f32")
     sources = [_codes(source, places[name]) for name, source in (("a", a), ("b", b), ("c", c)) if source is not None]
     if any(source.ndim < 2 for source in sources) or sources[0].shape[-1] != sources[1].shape[-2]:
         raise ValueError(f"a {sources[0].shape} and b {sources[1].shape} cannot be multiplied: they are (..., m, k) and (..., k, n)")
@@ -342,6 +336,19 @@ def matmul(
             of_jobs = 0 if jobs is None else _check_jobs(jobs, 1)
             prepared.instruction.matmul(wide[0][case], wide[1][case], of_c, d[case], steps, promote_every or 0, "trap", path, of_jobs)
     return d
+
+
+def checked_gemm(opcode: str, target: str, promote_every: Optional[int]) -> _Prepared:
+    """The instruction of a product of any size. ValueError if it cannot be chained along K."""
+    prepared = _prepared(opcode, target)
+    form, places = prepared.form, prepared.places
+    if not form.multiplies or "e" in places or "scale-a" in places or len(places["d"].shape) != 2:
+        raise ValueError(f"matmul needs a dense mma or wmma.mma of one product, without scale factors; {form.opcode} is none")
+    if places["c"].format != places["d"].format:
+        raise ValueError(f"{form.opcode} has C of {places['c'].format} and D of {places['d'].format}: a chain along K needs one format")
+    if promote_every is not None and (promote_every < 1 or places["d"].format != "f32"):
+        raise ValueError("promote_every is a number of steps from 1 on, and needs sums of f32")
+    return prepared
 
 
 def _steps(order: Optional[Sequence[int]], steps: int) -> List[int]:

@@ -24,6 +24,18 @@ TEST_CASE("diff without a GPU says so in one sentence and is skipped, not passed
   CHECK(std::ranges::count(outcome.err, '\n') == 1);
 }
 
+TEST_CASE("diff --on-gpu without a GPU is skipped, and refuses what it does not read", "[tools]") {
+  const Outcome outcome = run_command({"diff", "--on-gpu", "--forms", "no such opcode"});
+  if (outcome.err.find("no opcode matches") == std::string::npos) {  // else a machine with a GPU
+    CHECK(outcome.status == skipped_status);
+    CHECK(outcome.err.starts_with("warpmat: skipped: no GPU"));
+  }
+  CHECK(run_command({"diff", "--on-gpu", "--scalar"}).status > 1);
+  CHECK(run_command({"diff", "--on-gpu", "--paths", "--target", "sm_80"}).status > 1);
+  CHECK(run_command({"diff", "--judged", "100"}).err.find("--on-gpu") != std::string::npos);
+  CHECK(run_command({"diff", "--on-gpu", "--judged", "0"}).status > 1);
+}
+
 TEST_CASE("diff refuses wrong input before it looks for a GPU", "[tools]") {
   const TemporaryDirectory directory;
   write_text(directory.path("wrong.ptx"), "mov.b32 a;\nmov.b32;\n");

@@ -20,6 +20,7 @@
 #include "compared_archive.h"
 #include "diff_constants.h"
 #include "diff_launch.h"
+#include "diff_on_gpu.h"
 #include "diff_scalar.h"
 #include "gpu/cases/cases.h"
 #include "gpu/cases/wgmma_cases.h"
@@ -64,7 +65,9 @@ struct DiffOptions {
   std::string record;
   std::string instruction_set;
   std::string checks = "uninitialised,copies";  ///< of kernels
-  RecordedProgramOptions program;               ///< behind "--"
+  bool on_gpu = false;                          ///< the device header
+  OnGpuOptions device;
+  RecordedProgramOptions program;  ///< behind "--"
   CompareArchiveOptions launches;
 };
 
@@ -403,6 +406,7 @@ Examples:
   warpmat diff --scalar --forms '^cvt'
   warpmat diff --scalar --forms '^div.(approx|full)' --elements 268435456 --shard 3/16
   warpmat diff --scalar --constants --tuples 200
+  warpmat diff --on-gpu --forms 'm16n8k16.*f16' --judged 10000000
   warpmat diff launch.json
   warpmat diff --kernels gemm --first 10 -- ./program --size 1024
   warpmat diff --paths --target sm_90a --cases 2000)";
@@ -465,6 +469,20 @@ void add_diff(Command app) {
       .range(std::size_t{1}, std::size_t{1} << 20);
   command.add_flag("--every-spelling", options->every_spelling, "With --constants: every spelling, not the first of each row")
       .needs(constants);
+  const CommandOption on_gpu =
+      command.add_flag("--on-gpu", options->on_gpu,
+                       "Without FILE: the header warpmat::device, compiled by nvcc, against this GPU and the CPU; see docs/device.md");
+  on_gpu.excludes(file).excludes(paths).excludes(scalar).excludes(command.get_option("--json"));
+  command
+      .add_option("--card-seconds", options->device.seconds, "With --on-gpu: comparing with the card, for each form and selector (default: 1)")
+      .needs(on_gpu)
+      .range(0u, 3600u);
+  command
+      .add_option("--judged", options->device.judged,
+                  "With --on-gpu: outputs of each class that the CPU judges, at least (default: 100000)")
+      .needs(on_gpu)
+      .range(std::size_t{1}, std::size_t{1} << 40);
+  command.add_flag("--all", options->device.all, "With --on-gpu: forms too whose code is that of another one").needs(on_gpu);
   command.words_behind_dashes(options->program.words);
   add_recording_flags(command, options->program);
   add_comparing_flags(command, options->launches);
@@ -472,6 +490,11 @@ void add_diff(Command app) {
     if (!options->program.words.empty()) return diff_launches(*options);
     if (options->constants)
       return diff_constants({options->target, options->forms, options->tuples, options->every_spelling, options->shard, options->record});
+    if (options->on_gpu) {
+      options->device.forms = options->forms;
+      options->device.seed = options->seed;
+      return diff_on_gpu(options->device);
+    }
     if (options->scalar) return diff_scalar({options->target, options->forms, options->elements, options->shard, options->record});
     if (options->paths) return diff_paths(*options);
     if (options->file.ends_with(".json")) return diff_kernel(*options);
