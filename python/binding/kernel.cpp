@@ -123,8 +123,8 @@ LaunchOptions launch_options(const py::dict& options, const std::atomic<bool>& s
 }
 
 /// Launches on the emulator: the printed text, the number of operations, warnings, where options ask for banks what bank_report has, the
-/// weakest label of what ran, the line about it, the ways of an element, and the profile as JSON if options ask for it. The buffers' arrays get what the kernel wrote, also where it
-/// trapped.
+/// weakest label of what ran, the line about it, the ways of an element, and the profile as JSON if options ask for it. The buffers' arrays
+/// get what the kernel wrote, also where it trapped.
 py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffers& buffers, const Parameters& parameters,
                         const py::dict& options) {
   DeviceMemory memory;
