@@ -272,6 +272,7 @@ class KernelGenerator {
     return statements(out);
   }
 
+  /// It leaves the temporaries of products as they are.
   Lines statement_between() {
     constexpr std::array<std::pair<const char*, char>, 12> divisions{{{"div.rn.f32", 'f'},
                                                                       {"div.rn.ftz.f32", 'f'},
@@ -288,7 +289,7 @@ class KernelGenerator {
     constexpr std::array fences{"membar.cta;", "membar.gl;", "fence.acq_rel.gpu;", "fence.acquire.gpu;"};
     switch (random_.below(4)) {
       case 0: return scalar();
-      case 1: return {memory().lines.front()};
+      case 1: return access_own();
       case 2: return {fences[random_.below(target_.number >= 90 ? fences.size() : fences.size() - 1)]};
       default: {
         const auto& [opcode, letter] = divisions[random_.below(divisions.size())];
@@ -388,12 +389,16 @@ class KernelGenerator {
   KernelUnit memory() {
     if (random_.one_in(4)) return statements(read_table());
     if (random_.one_in(8)) return statements(copy_asynchronously());
+    return statements(access_own());
+  }
+
+  Lines access_own() {
     const Place place = own_place();
     const bool loads = random_.one_in(2);
     const Moved what = moved(loads);
     const std::string address = fmt::format("[{}+{}]", place.base, own_offset(what.type == ".f64", what.bytes));
-    if (loads) return statements({guard() + fmt::format("ld{}{} {}, {};", place.opcode, what.type, list(what.registers), address)});
-    return statements({guard() + fmt::format("st{}{} {}, {};", place.opcode, what.type, address, list(what.registers))});
+    if (loads) return {guard() + fmt::format("ld{}{} {}, {};", place.opcode, what.type, list(what.registers), address)};
+    return {guard() + fmt::format("st{}{} {}, {};", place.opcode, what.type, address, list(what.registers))};
   }
 
   Lines read_table() {

@@ -15,7 +15,7 @@ namespace warpmat::machine {
 
 using code::Operation;
 using code::TextureAccess;
-using Action = code::TextureAccess::Action;
+using TextureAction = code::TextureAccess::Action;
 
 namespace {
 
@@ -41,10 +41,10 @@ void WarpState::texture(const Operation& operation, LaneMask mask) {
     const int first = first_lane(rest);
     const std::uint64_t handle = handles[first];
     const Texture* const found = launch_.memory.find_texture(handle);
-    const bool surface = access.action == Action::load || access.action == Action::store;
+    const bool surface = access.action == TextureAction::load || access.action == TextureAction::store;
     if (found == nullptr)
       trap(first, handle, "the handle names no texture or surface object, or one that was destroyed", KernelTrap::Kind::out_of_range);
-    if (access.action != Action::query && found->surface != surface)
+    if (access.action != TextureAction::query && found->surface != surface)
       trap(first, handle,
            surface ? "the handle names a texture object; suld and sust take surface objects"
                    : "the handle names a surface object; tex and tld4 take texture objects");
@@ -53,19 +53,19 @@ void WarpState::texture(const Operation& operation, LaneMask mask) {
     texture_lanes(operation, alike, *found);
     rest &= ~alike;
   }
-  if (access.action == Action::store) block_.make_progress();
+  if (access.action == TextureAction::store) block_.make_progress();
 }
 
 /// The lanes that name one object.
 void WarpState::texture_lanes(const Operation& operation, LaneMask lanes, const Texture& texture) {
   const TextureAccess& access = program_.texture_accesses[operation.detail];
-  if (access.action == Action::query)
+  if (access.action == TextureAction::query)
     return for_each_lane(lanes, [&](std::size_t lane) { write_word(operation, 0, static_cast<int>(lane), answer(texture, access.query)); });
   const auto must_be = [&](bool good, const char* what) {
     if (!good) trap(first_lane(lanes), std::nullopt, fmt::format("the object {}", what));
   };
   must_be(texture.layered == access.layered, access.layered ? "has no layers" : "has layers, and the statement names none");
-  if (access.action != Action::load && access.action != Action::store) {
+  if (access.action != TextureAction::load && access.action != TextureAction::store) {
     must_be(texture.cube == access.cube, access.cube ? "is no cube" : "is a cube");
     must_be(texture.cube || texture.dimensions == access.coordinates, "has another number of dimensions");
     must_be(!access.integers || access.coordinates != 1 || texture.linear_memory || !texture.filters,
@@ -74,7 +74,7 @@ void WarpState::texture_lanes(const Operation& operation, LaneMask lanes, const 
   }
   try {
     const TextureReader reader(texture, launch_.memory);
-    const bool surface = access.action == Action::load || access.action == Action::store;
+    const bool surface = access.action == TextureAction::load || access.action == TextureAction::store;
     for_each_lane(lanes, [&](std::size_t lane) {
       if (surface)
         access_surface(operation, access, reader, static_cast<int>(lane));
@@ -105,7 +105,7 @@ void WarpState::fetch_texel(const Operation& operation, const TextureAccess& acc
     }
     point.level = reader.level_of(dx, dy);
   }
-  const auto texel = access.action == Action::gather ? reader.gather(point, access.component) : reader.fetch(point);
+  const auto texel = access.action == TextureAction::gather ? reader.gather(point, access.component) : reader.fetch(point);
   for (int i = 0; i < 4; ++i) write_word(operation, i, lane, texel[static_cast<std::size_t>(i)]);
 }
 
@@ -139,7 +139,7 @@ void WarpState::access_surface(const Operation& operation, const TextureAccess& 
                                       : nullptr;
   for (int e = 0; e < access.vector; ++e) {
     std::uint64_t value = 0;
-    if (access.action == Action::load) {
+    if (access.action == TextureAction::load) {
       if (inside) std::memcpy(&value, memory + e * access.bytes, access.bytes);
       write_word(operation, e, lane, value);
     } else if (inside) {
