@@ -209,8 +209,8 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   std::vector<std::uint8_t> parameters = place_arguments(program, arguments);
   const machine::ConstantCopy constants(program, place_module(program, memory));
   if (std::ranges::any_of(program.calls, [](const code::Call& call) {
-        using Target = code::Call::Target;
-        return call.target == Target::allocate || call.target == Target::prepare_launch || call.target == Target::put_memory;
+        using Called = code::Call::Target;
+        return call.target == Called::allocate || call.target == Called::prepare_launch || call.target == Called::put_memory;
       }))
     static_cast<void>(memory.heap());
   std::vector<bool> open(program.functions.size());

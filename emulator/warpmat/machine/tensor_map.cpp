@@ -159,15 +159,15 @@ void TensorMap::set_swizzle(int number) {
   atom = static_cast<Atom>(number - static_cast<int>(swizzle));
 }
 
-std::uint32_t TensorMap::swizzled(std::uint32_t address) const {
+std::uint32_t TensorMap::swizzled(std::uint32_t place) const {
   struct Bits {
     int bits, base, shift;  ///< as CuTe's Swizzle
   };
   constexpr std::array atoms{Bits{3, 4, 3}, Bits{2, 5, 2}, Bits{2, 5, 2}, Bits{1, 6, 1}};
-  if (atom == Atom::bytes_16) return warpmat::swizzled(swizzle, address);
+  if (atom == Atom::bytes_16) return warpmat::swizzled(swizzle, place);
   const Bits& b = atoms[static_cast<std::size_t>(atom)];
-  const auto moved = static_cast<std::uint32_t>(warpmat::swizzled(std::uint64_t{address}, b.bits, b.base, b.shift));
-  return atom == Atom::bytes_32_flip_8 ? moved ^ (address >> 7 & 1) << 3 : moved;
+  const auto moved = static_cast<std::uint32_t>(warpmat::swizzled(std::uint64_t{place}, b.bits, b.base, b.shift));
+  return atom == Atom::bytes_32_flip_8 ? moved ^ (place >> 7 & 1) << 3 : moved;
 }
 
 std::uint32_t TensorMap::extent(std::size_t i) const {

@@ -76,8 +76,8 @@ struct WARPMAT_API TensorMap {
   std::uint64_t unit_bits() const;
   /// The bytes of global memory that a chunk of 16 bytes in shared memory holds: 16, or fewer with padding behind them.
   std::uint32_t chunk_bytes() const;
-  /// The address of byte `address` of shared memory under the swizzle.
-  std::uint32_t swizzled(std::uint32_t address) const;
+  /// The address of byte `place` of shared memory under the swizzle.
+  std::uint32_t swizzled(std::uint32_t place) const;
   /// The first of the dimensions W, {H, {D}}: channels precede them unless they are interleaved.
   std::size_t first_spatial() const { return interleave == Interleave::none ? 1 : 0; }
   /// The number of places along dimension `i` that a copy in tile mode moves: ceil(box / element stride); 1 for slices. Dimension 0 has no

@@ -14,7 +14,7 @@ namespace warpmat::code {
 using catalogue::Match;
 using catalogue::Semantics;
 using catalogue::ValueType;
-using Action = TensorStatement::Action;
+using TensorAction = TensorStatement::Action;
 using Kind = syntax::Operand::Kind;
 
 namespace {
@@ -33,19 +33,19 @@ struct Name {
   std::string_view qualifier;
   Action action;
 };
-constexpr std::array names{Name{".alloc", Action::allocate},
-                           Name{".dealloc", Action::deallocate},
-                           Name{".relinquish_alloc_permit", Action::relinquish},
-                           Name{".ld", Action::load},
-                           Name{".st", Action::store},
-                           Name{".wait::ld", Action::wait_load},
-                           Name{".wait::st", Action::wait_store},
-                           Name{".fence::before_thread_sync", Action::fence},
-                           Name{".fence::after_thread_sync", Action::fence},
-                           Name{".commit", Action::commit},
-                           Name{".cp", Action::copy},
-                           Name{".shift", Action::shift},
-                           Name{".mma", Action::multiply}};
+constexpr std::array names{Name{".alloc", TensorAction::allocate},
+                           Name{".dealloc", TensorAction::deallocate},
+                           Name{".relinquish_alloc_permit", TensorAction::relinquish},
+                           Name{".ld", TensorAction::load},
+                           Name{".st", TensorAction::store},
+                           Name{".wait::ld", TensorAction::wait_load},
+                           Name{".wait::st", TensorAction::wait_store},
+                           Name{".fence::before_thread_sync", TensorAction::fence},
+                           Name{".fence::after_thread_sync", TensorAction::fence},
+                           Name{".commit", TensorAction::commit},
+                           Name{".cp", TensorAction::copy},
+                           Name{".shift", TensorAction::shift},
+                           Name{".mma", TensorAction::multiply}};
 
 struct ReductionName {
   std::string_view operation, type;
@@ -108,7 +108,7 @@ void FunctionResolver::tensor_transfer(const Match& match, TensorStatement& stat
   if (transfer.registers() > max_transfer_registers)
     fail(fmt::format("{} would move {} registers; {} are the most, with .x{}", statement_->opcode, transfer.registers(),
                      max_transfer_registers, max_transfer_registers / transfer.shape->registers));
-  const bool loads = statement.action == Action::load;
+  const bool loads = statement.action == TensorAction::load;
   const auto* const reduction = std::ranges::find_if(
       reductions, [&](const ReductionName& r) { return match.has(".red") && match.has(r.operation) && match.has(r.type); });
   const std::size_t reduced = reduction != reductions.end() ? 1 : 0;
@@ -231,32 +231,32 @@ void FunctionResolver::tensor_memory(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::tensor_memory;
   switch (statement.action) {
-    case Action::allocate:
+    case TensorAction::allocate:
       must_end_at(2);
       operation.sources = {shared_address(operand(0), statement.space), columns(operand(1), true)};
       break;
-    case Action::deallocate:
+    case TensorAction::deallocate:
       must_end_at(2);
       operation.sources = {source(operand(0), *catalogue::find_value_type("u32")), columns(operand(1), false)};
       break;
-    case Action::load:
-    case Action::store: tensor_transfer(match, statement, operation); break;
-    case Action::commit:
+    case TensorAction::load:
+    case TensorAction::store: tensor_transfer(match, statement, operation); break;
+    case TensorAction::commit:
       must_end_at(statement.multicast ? 2 : 1);
       operation.sources = {shared_address(operand(0), statement.space)};
       if (statement.multicast && operand(1).kind == Kind::number) fail(operand(1), "the mask of blocks is a register of 16 bits");
       if (statement.multicast) operation.sources.push_back(source(operand(1), *catalogue::find_value_type("b16")));
       break;
-    case Action::multiply: tensor_product(match, statement, operation); break;
-    case Action::copy: tensor_copy(match, statement, operation); break;
-    case Action::shift:
+    case TensorAction::multiply: tensor_product(match, statement, operation); break;
+    case TensorAction::copy: tensor_copy(match, statement, operation); break;
+    case TensorAction::shift:
       must_end_at(1);
       operation.sources = {tensor_address(operand(0))};
       break;
-    case Action::relinquish:
-    case Action::wait_load:
-    case Action::wait_store:
-    case Action::fence: no_operands(); break;
+    case TensorAction::relinquish:
+    case TensorAction::wait_load:
+    case TensorAction::wait_store:
+    case TensorAction::fence: no_operands(); break;
   }
   operation.operation.detail = static_cast<std::uint32_t>(draft_.program.tensor_statements.size());
   draft_.program.tensor_statements.push_back(statement);
