@@ -31,7 +31,7 @@ std::string_view first_qualifier(const std::string& opcode) {
 
 struct Name {
   std::string_view qualifier;
-  Action action;
+  TensorAction action;
 };
 constexpr std::array names{Name{".alloc", TensorAction::allocate},
                            Name{".dealloc", TensorAction::deallocate},
