@@ -474,7 +474,8 @@ void add_diff(Command app) {
                        "Without FILE: the header warpmat::device, compiled by nvcc, against this GPU and the CPU; see docs/device.md");
   on_gpu.excludes(file).excludes(paths).excludes(scalar).excludes(command.get_option("--json"));
   command
-      .add_option("--card-seconds", options->device.seconds, "With --on-gpu: comparing with the card, for each form and selector (default: 1)")
+      .add_option("--card-seconds", options->device.seconds,
+                  "With --on-gpu: comparing with the card, for each form and selector (default: 1)")
       .needs(on_gpu)
       .range(0u, 3600u);
   command

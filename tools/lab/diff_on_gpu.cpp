@@ -46,19 +46,26 @@ void diff_on_gpu(const OnGpuOptions& options) {
   const std::string card = card_target();
   const std::filesystem::path source = WARPMAT_SOURCE_FOLDER, script = source / "tools/device-sweep";
   if (!std::filesystem::exists(script))
-    throw std::runtime_error(fmt::format("--on-gpu compiles sources of warpmat, which are not in {}: use warpmat-lab of a checkout's build",
-                                         source.string()));
+    throw std::runtime_error(
+        fmt::format("--on-gpu compiles sources of warpmat, which are not in {}: use warpmat-lab of a checkout's build", source.string()));
   find_program("nvcc");
   const TemporaryFolder folder;
-  std::vector<std::string> words{find_program("python3").string(), script.string(), folder.path().string(), "--card", card,
-                                 "--match", options.forms, "--warpmat", (command_folder() / "warpmat").string()};
+  std::vector<std::string> words{find_program("python3").string(),
+                                 script.string(),
+                                 folder.path().string(),
+                                 "--card",
+                                 card,
+                                 "--match",
+                                 options.forms,
+                                 "--warpmat",
+                                 (command_folder() / "warpmat").string()};
   if (options.all) words.push_back("--all");
   call(words, "tools/device-sweep");
   call({find_program("ninja").string(), "-C", folder.path().string()}, "ninja, which calls nvcc,");
 
   device::SweepTotals totals;
   const device::SweepOptions sweep{static_cast<double>(options.seconds), options.seed, static_cast<double>(options.judged), stdout,
-                                    warpmat_judge};
+                                   warpmat_judge};
   std::size_t forms = 0;
   for (; std::filesystem::exists(folder / fmt::format("form_{}.so", forms)); ++forms)
     loaded(folder / fmt::format("form_{}.so", forms))(sweep, totals);

@@ -14,9 +14,9 @@ struct OnGpuOptions {
   std::uint64_t seed = 1;
 };
 
-/// `warpmat diff --on-gpu`: compiles the device header's forms with nvcc, compares them on this machine's GPU with its own instructions, and
-/// has the CPU judge their answers. Prints a line for each form. Throws NoGpu without a GPU, std::runtime_error if something differs, does not
-/// compile, or is missing.
+/// `warpmat diff --on-gpu`: compiles the device header's forms with nvcc, compares them on this machine's GPU with its own instructions,
+/// and has the CPU judge their answers. Prints a line for each form. Throws NoGpu without a GPU, std::runtime_error if something differs,
+/// does not compile, or is missing.
 void diff_on_gpu(const OnGpuOptions& options);
 
 }  // namespace warpmat
