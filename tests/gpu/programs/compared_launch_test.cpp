@@ -69,7 +69,7 @@ class Recording {
   void add(const char* name, std::uint64_t address, const Bytes& before, const Bytes& after, bool variable = false) {
     launch.buffers.push_back({name, variable, address, put(before), put(after), {}});
   }
-  Comparison compared(std::chrono::seconds time = std::chrono::seconds(60)) {
+  programs::Comparison compared(std::chrono::seconds time = std::chrono::seconds(60)) {
     writer_.put_line(to_line(RecordedProgram{"a GPU", "sm_90a"}));
     writer_.put_line(to_line(launch));
     const ArchiveReader archive(directory_.path("a"));
@@ -103,7 +103,7 @@ void fill(Recording& recording, const std::vector<std::uint16_t>& gpu) {
 TEST_CASE("a launch is executed from the memory that the GPU had, at its addresses", "[programs]") {
   Recording recording;
   fill(recording, {15, 25, 35, 4});
-  const Comparison comparison = recording.compared();
+  const programs::Comparison comparison = recording.compared();
   CHECK(comparison.not_compared == "");
   CHECK(comparison.bytes == 28);
   CHECK(comparison.different == 0);
@@ -113,7 +113,7 @@ TEST_CASE("a launch is executed from the memory that the GPU had, at its address
 TEST_CASE("each element that differs is named, in the parameter's type", "[programs]") {
   Recording recording;
   fill(recording, {15, 24, 35, 0xff04});
-  const Comparison comparison = recording.compared();
+  const programs::Comparison comparison = recording.compared();
   CHECK(comparison.different == 2);
   REQUIRE(comparison.buffers.size() == 1);
   const BufferDifference& difference = comparison.buffers.front();
@@ -133,7 +133,7 @@ TEST_CASE("memory that the kernel does not write must stay as it is", "[programs
   Recording recording;
   fill(recording, {15, 25, 35, 4});
   recording.add("other", 0x7f12'3700'0000, Bytes(100, 1), Bytes(100, 2));
-  const Comparison comparison = recording.compared();
+  const programs::Comparison comparison = recording.compared();
   CHECK(comparison.different == 100);
   REQUIRE(comparison.buffers.size() == 1);
   CHECK(comparison.buffers.front().parameter == "");
@@ -145,7 +145,7 @@ TEST_CASE("elements that vary on the GPU are not compared, the others are", "[pr
   fill(recording, {15, 24, 35, 0xff04});
   recording.launch.twice = true;
   recording.launch.buffers[0].again = recording.put(bytes_of(std::vector<std::uint16_t>{15, 24, 35, 0xfe04}));  // one byte of an element
-  const Comparison comparison = recording.compared();
+  const programs::Comparison comparison = recording.compared();
   CHECK(comparison.nondeterministic == 2);
   CHECK(comparison.different == 1);
   CHECK(comparison.bytes == 26);
@@ -155,14 +155,14 @@ TEST_CASE("a launch that is not compared has a reason", "[programs]") {
   Recording endless;
   endless.launch.kernel = "forever";
   endless.launch.config = {.grid = {1}, .block = {1}};
-  const Comparison late = endless.compared(std::chrono::seconds(1));
+  const programs::Comparison late = endless.compared(std::chrono::seconds(1));
   CHECK(contains(late.not_compared, "longer than 1 s"));
   CHECK_FALSE(late.stopped);
 
   Recording beyond;
   fill(beyond, {15, 25, 35, 4});
   beyond.launch.config.block = {200};
-  const Comparison stopped = beyond.compared();
+  const programs::Comparison stopped = beyond.compared();
   CHECK(contains(stopped.not_compared, "outside of any buffer"));
   CHECK(stopped.stopped);
 
