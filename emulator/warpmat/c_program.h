@@ -162,8 +162,8 @@ typedef struct warpmat_observer {
 typedef struct warpmat_tensor_map {
   size_t size;
   int im2col; /* 0: tiled */
-  int type;   /* CUtensorMapDataType: 0 u8, 1 u16, 2 u32, 3 s32, 4 u64, 5 s64, 6 f16, 7 f32, 8 f64, 9 bf16, 10 f32_ftz, 11 tf32, 12 tf32_ftz,
-                  13 u4x16, 14 u4x16_p64, 15 u6x16_p32 */
+  int type; /* CUtensorMapDataType: 0 u8, 1 u16, 2 u32, 3 s32, 4 u64, 5 s64, 6 f16, 7 f32, 8 f64, 9 bf16, 10 f32_ftz, 11 tf32, 12 tf32_ftz,
+                13 u4x16, 14 u4x16_p64, 15 u6x16_p32 */
   uint32_t rank;               /* dimensions, the innermost first */
   uint64_t address;            /* of element (0, 0, ...): warpmat_buffer_allocate's */
   uint64_t dims[5];            /* elements */
