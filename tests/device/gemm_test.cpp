@@ -23,7 +23,7 @@ namespace {
 
 using device::GemmOperands, device::MatrixView;
 
-/// A matrix of bit patterns with its values. `gap` elements lie between two lines: registers are loaded whole where it keeps words aligned.
+/// A matrix of bit patterns with its values. `gap` elements lie between two lines.
 template <typename Bits>
 struct Stored {
   Stored(int rows, int columns, bool transposed, int gap, Format format, std::mt19937& random)

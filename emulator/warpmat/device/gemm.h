@@ -43,28 +43,15 @@ struct StoredTile {
   static constexpr int bytes = f.payload_bits <= 8 ? 1 : f.payload_bits / 8;
   static constexpr auto elements = coordinates<f.elements()>(f);
 
-  /// Whether a register is filled by elements that follow one another along `axis`.
-  WARPMAT_DEVICE_BOTH static constexpr bool follows(Axis axis) {
-    for (int i = 0; i < f.inside; ++i)
-      if (f.bits[i].axis != axis || f.bits[i].bit != i) return false;
-    return f.inside > 0 && f.payload_bits == f.element_bits && (f.element_bits << f.inside) == 32;
-  }
-  static constexpr i64 form_rows = i64{1} << f.count(Axis::row), form_columns = i64{1} << f.count(Axis::column);
-  static constexpr bool along_row = follows(Axis::column), along_column = follows(Axis::row);
-
   const MatrixView& matrix;
   unsigned char* data;  ///< of the batch's matrix
   i64 row, column;      ///< of the lane in the tile at (0, 0)
-  bool whole;           ///< a register's elements lie in memory as they lie in the register, at an address of a word
 
   WARPMAT_DEVICE_INLINE StoredTile(const MatrixView& of, i64 batch, int lane)
       : matrix(of),
         data(static_cast<unsigned char*>(of.data) + batch * of.batch_stride * bytes),
         row(of_lane(Axis::row, lane)),
-        column(of_lane(Axis::column, lane)) {
-    const i64 along = along_row ? of.column_stride : of.row_stride, across = along_row ? of.row_stride : of.column_stride;
-    whole = (along_row || along_column) && along == 1 && across * bytes % 4 == 0 && reinterpret_cast<u64>(data) % 4 == 0;
-  }
+        column(of_lane(Axis::column, lane)) {}
 
   /// The lane's registers of the tile at (`first_row`, `first_column`).
   WARPMAT_DEVICE_INLINE void load(u32 (&words)[f.words()], i64 first_row, i64 first_column) const {
@@ -72,14 +59,6 @@ struct StoredTile {
     WARPMAT_DEVICE_UNROLL
     for (int i = 0; i < f.words(); ++i) words[i] = 0;
     if (matrix.data == nullptr) return;
-    if (whole && first_row + form_rows <= matrix.rows && first_column + form_columns <= matrix.columns) {
-      WARPMAT_DEVICE_UNROLL
-      for (int i = 0; i < f.elements(); i += f.per_register()) {
-        const i64 r = first_row + row + at.row[i], c = first_column + column + at.column[i];
-        words[i >> f.inside] = *reinterpret_cast<const u32*>(data + (r * matrix.row_stride + c * matrix.column_stride) * bytes);
-      }
-      return;
-    }
     WARPMAT_DEVICE_UNROLL
     for (int i = 0; i < f.elements(); ++i) {
       const i64 r = first_row + row + at.row[i], c = first_column + column + at.column[i];
