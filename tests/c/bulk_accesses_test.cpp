@@ -270,7 +270,7 @@ TEST_CASE("C: bulk accesses that the hardware refuses are refused with the reaso
   CHECK(message() == "the address in shared memory is a multiple of 128");
   copy.shared = 128;
   copy.coordinates[0] = 3;
-  CHECK(message() == "coordinate 3 of dimension 0: elements of 2 bytes are copied from multiples of 16 bytes on");
+  CHECK(message() == "coordinate 3 of dimension 0: elements of 16 bits are copied from multiples of 16 bytes on");
   copy.coordinates[0] = -8;
   copy.stores = 1;
   CHECK(message() == "coordinate -8 of dimension 0: stores take none below 0");
