@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/program/address_windows.h>
@@ -29,15 +30,6 @@ Space space_of(std::uint64_t address) {
 
 EventKinds events_of(Space space) {
   return space == Space::shared ? EventKinds::accesses | EventKinds::shared_accesses : EventKinds::accesses;
-}
-
-template <typename Visit>
-void for_each_lane(LaneMask mask, Visit visit) {
-  if (mask == all_lanes) {
-    for (int lane = 0; lane < warp_size; ++lane) visit(static_cast<std::size_t>(lane));
-  } else {
-    for (; mask != 0; mask &= mask - 1) visit(static_cast<std::size_t>(first_lane(mask)));
-  }
 }
 
 template <typename T>

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/texture.h>
 #include <warpmat/machine/warp_state.h>
 

@@ -97,6 +97,8 @@ TEST_CASE("unrounded products are fused into the sums that use them, as ptxas do
            Case{"mul.f32 %f5, %f1, %f2; membar.gl; add.f32 %f9, %f5, %f3;", 0},
            Case{"mul.f32 %f5, %f1, %f2; fence.acq_rel.gpu; add.f32 %f9, %f5, %f3;", 0},
            Case{"mul.f32 %f5, %f1, %f2; @%p8 st.global.u32 [%out], %r10; add.f32 %f9, %f5, %f3;", 0},
+           // A product by a number that a guarded store in another block reads too.
+           Case{"mul.f32 %f5, %f1, 0f3F800800; @%p9 bra L; add.f32 %f9, %f5, %f3; L: @%p9 st.global.f32 [%out], %f5;", 0},
            // Fused across these; and across a division of which nothing remains.
            Case{"mul.f32 %f5, %f1, %f2; div.full.f32 %f6, %f1, %f4; st.global.f32 [%out], %f6; add.f32 %f9, %f5, %f3;", lost},
            Case{"mul.f32 %f5, %f1, %f2; div.u32 %r9, %n, 7; st.global.u32 [%out], %r9; add.f32 %f9, %f5, %f3;", lost},

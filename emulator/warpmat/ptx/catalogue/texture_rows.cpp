@@ -1,5 +1,7 @@
 #include <warpmat/ptx/catalogue/rows.h>
 
+#include <warpmat/ptx/catalogue/kernel_row.h>
+
 namespace warpmat::catalogue {
 
 /// Textures (PTX ISA 9.1 section 9.7.11) and surfaces (9.7.12), by handles in registers: the unified mode without samplers of their own.

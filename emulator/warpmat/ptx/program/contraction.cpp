@@ -245,7 +245,7 @@ class Contraction {
       if (!reads || uses_.region(i) < 0) continue;
       const int definition = definitions_.find(i, value);
       if (definition >= 0 && definition != writer) continue;
-      if (definition < 0 || (at(i).operation.guarded && at(i).results[0] == value)) return false;
+      if (definition < 0 || (at(i).operation.guarded && writes(at(i), value))) return false;
       const bool sign = is(i, Kind::neg) && is_sign(*kind(i)) && !kind(i)->flushes() && kind(i)->number() == kind(mul)->number();
       if (sign || is(i, Kind::mov)) {
         if (!find_readers(mul, i, negated != sign, readers)) return false;

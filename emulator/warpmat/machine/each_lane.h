@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+
+#include <warpmat/warp/lane_mask.h>
+
+namespace warpmat::machine {
+
+/// Calls visit(lane) for each lane of the mask, in ascending order.
+template <typename Visit>
+void for_each_lane(LaneMask mask, Visit visit) {
+  if (mask == all_lanes) {
+    for (int lane = 0; lane < warp_size; ++lane) visit(static_cast<std::size_t>(lane));
+  } else {
+    for (; mask != 0; mask &= mask - 1) visit(static_cast<std::size_t>(first_lane(mask)));
+  }
+}
+
+}  // namespace warpmat::machine
