@@ -107,7 +107,8 @@ TEST_CASE("Approximate instructions: a warp's lanes are those of the lane functi
     use_instruction_set(set);
     for (const auto& [opcode, of] : functions)
       for (const std::string type : {".f32", ".ftz.f32"}) {
-        const auto match = catalogue::find_row(opcode + type);
+        const std::string text = opcode + type;  // of which the match keeps parts
+        const auto match = catalogue::find_row(text);
         REQUIRE(match);
         const catalogue::Executable executable = catalogue::executable(*match);
         for (int round = 0; round < 2'000; ++round) {
