@@ -347,17 +347,12 @@ class Contraction {
            }) <= 1;
   }
 
-  Value new_register_like(Value value) {
-    const DraftRegister copy = is_constant(value) ? DraftRegister{draft_.constants[value].register_class, 0}
-                                                  : function_.registers[static_cast<std::size_t>(value)];
-    function_.registers.push_back(copy);
-    return static_cast<Value>(function_.registers.size() - 1);
+  Value register_for(Value value) {
+    return is_constant(value) ? code::new_register(function_, {draft_.constants[value].register_class, 0})
+                              : new_register_like(function_, value);
   }
 
-  Value new_register(RegisterClass register_class) {
-    function_.registers.push_back({register_class, 32});
-    return static_cast<Value>(function_.registers.size() - 1);
-  }
+  Value new_register(RegisterClass register_class) { return code::new_register(function_, {register_class, 32}); }
 
   /// Multiplies both parts of a quotient by `scale` if |divisor| compares with `limit`, both f32 bits; else by 1.
   void emit_scaled(const std::string& comparison, std::uint32_t limit, std::uint32_t scale, const std::string& ftz,
@@ -403,7 +398,7 @@ class Contraction {
     Value addend = add.sources[1 - use.operand];
     const bool subtracts = arithmetic.kind == Arithmetic::Kind::sub;
     const auto negate = [&](Value& value) {
-      const Value negative = new_register_like(value);
+      const Value negative = register_for(value);
       out.push_back(draft_.make("neg" + type, {negative}, {value}, add));
       value = negative;
     };
@@ -412,9 +407,7 @@ class Contraction {
     const std::string opcode =
         fmt::format("fma.rn{}{}{}", arithmetic.type.starts_with(".ftz") ? ".ftz" : "", arithmetic.saturates ? ".sat" : "", type);
     DraftOperation fused = draft_.make(opcode, add.results, {factors[0], factors[1], addend}, add);
-    fused.operation.guarded = add.operation.guarded;
-    fused.operation.guard_inverted = add.operation.guard_inverted;
-    fused.guard = add.guard;
+    take_guard(fused, add);
     out.push_back(std::move(fused));
     draft_.program.contracted.push_back(add.operation.statement);
   }
@@ -424,7 +417,7 @@ class Contraction {
     for (const auto& [user, replacement] : replaced_)
       for (const Value factor : at(replacement.mul).sources)
         if (!is_constant(factor) && !unchanged(factor, replacement.mul, user) && !copies_.contains({replacement.mul, factor}))
-          copies_[{replacement.mul, factor}] = new_register_like(factor);
+          copies_[{replacement.mul, factor}] = register_for(factor);
   }
 
   void rebuild() {

@@ -2,6 +2,22 @@
 
 namespace warpmat::code {
 
+Value new_register(DraftFunction& function, const DraftRegister& kind) {
+  function.registers.push_back(kind);
+  return static_cast<Value>(function.registers.size() - 1);
+}
+
+Value new_register_like(DraftFunction& function, Value like) {
+  const DraftRegister kind = function.registers[static_cast<std::size_t>(like)];
+  return new_register(function, kind);
+}
+
+void take_guard(DraftOperation& operation, const DraftOperation& from) {
+  operation.operation.guarded = from.operation.guarded;
+  operation.operation.guard_inverted = from.operation.guard_inverted;
+  operation.guard = from.guard;
+}
+
 Value Constants::add(RegisterClass register_class, std::uint64_t low, std::uint64_t high, Symbol symbol) {
   const Constant constant{register_class, low, high, symbol};
   const auto [place, added] = index_.try_emplace(constant, ~static_cast<Value>(all_.size()));

@@ -56,6 +56,13 @@ struct DraftFunction {
   std::uint32_t words_bytes = 0;                             ///< the start of the frame's other registers
 };
 
+/// A new register of the function.
+Value new_register(DraftFunction& function, const DraftRegister& kind);
+/// A new register of the function, of the same kind as `like`, which is one too.
+Value new_register_like(DraftFunction& function, Value like);
+/// Gives `operation` the guard of `from`, or none.
+void take_guard(DraftOperation& operation, const DraftOperation& from);
+
 /// The target of an address constant that is known only after all functions: a shared variable, a module variable, a function.
 struct Symbol {
   enum class Kind : std::uint8_t { none, shared, module, function };

@@ -312,9 +312,7 @@ class Folding {
   /// Under the guard of `like`.
   DraftOperation make(const std::string& opcode, Value result, std::vector<Value> sources, const DraftOperation& like) {
     DraftOperation made = draft_.make(opcode, {result}, std::move(sources), like);
-    made.operation.guarded = like.operation.guarded;
-    made.operation.guard_inverted = like.operation.guard_inverted;
-    made.guard = like.guard;
+    take_guard(made, like);
     return made;
   }
 
@@ -326,10 +324,7 @@ class Folding {
                 result, {source}, like);
   }
 
-  Value temporary(Value like) {
-    function_.registers.push_back(function_.registers[static_cast<std::size_t>(like)]);
-    return static_cast<Value>(function_.registers.size() - 1);
-  }
+  Value temporary(Value like) { return new_register_like(function_, like); }
 
   void note(const DraftOperation& draft, Folded::Kind kind, std::uint64_t bits, bool own_bits) {
     draft_.program.folded.push_back({draft.operation.statement, kind, bits, own_bits});
@@ -526,8 +521,7 @@ class Ordering {
     DraftOperation turned;
     set_opcode(turned, "neg.f64");
     turned.operation.statement = operation.operation.statement;
-    function_->registers.push_back({RegisterClass::wide, 64});
-    turned.results = {static_cast<Value>(function_->registers.size() - 1)};
+    turned.results = {new_register(*function_, {RegisterClass::wide, 64})};
     turned.sources = {second};
     second = first;
     first = turned.results[0];

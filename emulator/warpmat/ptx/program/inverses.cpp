@@ -89,7 +89,7 @@ class Inverses {
   void rebuild() {
     std::map<int, Value> kept;  // by inner function: a register with what is left of both
     for (const auto& [outer, inner] : inner_)
-      if (!kept.contains(inner)) kept[inner] = new_register(at(inner).sources[0]);
+      if (!kept.contains(inner)) kept[inner] = new_register_like(function_, at(inner).sources[0]);
     Rewrite rewrite(function_);
     for (int i = 0; i < count(); ++i) {
       rewrite.come_to(i);
@@ -98,11 +98,6 @@ class Inverses {
       rewrite.out.push_back(inner == inner_.end() ? at(i) : replaced(i, inner->second, kept.at(inner->second)));
     }
     rewrite.finish();
-  }
-
-  Value new_register(Value like) {
-    function_.registers.push_back(function_.registers[static_cast<std::size_t>(like)]);
-    return static_cast<Value>(function_.registers.size() - 1);
   }
 
   /// Before the inner function: its operand, or for ex2 the power of the negative.
@@ -117,9 +112,7 @@ class Inverses {
     const DraftOperation& old = at(outer);
     DraftOperation operation =
         old.opcode == div ? draft_.make("mul.ftz.f32", {old.results[0]}, {old.sources[0], kept}, old) : move(old.results[0], kept, old);
-    operation.operation.guarded = old.operation.guarded;
-    operation.operation.guard_inverted = old.operation.guard_inverted;
-    operation.guard = old.guard;
+    take_guard(operation, old);
     const bool sign = at(inner).opcode.starts_with("neg.");
     draft_.program.folded.push_back({old.operation.statement, sign ? Folded::Kind::copied : Folded::Kind::inverted, 0, true});
     return operation;

@@ -57,8 +57,7 @@ class MatrixSums {
     const std::size_t count = operation.results.size(), first = operation.sources.size() - count;
     DraftOperation product = operation;
     for (std::size_t i = 0; i < count; ++i) {
-      function_.registers.push_back({RegisterClass::word, 32});
-      product.results[i] = static_cast<Value>(function_.registers.size() - 1);
+      product.results[i] = new_register(function_, {RegisterClass::word, 32});
       product.sources[first + i] = draft_.constants.add(RegisterClass::word, 0);
     }
     const std::vector<Value> products = product.results;
@@ -66,9 +65,7 @@ class MatrixSums {
     out.push_back(std::move(product));
     for (std::size_t i = 0; i < count; ++i) {
       out.push_back(draft_.make(sum, {operation.results[i]}, {products[i], operation.sources[first + i]}, operation));
-      out.back().operation.guarded = operation.operation.guarded;
-      out.back().operation.guard_inverted = operation.operation.guard_inverted;
-      out.back().guard = operation.guard;
+      take_guard(out.back(), operation);
     }
   }
 

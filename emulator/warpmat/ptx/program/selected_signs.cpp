@@ -115,27 +115,22 @@ class SelectedSigns {
 
   /// The number before its sign is changed gets a register of its own.
   void keep(const Changed& changed) {
-    if (!kept_.contains(changed.function)) kept_[changed.function] = new_register();
+    if (!kept_.contains(changed.function)) kept_[changed.function] = new_word();
   }
 
-  Value new_register() {
-    function_.registers.push_back({});
-    return static_cast<Value>(function_.registers.size() - 1);
-  }
+  Value new_word() { return new_register(function_, {RegisterClass::word, 32}); }
 
   void replace(DraftOperation operation, const Selected& selected, std::vector<DraftOperation>& out) {
     for (const auto& [k, changed] : selected.sources) {
-      operation.sources[k] = new_register();
+      operation.sources[k] = new_word();
       change(changed, operation.sources[k], operation, out);
     }
     if (selected.before) change(*selected.before, operation.results[0], operation, out);
     if (selected.result) {
-      const Value result = new_register();
+      const Value result = new_word();
       change(*selected.result, result, operation, out);
       DraftOperation move = draft_.make("mov.b32", {operation.results[0]}, {result}, operation);
-      move.operation.guarded = true;
-      move.operation.guard_inverted = operation.operation.guard_inverted;
-      move.guard = operation.guard;
+      take_guard(move, operation);
       operation = std::move(move);
     }
     draft_.program.folded.push_back({operation.operation.statement, Folded::Kind::selected, 0, true});

@@ -197,8 +197,7 @@ class Sinking {
       for (auto i = copied.chain.rbegin(); i != copied.chain.rend(); ++i) {
         DraftOperation operation = at(*i);
         if (made) operation.sources[0] = *made;
-        function_.registers.push_back(function_.registers[static_cast<std::size_t>(operation.results[0])]);
-        made = static_cast<Value>(function_.registers.size() - 1);
+        made = new_register_like(function_, operation.results[0]);
         operation.results[0] = *made;
         before[*i].push_back(std::move(operation));
       }

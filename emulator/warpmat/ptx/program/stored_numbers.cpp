@@ -73,8 +73,7 @@ class StoredNumbers {
       DraftOperation draft = function_.operations[static_cast<std::size_t>(i)];
       const Match* match = draft_.find_match(statement_of(draft).opcode);
       if (const std::string conversion = conversion_of(draft, match); !conversion.empty()) {
-        function_.registers.push_back({RegisterClass::word, 32});
-        const auto stored = static_cast<Value>(function_.registers.size() - 1);
+        const Value stored = new_register(function_, {RegisterClass::word, 32});
         rewrite.out.push_back(draft_.make(conversion, {stored}, {draft.sources[1]}, draft));
         draft.sources[1] = stored;
         draft_.program.accesses[draft.operation.detail].register_bits = 32;

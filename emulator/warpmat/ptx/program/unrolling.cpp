@@ -256,10 +256,7 @@ class Unrolling {
 
   Value constant(std::uint32_t bits) { return draft_.constants.add(RegisterClass::word, bits); }
 
-  Value new_register(RegisterClass register_class) {
-    function_.registers.push_back({register_class, 32});
-    return static_cast<Value>(function_.registers.size() - 1);
-  }
+  Value new_register(RegisterClass register_class) { return code::new_register(function_, {register_class, 32}); }
 
   void copy_groups(const Loop& loop) {
     const DraftOperation like = at(loop.branch);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <span>
 #include <string_view>
 
 namespace warpmat::code {
@@ -37,8 +38,7 @@ constexpr std::array region_ends{RegionEnd{"div.s32"},
                                  RegionEnd{"pmevent"},
                                  RegionEnd{"brkpt"}};
 
-template <std::size_t Count>
-bool is_one_of(const std::array<RegionEnd, Count>& ends, std::string_view opcode) {
+bool is_one_of(std::span<const RegionEnd> ends, std::string_view opcode) {
   return std::ranges::any_of(ends, [&](const RegionEnd& end) {
     return opcode.starts_with(end.start) && std::ranges::none_of(end.but, [&](std::string_view qualifier) {
              return !qualifier.empty() && opcode.find(qualifier) != std::string_view::npos;

@@ -29,10 +29,6 @@ class ValueUses {
   int writer(int operation, int operand) const;
   /// The region of an operation, or -1 where its result is not needed.
   int region(int operation) const { return region_[static_cast<std::size_t>(operation)]; }
-  /// Whether a region ends behind an operation that is neither a branch nor the last one before a label.
-  bool ends_region(int operation) const {
-    return ends_[static_cast<std::size_t>(operation)] && needed_[static_cast<std::size_t>(operation)];
-  }
   /// Whether a block that may follow `operation`, the last of its block, or one behind it needs what the register holds there.
   bool is_needed_behind(int operation, Value value) const;
 
@@ -40,6 +36,10 @@ class ValueUses {
   using Bits = std::vector<bool>;
 
   const Bits& find_ends(const ProgramDraft& draft);
+  /// Whether a region ends behind an operation that is no branch.
+  bool ends_region(int operation) const {
+    return ends_[static_cast<std::size_t>(operation)] && needed_[static_cast<std::size_t>(operation)];
+  }
   void find_needed(bool branches);
   bool walk_block(std::size_t block, Bits live, bool branches);
   void drop_empty_blocks();
