@@ -7,6 +7,7 @@
 
 #include "catch.h"
 #include "compressed_table.h"
+#include "cuda/nvcc_program.h"
 #include "paths.h"
 #include "tools/command.h"
 
@@ -88,10 +89,7 @@ TEST_CASE("warpmat cuda says what is wrong with its arguments", "[cuda]") {
 }
 
 TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slow]") {
-  if (run_program("sh", {"-c", "command -v nvcc"}).status != 0) {
-    WARN("skipped: no nvcc in PATH");
-    return;
-  }
+  if (!has_nvcc()) return;
   const struct {
     const char *name, *out;
     std::vector<std::string> options = {};
@@ -117,11 +115,7 @@ TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slo
   for (const auto& program : programs) {
     INFO(program.name);
     const std::string built = directory.path(program.name);
-    const std::string source = source_path(fmt::format("tests/cuda/programs/{}.cu", program.name));
-    std::vector<std::string> command{"-arch=sm_90", "-cudart", "shared", "-o", built, source};
-    command.insert(command.end(), program.options.begin(), program.options.end());
-    const Outcome compiled = run_program("nvcc", command);
-    REQUIRE(compiled.status == 0);
+    compile_program(built, {program.name}, program.options);
     const Outcome outcome = run_cuda({built});
     CHECK(outcome.out == program.out);
     CHECK(outcome.status == 0);
@@ -130,13 +124,10 @@ TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slo
 }
 
 TEST_CASE("textures and surfaces give what an H200 gave, but for what docs/programs.md lists", "[cuda][slow]") {
-  if (run_program("sh", {"-c", "command -v nvcc"}).status != 0) {
-    WARN("skipped: no nvcc in PATH");
-    return;
-  }
+  if (!has_nvcc()) return;
   const TemporaryDirectory directory;
-  const std::string built = directory.path("textures"), source = source_path("tests/cuda/programs/textures.cu");
-  REQUIRE(run_program("nvcc", {"-arch=sm_90", "-std=c++17", "-cudart", "shared", "-o", built, source}).status == 0);
+  const std::string built = directory.path("textures");
+  compile_program(built, {"textures"}, {"-std=c++17"});
   const Outcome outcome = run_cuda({built});
   CHECK(outcome.status == 0);
   CHECK_THAT(last_line(outcome.err), StartsWith("warpmat: sm_90a: assumed at the weakest: "));
@@ -180,15 +171,10 @@ TEST_CASE("--save writes launches that warpmat launch executes to the same end",
 }
 
 TEST_CASE("device code of several objects is linked", "[cuda][slow]") {
-  if (run_program("sh", {"-c", "command -v nvcc"}).status != 0) {
-    WARN("skipped: no nvcc in PATH");
-    return;
-  }
+  if (!has_nvcc()) return;
   const TemporaryDirectory directory;
   const std::string built = directory.path("linked");
-  REQUIRE(run_program("nvcc", {"-arch=sm_90", "-rdc=true", "-cudart", "shared", "-o", built, source_path("tests/cuda/programs/linked.cu"),
-                               source_path("tests/cuda/programs/linked_other.cu")})
-              .status == 0);
+  compile_program(built, {"linked", "linked_other"}, {"-rdc=true"});
   const Outcome outcome = run_cuda({"--leaks", built});
   // 10000 i + 100 + 3 i + 20 + 8, and 1000 (i + 1000)
   CHECK(outcome.out == "1000128 1011131 1022134 1033137, 144\n");
@@ -197,13 +183,10 @@ TEST_CASE("device code of several objects is linked", "[cuda][slow]") {
 }
 
 TEST_CASE("a failed assertion of a program of nvcc is reported", "[cuda][slow]") {
-  if (run_program("sh", {"-c", "command -v nvcc"}).status != 0) {
-    WARN("skipped: no nvcc in PATH");
-    return;
-  }
+  if (!has_nvcc()) return;
   const TemporaryDirectory directory;
-  const std::string built = directory.path("output"), source = source_path("tests/cuda/programs/output.cu");
-  REQUIRE(run_program("nvcc", {"-arch=sm_90", "-cudart", "shared", "-o", built, source}).status == 0);
+  const std::string built = directory.path("output");
+  compile_program(built, {"output"});
   const Outcome outcome = run_cuda({built});
   CHECK(outcome.out == "block 0, thread 0\nblock 0, thread 1\nblock 1, thread 0\nblock 1, thread 1\nbetween\ncudaErrorAssert\n");
   CHECK(outcome.status == 1);
@@ -212,10 +195,7 @@ TEST_CASE("a failed assertion of a program of nvcc is reported", "[cuda][slow]")
 }
 
 TEST_CASE("a program without the shared runtime, or without PTX, is told how to build", "[cuda][slow]") {
-  if (run_program("sh", {"-c", "command -v nvcc"}).status != 0) {
-    WARN("skipped: no nvcc in PATH");
-    return;
-  }
+  if (!has_nvcc()) return;
   const TemporaryDirectory directory;
   const std::string source = source_path("tests/cuda/programs/vector_add.cu");
   REQUIRE(run_program("nvcc", {"-arch=sm_90", "-o", directory.path("static"), source}).status == 0);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "cuda/nvcc_program.h"
 #include "paths.h"
 #include "tools/command.h"
 
@@ -136,13 +137,10 @@ TEST_CASE("the fault of a kernel appears at the next synchronising call and stay
 }
 
 TEST_CASE("errors have the codes and the stickiness that an H200 gave", "[cuda][slow]") {
-  if (run_program("sh", {"-c", "command -v nvcc"}).status != 0) {
-    WARN("skipped: no nvcc in PATH");
-    return;
-  }
+  if (!has_nvcc()) return;
   const TemporaryDirectory directory;
-  const std::string built = directory.path("errors"), source = source_path("tests/cuda/programs/errors.cu");
-  REQUIRE(run_program("nvcc", {"-arch=sm_90", "-std=c++17", "-cudart", "shared", "-o", built, source}).status == 0);
+  const std::string built = directory.path("errors");
+  compile_program(built, {"errors"}, {"-std=c++17"});
   const Outcome outcome = run_program(built, {}, {"LD_LIBRARY_PATH=" + cuda_libraries_path()});
   REQUIRE(outcome.status == 0);
   // docs/programs.md has the differences: what a capture refuses, and local memory, whose end the GPU does not check so far away. The card

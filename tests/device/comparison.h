@@ -7,15 +7,7 @@
 #include <cstddef>
 #include <string>
 
-// The headers are for nvcc, which does not know these two warnings of gcc.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#endif
-#include <warpmat/device/mma.h>
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+#include "device/header.h"
 
 namespace warpmat {
 

@@ -8,15 +8,7 @@
 
 #include "catch.h"
 #include "device/comparison.h"
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#endif
-#include <warpmat/device/gemm.h>
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+#include "device/header.h"
 
 namespace warpmat::gemm_test {
 namespace {

@@ -3,22 +3,12 @@
 
 #include "catch.h"
 #include "machine/kernel.h"
+#include "ptx/program/nan_kernel.h"
 #include "warpmat/ptx/program/code.h"
 
 namespace warpmat::inverses_test {
 
-namespace {
-
-constexpr std::uint32_t payload = 0xff812345, canonical = 0x7fffffff;  // a signalling NaN, and that of the machine's f32
-
-/// What `body` writes to %d in a thread where %f1 holds `bits`, which ptxas does not know. %p1 holds, %p2 does not.
-std::uint32_t word_of(const std::string& body, std::uint32_t bits = payload) {
-  const std::string start = "shr.u32 %r1, %n, 20; add.u32 %r2, %r1, " + std::to_string(bits) +
-                            "; mov.b32 %f1, %r2; setp.eq.u32 %p1, %r1, 0; setp.ne.u32 %p2, %r1, 0;\n";
-  return words_of(word_kernel(start + body), {1}, {32})[5];
-}
-
-}  // namespace
+using namespace nan_kernel;
 
 TEST_CASE("neg of neg is a move, which keeps a NaN's payload, as ptxas has it", "[inverses]") {
   struct Case {

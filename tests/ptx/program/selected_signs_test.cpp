@@ -1,25 +1,11 @@
 #include <cstdint>
-#include <string>
 
 #include "catch.h"
-#include "machine/kernel.h"
-#include "warpmat/ptx/program/code.h"
+#include "ptx/program/nan_kernel.h"
 
 namespace warpmat::selected_signs_test {
 
-namespace {
-
-constexpr std::uint32_t payload = 0xff812345, turned = 0x7f812345,
-                        canonical = 0x7fffffff;  // a NaN, with its sign turned, and the machine's
-
-/// What `body` leaves in %d of a thread where %f1 holds the NaN, which ptxas does not know, and %f2 holds 1. %p1 holds, %p2 does not.
-std::uint32_t word_of(const std::string& body) {
-  const std::string start = "shr.u32 %r1, %n, 20; add.u32 %r2, %r1, " + std::to_string(payload) +
-                            "; mov.b32 %f1, %r2; cvt.rn.f32.u32 %f2, %n; setp.eq.u32 %p1, %r1, 0; setp.ne.u32 %p2, %r1, 0;\n";
-  return words_of(word_kernel(start + body), {1}, {32})[5];
-}
-
-}  // namespace
+using namespace nan_kernel;
 
 TEST_CASE("a selected neg or abs keeps a NaN's payload, as ptxas's FSEL does", "[signs]") {
   struct Case {
