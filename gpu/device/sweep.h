@@ -138,7 +138,7 @@ __device__ void share_b(DrawnOperands<opcode>& operands) {
   for (int i = 0; i < words; ++i) operands.b[i] = of_first[i][threadIdx.x % 32];
 }
 
-/// The descriptor of B in shared memory without swizzle, K-major: `words` core matrices of 8 columns by 16 bytes, one behind the other
+/// The descriptor of B in shared memory without swizzle, K-major: `words` core matrices of 8 columns by 16 bytes, contiguous in memory
 /// along K. Word i of lane l of the fragment is word l of core matrix i.
 template <int words>
 __device__ u64 stored_b(const u32* b) {
