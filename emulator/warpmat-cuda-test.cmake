@@ -18,6 +18,7 @@ function(warpmat_cuda_test)
   set_target_properties(${test_TARGET} PROPERTIES CUDA_RUNTIME_LIBRARY Shared)
   if(TARGET warpmat_command)
     set(command warpmat_command)
+    add_dependencies(${test_TARGET} warpmat_command warpmat_cuda_driver)  # what the test runs is built with the program
   else()
     find_program(WARPMAT_COMMAND warpmat HINTS ${PACKAGE_PREFIX_DIR}/bin REQUIRED)
     set(command ${WARPMAT_COMMAND})

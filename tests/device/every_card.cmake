@@ -1,0 +1,18 @@
+# Compiles device/every_card.cu to machine code for every GPU that nvcc knows: cmake -DNVCC=... -DSOURCE=... -DFOLDER=... -P every_card.cmake
+execute_process(COMMAND ${NVCC} --list-gpu-arch OUTPUT_VARIABLE listed COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[0-9]+" numbers "${listed}")
+set(code)
+foreach(number IN LISTS numbers)
+  if(number GREATER_EQUAL 70)
+    list(APPEND code -gencode arch=compute_${number},code=sm_${number})
+    list(APPEND cards sm_${number})
+  endif()
+endforeach()
+if(NOT code)
+  message(FATAL_ERROR "nvcc --list-gpu-arch named no GPU: ${listed}")
+endif()
+file(MAKE_DIRECTORY ${FOLDER})
+execute_process(COMMAND ${NVCC} -std=c++17 -Werror all-warnings --threads 2 ${code} -I${SOURCE}/emulator -fatbin ${SOURCE}/tests/device/every_card.cu
+                        -o ${FOLDER}/every_card.fatbin COMMAND_ERROR_IS_FATAL ANY)
+list(JOIN cards ", " cards)
+message("compiled for ${cards}")
