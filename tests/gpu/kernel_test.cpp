@@ -5,7 +5,7 @@
 #include <sstream>
 #include <vector>
 
-#include <warpmat/machine/launch.h>
+#include <warpmat/launch.h>
 
 #include "catch.h"
 #include "gpu/runners/emulator_runner.h"

@@ -8,7 +8,7 @@
 #include <iostream>
 #include <string_view>
 
-#include <warpmat/ptx/run.h>
+#include <warpmat/program.h>
 
 #include "ptx/diagnostics.h"
 

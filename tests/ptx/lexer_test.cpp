@@ -1,4 +1,4 @@
-#include <warpmat/ptx/lexer.h>
+#include <warpmat/ptx/text/lexer.h>
 
 #include "catch.h"
 

@@ -1,4 +1,4 @@
-#include <warpmat/ptx/number.h>
+#include <warpmat/ptx/text/number.h>
 
 #include "catch.h"
 

@@ -1,4 +1,4 @@
-#include <warpmat/ptx/operands.h>
+#include <warpmat/operands.h>
 
 #include "catch.h"
 

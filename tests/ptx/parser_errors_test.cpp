@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/program.h>
+#include <warpmat/program.h>
 
 #include "ptx/diagnostics.h"
 

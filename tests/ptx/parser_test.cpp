@@ -9,7 +9,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/program.h>
+#include <warpmat/program.h>
 
 #include "gpu/cases/fuzz_program.h"
 #include "ptx/diagnostics.h"

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include <warpmat/ptx/program.h>
+#include <warpmat/program.h>
 
 #include "paths.h"
 #include "ptx/diagnostics.h"

@@ -3,7 +3,7 @@
 #include <random>
 #include <string>
 
-#include <warpmat/ptx/program.h>
+#include <warpmat/program.h>
 
 namespace warpmat {
 

@@ -1,4 +1,4 @@
-#include <warpmat/ptx/readable_name.h>
+#include <warpmat/ptx/text/readable_name.h>
 
 #include <array>
 

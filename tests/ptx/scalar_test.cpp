@@ -1,4 +1,4 @@
-#include <warpmat/ptx/scalar.h>
+#include <warpmat/program.h>
 
 #include "catch.h"
 
@@ -14,8 +14,6 @@
 #include <vector>
 
 #include <fmt/core.h>
-
-#include <warpmat/ptx/run.h>
 
 #include "gpu/cases/fuzz_program.h"
 

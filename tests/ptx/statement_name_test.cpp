@@ -1,4 +1,4 @@
-#include <warpmat/ptx/statement_name.h>
+#include <warpmat/program.h>
 
 #include <stdexcept>
 #include <string>

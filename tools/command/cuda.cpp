@@ -1,7 +1,7 @@
 #include <fmt/core.h>
+#include <warpmat/forms.h>
+#include <warpmat/launch.h>
 #include <warpmat/machine/check_list.h>
-#include <warpmat/machine/launch.h>
-#include <warpmat/tables/target.h>
 #include <warpmat/version.h>
 
 #include <algorithm>

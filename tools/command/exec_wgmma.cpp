@@ -1,8 +1,7 @@
 // warpmat exec of wgmma: a case is a warpgroup. A is in registers or in shared memory, B in shared memory, C and D in registers.
 
 #include <fmt/core.h>
-#include <warpmat/execute/wgmma.h>
-#include <warpmat/tables/wgmma_layout.h>
+#include <warpmat/wgmma.h>
 
 #include <charconv>
 #include <memory>

@@ -1,8 +1,7 @@
 #include <fmt/core.h>
-#include <warpmat/explain/explain.h>
-#include <warpmat/ptx/run.h>
-#include <warpmat/ptx/statement_name.h>
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/explain.h>
+#include <warpmat/program.h>
+#include <warpmat/wgmma.h>
 
 #include <array>
 #include <cstring>

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/launch.h>
 #include <warpmat/machine/check_list.h>
-#include <warpmat/machine/launch.h>
 #include <warpmat/ptx/program/code.h>
-#include <warpmat/ptx/readable_name.h>
+#include <warpmat/ptx/text/readable_name.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,5 +1,5 @@
 #include <fmt/core.h>
-#include <warpmat/ptx/run.h>
+#include <warpmat/program.h>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,9 +1,9 @@
 #include "run_report.h"
 
+#include <warpmat/forms.h>
 #include <warpmat/ptx/program/code.h>
-#include <warpmat/tables/target.h>
-#include <warpmat/tables/wgmma.h>
 #include <warpmat/version.h>
+#include <warpmat/wgmma.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,10 +1,10 @@
 #include "tools/report/launch_description.h"
 
 #include <fmt/core.h>
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/program/parameter_text.h>
-#include <warpmat/ptx/readable_name.h>
+#include <warpmat/ptx/text/readable_name.h>
 
 #include <algorithm>
 #include <bit>

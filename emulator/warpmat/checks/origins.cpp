@@ -6,9 +6,9 @@
 #include <set>
 
 #include <warpmat/checks/wgmma_chunks.h>
+#include <warpmat/forms.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
-#include <warpmat/tables/scales.h>
 
 namespace warpmat::checks {
 

@@ -5,10 +5,10 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/forms.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/syntax/source_text.h>
-#include <warpmat/tables/metadata.h>
 
 namespace warpmat::checks {
 

@@ -1,4 +1,4 @@
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
 
 #include <algorithm>
 #include <cassert>
@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include <warpmat/layout/fragments.h>
 #include <warpmat/numeric/persistent.h>
 #include <warpmat/tables/capacity.h>
 #include <warpmat/tables/opcode.h>
