@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <warpmat/files/output_file.h>
 #include <warpmat/instruction.h>
 
 #include <algorithm>
@@ -17,7 +18,6 @@
 #include "tools/command_line/label_flags.h"
 #include "tools/report/element_array.h"
 #include "tools/report/npy.h"
-#include "tools/report/output_file.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/register_array.h"
 

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 #include <warpmat/explain.h>
+#include <warpmat/files/output_file.h>
 #include <warpmat/program.h>
 #include <warpmat/wgmma.h>
 
@@ -21,7 +22,6 @@
 #include "tools/report/explanation_json.h"
 #include "tools/report/explanation_pair.h"
 #include "tools/report/explanation_text.h"
-#include "tools/report/output_file.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/session.h"
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/files/output_file.h>
 #include <warpmat/launch.h>
 #include <warpmat/machine/check_list.h>
 #include <warpmat/ptx/program/code.h>
@@ -25,7 +26,6 @@
 #include "tools/report/descriptor_report.h"
 #include "tools/report/evidence_line.h"
 #include "tools/report/launch_skeleton.h"
-#include "tools/report/output_file.h"
 #include "tools/report/probe.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/split.h"

@@ -1,5 +1,6 @@
 #include "run_report.h"
 
+#include <warpmat/files/output_file.h>
 #include <warpmat/forms.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/version.h>
@@ -9,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/report/compared_results.h"
-#include "tools/report/output_file.h"
 
 namespace warpmat {
 namespace {

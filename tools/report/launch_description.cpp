@@ -1,6 +1,7 @@
 #include "tools/report/launch_description.h"
 
 #include <fmt/core.h>
+#include <warpmat/files/output_file.h>
 #include <warpmat/formats.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/program/parameter_text.h>
@@ -16,7 +17,6 @@
 #include <utility>
 
 #include "gpu/cases/random.h"
-#include "tools/report/output_file.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/split.h"
 

@@ -1,4 +1,4 @@
-#include "tools/report/output_file.h"
+#include <warpmat/files/output_file.h>
 
 #include <fmt/core.h>
 
@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "tools/report/standard_stream.h"
+#include <warpmat/files/standard_stream.h>
 
 namespace warpmat {
 namespace {
