@@ -9,7 +9,7 @@
 
 #include "catch.h"
 #include "gpu/runners/emulator_runner.h"
-#include "ptx/random_program.h"
+#include "lists/random_program.h"
 
 namespace warpmat::kernel_test {
 namespace {

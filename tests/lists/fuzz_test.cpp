@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "lists/random_program.h"
 #include "paths.h"
 #include "ptx/mutator.h"
-#include "ptx/random_program.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 

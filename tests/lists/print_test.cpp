@@ -7,9 +7,9 @@
 
 #include <warpmat/program.h>
 
+#include "lists/diagnostics.h"
+#include "lists/random_program.h"
 #include "paths.h"
-#include "ptx/diagnostics.h"
-#include "ptx/random_program.h"
 
 namespace warpmat::print_test {
 namespace {

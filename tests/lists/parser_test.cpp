@@ -12,8 +12,8 @@
 #include <warpmat/program.h>
 
 #include "gpu/cases/fuzz_program.h"
-#include "ptx/diagnostics.h"
-#include "ptx/random_program.h"
+#include "lists/diagnostics.h"
+#include "lists/random_program.h"
 
 namespace warpmat::parser_test {
 namespace {

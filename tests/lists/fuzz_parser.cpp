@@ -10,7 +10,7 @@
 
 #include <warpmat/program.h>
 
-#include "ptx/diagnostics.h"
+#include "lists/diagnostics.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace warpmat;

@@ -9,7 +9,7 @@
 
 #include <warpmat/program.h>
 
-#include "ptx/diagnostics.h"
+#include "lists/diagnostics.h"
 
 namespace warpmat::parser_errors_test {
 namespace {

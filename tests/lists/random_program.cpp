@@ -1,4 +1,4 @@
-#include "ptx/random_program.h"
+#include "lists/random_program.h"
 
 #include <algorithm>
 #include <vector>
