@@ -90,7 +90,7 @@ void save_launch(Context& context, const Function& function, const Kernel& kerne
   std::filesystem::create_directories(folder, error);
   static std::map<const DeviceModule*, std::string> modules;
   const auto [module, added] = modules.try_emplace(function.module, fmt::format("module_{}.ptx", modules.size() + 1));
-  if (added) attempt([&] { write_file(all / module->second, {function.module->text(context)}); });
+  if (added) attempt([&, path = all / module->second] { write_file(path, {function.module->text(context)}); });
   Json params = Json::array();
   for (const Argument& argument : arguments) params.push_back({{"bytes", hex(argument.bytes())}});
   Json json{{"ptx", "../" + module->second},
