@@ -8,7 +8,7 @@
 #include <map>
 #include <span>
 
-#include <warpmat/execute/batch.h>
+#include <warpmat/instruction.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
 
 #include "gpu/cases/scalar_operands.h"

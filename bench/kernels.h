@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/execute/instruction.h>
-#include <warpmat/machine/launch.h>
+#include <warpmat/instruction.h>
+#include <warpmat/launch.h>
 
 #include "gpu/runners/scalar_case.h"
 #include "tools/report/launch_description.h"

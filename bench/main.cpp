@@ -8,9 +8,9 @@
 #include <thread>
 
 #include <warpmat/execute/fast/instruction_sets.h>
+#include <warpmat/files/output_file.h>
 
 #include "report.h"
-#include "tools/report/output_file.h"
 
 namespace warpmat {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <warpmat/execute/fast/instruction_sets.h>
-#include <warpmat/ptx/run.h>
+#include <warpmat/program.h>
 
 #include "eigen_product.h"
 #include "kernels.h"

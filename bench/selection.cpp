@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/execute/instruction.h>
+#include <warpmat/instruction.h>
 
 namespace warpmat {
 namespace {

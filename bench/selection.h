@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
 
 namespace warpmat {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <warpmat/execute/instruction.h>
-#include <warpmat/execute/wgmma.h>
+#include <warpmat/instruction.h>
+#include <warpmat/wgmma.h>
 
 namespace warpmat {
 

@@ -148,7 +148,7 @@ typedef struct warpmat_access {
 
 /* Receives the events of a launch, which then uses one thread, the caller's. Blocks of a cluster run alternately, others one after the
  * other, unless they wait for each other. Events for which no observer asks cost nothing. A callback returns 0; another value ends the
- * launch with WARPMAT_STOPPED at this place. It calls no function that changes the launch's memory. machine/observer.h has more events. */
+ * launch with WARPMAT_STOPPED at this place. It calls no function that changes the launch's memory. observer.h has more events. */
 typedef struct warpmat_observer {
   size_t size;
   void* user; /* handed to each callback */

@@ -2,33 +2,41 @@
 
 // warpmat: a warp of 32 lanes on the CPU that executes NVIDIA's warp matrix instructions bit for bit as a named GPU does.
 //
-// This header includes the whole library. A reading order:
+// This header includes all of C++. The headers directly in this folder are the public ones; what lies in folders is internal. A reading
+// order:
 //
-//   ptx/program.h      text -> Program -> text
-//   ptx/run.h          a Warp runs a Program
-//   machine/launch.h   whole kernels: Module, Kernel, DeviceMemory, launch
-//   machine/observer.h  what happens in a launch, event by event, for tracers and checks
-//   checks/bank_conflicts.h  wavefronts of an access to shared memory, sectors of one to global memory
-//   ptx/operands.h     a statement's operands as Eigen matrices, for tests of kernels
-//   ptx/variables.h    shared variables as Eigen matrices, with padding or swizzles
-//   execute/instruction.h  one Instruction on registers, without PTX text, for simulators
-//   execute/accesses.h  what an instruction reads and writes in memory, without executing it
-//   explain/explain.h  how one element of a result comes about, step by step
-//   tables/form.h     the table of forms; tables/lowering.h the lowering of each form by hardware, with its evidence
-//   layout/fragment.h  which lane, register and bits hold an element
-//   matrices/matrix_difference.h  a kernel's result against the expected one, in a few lines
-//   matrices/sparse.h  dense A to stored elements and metadata, and back; tables/scales.h places of scale factors
-//   matrices/packing.h rows of 6- and 4-bit elements in shared memory
-//   numeric/dot.h      how a matrix unit adds up
+//   program.h         text -> Program -> text; a Warp runs a Program
+//   operands.h        a statement's operands and shared variables as matrices, for tests of kernels
+//   launch.h          whole kernels: Module, Kernel, DeviceMemory, launch; tensor maps
+//   observer.h        what happens in a launch, event by event, for tracers and checks
+//   diagnostic.h      errors of a program's text, with their places
+//   bank_conflicts.h  wavefronts of an access to shared memory, sectors of one to global memory
+//   matrices.h        matrices of doubles: how two differ, sparse A and its metadata, rows of 6- and 4-bit elements
+//   instruction.h     one Instruction on registers, without PTX text, for simulators; what it accesses in memory
+//   wgmma.h           the same for wgmma.mma_async: forms, layouts, execution
+//   explain.h         how one element of a result comes about, step by step
+//   forms.h           the tables: targets, forms, lowerings with their evidence, labels; metadata and scale factors; types of PTX
+//   layout.h          which lane, register, bit or byte holds an element
+//   warp.h            registers, shared memory, traps
+//   formats.h         number formats and their values
+//   dot.h             how a matrix unit adds up
+//   version.h         the version; export.h is what the others need of the compiler
+//
+// c.h and c_program.h are the same for C.
 
-#include <warpmat/execute/accesses.h>
-#include <warpmat/execute/instruction.h>
-#include <warpmat/machine/launch.h>
-#include <warpmat/matrices/matrix.h>
-#include <warpmat/matrices/matrix_difference.h>
-#include <warpmat/matrices/packing.h>
-#include <warpmat/matrices/sparse.h>
-#include <warpmat/ptx/operands.h>
-#include <warpmat/ptx/run.h>
-#include <warpmat/ptx/variables.h>
-#include <warpmat/tables/scales.h>
+#include <warpmat/bank_conflicts.h>
+#include <warpmat/diagnostic.h>
+#include <warpmat/dot.h>
+#include <warpmat/explain.h>
+#include <warpmat/formats.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
+#include <warpmat/launch.h>
+#include <warpmat/layout.h>
+#include <warpmat/matrices.h>
+#include <warpmat/observer.h>
+#include <warpmat/operands.h>
+#include <warpmat/program.h>
+#include <warpmat/version.h>
+#include <warpmat/warp.h>
+#include <warpmat/wgmma.h>

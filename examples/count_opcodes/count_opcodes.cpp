@@ -10,8 +10,8 @@
 #include <mutex>
 #include <string>
 
-#include <warpmat/machine/launch.h>
-#include <warpmat/machine/observer.h>
+#include <warpmat/launch.h>
+#include <warpmat/observer.h>
 
 using namespace warpmat;
 

@@ -1,5 +1,5 @@
-#include <warpmat/machine/launch.h>
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
+#include <warpmat/launch.h>
 
 #include <cstdint>
 #include <fstream>

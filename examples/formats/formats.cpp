@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
 
 using namespace warpmat;
 

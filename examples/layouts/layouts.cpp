@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
 
 using namespace warpmat;
 

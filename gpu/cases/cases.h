@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/ptx/program.h>
+#include <warpmat/program.h>
 
 #include <cstddef>
 #include <cstdint>

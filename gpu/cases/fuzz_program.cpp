@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/layout/padding.h>
-#include <warpmat/tables/lowering.h>
-#include <warpmat/tables/metadata.h>
+#include <warpmat/forms.h>
+#include <warpmat/layout.h>
 
 #include <algorithm>
 #include <utility>

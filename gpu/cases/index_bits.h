@@ -4,11 +4,11 @@
 #include <span>
 #include <vector>
 
-#include <warpmat/layout/fragment.h>
+#include <warpmat/layout.h>
 
 namespace warpmat {
 
-// A fragment as the list of meanings of its places' index bits (layout/fragment.h), from the lowest on.
+// A fragment as the list of meanings of its places' index bits (layout.h), from the lowest on.
 
 struct IndexBit {
   Axis axis;

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <string_view>
 
-#include <warpmat/tables/lowering.h>
+#include <warpmat/forms.h>
 
 namespace warpmat {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
 
 #include "gpu/runners/scalar_case.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/tables/target.h>
+#include <warpmat/forms.h>
 
 #include "gpu/runners/kernel_runner.h"
 

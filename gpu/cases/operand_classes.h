@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/numeric/format.h>
+#include <warpmat/formats.h>
 
 #include <cstdint>
 #include <span>
@@ -13,7 +13,7 @@ namespace warpmat {
 // The random operands of a product. A class draws the bits of one element at a time, from the element's key and its warp's key. Some
 // decisions (the spread of exponents, whether NaNs occur) hold for a whole warp, so that many results stay finite.
 //
-// Only the widths of a format's fields are used, never the arithmetic under test (numeric/value.h, numeric/dot.h).
+// Only the widths of a format's fields are used, never the arithmetic under test (formats.h, dot.h).
 
 /// The role of an element in a product.
 enum class Role : std::uint8_t { multiplicand_a, multiplicand_b, accumulator, other };

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include <warpmat/tables/metadata.h>
+#include <warpmat/forms.h>
 
 namespace warpmat {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
 
 #include "gpu/cases/operand_classes.h"
 

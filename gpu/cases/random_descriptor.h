@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <warpmat/tables/wgmma_layout.h>
+#include <warpmat/wgmma.h>
 
 #include "gpu/cases/random.h"
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <warpmat/tables/form.h>
-#include <warpmat/warp/lane_mask.h>
+#include <warpmat/forms.h>
+#include <warpmat/warp.h>
 
 #include "gpu/cases/absent_lanes.h"
 #include "gpu/cases/kernel_choices.h"

@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include <warpmat/tables/form.h>
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/forms.h>
+#include <warpmat/wgmma.h>
 
 #include "gpu/cases/operand_classes.h"
 #include "gpu/cases/shard.h"

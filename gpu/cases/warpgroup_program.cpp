@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/tables/wgmma_layout.h>
+#include <warpmat/wgmma.h>
 
 #include "gpu/cases/random.h"
 #include "gpu/cases/random_descriptor.h"

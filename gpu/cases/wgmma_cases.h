@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include <warpmat/execute/wgmma.h>
+#include <warpmat/wgmma.h>
 
 #include "gpu/cases/operand_classes.h"
 #include "gpu/runners/kernel_runner.h"

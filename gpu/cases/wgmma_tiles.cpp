@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include <warpmat/execute/wgmma.h>
+#include <warpmat/wgmma.h>
 
 #include "gpu/cases/wgmma_cases.h"
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <warpmat/execute/arguments.h>
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/instruction.h>
+#include <warpmat/wgmma.h>
 
 #include "gpu/cases/operand_classes.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include <warpmat/warp/lane_mask.h>
+#include <warpmat/warp.h>
 
 namespace warpmat {
 namespace {

@@ -1,6 +1,6 @@
 #include "gpu/device/judge.h"
 
-#include <warpmat/execute/instruction.h>
+#include <warpmat/instruction.h>
 
 #include <algorithm>
 #include <atomic>

@@ -1,8 +1,8 @@
 #include "gpu/mutants/distinguish.h"
 
 #include <fmt/core.h>
-#include <warpmat/execute/arguments.h>
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
+#include <warpmat/instruction.h>
 
 #include <algorithm>
 #include <array>

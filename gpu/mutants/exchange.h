@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
 
 namespace warpmat {
 
-/// A variation of a form's layout: two index bits of an operand's places (layout/fragment.h) have exchanged their meanings, such as "lane
+/// A variation of a form's layout: two index bits of an operand's places (layout.h) have exchanged their meanings, such as "lane
 /// 0" and "register 1". Index bits are numbered from the lowest: element inside the register, lane, register.
 struct Exchange {
   OperandName operand;

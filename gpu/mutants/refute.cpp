@@ -1,7 +1,7 @@
 #include "gpu/mutants/refute.h"
 
 #include <fmt/core.h>
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
 
 #include <algorithm>
 #include <atomic>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/tables/lowering.h>
+#include <warpmat/forms.h>
 
 #include <span>
 #include <string>

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 #include <warpmat/execute/reference/execute.h>
-#include <warpmat/ptx/run.h>
+#include <warpmat/program.h>
 
 #include <algorithm>
 #include <cassert>

@@ -10,9 +10,9 @@
 #include <stdexcept>
 #include <thread>
 
-#include <warpmat/ptx/diagnostic.h>
+#include <warpmat/diagnostic.h>
 #include <warpmat/ptx/program/code.h>
-#include <warpmat/ptx/readable_name.h>
+#include <warpmat/ptx/text/readable_name.h>
 
 #include "gpu/compare/compare_kernels.h"
 

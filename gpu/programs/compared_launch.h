@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/machine/launch.h>
+#include <warpmat/launch.h>
 
 #include "gpu/programs/archive.h"
 #include "gpu/programs/element_type.h"

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
 
 namespace warpmat::programs {
 namespace {

@@ -6,8 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <warpmat/machine/launch.h>
-#include <warpmat/machine/tensor_map.h>
+#include <warpmat/launch.h>
 
 #include "gpu/programs/archive.h"
 

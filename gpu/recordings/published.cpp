@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include <warpmat/execute/arguments.h>
+#include <warpmat/instruction.h>
 
 #include "gpu/recordings/gzip.h"
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <warpmat/execute/arguments.h>
 #include <warpmat/execute/reference/arithmetic.h>
-#include <warpmat/tables/lowering.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
 
 #include <cstdint>
 #include <span>

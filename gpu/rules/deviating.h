@@ -1,7 +1,7 @@
 #pragma once
 
-#include <warpmat/execute/arguments.h>
-#include <warpmat/tables/lowering.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
 
 #include "gpu/rules/deviation.h"
 

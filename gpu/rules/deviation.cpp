@@ -1,6 +1,6 @@
 #include "gpu/rules/deviation.h"
 
-#include <warpmat/tables/lowering.h>
+#include <warpmat/forms.h>
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "gpu/rules/reach.h"
 
-#include <warpmat/tables/metadata.h>
+#include <warpmat/forms.h>
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include <warpmat/tables/lowering.h>
+#include <warpmat/forms.h>
 
 #include "gpu/rules/events.h"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/machine/launch.h>
-#include <warpmat/tables/target.h>
+#include <warpmat/forms.h>
+#include <warpmat/launch.h>
 
 namespace warpmat {
 

@@ -11,7 +11,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/run.h>
+#include <warpmat/program.h>
 
 namespace warpmat {
 namespace {

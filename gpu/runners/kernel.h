@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include <warpmat/ptx/program.h>
+#include <warpmat/program.h>
 
 namespace warpmat {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/ptx/program.h>
+#include <warpmat/program.h>
 
 namespace warpmat {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include <warpmat/forms.h>
 #include <warpmat/ptx/catalogue/executable.h>
-#include <warpmat/tables/target.h>
 
 namespace warpmat {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <warpmat/execute/arguments.h>
-#include <warpmat/ptx/run.h>
+#include <warpmat/instruction.h>
+#include <warpmat/program.h>
 
 #include <array>
 #include <cstdint>

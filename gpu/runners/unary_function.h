@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/tables/target.h>
+#include <warpmat/forms.h>
 
 namespace warpmat {
 

@@ -2,7 +2,7 @@
 
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
-#include <warpmat/tables/label.h>
+#include <warpmat/forms.h>
 
 #include <array>
 #include <stdexcept>

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/execute/operand_trap.h>
+#include <warpmat/instruction.h>
 
 #include <stdexcept>
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <pybind11/numpy.h>
-#include <warpmat/execute/instruction.h>
-#include <warpmat/tables/scales.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
 
 #include <array>
 #include <cstddef>

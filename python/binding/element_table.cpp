@@ -1,6 +1,6 @@
 #include "python/binding/element_table.h"
 
-#include <warpmat/warp/warp.h>
+#include <warpmat/warp.h>
 
 #include <algorithm>
 #include <cstring>

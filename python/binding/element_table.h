@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/layout/fragment.h>
+#include <warpmat/layout.h>
 
 #include <cstddef>
 #include <cstdint>

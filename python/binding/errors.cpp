@@ -1,7 +1,7 @@
 #include <pybind11/stl.h>
-#include <warpmat/execute/operand_trap.h>
-#include <warpmat/machine/launch.h>
-#include <warpmat/ptx/diagnostic.h>
+#include <warpmat/diagnostic.h>
+#include <warpmat/instruction.h>
+#include <warpmat/launch.h>
 
 #include <exception>
 

@@ -1,10 +1,9 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
-#include <warpmat/machine/launch.h>
-#include <warpmat/machine/tensor_map.h>
+#include <warpmat/launch.h>
 #include <warpmat/profile/profile.h>
 #include <warpmat/ptx/program/code.h>
-#include <warpmat/ptx/readable_name.h>
+#include <warpmat/ptx/text/readable_name.h>
 
 #include <atomic>
 #include <chrono>

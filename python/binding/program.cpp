@@ -1,7 +1,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
-#include <warpmat/ptx/operands.h>
-#include <warpmat/ptx/run.h>
+#include <warpmat/operands.h>
+#include <warpmat/program.h>
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <fmt/core.h>
-#include <warpmat/layout/matrix_descriptor.h>
+#include <warpmat/layout.h>
 
 #include <stdexcept>
 

@@ -1,16 +1,12 @@
 #include <fmt/core.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
-#include <warpmat/layout/matrix_descriptor.h>
-#include <warpmat/layout/memory_layout.h>
-#include <warpmat/matrices/packing.h>
-#include <warpmat/matrices/sparse.h>
-#include <warpmat/numeric/value.h>
-#include <warpmat/tables/form.h>
-#include <warpmat/tables/label.h>
-#include <warpmat/tables/metadata.h>
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/formats.h>
+#include <warpmat/forms.h>
+#include <warpmat/layout.h>
+#include <warpmat/matrices.h>
 #include <warpmat/version.h>
+#include <warpmat/wgmma.h>
 
 #include <algorithm>
 #include <span>

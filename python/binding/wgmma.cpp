@@ -1,8 +1,7 @@
 #include <fmt/core.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
-#include <warpmat/tables/wgmma.h>
-#include <warpmat/tables/wgmma_layout.h>
+#include <warpmat/wgmma.h>
 
 #include <stdexcept>
 

@@ -1,4 +1,4 @@
-#include <warpmat/ptx/program.h>
+#include <warpmat/program.h>
 
 #include <cstdio>
 #include <exception>

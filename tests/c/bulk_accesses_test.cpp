@@ -3,8 +3,8 @@
 
 #include <warpmat/c_program.h>
 
-#include <warpmat/machine/observer.h>
-#include <warpmat/machine/tensor_map.h>
+#include <warpmat/launch.h>
+#include <warpmat/observer.h>
 
 #include <fmt/core.h>
 

@@ -2,10 +2,9 @@
 
 #include <warpmat/c.h>
 
-#include <warpmat/execute/accesses.h>
-#include <warpmat/execute/instruction.h>
-#include <warpmat/numeric/value.h>
-#include <warpmat/tables/label.h>
+#include <warpmat/formats.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
 #include <warpmat/tables/sass.h>
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 #include <warpmat/c.h>
 
 #include <warpmat/execute/fast/instruction_sets.h>
-#include <warpmat/execute/instruction.h>
+#include <warpmat/instruction.h>
 
 #include <pthread.h>
 #include <sys/mman.h>

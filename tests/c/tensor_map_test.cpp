@@ -2,7 +2,7 @@
 
 #include <warpmat/c_program.h>
 
-#include <warpmat/machine/tensor_map.h>
+#include <warpmat/launch.h>
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 // Registers as a simulator keeps them, an array for each thread, through the C interface: the same bits as side by side.
 
-#include <warpmat/execute/instruction.h>
+#include <warpmat/instruction.h>
 
 #include <algorithm>
 #include <numeric>

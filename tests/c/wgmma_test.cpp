@@ -2,8 +2,8 @@
 
 #include <warpmat/c.h>
 
-#include <warpmat/execute/wgmma.h>
-#include <warpmat/tables/metadata.h>
+#include <warpmat/forms.h>
+#include <warpmat/wgmma.h>
 
 #include <cstring>
 #include <random>

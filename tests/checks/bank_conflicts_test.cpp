@@ -1,7 +1,7 @@
 // The rule of bank conflicts against the cycles that an H200 took (tests/vectors/banks).
 
-#include <warpmat/checks/bank_conflicts.h>
-#include <warpmat/warp/warp.h>
+#include <warpmat/bank_conflicts.h>
+#include <warpmat/warp.h>
 
 #include <cmath>
 #include <map>

@@ -1,6 +1,6 @@
 // A tile that a tensor map wrote with swizzle 128B, read by wgmma's descriptors: right, and with another swizzle or stride.
 
-#include <warpmat/machine/tensor_map.h>
+#include <warpmat/launch.h>
 
 #include <numeric>
 

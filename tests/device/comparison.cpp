@@ -1,8 +1,7 @@
 #include "device/comparison.h"
 
 #include <warpmat/execute/reference/execute.h>
-#include <warpmat/tables/lowering.h>
-#include <warpmat/tables/scales.h>
+#include <warpmat/forms.h>
 
 #include <fmt/format.h>
 

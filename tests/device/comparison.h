@@ -1,8 +1,7 @@
 #pragma once
 
-#include <warpmat/tables/form.h>
-#include <warpmat/tables/target.h>
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/forms.h>
+#include <warpmat/wgmma.h>
 
 #include <cstddef>
 #include <string>

@@ -1,4 +1,4 @@
-#include <warpmat/tables/lowering.h>
+#include <warpmat/forms.h>
 
 #include "case_count.h"
 #include "catch.h"

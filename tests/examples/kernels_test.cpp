@@ -2,11 +2,10 @@
 // instructions.
 
 #include <fmt/core.h>
-#include <warpmat/machine/launch.h>
-#include <warpmat/machine/tensor_map.h>
-#include <warpmat/numeric/value.h>
-#include <warpmat/ptx/operands.h>
-#include <warpmat/ptx/run.h>
+#include <warpmat/formats.h>
+#include <warpmat/launch.h>
+#include <warpmat/operands.h>
+#include <warpmat/program.h>
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,7 @@
 // What accesses() lists without executing: against what callbacks see while an instruction executes, and against PTX's definition of where
 // a matrix's elements lie.
 
-#include <warpmat/execute/accesses.h>
-#include <warpmat/execute/instruction.h>
-#include <warpmat/execute/operand_trap.h>
+#include <warpmat/instruction.h>
 
 #include <cstring>
 #include <optional>

@@ -4,7 +4,7 @@
 #if !WARPMAT_SANITIZED
 
 #include <warpmat/c.h>
-#include <warpmat/execute/instruction.h>
+#include <warpmat/instruction.h>
 
 #include <algorithm>
 #include <array>

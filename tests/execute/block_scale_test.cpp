@@ -1,6 +1,6 @@
 #include <fmt/core.h>
-#include <warpmat/execute/instruction.h>
-#include <warpmat/warp/warp.h>
+#include <warpmat/instruction.h>
+#include <warpmat/warp.h>
 
 #include <bit>
 #include <cmath>

@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 #include <warpmat/execute/fast/instruction_sets.h>
-#include <warpmat/execute/instruction.h>
+#include <warpmat/instruction.h>
 
 #include <bit>
 #include <string>

@@ -1,6 +1,6 @@
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/fast/instruction_sets.h>
-#include <warpmat/execute/instruction.h>
+#include <warpmat/instruction.h>
 
 #include <map>
 #include <string>

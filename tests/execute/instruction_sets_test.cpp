@@ -1,5 +1,5 @@
 #include <warpmat/execute/fast/instruction_sets.h>
-#include <warpmat/execute/instruction.h>
+#include <warpmat/instruction.h>
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 #include <fmt/core.h>
-#include <warpmat/execute/instruction.h>
+#include <warpmat/instruction.h>
 
 #include <algorithm>
 #include <numeric>

@@ -1,7 +1,7 @@
 // Registers wherever a simulator keeps them: any distance between words, lanes and warps, lists of registers, immediates. What a batch does
 // with them is held against copies made by hand, executed register-major by the reference.
 
-#include <warpmat/execute/instruction.h>
+#include <warpmat/instruction.h>
 
 #include <algorithm>
 #include <numeric>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <warpmat/execute/arguments.h>
-#include <warpmat/layout/padding.h>
-#include <warpmat/tables/metadata.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
+#include <warpmat/layout.h>
 
 #include <array>
 #include <memory>

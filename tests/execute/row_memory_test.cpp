@@ -1,7 +1,6 @@
 // Memory behind callbacks: which rows ldmatrix and stmatrix hand out, and what they do where an address is wrong or a row is refused.
 
-#include <warpmat/execute/instruction.h>
-#include <warpmat/execute/operand_trap.h>
+#include <warpmat/instruction.h>
 
 #include <cstring>
 #include <random>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/execute/arguments.h>
+#include <warpmat/instruction.h>
 
 #include <vector>
 

@@ -1,8 +1,7 @@
 // wmma on sm_70, whose registers hold other elements than later hardware's.
 
-#include <warpmat/execute/accesses.h>
-#include <warpmat/execute/instruction.h>
-#include <warpmat/tables/label.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
 
 #include <fmt/core.h>
 

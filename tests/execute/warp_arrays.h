@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/execute/instruction.h>
+#include <warpmat/instruction.h>
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include <warpmat/execute/wgmma.h>
+#include <warpmat/wgmma.h>
 
 #include <fmt/core.h>
 

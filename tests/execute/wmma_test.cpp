@@ -1,5 +1,5 @@
-#include <warpmat/execute/instruction.h>
-#include <warpmat/ptx/run.h>
+#include <warpmat/instruction.h>
+#include <warpmat/program.h>
 
 #include <fmt/core.h>
 

@@ -1,6 +1,6 @@
 #include "gpu/cases/cases.h"
 
-#include <warpmat/ptx/run.h>
+#include <warpmat/program.h>
 
 #include <algorithm>
 #include <map>

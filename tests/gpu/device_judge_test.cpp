@@ -1,6 +1,6 @@
 #include "gpu/device/judge.h"
 
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
 
 #include <array>
 #include <string>

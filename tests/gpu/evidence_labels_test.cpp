@@ -2,7 +2,7 @@
 // tests/vectors/sm_XX, `replayed` has published outputs in tests/vectors/published.
 
 #include <fmt/core.h>
-#include <warpmat/tables/lowering.h>
+#include <warpmat/forms.h>
 
 #include <filesystem>
 #include <set>

@@ -1,8 +1,8 @@
 // The differential layer finds faults: each of these is put into a copy of the emulator, and a small sweep must report it. Here are faults
 // of layouts and data movement; those of the arithmetic are the mutants of the tables (gpu/mutants).
 
-#include <warpmat/execute/arguments.h>
-#include <warpmat/tables/lowering.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
 
 #include <array>
 #include <filesystem>

@@ -5,11 +5,11 @@
 #include <sstream>
 #include <vector>
 
-#include <warpmat/machine/launch.h>
+#include <warpmat/launch.h>
 
 #include "catch.h"
 #include "gpu/runners/emulator_runner.h"
-#include "ptx/random_program.h"
+#include "lists/random_program.h"
 
 namespace warpmat::kernel_test {
 namespace {

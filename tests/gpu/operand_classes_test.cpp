@@ -1,6 +1,6 @@
 #include "gpu/cases/operand_classes.h"
 
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
 
 #include <algorithm>
 #include <bit>

@@ -6,7 +6,7 @@
 #include "gpu/cases/cases.h"
 #include "gpu/compare/random_states.h"
 #include "gpu/runners/emulator_runner.h"
-#include "ptx/random_program.h"
+#include "lists/random_program.h"
 #include "tally.h"
 
 namespace warpmat::self_contained_test {

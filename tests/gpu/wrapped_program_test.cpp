@@ -10,7 +10,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/machine/launch.h>
+#include <warpmat/launch.h>
 
 #include "case_count.h"
 #include "catch.h"

@@ -1,5 +1,5 @@
 #include <fmt/core.h>
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
 
 #include <map>
 #include <set>

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
-#include <warpmat/layout/fragment.h>
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
+#include <warpmat/layout.h>
+#include <warpmat/layout/fragments.h>
 
 #include <set>
 #include <tuple>

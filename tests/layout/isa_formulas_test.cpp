@@ -1,5 +1,6 @@
 #include <fmt/core.h>
-#include <warpmat/layout/fragment.h>
+#include <warpmat/layout.h>
+#include <warpmat/layout/fragments.h>
 
 #include "catch.h"
 #include "oracle/oracle.h"

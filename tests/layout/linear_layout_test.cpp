@@ -1,5 +1,5 @@
-#include <warpmat/layout/linear_layout.h>
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
+#include <warpmat/layout.h>
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include <warpmat/layout/matrix_descriptor.h>
+#include <warpmat/layout.h>
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <warpmat/c.h>
-#include <warpmat/ptx/run.h>
+#include <warpmat/program.h>
 
 #include <algorithm>
 #include <cstdio>

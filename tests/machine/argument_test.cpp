@@ -1,4 +1,4 @@
-#include <warpmat/machine/launch.h>
+#include <warpmat/launch.h>
 
 #include <cstdint>
 #include <string>

@@ -2,7 +2,7 @@
 // permutation of the 16-byte chunks of a row by the row's number. What fills the outside, and that short rows begin at multiples of the
 // swizzle's span, is what an H200 showed for random maps.
 
-#include <warpmat/machine/tensor_map.h>
+#include <warpmat/launch.h>
 
 #include <array>
 #include <cstring>

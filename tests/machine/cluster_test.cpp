@@ -1,6 +1,6 @@
 // Clusters of blocks: their numbers, their barrier, each other's shared memory, copies to several blocks.
 
-#include <warpmat/machine/tensor_map.h>
+#include <warpmat/launch.h>
 
 #include <string>
 

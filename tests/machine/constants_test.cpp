@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/machine/launch.h>
+#include <warpmat/launch.h>
 
 #include "catch.h"
 #include "contains.h"

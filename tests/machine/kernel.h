@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include <warpmat/machine/launch.h>
-#include <warpmat/ptx/diagnostic.h>
+#include <warpmat/diagnostic.h>
+#include <warpmat/launch.h>
 
 namespace warpmat {
 

@@ -1,4 +1,4 @@
-// What observers of a launch are told, when, and on which thread (machine/observer.h).
+// What observers of a launch are told, when, and on which thread (observer.h).
 
 #include <algorithm>
 #include <atomic>
@@ -13,7 +13,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/machine/observer.h>
+#include <warpmat/observer.h>
 
 #include "catch.h"
 #include "machine/kernel.h"

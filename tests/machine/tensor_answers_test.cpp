@@ -2,7 +2,7 @@
 // tile and im2col mode, interleaved or not, and which maps its driver refused. Recorded as CRC-32 of shared memory, or of the tensor's
 // buffer.
 
-#include <warpmat/machine/tensor_map.h>
+#include <warpmat/launch.h>
 
 #include <zlib.h>
 

@@ -1,8 +1,8 @@
 #include <fmt/core.h>
-#include <warpmat/execute/instruction.h>
-#include <warpmat/matrices/matrix.h>
-#include <warpmat/matrices/sparse.h>
-#include <warpmat/tables/metadata.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
+#include <warpmat/layout/fragments.h>
+#include <warpmat/matrices.h>
 
 #include <cmath>
 #include <map>

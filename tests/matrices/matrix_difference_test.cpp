@@ -1,7 +1,7 @@
 // How two matrices differ, in a few lines: counts, patterns of places, rules by which elements stand elsewhere.
 
-#include <warpmat/matrices/matrix_difference.h>
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
+#include <warpmat/matrices.h>
 
 #include <algorithm>
 #include <cmath>

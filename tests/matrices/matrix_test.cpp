@@ -1,7 +1,8 @@
-#include <warpmat/matrices/matrix.h>
+#include <warpmat/matrices.h>
 
-#include <warpmat/numeric/value.h>
-#include <warpmat/tables/form.h>
+#include <warpmat/formats.h>
+#include <warpmat/forms.h>
+#include <warpmat/layout/fragments.h>
 #include <algorithm>
 #include <limits>
 #include <random>

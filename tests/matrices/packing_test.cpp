@@ -1,8 +1,7 @@
 #include <fmt/core.h>
-#include <warpmat/execute/instruction.h>
-#include <warpmat/matrices/matrix.h>
-#include <warpmat/matrices/packing.h>
-#include <warpmat/ptx/operands.h>
+#include <warpmat/instruction.h>
+#include <warpmat/matrices.h>
+#include <warpmat/operands.h>
 
 #include <algorithm>
 #include <cmath>

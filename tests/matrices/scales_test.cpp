@@ -1,6 +1,6 @@
-#include <warpmat/execute/instruction.h>
-#include <warpmat/matrices/matrix.h>
-#include <warpmat/tables/scales.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
+#include <warpmat/matrices.h>
 
 #include <cmath>
 #include <optional>

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
-#include <warpmat/execute/instruction.h>
 #include <warpmat/execute/reference/execute.h>
+#include <warpmat/instruction.h>
 
 #include <map>
 #include <random>

@@ -1,5 +1,5 @@
 #include <fmt/core.h>
-#include <warpmat/numeric/dot.h>
+#include <warpmat/dot.h>
 
 #include <bit>
 #include <cmath>

@@ -1,5 +1,5 @@
 #include <fmt/core.h>
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
 
 #include <bit>
 #include <cmath>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/numeric/format.h>
+#include <warpmat/formats.h>
 
 #include <optional>
 

@@ -3,7 +3,7 @@
 // One mma whose bits tell the arithmetic of the library that executes it: on sm_90 the products 1 and 2^-22 are added with 25 bits below
 // the larger one, so that the sum is 1 + 2^-22; with 20 bits it is 1.
 
-#include <warpmat/execute/instruction.h>
+#include <warpmat/instruction.h>
 
 #include <array>
 #include <cstdint>

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include <warpmat/machine/observer.h>
+#include <warpmat/observer.h>
 #include <warpmat/ptx/program/code.h>
 
 #include "catch.h"

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
-#include <warpmat/layout/padding.h>
-#include <warpmat/ptx/run.h>
+#include <warpmat/layout.h>
+#include <warpmat/program.h>
 
 #include <fstream>
 #include <random>

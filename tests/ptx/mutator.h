@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <warpmat/ptx/lexer.h>
+#include <warpmat/ptx/text/lexer.h>
 
 #include "case_count.h"
 

@@ -1,9 +1,9 @@
 // Holds the fast path against the reference, which computes in integers: every form on every target, operands of random bits with many
 // zeros, infinities and NaNs. The parent project's flags must not show, in the digest of all results either.
 
-#include <warpmat/execute/instruction.h>
-#include <warpmat/layout/padding.h>
-#include <warpmat/tables/metadata.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
+#include <warpmat/layout.h>
 
 #include <array>
 #include <cstdio>

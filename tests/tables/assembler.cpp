@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 #include <unistd.h>
-#include <warpmat/ptx/program.h>
+#include <warpmat/program.h>
 
 #include <cstdlib>
 #include <filesystem>

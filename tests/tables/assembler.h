@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/tables/target.h>
+#include <warpmat/forms.h>
 
 #include <map>
 #include <optional>

@@ -1,4 +1,4 @@
-#include <warpmat/tables/target.h>
+#include <warpmat/forms.h>
 
 #include <algorithm>
 #include <set>

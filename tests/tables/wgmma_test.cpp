@@ -1,5 +1,4 @@
-#include <warpmat/tables/wgmma.h>
-#include <warpmat/tables/wgmma_layout.h>
+#include <warpmat/wgmma.h>
 
 #include <map>
 #include <string>

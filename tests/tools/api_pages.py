@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/api writes a page for each module: every public header and what it declares stands there. docs/api.md links every public header.
+"""tools/api writes a page for each public header: every public header and what it declares stands there. docs/api.md links every public header.
 
 api_pages.py SOURCE
 """
@@ -42,11 +42,11 @@ def declared(header):
 with tempfile.TemporaryDirectory() as directory:
     written = pathlib.Path(directory) / "api"
     written.mkdir()
-    (written / "gone.md").write_text("a page of a module that is gone")
+    (written / "gone.md").write_text("a page of a header that is gone")
     subprocess.run([sys.executable, source / "tools/api", written], check=True)
     pages = {page.name: page.read_text() for page in written.glob("*.md")}
 
-check("gone.md" not in pages, "a page of a module that is gone stays")
+check("gone.md" not in pages, "a page of a header that is gone stays")
 index = pages.pop("README.md")
 for page in pages:
     check(f"]({page})" in index, f"README.md does not link {page}")
@@ -54,7 +54,7 @@ everything = "\n".join(pages.values())
 check("WARPMAT_API" not in everything, "a macro for symbols is shown")
 names = 0
 for header in public_headers():
-    module = header.split("/")[0] if "/" in header else header.removesuffix(".h")
+    module = header.removesuffix(".h")
     page = pages.get(f"{module}.md", "")
     check(f"`{header}`" in index, f"README.md does not name {header}")
     check(page.count(f"## `<warpmat/{header}>`") == 1, f"{module}.md does not have {header} once")

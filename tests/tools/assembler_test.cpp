@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/machine/launch.h>
+#include <warpmat/launch.h>
 #include <warpmat/ptx/program/code.h>
 
 #include "catch.h"

@@ -1,4 +1,4 @@
-#include <warpmat/execute/instruction.h>
+#include <warpmat/instruction.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
-#include <warpmat/explain/explain.h>
-#include <warpmat/layout/padding.h>
+#include <warpmat/explain.h>
+#include <warpmat/layout.h>
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // warpmat launch --expect and --probe: a kernel's product against expected values, and what a permuted one is said to be.
 
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
 
 #include <cmath>
 #include <cstring>

@@ -1,8 +1,8 @@
 // Layouts as pictures and in other notations: every operand of every form.
 
 #include <fmt/core.h>
-#include <warpmat/tables/form.h>
-#include <warpmat/warp/warp.h>
+#include <warpmat/forms.h>
+#include <warpmat/warp.h>
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,4 @@
-#include <warpmat/ptx/run.h>
+#include <warpmat/program.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

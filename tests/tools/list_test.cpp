@@ -1,6 +1,6 @@
-#include <warpmat/execute/instruction.h>
-#include <warpmat/tables/label.h>
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
+#include <warpmat/wgmma.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>

@@ -1,4 +1,4 @@
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
 
 #include <nlohmann/json.hpp>
 

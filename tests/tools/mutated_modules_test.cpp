@@ -14,7 +14,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/program.h>
+#include <warpmat/program.h>
 #include <warpmat/ptx/program/code.h>
 
 #include "catch.h"

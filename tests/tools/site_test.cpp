@@ -1,7 +1,7 @@
 // The page of `warpmat site` as files. How it looks and answers in a browser: site_in_browser.py.
 
-#include <warpmat/tables/form.h>
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/forms.h>
+#include <warpmat/wgmma.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/ptx/sums_in_code.h>
+#include <warpmat/diagnostic.h>
 
 #include <string_view>
 #include <vector>

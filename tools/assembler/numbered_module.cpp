@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-#include <warpmat/ptx/lexer.h>
+#include <warpmat/ptx/text/lexer.h>
 
 namespace warpmat {
 namespace {

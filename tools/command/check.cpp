@@ -1,6 +1,6 @@
 #include <fmt/core.h>
-#include <warpmat/machine/launch.h>
-#include <warpmat/ptx/program.h>
+#include <warpmat/launch.h>
+#include <warpmat/program.h>
 #include <warpmat/ptx/program/code.h>
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 #include <fmt/core.h>
+#include <warpmat/files/output_file.h>
+#include <warpmat/forms.h>
+#include <warpmat/launch.h>
 #include <warpmat/machine/check_list.h>
-#include <warpmat/machine/launch.h>
-#include <warpmat/tables/target.h>
 #include <warpmat/version.h>
 
 #include <algorithm>
@@ -22,7 +23,6 @@
 #include "tools/command_line/label_flags.h"
 #include "tools/report/evidence_line.h"
 #include "tools/report/input_file.h"
-#include "tools/report/output_file.h"
 #include "tools/report/process.h"
 
 namespace warpmat {

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
-#include <warpmat/execute/instruction.h>
+#include <warpmat/files/output_file.h>
+#include <warpmat/instruction.h>
 
 #include <algorithm>
 #include <array>
@@ -17,7 +18,6 @@
 #include "tools/command_line/label_flags.h"
 #include "tools/report/element_array.h"
 #include "tools/report/npy.h"
-#include "tools/report/output_file.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/register_array.h"
 

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/matrices/matrix.h>
-#include <warpmat/matrices/sparse.h>
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
+#include <warpmat/matrices.h>
 
 #include <algorithm>
 #include <stdexcept>

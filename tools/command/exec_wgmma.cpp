@@ -1,8 +1,8 @@
 // warpmat exec of wgmma: a case is a warpgroup. A is in registers or in shared memory, B in shared memory, C and D in registers.
 
 #include <fmt/core.h>
-#include <warpmat/execute/wgmma.h>
-#include <warpmat/tables/wgmma_layout.h>
+#include <warpmat/files/output_file.h>
+#include <warpmat/wgmma.h>
 
 #include <charconv>
 #include <memory>
@@ -16,7 +16,6 @@
 #include "run_report.h"
 #include "tools/report/element_array.h"
 #include "tools/report/npy.h"
-#include "tools/report/output_file.h"
 
 namespace warpmat {
 namespace {

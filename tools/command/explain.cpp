@@ -1,8 +1,8 @@
 #include <fmt/core.h>
-#include <warpmat/explain/explain.h>
-#include <warpmat/ptx/run.h>
-#include <warpmat/ptx/statement_name.h>
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/explain.h>
+#include <warpmat/files/output_file.h>
+#include <warpmat/program.h>
+#include <warpmat/wgmma.h>
 
 #include <array>
 #include <cstring>
@@ -22,7 +22,6 @@
 #include "tools/report/explanation_json.h"
 #include "tools/report/explanation_pair.h"
 #include "tools/report/explanation_text.h"
-#include "tools/report/output_file.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/session.h"
 

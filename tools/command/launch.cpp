@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/files/output_file.h>
+#include <warpmat/launch.h>
 #include <warpmat/machine/check_list.h>
-#include <warpmat/machine/launch.h>
 #include <warpmat/ptx/program/code.h>
-#include <warpmat/ptx/readable_name.h>
+#include <warpmat/ptx/text/readable_name.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -25,7 +26,6 @@
 #include "tools/report/descriptor_report.h"
 #include "tools/report/evidence_line.h"
 #include "tools/report/launch_skeleton.h"
-#include "tools/report/output_file.h"
 #include "tools/report/probe.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/split.h"

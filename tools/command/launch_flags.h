@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/machine/launch.h>
+#include <warpmat/launch.h>
 
 #include <cstdint>
 #include <string>

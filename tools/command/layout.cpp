@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/tables/form.h>
-#include <warpmat/tables/wgmma.h>
-#include <warpmat/warp/warp.h>
+#include <warpmat/forms.h>
+#include <warpmat/warp.h>
+#include <warpmat/wgmma.h>
 
 #include <algorithm>
 #include <cctype>

@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include <warpmat/tables/wgmma_layout.h>
+#include <warpmat/wgmma.h>
 
 #include "layout_wgmma.h"
 #include "tools/report/memory_picture.h"

@@ -10,7 +10,7 @@
 
 #include <warpmat/execute/tcgen05.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
-#include <warpmat/warp/warp.h>
+#include <warpmat/warp.h>
 
 #include "tools/report/table.h"
 

@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include <warpmat/tables/wgmma_layout.h>
-#include <warpmat/warp/warp.h>
+#include <warpmat/warp.h>
+#include <warpmat/wgmma.h>
 
 #include "tools/report/operand_layout.h"
 #include "tools/report/table.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/wgmma.h>
 
 #include "layout_options.h"
 

@@ -14,7 +14,7 @@
 
 #include <warpmat/ptx/catalogue/catalogue.h>
 #include <warpmat/ptx/catalogue/evidence.h>
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/wgmma.h>
 
 #include "commands.h"
 #include "tools/report/compared_results.h"

@@ -5,10 +5,11 @@
 #include <stdexcept>
 #include <string>
 
+#include <warpmat/files/output_file.h>
 #include "commands.h"
 #include "embedded_files.h"
+
 #include "tools/report/input_file.h"
-#include "tools/report/output_file.h"
 #include "tools/report/shell_word.h"
 
 namespace warpmat {

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
-#include <warpmat/ptx/run.h>
+#include <warpmat/files/output_file.h>
+#include <warpmat/program.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -17,7 +18,6 @@
 #include "tools/report/evidence_line.h"
 #include "tools/report/expectation.h"
 #include "tools/report/npy.h"
-#include "tools/report/output_file.h"
 #include "tools/report/program_warnings.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/session.h"

@@ -1,15 +1,15 @@
 #include "run_report.h"
 
+#include <warpmat/files/output_file.h>
+#include <warpmat/forms.h>
 #include <warpmat/ptx/program/code.h>
-#include <warpmat/tables/target.h>
-#include <warpmat/tables/wgmma.h>
 #include <warpmat/version.h>
+#include <warpmat/wgmma.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tools/report/compared_results.h"
-#include "tools/report/output_file.h"
 
 namespace warpmat {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/machine/observer.h>
+#include <warpmat/observer.h>
 
 #include <cstdint>
 #include <map>

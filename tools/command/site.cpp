@@ -7,9 +7,10 @@
 #include <stdexcept>
 #include <string>
 
+#include <warpmat/files/output_file.h>
 #include "commands.h"
 #include "embedded_files.h"
-#include "tools/report/output_file.h"
+
 #include "tools/report/site_data.h"
 
 namespace warpmat {

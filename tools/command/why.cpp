@@ -1,7 +1,7 @@
 #include "why.h"
 
 #include <fmt/core.h>
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
 
 #include <algorithm>
 #include <cstring>

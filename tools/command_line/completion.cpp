@@ -12,9 +12,8 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
-#include <warpmat/tables/form.h>
-#include <warpmat/tables/target.h>
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/forms.h>
+#include <warpmat/wgmma.h>
 
 namespace warpmat {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "tools/command_line/command.h"
 
-#include <warpmat/execute/arguments.h>
+#include <warpmat/instruction.h>
 
 namespace warpmat {
 

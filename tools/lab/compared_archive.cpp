@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include <warpmat/ptx/readable_name.h>
+#include <warpmat/ptx/text/readable_name.h>
 
 #include "gpu/programs/archive.h"
 #include "gpu/programs/compared_launch.h"

@@ -10,13 +10,14 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/files/output_file.h>
 #include "commands.h"
+
 #include "gpu/rules/reach.h"
 #include "tools/command_line/lab_commands.h"
 #include "tools/lab/report/coverage.h"
 #include "tools/lab/report/coverage_page.h"
 #include "tools/lab/report/form_selection.h"
-#include "tools/report/output_file.h"
 
 namespace warpmat {
 namespace {

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 #include <warpmat/execute/fast/instruction_sets.h>
+#include <warpmat/files/output_file.h>
 #include <warpmat/machine/check_list.h>
 
 #include <algorithm>
@@ -40,7 +41,6 @@
 #include "tools/lab/report/shard_option.h"
 #include "tools/lab/report/sweep_file.h"
 #include "tools/report/launch_files.h"
-#include "tools/report/output_file.h"
 #include "tools/report/process.h"
 #include "tools/report/progress.h"
 #include "tools/report/ptx_file.h"

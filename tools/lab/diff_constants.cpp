@@ -9,11 +9,12 @@
 #include <stdexcept>
 #include <thread>
 
+#include <warpmat/files/output_file.h>
+
 #include "gpu/compare/constant_sweep.h"
 #include "gpu/cuda/constant_gpu.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "tools/lab/report/interruption.h"
-#include "tools/report/output_file.h"
 #include "tools/report/pattern.h"
 #include "tools/report/progress.h"
 

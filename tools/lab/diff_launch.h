@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include <warpmat/machine/launch.h>
+#include <warpmat/launch.h>
 
 namespace warpmat {
 

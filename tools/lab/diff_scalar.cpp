@@ -10,11 +10,12 @@
 #include <stdexcept>
 #include <thread>
 
+#include <warpmat/files/output_file.h>
+
 #include "gpu/compare/scalar_sweep.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/cuda/scalar_gpu.h"
 #include "tools/lab/report/interruption.h"
-#include "tools/report/output_file.h"
 #include "tools/report/pattern.h"
 #include "tools/report/progress.h"
 #include "tools/report/table.h"

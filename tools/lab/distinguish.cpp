@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/files/output_file.h>
 #include "commands.h"
+
 #include "gpu/compare/self_contained.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/mutants/distinguish.h"
@@ -17,7 +19,6 @@
 #include "tools/lab/report/coverage.h"
 #include "tools/lab/report/form_selection.h"
 #include "tools/lab/report/mismatch_text.h"
-#include "tools/report/output_file.h"
 
 namespace warpmat {
 namespace {

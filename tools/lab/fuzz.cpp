@@ -16,9 +16,11 @@
 #include <utility>
 #include <vector>
 
+#include <warpmat/files/output_file.h>
 #include "commands.h"
 #include "fuzz_assembler.h"
 #include "fuzz_kernels.h"
+
 #include "gpu/cases/fuzz_program.h"
 #include "gpu/compare/compare.h"
 #include "gpu/compare/self_contained.h"
@@ -30,7 +32,6 @@
 #include "tools/lab/report/mismatch_text.h"
 #include "tools/lab/report/run_source.h"
 #include "tools/lab/report/shard_option.h"
-#include "tools/report/output_file.h"
 #include "tools/report/progress.h"
 
 namespace warpmat {

@@ -8,6 +8,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include <warpmat/files/output_file.h>
+
 #include "gpu/cases/kernel_program.h"
 #include "gpu/cases/warpgroup_program.h"
 #include "gpu/compare/compare_kernels.h"
@@ -16,7 +18,6 @@
 #include "tools/assembler/assembler.h"
 #include "tools/lab/report/interruption.h"
 #include "tools/report/launch_files.h"
-#include "tools/report/output_file.h"
 #include "tools/report/progress.h"
 
 namespace warpmat {

@@ -9,10 +9,11 @@
 #include <thread>
 #include <vector>
 
+#include <warpmat/files/output_file.h>
 #include "commands.h"
+
 #include "gpu/mutants/refute.h"
 #include "tools/command_line/lab_commands.h"
-#include "tools/report/output_file.h"
 
 namespace warpmat {
 namespace {

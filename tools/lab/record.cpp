@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <warpmat/files/output_file.h>
 #include <warpmat/version.h>
 
 #include "commands.h"
@@ -25,7 +26,6 @@
 #include "tools/lab/report/interruption.h"
 #include "tools/lab/report/run_source.h"
 #include "tools/lab/report/shard_option.h"
-#include "tools/report/output_file.h"
 #include "tools/report/progress.h"
 
 namespace warpmat {

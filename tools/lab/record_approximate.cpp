@@ -10,11 +10,12 @@
 #include <thread>
 #include <vector>
 
+#include <warpmat/files/output_file.h>
+
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/cuda/unary_gpu.h"
 #include "gpu/recordings/all_operands.h"
 #include "tools/lab/report/run_source.h"
-#include "tools/report/output_file.h"
 #include "tools/report/pattern.h"
 #include "tools/report/progress.h"
 

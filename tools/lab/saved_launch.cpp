@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <fmt/core.h>
-#include <warpmat/numeric/format.h>
+#include <warpmat/formats.h>
 
 #include "tools/report/launch_files.h"
 

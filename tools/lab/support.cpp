@@ -8,14 +8,15 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/files/output_file.h>
 #include "commands.h"
+
 #include "tools/command_line/lab_commands.h"
 #include "tools/lab/report/device_tables.h"
 #include "tools/lab/report/opcode_patterns.h"
 #include "tools/lab/report/wgmma_families.h"
 #include "tools/report/cards.h"
 #include "tools/report/lowered_forms.h"
-#include "tools/report/output_file.h"
 
 namespace warpmat {
 namespace {

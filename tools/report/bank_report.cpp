@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/forms.h>
 #include <warpmat/ptx/program/code.h>
-#include <warpmat/tables/label.h>
-#include <warpmat/warp/warp.h>
+#include <warpmat/warp.h>
 
 #include <algorithm>
 #include <array>

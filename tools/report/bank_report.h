@@ -1,7 +1,7 @@
 #pragma once
 
-#include <warpmat/checks/bank_conflicts.h>
-#include <warpmat/machine/observer.h>
+#include <warpmat/bank_conflicts.h>
+#include <warpmat/observer.h>
 
 #include <cstdint>
 #include <map>

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <warpmat/ptx/catalogue/evidence.h>
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/wgmma.h>
 
 #include <algorithm>
 #include <cctype>

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <warpmat/tables/form.h>
-#include <warpmat/tables/label.h>
+#include <warpmat/forms.h>
 
 #include <cstdint>
 

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <warpmat/layout/matrix_descriptor.h>
-#include <warpmat/machine/device_memory.h>
-#include <warpmat/machine/observer.h>
-#include <warpmat/machine/tensor_map.h>
+#include <warpmat/launch.h>
+#include <warpmat/layout.h>
+#include <warpmat/observer.h>
 
 #include <array>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
 
 #include <algorithm>
 #include <array>

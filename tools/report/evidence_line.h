@@ -1,10 +1,10 @@
 #pragma once
 
-#include <warpmat/execute/instruction.h>
-#include <warpmat/machine/launch.h>
-#include <warpmat/ptx/program.h>
-#include <warpmat/tables/label.h>
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
+#include <warpmat/launch.h>
+#include <warpmat/program.h>
+#include <warpmat/wgmma.h>
 
 #include <cstdint>
 #include <string>

@@ -1,10 +1,10 @@
 #include "tools/report/expectation.h"
 
 #include <fmt/core.h>
-#include <warpmat/matrices/matrix_difference.h>
+#include <warpmat/formats.h>
+#include <warpmat/matrices.h>
 #include <warpmat/matrices/sample.h>
-#include <warpmat/numeric/value.h>
-#include <warpmat/ptx/statement_name.h>
+#include <warpmat/program.h>
 
 #include <charconv>
 #include <cmath>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/matrices/matrix_difference.h>
+#include <warpmat/matrices.h>
 
 #include <cstdint>
 #include <filesystem>

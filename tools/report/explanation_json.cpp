@@ -1,7 +1,7 @@
 #include "tools/report/explanation_json.h"
 
 #include <fmt/core.h>
-#include <warpmat/tables/label.h>
+#include <warpmat/forms.h>
 
 #include <array>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <warpmat/explain/explain.h>
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/explain.h>
+#include <warpmat/wgmma.h>
 
 #include <memory>
 #include <optional>

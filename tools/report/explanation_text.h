@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/explain/explain.h>
+#include <warpmat/explain.h>
 
 #include <string>
 

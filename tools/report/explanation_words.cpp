@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/tables/label.h>
+#include <warpmat/forms.h>
 
 #include <algorithm>
 #include <cmath>

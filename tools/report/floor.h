@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include <warpmat/tables/lowering.h>
+#include <warpmat/forms.h>
 
 namespace warpmat {
 

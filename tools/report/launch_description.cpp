@@ -1,10 +1,11 @@
 #include "tools/report/launch_description.h"
 
 #include <fmt/core.h>
-#include <warpmat/numeric/value.h>
+#include <warpmat/files/output_file.h>
+#include <warpmat/formats.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/program/parameter_text.h>
-#include <warpmat/ptx/readable_name.h>
+#include <warpmat/ptx/text/readable_name.h>
 
 #include <algorithm>
 #include <bit>
@@ -16,7 +17,6 @@
 #include <utility>
 
 #include "gpu/cases/random.h"
-#include "tools/report/output_file.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/split.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <warpmat/machine/launch.h>
+#include <warpmat/launch.h>
 
 #include "gpu/runners/kernel_runner.h"
 #include "tools/report/expected_contents.h"

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include <warpmat/files/output_file.h>
+
 #include "tools/report/expected_contents.h"
 #include "tools/report/npy.h"
-#include "tools/report/output_file.h"
 #include "tools/report/tensor_map_names.h"
 
 namespace warpmat {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include <warpmat/machine/tensor_map.h>
+#include <warpmat/launch.h>
 
 namespace warpmat {
 namespace {

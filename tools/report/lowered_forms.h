@@ -1,7 +1,7 @@
 #pragma once
 
-#include <warpmat/execute/instruction.h>
-#include <warpmat/tables/label.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
 
 #include <optional>
 #include <string>

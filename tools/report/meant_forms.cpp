@@ -1,7 +1,7 @@
 #include "tools/report/meant_forms.h"
 
+#include <warpmat/forms.h>
 #include <warpmat/tables/sass.h>
-#include <warpmat/tables/target.h>
 
 #include <algorithm>
 #include <cctype>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <warpmat/tables/form.h>
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/forms.h>
+#include <warpmat/wgmma.h>
 
 #include <set>
 #include <string>

@@ -5,46 +5,20 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <istream>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
 
-#include "tools/report/output_file.h"
-#include "tools/report/standard_stream.h"
+#include <warpmat/files/standard_stream.h>
 
 namespace warpmat {
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "elements are kept as the file holds them");
-
-struct DTypeRow {
-  DType dtype;
-  std::string_view name;
-  std::string_view code;  ///< as the header spells it, without the byte order
-  std::size_t bytes;
-};
-
-constexpr DTypeRow dtypes[] = {
-    {DType::uint8, "uint8", "u1", 1},     {DType::uint16, "uint16", "u2", 2},   {DType::uint32, "uint32", "u4", 4},
-    {DType::uint64, "uint64", "u8", 8},   {DType::int8, "int8", "i1", 1},       {DType::int16, "int16", "i2", 2},
-    {DType::int32, "int32", "i4", 4},     {DType::int64, "int64", "i8", 8},     {DType::float16, "float16", "f2", 2},
-    {DType::float32, "float32", "f4", 4}, {DType::float64, "float64", "f8", 8},
-};
-
-const DTypeRow& row(DType dtype) {
-  return *std::ranges::find(dtypes, dtype, &DTypeRow::dtype);
-}
-
-constexpr std::string_view magic = "\x93NUMPY";
-constexpr std::size_t header_alignment = 64;
 
 template <typename... Parts>
 [[noreturn]] void fail(fmt::format_string<Parts...> format, Parts&&... parts) {
@@ -146,8 +120,9 @@ class HeaderParser {
     const std::string_view text = string();
     if (text.starts_with('>')) fail("the array is big-endian ('{}'); little-endian is needed", printable(text));
     const bool has_order = !text.empty() && (text.front() == '<' || text.front() == '|' || text.front() == '=');
-    const auto* const found = std::ranges::find(dtypes, text.substr(has_order ? 1 : 0), &DTypeRow::code);
-    if (found != std::end(dtypes)) return found->dtype;
+    const std::span<const DTypeRow> dtypes = dtype_rows();
+    const auto found = std::ranges::find(dtypes, text.substr(has_order ? 1 : 0), &DTypeRow::code);
+    if (found != dtypes.end()) return found->dtype;
     std::vector<std::string_view> names;
     for (const DTypeRow& r : dtypes) names.push_back(r.name);
     fail("the array's dtype '{}' is not known; there are {}", printable(text), fmt::join(names, ", "));
@@ -181,7 +156,7 @@ std::uint32_t little_endian(std::string_view bytes) {
 
 /// Reads the header, and subtracts its size from `left`.
 NpyHeader parse_header(std::istream& in, std::uint64_t& left) {
-  if (left < magic.size() || take(in, left, magic.size(), "magic number") != magic) fail("this is not a .npy file");
+  if (left < npy_magic.size() || take(in, left, npy_magic.size(), "magic number") != npy_magic) fail("this is not a .npy file");
   const std::string version = take(in, left, 2, "version");
   if ((version[0] != 1 && version[0] != 2) || version[1] != 0)
     fail(".npy format {}.{} is not known; 1.0 and 2.0 are", static_cast<unsigned char>(version[0]), static_cast<unsigned char>(version[1]));
@@ -190,42 +165,7 @@ NpyHeader parse_header(std::istream& in, std::uint64_t& left) {
   return HeaderParser(text).parse();
 }
 
-std::string header_text(const NpyHeader& header) {
-  const DTypeRow& r = row(header.dtype);
-  const char* const comma = header.shape.size() == 1 ? "," : "";
-  std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}", r.bytes == 1 ? '|' : '<', r.code,
-                                 fmt::join(header.shape, ", "), comma);
-  const std::size_t prefix = magic.size() + 4;
-  while ((prefix + text.size() + 1) % header_alignment != 0) text += ' ';
-  text += '\n';
-  if (text.size() > std::numeric_limits<std::uint16_t>::max()) fail("the array has too many dimensions for a .npy file");
-  const std::string size{static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
-  return std::string(magic) + '\x01' + '\0' + size + text;
-}
-
 }  // namespace
-
-std::optional<DType> find_dtype(std::string_view name) {
-  const auto* const found = std::ranges::find(dtypes, name, &DTypeRow::name);
-  return found == std::end(dtypes) ? std::nullopt : std::optional(found->dtype);
-}
-
-std::string_view name(DType dtype) {
-  return row(dtype).name;
-}
-
-std::size_t size_of(DType dtype) {
-  return row(dtype).bytes;
-}
-
-std::optional<std::size_t> NpyHeader::byte_count() const {
-  std::size_t bytes = size_of(dtype);
-  for (const std::size_t extent : shape) {
-    if (extent != 0 && bytes > std::numeric_limits<std::size_t>::max() / extent) return std::nullopt;
-    bytes *= extent;
-  }
-  return bytes;
-}
 
 NpyArray NpyArray::zeros(DType dtype, std::vector<std::size_t> shape) {
   NpyArray array{{dtype, std::move(shape)}, {}};
@@ -233,11 +173,6 @@ NpyArray NpyArray::zeros(DType dtype, std::vector<std::size_t> shape) {
   if (!size) throw std::length_error("the array is too large");
   array.bytes.resize(*size);
   return array;
-}
-
-std::string describe(const NpyHeader& header) {
-  if (header.shape.empty()) return fmt::format("{} scalar", name(header.dtype));
-  return fmt::format("{} [{}]", name(header.dtype), fmt::join(header.shape, "]["));
 }
 
 NpyHeader read_npy_header(std::istream& in, std::uint64_t size) {
@@ -298,17 +233,6 @@ void NpyReader::refuse(std::string_view reason) const {
   fail("cannot read {}: {}", path_ == standard_stream ? "standard input" : path_.string(), reason);
 }
 
-NpyWriter::NpyWriter(const std::filesystem::path& path, const NpyHeader& header) : file_(path) {
-  const std::string text = header_text(header);
-  file_.write(0, text);
-  elements_ = text.size();
-}
-
-void NpyWriter::write(std::uint64_t offset, std::span<const std::byte> bytes) {
-  const std::lock_guard lock(mutex_);
-  file_.write(elements_ + offset, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-}
-
 NpyArray read_npy(const std::filesystem::path& path) {
   NpyReader file(path);
   NpyArray array{file.header(), std::vector<std::byte>(*file.header().byte_count())};
@@ -317,9 +241,7 @@ NpyArray read_npy(const std::filesystem::path& path) {
 }
 
 void write_npy(const std::filesystem::path& path, const NpyArray& array) {
-  NpyWriter file(path, array);
-  file.write(0, array.bytes);
-  file.finish();
+  write_npy(path, array, array.bytes);
 }
 
 }  // namespace warpmat

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <vector>
 
-#include <warpmat/tables/label.h>
+#include <warpmat/forms.h>
 
 #include "tools/report/lowered_forms.h"
 

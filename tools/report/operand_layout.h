@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/tables/wgmma_layout.h>
+#include <warpmat/wgmma.h>
 
 #include <string>
 #include <string_view>

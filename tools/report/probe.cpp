@@ -1,9 +1,9 @@
 #include "tools/report/probe.h"
 
 #include <fmt/core.h>
+#include <warpmat/formats.h>
 #include <warpmat/matrices/element_map.h>
 #include <warpmat/matrices/index_set.h>
-#include <warpmat/numeric/value.h>
 
 #include <algorithm>
 #include <cmath>

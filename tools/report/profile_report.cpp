@@ -1,8 +1,9 @@
 #include "tools/report/profile_report.h"
 
 #include <fmt/core.h>
+#include <warpmat/files/output_file.h>
 #include <warpmat/ptx/program/code.h>
-#include <warpmat/ptx/readable_name.h>
+#include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/version.h>
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "tools/report/output_file.h"
 #include "tools/report/table.h"
 
 namespace warpmat {

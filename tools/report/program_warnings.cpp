@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/ptx/statement_name.h>
-#include <warpmat/tables/scales.h>
+#include <warpmat/forms.h>
+#include <warpmat/program.h>
 
 #include <algorithm>
 #include <optional>

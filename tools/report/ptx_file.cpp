@@ -1,7 +1,7 @@
 #include "tools/report/ptx_file.h"
 
 #include <fmt/core.h>
-#include <warpmat/ptx/lexer.h>
+#include <warpmat/ptx/text/lexer.h>
 
 #include <algorithm>
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <warpmat/machine/launch.h>
-#include <warpmat/ptx/program.h>
+#include <warpmat/launch.h>
+#include <warpmat/program.h>
 
 #include <filesystem>
 #include <string>

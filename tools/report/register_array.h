@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/warp/warp.h>
+#include <warpmat/warp.h>
 
 #include <span>
 

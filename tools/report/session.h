@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/ptx/run.h>
+#include <warpmat/program.h>
 
 #include <cstddef>
 #include <string>

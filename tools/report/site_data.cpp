@@ -1,10 +1,10 @@
 #include "tools/report/site_data.h"
 
 #include <fmt/core.h>
-#include <warpmat/tables/form.h>
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/forms.h>
 #include <warpmat/version.h>
-#include <warpmat/warp/warp.h>
+#include <warpmat/warp.h>
+#include <warpmat/wgmma.h>
 
 #include <map>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #include "tools/report/swizzle_search.h"
 
 #include <fmt/core.h>
-#include <warpmat/warp/warp.h>
+#include <warpmat/warp.h>
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <warpmat/checks/bank_conflicts.h>
-#include <warpmat/layout/memory_layout.h>
+#include <warpmat/bank_conflicts.h>
+#include <warpmat/layout.h>
 
 #include <optional>
 #include <string>

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/numeric/value.h>
-#include <warpmat/tables/metadata.h>
+#include <warpmat/files/standard_stream.h>
+#include <warpmat/formats.h>
+#include <warpmat/forms.h>
 
 #include <algorithm>
 #include <functional>
@@ -13,7 +14,6 @@
 
 #include "tools/report/element_source.h"
 #include "tools/report/split.h"
-#include "tools/report/standard_stream.h"
 
 namespace warpmat {
 namespace {

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <warpmat/ptx/operands.h>
-#include <warpmat/ptx/variables.h>
+#include <warpmat/operands.h>
 
 #include <cstdint>
 #include <map>

@@ -1,7 +1,7 @@
 // The text output of a WarpPlace: tables, elements, places of elements.
 
 #include <fmt/core.h>
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
 
 #include <algorithm>
 

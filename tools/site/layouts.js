@@ -28,7 +28,7 @@ const layouts = {
   },
 
   /// The place in shared memory that a matrix descriptor of wgmma leads to, which starts at address 0: eight lines of `width` bytes one
-  /// behind the other, then by two offsets; the chunks of 16 bytes exchanged (warpmat/layout/matrix_descriptor.h).
+  /// behind the other, then by two offsets; the chunks of 16 bytes exchanged (warpmat/layout.h).
   memoryPlace(layout, major, swizzle, element) {
     const {lines_are_rows, swizzles} = layout.majors[major];
     const {width, leading, stride} = swizzles[swizzle];

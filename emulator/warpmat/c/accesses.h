@@ -6,7 +6,7 @@
 
 #include <warpmat/c.h>
 
-#include <warpmat/execute/accesses.h>
+#include <warpmat/instruction.h>
 
 namespace warpmat::c {
 

@@ -9,7 +9,7 @@
 
 #include <warpmat/c.h>
 
-#include <warpmat/execute/operand_trap.h>
+#include <warpmat/instruction.h>
 
 namespace warpmat::c {
 

@@ -5,8 +5,8 @@
 #include <warpmat/c/accesses.h>
 #include <warpmat/c/entry.h>
 #include <warpmat/c/instruction.h>
-#include <warpmat/execute/accesses.h>
 #include <warpmat/execute/staged_warp.h>
+#include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
 using namespace warpmat;

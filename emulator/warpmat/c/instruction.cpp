@@ -3,8 +3,8 @@
 #include <atomic>
 #include <memory>
 
+#include <warpmat/forms.h>
 #include <warpmat/numeric/persistent.h>
-#include <warpmat/tables/label.h>
 #include <warpmat/tables/sass.h>
 
 warpmat_instruction::warpmat_instruction(const warpmat::Form& form, const warpmat::Target& target_)

@@ -6,9 +6,9 @@
 
 #include <warpmat/c.h>
 
-#include <warpmat/execute/instruction.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/staged_warp.h>
+#include <warpmat/instruction.h>
 #include <warpmat/tables/fields.h>
 
 /// The C interface's handle: an instruction and what a call needs to know about it. Made once; never destroyed.

@@ -5,7 +5,7 @@
 
 #include <warpmat/c/entry.h>
 #include <warpmat/c/instruction.h>
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
 #include <warpmat/tables/fields.h>
 #include <warpmat/tables/sass.h>
 #include <warpmat/text.h>

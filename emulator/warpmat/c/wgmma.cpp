@@ -8,10 +8,10 @@
 
 #include <warpmat/c/accesses.h>
 #include <warpmat/c/entry.h>
-#include <warpmat/execute/wgmma.h>
-#include <warpmat/tables/label.h>
+#include <warpmat/forms.h>
 #include <warpmat/tables/sass.h>
 #include <warpmat/text.h>
+#include <warpmat/wgmma.h>
 
 using namespace warpmat;
 using namespace warpmat::c;

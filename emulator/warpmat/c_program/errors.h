@@ -1,7 +1,7 @@
 #pragma once
 
 #include <warpmat/c/entry.h>
-#include <warpmat/ptx/diagnostic.h>
+#include <warpmat/diagnostic.h>
 
 namespace warpmat::c {
 

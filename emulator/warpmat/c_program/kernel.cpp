@@ -14,7 +14,7 @@
 #include <warpmat/c_program.h>
 #include <warpmat/c_program/errors.h>
 #include <warpmat/c_program/observer.h>
-#include <warpmat/machine/launch.h>
+#include <warpmat/launch.h>
 
 using namespace warpmat;
 using namespace warpmat::c;

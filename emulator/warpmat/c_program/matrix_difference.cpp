@@ -7,7 +7,7 @@
 
 #include <warpmat/c/entry.h>
 #include <warpmat/c_program.h>
-#include <warpmat/matrices/matrix_difference.h>
+#include <warpmat/matrices.h>
 
 using namespace warpmat;
 using namespace warpmat::c;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <warpmat/c_program.h>
-#include <warpmat/machine/observer.h>
+#include <warpmat/observer.h>
 
 namespace warpmat::c {
 

@@ -9,7 +9,7 @@
 #include <warpmat/c/entry.h>
 #include <warpmat/c_program.h>
 #include <warpmat/c_program/errors.h>
-#include <warpmat/ptx/run.h>
+#include <warpmat/program.h>
 
 using namespace warpmat;
 using namespace warpmat::c;

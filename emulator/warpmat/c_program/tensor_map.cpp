@@ -8,7 +8,7 @@
 
 #include <warpmat/c/entry.h>
 #include <warpmat/c_program.h>
-#include <warpmat/machine/tensor_map.h>
+#include <warpmat/launch.h>
 
 using namespace warpmat;
 using namespace warpmat::c;

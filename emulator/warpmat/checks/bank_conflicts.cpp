@@ -1,4 +1,4 @@
-#include <warpmat/checks/bank_conflicts.h>
+#include <warpmat/bank_conflicts.h>
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include <warpmat/warp/warp.h>
+#include <warpmat/warp.h>
 
 namespace warpmat::checks {
 namespace {

@@ -4,8 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include <warpmat/warp/lane_mask.h>
-#include <warpmat/warp/warp.h>
+#include <warpmat/warp.h>
 
 namespace warpmat::checks {
 namespace {

@@ -15,12 +15,12 @@
 #include <warpmat/checks/gemm.h>
 #include <warpmat/checks/gemm_stores.h>
 #include <warpmat/checks/warnings.h>
-#include <warpmat/machine/launch.h>
-#include <warpmat/machine/observer.h>
+#include <warpmat/launch.h>
+#include <warpmat/observer.h>
 
 namespace warpmat::checks {
 
-// The checks of kernels. Each is an observer of the machine (machine/observer.h), which knows none of them:
+// The checks of kernels. Each is an observer of the machine (observer.h), which knows none of them:
 //
 //     shared_memory_check   bytes of shared memory that are uninitialised, or that cp.async writes; registers with values of such bytes
 //     bulk_check            bulk copies that overlap other accesses, or that read bytes without a proxy fence

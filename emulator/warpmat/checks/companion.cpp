@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/machine/device_memory.h>
+#include <warpmat/launch.h>
 
 namespace warpmat::checks {
 namespace {

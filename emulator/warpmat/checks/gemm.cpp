@@ -9,8 +9,8 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/readable_name.h>
-#include <warpmat/tables/metadata.h>
+#include <warpmat/forms.h>
+#include <warpmat/ptx/text/readable_name.h>
 
 namespace warpmat::checks {
 namespace {

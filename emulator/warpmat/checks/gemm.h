@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <warpmat/checks/convolution.h>
-#include <warpmat/machine/device_memory.h>
+#include <warpmat/launch.h>
 #include <warpmat/ptx/program/code.h>
 
 namespace warpmat::checks {

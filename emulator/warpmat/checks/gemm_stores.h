@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <warpmat/checks/gemm.h>
-#include <warpmat/machine/launch.h>
+#include <warpmat/launch.h>
 
 namespace warpmat::checks {
 

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include <warpmat/ptx/program/code.h>
-#include <warpmat/warp/lane_mask.h>
-#include <warpmat/warp/warp.h>
+#include <warpmat/warp.h>
 
 namespace warpmat::checks {
 

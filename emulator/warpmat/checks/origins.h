@@ -12,8 +12,8 @@
 #include <warpmat/checks/byte_flow.h>
 #include <warpmat/checks/checks.h>
 #include <warpmat/checks/origin.h>
-#include <warpmat/tables/form.h>
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/forms.h>
+#include <warpmat/wgmma.h>
 
 namespace warpmat::checks {
 

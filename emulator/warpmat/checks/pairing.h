@@ -8,28 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include <warpmat/checks/depth_sets.h>
 #include <warpmat/checks/gemm.h>
 #include <warpmat/checks/origins.h>
 
 namespace warpmat::checks {
-
-/// Sets of k, each with a number; 0 is the empty one.
-class DepthSets {
- public:
-  using Intervals = std::vector<std::pair<int, int>>;  ///< first and last, in order, not adjacent
-
-  const Intervals& operator[](std::uint32_t number) const { return *all_[number]; }
-  /// The number of the set with these besides. `twice` becomes one that it has already.
-  std::uint32_t with(std::uint32_t number, const std::vector<int>& added, std::optional<int>& twice);
-  std::uint32_t united(std::uint32_t a, std::uint32_t b, std::optional<int>& twice);
-
-  DepthSets() { number_of({}); }
-
- private:
-  std::uint32_t number_of(const Intervals& set);
-  std::map<Intervals, std::uint32_t> numbers_;
-  std::vector<const Intervals*> all_;
-};
 
 /// Holds each product of mma, wmma and wgmma against the matrix product that the launch is told: both factors have the same k, an
 /// accumulator is that of one element of C, adds each k once, and is stored there. The first one that is not ends the launch. Factors that
@@ -113,6 +96,7 @@ class Pairing : public Origins {
     }
   };
 
+  // What operands hold: pairing_operands.cpp
   std::optional<std::pair<int, int>> place_of(const GemmMatrix& matrix, const Origin& origin) const;
   std::uint32_t add_sum(Sum sum);
   Look& look_of(const OperandOrigins& origins, char letter, int depth, int group);

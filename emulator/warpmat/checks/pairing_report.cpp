@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/checks/pairing.h>
-#include <warpmat/layout/swizzle.h>
+#include <warpmat/layout.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::checks {

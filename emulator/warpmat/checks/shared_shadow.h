@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include <warpmat/warp/lane_mask.h>
+#include <warpmat/warp.h>
 
 namespace warpmat::checks {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <warpmat/checks/checks.h>
-#include <warpmat/machine/tensor_map.h>
+#include <warpmat/launch.h>
 
 namespace warpmat::checks {
 

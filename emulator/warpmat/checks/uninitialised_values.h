@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <warpmat/warp/lane_mask.h>
+#include <warpmat/warp.h>
 
 namespace warpmat::checks {
 

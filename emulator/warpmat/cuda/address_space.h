@@ -6,7 +6,7 @@
 #include <string>
 
 #include <warpmat/cuda/types.h>
-#include <warpmat/machine/device_memory.h>
+#include <warpmat/launch.h>
 
 namespace warpmat::cuda {
 

@@ -8,7 +8,7 @@
 #include <warpmat/cuda/device.h>
 #include <warpmat/cuda/errors.h>
 #include <warpmat/cuda/types.h>
-#include <warpmat/machine/launch.h>
+#include <warpmat/launch.h>
 
 namespace warpmat::cuda {
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <warpmat/tables/target.h>
+#include <warpmat/forms.h>
 
 namespace warpmat::cuda {
 

@@ -12,7 +12,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/cuda/fatbinary.h>
-#include <warpmat/ptx/diagnostic.h>
+#include <warpmat/diagnostic.h>
 #include <warpmat/ptx/program/code.h>
 
 namespace warpmat::cuda {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include <warpmat/cuda/context.h>
-#include <warpmat/machine/launch.h>
+#include <warpmat/launch.h>
 
 namespace warpmat::cuda {
 

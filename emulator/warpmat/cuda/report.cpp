@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <warpmat/ptx/readable_name.h>
+#include <warpmat/ptx/text/readable_name.h>
 
 namespace warpmat::cuda {
 namespace {

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
+#include <span>
+#include <stdexcept>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include <warpmat/files/npy_file.h>
+#include <warpmat/files/output_file.h>
 #include <warpmat/ptx/program/code.h>
 
 namespace warpmat::cuda {
@@ -15,24 +18,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void write(const std::filesystem::path& path, const void* bytes, std::size_t count) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(count));
-  if (!file) say_once(fmt::format("cannot write {}", path.string()));
-}
-
-/// A file of NumPy, format 1.0: `bytes` of uint8.
-std::string npy_of(std::span<const std::uint8_t> bytes) {
-  std::string header = fmt::format("{{'descr': '|u1', 'fortran_order': False, 'shape': ({},), }}", bytes.size());
-  constexpr std::size_t preamble = 10, alignment = 64;
-  header.resize((preamble + header.size() + 1 + alignment - 1) / alignment * alignment - preamble - 1, ' ');
-  header += '\n';
-  std::string file = "\x93NUMPY";
-  file += '\x01';
-  file += '\0';
-  file += static_cast<char>(header.size() & 0xff);
-  file += static_cast<char>(header.size() >> 8);
-  return file + header + std::string(bytes.begin(), bytes.end());
+/// Writes a file by `write`, whole or not at all; says where it cannot.
+template <typename Write>
+void attempt(Write write) {
+  try {
+    write();
+  } catch (const std::runtime_error& error) {
+    say_once(error.what());
+  }
 }
 
 std::string hex(std::span<const std::uint8_t> bytes) {
@@ -56,8 +49,7 @@ Json buffer_json(const std::filesystem::path& folder, std::size_t number, const 
     return json;
   }
   const std::string file = fmt::format("buffer_{}.npy", number);
-  const std::string contents = npy_of(bytes);
-  write(folder / file, contents.data(), contents.size());
+  attempt([&] { write_npy(folder / file, {DType::uint8, {bytes.size()}}, std::as_bytes(bytes)); });
   json["file"] = file;
   return json;
 }
@@ -98,7 +90,7 @@ void save_launch(Context& context, const Function& function, const Kernel& kerne
   std::filesystem::create_directories(folder, error);
   static std::map<const DeviceModule*, std::string> modules;
   const auto [module, added] = modules.try_emplace(function.module, fmt::format("module_{}.ptx", modules.size() + 1));
-  if (added) write(all / module->second, function.module->text(context).data(), function.module->text(context).size());
+  if (added) attempt([&, path = all / module->second] { write_file(path, {function.module->text(context)}); });
   Json params = Json::array();
   for (const Argument& argument : arguments) params.push_back({{"bytes", hex(argument.bytes())}});
   Json json{{"ptx", "../" + module->second},
@@ -109,8 +101,7 @@ void save_launch(Context& context, const Function& function, const Kernel& kerne
             {"buffers", buffers_json(context, kernel, folder)},
             {"params", std::move(params)}};
   if (config.cluster.count() > 1) json["cluster"] = sizes(config.cluster);
-  const std::string text = json.dump(1) + "\n";
-  write(folder / "launch.json", text.data(), text.size());
+  attempt([&] { write_file(folder / "launch.json", {json.dump(1), "\n"}); });
 }
 
 }  // namespace warpmat::cuda

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <warpmat/machine/tensor_map.h>
+#include <warpmat/launch.h>
 
 namespace warpmat::cuda {
 

@@ -4,7 +4,7 @@
 
 namespace warpmat::device {
 
-// Products of floating-point elements in a matrix unit: numeric/dot.h. In units of 2^(E - fraction_bits), where E is the largest exponent
+// Products of floating-point elements in a matrix unit: dot.h. In units of 2^(E - fraction_bits), where E is the largest exponent
 // of a step, a product is less than 2^(fraction_bits + 2): 16 products fit into 32 bits, and one division by a power of two cuts each.
 
 /// The steps of a product along K. Element i of step s is stored element of_step(s, i) of A.
@@ -165,7 +165,7 @@ WARPMAT_DEVICE_INLINE T chosen_of_group(const T* of_group, u32 code, int s) {
 }
 
 /// The elements of B that the stored elements of A multiply. Dense: those with the same k. Sparse: in each group of elements along K the
-/// code of metadata of a row of A chooses half of them (tables/metadata.h).
+/// code of metadata of a row of A chooses half of them (forms.h).
 template <typename P>
 struct Choices {
   using S = Steps<P>;

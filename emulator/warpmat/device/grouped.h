@@ -4,7 +4,7 @@
 
 namespace warpmat::device {
 
-// Groups of 16 products of 4-bit elements with scale factors: grouped_dot of numeric/dot.h. A group's sum is exact. Times its two factors
+// Groups of 16 products of 4-bit elements with scale factors: grouped_dot of dot.h. A group's sum is exact. Times its two factors
 // it is one term, which the factors' exponents alone align.
 
 template <typename P>

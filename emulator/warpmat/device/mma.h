@@ -214,7 +214,7 @@ class HostWarp {
 /// The operands of a warp: word i of an operand in lane l is operand[i * 32 + l]. Those that the form lacks are null.
 struct HostOperands {
   const u32 *a, *b, *c, *e = nullptr, *scale_a = nullptr, *scale_b = nullptr;
-  u32 selector = 0, scales_a = 0, scales_b = 0;  ///< numbers of matrices: tables/scales.h
+  u32 selector = 0, scales_a = 0, scales_b = 0;  ///< numbers of matrices: forms.h
 };
 
 /// mma for all lanes of a warp on a host, to d[i * 32 + lane].

@@ -23,10 +23,10 @@ static_assert(sizeof(u32) == 4 && sizeof(u64) == 8, "CUDA's integers");
 
 inline constexpr int warp_lanes = 32;
 
-/// The meaning of the largest exponent codes: numeric/format.h.
+/// The meaning of the largest exponent codes: formats.h.
 enum class Specials : unsigned char { ieee, one_nan, none };
 
-/// A row of numeric/format.h.
+/// A row of formats.h.
 struct FormatRow {
   int bits;
   bool is_signed;
@@ -41,10 +41,10 @@ struct FormatRow {
   }
 };
 
-/// What computes a form on a hardware: Semantics of tables/lowering.h without moves. m8n8k4 in a matrix unit is one step of `dot`.
+/// What computes a form on a hardware: Semantics of forms.h without moves. m8n8k4 in a matrix unit is one step of `dot`.
 enum class Arithmetic : unsigned char { none, dot, split_dot, grouped_dot, f64_chain, m8n8k4_fma, integer_dot, bit_dot };
 
-/// A form's computation on one hardware: numeric/dot.h has the meaning of the numbers. All of them are 0 without a matrix unit of floats.
+/// A form's computation on one hardware: dot.h has the meaning of the numbers. All of them are 0 without a matrix unit of floats.
 struct Lowering {
   Arithmetic arithmetic;
   int step_bytes, fraction_bits, result_fraction_bits, floor_f32, floor_f16;
@@ -52,7 +52,7 @@ struct Lowering {
 
 enum class Axis : unsigned char { row, column, matrix, copy };
 
-/// Which lane and register holds which element: layout/fragment.h. From low to high, the bits of a place are the element's number inside
+/// Which lane and register holds which element: layout.h. From low to high, the bits of a place are the element's number inside
 /// the register, the lane (5 bits) and the register. Each of them is one bit of the row, of the column, or of the matrix.
 struct Fragment {
   int element_bits, register_bits, payload_bits, payload_shift;
@@ -97,7 +97,7 @@ enum class Rounding : unsigned char { nearest_even, toward_zero, down, up };
 /// Of tables.h, where it has an enumerator for each row.
 enum class Format : unsigned char;
 
-/// tables/form.h; fragments are indices of `fragments`, -1 where the form lacks the operand.
+/// forms.h; fragments are indices of `fragments`, -1 where the form lacks the operand.
 struct Form {
   int m, n, k, stored_k;
   Format d, a, b, c;

@@ -1,11 +1,9 @@
-#include <warpmat/execute/accesses.h>
+#include <warpmat/instruction.h>
 
 #include <array>
 
-#include <warpmat/execute/batch.h>
-#include <warpmat/execute/instruction.h>
-#include <warpmat/execute/matrix_storage.h>
-#include <warpmat/execute/row_addresses.h>
+#include <warpmat/execute/operands/matrix_storage.h>
+#include <warpmat/execute/operands/row_addresses.h>
 
 namespace warpmat {
 namespace {

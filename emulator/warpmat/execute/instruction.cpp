@@ -1,4 +1,4 @@
-#include <warpmat/execute/instruction.h>
+#include <warpmat/instruction.h>
 
 #include <array>
 #include <cstdio>
@@ -6,9 +6,8 @@
 #include <stdexcept>
 
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/execute/matrix_storage.h>
-#include <warpmat/execute/operand_trap.h>
 #include <warpmat/execute/operand_words.h>
+#include <warpmat/execute/operands/matrix_storage.h>
 #include <warpmat/execute/reference/execute.h>
 #include <warpmat/execute/staged_warp.h>
 #include <warpmat/tables/capacity.h>

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
 
 namespace warpmat {
 

@@ -6,8 +6,8 @@
 #include <functional>
 
 #include <warpmat/execute/fast/thread_moves.h>
-#include <warpmat/execute/operand_trap.h>
-#include <warpmat/execute/row_addresses.h>
+#include <warpmat/execute/operands/row_addresses.h>
+#include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
 namespace warpmat {

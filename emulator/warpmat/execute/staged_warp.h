@@ -5,15 +5,13 @@
 #include <optional>
 #include <span>
 
-#include <warpmat/execute/arguments.h>
-#include <warpmat/execute/batch.h>
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/fast/lane_registers.h>
-#include <warpmat/execute/instruction.h>
-#include <warpmat/execute/matrix_storage.h>
 #include <warpmat/execute/operand_words.h>
+#include <warpmat/execute/operands/matrix_storage.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
 #include <warpmat/tables/capacity.h>
-#include <warpmat/tables/lowering.h>
 
 namespace warpmat {
 

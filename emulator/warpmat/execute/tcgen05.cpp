@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/execute/operand_trap.h>
 #include <warpmat/execute/tile_products.h>
+#include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
 namespace warpmat {

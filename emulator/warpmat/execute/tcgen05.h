@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <warpmat/execute/arguments.h>
+#include <warpmat/instruction.h>
 #include <warpmat/layout/tensor_descriptor.h>
 #include <warpmat/layout/tensor_memory.h>
 #include <warpmat/layout/zero_columns.h>

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include <warpmat/execute/arguments.h>
-#include <warpmat/tables/lowering.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
 
 namespace warpmat {
 

@@ -1,4 +1,4 @@
-#include <warpmat/execute/wgmma.h>
+#include <warpmat/wgmma.h>
 
 #include <algorithm>
 #include <cstring>
@@ -6,8 +6,9 @@
 #include <stdexcept>
 
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/execute/operand_trap.h>
 #include <warpmat/execute/tile_products.h>
+#include <warpmat/instruction.h>
+#include <warpmat/layout/fragments.h>
 #include <warpmat/text.h>
 
 namespace warpmat {

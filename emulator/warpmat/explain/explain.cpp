@@ -1,12 +1,12 @@
-#include <warpmat/explain/explain.h>
+#include <warpmat/explain.h>
 
 #include <algorithm>
 #include <array>
 #include <memory>
 #include <stdexcept>
 
+#include <warpmat/execute/operands/row_addresses.h>
 #include <warpmat/execute/reference/execute_with.h>
-#include <warpmat/execute/row_addresses.h>
 #include <warpmat/text.h>
 
 namespace warpmat {

@@ -1,4 +1,4 @@
-#include <warpmat/layout/linear_layout.h>
+#include <warpmat/layout.h>
 
 #include <algorithm>
 #include <bit>

@@ -1,10 +1,9 @@
-#include <warpmat/layout/memory_layout.h>
+#include <warpmat/layout.h>
 
 #include <charconv>
 #include <stdexcept>
 #include <vector>
 
-#include <warpmat/layout/swizzle.h>
 #include <warpmat/text.h>
 
 namespace warpmat {

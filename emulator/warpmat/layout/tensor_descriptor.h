@@ -4,12 +4,12 @@
 #include <optional>
 #include <string>
 
-#include <warpmat/layout/matrix_descriptor.h>
+#include <warpmat/layout.h>
 
 namespace warpmat {
 
 /// A shared memory descriptor of tcgen05 (PTX ISA 9.1 section 9.7.16.4.1). Start address, offsets and base offset are those of wgmma's
-/// (matrix_descriptor.h), and lie alike; that the addresses follow alike is the ISA's text and CuTe's canonical layouts. Evidence:
+/// (layout.h), and lie alike; that the addresses follow alike is the ISA's text and CuTe's canonical layouts. Evidence:
 /// published.
 struct TensorDescriptor {
   MatrixDescriptor matrix;

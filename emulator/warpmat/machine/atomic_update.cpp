@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstring>
 
-#include <warpmat/warp/warp.h>
+#include <warpmat/warp.h>
 
 namespace warpmat::machine {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include <warpmat/ptx/program/code.h>
-#include <warpmat/warp/lane_mask.h>
+#include <warpmat/warp.h>
 
 namespace warpmat::machine {
 

@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
-#include <warpmat/ptx/readable_name.h>
+#include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/text.h>
 
 namespace warpmat::machine {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/machine/observer.h>
+#include <warpmat/launch.h>
 #include <warpmat/machine/tensor_box.h>
-#include <warpmat/machine/tensor_map.h>
+#include <warpmat/observer.h>
 #include <warpmat/ptx/program/code.h>
 
 namespace warpmat::machine {

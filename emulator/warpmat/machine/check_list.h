@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/machine/launch.h>
+#include <warpmat/launch.h>
 
 namespace warpmat {
 

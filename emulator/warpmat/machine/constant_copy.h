@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <warpmat/ptx/program/code.h>
-#include <warpmat/warp/warp.h>
+#include <warpmat/warp.h>
 
 namespace warpmat::machine {
 

@@ -1,4 +1,4 @@
-#include <warpmat/machine/device_memory.h>
+#include <warpmat/launch.h>
 
 #include <algorithm>
 #include <bit>

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include <warpmat/warp/lane_mask.h>
+#include <warpmat/warp.h>
 
 namespace warpmat::machine {
 

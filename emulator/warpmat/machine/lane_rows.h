@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <warpmat/warp/lane_mask.h>
-#include <warpmat/warp/warp.h>
+#include <warpmat/warp.h>
 
 namespace warpmat::machine {
 

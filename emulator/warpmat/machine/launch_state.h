@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include <warpmat/machine/launch.h>
-#include <warpmat/machine/observer.h>
+#include <warpmat/launch.h>
 #include <warpmat/machine/spare_storage.h>
+#include <warpmat/observer.h>
 
 namespace warpmat::machine {
 

@@ -1,4 +1,4 @@
-#include <warpmat/machine/observer.h>
+#include <warpmat/observer.h>
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <warpmat/machine/launch_state.h>
-#include <warpmat/machine/observer.h>
 #include <warpmat/machine/ticks.h>
+#include <warpmat/observer.h>
 
 namespace warpmat::machine {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/machine/tensor_map.h>
+#include <warpmat/launch.h>
 
 namespace warpmat::machine {
 

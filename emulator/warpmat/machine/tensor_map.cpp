@@ -1,4 +1,4 @@
-#include <warpmat/machine/tensor_map.h>
+#include <warpmat/launch.h>
 
 #include <algorithm>
 #include <cstring>

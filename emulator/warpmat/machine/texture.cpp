@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstring>
 
-#include <warpmat/machine/device_memory.h>
+#include <warpmat/launch.h>
 
 namespace warpmat::machine {
 namespace {

@@ -9,7 +9,7 @@
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/program/module_symbols.h>
-#include <warpmat/ptx/readable_name.h>
+#include <warpmat/ptx/text/readable_name.h>
 
 namespace warpmat::machine {
 

@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/execute/operand_trap.h>
 #include <warpmat/execute/operand_words.h>
+#include <warpmat/instruction.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/program/address_windows.h>

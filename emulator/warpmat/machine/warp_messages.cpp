@@ -4,8 +4,8 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
-#include <warpmat/ptx/readable_name.h>
 #include <warpmat/ptx/syntax/source_text.h>
+#include <warpmat/ptx/text/readable_name.h>
 
 namespace warpmat::machine {
 

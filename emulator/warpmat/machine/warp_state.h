@@ -16,7 +16,7 @@
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/machine/observers.h>
 #include <warpmat/scalar/lane_offsets.h>
-#include <warpmat/warp/lane_mask.h>
+#include <warpmat/warp.h>
 
 namespace warpmat::machine {
 

@@ -1,5 +1,5 @@
-// wmma.load and wmma.store: each lane moves the elements of its registers, one run of bytes at a time (execute/matrix_storage.h). All
-// addresses of a statement are checked before any byte is accessed.
+// wmma.load and wmma.store: each lane moves the elements of its registers, one run of bytes at a time (execute/operands/matrix_storage.h).
+// All addresses of a statement are checked before any byte is accessed.
 
 #include <cstring>
 #include <vector>

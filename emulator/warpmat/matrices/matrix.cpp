@@ -1,4 +1,4 @@
-#include <warpmat/matrices/matrix.h>
+#include <warpmat/matrices.h>
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
 
 namespace warpmat {
 

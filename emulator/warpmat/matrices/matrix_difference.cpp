@@ -1,4 +1,4 @@
-#include <warpmat/matrices/matrix_difference.h>
+#include <warpmat/matrices.h>
 
 #include <algorithm>
 #include <bit>
@@ -9,9 +9,9 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/formats.h>
 #include <warpmat/matrices/element_map.h>
 #include <warpmat/matrices/index_set.h>
-#include <warpmat/numeric/value.h>
 #include <warpmat/text.h>
 
 namespace warpmat {

@@ -1,10 +1,10 @@
-#include <warpmat/matrices/packing.h>
+#include <warpmat/matrices.h>
 
 #include <stdexcept>
 
 #include <fmt/core.h>
 
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
 
 namespace warpmat {
 namespace {

@@ -1,4 +1,4 @@
-#include <warpmat/matrices/sparse.h>
+#include <warpmat/matrices.h>
 #include <warpmat/text.h>
 
 #include <algorithm>
@@ -7,9 +7,8 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/matrices/matrix.h>
-#include <warpmat/numeric/value.h>
-#include <warpmat/tables/metadata.h>
+#include <warpmat/formats.h>
+#include <warpmat/forms.h>
 
 namespace warpmat::numbers {
 namespace {

@@ -1,3 +1,5 @@
+#include <warpmat/dot.h>
+
 #include <warpmat/numeric/matrix_unit.h>
 
 namespace warpmat {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
 
 namespace warpmat {
 

@@ -1,4 +1,4 @@
-#include <warpmat/numeric/format.h>
+#include <warpmat/formats.h>
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include <warpmat/numeric/dot.h>
+#include <warpmat/dot.h>
 #include <warpmat/numeric/exact.h>
 
 namespace warpmat {
@@ -42,7 +42,7 @@ inline std::uint64_t sign_bit(Format format) {
   return std::uint64_t{1} << (row(format).bits - 1);
 }
 
-/// The arithmetic of numeric/dot.h, a function for each rule. It calls the functions of `Self`, the class that derives from it. So a
+/// The arithmetic of dot.h, a function for each rule. It calls the functions of `Self`, the class that derives from it. So a
 /// derived class may replace one rule and leave the others, or record the operands and results of a function. PlainUnit does neither. The
 /// class has no state, and no call is virtual.
 template <typename Self>

@@ -1,10 +1,11 @@
-#include <warpmat/numeric/bit_length.h>
-#include <warpmat/numeric/exact.h>
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
 
 #include <algorithm>
 #include <bit>
 #include <cassert>
+
+#include <warpmat/numeric/bit_length.h>
+#include <warpmat/numeric/exact.h>
 
 namespace warpmat {
 namespace {

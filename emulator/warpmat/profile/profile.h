@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include <warpmat/machine/launch.h>
-#include <warpmat/machine/observer.h>
+#include <warpmat/launch.h>
+#include <warpmat/observer.h>
 
 namespace warpmat {
 
@@ -16,7 +16,7 @@ namespace warpmat {
 //     launch(kernel, config, memory, arguments, {.observer_of_cluster = [&](std::uint64_t) { return profiler.observer(); }});
 //     const Profile profile = profiler.result();
 //
-// How it is measured. The profiler is an observer (machine/observer.h). It reads the cycle counter at every event. The counts are exact;
+// How it is measured. The profiler is an observer (observer.h). It reads the cycle counter at every event. The counts are exact;
 // times include some 10 ns for each event, and exclude what the profiler itself does. The machine executes statements that only compute in
 // runs. A run is timed as a whole; now and then one is executed statement by statement, and these times, less that of an event, say how a
 // run's time is divided.

@@ -1,6 +1,6 @@
 #include <warpmat/scalar/small_float.h>
 
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
 
 namespace warpmat::scalar {
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-#include <warpmat/numeric/format.h>
+#include <warpmat/formats.h>
 #include <warpmat/scalar/floating.h>
 
 // Conversion of one lane to and from floating-point formats of up to 19 bits (PTX ISA 9.1 section 9.7.9.21), all by one rule.

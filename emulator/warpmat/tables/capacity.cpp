@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include <warpmat/numeric/dot.h>
+#include <warpmat/dot.h>
 #include <warpmat/text.h>
 
 namespace warpmat::capacity {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
 
 /// Maxima over all forms of the table, for arrays of fixed size. Building the table checks every form against them; a test checks that some
 /// form reaches each one.

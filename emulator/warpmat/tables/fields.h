@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
 
 namespace warpmat {
 

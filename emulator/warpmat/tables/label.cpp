@@ -1,4 +1,4 @@
-#include <warpmat/tables/label.h>
+#include <warpmat/forms.h>
 
 #include <algorithm>
 #include <array>

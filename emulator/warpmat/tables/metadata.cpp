@@ -1,4 +1,4 @@
-#include <warpmat/tables/metadata.h>
+#include <warpmat/forms.h>
 
 namespace warpmat {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-#include <warpmat/numeric/format.h>
+#include <warpmat/formats.h>
 #include <warpmat/text.h>
 
 namespace warpmat {

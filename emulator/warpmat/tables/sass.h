@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include <warpmat/tables/lowering.h>
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/forms.h>
+#include <warpmat/wgmma.h>
 
 namespace warpmat {
 

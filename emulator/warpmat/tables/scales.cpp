@@ -1,4 +1,4 @@
-#include <warpmat/tables/scales.h>
+#include <warpmat/forms.h>
 
 #include <stdexcept>
 

@@ -6,10 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include <warpmat/layout/matrix_descriptor.h>
+#include <warpmat/forms.h>
+#include <warpmat/layout.h>
 #include <warpmat/layout/tensor_memory.h>
-#include <warpmat/tables/form.h>
-#include <warpmat/tables/lowering.h>
 
 namespace warpmat {
 

@@ -1,4 +1,4 @@
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/wgmma.h>
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include <warpmat/tables/wgmma_layout.h>
+#include <warpmat/wgmma.h>
 
 #include <algorithm>
 #include <utility>

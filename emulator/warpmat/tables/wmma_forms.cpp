@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_set>
 
+#include <warpmat/layout/fragments.h>
 #include <warpmat/text.h>
 
 namespace warpmat {
@@ -66,7 +67,7 @@ constexpr Row rows[] = {
 
 constexpr int f16_registers = 8;  ///< of A and B of f16, whatever the shape (PTX ISA 9.1 section 9.7.14.4)
 
-/// Whose fragments a form has: layout/fragment.h. Volta's depend on the layout in memory.
+/// Whose fragments a form has: layout.h. Volta's depend on the layout in memory.
 enum class Generation : std::uint8_t { volta, later };
 
 Fragment multiplicand(const Row& r, OperandName operand, bool column_major, Generation generation) {

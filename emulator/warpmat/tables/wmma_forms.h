@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
 
 namespace warpmat {
 

@@ -1,4 +1,4 @@
-#include <warpmat/warp/warp.h>
+#include <warpmat/warp.h>
 
 #include <utility>
 

@@ -12,7 +12,7 @@
 #include <stdexcept>
 
 #include <warpmat/ptx/program/code.h>
-#include <warpmat/ptx/readable_name.h>
+#include <warpmat/ptx/text/readable_name.h>
 
 #include "gpu/cuda/captured_output.h"
 #include "gpu/programs/driver/calls.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/machine/tensor_map.h>
+#include <warpmat/launch.h>
 
 #include "gpu/cuda/driver_api.h"
 #include "gpu/programs/archive.h"

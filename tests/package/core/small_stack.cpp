@@ -1,7 +1,7 @@
 // Every form, on the newest target that has it, on both paths, in a thread whose whole stack has 64 KiB; a trap too.
 
-#include <warpmat/execute/instruction.h>
-#include <warpmat/tables/metadata.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
 
 #include <pthread.h>
 

@@ -1,10 +1,7 @@
 // Asks the tables everything that a list of forms shows: nothing of how an instruction is executed is linked for that (tables_alone.cmake).
 
-#include <warpmat/tables/form.h>
-#include <warpmat/tables/label.h>
-#include <warpmat/tables/lowering.h>
-#include <warpmat/tables/target.h>
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/forms.h>
+#include <warpmat/wgmma.h>
 
 #include <cstdio>
 

@@ -1,7 +1,7 @@
 // Runs a kernel, and catches what the library throws.
 
-#include <warpmat/machine/launch.h>
-#include <warpmat/ptx/diagnostic.h>
+#include <warpmat/diagnostic.h>
+#include <warpmat/launch.h>
 
 #include <cstdio>
 #include <vector>

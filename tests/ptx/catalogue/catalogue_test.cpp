@@ -4,8 +4,7 @@
 
 #include <warpmat/ptx/catalogue/catalogue.h>
 #include <warpmat/ptx/catalogue/executable.h>
-#include <warpmat/warp/lane_mask.h>
-#include <warpmat/warp/warp.h>
+#include <warpmat/warp.h>
 
 namespace warpmat::catalogue::catalogue_test {
 

@@ -1,7 +1,7 @@
 #include "tools/lab/report/coverage.h"
 
 #include <fmt/core.h>
-#include <warpmat/ptx/run.h>
+#include <warpmat/program.h>
 
 #include <algorithm>
 #include <atomic>

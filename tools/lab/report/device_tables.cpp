@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/tables/form.h>
-#include <warpmat/tables/lowering.h>
-#include <warpmat/tables/wgmma.h>
-#include <warpmat/warp/warp.h>
+#include <warpmat/forms.h>
+#include <warpmat/warp.h>
+#include <warpmat/wgmma.h>
 
 namespace warpmat {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
 
 #include <algorithm>
 #include <iterator>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
 
 #include <string>
 #include <vector>

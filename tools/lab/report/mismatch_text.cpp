@@ -1,8 +1,8 @@
 #include "tools/lab/report/mismatch_text.h"
 
 #include <fmt/core.h>
-#include <warpmat/matrices/matrix.h>
-#include <warpmat/ptx/statement_name.h>
+#include <warpmat/matrices.h>
+#include <warpmat/program.h>
 
 #include <optional>
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/numeric/value.h>
-#include <warpmat/tables/lowering.h>
+#include <warpmat/formats.h>
+#include <warpmat/forms.h>
 
 #include <algorithm>
 #include <future>

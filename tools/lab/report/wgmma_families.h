@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/wgmma.h>
 
 namespace warpmat {
 

@@ -9,7 +9,7 @@
 #include <hwy/foreach_target.h>
 
 #include <warpmat/execute/fast/elements-inl.h>
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace warpmat::HWY_NAMESPACE {

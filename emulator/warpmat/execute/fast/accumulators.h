@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include <warpmat/execute/arguments.h>
+#include <warpmat/instruction.h>
 
 namespace warpmat {
 

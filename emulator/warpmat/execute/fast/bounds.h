@@ -2,10 +2,10 @@
 
 #include <cstdint>
 
-#include <warpmat/numeric/dot.h>
+#include <warpmat/dot.h>
 
 // The bounds on which the floating-point kernels rest, and their dependencies. docs/fast-path.md derives them. Exponents are those of
-// numeric/dot.h: a subnormal has its format's smallest exponent, a product the sum of its factors' exponents.
+// dot.h: a subnormal has its format's smallest exponent, a product the sum of its factors' exponents.
 
 namespace warpmat::bounds {
 

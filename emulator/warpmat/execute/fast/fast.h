@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include <warpmat/execute/arguments.h>
-#include <warpmat/tables/lowering.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
 
 namespace warpmat {
 

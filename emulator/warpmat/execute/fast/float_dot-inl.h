@@ -1,6 +1,6 @@
 // D = A · B + C in floating point, all sixteen rows of a column at a time; included once for each instruction set, as vectors-inl.h is.
 //
-// The steps are those of numeric/dot.h. Products are exact in a float or a double. common_case_float_dot-inl.h (the common case) and
+// The steps are those of dot.h. Products are exact in a float or a double. common_case_float_dot-inl.h (the common case) and
 // general_float_dot-inl.h (the fallback) align and add them.
 
 #if defined(WARPMAT_FAST_FLOAT_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)

@@ -1,7 +1,7 @@
 // D = A · B + C of packed 4-bit elements in groups with scale factors, all sixteen rows of a column at a time. Compiled once for each
 // instruction set.
 //
-// The steps are those of numeric/dot.h. Elements are small integers times a unit, so the products of a group are summed as integers. The
+// The steps are those of dot.h. Elements are small integers times a unit, so the products of a group are summed as integers. The
 // rest uses doubles, which have enough bits for the unit's register: a group with its scale factors is less than 2^11 times the power of
 // two that aligns it. The CPU rounds toward zero, so the conversion to f32 rounds as the unit does.
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include <warpmat/execute/arguments.h>
+#include <warpmat/instruction.h>
 
 namespace warpmat {
 

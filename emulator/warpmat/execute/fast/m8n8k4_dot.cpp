@@ -4,7 +4,7 @@
 // columns of B 0 to 3, the other 4 to 7. A vector is a part of lanes 0 to 15 or of lanes 16 to 31; each of its lanes stands for the row of
 // A that it holds. All quads of a vector use the same column number, each of its own product.
 //
-// In the matrix unit the steps are those of numeric/dot.h: products are exact in a float, and their sum, truncated to integers, is exact.
+// In the matrix unit the steps are those of dot.h: products are exact in a float, and their sum, truncated to integers, is exact.
 // The CPU rounds toward zero for it, and to nearest where the hardware uses f32 operations.
 
 #include <warpmat/execute/fast/fast.h>

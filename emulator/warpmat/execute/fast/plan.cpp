@@ -4,9 +4,9 @@
 
 #include <warpmat/execute/fast/bounds.h>
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/layout/padding.h>
+#include <warpmat/forms.h>
+#include <warpmat/layout.h>
 #include <warpmat/numeric/persistent.h>
-#include <warpmat/tables/metadata.h>
 
 namespace warpmat {
 namespace {
@@ -40,7 +40,7 @@ BitPlace bit_place(const Fragment& fragment, const Element& element) {
   return {static_cast<std::uint8_t>(place.lane), static_cast<std::uint8_t>(place.bit)};
 }
 
-/// Index bits are independent (layout/fragment.h), so the place of an element is the sum of the places of its coordinates.
+/// Index bits are independent (layout.h), so the place of an element is the sum of the places of its coordinates.
 MetadataPlan metadata_plan(const Form& form) {
   const Fragment& e = form.operand(OperandName::e).fragment;
   MetadataPlan plan{};

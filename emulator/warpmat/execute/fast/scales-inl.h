@@ -7,7 +7,7 @@
 #define WARPMAT_FAST_SCALES_INL_H_
 #endif
 
-#include <warpmat/tables/scales.h>
+#include <warpmat/forms.h>
 
 #include <warpmat/execute/fast/vectors-inl.h>
 

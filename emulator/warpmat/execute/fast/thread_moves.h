@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <warpmat/execute/batch.h>
 #include <warpmat/execute/fast/fast.h>
+#include <warpmat/instruction.h>
 
 namespace warpmat {
 

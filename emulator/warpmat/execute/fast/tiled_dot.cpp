@@ -1,5 +1,5 @@
 // wmma.mma: one product of mma after the other, as on hardware. A 16x16 product is two of 16x8, and so is a 32x8 one; an 8x32 product is
-// two of 16x8 of the transposed matrices. A fragment consists of consecutive mma fragments, one for each tile (layout/fragment.h). If one
+// two of 16x8 of the transposed matrices. A fragment consists of consecutive mma fragments, one for each tile (layout.h). If one
 // of C and D is f16 and the other f32, the products are those of f32: C is widened before and D narrowed after them.
 
 #include <algorithm>

@@ -245,7 +245,7 @@ HWY_INLINE Word look_up_bytes(const std::uint32_t* table, int first, const std::
   return hn::BitCast(U32(), hn::TableLookupBytes(bytes, hn::BitCast(d, at)));
 }
 
-/// The exponents of numbers by the rule of numeric/dot.h, for a format whose smallest exponent is `least`; `of_zero` for zeros.
+/// The exponents of numbers by the rule of dot.h, for a format whose smallest exponent is `least`; `of_zero` for zeros.
 HWY_INLINE hn::Vec<I32> exponents(hn::Vec<F32> numbers, int least, int of_zero) {
   const I32 d;
   const auto magnitude = hn::And(hn::BitCast(d, numbers), hn::Set(d, 0x7fffffff));

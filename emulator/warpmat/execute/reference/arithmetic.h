@@ -6,10 +6,10 @@
 #include <limits>
 #include <span>
 
+#include <warpmat/forms.h>
 #include <warpmat/numeric/ieee.h>
 #include <warpmat/numeric/matrix_unit.h>
 #include <warpmat/tables/capacity.h>
-#include <warpmat/tables/form.h>
 
 namespace warpmat {
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <warpmat/execute/arguments.h>
-#include <warpmat/execute/matrix_storage.h>
-#include <warpmat/tables/lowering.h>
+#include <warpmat/execute/operands/matrix_storage.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
 
 namespace warpmat {
 

@@ -6,11 +6,11 @@
 #include <optional>
 #include <span>
 
+#include <warpmat/dot.h>
 #include <warpmat/execute/reference/arithmetic.h>
 #include <warpmat/execute/reference/multiplicands.h>
 #include <warpmat/execute/reference/scale_factors.h>
 #include <warpmat/execute/reference/small_value.h>
-#include <warpmat/numeric/dot.h>
 
 namespace warpmat {
 
@@ -94,7 +94,7 @@ class ConvertedAccumulator {
   std::array<const std::uint32_t*, capacity::operand_words> list_{};
 };
 
-/// D = A · B + C in steps of lowering.model, K ascending (numeric/dot.h), with block scales if the form has them. A sparse A is processed
+/// D = A · B + C in steps of lowering.model, K ascending (dot.h), with block scales if the form has them. A sparse A is processed
 /// by its stored elements: an element of B without a stored element of A does not affect the result [H200].
 template <typename Arithmetic>
 [[gnu::noinline]] void execute_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,

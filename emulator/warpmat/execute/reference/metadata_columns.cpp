@@ -1,6 +1,6 @@
 #include <warpmat/execute/reference/metadata_columns.h>
 
-#include <warpmat/execute/operand_trap.h>
+#include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
 namespace warpmat {

@@ -3,10 +3,9 @@
 #include <array>
 #include <cstdint>
 
-#include <warpmat/execute/arguments.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
 #include <warpmat/tables/capacity.h>
-#include <warpmat/tables/lowering.h>
-#include <warpmat/tables/metadata.h>
 
 namespace warpmat {
 

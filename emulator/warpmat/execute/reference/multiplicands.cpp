@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include <warpmat/execute/operand_trap.h>
+#include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
 namespace warpmat {

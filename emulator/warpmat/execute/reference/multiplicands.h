@@ -3,9 +3,9 @@
 #include <array>
 #include <span>
 
-#include <warpmat/execute/arguments.h>
 #include <warpmat/execute/reference/metadata_columns.h>
-#include <warpmat/layout/padding.h>
+#include <warpmat/instruction.h>
+#include <warpmat/layout.h>
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat {

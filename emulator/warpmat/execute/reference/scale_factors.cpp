@@ -1,7 +1,7 @@
 #include <warpmat/execute/reference/scale_factors.h>
 
-#include <warpmat/execute/operand_trap.h>
-#include <warpmat/tables/scales.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
 namespace warpmat {

@@ -3,8 +3,8 @@
 #include <array>
 #include <cstddef>
 
-#include <warpmat/execute/arguments.h>
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
+#include <warpmat/instruction.h>
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat {

@@ -3,7 +3,7 @@
 #include <cassert>
 #include <cstdint>
 
-#include <warpmat/numeric/value.h>
+#include <warpmat/formats.h>
 
 namespace warpmat {
 

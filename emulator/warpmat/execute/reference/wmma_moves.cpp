@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include <warpmat/execute/operand_trap.h>
-#include <warpmat/execute/row_addresses.h>
+#include <warpmat/execute/operands/row_addresses.h>
+#include <warpmat/instruction.h>
 #include <warpmat/tables/capacity.h>
 #include <warpmat/text.h>
 

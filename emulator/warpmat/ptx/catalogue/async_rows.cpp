@@ -5,7 +5,7 @@
 
 #include <warpmat/ptx/catalogue/mbarrier_state.h>
 #include <warpmat/ptx/catalogue/rows.h>
-#include <warpmat/warp/warp.h>
+#include <warpmat/warp.h>
 
 namespace warpmat::catalogue {
 namespace {

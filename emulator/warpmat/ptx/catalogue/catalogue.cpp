@@ -10,7 +10,7 @@
 
 #include <warpmat/ptx/catalogue/rows.h>
 #include <warpmat/scalar/by_instruction_set.h>
-#include <warpmat/tables/wgmma.h>
+#include <warpmat/wgmma.h>
 
 namespace warpmat::catalogue {
 namespace {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include <warpmat/forms.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
-#include <warpmat/tables/label.h>
 
 namespace warpmat::catalogue {
 

@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/numeric/format.h>
+#include <warpmat/formats.h>
 #include <warpmat/ptx/catalogue/video_selectors.h>
 #include <warpmat/scalar/small_float.h>
 

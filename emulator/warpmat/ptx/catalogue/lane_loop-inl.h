@@ -19,8 +19,7 @@
 #include <hwy/highway.h>
 
 #include <warpmat/ptx/catalogue/two.h>
-#include <warpmat/warp/lane_mask.h>
-#include <warpmat/warp/warp.h>
+#include <warpmat/warp.h>
 
 /// Precedes a loop over independent lanes: no lane reads what another one writes, although a result may be the array of a source.
 #ifndef WARPMAT_INDEPENDENT_LANES

@@ -3,8 +3,7 @@
 #include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/ptx/catalogue/launch_answer.h>
 #include <warpmat/ptx/catalogue/rows.h>
-#include <warpmat/warp/lane_mask.h>
-#include <warpmat/warp/warp.h>
+#include <warpmat/warp.h>
 
 namespace warpmat::catalogue {
 namespace {
@@ -105,7 +104,7 @@ void add_warp_rows(std::vector<Row>& rows) {
   rows.push_back({"elect.sync", "d:u32|p = mask:u32", nullptr, Semantics::elect, since(90, {8, 0})});
 }
 
-/// wgmma.mma_async itself has no row: tables/wgmma.h lists its spellings.
+/// wgmma.mma_async itself has no row: wgmma.h lists its spellings.
 void add_warpgroup_rows(std::vector<Row>& rows) {
   const Requirement hopper{.families = {90}, .architecture = true, .ptx = {8, 0}};
   rows.push_back({"wgmma.fence.sync(.aligned)?", "", nullptr, Semantics::wgmma_fence, hopper});

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
+#include <warpmat/forms.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
-#include <warpmat/tables/target.h>
 
 namespace warpmat::catalogue {
 

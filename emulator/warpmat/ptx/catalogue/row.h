@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
 
 namespace warpmat::catalogue {
 
@@ -75,8 +75,8 @@ enum class Semantics : std::uint8_t {
   sleep,          ///< nanosleep
   max_registers,  ///< setmaxnreg
   nothing,        ///< hints: prefetch, discard, ...
-  matrix,         ///< a form of the matrix instructions (tables/form.h)
-  wgmma,          ///< wgmma.mma_async (tables/wgmma.h)
+  matrix,         ///< a form of the matrix instructions (forms.h)
+  wgmma,          ///< wgmma.mma_async (wgmma.h)
   wgmma_fence,
   wgmma_commit,
   wgmma_wait,

@@ -6,18 +6,18 @@
 #include <string_view>
 #include <vector>
 
-#include <warpmat/execute/instruction.h>
-#include <warpmat/execute/matrix_storage.h>
-#include <warpmat/execute/wgmma.h>
+#include <warpmat/execute/operands/matrix_storage.h>
 #include <warpmat/export.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
 #include <warpmat/layout/tensor_memory.h>
 #include <warpmat/ptx/catalogue/row.h>
 #include <warpmat/ptx/catalogue/value_type.h>
-#include <warpmat/ptx/program/space.h>
 #include <warpmat/ptx/program/special_register.h>
 #include <warpmat/ptx/syntax/module.h>
 #include <warpmat/scalar/kernel.h>
 #include <warpmat/tables/tcgen05.h>
+#include <warpmat/wgmma.h>
 
 namespace warpmat::code {
 

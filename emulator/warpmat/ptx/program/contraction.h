@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include <warpmat/diagnostic.h>
 #include <warpmat/ptx/program/function_resolver.h>
-#include <warpmat/ptx/sums_in_code.h>
 
 namespace warpmat::code {
 

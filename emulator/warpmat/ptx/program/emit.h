@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include <warpmat/ptx/diagnostic.h>
+#include <warpmat/diagnostic.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
 namespace warpmat::code {

@@ -7,7 +7,7 @@
 
 #include <warpmat/numeric/persistent.h>
 #include <warpmat/ptx/catalogue/restrictions.h>
-#include <warpmat/ptx/number.h>
+#include <warpmat/ptx/text/number.h>
 
 namespace warpmat::code {
 

@@ -9,12 +9,12 @@
 #include <unordered_set>
 #include <vector>
 
+#include <warpmat/program.h>
 #include <warpmat/ptx/catalogue/executable.h>
-#include <warpmat/ptx/program.h>
 #include <warpmat/ptx/program/draft.h>
 #include <warpmat/ptx/program/module_symbols.h>
 #include <warpmat/ptx/program/names.h>
-#include <warpmat/ptx/token_reader.h>
+#include <warpmat/ptx/text/token_reader.h>
 
 namespace warpmat::code {
 

@@ -22,7 +22,7 @@ Space matrix_space(const Form& form, std::optional<Space> variable) {
 
 }  // namespace
 
-/// ldmatrix, stmatrix, movmatrix, mma and wmma: the operands are the form's (tables/form.h), in its order.
+/// ldmatrix, stmatrix, movmatrix, mma and wmma: the operands are the form's (forms.h), in its order.
 void FunctionResolver::matrix() {
   const Form* form = find_form(statement_->opcode);
   if (form == nullptr) fail(explain_unknown_opcode(statement_->opcode));

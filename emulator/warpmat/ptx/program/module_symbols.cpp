@@ -6,10 +6,10 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/forms.h>
 #include <warpmat/ptx/catalogue/value_type.h>
-#include <warpmat/ptx/number.h>
-#include <warpmat/ptx/token_reader.h>
-#include <warpmat/ptx/types.h>
+#include <warpmat/ptx/text/number.h>
+#include <warpmat/ptx/text/token_reader.h>
 
 namespace warpmat::code {
 namespace {

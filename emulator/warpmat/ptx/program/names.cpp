@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/ptx/catalogue/value_type.h>
-#include <warpmat/ptx/token_reader.h>
+#include <warpmat/ptx/text/token_reader.h>
 
 namespace warpmat::code {
 

@@ -3,10 +3,10 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/forms.h>
 #include <warpmat/ptx/catalogue/video_selectors.h>
-#include <warpmat/ptx/number.h>
 #include <warpmat/ptx/program/function_resolver.h>
-#include <warpmat/ptx/types.h>
+#include <warpmat/ptx/text/number.h>
 
 namespace warpmat::code {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/readable_name.h>
+#include <warpmat/ptx/text/readable_name.h>
 
 namespace warpmat::code {
 

@@ -21,7 +21,7 @@
 #include <warpmat/ptx/program/stored_numbers.h>
 #include <warpmat/ptx/program/uniform.h>
 #include <warpmat/ptx/program/unrolling.h>
-#include <warpmat/ptx/readable_name.h>
+#include <warpmat/ptx/text/readable_name.h>
 
 namespace warpmat::code {
 namespace {

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include <warpmat/diagnostic.h>
 #include <warpmat/ptx/program/code.h>
-#include <warpmat/ptx/sums_in_code.h>
 
 namespace warpmat::code {
 

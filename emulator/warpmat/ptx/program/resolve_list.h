@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include <warpmat/ptx/program.h>
+#include <warpmat/program.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/syntax/module.h>
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include <warpmat/tables/form.h>
+#include <warpmat/forms.h>
 
 namespace warpmat::code {
 

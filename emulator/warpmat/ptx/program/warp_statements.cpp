@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/number.h>
 #include <warpmat/ptx/program/function_resolver.h>
+#include <warpmat/ptx/text/number.h>
 
 namespace warpmat::code {
 

@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/number.h>
+#include <warpmat/ptx/text/number.h>
 
 namespace warpmat::syntax {
 namespace {

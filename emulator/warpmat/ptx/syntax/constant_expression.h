@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <warpmat/ptx/token_reader.h>
+#include <warpmat/ptx/text/token_reader.h>
 
 namespace warpmat::syntax {
 

@@ -8,8 +8,8 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/lexer.h>
-#include <warpmat/ptx/number.h>
+#include <warpmat/ptx/text/lexer.h>
+#include <warpmat/ptx/text/number.h>
 
 namespace warpmat::syntax {
 namespace {

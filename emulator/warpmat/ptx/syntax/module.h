@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include <warpmat/ptx/diagnostic.h>
-#include <warpmat/tables/target.h>
+#include <warpmat/diagnostic.h>
+#include <warpmat/forms.h>
 
 namespace warpmat::syntax {
 

@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/number.h>
 #include <warpmat/ptx/syntax/constant_expression.h>
+#include <warpmat/ptx/text/number.h>
 
 namespace warpmat::syntax {
 namespace {

@@ -7,10 +7,10 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/number.h>
 #include <warpmat/ptx/syntax/module.h>
 #include <warpmat/ptx/syntax/operand_reader.h>
 #include <warpmat/ptx/syntax/variable_reader.h>
+#include <warpmat/ptx/text/number.h>
 
 namespace warpmat::syntax {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/number.h>
 #include <warpmat/ptx/syntax/operand_reader.h>
+#include <warpmat/ptx/text/number.h>
 
 namespace warpmat::syntax {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <warpmat/ptx/syntax/module.h>
-#include <warpmat/ptx/token_reader.h>
+#include <warpmat/ptx/text/token_reader.h>
 
 namespace warpmat::syntax {
 

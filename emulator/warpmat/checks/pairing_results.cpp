@@ -1,0 +1,148 @@
+#include <warpmat/checks/pairing.h>
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/warp_state.h>
+#include <warpmat/ptx/syntax/source_text.h>
+
+// What is stored.
+
+namespace warpmat::checks {
+
+using machine::WarpState;
+
+KernelTrap::Site Pairing::site_of(const WarpState& warp, int lane) try {
+  warp.trap(lane, std::nullopt, "");
+} catch (const KernelTrap& trap) {
+  return trap.site;
+}
+
+/// That of another statement of the warp.
+KernelTrap::Site Pairing::site_of(const WarpState& warp, int lane, std::uint32_t statement) {
+  KernelTrap::Site site = site_of(warp, lane);
+  const syntax::Statement& at = *warp.program().statements[statement];
+  site.line = at.location.line;
+  site.statement = at.opcode;
+  site.source = syntax::source_text(*warp.program().module, at);
+  return site;
+}
+
+/// Where the row of A and the column of B of a sum came from.
+std::string Pairing::ways_of(const Origin& origin, const WarpState& warp) const {
+  const Sum& sum = sums_[origin.product()];
+  const Origin& row = sum.rows->origin(origin.row());
+  const Origin& column = sum.columns->origin(origin.column());
+  return fmt::format("its row of {}: {}; its column of {}: {}", gemm_->a.name, way_of(sum.swapped ? column : row, warp), gemm_->b.name,
+                     way_of(sum.swapped ? row : column, warp));
+}
+
+void Pairing::writes(const GlobalWrite& write, const WarpState& warp) {
+  for (const Gemm& gemm : setup().gemms) {
+    gemm_ = &gemm;
+    write_element(write, warp);
+  }
+}
+
+/// The number of a warp's block in the grid.
+std::uint64_t Pairing::block_number(const WarpState& warp) const {
+  const Dim3 block = warp.block().index(), grid = setup().grid;
+  return (std::uint64_t{block.z} * grid.y + block.y) * grid.x + block.x;
+}
+
+/// What is written of the result of the product that is looked at.
+void Pairing::write_element(const GlobalWrite& write, const WarpState& warp) {
+  const std::uint64_t first = write.address, last = first + write.bytes;
+  if (gemm_->c.bits == 0 || last <= gemm_->c.address || first >= gemm_->c.end()) return;
+  const auto number = static_cast<std::size_t>(gemm_ - setup().gemms.data());
+  const auto bytes = static_cast<std::uint64_t>(std::max(1, gemm_->c.bits / 8));
+  for (std::uint64_t at = std::max(first, gemm_->c.address); at < std::min(last, gemm_->c.end()); ++at) {
+    if ((at - gemm_->c.address) % bytes != 0) continue;
+    const auto place = gemm_->c.place(at * 8);
+    if (!place) continue;
+    Origin origin;
+    for (std::uint64_t b = 0; b < bytes && at + b < last && !origin.known(); ++b) origin = write.origins[at + b - first];
+    const bool sum = origin.kind() == Origin::Kind::sum && sums_[origin.product()].gemm == gemm_;
+    if (setup().why && setup().why->gemm == number && setup().why->place == *place) explain(origin, write, warp);
+    if (sum && !setup().why) check_element(origin, place->first, place->second, write, warp);
+    setup().reports.stores[number].store(
+        *gemm_, place->first, place->second, static_cast<std::uint32_t>(block_number(warp)), [&] { return site_of(warp, write.lane); },
+        [&] { return sum ? ways_of(origin, warp) : warp.statement_name(write.statement) + " stores what is no sum of products"; });
+  }
+}
+
+/// Whether another accumulator of the cluster holds the same sum.
+bool Pairing::formed_twice(const Origin& origin) const {
+  const Sum& sum = sums_[origin.product()];
+  const auto wanted = sum.element(origin.row(), origin.column());
+  const std::uint32_t depths = sum.depth_set(origin.row(), origin.column());
+  int count = 0;
+  for (const Sum& other : sums_) {
+    if (other.gemm != sum.gemm) continue;
+    const std::vector<int>&rows = other.rows->numbers, &columns = other.columns->numbers;
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      for (std::size_t c = 0; rows[r] == (other.swapped ? wanted.second : wanted.first) && c < columns.size(); ++c)
+        if (columns[c] == (other.swapped ? wanted.first : wanted.second))
+          count += other.depth_set(static_cast<int>(r), static_cast<int>(c)) == depths;
+  }
+  return count > 1;
+}
+
+/// Traps for a sum that is formed twice and stored as another element: what read its row or column read it in the place of another.
+void Pairing::report_reader(const Origin& origin, int row, int column, const GlobalWrite& write, const WarpState& warp) {
+  const Sum& sum = sums_[origin.product()];
+  const auto [m, n] = sum.element(origin.row(), origin.column());
+  const bool of_a = m >= 0 && m != row;
+  const Origin* way = &origin;
+  while (way->kind() == Origin::Kind::sum) {  // a factor that is the result of another product has its row of that one's A
+    const Sum& of = sums_[way->product()];
+    way = of_a != of.swapped ? &of.rows->origin(way->row()) : &of.columns->origin(way->column());
+  }
+  const Way& steps = ways()[way->way];
+  const std::uint32_t reader = steps.read != Way::no_statement ? steps.read : steps.load;
+  if (reader == Way::no_statement) return;
+  const std::string_view line = of_a ? "row" : "column";
+  throw KernelTrap(site_of(warp, -1, reader), std::nullopt,
+                   fmt::format("{0} {1} of {2} is read twice, here in the place of {0} {3}: two sums are those for {4}, and {5} stores one "
+                               "as {6}; the product at {7} formed it; the {0}: {8}",
+                               line, of_a ? m : n, of_a ? gemm_->a.name : gemm_->b.name, of_a ? row : column, gemm_->c.element(m, n),
+                               warp.statement_name(write.statement), gemm_->c.element(row, column), warp.statement_name(sum.statement),
+                               way_of(*way, warp)),
+                   KernelTrap::Kind::mispaired);
+}
+
+void Pairing::check_element(const Origin& origin, int row, int column, const GlobalWrite& write, const WarpState& warp) {
+  const Sum& sum = sums_[origin.product()];
+  const auto [m, n] = sum.element(origin.row(), origin.column());
+  const std::string store = warp.statement_name(write.statement);
+  const Origin& of_m = sum.swapped ? sum.columns->origin(origin.column()) : sum.rows->origin(origin.row());
+  const Origin& of_n = sum.swapped ? sum.rows->origin(origin.row()) : sum.columns->origin(origin.column());
+  if ((m >= 0 && m != row) || (n >= 0 && n != column)) {
+    if (formed_twice(origin)) report_reader(origin, row, column, write, warp);
+    std::string ways;
+    if (m >= 0 && m != row) ways += fmt::format("; its row of {}: {}", gemm_->a.name, way_of(of_m, warp));
+    if (n >= 0 && n != column) ways += fmt::format("; its column of {}: {}", gemm_->b.name, way_of(of_n, warp));
+    warp.trap(write.lane, write.address,
+              fmt::format("{} stores the sum for {} as {}; the product at {} formed it{}", store, gemm_->c.element(m, n),
+                          gemm_->c.element(row, column), warp.statement_name(sum.statement), ways),
+              KernelTrap::Kind::mispaired);
+  }
+  if (write.adds || sum.partial) return;
+  const std::uint32_t set = sum.depth_set(origin.row(), origin.column());
+  const DepthSets::Intervals all{{0, static_cast<int>(gemm_->k) - 1}};
+  if (sets_[set] == all) return;
+  const std::string lacking =
+      sum.lacking
+          ? fmt::format("; for k {} operand {} held no element of {}: {}", sum.lacking->depth, sum.lacking->letter,
+                        (sum.lacking->letter == 'a') != sum.swapped ? gemm_->a.name : gemm_->b.name, way_of(sum.lacking->origin, warp))
+          : "";
+  warp.trap(write.lane, write.address,
+            fmt::format("{} stores {} without products of {}: the last product added is that at {}{}; {}; {}", store,
+                        gemm_->c.element(row, column), missing(set), warp.statement_name(sum.statement), lacking, way_of(of_m, warp),
+                        way_of(of_n, warp)),
+            KernelTrap::Kind::mispaired);
+}
+
+}  // namespace warpmat::checks

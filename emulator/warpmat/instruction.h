@@ -1,0 +1,224 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <warpmat/export.h>
+#include <warpmat/forms.h>
+#include <warpmat/warp.h>
+
+namespace warpmat {
+
+// ---- Registers and options ----
+
+/// 32-bit registers in the order in which an operand lists them; a 64-bit register is two, low half first. Each pointer addresses 32
+/// consecutive words, lanes 0 to 31; any alignment of a 32-bit word is allowed.
+using RegisterList = std::span<std::uint32_t* const>;
+using ConstRegisterList = std::span<const std::uint32_t* const>;
+
+/// The behaviour if the ISA leaves it undefined: undefined metadata codes and selectors, ids out of range, nonzero padding of 6- and 4-bit
+/// elements.
+enum class Undefined : std::uint8_t {
+  trap,      ///< throws Trap naming lane and operand
+  hardware,  ///< does what was measured on the target's hardware; traps if nothing was measured
+};
+
+/// The implementation that computes. Both give the same bits.
+enum class Path : std::uint8_t {
+  fast,       ///< vector instructions (execute/fast/fast.h); the reference where those decline
+  reference,  ///< the execute functions alone (execute/reference/execute.h)
+};
+
+/// Options of an Instruction, a program or a runner. Execution needs less than 60 KiB of stack.
+struct ExecutionOptions {
+  Path path = Path::fast;
+  Undefined undefined = Undefined::trap;
+};
+
+/// One warp's registers and memory for one instruction. Sources, destination and memory may overlap in any way. An instruction reads all
+/// sources before it writes, except where the hardware executes a sequence that does not (execute_split_dot; Part in
+/// execute/reference/multiplicands.h).
+struct Arguments {
+  std::array<ConstRegisterList, operand_name_count> sources;  ///< by OperandName; empty if the form lacks the operand
+  RegisterList destination;                                   ///< d, or r of ldmatrix
+  SharedMemory* shared = nullptr;                             ///< for ldmatrix and stmatrix
+  std::int64_t offset = 0;                                    ///< added to each address of p: PTX's [register+offset]
+
+  ConstRegisterList source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
+  ConstRegisterList& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }
+};
+
+/// The bits of one element of a fragment, in the low bits of the result. Of several copies it reads the first, as wmma.mma does [H200].
+[[nodiscard]] WARPMAT_API std::uint64_t read_element(const Fragment& fragment, ConstRegisterList registers, const Element& element);
+
+/// Replaces one element and its copies; the other bits of their registers are unchanged.
+WARPMAT_API void write_element(const Fragment& fragment, RegisterList registers, const Element& element, std::uint64_t bits);
+
+// ---- Many warps ----
+
+/// The 32-bit words of one operand for many warps. Word i, as Operand::words counts, of lane l of warp w is words[number(i) * word_stride +
+/// l * lane_stride + w * stride], where number(i) is numbers[i], or i without `numbers`. Strides count 32-bit words. By default each
+/// register is 32 consecutive lanes and a warp's registers are consecutive ("register-major"). A simulator with an array of registers for
+/// each thread ("thread-major") sets word_stride to 1, lane_stride to the words of a thread, and `numbers` to the registers that its
+/// instruction names. An immediate has lane_stride 0: all lanes read one word. Any alignment of a 32-bit word is allowed.
+template <typename Word>
+struct BatchRegisters {
+  Word* words = nullptr;
+  std::size_t stride = 0;  ///< from warp to warp; 0: all warps share the words. Modulo 2^64, so it may be negative
+  std::ptrdiff_t word_stride = warp_size;
+  std::ptrdiff_t lane_stride = 1;
+  const std::uint16_t* numbers = nullptr;  ///< one for each word of the operand
+
+  /// Whether the strides have their initial values.
+  bool register_major() const { return word_stride == warp_size && lane_stride == 1 && numbers == nullptr; }
+  /// Word `index` of lane 0 of warp 0.
+  Word* word(int index) const { return words + (numbers == nullptr ? index : numbers[index]) * word_stride; }
+};
+using BatchOperand = BatchRegisters<const std::uint32_t>;
+using BatchDestination = BatchRegisters<std::uint32_t>;
+
+/// The caller's memory behind callbacks. An instruction checks every address, then passes each access to a callback, in the order of
+/// accesses(): of ldmatrix and stmatrix a row, lane 0's first; of wmma.load and wmma.store a part of a row, register by register. A
+/// callback that returns false causes a Trap. A load has then changed nothing; a store has written what came before.
+struct RowMemory {
+  /// `bytes` bytes that `lane` of warp `warp` addresses (ldmatrix, stmatrix) or has in its registers (wmma).
+  using Read = bool (*)(void* user, std::size_t warp, int lane, std::uint64_t address, std::uint8_t* row, std::size_t bytes);
+  using Write = bool (*)(void* user, std::size_t warp, int lane, std::uint64_t address, const std::uint8_t* row, std::size_t bytes);
+
+  Read read = nullptr;               ///< for ldmatrix and wmma.load
+  Write write = nullptr;             ///< for stmatrix and wmma.store
+  void* user = nullptr;              ///< the first argument of the callbacks
+  std::uint64_t base = 0;            ///< rows must be inside the `bytes` bytes from `base` on
+  std::uint64_t bytes = UINT64_MAX;  ///< the default allows all addresses
+};
+
+/// The memories of many warps for instructions that address memory, and their addressing.
+struct BatchMemory {
+  std::uint8_t* shared = nullptr;  ///< warp w's memory: shared_bytes bytes from shared + w * shared_stride on, at address shared_base
+  std::size_t shared_bytes = 0, shared_stride = 0;
+  std::uint64_t shared_base = 0;
+  const RowMemory* rows = nullptr;  ///< the memory of all warps, instead of `shared`
+  std::int64_t offset = 0;          ///< see Arguments
+  bool wide_addresses = false;      ///< p has two words: addresses of 64 bits, low half first
+};
+
+/// The registers and memories of many warps, which may overlap in any way: a batch gives the results of executing its warps in order. See
+/// Arguments.
+struct Batch : BatchMemory {
+  std::array<BatchOperand, operand_name_count> sources;  ///< by OperandName
+  BatchDestination destination;                          ///< d, or r of ldmatrix; written register by register, lane 0 first
+
+  BatchOperand& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }
+  const BatchOperand& source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
+};
+
+// ---- Traps ----
+
+/// An instruction's Trap with its kind and the operand at fault.
+class WARPMAT_API OperandTrap : public Trap {
+ public:
+  enum class Kind : std::uint8_t {
+    undefined,     ///< the ISA does not define the operand's contents: metadata, a selector, ids, padding
+    misaligned,    ///< an address is no multiple of a row's bytes
+    out_of_range,  ///< a row leaves the memory
+    refused,       ///< a callback of RowMemory refused a row
+  };
+
+  OperandTrap(Kind kind_, OperandName operand_, int lane_, std::optional<std::uint64_t> address_, const std::string& reason_,
+              const std::string& where = {})
+      : Trap(lane_, address_, reason_, where), kind(kind_), operand(operand_) {}
+
+  Kind kind;
+  OperandName operand;
+};
+
+/// The trap for a wrong row address.
+inline OperandTrap address_trap(const Trap& trap) {
+  const bool aligned = trap.address.value_or(0) % Form::row_bytes == 0;
+  return {aligned ? OperandTrap::Kind::out_of_range : OperandTrap::Kind::misaligned, OperandName::p, trap.lane, trap.address, trap.reason};
+}
+
+// ---- Instructions ----
+
+class FastPath;
+class StagedWarp;
+
+/// A form on a target, ready to execute: cheap to copy, immutable, thread-safe.
+class WARPMAT_API Instruction {
+ public:
+  /// Throws std::invalid_argument for an unknown opcode or target, or a form that the target lacks. The message says what would be right.
+  Instruction(std::string_view opcode, std::string_view target_name);
+  /// Throws std::invalid_argument if `form` is not available for `target` and `version`, or if either is not a copy of a row of its table.
+  /// Keeps no reference to the two objects.
+  Instruction(const Form& form, const Target& target, PtxVersion version = newest_ptx);
+
+  // Rows of the tables; they last until the process ends.
+  const Form& form() const { return *form_; }
+  const Target& target() const { return *target_; }
+  const Lowering& lowering() const { return *lowering_; }
+
+  /// Executes on one warp. Precondition: problem(arguments) is nothing. Throws OperandTrap, having changed nothing, for a wrong address.
+  /// Unless `options` ask for the hardware's behaviour, it also throws for operands that the ISA leaves undefined: metadata, padding, ids,
+  /// a selector. Neither allocates nor locks unless it throws.
+  void execute(const Arguments& arguments, const ExecutionOptions& options = {}) const;
+
+  /// Executes the same instruction on many warps in order; see Batch. Precondition: problem(batch, warps) is nothing. Neither allocates nor
+  /// locks unless it throws or a callback does. Throws OperandTrap naming the warp: earlier warps are executed; that warp and later ones
+  /// are unchanged, except for rows that a RowMemory accepted before it refused one.
+  void execute(const Batch& batch, std::size_t warps, const ExecutionOptions& options = {}) const;
+
+  /// The same on warps whose operands were passed to `staged`, all of the form's: for callers with structs of their own.
+  void execute(StagedWarp& staged, std::size_t warps, const ExecutionOptions& options) const;
+
+  /// Nothing if `arguments` name all registers and memory that the instruction reads and writes; else what is wrong and what would be
+  /// right. Each operand needs form().operand(name).words() registers; p needs one, or two for 64-bit addresses, low half first. None may
+  /// be null; each must be a multiple of four bytes. A stride may be left out. If assertions are compiled in, each execution asserts this.
+  [[nodiscard]] std::optional<std::string> problem(const Arguments& arguments) const;
+  [[nodiscard]] std::optional<std::string> problem(const Batch& batch, std::size_t warps) const;
+
+  friend bool operator==(const Instruction&, const Instruction&) = default;
+
+ private:
+  void execute_one(const Arguments& arguments, const ExecutionOptions& options) const;
+  void execute_plain(const Batch& batch, std::size_t warps, const ExecutionOptions& options) const;
+
+  const Form* form_;
+  const Target* target_;
+  const Lowering* lowering_;
+  const FastPath* fast_;  ///< nullptr if there is none
+};
+
+// ---- Accesses to memory ----
+
+struct Batch;
+class Instruction;
+
+/// An access of an instruction to memory: contiguous bytes. For timing models and caches.
+struct MemoryAccess {
+  AddressSpace space = AddressSpace::shared;  ///< generic: the opcode names none
+  bool writes = false;
+  std::uint32_t bytes = 0;
+  std::uint64_t address = 0;
+  int lane = 0;  ///< ldmatrix, stmatrix: whose address it is; wmma: whose register it is; -1: the matrix unit's, of wgmma
+  OperandName operand = OperandName::r;  ///< whose elements the bytes are
+  int reg = -1, bit = 0;                 ///< wmma: where the bytes begin in the lane's registers; reg is -1 elsewhere
+  Element element;                       ///< the first of the elements
+
+  friend bool operator==(const MemoryAccess&, const MemoryAccess&) = default;
+};
+
+/// Accesses of one warp; 0 for forms that address no memory. It does not depend on addresses.
+[[nodiscard]] WARPMAT_API std::size_t access_count(const Form& form);
+
+/// The accesses of warp `warp` of a batch, in the order in which callbacks of RowMemory see them, without executing. Of `batch` it reads p,
+/// the stride, `offset` and `wide_addresses`, no memory. Throws OperandTrap for what execute() refuses before it looks for the memory: an
+/// address that is misaligned, or of wmma not the same in all lanes.
+[[nodiscard]] WARPMAT_API std::vector<MemoryAccess> accesses(const Instruction& instruction, const Batch& batch, std::size_t warp = 0);
+
+}  // namespace warpmat

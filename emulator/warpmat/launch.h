@@ -1,0 +1,452 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <warpmat/diagnostic.h>
+#include <warpmat/export.h>
+#include <warpmat/instruction.h>
+#include <warpmat/layout.h>
+#include <warpmat/warp.h>
+
+namespace warpmat {
+
+// ---- Global memory ----
+
+class DeviceHeap;
+struct Texture;
+
+/// The global memory of a GPU: buffers with gaps between them, so that accesses outside a buffer are detected. Addresses depend only on the
+/// order and sizes of the allocations. Do not change it while a kernel runs.
+class WARPMAT_API DeviceMemory {
+ public:
+  /// Frees a buffer's bytes, unless they are the process's own.
+  struct Release {
+    Release() : owned(true) {}
+    explicit Release(bool owned_) : owned(owned_) {}
+    void operator()(std::uint8_t* bytes) const {
+      if (owned) std::free(bytes);
+    }
+    bool owned;
+  };
+  struct Buffer {
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0;
+    std::string name;
+    bool freed = false;
+    std::unique_ptr<std::uint8_t[], Release> data;
+    std::uint64_t end() const { return address + bytes; }
+  };
+
+  DeviceMemory() = default;
+  /// The first buffer lies at `first_address`, all others behind it.
+  explicit DeviceMemory(std::uint64_t first_address) : next_address_(first_address) {}
+  DeviceMemory(DeviceMemory&&) = default;
+  DeviceMemory& operator=(DeviceMemory&&) = default;
+
+  /// Allocates a zeroed buffer. Its address is a multiple of `alignment`, a power of two of at least 256. `name` appears in messages.
+  [[nodiscard]] std::uint64_t allocate(std::uint64_t bytes, std::string name = {}, std::uint64_t alignment = 256);
+  /// Allocates a buffer with these contents.
+  template <typename T>
+  [[nodiscard]] std::uint64_t allocate(std::span<const T> contents, std::string name = {}) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return allocate_bytes(std::as_bytes(contents), std::move(name));
+  }
+  template <typename T>
+  [[nodiscard]] std::uint64_t allocate(const std::vector<T>& contents, std::string name = {}) {
+    return allocate(std::span<const T>(contents), std::move(name));
+  }
+  /// A buffer with these contents at an address that another memory gave it. Throws std::invalid_argument where it overlaps another buffer.
+  void place(std::uint64_t address, std::span<const std::uint8_t> contents, std::string name);
+  /// Frees the buffer that begins at `address`; later accesses to it are errors. Throws std::invalid_argument if none begins there.
+  void free(std::uint64_t address);
+
+  /// From now on the buffer that begins at `address` has its bytes at that address of this process, where the caller has mapped memory; its
+  /// contents are copied. Managed and pinned memory are such buffers. Throws std::invalid_argument if no buffer begins there.
+  void move_to_own_address(std::uint64_t address);
+  /// Makes `bytes` of this process a buffer at their own address, which overlaps no other one. The caller keeps them while it is in use.
+  void add_own_memory(std::span<std::uint8_t> bytes, std::string name);
+  /// Forgets the buffer that begins at `address`. Throws std::invalid_argument if none begins there.
+  void remove(std::uint64_t address);
+
+  /// The `count` bytes at `address`. Throws std::out_of_range unless one buffer contains them all.
+  std::span<std::uint8_t> bytes(std::uint64_t address, std::uint64_t count);
+  std::span<const std::uint8_t> bytes(std::uint64_t address, std::uint64_t count) const;
+  /// `count` elements from `address` on. Throws std::out_of_range.
+  template <typename T>
+  [[nodiscard]] std::vector<T> read(std::uint64_t address, std::size_t count) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    std::vector<T> out(count);
+    copy_out(address, std::as_writable_bytes(std::span(out)));
+    return out;
+  }
+
+  /// The buffer that contains `address`, freed or not, or nullptr.
+  const Buffer* find(std::uint64_t address) const;
+  /// The buffer of that name that is not freed; nullptr if there is none, or several.
+  const Buffer* find_name(std::string_view name) const;
+  /// The position of `address` relative to the nearest buffer: "buffer 'A' of 1024 bytes ends 16 bytes before".
+  std::string describe(std::uint64_t address) const;
+
+  /// The size that the heap of malloc() in kernels is to have, 8 MiB unless said. Throws std::logic_error once a kernel has used it.
+  void set_heap_bytes(std::uint64_t bytes);
+  /// That heap, a buffer. The first call allocates it: launch() makes one before a kernel that needs the heap.
+  DeviceHeap& heap();
+
+  /// Makes a texture or surface object of texels in this memory. Returns its handle, which no other object gets, and which is not 0.
+  std::uint64_t add_texture(Texture texture);
+  /// Whether there was such an object.
+  bool remove_texture(std::uint64_t handle) { return textures_.erase(handle) != 0; }
+  /// nullptr where no object has that handle.
+  const Texture* find_texture(std::uint64_t handle) const;
+
+  /// The addresses of each module's variables once they are placed. The map keeps the module alive, so that no other module gets its
+  /// address.
+  std::map<std::shared_ptr<const void>, std::vector<std::uint64_t>>& modules() { return modules_; }
+
+ private:
+  std::uint64_t allocate_bytes(std::span<const std::byte> contents, std::string name);
+  void copy_out(std::uint64_t address, std::span<std::byte> to) const;
+  std::vector<Buffer>::iterator beginning_at(std::uint64_t address);
+
+  std::uint64_t next_address_ = 0x00007f00'00000000;  ///< where the next buffer may begin
+  std::vector<Buffer> buffers_;                       ///< sorted by address
+  std::map<std::shared_ptr<const void>, std::vector<std::uint64_t>> modules_;
+  std::map<std::uint64_t, std::shared_ptr<const Texture>> textures_;
+  std::uint64_t last_texture_ = 0;  ///< the handle that was given last
+  std::uint64_t heap_bytes_ = 8 << 20;
+  std::shared_ptr<DeviceHeap> heap_;
+};
+
+// ---- Kernels and launches ----
+
+namespace syntax {
+struct Module;
+}
+namespace code {
+struct Program;
+}
+namespace machine {
+class Observer;
+}
+
+// Whole kernels:
+//
+//     const Module module(ptx_text);
+//     const Kernel kernel(module, "saxpy", {.target = "sm_90"});
+//     DeviceMemory memory;
+//     const auto x = memory.allocate(std::vector<float>(1000, 1.0f), "x"), y = memory.allocate(4000, "y");
+//     launch(kernel, {.grid = {8}, .block = {128}}, memory, {1000, 2.0f, x, y});
+//     CHECK(memory.read<float>(y, 1000) == expected);
+
+/// Parsed PTX: entries, functions and variables. Cheap to copy, immutable.
+class WARPMAT_API Module {
+ public:
+  /// Throws SyntaxError listing every place that is not PTX.
+  explicit Module(std::string text);
+
+  /// The names of the entries.
+  [[nodiscard]] std::vector<std::string> entries() const;
+  const std::shared_ptr<const syntax::Module>& syntax() const { return syntax_; }
+
+ private:
+  std::shared_ptr<const syntax::Module> syntax_;
+};
+
+struct KernelOptions {
+  std::string_view target = {};                        ///< the GPU to emulate ("sm_90a"); by default the module's own .target
+  bool contract = true;                                ///< whether unrounded mul and add become fma, as in ptxas; false is its --fmad=false
+  const std::vector<SumInCode>* sums = nullptr;        ///< what machine code shows, which goes before the rule: docs/assembler.md
+  const std::vector<ResultInCode>* results = nullptr;  ///< the same, of results that may be immediates
+};
+
+/// An entry, resolved for a target. Cheap to copy, immutable, thread-safe.
+class WARPMAT_API Kernel {
+ public:
+  /// `entry`: the name in PTX, or its C++ name with or without parameter types, if only one entry has it: "gemm" of _Z4gemmPf.
+  /// Throws SyntaxError listing every statement that cannot be executed, and std::invalid_argument for an unknown entry or target.
+  Kernel(const Module& module, std::string_view entry, const KernelOptions& options = {});
+  explicit Kernel(std::shared_ptr<const code::Program> program) : program_(std::move(program)) {}
+
+  /// A parameter of the entry, and its place in the .param space.
+  struct Parameter {
+    std::string name;  ///< in PTX
+    std::uint32_t offset = 0, bytes = 0, alignment = 1;
+    std::string type;      ///< "u64", or "b8" of structs
+    bool pointer = false;  ///< .ptr
+  };
+
+  /// The name in PTX.
+  [[nodiscard]] std::string entry() const;
+  /// The GPU that it is resolved for: "sm_90a".
+  [[nodiscard]] std::string target() const;
+  [[nodiscard]] std::vector<Parameter> parameters() const;
+  /// What it executes: internal, without a header among the installed ones.
+  const code::Program& program() const { return *program_; }
+
+ private:
+  std::shared_ptr<const code::Program> program_;
+};
+
+struct WARPMAT_API Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+  friend bool operator==(const Dim3&, const Dim3&) = default;
+};
+
+/// One argument of a kernel: the bytes of a number, of an address in DeviceMemory, which is a std::uint64_t, or of a struct. Pointers and
+/// arrays of the host do not compile: a kernel cannot reach what they name.
+class Argument {
+  template <typename T>
+  static constexpr bool of_host = std::is_pointer_v<T> || std::is_array_v<T> || std::is_null_pointer_v<T> || std::is_member_pointer_v<T>;
+
+ public:
+  template <typename T>
+  requires(std::is_trivially_copyable_v<T> && !of_host<T>) Argument(const T& value) : bytes_(sizeof(T)) {  // NOLINT: numbers are arguments
+    std::memcpy(bytes_.data(), &value, sizeof(T));
+  }
+  Argument(const volatile void* host_memory) = delete;
+  Argument(std::nullptr_t) = delete;
+  explicit Argument(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
+  const std::vector<std::uint8_t>& bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::uint8_t> bytes_;
+};
+
+struct LaunchConfig {
+  Dim3 grid = {}, block = {};
+  std::uint32_t shared_bytes = 0;  ///< of dynamic shared memory
+  Dim3 cluster = {};               ///< blocks that run together; if it is one block, the entry's .reqnctapercluster
+  std::uint64_t workspace = 0;     ///< of a cooperative launch: the address of its size and its barrier, both u32 and the barrier zero
+};
+
+/// Optional checks. Bounds, alignment, participation of lanes and deadlocks are always checked. See docs/launch.md.
+struct Checks {
+  bool uninitialised = true;  ///< an uninitialised value of shared memory affects control flow, an address or global memory
+  bool copies = true;         ///< data of cp.async is read before the wait for it, or by other warps before a barrier
+  bool races = false;         ///< two warps access a byte of shared memory, at least one writes, and no synchronisation orders them
+  bool lanes = false;         ///< a shuffle reads a lane that takes no part, which PTX leaves undefined. If false, LaunchResult reports it
+  bool fences = true;  ///< with `copies`: a bulk copy reads bytes without a fence.proxy.async. If false, LaunchResult::warnings reports it
+};
+
+/// What a kernel leaves to the GPU (CUDA's dynamic parallelism): a launch, a copy or a fill. It may run when the grid of that kernel has
+/// ended, which cannot wait for it.
+struct ChildLaunch {
+  enum class Kind : std::uint8_t { kernel, copy, fill };
+  Kind kind = Kind::kernel;
+  std::string entry = {};  ///< of the same module
+  Dim3 grid = {}, block = {};
+  std::uint32_t shared_bytes = 0;
+  std::uint64_t stream = 0;                   ///< as the kernel named it; 3: behind all others (cudaStreamTailLaunch)
+  std::vector<std::uint8_t> parameters = {};  ///< at their offsets in the .param space, and bytes behind them
+  std::uint64_t to = 0, from = 0, bytes = 0;  ///< of a copy; of a fill `from` is the value of each byte
+};
+struct ChildLaunches {
+  std::map<std::uint64_t, ChildLaunch> prepared = {};  ///< by the address of the parameters, which the kernel writes
+  std::vector<ChildLaunch> made = {};                  ///< in the order of the blocks
+};
+
+struct LaunchOptions {
+  int jobs = 1;                       ///< threads; 0 means the number of cores. The result does not depend on it
+  std::uint64_t schedule = 0;         ///< 0: blocks and warps in order; else the seed of another order
+  ExecutionOptions execution = {};    ///< of the matrix instructions
+  std::uint64_t most_operations = 0;  ///< limit for each block; 0: no limit. More is a trap
+  Checks checks = {};
+  /// The matrix product that the kernel is to compute, "C=A*B^T:128x128x64": names of buffers, ^T where columns are contiguous, M, N and K;
+  /// then ",lda=72" where rows lie further apart. Each product of a matrix instruction is held against it, whatever the numbers are, and
+  /// the first that is wrong is a trap of kind `mispaired` that names both sides. Empty: none is. See docs/launch.md
+  std::string gemm = {};
+  /// An element of that product's result, "C[5,3]": LaunchResult::why tells where it comes from. Nothing is then a trap of kind
+  /// `mispaired`.
+  std::string why = {};
+  /// The blocks at whose products `gemm` and `why` look; the others of their clusters are looked at, too. Empty: all. A few cost little.
+  std::vector<Dim3> gemm_blocks = {};
+  /// Gets the launches and copies that the kernel makes, for the caller to run. nullptr: a kernel that makes one traps
+  ChildLaunches* children = nullptr;
+  /// when it becomes true, the launch ends soon with a trap of kind `limit`; any thread may set it
+  const std::atomic<bool>* stop = nullptr;
+  /// Receive the events of all clusters (observer.h). If there are any, the launch uses one thread. Not null.
+  std::vector<machine::Observer*> observers = {};
+  /// Makes an observer of cluster `number` of the launch (without clusters: of a block). Several threads may call it at once. It may return
+  /// nullptr.
+  std::function<std::unique_ptr<machine::Observer>(std::uint64_t number)> observer_of_cluster = nullptr;
+};
+
+/// The way of an element of a product's result, backwards: LaunchOptions::why.
+struct Why {
+  /// A product that formed it: one element of the result of a matrix instruction.
+  struct Step {
+    std::string opcode;
+    int row = 0, column = 0;             ///< of the instruction's result
+    std::vector<int> depths;             ///< the k that the elements of this row of a have; -1: none, or an element that was not kept
+    std::string where;                   ///< "line 341 (mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32; gemm.cu:41)"
+    std::vector<std::uint32_t> a, b, c;  ///< registers of the operands, 32 lanes each, as `warpmat explain` takes them; empty of wgmma
+  };
+  std::string text;         ///< who stored it, and for each product which elements met, by which statements and shared addresses
+  std::vector<Step> steps;  ///< in their order
+};
+
+struct LaunchResult {
+  std::string printed;           ///< output of vprintf, in the order of the blocks, which LaunchOptions::schedule decides
+  std::uint64_t operations = 0;  ///< warp-wide operations that were executed
+  /// Statements whose results a GPU may not reproduce: KernelTrap's text for the first occurrence of each, in statement order.
+  std::vector<std::string> warnings = {};
+  /// Shuffles that read lanes which take no part (outside of the mask, elsewhere, exited), each statement once: "line 12
+  /// (shfl.sync.idx.b32)". They got 0, as from an sm_90; PTX leaves it undefined.
+  std::vector<std::string> absent_lanes = {};
+  std::vector<Why> why = {};  ///< by the blocks that store the element of LaunchOptions::why, in order
+};
+
+/// An error of a kernel, which ends the launch.
+class WARPMAT_API KernelTrap : public std::runtime_error {
+ public:
+  enum class Kind : std::uint8_t {
+    misuse,        ///< lanes, operands or barriers violate PTX's rules
+    undefined,     ///< the ISA does not define what a matrix instruction's operand holds, or what a shuffle reads: Checks::lanes
+    misaligned,    ///< an address is not a multiple of the access size
+    out_of_range,  ///< an access outside its memory
+    unwritten,     ///< an uninitialised value affects the result: Checks::uninitialised
+    unordered,     ///< two accesses are not ordered: Checks::copies, Checks::races
+    deadlock,      ///< every warp that has not exited waits
+    limit,         ///< LaunchOptions::most_operations
+    stopped,       ///< the kernel executed a trap, or its own assertion failed
+    mispaired,     ///< a matrix instruction multiplies, or a statement stores, what LaunchOptions::gemm rules out
+  };
+  struct Site {
+    std::string kernel;
+    Dim3 block{0, 0, 0};
+    int warp = 0;
+    int lane = -1;          ///< -1 if no single lane is at fault
+    int line = 0;           ///< of the PTX
+    std::string statement;  ///< the opcode
+    std::string source;     ///< "file.cu:12", if the PTX has .loc
+  };
+  KernelTrap(Site site, std::optional<std::uint64_t> address, const std::string& reason, Kind kind = Kind::misuse);
+
+  Kind kind;
+  Site site;
+  std::optional<std::uint64_t> address;
+  std::string reason;
+};
+
+/// Where the .global or .const variable `name`, in PTX or in C++, of the kernel's module lies in `memory`, as cuModuleGetGlobal has it:
+/// memory.bytes() reads and sets it. It gets its initial contents now if nothing of the module was placed in `memory` before. Throws
+/// std::invalid_argument.
+[[nodiscard]] WARPMAT_API std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::string_view name);
+
+/// Says where variables of the kernel's module lie in `memory`: the address of a buffer there by the variable's name in PTX. Variables
+/// without a row get memory and their initial contents. Precondition: nothing of the module was placed in `memory` before.
+WARPMAT_API void place_variables(const Kernel& kernel, DeviceMemory& memory, const std::map<std::string, std::uint64_t>& addresses);
+
+/// Runs a kernel to its end. Checks `arguments` against the entry's parameters. Throws std::invalid_argument if grid, block, shared memory
+/// or arguments do not fit, and KernelTrap for an error of the kernel; `memory` then holds what was written so far.
+WARPMAT_API LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemory& memory,
+                                const std::vector<Argument>& arguments, const LaunchOptions& options = {});
+
+// ---- Tensor maps ----
+
+/// The tensor memory accelerator's description of a tensor in global memory: the arguments of cuTensorMapEncodeTiled or
+/// cuTensorMapEncodeIm2col (CUDA Driver API reference, "Tensor Map Object Management"). Enumerators have the driver's numbers.
+///
+/// An interleaved tensor stores its channels in slices of 16 or 32 bytes. Its dimensions are W, {H, {D,}} slices, N. A slice replaces an
+/// element, and the distance of neighbours along W is not among the strides: it is the slice (measured on an H200).
+struct WARPMAT_API TensorMap {
+  /// Sixteen elements of u4x16, u4x16_p64 and u6x16_p32 have 8, 8 and 12 contiguous bytes in global memory, and 8, 16 and 16 in shared
+  /// memory: padding follows, which keeps its old contents (PTX ISA 9.1 section 5.5.1.1; the driver's 16U4_ALIGN8B, 16U4_ALIGN16B and
+  /// 16U6_ALIGN16B; sm_100 on).
+  enum class Type : std::uint8_t { u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32_ftz, tf32, tf32_ftz, u4x16, u4x16_p64, u6x16_p32 };
+  enum class Interleave : std::uint8_t { none, bytes_16, bytes_32 };
+  using Swizzle = warpmat::Swizzle;
+  /// What a swizzle of 128 bytes keeps together: 16 bytes, 32, 32 whose halves of 16 bytes exchange their 8 bytes in every other line of
+  /// 128, or 64 (PTX ISA 9.1 section 5.5.7; all but the first: sm_100 on). Which lines exchange 8 bytes is assumed: the odd ones.
+  enum class Atom : std::uint8_t { bytes_16, bytes_32, bytes_32_flip_8, bytes_64 };
+  enum class L2Promotion : std::uint8_t { none, bytes_64, bytes_128, bytes_256 };
+  enum class Fill : std::uint8_t { zeros, nan };
+  enum class Mode : std::uint8_t { tile, im2col };
+  static constexpr std::size_t max_dimensions = 5;
+  static constexpr std::size_t bytes = 128;     ///< of an encoded map
+  static constexpr std::size_t alignment = 64;  ///< of its address
+  using Encoded = std::array<std::uint8_t, bytes>;
+
+  Type type = Type::u8;
+  std::uint32_t rank = 1;                                   ///< dimensions, the innermost first
+  std::uint64_t address = 0;                                ///< generic address of element (0, 0, ...)
+  std::array<std::uint64_t, max_dimensions> dims{};         ///< elements
+  std::array<std::uint64_t, max_dimensions - 1> strides{};  ///< bytes, of dimensions 1, 2, ...
+  std::array<std::uint32_t, max_dimensions> box{};          ///< tile: elements that a copy traverses
+  std::array<std::uint32_t, max_dimensions> element_strides{1, 1, 1, 1, 1};
+  Interleave interleave = Interleave::none;
+  Swizzle swizzle = Swizzle::none;
+  Atom atom = Atom::bytes_16;  ///< others with Swizzle::bytes_128 alone
+  L2Promotion l2_promotion = L2Promotion::none;
+  Fill fill = Fill::zeros;
+
+  Mode mode = Mode::tile;
+  /// im2col: the corners of the box in which the filter's base moves, relative to the first and the last element of W, {H, {D}}.
+  std::array<std::int32_t, max_dimensions - 2> lower_corner{}, upper_corner{};
+  std::uint32_t channels = 0;  ///< im2col: elements of each pixel
+  std::uint32_t pixels = 0;    ///< im2col: pixels of a copy
+
+  /// The driver's number of swizzle and atom (CU_TENSOR_MAP_SWIZZLE_NONE is 0).
+  int swizzle_number() const;
+  static constexpr int swizzle_numbers = 7;
+  /// Precondition: `number` is below swizzle_numbers.
+  void set_swizzle(int number);
+
+  /// The driver's reason to refuse the map, as one sentence; nothing if it accepts the map.
+  [[nodiscard]] std::optional<std::string> problem() const;
+  /// The 128 bytes of a kernel's argument. Their layout is warpmat's own, because NVIDIA does not publish the GPU's. Throws
+  /// std::invalid_argument with problem().
+  [[nodiscard]] Encoded encode() const;
+  /// The same without checking the map: for edits on the device.
+  [[nodiscard]] Encoded encode_unchecked() const;
+  /// Decodes 128 bytes; nothing if they are not a map.
+  [[nodiscard]] static std::optional<TensorMap> decode(std::span<const std::uint8_t> encoded);
+
+  std::uint64_t element_bits() const;
+  /// The distance in bits of neighbours along dimension 0 in global memory: an element, or a slice.
+  std::uint64_t unit_bits() const;
+  /// The bytes of global memory that a chunk of 16 bytes in shared memory holds: 16, or fewer with padding behind them.
+  std::uint32_t chunk_bytes() const;
+  /// The address of byte `place` of shared memory under the swizzle.
+  std::uint32_t swizzled(std::uint32_t place) const;
+  /// The first of the dimensions W, {H, {D}}: channels precede them unless they are interleaved.
+  std::size_t first_spatial() const { return interleave == Interleave::none ? 1 : 0; }
+  /// The number of places along dimension `i` that a copy in tile mode moves: ceil(box / element stride); 1 for slices. Dimension 0 has no
+  /// element stride.
+  std::uint32_t extent(std::size_t i) const;
+  /// The bytes of a row: contiguous elements in global memory, or one slice.
+  std::uint64_t row_bytes() const;
+  std::uint64_t rows() const;
+  /// The bytes of a row in shared memory, with the padding of its chunks.
+  std::uint64_t shared_row_bytes() const { return row_bytes() / chunk_bytes() * 16 + row_bytes() % chunk_bytes(); }
+  /// The bytes that a copy counts at its mbarrier: all its rows, inside the tensor or not. Padding does not count (assumed: so CUTLASS
+  /// expects it).
+  std::uint64_t box_bytes() const { return rows() * row_bytes(); }
+  /// The bytes from one row to the next in shared memory. Rows shorter than the swizzle's span begin at its multiples; slices are
+  /// contiguous (both measured on an H200).
+  std::uint64_t row_pitch() const;
+  /// The bytes of shared memory that a box occupies: whole spans of the swizzle.
+  std::uint64_t shared_bytes() const;
+};
+
+/// The types named as in launch descriptions: "bf16", "128B", "nan"; nothing for another name.
+[[nodiscard]] WARPMAT_API std::optional<TensorMap::Type> find_tensor_type(std::string_view name);
+[[nodiscard]] WARPMAT_API std::string_view name(TensorMap::Type type);
+
+}  // namespace warpmat

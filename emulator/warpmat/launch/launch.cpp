@@ -1,0 +1,240 @@
+#include <warpmat/launch.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/core.h>
+
+#include <warpmat/checks/checks.h>
+#include <warpmat/machine/constant_copy.h>
+#include <warpmat/machine/grid.h>
+#include <warpmat/machine/launch_state.h>
+#include <warpmat/ptx/program/parameter_text.h>
+#include <warpmat/ptx/program/resolve.h>
+#include <warpmat/ptx/text/readable_name.h>
+
+namespace warpmat {
+namespace {
+
+constexpr std::uint64_t thread_limit = 1024;
+constexpr std::uint32_t most_shared_bytes = 227 << 10;
+constexpr int deepest_recursion = 64;
+
+void check_limits(const code::Program& program, const LaunchConfig& config) {
+  const Dim3 block = config.block;
+  if (config.grid.count() == 0 || block.count() == 0)
+    throw std::invalid_argument("grid and block have at least one block and one thread in each dimension");
+  if (block.count() > thread_limit || block.x > 1024 || block.y > 1024 || block.z > 64)
+    throw std::invalid_argument(fmt::format("a block has at most {} threads (1024, 1024 and 64 in the dimensions), not {}x{}x{}",
+                                            thread_limit, block.x, block.y, block.z));
+  const code::Limits& limits = program.limits;
+  std::int64_t most = 1;
+  // a larger product cannot be exceeded
+  for (const std::int64_t size : limits.max_threads) most *= std::min(size, std::int64_t{thread_limit} + 1);
+  if (most > 0 && static_cast<std::int64_t>(block.count()) > most)
+    throw std::invalid_argument(fmt::format("'{}' is compiled for blocks of at most {} threads (.maxntid), not {}",
+                                            readable_name(program.entry), most, block.count()));
+  const std::int64_t* required = limits.required_threads;
+  if (required[0] > 0 && (block.x != required[0] || block.y != required[1] || block.z != required[2]))
+    throw std::invalid_argument(fmt::format("'{}' is compiled for blocks of {}x{}x{} threads (.reqntid), not {}x{}x{}",
+                                            readable_name(program.entry), required[0], required[1], required[2], block.x, block.y,
+                                            block.z));
+  if (std::uint64_t{program.dynamic_offset} + config.shared_bytes > most_shared_bytes)
+    throw std::invalid_argument(fmt::format("{} bytes of dynamic and {} of static shared memory: a block has at most {}",
+                                            config.shared_bytes, program.shared_bytes, most_shared_bytes));
+}
+
+/// The cluster size: the launch's, or the one for which the entry is compiled.
+Dim3 cluster_of(const code::Program& program, const LaunchConfig& config) {
+  constexpr std::uint64_t max_blocks = 16;
+  const std::int64_t* const required = program.limits.required_cluster;
+  Dim3 cluster = config.cluster;
+  if (required[0] > 0) {
+    const Dim3 wanted{static_cast<std::uint32_t>(required[0]), static_cast<std::uint32_t>(required[1]),
+                      static_cast<std::uint32_t>(required[2])};
+    if (cluster.count() != 1 && cluster != wanted)
+      throw std::invalid_argument(fmt::format("'{}' is compiled for clusters of {}x{}x{} blocks (.reqnctapercluster), not {}x{}x{}",
+                                              readable_name(program.entry), wanted.x, wanted.y, wanted.z, cluster.x, cluster.y, cluster.z));
+    cluster = wanted;
+  }
+  const std::uint64_t count = cluster.count();
+  const auto most = static_cast<std::uint64_t>(program.limits.max_cluster_blocks);
+  if (count == 0 || count > max_blocks || (most != 0 && count > most))
+    throw std::invalid_argument(fmt::format("a cluster of {} blocks: there are from 1 to {}", count, most != 0 ? most : max_blocks));
+  if (count > 1 && program.target->number < 90)
+    throw std::invalid_argument(fmt::format("clusters of blocks need sm_90 or later; the target is {}", program.target->name));
+  const Dim3 grid = config.grid;
+  if (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0)
+    throw std::invalid_argument(fmt::format("a grid of {}x{}x{} blocks is not made of clusters of {}x{}x{}", grid.x, grid.y, grid.z,
+                                            cluster.x, cluster.y, cluster.z));
+  return cluster;
+}
+
+std::vector<std::uint8_t> place_arguments(const code::Program& program, const std::vector<Argument>& arguments) {
+  if (arguments.size() != program.parameters.size())
+    throw std::invalid_argument(fmt::format("'{}' has {} parameters{}; {} {} given", readable_name(program.entry),
+                                            program.parameters.size(), code::parameter_text(program), arguments.size(),
+                                            arguments.size() == 1 ? "argument is" : "arguments are"));
+  std::vector<std::uint8_t> bytes(program.parameter_bytes);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const code::Parameter& parameter = program.parameters[i];
+    const std::vector<std::uint8_t>& given = arguments[i].bytes();
+    if (given.size() != parameter.bytes)
+      throw std::invalid_argument(fmt::format("parameter {} of '{}' (.{} {}) has {} bytes, its argument has {}", i,
+                                              readable_name(program.entry), parameter.type, readable_name(parameter.name), parameter.bytes,
+                                              given.size()));
+    std::ranges::copy(given, bytes.begin() + parameter.offset);
+  }
+  return bytes;
+}
+
+/// Places the module's variables once in each memory, each in its own buffer with its initial contents, but those that are `known` to lie
+/// in one. Returns their addresses.
+const std::vector<std::uint64_t>& place_module(const code::Program& program, DeviceMemory& memory,
+                                               const std::map<std::string, std::uint64_t>& known = {}) {
+  const auto [place, added] = memory.modules().try_emplace(program.module);
+  std::vector<std::uint64_t>& addresses = place->second;
+  if (!added) return addresses;
+  for (const code::Variable& variable : program.module_variables) {
+    const auto found = known.find(std::string(variable.name));
+    addresses.push_back(found != known.end() ? found->second : memory.allocate(variable.bytes, readable_name(variable.name)));
+  }
+  std::vector<std::uint8_t> contents = program.module_bytes;
+  for (const code::Relocation& relocation : program.module_relocations) {
+    const std::uint64_t address = (addresses[static_cast<std::size_t>(relocation.variable)] + relocation.addend) >> relocation.shift;
+    std::memcpy(contents.data() + relocation.at, &address, static_cast<std::size_t>(relocation.bytes));
+  }
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    const code::Variable& variable = program.module_variables[i];
+    if (variable.bytes != 0 && !known.contains(std::string(variable.name)))
+      std::memcpy(memory.bytes(addresses[i], variable.bytes).data(), contents.data() + variable.address, variable.bytes);
+  }
+  return addresses;
+}
+
+/// The bytes that function `index` and its nested calls need.
+struct Depth {
+  std::uint64_t frame = 0, local = 0;
+  bool recursive = false;
+};
+
+Depth depth_of(const code::Program& program, std::size_t index, std::vector<bool>& open) {
+  const code::Function& function = program.functions[index];
+  Depth deepest;
+  open[index] = true;
+  for (std::int32_t i = function.first; i < function.last; ++i) {
+    const code::Operation& operation = program.operations[static_cast<std::size_t>(i)];
+    if (operation.semantics != catalogue::Semantics::call) continue;
+    const code::Call& call = program.calls[operation.detail];
+    if (call.target != code::Call::Target::function) continue;
+    const auto callee = static_cast<std::size_t>(call.function);
+    if (open[callee]) {
+      deepest.recursive = true;
+      continue;
+    }
+    const Depth inner = depth_of(program, callee, open);
+    deepest.frame = std::max(deepest.frame, inner.frame);
+    deepest.local = std::max(deepest.local, inner.local);
+    deepest.recursive |= inner.recursive;
+  }
+  open[index] = false;
+  deepest.frame += function.frame_bytes;
+  deepest.local += function.local_bytes;
+  return deepest;
+}
+
+}  // namespace
+
+Module::Module(std::string text) : syntax_(std::make_shared<const syntax::Module>(syntax::parse_module(std::move(text)))) {}
+
+std::vector<std::string> Module::entries() const {
+  std::vector<std::string> names;
+  for (const syntax::Function& function : syntax_->functions)
+    if (function.entry && function.defined) names.emplace_back(function.name);
+  return names;
+}
+
+Kernel::Kernel(const Module& module, std::string_view entry, const KernelOptions& options)
+    : program_(std::make_shared<const code::Program>(
+          code::resolve(module.syntax(), entry, options.target.empty() ? nullptr : &warpmat::target(options.target),
+                        {.contract = options.contract, .sums = options.sums, .results = options.results}))) {}
+
+std::string Kernel::entry() const {
+  return std::string(program_->entry);
+}
+
+std::string Kernel::target() const {
+  return std::string(program_->target->name);
+}
+
+std::vector<Kernel::Parameter> Kernel::parameters() const {
+  std::vector<Parameter> all;
+  for (const code::Parameter& p : program_->parameters)
+    all.push_back({std::string(p.name), p.offset, p.bytes, p.alignment, std::string(p.type), p.pointer});
+  return all;
+}
+
+std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::string_view name) {
+  const std::vector<code::Variable>& variables = kernel.program().module_variables;
+  std::vector<std::string_view> names;
+  for (const code::Variable& variable : variables) names.push_back(variable.name);
+  const std::string_view full = find_name(names, name);
+  if (full.empty()) throw std::invalid_argument(fmt::format("the module has no .global or .const variable '{}'", name));
+  const auto found = std::ranges::find(variables, full, &code::Variable::name);
+  return place_module(kernel.program(), memory)[static_cast<std::size_t>(found - variables.begin())];
+}
+
+void place_variables(const Kernel& kernel, DeviceMemory& memory, const std::map<std::string, std::uint64_t>& addresses) {
+  static_cast<void>(place_module(kernel.program(), memory, addresses));
+}
+
+LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemory& memory, const std::vector<Argument>& arguments,
+                    const LaunchOptions& options) {
+  const code::Program& program = kernel.program();
+  check_limits(program, config);
+  std::vector<std::uint8_t> parameters = place_arguments(program, arguments);
+  const machine::ConstantCopy constants(program, place_module(program, memory));
+  if (std::ranges::any_of(program.calls, [](const code::Call& call) {
+        using Called = code::Call::Target;
+        return call.target == Called::allocate || call.target == Called::prepare_launch || call.target == Called::put_memory;
+      }))
+    static_cast<void>(memory.heap());
+  std::vector<bool> open(program.functions.size());
+  const Depth depth = depth_of(program, 0, open);
+  const std::uint64_t levels = depth.recursive ? deepest_recursion : 1;
+  LaunchConfig shaped = config;
+  shaped.cluster = cluster_of(program, config);
+  const auto shared_bytes = std::max(program.shared_bytes, program.dynamic_offset + config.shared_bytes);
+  const auto frame_bytes = static_cast<std::uint32_t>(depth.frame * levels);
+  checks::Reports reports;
+  checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports};
+  checks::set_gemm(setup, options, memory, parameters, shaped);
+  machine::SpareStorage spare;
+  const machine::LaunchState state{.program = program,
+                                   .config = shaped,
+                                   .options = options,
+                                   .memory = memory,
+                                   .constants = constants.begin(),
+                                   .parameters = std::move(parameters),
+                                   .shared_bytes = shared_bytes,
+                                   .frame_bytes = frame_bytes,
+                                   .local_bytes = static_cast<std::uint32_t>(depth.local * levels),
+                                   .explicit_cluster = shaped.cluster.count() > 1 || program.limits.required_cluster[0] > 0,
+                                   .spare = &spare,
+                                   .checks = [&](std::uint64_t cluster) { return checks::make(setup, cluster); }};
+  LaunchResult result;
+  try {
+    result = machine::run_grid(state);
+  } catch (const KernelTrap& trap) {
+    if (trap.kind != KernelTrap::Kind::mispaired) throw;
+    std::string reason = trap.reason;  // what was warned of before is often the cause
+    for (const std::string& warning : reports.warnings.texts()) reason += "\nwarned of before: " + warning;
+    throw KernelTrap(trap.site, trap.address, reason, trap.kind);
+  }
+  result.warnings = reports.warnings.texts();
+  result.absent_lanes = reports.absent_lanes.texts();
+  checks::finish(setup, result);
+  return result;
+}
+
+}  // namespace warpmat

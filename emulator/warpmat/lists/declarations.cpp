@@ -1,0 +1,143 @@
+#include <warpmat/lists/declarations.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include <warpmat/ptx/syntax/variable_reader.h>
+#include <warpmat/ptx/text/number.h>
+
+namespace warpmat {
+namespace {
+
+constexpr std::int64_t max_shared_bytes = std::int64_t{1} << 30;
+constexpr std::int64_t max_alignment = 1 << 16;
+constexpr int max_registers = 1 << 16;
+
+bool is_reg(const Token& token) {
+  return token.kind == Token::Kind::qualifier && token.text == ".reg";
+}
+
+}  // namespace
+
+bool is_directive(const Token& token) {
+  constexpr std::array<std::string_view, 5> directives{".version", ".target", ".address_size", ".reg", ".shared"};
+  return token.kind == Token::Kind::qualifier && std::ranges::find(directives, token.text) != directives.end();
+}
+
+Declarations::Declarations(TokenReader& tokens, Program& program, const Target* target)
+    : tokens_(tokens),
+      program_(program),
+      target_is_given_(target != nullptr),
+      declares_registers_(std::ranges::any_of(tokens.tokens(), is_reg)) {
+  program_.target = target;
+}
+
+void Declarations::parse_directive() {
+  const Token& directive = tokens_.here();
+  if (directive.text == ".reg" || directive.text == ".shared") return parse_variables();
+  tokens_.take();
+  if (directive.text == ".version") return parse_version();
+  if (directive.text == ".target") return parse_target();
+  if (directive.text == ".address_size") return parse_address_size();
+  constexpr std::array<std::string_view, 5> of_modules{".entry", ".func", ".visible", ".extern", ".weak"};
+  if (std::ranges::find(of_modules, directive.text) != of_modules.end())
+    fail(directive,
+         fmt::format("{} is for whole kernels, which 'warpmat launch' and Module take: this is a list of statements", directive.text));
+  fail(directive, fmt::format("unknown directive '{}': there are .version, .target, .address_size, .reg and .shared", directive.text));
+}
+
+void Declarations::parse_version() {
+  const Token& token = tokens_.take();
+  const std::size_t dot = token.text.find('.');
+  const auto major = parse_integer(token.text.substr(0, dot));
+  const auto minor = dot == std::string_view::npos ? std::nullopt : parse_integer(token.text.substr(dot + 1));
+  if (!major || !minor || *major > 99 || *minor > 99)
+    fail(token, fmt::format("expected a PTX version such as 9.0, found {}", spell(token)));
+  const PtxVersion version{static_cast<int>(*major), static_cast<int>(*minor)};
+  if (version > newest_ptx)
+    fail(token, fmt::format("PTX {} is newer than this library knows; the newest is {}", to_string(version), to_string(newest_ptx)));
+  program_.version = version;
+}
+
+void Declarations::parse_target() {
+  const Token& token = tokens_.take();
+  const Target* named = token.kind == Token::Kind::word ? find_target(token.text) : nullptr;
+  if (named == nullptr) fail(token, fmt::format("unknown target {}: for example sm_80, sm_90a, sm_120a", spell(token)));
+  if (!target_is_given_) program_.target = named;
+  if (program_.version < named->since)
+    fail(token,
+         fmt::format("{} needs PTX {} or later; the version is {}", named->name, to_string(named->since), to_string(program_.version)));
+}
+
+void Declarations::parse_address_size() {
+  const Token& token = tokens_.take();
+  if (token.text != "64" && token.text != "32") fail(token, fmt::format("expected an address size of 64 or 32, found {}", spell(token)));
+}
+
+void Declarations::parse_variables() {
+  for (const syntax::Variable& variable : syntax::read_variables(tokens_)) define(variable);
+}
+
+void Declarations::require_new(Location location, const std::string& name) const {
+  if (find_register(name) != nullptr || program_.find_variable(name) != nullptr)
+    fail(location, fmt::format("'{}' is already declared", name));
+}
+
+const NamedRegister* Declarations::find_register(std::string_view name) const {
+  const auto found = register_index_.find(name);
+  return found == register_index_.end() ? nullptr : &program_.registers[found->second];
+}
+
+const NamedRegister& Declarations::define_register(Location location, std::string name, const DataType& type) {
+  require_new(location, name);
+  if (program_.registers.size() >= max_registers) fail(location, fmt::format("more than {} registers", max_registers));
+  register_index_.emplace(name, program_.registers.size());
+  program_.registers.push_back({std::move(name), &type, program_.named_words});
+  program_.named_words += type.bits > 32 ? 2 : 1;
+  return program_.registers.back();
+}
+
+void Declarations::define_registers(const syntax::Variable& variable, const DataType& type) {
+  const std::string name(variable.name);
+  if (!variable.extents.empty() || variable.alignment != 0) fail(variable.location, "a register has no elements and no alignment");
+  if (variable.registers == 0) return static_cast<void>(define_register(variable.location, name, type));
+  for (std::int64_t i = 0; i < variable.registers; ++i) define_register(variable.location, fmt::format("{}{}", name, i), type);
+}
+
+void Declarations::define_variable(const syntax::Variable& declared, const DataType& type) {
+  const std::int64_t alignment = declared.alignment, bytes = type.bits / 8;
+  if (alignment < 0 || alignment > max_alignment || (alignment & (alignment - 1)) != 0)
+    fail(declared.location, fmt::format("an alignment is a power of two up to {}", max_alignment));
+  if (declared.registers != 0) fail(declared.location, "a shared variable has its elements in brackets");
+  SharedVariable variable{std::string(declared.name), &type, 1, declared.extents, std::max(alignment, bytes), 0};
+  require_new(declared.location, variable.name);
+  for (const std::int64_t extent : declared.extents) {
+    const std::int64_t most = max_shared_bytes / bytes / variable.count;
+    if (extent < 1 || extent > most)
+      fail(declared.location, fmt::format("'{}' needs a number of elements from 1 to {}", declared.name, most));
+    variable.count *= extent;
+  }
+  variable.address = (program_.shared_bytes + variable.alignment - 1) / variable.alignment * variable.alignment;
+  if (variable.address + variable.bytes() > max_shared_bytes)
+    fail(declared.location, fmt::format("more than {} bytes of shared memory", max_shared_bytes));
+  program_.shared_bytes = variable.address + variable.bytes();
+  program_.variables.push_back(std::move(variable));
+}
+
+void Declarations::define(const syntax::Variable& variable) {
+  const bool is_register = variable.space == syntax::Space::reg;
+  const DataType* const type = find_data_type(variable.type);
+  if (type == nullptr || (is_register ? !type->is_register : type->bits < 8))
+    fail(variable.location, fmt::format("'{}' needs a type such as .b32 or .f32{}", variable.name,
+                                        variable.type.empty() ? "" : fmt::format(", not '.{}'", variable.type)));
+  if (variable.name == "_" || variable.name == "%laneid")
+    fail(variable.location, fmt::format("'{}' is no name for a variable", variable.name));
+  if (variable.vector != 1 || variable.pointer || !variable.values.empty())
+    fail(variable.location, fmt::format("'{}' has no .v2 or .v4, no .ptr and no initial values in a list of statements", variable.name));
+  is_register ? define_registers(variable, *type) : define_variable(variable, *type);
+}
+
+}  // namespace warpmat

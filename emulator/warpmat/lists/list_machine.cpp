@@ -1,0 +1,64 @@
+#include <warpmat/lists/list_machine.h>
+
+#include <algorithm>
+
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/constant_copy.h>
+#include <warpmat/numeric/rounding_mode.h>
+
+namespace warpmat {
+namespace {
+
+code::Program placed(const Program& program, std::uint32_t shared_base) {
+  code::Program code = *program.code;
+  code.shared_base = shared_base;
+  return code;
+}
+
+std::vector<std::uint64_t> variable_addresses(const Program& program, std::uint32_t shared_base) {
+  std::vector<std::uint64_t> addresses;
+  for (const SharedVariable& variable : program.variables) addresses.push_back(shared_base + static_cast<std::uint64_t>(variable.address));
+  return addresses;
+}
+
+/// A grid of one block of one warp, without observers: all memory of a list is initially zero.
+class OneWarp : public ListMachine {
+ public:
+  OneWarp(const Program& program, std::uint32_t shared_base)
+      : program_(placed(program, shared_base)),
+        constants_(program_, variable_addresses(program, shared_base)),
+        launch_{.program = program_,
+                .config = {.grid = {}, .block = {warp_size}},
+                .options = {},
+                .memory = memory_,
+                .constants = constants_.begin(),
+                .parameters = {}},
+        cluster_(launch_, 0) {}
+
+  void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared) override {
+    const OuterRoundingMode mode(RoundingMode::nearest);  // required by the scalar kernels
+    machine::Block& block = cluster_.block(0);
+    block.begin_reservation(true);
+    block.borrow(shared);
+    try {
+      block.warps().front()->run_list(first, last, reinterpret_cast<std::uint8_t*>(registers.data()));
+    } catch (const KernelTrap& trap) {
+      throw Trap(trap.site.lane, trap.address, trap.reason);
+    }
+  }
+
+ private:
+  code::Program program_;
+  machine::ConstantCopy constants_;
+  DeviceMemory memory_;
+  machine::LaunchState launch_;
+  machine::Cluster cluster_;
+};
+
+}  // namespace
+
+std::unique_ptr<ListMachine> ListMachine::make(const Program& program, std::uint32_t shared_base) {
+  return std::make_unique<OneWarp>(program, shared_base);
+}
+
+}  // namespace warpmat

@@ -1,0 +1,204 @@
+#include <warpmat/program.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include <warpmat/lists/list_machine.h>
+#include <warpmat/ptx/program/code.h>
+#include <warpmat/tables/capacity.h>
+
+namespace warpmat {
+namespace {
+
+/// Register pointers of one operand, without allocation.
+struct Words {
+  std::array<std::uint32_t*, capacity::operand_words> pointers;
+  std::size_t count = 0;
+  void add(Register& word) { pointers[count++] = word.data(); }
+};
+
+bool reads_memory(const Statement& statement) {
+  if (const Instruction* instruction = statement.matrix()) return instruction->form().mnemonic == Mnemonic::ldmatrix;
+  return statement.scalar()->operation == ScalarOperation::load;
+}
+
+/// Words of the register file, plus those that only the machine uses.
+std::size_t all_words(const Program& program) {
+  const auto words = static_cast<std::size_t>(program.words());
+  if (program.code == nullptr) return words;
+  return std::max(words, (program.code->functions.front().frame_bytes + sizeof(Register) - 1) / sizeof(Register));
+}
+
+}  // namespace
+
+Warp::Machine::Machine() = default;
+Warp::Machine::Machine(const Machine&) {}
+Warp::Machine::Machine(Machine&&) noexcept = default;
+Warp::Machine::~Machine() = default;
+
+Warp::Machine& Warp::Machine::operator=(Machine other) noexcept {
+  machine_ = std::move(other.machine_);
+  return *this;
+}
+
+ListMachine& Warp::Machine::made(const Program& program, std::uint32_t shared_base) {
+  if (machine_ == nullptr) machine_ = ListMachine::make(program, shared_base);
+  return *machine_;
+}
+
+Warp::Warp(const Program& program, std::size_t shared_bytes, std::uint32_t shared_base)
+    : program_(&program),
+      registers_(all_words(program)),
+      shared_(std::max(shared_bytes, static_cast<std::size_t>(program.shared_bytes)), shared_base) {
+  std::ranges::copy(program.constants, registers_.begin() + program.first_constant());
+  for (std::size_t i = 0; i < program.addresses.size(); ++i) {
+    const std::uint64_t address = shared_base + program.addresses[i];
+    const auto words = std::span(registers_).subspan(static_cast<std::size_t>(program.address_slot(i)), 2);
+    words[0].fill(static_cast<std::uint32_t>(address));
+    words[1].fill(static_cast<std::uint32_t>(address >> 32));
+  }
+  if (program.code != nullptr) machine_.made(program, shared_base);
+  if (std::ranges::any_of(program.statements, reads_memory)) {
+    read_.resize(program.statements.size());
+    has_read_.resize(program.statements.size());
+  }
+}
+
+void Warp::describe_variable(std::string_view name, const MemoryMatrix& matrix) {
+  matrices_[std::string(name)] = matrix;
+}
+
+const MemoryMatrix* Warp::described_variable(std::string_view name) const {
+  const auto found = matrices_.find(name);
+  return found == matrices_.end() ? nullptr : &found->second;
+}
+
+void Warp::note_addresses(const Statement& statement, const OperandText& address_operand) {
+  const auto number = static_cast<std::size_t>(&statement - program_->statements.data());
+  for (std::size_t lane = 0; lane < warp_size; ++lane) read_[number][lane] = address(address_operand, lane);
+  has_read_[number] = true;
+}
+
+const std::array<std::uint64_t, warp_size>* Warp::addresses_read(const Statement& statement) const {
+  if (!reads_memory(statement)) return nullptr;
+  const auto number = static_cast<std::size_t>(&statement - program_->statements.data());
+  return has_read_[number] ? &read_[number] : nullptr;
+}
+
+Register& Warp::reg(std::string_view name, int word) {
+  return const_cast<Register&>(std::as_const(*this).reg(name, word));
+}
+
+const Register& Warp::reg(std::string_view name, int word) const {
+  const NamedRegister* found = program_->find_register(name);
+  if (found == nullptr) throw std::invalid_argument(fmt::format("the program has no register '{}'", name));
+  if (word < 0 || word > (found->type->bits > 32 ? 1 : 0))
+    throw std::invalid_argument(fmt::format("register '{}' has {} bits, no word {}", name, found->type->bits, word));
+  return registers_[static_cast<std::size_t>(found->slot + word)];
+}
+
+std::vector<std::uint32_t*> Warp::words(const OperandText& operand) {
+  std::vector<std::uint32_t*> out;
+  for (const Item& item : operand.items)
+    for (int i = 0; i < item.words; ++i) out.push_back(word(item, i).data());
+  return out;
+}
+
+std::vector<const std::uint32_t*> Warp::words(const OperandText& operand) const {
+  std::vector<const std::uint32_t*> out;
+  for (const Item& item : operand.items)
+    for (int i = 0; i < item.words; ++i) out.push_back(word(item, i).data());
+  return out;
+}
+
+void Warp::execute(const Statement& statement, const ExecutionOptions& options) {
+  if (const Instruction* instruction = statement.matrix()) return execute_matrix(statement, *instruction, options);
+  execute_scalar(statement, *statement.scalar());
+}
+
+void Warp::execute_matrix(const Statement& statement, const Instruction& instruction, const ExecutionOptions& options) {
+  std::array<Words, operand_name_count> lists;
+  Arguments arguments;
+  arguments.shared = &shared_;
+  std::size_t next = 0;
+  for (const Operand& operand : instruction.form().operands) {
+    const OperandText& text = statement.operands[next];
+    Words& list = lists[next++];
+    for (const Item& item : text.items)
+      for (int i = 0; i < item.words; ++i) list.add(word(item, i));
+    if (operand.kind == OperandKind::address) arguments.offset = text.offset;
+    if (operand.kind == OperandKind::address && reads_memory(statement)) note_addresses(statement, text);
+    if (operand.written) {
+      arguments.destination = {list.pointers.data(), list.count};
+    } else {
+      arguments.source(operand.name) = {list.pointers.data(), list.count};
+    }
+  }
+  instruction.execute(arguments, options);
+}
+
+void Warp::execute_scalar(const Statement& statement, const ScalarInstruction& instruction) {
+  switch (instruction.operation) {
+    case ScalarOperation::barrier: check_barrier(statement); break;
+    case ScalarOperation::load:
+    case ScalarOperation::store: check_access(statement, instruction); break;
+    case ScalarOperation::compute: break;
+  }
+  machine_.made(*program_, shared_.base()).execute(statement.first_operation, statement.last_operation, registers_, shared_.bytes());
+}
+
+std::uint64_t Warp::address(const OperandText& operand, std::size_t lane) const {
+  const Item& base = operand.items[0];
+  const std::uint64_t low = word(base, 0)[lane];
+  const auto offset = static_cast<std::uint64_t>(operand.offset);
+  if (base.words == 2) return (low | std::uint64_t{word(base, 1)[lane]} << 32) + offset;
+  return static_cast<std::uint32_t>(low + offset);
+}
+
+LaneMask Warp::executing(const Statement& statement) const {
+  if (!statement.guard) return all_lanes;
+  LaneMask mask = 0;
+  const Register& predicate = word(*statement.guard, 0);
+  for (int lane = 0; lane < warp_size; ++lane)
+    if ((predicate[static_cast<std::size_t>(lane)] != 0) != statement.guard->inverted) mask |= lane_bit(lane);
+  return mask;
+}
+
+/// Traps if a lane's address is invalid.
+void Warp::check_access(const Statement& statement, const ScalarInstruction& instruction) {
+  const bool load = instruction.operation == ScalarOperation::load;
+  const OperandText& place = statement.operands[load ? 1 : 0];
+  if (load) note_addresses(statement, place);
+  const auto bytes = static_cast<std::size_t>(instruction.access_bytes());
+  for (LaneMask rest = executing(statement); rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    shared_.at(lane, address(place, static_cast<std::size_t>(lane)), bytes, load ? "load" : "store");
+  }
+}
+
+void Warp::check_barrier(const Statement& statement) const {
+  const Register& masks = word(statement.operands[0].items[0], 0);
+  for (LaneMask rest = executing(statement); rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    const std::uint32_t mask = masks[static_cast<std::size_t>(lane)];
+    if (mask != all_lanes)
+      throw Trap(lane, std::nullopt,
+                 fmt::format("bar.warp.sync with mask {:#x}: all 32 lanes run together, so the mask must be 0xffffffff", mask));
+  }
+}
+
+void run(Warp& warp, const ExecutionOptions& options) {
+  for (const Statement& statement : warp.program().statements) {
+    try {
+      warp.execute(statement, options);
+    } catch (const Trap& trap) {
+      throw Trap(trap.lane, trap.address, trap.reason, fmt::format("line {}", statement.location.line));
+    }
+  }
+}
+
+}  // namespace warpmat

@@ -1,0 +1,285 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <warpmat/export.h>
+#include <warpmat/forms.h>
+#include <warpmat/launch.h>
+#include <warpmat/warp.h>
+
+namespace warpmat::code {
+struct Call;
+struct Operation;
+struct Program;
+}  // namespace warpmat::code
+
+namespace warpmat::machine {
+
+class WarpState;
+struct BulkTransfer;
+struct PendingProduct;
+
+// What a launch tells its observers. Tracers, counters and warpmat's own checks (checks/) are observers; the machine knows none of them.
+//
+// Order. Blocks of a cluster run on one thread at a time, so the events of a cluster have one order, which is that of execution. An
+// observer is told of an event before the next one begins. Several observers are told in the order: checks,
+// LaunchOptions::observer_of_cluster, LaunchOptions::observers.
+//
+// Threads. An observer from LaunchOptions::observer_of_cluster belongs to one cluster. It is made, called and destroyed by threads that run
+// the cluster, never by two at once; observers of other clusters run meanwhile on other threads. Those of LaunchOptions::observers receive
+// the events of all clusters, and the launch then uses one thread, the caller's.
+//
+// Reading. An event and what it refers to are valid during the call. An observer may read them, and the global memory of the launch, to
+// which threads of other clusters may write meanwhile. It changes nothing of the launch.
+//
+// Ending a launch. An observer may throw. The launch ends as with a trap: launch() throws what the observer of the lowest such cluster
+// threw, without effects of that event that the table has as `later`. Event::trap() throws a KernelTrap with the event's place.
+//
+// Waiting. A statement at which lanes wait is announced once by each warp split that reaches it. Statements that a launch executes again
+// only because another block has its turn are announced once: the operation() calls are LaunchResult::operations in number. A statement
+// whose addresses or values must be computed first is several operations; Event::prepares() tells them apart.
+//
+// Cost. An observer asks for kinds of events, and may ask for others in each of its calls. An event for which nobody asks costs one test.
+// Operations and accesses for which nobody asks take the paths that are fastest.
+//
+//   call               for                     when                                                           its effect
+//   block_begins       all                     a block has its memory, no warp has run                        later
+//   block_ends         all                     all warps of a block have exited, without an error             over
+//   operation          operations, or          a split reaches a statement, its guard is known                later
+//                      runs for those outside of runs
+//   run                runs                    a split reaches statements that only compute                   later
+//   performs           operations              matrix, wmma, wgmma: all lanes are there                       later
+//   calls, returns     operations              registers are about to move between functions                  later
+//   exchange           exchanges, or           shfl, vote, match, redux of a group of lanes                   later
+//                      absent_lanes            shuffles of these that read a lane outside of the group        later
+//   access             accesses, or            ld, st, atom, red, wmma.load, wmma.store, cp.async: the        later
+//                      shared_accesses for     addresses are valid
+//                      those of shared memory  ldmatrix, stmatrix: the instruction has checked its addresses  over
+//   remote_access      shared_accesses         a lane accesses another block's shared memory                  later
+//   shared_written     shared_accesses         mbarrier.init has written a word                               over
+//   copies_land        copies                  bytes of cp.async are in shared memory, because lanes wait     over
+//   copies_complete    copies                  cp.async.wait_group, wait_all: the lanes continue              over
+//   bulk_issues        copies                  cp.async.bulk, st.async, red.async: addresses are valid        later
+//   bulk_reads         copies                  the copy has read shared memory                                over
+//   bulk_completes     copies                  the copy has written its destination                           over
+//   product_issues     products                wgmma.mma_async: its operands are read for the first time      later
+//   products_read      products                wgmma.wait_group: the products have read their operands        over
+//   product_completes  products                the product is about to write its accumulators                 later
+//   synchronises       synchronisation         ordered accesses, atomics, mbarriers, fences                   over
+//   barrier_arrives    synchronisation         a warp is at a barrier                                         over
+//   barrier_completes  synchronisation         all are there, no warp has continued                           later
+//   barrier_leaves     synchronisation         a warp goes on from the cluster's barrier                      over
+//   checks_told        check_time              warpmat's own checks have been told of an event                over
+//
+// Runs. The machine executes consecutive statements that only compute at once, unless an observer asks for operations: then each of them
+// is an operation(), and there are no runs.
+
+/// Kinds of events, as bits.
+enum class EventKinds : std::uint32_t {
+  none = 0,
+  operations = 1,
+  accesses = 2,
+  shared_accesses = 4,
+  exchanges = 8,
+  copies = 16,
+  products = 32,
+  synchronisation = 64,
+  absent_lanes = 128,
+  all = 255,  ///< but these, which say in another way what the others say:
+  runs = 256,
+  check_time = 512,
+};
+constexpr EventKinds operator|(EventKinds a, EventKinds b) {
+  return static_cast<EventKinds>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
+}
+constexpr EventKinds operator&(EventKinds a, EventKinds b) {
+  return static_cast<EventKinds>(static_cast<std::uint32_t>(a) & static_cast<std::uint32_t>(b));
+}
+
+/// A warp at a statement.
+class WARPMAT_API Event {
+ public:
+  Event(const WarpState& warp, const code::Operation& operation, LaneMask executing)
+      : warp_(&warp), operation_(&operation), lanes_(executing) {}
+
+  LaneMask lanes() const { return lanes_; }  ///< whose guard is true; none: the statement has no effect
+  Dim3 block() const;
+  int rank() const;  ///< of the block in its cluster
+  int warp() const;  ///< in its block
+  std::string_view kernel() const;
+  std::string_view opcode() const;  ///< as the text has it: "ld.global.f32"
+  int line() const;                 ///< of the PTX, from 1 on
+  std::string source() const;       ///< "gemm.cu:12", with the calls that are inlined; empty if the PTX has no .loc
+  std::uint32_t statement() const;  ///< its number in the kernel, from 0 on: cheaper to compare than the opcode
+  /// Whether the operation only computes an address or a value for the statement, whose own operation is another event: a statement is
+  /// executed once for each operation() that does not prepare it.
+  bool prepares() const;
+
+  /// Ends the launch with an error at this place. `lane` is -1 if no single lane is at fault.
+  [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const std::string& reason,
+                         KernelTrap::Kind kind = KernelTrap::Kind::misuse) const;
+
+  // Inside of warpmat only, where these types are complete:
+  const code::Program& program() const;
+  const code::Operation& operation() const { return *operation_; }
+  const WarpState& state() const { return *warp_; }
+
+ private:
+  const WarpState* warp_;
+  const code::Operation* operation_;
+  LaneMask lanes_;
+};
+
+/// Consecutive statements without guards that only compute.
+struct RunEvent {
+  Event event;               ///< the first one; its lanes are those of all
+  std::uint32_t operations;  ///< their number: consecutive ones of Program::operations
+};
+
+struct BlockEvent {
+  const code::Program& program;
+  Dim3 block;
+  int rank;                              ///< in its cluster
+  int warps;                             ///< of the block
+  std::span<const std::uint8_t> shared;  ///< its shared memory, at this place until block_ends
+};
+
+/// An access of a warp to memory. A cp.async causes two: it writes shared and reads global memory.
+struct AccessEvent {
+  Event event;                                  ///< its lanes are those that access this space
+  code::Space space;                            ///< never generic
+  bool reads, writes;                           ///< both: atom, red
+  std::uint32_t bytes;                          ///< of each lane
+  std::span<const std::uint64_t> addresses;     ///< by lane, in the space: shared addresses are offsets, global ones are generic addresses
+  std::span<const std::uint8_t* const> places;  ///< by lane: the bytes, to read
+  bool asynchronous = false;
+  int first_register = 0;    ///< wmma: the first of the statement's results or values that the bytes belong to; else 0
+  bool consecutive = false;  ///< all lanes access, each the bytes behind those of the lane before
+};
+
+struct CallEvent {
+  Event event;
+  const code::Call& call;
+  std::uint32_t caller_frame, callee_frame;  ///< byte offsets of the functions' registers
+};
+
+/// A shuffle, vote, match or reduction of lanes that act together.
+struct ExchangeEvent {
+  Event event;  ///< its lanes are the group
+  bool shuffle;
+  std::array<int, warp_size> from;  ///< shuffle, by lane: the lane that it reads
+  LaneMask absent;                  ///< lanes that read a lane outside of the group
+  LaneMask of_nothing;              ///< lanes that get 0, or the value of a lane at another statement, which no check follows
+};
+
+/// Bytes of the shared memory of the block with this rank in the cluster.
+struct SharedRange {
+  int rank = 0;
+  std::uint64_t offset = 0, bytes = 0;
+};
+
+struct RemoteAccess {
+  Event event;
+  int lane;
+  SharedRange range;
+  std::uint64_t address;  ///< as the statement has it
+  bool writes;
+  bool ended;  ///< the block has exited; its memory is gone, and the access has no effect
+};
+
+/// cp.async of one statement.
+struct CopiesEvent {
+  int rank, warp;
+  LaneMask lanes;
+  std::uint32_t bytes;                          ///< of each lane
+  std::span<const std::uint8_t* const> places;  ///< by lane, in shared memory
+};
+
+/// A bulk copy, st.async or red.async.
+struct BulkEvent {
+  std::uint64_t number;     ///< of the copy in its cluster, from 0 on
+  int rank, warp, lane;     ///< that issued it
+  std::uint32_t statement;  ///< that issued it
+  std::optional<SharedRange> reads, writes;
+  bool reduces;  ///< what it writes; such copies may overlap
+  bool from_registers;
+  bool tensor;
+  std::optional<SharedRange> barrier{};    ///< the mbarrier that counts it
+  std::span<const SharedRange> written{};  ///< bulk_completes: the bytes, where a tensor's box is not contiguous
+  const BulkTransfer* transfer = nullptr;  ///< inside of warpmat only: the copy itself
+};
+
+/// A wgmma.mma_async of one warp.
+struct ProductEvent {
+  Event event;  ///< the statement where the warp is: wgmma.mma_async, or the wait
+  const PendingProduct& product;
+};
+
+struct Synchronisation {
+  enum class Kind : std::uint8_t { ordered_load, ordered_store, mbarrier, fence, proxy_fence };  ///< atomics: ordered_store
+  Kind kind;
+  int rank, warp;
+  LaneMask acquired = 0, released = 0;           ///< lanes whose words order them after, or before, other warps' accesses to the same words
+  std::span<const std::uint8_t* const> words{};  ///< by lane; those of other lanes are undefined
+  bool waited = false;                           ///< mbarrier: a wait that succeeded in all lanes
+};
+
+struct BarrierEvent {
+  enum class Scope : std::uint8_t { block, warpgroup, cluster };
+  Scope scope;
+  int rank;                   ///< of the block; cluster, barrier_completes: 0
+  int number;                 ///< of the barrier; of the warpgroup; of the phase of the cluster's barrier
+  std::uint64_t warps;        ///< bit w: warp w arrives, or leaves; at the end, all that arrived. Cluster, barrier_completes: 0
+  std::uint64_t waiting = 0;  ///< barrier_completes: those that continue now, without bar.arrive's
+  std::uint64_t exited = 0;   ///< barrier_completes: warps of a barrier of all threads that exited instead
+};
+
+/// Receives the events of a launch.
+class WARPMAT_API Observer {
+ public:
+  explicit Observer(EventKinds events = EventKinds::all) : wanted_(events) {}
+  virtual ~Observer() = default;
+
+  EventKinds wanted() const { return wanted_; }
+  bool wants(EventKinds events) const { return (wanted_ & events) != EventKinds::none; }
+
+  virtual void block_begins(const BlockEvent&) {}
+  virtual void block_ends(const BlockEvent&) {}
+  virtual void operation(const Event&) {}
+  virtual void run(const RunEvent&) {}
+  virtual void performs(const Event&) {}
+  virtual void calls(const CallEvent&) {}
+  virtual void returns(const CallEvent&) {}
+  virtual void exchange(const ExchangeEvent&) {}
+  virtual void access(const AccessEvent&) {}
+  virtual void remote_access(const RemoteAccess&) {}
+  virtual void shared_written(const SharedRange&) {}
+  virtual void copies_land(const CopiesEvent&) {}
+  virtual void copies_complete(const Event&) {}
+  virtual void bulk_issues(const Event&, const BulkEvent&) {}
+  virtual void bulk_reads(const BulkEvent&) {}
+  virtual void bulk_completes(const BulkEvent&) {}
+  virtual void product_issues(const ProductEvent&) {}
+  virtual void products_read(const Event&, std::span<const PendingProduct>) {}
+  virtual void product_completes(const ProductEvent&) {}
+  virtual void synchronises(const Synchronisation&) {}
+  virtual void barrier_arrives(const BarrierEvent&) {}
+  virtual void barrier_completes(const BarrierEvent&) {}
+  virtual void barrier_leaves(const BarrierEvent&) {}
+  /// `took`: ticks (machine/ticks.h) of the calls of all checks. The calls of other observers for the same event follow.
+  virtual void checks_told(EventKinds, std::uint64_t took) { static_cast<void>(took); }
+
+ protected:
+  /// Asks for these events from now on, and for no others. To be called where the observer is made, and in its calls.
+  void want(EventKinds events) { wanted_ = events; }
+
+ private:
+  EventKinds wanted_;
+};
+
+}  // namespace warpmat::machine

@@ -1,0 +1,286 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <warpmat/diagnostic.h>
+#include <warpmat/export.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
+#include <warpmat/layout.h>
+#include <warpmat/warp.h>
+
+namespace warpmat {
+
+// ---- Scalar instructions ----
+
+/// The kind of a scalar instruction in a list of statements.
+enum class ScalarOperation : std::uint8_t {
+  compute,  ///< only registers, of its own lane or of others
+  load,     ///< ld.shared
+  store,    ///< st.shared
+  barrier,  ///< bar.warp.sync
+};
+
+/// The requirements on an operand of a scalar instruction.
+struct ScalarArgument {
+  const DataType* type = nullptr;  ///< of its registers and numbers; nullptr for an address
+  Accepts accepts{};
+  bool written = false;
+  bool may_be_wider = false;  ///< whether registers may be wider than the type
+  int count = 1;              ///< registers; more than one are in braces
+  bool paired = false;        ///< follows the preceding operand after |
+  bool optional = false;      ///< a paired one that may be omitted
+};
+
+/// One scalar instruction that a list of statements supports: a spelling of a row of the catalogue (ptx/catalogue/row.h) that uses no
+/// memory except shared memory, and no kernel features.
+struct ScalarInstruction {
+  std::string opcode;  ///< its qualifiers in the order of the row: "mad.lo.u32"
+  ScalarOperation operation = ScalarOperation::compute;
+  std::vector<ScalarArgument> operands;  ///< in the order of the text; a result comes first
+  Requirement requirement;
+
+  /// The data operand of a load or store.
+  const ScalarArgument& data() const { return operands[operation == ScalarOperation::load ? 0 : 1]; }
+  /// Bytes that a load or store accesses in each lane.
+  int access_bytes() const { return data().type->bits / 8 * data().count; }
+
+  friend bool operator==(const ScalarInstruction& a, const ScalarInstruction& b) { return a.opcode == b.opcode; }
+};
+
+/// The instruction that `opcode` spells, with qualifiers in any order that ptxas accepts.
+[[nodiscard]] WARPMAT_API std::optional<ScalarInstruction> find_scalar_instruction(std::string_view opcode);
+
+/// Why find_scalar_instruction finds nothing, and what would be right. Precondition: it finds nothing.
+[[nodiscard]] WARPMAT_API std::string explain_unknown_scalar(std::string_view opcode);
+
+// ---- Programs ----
+
+namespace code {
+struct Program;
+}
+
+/// A register of a program. It uses one word of the warp's register file from `slot` on, or two for 64 bits. A predicate uses a word too: 0
+/// or 1 in each lane.
+struct NamedRegister {
+  std::string name;
+  const DataType* type;
+  int slot;
+  friend bool operator==(const NamedRegister&, const NamedRegister&) = default;
+};
+
+/// A variable in shared memory: `count` elements of `type` from byte `address` on.
+struct SharedVariable {
+  std::string name;
+  const DataType* type;
+  std::int64_t count;                 ///< the product of `extents`
+  std::vector<std::int64_t> extents;  ///< of an array, as in the text: tile[64][32] is stored row by row. Empty: not an array
+  std::int64_t alignment;             ///< bytes
+  std::int64_t address;
+  std::int64_t bytes() const { return count * type->bits / 8; }
+  friend bool operator==(const SharedVariable&, const SharedVariable&) = default;
+};
+
+/// A register operand: a register, a read-only value (an immediate, %laneid, the address of a variable), or _, which discards a result.
+struct Item {
+  enum class Kind : std::uint8_t { named, number, laneid, variable, discard };
+
+  Kind kind = Kind::named;
+  int index = 0;           ///< named: index in Program::registers; variable: in Program::variables
+  std::uint64_t bits = 0;  ///< number: its bits; variable: the offset added to its address, modulo 2^64
+  std::string text;        ///< number: its spelling
+  int slot = 0;            ///< first word in the register file
+  int words = 1;           ///< 1 or 2
+  bool inverted = false;   ///< a predicate: !p
+  friend bool operator==(const Item&, const Item&) = default;
+};
+
+/// An operand in PTX's syntax: a, {a, b}, a|b, or [a+offset]; or nothing if it is optional.
+struct OperandText {
+  enum class Kind : std::uint8_t { single, vector, pair, address, omitted };
+
+  Kind kind = Kind::single;
+  std::vector<Item> items;  ///< one, except in a vector and a pair; none if omitted
+  std::int64_t offset = 0;  ///< of an address with a register
+  friend bool operator==(const OperandText&, const OperandText&) = default;
+};
+
+/// One instruction with its operands. A program has one memory; wmma.load and wmma.store use it whatever their state space. Equality of
+/// statements ignores their position.
+struct Statement {
+  Location location;
+  std::variant<Instruction, ScalarInstruction> instruction;
+  std::vector<OperandText> operands;
+  std::string label = {};                                ///< the name in the text, "product: mma...": its operand a is product.a
+  std::optional<Item> guard = {};                        ///< the predicate of the executing lanes; all lanes if empty
+  std::int32_t first_operation = 0, last_operation = 0;  ///< of Program::code, the last one excluded; none for a matrix instruction
+
+  const Instruction* matrix() const { return std::get_if<Instruction>(&instruction); }
+  friend bool operator==(const Statement& a, const Statement& b) {
+    return a.instruction == b.instruction && a.operands == b.operands && a.guard == b.guard;
+  }
+  const ScalarInstruction* scalar() const { return std::get_if<ScalarInstruction>(&instruction); }
+};
+
+/// A program: PTX statements that one warp executes from first to last. Immutable once parsed; thread-safe.
+struct Program {
+  PtxVersion version = newest_ptx;
+  const Target* target = nullptr;
+  std::vector<NamedRegister> registers;
+  std::vector<SharedVariable> variables;
+  std::vector<Statement> statements;
+  std::shared_ptr<const code::Program> code;  ///< the scalar statements; nullptr if there are none
+
+  int named_words = 0;                   ///< words of the named registers, at the start of the register file; two for _ follow
+  std::vector<Register> constants;       ///< the read-only registers, after those
+  std::vector<std::uint64_t> addresses;  ///< of variables, relative to shared memory: also read-only, two words each, at the end
+  std::int64_t shared_bytes = 0;         ///< up to the end of the last variable
+
+  /// The register file's size in words.
+  int words() const { return address_slot(addresses.size()); }
+  int discard_slot() const { return named_words; }
+  int first_constant() const { return named_words + 2; }
+  int address_slot(std::size_t index) const { return first_constant() + static_cast<int>(constants.size() + 2 * index); }
+
+  [[nodiscard]] WARPMAT_API const NamedRegister* find_register(std::string_view name) const;
+  [[nodiscard]] WARPMAT_API const SharedVariable* find_variable(std::string_view name) const;
+
+  /// The matrix instructions in order. Examples and tests name operands by this index.
+  [[nodiscard]] WARPMAT_API std::vector<const Statement*> matrix_statements() const;
+};
+
+/// Parses a program: a list of PTX statements, with or without .version, .target, .reg and .shared. `target_name` ("sm_90a") overrides the
+/// text's .target; one of the two is required. If no register is declared, registers need no declaration: they are untyped and as wide as
+/// their first use. Throws SyntaxError listing every wrong statement, and std::invalid_argument for an unknown target_name.
+[[nodiscard]] WARPMAT_API Program parse(std::string_view text, std::string_view target_name = {});
+
+/// The program as PTX text with all declarations: parse(print(p)) has the same registers, variables and statements.
+[[nodiscard]] WARPMAT_API std::string print(const Program& program);
+
+/// One statement of `program` as PTX text, without a line break.
+[[nodiscard]] WARPMAT_API std::string print(const Program& program, const Statement& statement);
+
+// ---- Running a program ----
+
+class ListMachine;
+
+/// The registers and the shared memory of one warp that runs a program. Not thread-safe; the program is.
+class WARPMAT_API Warp {
+ public:
+  /// All registers and all memory are zero. Shared memory holds the program's variables and has at least `shared_bytes` bytes. It begins at
+  /// address `shared_base`, a multiple of every alignment in the program. `program` must outlive the warp.
+  explicit Warp(const Program& program, std::size_t shared_bytes = 0, std::uint32_t shared_base = 0);
+  explicit Warp(const Program&& program, std::size_t shared_bytes = 0, std::uint32_t shared_base = 0) = delete;
+
+  const Program& program() const { return *program_; }
+
+  /// The low word of register `name`; with `word` 1 the upper half of a 64-bit one. Throws std::invalid_argument for others.
+  Register& reg(std::string_view name, int word = 0);
+  const Register& reg(std::string_view name, int word = 0) const;
+
+  /// The words of all named registers, in the order of their slots.
+  std::span<Register> named_registers() { return std::span(registers_).first(static_cast<std::size_t>(program_->named_words)); }
+  std::span<const Register> named_registers() const { return std::span(registers_).first(static_cast<std::size_t>(program_->named_words)); }
+
+  SharedMemory& shared() { return shared_; }
+  const SharedMemory& shared() const { return shared_; }
+
+  /// The words of `operand`'s registers in order; each points to lanes 0 to 31.
+  std::vector<std::uint32_t*> words(const OperandText& operand);
+  std::vector<const std::uint32_t*> words(const OperandText& operand) const;
+
+  /// The addresses from which the lanes read in the last execution of the program's `statement`. nullptr if it was not executed yet, or is
+  /// neither ldmatrix nor ld.shared.
+  const std::array<std::uint64_t, warp_size>* addresses_read(const Statement& statement) const;
+
+  /// Declares the matrix in the shared variable `name`, so that messages can name the element at an address.
+  void describe_variable(std::string_view name, const MemoryMatrix& matrix);
+  /// The matrix from describe_variable, or nullptr.
+  const MemoryMatrix* described_variable(std::string_view name) const;
+
+  /// The lanes that would execute `statement` now: those whose guard is true.
+  LaneMask executing(const Statement& statement) const;
+
+  /// Executes one statement of the program. Throws Trap, having changed nothing. Does not allocate unless it throws, or is the first
+  /// statement of a copied warp.
+  void execute(const Statement& statement, const ExecutionOptions& options = {});
+
+ private:
+  void execute_matrix(const Statement& statement, const Instruction& instruction, const ExecutionOptions& options);
+  void execute_scalar(const Statement& statement, const ScalarInstruction& instruction);
+  void check_access(const Statement& statement, const ScalarInstruction& instruction);
+  void check_barrier(const Statement& statement) const;
+  Register& word(const Item& item, int index) { return registers_[static_cast<std::size_t>(item.slot + index)]; }
+  const Register& word(const Item& item, int index) const { return registers_[static_cast<std::size_t>(item.slot + index)]; }
+  std::uint64_t address(const OperandText& operand, std::size_t lane) const;
+
+  void note_addresses(const Statement& statement, const OperandText& address_operand);
+
+  /// Executes scalar statements. A copy of a warp makes its own on first use.
+  class Machine {
+   public:
+    Machine();
+    Machine(const Machine&);
+    Machine(Machine&&) noexcept;
+    Machine& operator=(Machine other) noexcept;
+    ~Machine();
+    ListMachine& made(const Program& program, std::uint32_t shared_base);
+
+   private:
+    std::unique_ptr<ListMachine> machine_;
+  };
+
+  const Program* program_;
+  std::map<std::string, MemoryMatrix, std::less<>> matrices_;  ///< by the name of the variable
+  std::vector<std::array<std::uint64_t, warp_size>> read_;     ///< by number of the statement; empty if none reads
+  std::vector<bool> has_read_;                                 ///< by number of the statement
+  std::vector<Register> registers_;
+  SharedMemory shared_;
+  Machine machine_;
+};
+
+/// Executes the warp's program from first to last. A Trap names the line; statements before it have taken effect.
+WARPMAT_API void run(Warp& warp, const ExecutionOptions& options = {});
+
+// ---- Names of statements and operands ----
+
+// Names of a program's matrix instructions and their operands:
+//
+//     2             the third matrix instruction of the program
+//     mma.0         its first mma (wmma.load.1: the second wmma.load)
+//     mma.0.a       operand a of one
+//     product       the one with that label: "product: mma.sync..."; product.a is its operand a
+//
+// All functions throw std::invalid_argument, listing what exists.
+
+/// The number of the matrix instruction `name`, as in Program::matrix_statements.
+[[nodiscard]] WARPMAT_API std::size_t find_statement(const Program& program, std::string_view name);
+
+/// An operand of a matrix instruction.
+struct OperandPlace {
+  std::size_t statement;
+  OperandName operand;
+  friend bool operator==(const OperandPlace&, const OperandPlace&) = default;
+};
+
+/// The operand `name`, "mma.0.a".
+[[nodiscard]] WARPMAT_API OperandPlace find_operand_place(const Program& program, std::string_view name);
+
+/// The name of matrix instruction number `statement`: its label, or else "mma.0".
+[[nodiscard]] WARPMAT_API std::string statement_name(const Program& program, std::size_t statement);
+
+/// The matrix instructions that have a matrix operand `operand`, for messages: "1 (mma.0) and 3 (mma.1) have it"; "no matrix instruction of
+/// the program has it".
+[[nodiscard]] WARPMAT_API std::string statements_with(const Program& program, OperandName operand);
+
+}  // namespace warpmat

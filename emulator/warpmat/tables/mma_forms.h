@@ -1,0 +1,12 @@
+#pragma once
+
+#include <vector>
+
+#include <warpmat/forms.h>
+
+namespace warpmat {
+
+/// Appends the forms of ldmatrix, stmatrix, movmatrix and mma: a part of the table of forms (form.cpp).
+void add_mma_forms(std::vector<Form>& out);
+
+}  // namespace warpmat

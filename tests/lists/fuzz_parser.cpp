@@ -1,0 +1,37 @@
+// A fuzz target in libFuzzer's shape: any bytes as a program. Parsing either throws SyntaxError or gives a program that prints and parses
+// to itself and that runs, if only to a Trap. tests/CMakeLists.txt says how to build it with libFuzzer; fuzz_test.cpp drives it in the
+// tests.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <string_view>
+
+#include <warpmat/program.h>
+
+#include "lists/diagnostics.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace warpmat;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    const Program program = parse(text, "sm_90a");
+    const std::string printed = print(program);
+    if (!same_program(parse(printed), program)) {
+      std::cerr << "not the same after printing:\n" << text << "\n----\n" << printed;
+      std::abort();
+    }
+    constexpr std::int64_t most_shared_bytes = 1 << 16;  // a larger program is right but slow
+    constexpr int max_words = 1 << 12;
+    if (program.shared_bytes > most_shared_bytes || program.words() > max_words) return 0;
+    Warp warp(program, 256);
+    try {
+      run(warp);
+    } catch (const Trap&) {
+    }
+  } catch (const SyntaxError& error) {
+    if (error.errors.empty()) std::abort();
+  }
+  return 0;
+}

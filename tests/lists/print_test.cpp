@@ -1,0 +1,85 @@
+#include "catch.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <warpmat/program.h>
+
+#include "lists/diagnostics.h"
+#include "lists/random_program.h"
+#include "paths.h"
+
+namespace warpmat::print_test {
+namespace {
+
+/// Parses, prints and parses again.
+void check_round_trip(const std::string& text, std::string_view target_name = {}) {
+  INFO(text);
+  for (const Diagnostic& error : diagnostics(text, target_name)) FAIL_CHECK(error.format("program"));
+  Program program = parse(text, target_name);
+  const std::string printed = print(program);
+  program.version = std::max(program.version, program.target->since);  // what is printed names a version that knows the target
+  INFO(printed);
+  const Program again = parse(printed);
+  CHECK(same_program(again, program));
+  CHECK(print(again) == printed);
+}
+
+}  // namespace
+
+TEST_CASE("print: the whole of a program") {
+  const Program program = parse(
+      "mov.u32 lane, %laneid; .shared .align 16 .b16 tile[64], rest; .shared .u32 count; // remark\n"
+      "ldmatrix.b16.shared::cta.x2.trans.sync.m8n8.aligned {a, _}, [lane+0x10+-4];\n"
+      "st.shared.b32 [tile+-4], 0x1F; mov.b64 wide, -1; cvt.rn.f16x2.f32 pair, 1.5, 0f00000000;",
+      "sm_90a");
+  CHECK(print(program) ==
+        ".version 9.1\n"
+        ".target sm_90a\n"
+        ".reg .b32 lane;\n"
+        ".reg .b32 a;\n"
+        ".reg .b64 wide;\n"
+        ".reg .b32 pair;\n"
+        ".shared .align 16 .b16 tile[64];\n"
+        ".shared .align 16 .b16 rest;\n"
+        ".shared .align 4 .u32 count;\n"
+        "mov.u32 lane, %laneid;\n"
+        "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {a, _}, [lane+12];\n"
+        "st.shared.b32 [tile+-4], 0x1F;\n"
+        "mov.b64 wide, -1;\n"
+        "cvt.rn.f16x2.f32 pair, 1.5, 0f00000000;\n");
+  CHECK(print(program, program.statements[2]) == "st.shared.b32 [tile+-4], 0x1F;");
+}
+
+TEST_CASE("print: what is hard to print comes back") {
+  check_round_trip(".target sm_80\n");
+  check_round_trip(".shared .b16 tile[64][64]; load: ld.shared.b32 a, [tile]; mov.u32 b, a;", "sm_80");
+  CHECK(print(parse(".shared .b16 t[2][3];\nx: mov.u32 a, t;", "sm_80")).ends_with(".shared .align 2 .b16 t[2][3];\nx: mov.u32 a, t;\n"));
+  check_round_trip("mov.u32 a, b;", "sm_80");
+  check_round_trip(".version 6.5\n.target sm_75\nmov.u32 a, 1;", "sm_90a");  // sm_90a is younger than PTX 6.5
+  check_round_trip(".shared .b8 v[8]; mov.u32 a, v+2147483647+2147483647+2147483647; ld.shared.b32 b, [a+2147483647+2147483647];",
+                   "sm_90a");
+  check_round_trip(".shared .b8 v[8]; ld.shared.b32 a, [b+9223372036854775807]; ld.shared.b32 a, [b+-9223372036854775808];", "sm_90a");
+  check_round_trip(".shared .b8 v[8]; mov.u64 a, v+-2147483647+-2147483647; ld.shared.b32 b, [v+-2147483647+-9];", "sm_90a");
+}
+
+TEST_CASE("print: the programs of tests/programs come back") {
+  int programs = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(source_path("tests/programs"))) {
+    if (entry.path().extension() != ".ptx") continue;
+    std::ostringstream text;
+    text << std::ifstream(entry.path()).rdbuf();
+    check_round_trip(text.str());
+    ++programs;
+  }
+  CHECK(programs >= 12);
+}
+
+TEST_CASE("print: random programs over all forms and scalar instructions come back") {
+  std::mt19937 random(3);
+  for (int i = 0; i < 300; ++i) check_round_trip(random_program(random, 20, i % 2 == 0));
+}
+
+}  // namespace warpmat::print_test

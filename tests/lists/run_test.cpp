@@ -1,0 +1,304 @@
+#include <warpmat/program.h>
+
+#include "catch.h"
+
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace warpmat::run_test {
+namespace {
+
+std::string trap_message(Warp& warp) {
+  try {
+    run(warp);
+    return "no trap";
+  } catch (const Trap& trap) {
+    return trap.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("run: a new warp is zero but for its shared memory's size") {
+  const Program program = parse(".shared .b8 v[100]; .reg .b64 a;", "sm_80");
+  const Warp warp(program), padded(program, 4096), tight(program, 10);
+  CHECK(warp.reg("a") == Register{});
+  CHECK(warp.reg("a", 1) == Register{});
+  CHECK(warp.shared().size() == 100);
+  CHECK(padded.shared().size() == 4096);
+  CHECK(tight.shared().size() == 100);
+}
+
+TEST_CASE("run: shared memory may begin elsewhere than at 0; variables move with it, numbers do not") {
+  const Program program = parse(
+      ".shared .b32 v[4];\n"
+      "mov.u32 a, v;\n"
+      "mov.u64 w, v+8;\n"
+      "st.shared.b32 [v+4], 7;\n"
+      "ld.shared.b32 b, [a+4];\n"
+      "mov.u32 zero, 0;\n"
+      "ld.shared.b32 c, [zero];\n",
+      "sm_80");
+  Warp warp(program, 16, 1024);
+  CHECK(trap_message(warp) == "line 7: lane 0, shared address 0x0: the load of 4 bytes leaves the shared memory of 16 bytes from 0x400 on");
+  CHECK(warp.reg("a")[2] == 1024);
+  CHECK(warp.reg("w")[2] == 1032);
+  CHECK(warp.reg("b")[2] == 7);
+  CHECK(warp.shared().bytes()[4] == 7);
+  Warp at_zero(program, 16);
+  CHECK(trap_message(at_zero) == "no trap");
+}
+
+TEST_CASE("run: registers are asked for by name and word") {
+  const Program program = parse(".reg .b32 a; .reg .f64 w; .reg .b16 h;", "sm_80");
+  Warp warp(program);
+  warp.reg("w", 1)[3] = 5;
+  CHECK(std::as_const(warp).reg("w", 1)[3] == 5);
+  CHECK(warp.reg("w", 0)[3] == 0);
+  struct Case {
+    const char* name;
+    int word;
+    const char* message;
+  };
+  for (const Case& c : {Case{"b", 0, "the program has no register 'b'"}, Case{"", 0, "the program has no register ''"},
+                        Case{"a", 1, "register 'a' has 32 bits, no word 1"}, Case{"h", 1, "register 'h' has 16 bits, no word 1"},
+                        Case{"w", 2, "register 'w' has 64 bits, no word 2"}, Case{"w", -1, "register 'w' has 64 bits, no word -1"}}) {
+    INFO(c.name << " " << c.word);
+    CHECK_THROWS_WITH(warp.reg(c.name, c.word), c.message);
+    CHECK_THROWS_AS(warp.reg(c.name, c.word), std::invalid_argument);
+  }
+}
+
+TEST_CASE("run: a trap names its line; what stands before has happened, what stands behind has not") {
+  const Program program = parse(
+      "// a remark\n"
+      "mov.u32 a, 8;\n"
+      "mov.u32 before, 1;\n"
+      "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {r}, [a];\n"
+      "mov.u32 behind, 1;\n",
+      "sm_90a");
+  Warp warp(program, 1024);
+  warp.reg("r").fill(77);
+  CHECK(trap_message(warp) == "line 4: lane 0, shared address 0x8: the row must be 16-byte aligned");
+  CHECK(warp.reg("before")[0] == 1);
+  CHECK(warp.reg("r")[0] == 77);
+  CHECK(warp.reg("behind")[0] == 0);
+}
+
+TEST_CASE("run: ldmatrix and stmatrix trap where a used row leaves shared memory; unused addresses may be anything") {
+  const Program program = parse("stmatrix.sync.aligned.m8n8.x2.shared.b16 [a+16], {r, s};", "sm_90a");
+  Warp warp(program, 1024);
+  warp.reg("r").fill(0xffffffff);
+  for (std::size_t lane = 0; lane < 16; ++lane) warp.reg("a")[lane] = static_cast<std::uint32_t>(16 * lane);
+  for (std::size_t lane = 16; lane < warp_size; ++lane) warp.reg("a")[lane] = 0xdeadbeef;
+  warp.reg("a")[11] = 1008;
+  CHECK(trap_message(warp) == "line 1: lane 11, shared address 0x400: the row of 16 bytes leaves the shared memory of 1024 bytes");
+  for (const std::uint8_t byte : warp.shared().bytes()) REQUIRE(byte == 0);
+  warp.reg("a")[11] = 992;
+  CHECK(trap_message(warp) == "no trap");
+  CHECK(warp.shared().bytes()[16] == 0xff);
+}
+
+TEST_CASE("run: _ swallows a result, and nothing that is read changes") {
+  const Program program = parse(
+      ".shared .b32 v[4];\n"
+      "st.shared.v4.b32 [v], {1, 2, 3, 4};\n"
+      "ld.shared.v4.b32 {_, b, _, d}, [v];\n"
+      "ld.shared.v2.b64 {w, _}, [v];\n"
+      "mov.u32 lane, %laneid;\n"
+      "mov.u32 zero, 0;\n",
+      "sm_90a");
+  Warp warp(program);
+  for (int i = 0; i < 2; ++i) run(warp);
+  CHECK(warp.reg("b")[4] == 2);
+  CHECK(warp.reg("d")[4] == 4);
+  CHECK(warp.reg("w")[4] == 1);
+  CHECK(warp.reg("w", 1)[4] == 2);
+  CHECK(warp.reg("lane")[4] == 4);
+  CHECK(warp.reg("zero")[4] == 0);
+}
+
+TEST_CASE("run: mma takes numbers and %laneid beside registers") {
+  const Program program = parse(
+      ".reg .b32 r<4>; .reg .f32 d<4>, e<4>;\n"
+      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {r0, 0}, {r1}, {0f3F800000, 0f40000000, 0fBF800000, "
+      "0f00000000};\n"
+      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {_, e1, _, _}, {r0, %laneid}, {r1}, {d0, d1, d2, d3};\n",
+      "sm_80");
+  Warp warp(program);
+  run(warp);
+  CHECK(warp.reg("d0")[21] == 0x3f800000);
+  CHECK(warp.reg("d1")[21] == 0x40000000);
+  CHECK(warp.reg("d2")[21] == 0xbf800000);
+  CHECK(warp.reg("e1")[21] == 0x40000000);
+  CHECK(warp.reg("e0")[21] == 0);
+}
+
+TEST_CASE("run: a warp refers to its program, so that it cannot be made from one that goes at once") {
+  static_assert(std::is_constructible_v<Warp, Program&> && std::is_constructible_v<Warp, const Program&>);
+  static_assert(!std::is_constructible_v<Warp, Program> && !std::is_constructible_v<Warp, const Program>);
+  static_assert(!std::is_constructible_v<Warp, Program, std::size_t>);
+}
+
+TEST_CASE("run: what the ISA leaves undefined traps, or does what was measured, on both paths") {
+  const Program program = parse(
+      "mov.b32 one, 0x3c003c00; mov.b32 c, 0;\n"
+      "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {one, one, one, one}, {one, one, one, one}, {c, c, c, c}, c, "
+      "0;",
+      "sm_90");  // metadata of 0: both of two stored elements multiply the first element of B
+  for (const Path path : {Path::fast, Path::reference}) {
+    Warp trapping(program), executing(program);
+    CHECK_THROWS_AS(run(trapping, {.path = path}), Trap);
+    CHECK(trapping.reg("d0")[0] == 0);
+    run(executing, {.path = path, .undefined = Undefined::hardware});
+    CHECK(executing.reg("d0")[0] == 0x41800000);
+  }
+}
+
+TEST_CASE("run: the destination may be the source") {
+  const Program program = parse("movmatrix.sync.aligned.m8n8.trans.b16 a, a; movmatrix.sync.aligned.m8n8.trans.b16 a, a;", "sm_90a");
+  Warp warp(program);
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) warp.reg("a")[lane] = lane * 0x10001 + 1;
+  const Register before = warp.reg("a");
+  warp.execute(program.statements[0]);
+  CHECK(warp.reg("a") != before);
+  warp.execute(program.statements[1]);
+  CHECK(warp.reg("a") == before);
+}
+
+TEST_CASE("run: many threads run one program") {
+  const Program program = parse(
+      ".shared .b32 v[32]; mov.u32 l, %laneid; shl.b32 p, l, 2; add.u32 x, seed, l; st.shared.b32 [p], x; ld.shared.b32 y, [p];", "sm_80");
+  std::vector<int> wrong(8);
+  {
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < wrong.size(); ++t)
+      threads.emplace_back([&, t] {
+        Warp warp(program);
+        for (std::uint32_t seed = 0; seed < 200; ++seed) {
+          warp.reg("seed").fill(seed * 1000 + static_cast<std::uint32_t>(t));
+          run(warp);
+          for (std::uint32_t lane = 0; lane < warp_size; ++lane)
+            wrong[t] += warp.reg("y")[lane] != seed * 1000 + static_cast<std::uint32_t>(t) + lane;
+        }
+      });
+    for (std::thread& thread : threads) thread.join();
+  }
+  CHECK(wrong == std::vector<int>(8));
+}
+
+TEST_CASE("run: a guard says which lanes execute, which keep their registers and the memory's bytes") {
+  const Program program = parse(
+      ".shared .b32 v[32]; .reg .b32 lane, place, a, b, n; .reg .b64 w, x; .reg .pred p, q, even;\n"
+      "mov.u32 lane, %laneid; shl.b32 place, lane, 2; setp.lt.u32 p|q, lane, 5; and.b32 n, lane, 1; setp.eq.u32 even, n, 0;\n"
+      "mov.u32 a, 7; @p mov.u32 a, lane; @!p add.u32 b, a, 1; @p mul.wide.u32 w, lane, 4294967295; @q mov.u64 w, -2;\n"
+      "selp.b64 x, w, 9, !even; @even st.shared.b32 [v+1024], a;",
+      "sm_90");
+  Warp warp(program, 2048);
+  warp.reg("b").fill(50);
+  CHECK(trap_message(warp) == "no trap");
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
+    INFO(lane);
+    CHECK(warp.reg("p")[lane] == (lane < 5));
+    CHECK(warp.reg("q")[lane] == (lane >= 5));
+    CHECK(warp.reg("a")[lane] == (lane < 5 ? lane : 7));
+    CHECK(warp.reg("b")[lane] == (lane < 5 ? 50 : 8));
+    const std::uint64_t wide = lane < 5 ? std::uint64_t{lane} * 4294967295 : ~std::uint64_t{1};
+    CHECK((warp.reg("w")[lane] | std::uint64_t{warp.reg("w", 1)[lane]} << 32) == wide);
+    CHECK((warp.reg("x")[lane] | std::uint64_t{warp.reg("x", 1)[lane]} << 32) == (lane % 2 == 1 ? wide : 9));
+  }
+}
+
+TEST_CASE("run: lanes whose guard does not hold have no address") {
+  const Program program = parse(".reg .b32 a, b; .reg .pred p; @p ld.shared.b32 b, [a]; @!p st.shared.b32 [a], b;", "sm_90");
+  Warp warp(program, 64);
+  warp.reg("a").fill(0xffffffff);
+  warp.reg("p").fill(0);
+  for (std::size_t lane = 0; lane < warp_size; ++lane) warp.reg("a")[lane] = 4 * (lane % 16);
+  warp.reg("a")[9] = 64;
+  warp.reg("b")[3] = 77;
+  warp.reg("p")[9] = 1;
+  CHECK(trap_message(warp) == "line 1: lane 9, shared address 0x40: the load of 4 bytes leaves the shared memory of 64 bytes");
+  warp.reg("p").fill(0);
+  CHECK(trap_message(warp) == "line 1: lane 9, shared address 0x40: the store of 4 bytes leaves the shared memory of 64 bytes");
+  warp.reg("a")[9] = 0;
+  CHECK(trap_message(warp) == "no trap");
+}
+
+TEST_CASE("run: lanes exchange what they hold, and a carry goes from one statement to the next") {
+  const Program program = parse(
+      "mov.u32 lane, %laneid; shfl.sync.idx.b32 a|in, lane, 3, 0x1807, -1; setp.ge.u32 high, lane, 20;\n"
+      "vote.sync.ballot.b32 ballot, high, -1; redux.sync.add.u32 sum, lane, -1; activemask.b32 active; elect.sync _|first, -1;\n"
+      "add.cc.u32 low, all, all; addc.u32 carry, 0, 0; match.any.sync.b32 same, ballot, -1; @high activemask.b32 some;",
+      "sm_90");
+  Warp warp(program);
+  warp.reg("all").fill(0x80000001);
+  CHECK(trap_message(warp) == "no trap");
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
+    INFO(lane);
+    CHECK(warp.reg("a")[lane] == lane / 8 * 8 + 3);
+    CHECK(warp.reg("in")[lane] == 1);
+    CHECK(warp.reg("ballot")[lane] == 0xfff00000);
+    CHECK(warp.reg("sum")[lane] == 496);
+    CHECK(warp.reg("active")[lane] == 0xffffffff);
+    CHECK(warp.reg("first")[lane] == (lane == 0));
+    CHECK(warp.reg("low")[lane] == 2);
+    CHECK(warp.reg("carry")[lane] == 1);
+    CHECK(warp.reg("same")[lane] == 0xffffffff);
+    CHECK(warp.reg("some")[lane] == (lane >= 20 ? 0xfff00000 : 0));
+  }
+}
+
+TEST_CASE("run: lanes whose guard does not hold are not waited for by an exchange that names them; a shuffle reads 0 there") {
+  const Program program = parse(
+      ".reg .b32 a, b, c, d; .reg .pred p; mov.u32 a, 5; @p shfl.sync.idx.b32 b, a, 0, 31, -1; @p shfl.sync.idx.b32 c, a, 4, 31, -1;\n"
+      "@p vote.sync.ballot.b32 d, 1, -1; mov.u32 a, 6;",
+      "sm_90");
+  Warp warp(program);
+  warp.reg("p").fill(1);
+  warp.reg("p")[4] = 0;
+  warp.reg("c").fill(9);
+  CHECK(trap_message(warp) == "no trap");
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
+    INFO(lane);
+    CHECK(warp.reg("a")[lane] == 6);
+    CHECK(warp.reg("b")[lane] == (lane == 4 ? 0 : 5));
+    CHECK(warp.reg("c")[lane] == (lane == 4 ? 9 : 0));
+    CHECK(warp.reg("d")[lane] == (lane == 4 ? 0 : 0xffffffef));
+  }
+}
+
+TEST_CASE("run: lanes that an exchange waits for and that name others are a trap, which changes nothing") {
+  const Program program = parse(".reg .b32 a, b, m; mov.u32 a, 5; shfl.sync.idx.b32 b, a, 0, 31, m; mov.u32 a, 6;", "sm_90");
+  Warp warp(program);
+  warp.reg("m").fill(0xffffffff);
+  warp.reg("m")[4] = 0x10;
+  CHECK(trap_message(warp).starts_with("line 1: lane 0: shfl.sync.idx.b32 is executed by lanes 0xffffffef only; lanes 0x00000010"));
+  CHECK(warp.reg("a")[0] == 5);
+  CHECK(warp.reg("b")[0] == 0);
+  warp.reg("m")[4] = 0xffffffff;
+  CHECK(trap_message(warp) == "no trap");
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) CHECK(warp.reg("b")[lane] == 5);
+}
+
+TEST_CASE("run: a copy of a warp goes its own way") {
+  const Program program =
+      parse(".shared .b32 v; .reg .b32 a; .reg .b64 w; add.u32 a, a, 1; add.u64 w, w, 3; st.shared.b32 [v], a;", "sm_90");
+  Warp warp(program);
+  run(warp);
+  Warp copy = warp;
+  run(copy);
+  run(copy);
+  Warp moved = std::move(copy);
+  run(moved);
+  CHECK(warp.reg("a")[0] == 1);
+  CHECK(warp.shared().bytes()[0] == 1);
+  CHECK(moved.reg("a")[0] == 4);
+  CHECK(moved.reg("w")[0] == 12);
+  CHECK(moved.shared().bytes()[0] == 4);
+}
+
+}  // namespace warpmat::run_test

@@ -1,0 +1,546 @@
+#include <warpmat/program.h>
+
+#include "catch.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "gpu/cases/fuzz_program.h"
+
+namespace warpmat::scalar_test {
+namespace {
+
+using std::uint32_t;
+
+// ---- Arithmetic ---------------------------------------------------------------------------------------------------------------------
+
+using Lane = std::function<uint32_t(uint32_t, uint32_t, uint32_t)>;
+
+std::int32_t as_signed(uint32_t x) {
+  return std::bit_cast<std::int32_t>(x);
+}
+
+/// x / 2^n rounded down, with n at most 63: a right shift that copies the sign.
+uint32_t floor_divide(std::int64_t x, uint32_t n) {
+  const std::int64_t divisor = std::int64_t{1} << std::min(n, 40u);
+  std::int64_t quotient = x / divisor;
+  if (x % divisor < 0) --quotient;
+  return static_cast<uint32_t>(quotient);
+}
+
+uint32_t low_word(std::int64_t x) {
+  return static_cast<uint32_t>(x);
+}
+
+/// What the arithmetic instructions do in a lane, written with 64-bit and signed arithmetic where the library uses 32-bit unsigned.
+const std::map<std::string, Lane>& references() {
+  static const std::map<std::string, Lane> map = [] {
+    const Lane shift_left = [](uint32_t a, uint32_t b, uint32_t) {
+      return b >= 32 ? 0 : low_word(static_cast<std::int64_t>(std::uint64_t{a} << b));
+    };
+    const Lane shift_right = [](uint32_t a, uint32_t b, uint32_t) { return floor_divide(a, b); };
+    std::map<std::string, Lane> m{
+        {"and.b32", [](uint32_t a, uint32_t b, uint32_t) { return ~(~a | ~b); }},
+        {"or.b32", [](uint32_t a, uint32_t b, uint32_t) { return ~(~a & ~b); }},
+        {"xor.b32", [](uint32_t a, uint32_t b, uint32_t) { return (a | b) & ~(a & b); }},
+        {"not.b32", [](uint32_t a, uint32_t, uint32_t) { return 0xffffffff - a; }},
+        {"shl.b32", shift_left},
+        {"shr.b32", shift_right},
+        {"shr.u32", shift_right},
+        {"shr.s32", [](uint32_t a, uint32_t b, uint32_t) { return floor_divide(as_signed(a), b); }},
+        {"add.u32", [](uint32_t a, uint32_t b, uint32_t) { return low_word(std::int64_t{a} + b); }},
+        {"add.s32", [](uint32_t a, uint32_t b, uint32_t) { return low_word(std::int64_t{as_signed(a)} + as_signed(b)); }},
+        {"sub.u32", [](uint32_t a, uint32_t b, uint32_t) { return low_word(std::int64_t{a} - b); }},
+        {"sub.s32", [](uint32_t a, uint32_t b, uint32_t) { return low_word(std::int64_t{as_signed(a)} - as_signed(b)); }},
+        {"mul.lo.u32", [](uint32_t a, uint32_t b, uint32_t) { return static_cast<uint32_t>(std::uint64_t{a} * b); }},
+        {"mul.lo.s32", [](uint32_t a, uint32_t b, uint32_t) { return low_word(std::int64_t{as_signed(a)} * as_signed(b)); }},
+        {"mad.lo.u32", [](uint32_t a, uint32_t b, uint32_t c) { return static_cast<uint32_t>(std::uint64_t{a} * b + c); }},
+        {"mad.lo.s32",
+         [](uint32_t a, uint32_t b, uint32_t c) { return low_word(std::int64_t{as_signed(a)} * as_signed(b) + as_signed(c)); }},
+    };
+    return m;
+  }();
+  return map;
+}
+
+const uint32_t edges[] = {0, 1, 2, 15, 16, 30, 31, 32, 33, 63, 64, 0xff, 0x100, 0x7fffffff, 0x80000000, 0x80000001, 0xfffffffe, 0xffffffff};
+
+Register random_register(std::mt19937& random) {
+  Register r;
+  for (uint32_t& word : r) word = random() % 2 == 0 ? edges[random() % std::size(edges)] : static_cast<uint32_t>(random());
+  return r;
+}
+
+/// "add.u32 d, s0, s1;"
+std::string statement(const ScalarInstruction& instruction) {
+  std::string text = instruction.opcode + " d";
+  for (std::size_t i = 1; i < instruction.operands.size(); ++i) text += fmt::format(", s{}", i - 1);
+  return text + ";";
+}
+
+// ---- Conversion ---------------------------------------------------------------------------------------------------------------------
+
+/// A narrow float as a sorted list of all its finite values from 0 up, whose positions are its codes: nothing but ldexp.
+class NarrowFloat {
+ public:
+  NarrowFloat(int exponent_bits, int fraction_bits) {
+    const int bias = (1 << (exponent_bits - 1)) - 1;
+    for (int exponent = 0; exponent < (1 << exponent_bits) - 1; ++exponent)
+      for (int fraction = 0; fraction < 1 << fraction_bits; ++fraction)
+        values_.push_back(exponent == 0 ? std::ldexp(fraction, 1 - bias - fraction_bits)
+                                        : std::ldexp((1 << fraction_bits) + fraction, exponent - bias - fraction_bits));
+    values_.push_back(std::ldexp(1.0, (1 << exponent_bits) - 1 - bias));  // what infinity's code would be worth
+  }
+
+  /// The code of `x`, rounded to nearest, ties to the even code; 0x7FFF for a NaN.
+  uint32_t nearest(float x) const {
+    if (std::isnan(x)) return 0x7fff;
+    const uint32_t sign = std::signbit(x) ? 0x8000 : 0;
+    const double magnitude = std::fabs(static_cast<double>(x));
+    const auto above = std::lower_bound(values_.begin(), values_.end(), magnitude);
+    if (above == values_.end()) return sign | static_cast<uint32_t>(values_.size() - 1);
+    auto code = static_cast<uint32_t>(above - values_.begin());
+    if (*above != magnitude) {
+      const double up = *above - magnitude, down = magnitude - *(above - 1);
+      if (down < up || (down == up && code % 2 == 1)) --code;
+    }
+    return sign | code;
+  }
+
+  const std::vector<double>& values() const { return values_; }
+
+ private:
+  std::vector<double> values_;
+};
+
+/// Every finite value of `format`, the middle between neighbours, and the floats next to both, with both signs.
+std::vector<float> critical_values(const NarrowFloat& format) {
+  std::vector<float> out;
+  for (std::size_t i = 0; i + 1 < format.values().size(); ++i)
+    for (const double exact : {format.values()[i], (format.values()[i] + format.values()[i + 1]) / 2}) {
+      const float value = static_cast<float>(exact);
+      for (const float x : {value, std::nextafter(value, 0.0f), std::nextafter(value, std::numeric_limits<float>::infinity())}) {
+        out.push_back(x);
+        out.push_back(-x);
+      }
+    }
+  return out;
+}
+
+std::vector<float> special_values(std::mt19937& random) {
+  std::vector<float> out{std::numeric_limits<float>::infinity(),
+                         -std::numeric_limits<float>::infinity(),
+                         std::numeric_limits<float>::max(),
+                         std::numeric_limits<float>::denorm_min(),
+                         65504.0f,
+                         65519.996f,
+                         65520.0f};
+  for (const uint32_t nan : {0x7f800001u, 0x7fc00000u, 0x7fffffffu, 0xff800001u, 0xffc12345u}) out.push_back(std::bit_cast<float>(nan));
+  for (int i = 0; i < 20000; ++i) out.push_back(std::bit_cast<float>(static_cast<uint32_t>(random())));
+  return out;
+}
+
+/// Converts all of `values`, in both halves, and returns the number of wrong results.
+int wrong_conversions(const std::string& opcode, const NarrowFloat& format, const std::vector<float>& values) {
+  const Program program = parse(opcode + " d, s0, s1;", "sm_80");
+  Warp warp(program);
+  int wrong = 0;
+  for (std::size_t first = 0; first < values.size(); first += warp_size) {
+    const auto value = [&](std::size_t lane) { return values[(first + lane) % values.size()]; };
+    for (std::size_t lane = 0; lane < warp_size; ++lane) {
+      warp.reg("s0")[lane] = std::bit_cast<uint32_t>(value(lane));
+      warp.reg("s1")[lane] = std::bit_cast<uint32_t>(value(lane + 1));
+    }
+    run(warp);
+    for (std::size_t lane = 0; lane < warp_size; ++lane)
+      wrong += warp.reg("d")[lane] != (format.nearest(value(lane)) << 16 | format.nearest(value(lane + 1)));
+  }
+  return wrong;
+}
+
+// ---- Loads and stores ---------------------------------------------------------------------------------------------------------------
+
+constexpr std::size_t memory_bytes = 4096;
+
+std::size_t bytes_of(const ScalarInstruction& instruction) {
+  return static_cast<std::size_t>(instruction.access_bytes());
+}
+
+/// Register types that a load or store of `type` may have at its data.
+std::vector<std::string_view> data_registers(const DataType& type, const Accepts& accepted) {
+  std::vector<std::string_view> out;
+  for (const DataType& r : data_types())
+    if (r.is_register && accepts(accepted, r) && (type.type_class == DataType::Class::floating ? r.bits == type.bits : r.bits >= type.bits))
+      out.push_back(r.name);
+  return out;
+}
+
+/// "{d0, d1}" or "d0".
+std::string group(int count) {
+  std::string text = "d0";
+  for (int i = 1; i < count; ++i) text += fmt::format(", d{}", i);
+  return count == 1 ? text : "{" + text + "}";
+}
+
+std::string declarations(std::string_view type, int count) {
+  return fmt::format(".reg .{} d<{}>; .reg .b32 address;\n", type, count);
+}
+
+std::uint64_t read_register(const Warp& warp, const std::string& name, int bits, std::size_t lane) {
+  return warp.reg(name)[lane] | (bits == 64 ? std::uint64_t{warp.reg(name, 1)[lane]} << 32 : 0);
+}
+
+void fill(Warp& warp, std::mt19937& random) {
+  for (std::uint8_t& byte : warp.shared().bytes()) byte = static_cast<std::uint8_t>(random());
+  for (const NamedRegister& r : warp.program().registers)
+    for (int word = 0; word < (r.type->bits > 32 ? 2 : 1); ++word)
+      for (uint32_t& x : warp.reg(r.name, word)) x = r.type->bits == 16 ? random() & 0xffff : static_cast<uint32_t>(random());
+}
+
+void aim(Warp& warp, std::mt19937& random, std::size_t bytes) {
+  for (uint32_t& address : warp.reg("address")) address = static_cast<uint32_t>(random() % (memory_bytes / bytes) * bytes);
+}
+
+/// The value of `bytes` little-endian bytes from `address` on, extended by its sign or with zeros, in a register of `width` bits.
+std::uint64_t expected_load(const Warp& warp, std::size_t address, std::size_t bytes, bool is_signed, int width) {
+  std::int64_t value = 0;
+  std::memcpy(&value, warp.shared().bytes().data() + address, bytes);
+  if (is_signed && bytes < 8 && (value >> (8 * bytes - 1)) != 0) value -= std::int64_t{1} << (8 * bytes);
+  return width == 64 ? static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value) & ((std::uint64_t{1} << width) - 1);
+}
+
+/// Everything that a run can change.
+struct State {
+  std::vector<Register> registers;
+  std::vector<std::uint8_t> memory;
+  friend bool operator==(const State&, const State&) = default;
+};
+
+State state_of(const Warp& warp) {
+  State state;
+  for (const NamedRegister& r : warp.program().registers)
+    for (int word = 0; word < (r.type->bits > 32 ? 2 : 1); ++word) state.registers.push_back(warp.reg(r.name, word));
+  state.memory.assign(warp.shared().bytes().begin(), warp.shared().bytes().end());
+  return state;
+}
+
+std::vector<const ScalarInstruction*> instructions(ScalarOperation operation) {
+  std::vector<const ScalarInstruction*> out;
+  for (const ScalarInstruction& instruction : fuzzed_scalar_instructions())
+    if (instruction.operation == operation) out.push_back(&instruction);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("scalar: arithmetic agrees with plain 64-bit expressions in every lane") {
+  std::mt19937 random(6);
+  for (const ScalarInstruction* instruction : instructions(ScalarOperation::compute)) {
+    if (instruction->opcode.starts_with("cvt") || instruction->opcode.starts_with("mov")) continue;
+    INFO(instruction->opcode);
+    REQUIRE(references().contains(instruction->opcode));
+    const Lane& reference = references().at(instruction->opcode);
+    const Program program = parse(statement(*instruction), "sm_80");
+    Warp warp(program);
+    int wrong = 0;
+    for (int round = 0; round < 200; ++round) {
+      std::vector<Register> sources(3);
+      for (std::size_t i = 0; i + 1 < instruction->operands.size(); ++i)
+        warp.reg(fmt::format("s{}", i)) = sources[i] = random_register(random);
+      run(warp);
+      for (std::size_t lane = 0; lane < warp_size; ++lane)
+        wrong += warp.reg("d")[lane] != reference(sources[0][lane], sources[1][lane], sources[2][lane]);
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("scalar: shifts by more than 31 shift everything out, or copy the sign") {
+  const Program program = parse("shl.b32 l, a, n; shr.u32 u, a, n; shr.s32 s, a, n; shr.b32 b, a, n;", "sm_80");
+  Warp warp(program);
+  warp.reg("a").fill(0x80000001);
+  struct Case {
+    uint32_t n, left, right, right_signed;
+  };
+  for (const Case& c :
+       {Case{0, 0x80000001, 0x80000001, 0x80000001}, Case{1, 2, 0x40000000, 0xc0000000}, Case{31, 0x80000000, 1, 0xffffffff},
+        Case{32, 0, 0, 0xffffffff}, Case{33, 0, 0, 0xffffffff}, Case{0xffffffff, 0, 0, 0xffffffff}, Case{0x80000000, 0, 0, 0xffffffff}}) {
+    warp.reg("n").fill(c.n);
+    run(warp);
+    INFO(c.n);
+    CHECK(warp.reg("l")[7] == c.left);
+    CHECK(warp.reg("u")[7] == c.right);
+    CHECK(warp.reg("b")[7] == c.right);
+    CHECK(warp.reg("s")[7] == c.right_signed);
+  }
+}
+
+TEST_CASE("scalar: results may go to a register that is also a source") {
+  const Program program = parse("mad.lo.u32 a, a, a, a;", "sm_80");
+  Warp warp(program);
+  for (std::size_t lane = 0; lane < warp_size; ++lane) warp.reg("a")[lane] = static_cast<uint32_t>(lane);
+  run(warp);
+  for (uint32_t lane = 0; lane < warp_size; ++lane) CHECK(warp.reg("a")[lane] == lane * lane + lane);
+}
+
+TEST_CASE("scalar: cvt.rn.f16x2.f32 rounds every f16, every middle and their neighbours, and random floats, to nearest even") {
+  std::mt19937 random(7);
+  const NarrowFloat f16(5, 10);
+  CHECK(f16.nearest(65519.996f) == 0x7bff);
+  CHECK(f16.nearest(65520.0f) == 0x7c00);
+  CHECK(wrong_conversions("cvt.rn.f16x2.f32", f16, critical_values(f16)) == 0);
+  CHECK(wrong_conversions("cvt.rn.f16x2.f32", f16, special_values(random)) == 0);
+}
+
+TEST_CASE("scalar: cvt.rn.bf16x2.f32 rounds every bf16, every middle and their neighbours, and random floats, to nearest even") {
+  std::mt19937 random(8);
+  const NarrowFloat bf16(8, 7);
+  CHECK(wrong_conversions("cvt.rn.bf16x2.f32", bf16, critical_values(bf16)) == 0);
+  CHECK(wrong_conversions("cvt.rn.bf16x2.f32", bf16, special_values(random)) == 0);
+}
+
+#if defined(__FLT16_MANT_DIG__) && !defined(__clang__)
+TEST_CASE("scalar: cvt.rn.f16x2.f32 agrees with the compiler's _Float16") {
+  std::mt19937 random(9);
+  const Program program = parse("cvt.rn.f16x2.f32 d, s, s;", "sm_80");
+  Warp warp(program);
+  int wrong = 0;
+  for (const float value : special_values(random)) {
+    if (std::isnan(value)) continue;
+    warp.reg("s").fill(std::bit_cast<uint32_t>(value));
+    run(warp);
+    wrong += (warp.reg("d")[0] & 0xffff) != std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
+  }
+  CHECK(wrong == 0);
+}
+#endif
+
+TEST_CASE("scalar: cvt's first source goes to the upper half, and every NaN becomes 0x7FFF") {
+  const Program program =
+      parse("cvt.rn.f16x2.f32 a, 1.0, 2.0; cvt.rn.bf16x2.f32 b, 1.0, 2.0; cvt.rn.f16x2.f32 n, 0fFFC00001, 0f7F800001;", "sm_80");
+  Warp warp(program);
+  run(warp);
+  CHECK(warp.reg("a")[31] == 0x3c004000);
+  CHECK(warp.reg("b")[31] == 0x3f804000);
+  CHECK(warp.reg("n")[31] == 0x7fff7fff);
+}
+
+TEST_CASE("scalar: mov copies 16, 32 and 64 bits of registers and numbers") {
+  std::mt19937 random(10);
+  for (const ScalarInstruction* instruction : instructions(ScalarOperation::compute)) {
+    if (!instruction->opcode.starts_with("mov")) continue;
+    INFO(instruction->opcode);
+    const int bits = instruction->operands.front().type->bits;
+    const Program program = parse(fmt::format(".reg .b{} a, b; {} a, b;", bits, instruction->opcode), "sm_80");
+    Warp warp(program);
+    fill(warp, random);
+    const Register low = warp.reg("b");
+    run(warp);
+    CHECK(warp.reg("a") == low);
+    if (bits == 64) CHECK(warp.reg("a", 1) == warp.reg("b", 1));
+  }
+  const Program program =
+      parse("mov.u64 w, 0x123456789abcdef0; mov.s64 m, -2; mov.s32 i, -3; mov.b16 h, -1; mov.f64 d, -1.5; mov.f32 f, 0f3F800000;", "sm_80");
+  Warp warp(program);
+  run(warp);
+  CHECK(read_register(warp, "w", 64, 5) == 0x123456789abcdef0);
+  CHECK(read_register(warp, "m", 64, 5) == 0xfffffffffffffffe);
+  CHECK(warp.reg("i")[5] == 0xfffffffd);
+  CHECK(warp.reg("h")[5] == 0xffff);
+  CHECK(read_register(warp, "d", 64, 5) == std::bit_cast<std::uint64_t>(-1.5));
+  CHECK(warp.reg("f")[5] == 0x3f800000);
+}
+
+TEST_CASE("scalar: mov fetches %laneid and the addresses of variables") {
+  const Program program = parse(
+      ".shared .b8 pad[20]; .shared .align 16 .b32 v[8];\n"
+      "mov.u32 l, %laneid; mov.u32 a, v; mov.u32 b, v+12; mov.u32 c, v+-33; mov.u64 w, v+-33; mov.u32 p, pad;",
+      "sm_80");
+  Warp warp(program);
+  run(warp);
+  for (uint32_t lane = 0; lane < warp_size; ++lane) CHECK(warp.reg("l")[lane] == lane);
+  CHECK(warp.reg("a")[9] == 32);
+  CHECK(warp.reg("b")[9] == 44);
+  CHECK(warp.reg("c")[9] == 0xffffffff);
+  CHECK(read_register(warp, "w", 64, 9) == 0xffffffffffffffff);
+  CHECK(warp.reg("p")[9] == 0);
+}
+
+/// Calls `visit(instruction, type, width, program)` for every load or store of `operation` with every type of data register that it takes:
+/// the type in memory, the bits of a register, and a program of this one statement.
+template <typename Visit>
+void for_each_access(ScalarOperation operation, Visit visit) {
+  const bool load = operation == ScalarOperation::load;
+  for (const ScalarInstruction* instruction : instructions(operation)) {
+    const DataType& type = *instruction->data().type;
+    const int count = instruction->data().count;
+    const auto registers = data_registers(type, instruction->data().accepts);
+    REQUIRE_FALSE(registers.empty());
+    const std::string data = group(count), operands = load ? data + ", [address];" : "[address], " + data + ";";
+    for (const std::string_view register_type : registers) {
+      INFO(instruction->opcode << (load ? " into ." : " from .") << register_type);
+      const Program program = parse(declarations(register_type, count) + instruction->opcode + " " + operands, "sm_80");
+      visit(*instruction, type, find_data_type(register_type)->bits, program);
+    }
+  }
+}
+
+TEST_CASE("scalar: ld.shared of every type and vector, into every register type, extends as its type says") {
+  std::mt19937 random(11);
+  for_each_access(
+      ScalarOperation::load, [&](const ScalarInstruction& instruction, const DataType& type, int width, const Program& program) {
+        const std::size_t bytes = bytes_of(instruction), element = static_cast<std::size_t>(type.bits) / 8;
+        const bool is_signed = type.name.starts_with("s");
+        Warp warp(program, memory_bytes);
+        int wrong = 0;
+        for (int round = 0; round < 10; ++round) {
+          fill(warp, random);
+          aim(warp, random, bytes);
+          run(warp);
+          for (int i = 0; i < instruction.data().count; ++i)
+            for (std::size_t lane = 0; lane < warp_size; ++lane) {
+              const std::size_t address = warp.reg("address")[lane] + static_cast<std::size_t>(i) * element;
+              wrong += read_register(warp, fmt::format("d{}", i), width, lane) != expected_load(warp, address, element, is_signed, width);
+            }
+        }
+        CHECK(wrong == 0);
+      });
+}
+
+TEST_CASE(
+    "scalar: st.shared of every type and vector, from every register type, writes its low bytes and nothing else; the last lane wins") {
+  std::mt19937 random(12);
+  for_each_access(
+      ScalarOperation::store, [&](const ScalarInstruction& instruction, const DataType& type, int width, const Program& program) {
+        const std::size_t bytes = bytes_of(instruction), element = static_cast<std::size_t>(type.bits) / 8;
+        Warp warp(program, memory_bytes);
+        for (int round = 0; round < 10; ++round) {
+          fill(warp, random);
+          aim(warp, random, bytes);
+          if (round == 0) warp.reg("address").fill(static_cast<uint32_t>(bytes));  // all to one place
+          State expected = state_of(warp);
+          for (std::size_t lane = 0; lane < warp_size; ++lane)
+            for (int i = 0; i < instruction.data().count; ++i) {
+              const std::uint64_t value = read_register(warp, fmt::format("d{}", i), width, lane);
+              std::memcpy(expected.memory.data() + warp.reg("address")[lane] + static_cast<std::size_t>(i) * element, &value, element);
+            }
+          run(warp);
+          REQUIRE(state_of(warp) == expected);
+        }
+      });
+}
+
+TEST_CASE("scalar: a misaligned or outlying ld or st traps, names lane and address, and changes nothing") {
+  std::mt19937 random(13);
+  for (const ScalarOperation operation : {ScalarOperation::load, ScalarOperation::store})
+    for (const ScalarInstruction* instruction : instructions(operation)) {
+      const bool load = operation == ScalarOperation::load;
+      const DataType& type = *instruction->data().type;
+      const std::size_t bytes = bytes_of(*instruction);
+      const std::string data = group(instruction->data().count);
+      const Program program = parse(declarations(fmt::format("b{}", std::max(type.bits, 16)), instruction->data().count) +
+                                        instruction->opcode + " " + (load ? data + ", [address];" : "[address], " + data + ";"),
+                                    "sm_80");
+      struct Case {
+        std::size_t address;
+        std::string reason;
+      };
+      const char* const what = load ? "load" : "store";
+      std::vector<Case> cases;
+      for (const std::size_t address : {memory_bytes, std::size_t{0x80000000}, std::size_t{0x100000000} - bytes})
+        cases.push_back({address, fmt::format("the {} of {} bytes leaves the shared memory of {} bytes", what, bytes, memory_bytes)});
+      for (std::size_t address = 1; address < bytes; ++address)
+        cases.push_back({address, fmt::format("the {} must be {}-byte aligned", what, bytes)});
+      for (const Case& c : cases) {
+        INFO(instruction->opcode << " at " << c.address);
+        Warp warp(program, memory_bytes);
+        fill(warp, random);
+        aim(warp, random, bytes);
+        warp.reg("address")[17] = static_cast<uint32_t>(c.address);
+        const State before = state_of(warp);
+        try {
+          warp.execute(program.statements[0]);
+          FAIL_CHECK("no trap");
+        } catch (const Trap& trap) {
+          CHECK(trap.lane == 17);
+          CHECK(trap.address == c.address);
+          CHECK(trap.reason == c.reason);
+        }
+        CHECK(state_of(warp) == before);
+      }
+    }
+}
+
+TEST_CASE("scalar: addresses add modulo 2^32 in 32-bit registers and modulo 2^64 in 64-bit ones") {
+  const Program program =
+      parse(".shared .b32 v[8]; .reg .b32 a, x; .reg .b64 w; st.shared.b32 [v+8], 7; ld.shared.b32 x, [a+24];", "sm_80");
+  Warp warp(program);
+  warp.reg("a").fill(static_cast<uint32_t>(-16));
+  run(warp);
+  CHECK(warp.reg("x")[3] == 7);
+
+  const Program wide = parse(".shared .b32 v[8]; .reg .b64 w; .reg .b32 x; st.shared.b32 [v+8], 7; ld.shared.b32 x, [w+24];", "sm_80");
+  Warp wide_warp(wide);
+  wide_warp.reg("w").fill(static_cast<uint32_t>(-16));
+  CHECK_THROWS_AS(run(wide_warp), Trap);  // 0xfffffff0 + 24 is no shared address
+  wide_warp.reg("w", 1).fill(0xffffffff);
+  run(wide_warp);
+  CHECK(wide_warp.reg("x")[3] == 7);
+}
+
+TEST_CASE("scalar: results that are narrower than their register fill it as their type says, wide ones take both words") {
+  const Program program = parse(
+      ".reg .b16 h; .reg .b32 r, n, m; .reg .b64 w, v, q; .reg .f32 f;\n"
+      "cvt.s8.s32 h, r; cvt.s8.s32 n, r; cvt.u8.s32 m, r; cvt.s8.s32 w, r; cvt.u16.u64 v, w;\n"
+      "mad.wide.s32 q, r, 3, w; fma.rn.f32 f, 1.5, 2.0, 0f3F800000;",
+      "sm_80");
+  Warp warp(program);
+  warp.reg("r").fill(0x12345680);
+  run(warp);
+  CHECK(warp.reg("h")[3] == 0xff80);
+  CHECK(warp.reg("n")[3] == 0xffffff80);
+  CHECK(warp.reg("m")[3] == 0x80);
+  CHECK(read_register(warp, "w", 64, 3) == 0xffffffffffffff80);
+  CHECK(read_register(warp, "v", 64, 3) == 0xff80);
+  CHECK(read_register(warp, "q", 64, 3) == 0x12345680ull * 3 + 0xffffffffffffff80);
+  CHECK(warp.reg("f")[3] == std::bit_cast<uint32_t>(4.0f));
+}
+
+TEST_CASE("scalar: without declarations the registers of conversions have the width that their types need") {
+  const Program program =
+      parse("cvt.rn.satfinite.e4m3x2.f32 pair, a, b; cvt.f32.f16 c, half; cvt.u8.u32 d, e; cvt.rn.f16x2.e4m3x2 x, pair;", "sm_90");
+  for (const auto& [name, type] :
+       {std::pair{"pair", "b16"}, {"a", "b32"}, {"c", "b32"}, {"half", "b16"}, {"d", "b32"}, {"e", "b32"}, {"x", "b32"}}) {
+    INFO(name);
+    REQUIRE(program.find_register(name) != nullptr);
+    CHECK(program.find_register(name)->type->name == type);
+  }
+}
+
+TEST_CASE("scalar: bar.warp.sync wants all lanes") {
+  const Program all = parse("bar.warp.sync 0xffffffff; bar.warp.sync -1; bar.warp.sync mask;", "sm_80");
+  Warp warp(all);
+  warp.reg("mask").fill(0xffffffff);
+  CHECK_NOTHROW(run(warp));
+  warp.reg("mask")[6] = 0xff;
+  try {
+    run(warp);
+    FAIL("no trap");
+  } catch (const Trap& trap) {
+    CHECK(trap.lane == 6);
+    CHECK_FALSE(trap.address.has_value());
+    CHECK(trap.reason == "bar.warp.sync with mask 0xff: all 32 lanes run together, so the mask must be 0xffffffff");
+  }
+}
+
+}  // namespace warpmat::scalar_test
