@@ -8,6 +8,10 @@
 #include <utility>
 #include <vector>
 
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
 #include "c/calls.h"
 #include "catch.h"
 
@@ -16,6 +20,7 @@ namespace warpmat::thread_major_test {
 namespace {
 
 constexpr std::size_t count = 2;  // warps
+constexpr warpmat_memory no_memory{};
 
 /// The registers of some warps, an array for each thread: word i of an operand is in the register that numbers(operand)[i] says, a drawn
 /// one, or side by side.
@@ -43,6 +48,16 @@ class ThreadFile {
     }
     return out;
   }
+
+  /// Makes D consecutive registers from `shift` behind C's first on, so that it shares some with C, A or B.
+  void move_d(int shift) {
+    std::vector<std::uint16_t>& d = numbers(form_.operand(OperandName::d));
+    const int last = static_cast<int>(thread_words_ - d.size());
+    const int first = std::clamp(numbers(form_.operand(OperandName::c)).front() + shift, 0, last);
+    std::iota(d.begin(), d.end(), static_cast<std::uint16_t>(first));
+  }
+
+  const std::vector<std::uint32_t>& words() const { return words_; }
 
   /// Words that are not those of `warps`, and registers without a name that have changed.
   std::size_t differences(WarpArrays& warps) {
@@ -109,6 +124,66 @@ TEST_CASE("C: thread-major registers give the bits of register-major ones, for e
         check_thread_major(form, target_with(form), WarpArrays(form, count, std::nullopt, static_cast<unsigned>(random())), drawn, flags,
                            random);
 }
+
+TEST_CASE("C: D may be registers of the sources, thread-major: every product has the bits of the reference") {
+  std::mt19937_64 random(95);
+  std::size_t compared = 0;
+  for (const Form& form : forms())
+    for (const char* const name : {"sm_75", "sm_80", "sm_90a", "sm_120a"}) {
+      if (!multiplies(form.mnemonic) || unavailable(form, target(name))) continue;
+      const warpmat_instruction* const instruction = found(form.opcode.c_str(), name);
+      WarpArrays warps(form, count, std::nullopt, static_cast<unsigned>(random()));
+      for (const bool drawn : {false, true})
+        for (const int shift : {-3, -1, 0, 1, 2}) {
+          ThreadFile fast(form, warps, drawn, random);
+          fast.move_d(shift);
+          ThreadFile reference = fast;
+          auto error = sized<warpmat_error>();
+          const auto execute = [&](ThreadFile& threads, unsigned flags) {
+            const std::vector<warpmat_registers> registers = threads.registers();
+            warpmat_call call = call_of(registers, no_memory);
+            call.flags = flags;
+            return warpmat_execute(instruction, &call, count, &error);
+          };
+          CAPTURE(form.opcode, name, drawn, shift, error.message);
+          REQUIRE(execute(fast, 0) == WARPMAT_OK);
+          REQUIRE(execute(reference, WARPMAT_REFERENCE_PATH) == WARPMAT_OK);
+          CHECK(fast.words() == reference.words());
+          ++compared;
+        }
+    }
+  CHECK(compared > 10000);
+}
+
+#if defined(__SSE2__)
+TEST_CASE("C: a call on thread-major registers neither depends on the host's rounding, flushing and traps nor changes them") {
+  constexpr unsigned usual = 0x1f80, up_and_flushing_with_flags = 0x5f80 | 0x8040 | 0x21, toward_zero = 0x7f80, all_trap = 0x0000;
+  std::mt19937_64 random(96);
+  for (const Form& form : forms())
+    for (const char* const name : {"sm_75", "sm_80", "sm_90a", "sm_120a"}) {
+      if (!multiplies(form.mnemonic) || unavailable(form, target(name))) continue;
+      const warpmat_instruction* const instruction = found(form.opcode.c_str(), name);
+      WarpArrays warps(form, count, std::nullopt, static_cast<unsigned>(random()));
+      const ThreadFile before(form, warps, false, random);
+      std::vector<std::uint32_t> expected;
+      for (const unsigned control : {usual, up_and_flushing_with_flags, toward_zero, all_trap}) {
+        ThreadFile threads = before;
+        const std::vector<warpmat_registers> registers = threads.registers();
+        const warpmat_call call = call_of(registers, no_memory);
+        const unsigned own = _mm_getcsr();
+        _mm_setcsr(control);
+        const warpmat_status status = warpmat_execute(instruction, &call, count, nullptr);
+        const unsigned after = _mm_getcsr();
+        _mm_setcsr(own);
+        CAPTURE(form.opcode, name, control);
+        CHECK(status == WARPMAT_OK);
+        CHECK(after == control);
+        if (control == usual) expected = threads.words();
+        CHECK(threads.words() == expected);
+      }
+    }
+}
+#endif
 
 TEST_CASE("C: what kernels decline is executed from thread-major registers too: metadata that the ISA does not define") {
   std::mt19937_64 random(94);

@@ -5,6 +5,7 @@
 #include <warpmat/c/accesses.h>
 #include <warpmat/c/entry.h>
 #include <warpmat/c/instruction.h>
+#include <warpmat/execute/staged_product.h>
 #include <warpmat/execute/staged_warp.h>
 #include <warpmat/instruction.h>
 #include <warpmat/text.h>
@@ -116,6 +117,19 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
   return WARPMAT_OK;
 }
 
+/// Runs a product on registers that lie in any way, one warp after another, as far as its kernel supports it. Returns the number of warps
+/// done; none if an operand's description is wrong, which execute_staged then reports.
+[[gnu::noinline]] std::size_t multiply_directly(const warpmat_instruction& handle, const warpmat_call& call, std::size_t warps) {
+  StagedProduct staged(*handle.product, handle.instruction.lowering().semantics == Semantics::split_dot);
+  const auto place = [given = call.operands](std::size_t i, const OperandWords& operand, BatchDestination& registers) {
+    if (problem(operand, given[i], operand.words) != nullptr) [[unlikely]]
+      return false;
+    registers = places(given[i]);
+    return true;
+  };
+  return staged.add(handle.operands, place) ? staged.execute(warps) : 0;
+}
+
 /// Runs ldmatrix and stmatrix directly on the caller's registers, as far as kernels support it. Returns the number of warps done.
 std::size_t move_directly(const warpmat_instruction& handle, const warpmat_call& call, const BatchMemory& memory, std::size_t warps,
                           const ExecutionOptions& options) {
@@ -127,12 +141,20 @@ std::size_t move_directly(const warpmat_instruction& handle, const warpmat_call&
 
 constexpr unsigned known_flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_WIDE_ADDRESSES;
 
-/// WARPMAT_OK unless the call has unknown flags or too few operands.
-warpmat_status check_call(const warpmat_instruction& handle, const warpmat_call& call, warpmat_error* error) {
+std::size_t given_operands(const warpmat_call& call) {
+  return call.operands == nullptr ? 0 : call.operand_count;
+}
+
+[[gnu::cold, gnu::noinline]] warpmat_status bad_call(const warpmat_instruction& handle, const warpmat_call& call, warpmat_error* error) {
   const Form& form = handle.instruction.form();
   if ((call.flags & ~known_flags) != 0) return bad(error, form, format_text("flags {:#x} are not known", call.flags & ~known_flags));
-  const std::size_t count = handle.operands.size(), given = call.operands == nullptr ? 0 : call.operand_count;
-  return given < count ? bad(error, form, format_text("{} operands are needed; {} given", count, given)) : WARPMAT_OK;
+  return bad(error, form, format_text("{} operands are needed; {} given", handle.operands.size(), given_operands(call)));
+}
+
+/// WARPMAT_OK unless the call has unknown flags or too few operands.
+warpmat_status check_call(const warpmat_instruction& handle, const warpmat_call& call, warpmat_error* error) {
+  const bool good = (call.flags & ~known_flags) == 0 && given_operands(call) >= handle.operands.size();
+  return good ? WARPMAT_OK : bad_call(handle, call, error);
 }
 
 warpmat_status list_accesses(const warpmat_instruction& handle, const warpmat_call& call, std::size_t warp,
@@ -160,7 +182,10 @@ warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& ca
   const ExecutionOptions options{(call.flags & WARPMAT_REFERENCE_PATH) != 0 ? Path::reference : Path::fast,
                                  (call.flags & WARPMAT_UNDEFINED_AS_HARDWARE) != 0 ? Undefined::hardware : Undefined::trap};
   const bool plain = is_register_major(handle, call);
-  if (!plain && !handle.addresses_memory) return execute_staged(handle, call, {}, 0, warps, options, error);
+  if (!plain && !handle.addresses_memory) {
+    const std::size_t done = handle.product != nullptr && options.path == Path::fast ? multiply_directly(handle, call, warps) : 0;
+    return done == warps ? WARPMAT_OK : execute_staged(handle, call, {}, done, warps, options, error);
+  }
   for (std::size_t i = 0; i < count; ++i)
     if (const char* const what = problem_in_call(handle.operands[i], call.operands[i], has_wide_addresses(call)))
       return bad_operand(error, form, handle.operands[i].name, what);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include <warpmat/forms.h>
+#include <warpmat/execute/staged_product.h>
 #include <warpmat/numeric/persistent.h>
 #include <warpmat/tables/sass.h>
 
@@ -12,6 +13,7 @@ warpmat_instruction::warpmat_instruction(const warpmat::Form& form, const warpma
       operands(warpmat::operand_words(instruction.form())),
       addresses_memory(instruction.form().find_operand(warpmat::OperandName::p) != nullptr),
       takes_quads(warpmat::takes_quads(instruction)),
+      product(warpmat::find_product(instruction)),
       moves(warpmat::find_moves(instruction)),
       sass(sass_name(instruction.form(), instruction.lowering())),
       machine(sass ? *sass : machine_name(instruction.form(), instruction.lowering())),

@@ -7,6 +7,7 @@
 
 #include <warpmat/execute/fast/thread_moves.h>
 #include <warpmat/execute/operands/row_addresses.h>
+#include <warpmat/execute/staged_product.h>
 #include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
@@ -22,7 +23,10 @@ SharedMemory memory_of(const BatchMemory& batch, std::size_t warp) {
 bool share_a_word(const std::uint32_t* a, std::ptrdiff_t a_stride, const std::uint32_t* b, std::ptrdiff_t b_stride) {
   const auto distance = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) /
                         static_cast<std::ptrdiff_t>(sizeof(std::uint32_t));
-  if (a_stride == b_stride && a_stride != 0) return distance % a_stride == 0 && std::abs(distance / a_stride) < warp_size;
+  if (a_stride == b_stride && a_stride != 0) {
+    if (distance != 0 && std::abs(distance) < std::abs(a_stride)) return false;  // registers of one thread; a division takes longer
+    return distance % a_stride == 0 && std::abs(distance / a_stride) < warp_size;
+  }
   for (int i = 0; i < warp_size; ++i)
     for (int j = 0; j < warp_size; ++j)
       if (distance + i * a_stride == j * b_stride) return true;
@@ -39,6 +43,13 @@ const MovePlan* find_moves(const Instruction& instruction) {
 bool takes_quads(const Instruction& instruction) {
   const FastPath* const fast = find_fast_path(instruction.form(), instruction.lowering());
   return fast != nullptr && fast->takes_quads();
+}
+
+const FastPath* find_product(const Instruction& instruction) {
+  const Form& form = instruction.form();
+  if (form.mnemonic != Mnemonic::mma) return nullptr;
+  constexpr OperandName order[] = {OperandName::d, OperandName::a, OperandName::b, OperandName::c};
+  return std::ranges::equal(form.operands, order, {}, &Operand::name) ? find_fast_path(form, instruction.lowering()) : nullptr;
 }
 
 std::size_t move_by_threads(const MovePlan& plan, const BatchDestination& r, const BatchDestination& p, const BatchMemory& memory,
@@ -183,10 +194,10 @@ void StagedWarp::access(int lane, std::uint64_t address, std::uint8_t* own, std:
 
 // ---- Sequences that read C after they have written D ----------------------------------------------------------------------------------
 
-bool StagedWarp::c_overlaps_earlier_d() const {
-  for (int i = 1; i < destination_.count; ++i)
+bool overlaps_earlier(const LaneRegisters& c, const LaneRegisters& d) {
+  for (int i = 1; i < d.count; ++i)
     for (int j = 0; j < i; ++j)
-      if (share_a_word(c_->word(i), c_->lane_stride, destination_.word(j), destination_.lane_stride)) return true;
+      if (share_a_word(c.word(i), c.lane_stride, d.word(j), d.lane_stride)) return true;
   return false;
 }
 

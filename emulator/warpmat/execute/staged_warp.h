@@ -33,6 +33,9 @@ bool takes_quads(const Instruction& instruction);
 std::size_t move_by_threads(const MovePlan& plan, const BatchDestination& r, const BatchDestination& p, const BatchMemory& memory,
                             std::size_t warps);
 
+/// Whether a register of C shares a word with an earlier one of D (execute_split_dot).
+bool overlaps_earlier(const LaneRegisters& c, const LaneRegisters& d);
+
 /// Executes the warps of a batch in order, in registers and rows of memory of its own. Sources are copied in before an instruction
 /// executes, results copied back after it. So all sources are read before any result is written. Registers of wmma.mma that are registers
 /// of D too have one copy: its second half reads what the first wrote (docs/numerics.md).
@@ -105,8 +108,7 @@ class StagedWarp {
   /// Copies results back, to memory too. Throws OperandTrap if the memory refuses a row.
   void write();
 
-  /// Whether a register of C shares a word with an earlier one of D (execute_split_dot).
-  bool c_overlaps_earlier_d() const;
+  bool c_overlaps_earlier_d() const { return overlaps_earlier(*c_, destination_); }
   int destination_words() const { return destination_.count; }
   /// Copies C again, with its current value.
   void read_c();

@@ -79,7 +79,7 @@ struct FloatControl {
 };
 
 /// Sets the CPU's rounding and subnormal handling for a kernel. On destruction restores the caller's, and the caller's sticky exception
-/// flags. It writes a word only if it differs: reading is cheap, writing is not.
+/// flags. It writes a word only if it differs, and does not read what it knows to differ: both wait for other instructions.
 ///
 /// Arithmetic inside the scope stays there if its operands come from memory and its results go to memory: the compiler moves neither loads
 /// nor stores across the ends. Arithmetic on variables may move.
@@ -91,12 +91,13 @@ class RoundingMode : private FloatControl {
   /// if the exponent had no bound.
   explicit RoundingMode(Mode mode, bool flush = false) : before_(read()), status_(read_status()) {
     const auto wanted = static_cast<Word>(mode) | (flush ? flushing : Word{0});
-    if ((before_ & ~flags) != wanted) write(wanted);
+    differs_ = (before_ & ~flags) != wanted;
+    if (differs_) write(wanted);
     fence();
   }
   ~RoundingMode() {
     fence();
-    if (read() != before_) write(before_);
+    if (differs_ || read() != before_) write(before_);
     restore_status(status_);
   }
   RoundingMode(const RoundingMode&) = delete;
@@ -114,10 +115,31 @@ class RoundingMode : private FloatControl {
   static void fence() { asm volatile("" ::: "memory"); }
 
   Word before_;
+  bool differs_;  ///< what was wanted, from before_
   [[no_unique_address]] Status status_;
 };
 
-/// The same around many operations, of which some have a RoundingMode of their own: all sticky flags are set meanwhile, so that none of
+/// Another rounding inside the scope of a RoundingMode that does not flush: nothing is read, for which the CPU would wait for all
+/// arithmetic before.
+class InnerRoundingMode : private FloatControl {
+ public:
+  /// `outer` is that RoundingMode's.
+  InnerRoundingMode(Mode mode, Mode outer) : outer_(outer) { set(mode); }
+  ~InnerRoundingMode() { set(outer_); }
+  InnerRoundingMode(const InnerRoundingMode&) = delete;
+  InnerRoundingMode& operator=(const InnerRoundingMode&) = delete;
+
+ private:
+  static void set(Mode mode) {
+    asm volatile("" ::: "memory");
+    write(mode);
+    asm volatile("" ::: "memory");
+  }
+
+  Mode outer_;
+};
+
+/// A RoundingMode around many operations, of which some have one of their own: all sticky flags are set meanwhile, so that none of
 /// these has one to restore.
 class OuterRoundingMode : public RoundingMode {
  public:

@@ -23,9 +23,9 @@ inline bool overlap(const std::uint32_t* a, const std::uint32_t* b) {
   return (from < other ? other - from : from - other) < sizeof(std::uint32_t) * warp_size;
 }
 
-/// Operands of FloatPlan products in the order of AVX-512's kernels, for callers of one warp. They replace four registers of A, of C or of
-/// D by words [pair of registers][lane of the quad][row]. A pair has rows 0 to 7 in one register, 8 to 15 in the other. nullptr: the
-/// operand is in its registers.
+/// Operands of FloatPlan and IntegerPlan products of 16 rows in the order of AVX-512's kernels, for callers of one warp. They replace four
+/// registers of A, of C or of D by words [pair of registers][lane of the quad][row]. A pair has rows 0 to 7 in one register, 8 to 15 in the
+/// other. nullptr: the operand is in its registers.
 struct QuadWords {
   static constexpr std::size_t pair_words = 64, words = 2 * pair_words;
 
@@ -217,8 +217,8 @@ class FastPath {
 
   /// Whether the kernel supports QuadWords.
   bool takes_quads() const {
-    const FloatPlan* const plan = std::get_if<FloatPlan>(&plan_);
-    return plan != nullptr && !plan->split;
+    const IntegerPlan* const plan = std::get_if<IntegerPlan>(&plan_);
+    return plan != nullptr ? plan->rows == 16 : std::holds_alternative<FloatPlan>(plan_);
   }
 
   /// The plan of ldmatrix, stmatrix and movmatrix, else nullptr.

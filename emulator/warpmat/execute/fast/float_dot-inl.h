@@ -64,7 +64,7 @@ class FloatDot {
       hn::Store(widen(hn::Load(d, operands_.c()[column] + row)), F32(), c[column] + row);
     });
     {
-      const RoundingMode mode(RoundingMode::nearest);
+      const InnerRoundingMode mode(RoundingMode::nearest, RoundingMode::toward_zero);
       add_arrays(sums[0], c[0]);
     }
     const Word nan = hn::Set(d, plan_.f16_accumulator ? 0x7fffu : 0x7fffffffu);

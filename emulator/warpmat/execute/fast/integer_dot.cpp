@@ -39,7 +39,7 @@ class IntegerDot {
     read_a();
     read_b();
     for (int i = 0; i < 2; ++i)
-      for_each_row_vector(c(i, 0), c(i, 1), [&](int row, const Word* quads) HWY_ATTR {
+      for_each_row_vector(c(i, 0), c(i, 1), pair_of(warps_.quads.c, i), [&](int row, const Word* quads) HWY_ATTR {
         for (int t = 0; t < quad; ++t) hn::Store(result(2 * t + i, row, quads[t]), U32(), d_[2 * t + i] + row);
       });
     write();
@@ -87,10 +87,12 @@ class IntegerDot {
     const int registers_of_rows = plan_.rows == 16 ? 2 : 1;
     for (int b = 0; b < plan_.a_words / quad; ++b) {
       const int low = b * registers_of_rows;
-      for_each_row_vector(words(OperandName::a, low), words(OperandName::a, high(low, 1)), [&](int row, const Word* quads) HWY_ATTR {
-        for (int t = 0; t < quad; ++t)
-          for (int i = 0; i < planes; ++i) hn::Store(plane(quads[t], i, plan_.signed_a), U32(), a_[(b * quad + t) * planes + i] + row);
-      });
+      for_each_row_vector(words(OperandName::a, low), words(OperandName::a, high(low, 1)), pair_of(warps_.quads.a, b),
+                          [&](int row, const Word* quads) HWY_ATTR {
+                            for (int t = 0; t < quad; ++t)
+                              for (int i = 0; i < planes; ++i)
+                                hn::Store(plane(quads[t], i, plan_.signed_a), U32(), a_[(b * quad + t) * planes + i] + row);
+                          });
     }
   }
 
@@ -172,9 +174,10 @@ class IntegerDot {
   void write() const {
     for (int i = 0; i < 2; ++i) {
       HWY_ALIGN std::uint32_t copy[32];
-      store_row_vectors(destination(i), plan_.rows == 16 ? destination(2 + i) : copy, [&](int row, Word* quads) HWY_ATTR {
-        for (int t = 0; t < quad; ++t) quads[t] = hn::Load(U32(), d_[2 * t + i] + row);
-      });
+      store_row_vectors(destination(i), plan_.rows == 16 ? destination(2 + i) : copy, pair_of(warps_.quads.d, i),
+                        [&](int row, Word* quads) HWY_ATTR {
+                          for (int t = 0; t < quad; ++t) quads[t] = hn::Load(U32(), d_[2 * t + i] + row);
+                        });
     }
   }
 

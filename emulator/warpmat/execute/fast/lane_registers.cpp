@@ -96,22 +96,44 @@ HWY_INLINE void transpose_blocks(Word* rows) {
 
 #if HWY_TARGET <= HWY_AVX3
 
-/// Like load_every_fourth: masked loads of 128 bits to each place need no shuffle.
+// Inserting from memory and blending by constants need neither a shuffle nor a mask, of which there are few.
+
+/// Like load_every_fourth.
 HWY_INLINE Word load_four_words(const std::uint32_t* from, std::ptrdiff_t lane_stride) {
-  const auto piece = [&](int i) HWY_ATTR { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 4 * i * lane_stride)); };
+  const std::ptrdiff_t four = 4 * lane_stride, twelve = 3 * four;  // for the CPU's addressing modes
+  const auto piece = [&](std::ptrdiff_t at) HWY_ATTR { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at)); };
   __m512i pieces = _mm512_castsi128_si512(piece(0));
-  pieces = _mm512_mask_broadcast_i32x4(pieces, 0x00f0, piece(1));
-  pieces = _mm512_mask_broadcast_i32x4(pieces, 0x0f00, piece(2));
-  return Word{_mm512_mask_broadcast_i32x4(pieces, 0xf000, piece(3))};
+  pieces = _mm512_inserti32x4(pieces, piece(four), 1);
+  pieces = _mm512_inserti32x4(pieces, piece(2 * four), 2);
+  return Word{_mm512_inserti32x4(pieces, piece(twelve), 3)};
+}
+
+/// The two words of each of four lanes, adjacent.
+HWY_INLINE __m256i load_four_pairs(const std::uint32_t* from, std::ptrdiff_t lane_stride, std::ptrdiff_t three) {
+  const auto pair = [&](std::ptrdiff_t at) HWY_ATTR { return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from + at)); };
+  const __m256i low = _mm256_blend_epi32(_mm256_castsi128_si256(pair(0)), _mm256_broadcastq_epi64(pair(lane_stride)), 0x0c);
+  const __m256i high = _mm256_blend_epi32(_mm256_broadcastq_epi64(pair(2 * lane_stride)), _mm256_broadcastq_epi64(pair(three)), 0xc0);
+  return _mm256_blend_epi32(low, high, 0xf0);
 }
 
 /// The two words of each of eight lanes, adjacent.
 HWY_INLINE __m512i load_pairs(const std::uint32_t* from, std::ptrdiff_t lane_stride) {
-  const auto pair = [&](int lane) HWY_ATTR { return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from + lane * lane_stride)); };
-  __m512i pairs = _mm512_castsi128_si512(pair(0));
-  WARPMAT_UNROLL(8)
-  for (int lane = 1; lane < 8; ++lane) pairs = _mm512_mask_broadcastq_epi64(pairs, static_cast<__mmask8>(1u << lane), pair(lane));
-  return pairs;
+  const std::ptrdiff_t three = 3 * lane_stride;
+  const __m256i low = load_four_pairs(from, lane_stride, three), high = load_four_pairs(from + 4 * lane_stride, lane_stride, three);
+  return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+}
+
+/// One word of each of sixteen lanes.
+HWY_INLINE __m512i load_words(const std::uint32_t* from, std::ptrdiff_t lane_stride) {
+  const std::ptrdiff_t three = 3 * lane_stride;
+  const auto four = [&](const std::uint32_t* first) HWY_ATTR {
+    const auto word = [&](std::ptrdiff_t at) HWY_ATTR { return _mm_set1_epi32(static_cast<int>(first[at])); };
+    return _mm_blend_epi32(_mm_blend_epi32(word(0), word(lane_stride), 0x2), _mm_blend_epi32(word(2 * lane_stride), word(three), 0x8), 0xc);
+  };
+  const std::ptrdiff_t next = 4 * lane_stride;
+  const __m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(four(from)), four(from + next), 1),
+                high = _mm256_inserti128_si256(_mm256_castsi128_si256(four(from + 2 * next)), four(from + 3 * next), 1);
+  return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
 template <int words>
@@ -129,11 +151,7 @@ HWY_INLINE void gather_block(const std::uint32_t* from, std::ptrdiff_t lane_stri
       hn::Store(Word{_mm512_permutex2var_epi32(lower, first, upper)}, U32(), to[0].data() + lane);
       hn::Store(Word{_mm512_permutex2var_epi32(lower, second, upper)}, U32(), to[1].data() + lane);
     } else {
-      const auto word = [&](int i) HWY_ATTR { return _mm_cvtsi32_si128(static_cast<int>(from[i * lane_stride])); };
-      __m512i all = _mm512_castsi128_si512(word(0));
-      WARPMAT_UNROLL(16)
-      for (int i = 1; i < 16; ++i) all = _mm512_mask_broadcastd_epi32(all, static_cast<__mmask16>(1u << i), word(i));
-      hn::Store(Word{all}, U32(), to[0].data() + lane);
+      hn::Store(Word{load_words(from, lane_stride)}, U32(), to[0].data() + lane);
     }
   }
 }
@@ -241,8 +259,9 @@ HWY_INLINE void gather_quads(const LaneRegisters& r) {
   const std::uint32_t* from = r.word(0);
   const __m512i first = r.accumulator ? places_of_words(0, 2) : places_of_words(0, 1),
                 second = r.accumulator ? places_of_words(1, 3) : places_of_words(2, 3);
-  for (int t = 0; t < quad; ++t, from += r.lane_stride) {
-    const __m512i low = load_four_words(from, r.lane_stride).raw, high = load_four_words(from + 16 * r.lane_stride, r.lane_stride).raw;
+  const std::uint32_t* from_high = from + 16 * r.lane_stride;
+  for (int t = 0; t < quad; ++t, from += r.lane_stride, from_high += r.lane_stride) {
+    const __m512i low = load_four_words(from, r.lane_stride).raw, high = load_four_words(from_high, r.lane_stride).raw;
     hn::Store(Word{_mm512_permutex2var_epi32(low, first, high)}, U32(), r.quads + t * rows);
     hn::Store(Word{_mm512_permutex2var_epi32(low, second, high)}, U32(), r.quads + QuadWords::pair_words + t * rows);
   }
