@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/operand_trap.h>
@@ -20,11 +21,15 @@ std::uint32_t depth_bytes(const TensorProduct& product, OperandName operand) {
   return operand == OperandName::b && product.sparse() ? 64 : 32;
 }
 
-/// Of the words of an operand whose lines have `depth` bytes: the index of that with byte `byte` of K, of row or column `line`.
+/// Of the words of an operand whose lines have `depth` bytes: the first of eight lines, of the sixteen bytes of K from 16 * `chunk` on.
+std::size_t first_word(OperandName operand, std::size_t depth, std::size_t eight_lines, std::size_t chunk) {
+  const std::size_t a_register = eight_lines / 2 * 4 + chunk * 2 + eight_lines % 2;
+  return (operand == OperandName::b ? eight_lines * (depth / chunk_bytes) + chunk : a_register) * warp_size;
+}
+
+/// The index of the word with byte `byte` of K, of row or column `line`.
 std::size_t word_index(OperandName operand, std::size_t depth, std::size_t line, std::size_t byte) {
-  const std::size_t lane = line % 8 * 4 + byte % chunk_bytes / 4, part = byte / chunk_bytes;
-  if (operand == OperandName::b) return (line / tile_columns * (depth / chunk_bytes) + part) * warp_size + lane;
-  return (line / tile_rows * 4 + part * 2 + line / 8 % 2) * warp_size + lane;
+  return first_word(operand, depth, line / 8, byte / chunk_bytes) + line % 8 * 4 + byte % chunk_bytes / 4;
 }
 
 /// Lines of an operand that one block has.
@@ -75,26 +80,41 @@ class SharedReader {
                                                    : "a swizzle of 32-byte atoms, which only transposed matrices of 32-bit elements have"));
   }
 
+  /// Eight lines of a chunk are a register.
   void read_lines() {
-    for (std::uint32_t line = 0; line < lines_; ++line)
-      for (std::uint32_t byte = 0; byte < bytes_; byte += chunk_bytes) {
-        const std::uint8_t* const chunk = at(descriptor_.address(Major::k, first_line_ + line, byte));
-        std::uint32_t* const to = words_.data() + word_index(operand_, bytes_, line, byte);
-        if (containers_)
-          std::memcpy(to, unpacked(chunk, row(format_).bits).data(), chunk_bytes);
-        else
-          std::memcpy(to, chunk, chunk_bytes);
+    const int packed_bits = containers_ ? row(format_).bits : 0;
+    const TensorDescriptor descriptor = descriptor_;  // a copy, which words do not change
+    for (std::uint32_t eight = 0; eight < lines_ / 8; ++eight)
+      for (std::uint32_t chunk = 0; chunk < bytes_ / chunk_bytes; ++chunk) {
+        std::uint32_t* const to = words_.data() + first_word(operand_, bytes_, eight, chunk);
+        for (std::uint32_t i = 0; i < 8; ++i) {
+          const std::uint8_t* const from = at(descriptor.address(Major::k, first_line_ + eight * 8 + i, chunk * chunk_bytes));
+          if (packed_bits == 0)
+            std::memcpy(to + i * 4, from, chunk_bytes);
+          else
+            std::memcpy(to + i * 4, unpacked(from, packed_bits).data(), chunk_bytes);
+        }
       }
   }
 
-  /// A chunk has several rows or columns of one k. The lines begin within a chunk if the first is no multiple of its number.
   void read_transposed() {
-    const auto bytes = static_cast<std::uint32_t>(row(format_).bits) / 8, in_chunk = chunk_bytes / bytes;
+    switch (row(format_).bits) {
+      case 8: return read_transposed_elements<1>();
+      case 16: return read_transposed_elements<2>();
+      default: return read_transposed_elements<4>();
+    }
+  }
+
+  /// A chunk has several rows or columns of one k. The lines begin within a chunk if the first is no multiple of its number.
+  template <std::uint32_t bytes>
+  void read_transposed_elements() {
+    constexpr std::uint32_t in_chunk = chunk_bytes / bytes;
+    const TensorDescriptor descriptor = descriptor_;
     auto* const words = reinterpret_cast<std::uint8_t*>(words_.data());
     for (std::uint32_t k = 0; k < depth_; ++k)
       for (std::uint32_t line = 0; line < lines_;) {
         const std::uint32_t inside = (first_line_ + line) % in_chunk, count = std::min(in_chunk - inside, lines_ - line);
-        const std::uint8_t* const chunk = at(descriptor_.address(Major::mn, k, (first_line_ + line - inside) * bytes));
+        const std::uint8_t* const chunk = at(descriptor.address(Major::mn, k, (first_line_ + line - inside) * bytes));
         for (std::uint32_t i = 0; i < count; ++i)
           std::memcpy(words + 4 * word_index(operand_, bytes_, line + i, k * bytes) + k * bytes % 4, chunk + (inside + i) * bytes, bytes);
         line += count;
@@ -104,6 +124,10 @@ class SharedReader {
   const std::uint8_t* at(std::uint32_t address) const {
     const std::uint32_t offset = address - memory_.base();
     if (address >= memory_.base() && offset + chunk_bytes <= memory_.size()) return memory_.bytes().data() + offset;
+    leave(address);
+  }
+
+  [[noreturn]] void leave(std::uint32_t address) const {
     throw OperandTrap(
         OperandTrap::Kind::out_of_range, operand_, 0, address,
         format_text("the matrix that the descriptor of operand {} names leaves shared memory, which has {} bytes from {:#x} on "
@@ -141,36 +165,6 @@ std::uint32_t signs_of(const Form& tile) {
   return signs;
 }
 
-/// One element of D in a tile's registers: the word, and the bit from which on it lies.
-struct TileCell {
-  std::size_t word;
-  int bit;
-};
-
-TileCell d_cell(bool narrow, std::size_t tile, std::size_t tile_row, std::size_t column) {
-  const std::size_t lane = tile_row % 8 * 4 + column / 2;
-  if (narrow) return {(tile * 2 + tile_row / 8) * warp_size + lane, static_cast<int>(column % 2) * 16};
-  return {(tile * 4 + tile_row / 8 * 2 + column % 2) * warp_size + lane, 0};
-}
-
-/// Calls visit(cell, word of tensor memory) for the elements of D of 16 rows, but of lanes that are disabled.
-template <typename Visit>
-void for_each_d(const TensorProduct& product, int first_row, TensorMemory& memory, TensorCell at, const DisabledLanes& disabled,
-                Visit visit) {
-  const bool narrow = row(product.tile->format(OperandName::d)).bits == 16;
-  const DataPath& path = *product.path;
-  for (int part = 0; part < path.parts; ++part)
-    for (int r = 0; r < static_cast<int>(tile_rows); ++r) {
-      const int lane = at.lane + path.first_lane(part) + path.lane(first_row + r);
-      if ((disabled[static_cast<std::size_t>(lane / 32)] >> lane % 32 & 1) != 0) continue;
-      for (int i = 0; i < product.d_columns(); ++i) {
-        const int column = part * product.d_columns() + i;
-        visit(d_cell(narrow, static_cast<std::size_t>(column / 8), static_cast<std::size_t>(r), static_cast<std::size_t>(column % 8)),
-              memory.word(lane, at.column + i));
-      }
-    }
-}
-
 /// Bits of a number times 2^-exponent, toward zero where that is below the normal numbers.
 std::uint32_t scaled_down(std::uint32_t bits, Format format, int exponent) {
   const int fraction = format == Format::f16 ? 10 : 23, width = format == Format::f16 ? 16 : 32;
@@ -182,6 +176,66 @@ std::uint32_t scaled_down(std::uint32_t bits, Format format, int exponent) {
   const std::uint32_t significand = stored == 0 ? magnitude : (magnitude & ((1u << fraction) - 1)) | 1u << fraction;
   return sign | significand >> (exponent - std::max(stored, 1) + 1);
 }
+
+/// The registers of D of 16 rows, of a part's columns: those of tensor memory itself, or a copy where it must change before the product, or
+/// in some lanes alone.
+class SumsOfRows {
+ public:
+  /// D of the rows begins at `first`.
+  SumsOfRows(const TensorProduct& product, const ProductOperands& operands, TensorMemory& memory, TensorCell first,
+             const DisabledLanes& disabled)
+      : memory_(memory),
+        first_(first),
+        columns_(product.d_columns()),
+        format_(product.tile->format(OperandName::d)),
+        disabled_(disabled[static_cast<std::size_t>(first.lane / tensor_quarter)] >> first.lane % tensor_quarter) {
+    constexpr std::uint32_t of_rows = (1u << tile_rows) - 1;
+    const bool changes = operands.accumulates && operands.scale_d != 0;
+    if (!narrow() && !changes && (disabled_ & of_rows) == 0 && first.column % static_cast<int>(tile_columns) == 0) return;
+    copy_.resize(static_cast<std::size_t>(columns_) / tile_columns * tile_registers());
+    if (!operands.accumulates) return;
+    for_each([&](std::uint32_t& word, Register& copy, std::size_t place, int bit) {
+      copy[place] |= scaled_down(narrow() ? word & 0xffff : word, format_, operands.scale_d) << bit;
+    });
+  }
+
+  /// The registers of tile `tile`; those of the next tiles follow.
+  std::uint32_t* tile(std::size_t tile) {
+    if (copy_.empty()) return memory_.tile(first_.lane, first_.column + static_cast<int>(tile * tile_columns))->data();
+    return copy_[tile * tile_registers()].data();
+  }
+
+  /// Writes a copy back.
+  void store() {
+    if (copy_.empty()) return;
+    for_each([&](std::uint32_t& word, const Register& copy, std::size_t place, int bit) {
+      word = narrow() ? copy[place] >> bit & 0xffff : copy[place];
+    });
+  }
+
+ private:
+  bool narrow() const { return row(format_).bits == 16; }
+  std::size_t tile_registers() const { return narrow() ? 2 : 4; }
+
+  /// Calls visit(word of tensor memory, register, its lane, bit) for each element, but of disabled lanes.
+  template <typename Visit>
+  void for_each(Visit visit) {
+    for (std::size_t r = 0; r < tile_rows; ++r)
+      for (int i = 0; (disabled_ >> r & 1) == 0 && i < columns_; ++i) {
+        const auto column = static_cast<std::size_t>(i);
+        const std::size_t in_pair = column % 2, in_tile = narrow() ? r / 8 : r / 8 * 2 + in_pair;
+        visit(memory_.word(first_.lane + static_cast<int>(r), first_.column + i), copy_[column / tile_columns * tile_registers() + in_tile],
+              r % 8 * 4 + column % tile_columns / 2, narrow() ? static_cast<int>(in_pair) * 16 : 0);
+      }
+  }
+
+  TensorMemory& memory_;
+  TensorCell first_;
+  int columns_;
+  Format format_;
+  std::uint32_t disabled_;  ///< bit by row
+  std::vector<Register> copy_;
+};
 
 /// The metadata, with a defined code for groups whose code is 0 and whose stored elements are zeros: CUTLASS's compressor writes them for
 /// groups of zeros alone. Which elements of B they multiply then matters to infinities and NaN alone (assumed: the first two of the group).
@@ -356,37 +410,34 @@ void clear_columns(const TensorProduct& product, const ZeroColumns& columns, Pro
 void multiply(const TensorProduct& product, const ProductOperands& operands, TensorMemory& memory, TensorCell at,
               const DisabledLanes& disabled, const ExecutionOptions& options) {
   const Form& tile = *product.tile;
-  ProductWords a = operands.a;
+  const DataPath& path = *product.path;
+  const ProductWords* a = &operands.a;
+  ProductWords negated;
   if (product.negates_a != product.negates_b) {  // only products count, and their signs are exact
     const std::uint32_t signs = signs_of(tile);
-    for (std::uint32_t& word : a) word ^= signs;
+    std::ranges::transform(operands.a, std::back_inserter(negated), [&](std::uint32_t word) { return word ^ signs; });
+    a = &negated;
   }
   const bool scaled = tile.scale_vector != 0;  // then each tile has its own scale factors of B
-  const TileProducts products{tile, *product.lowering, find_fast_path(tile, *product.lowering), scaled ? 1 : product.column_tiles()};
-  const Format format = tile.format(OperandName::d);
-  const bool narrow = row(format).bits == 16;
-  ProductWords d(static_cast<std::size_t>(product.shape.n) * tile_rows / (narrow ? 2 : 1));
-  const std::size_t a_words = a.size() / static_cast<std::size_t>(product.row_tiles());
-  const std::size_t columns = static_cast<std::size_t>(product.column_tiles());
-  const std::size_t b_words = operands.b.size() / columns, d_words = d.size() / columns;
+  const std::size_t columns = static_cast<std::size_t>(product.d_columns()) / tile_columns;  // of tiles, in a part
+  const TileProducts products{tile, *product.lowering, find_fast_path(tile, *product.lowering), scaled ? 1 : static_cast<int>(columns)};
+  const std::size_t a_words = a->size() / static_cast<std::size_t>(product.row_tiles());
+  const std::size_t b_words = operands.b.size() / static_cast<std::size_t>(product.column_tiles());
   const ProductBytes metadata = defined_metadata(product, operands);
   OtherOperands others(product, operands, metadata);
   for (int i = 0; i < product.row_tiles(); ++i) {
     const int first_row = i * static_cast<int>(tile_rows);
-    std::ranges::fill(d, 0u);
-    if (operands.accumulates)
-      for_each_d(product, first_row, memory, at, disabled, [&](const TileCell& cell, std::uint32_t word) {
-        d[cell.word] |= scaled_down(narrow ? word & 0xffff : word, format, operands.scale_d) << cell.bit;
-      });
     others.set_rows(first_row);
-    const std::uint32_t* const of_a = a.data() + static_cast<std::size_t>(i) * a_words;
-    for (std::size_t first = 0; first < columns; first += static_cast<std::size_t>(products.count)) {
-      if (scaled) others.set_columns(static_cast<int>(first * tile_columns));
-      multiply_tiles(products, d.data() + first * d_words, of_a, operands.b.data() + first * b_words, others.arguments(),
-                     operands.accumulates, options);
+    for (int part = 0; part < path.parts; ++part) {
+      SumsOfRows sums(product, operands, memory, {at.lane + path.first_lane(part) + path.lane(first_row), at.column}, disabled);
+      for (std::size_t column = 0; column < columns; column += static_cast<std::size_t>(products.count)) {
+        const std::size_t number = static_cast<std::size_t>(part) * columns + column;
+        if (scaled) others.set_columns(static_cast<int>(number * tile_columns));
+        multiply_tiles(products, sums.tile(column), a->data() + static_cast<std::size_t>(i) * a_words,
+                       operands.b.data() + number * b_words, others.arguments(), operands.accumulates, options);
+      }
+      sums.store();
     }
-    for_each_d(product, first_row, memory, at, disabled,
-               [&](const TileCell& cell, std::uint32_t& word) { word = narrow ? d[cell.word] >> cell.bit & 0xffff : d[cell.word]; });
   }
 }
 

@@ -36,15 +36,6 @@ std::uint64_t field(std::uint64_t bits, int first, int count) {
 
 }  // namespace
 
-std::uint32_t TensorDescriptor::address(Major major, std::uint32_t line, std::uint32_t byte) const {
-  if (!wide_atoms) return matrix.address(major, line, byte);
-  constexpr std::uint32_t lines = 4, width = 128;
-  const std::uint32_t linear =
-      matrix.start + line / lines * matrix.stride + line % lines * width + byte / width * matrix.leading + byte % width;
-  const std::uint32_t pattern = (linear >> 7) - static_cast<std::uint32_t>(matrix.base_offset);
-  return linear ^ (pattern & (lines - 1)) << 5;
-}
-
 DecodedTensorDescriptor decode_tensor_descriptor(std::uint64_t bits) {
   for (const Fixed& fixed : fixed_fields)
     if (const std::uint64_t given = field(bits, fixed.first, fixed.bits); given != fixed.value)

@@ -18,7 +18,14 @@ struct TensorDescriptor {
   bool wide_atoms = false;
 
   /// The address of byte `byte` of line `line`, a multiple of 16 if `byte` is.
-  std::uint32_t address(Major major, std::uint32_t line, std::uint32_t byte) const;
+  std::uint32_t address(Major major, std::uint32_t line, std::uint32_t byte) const {
+    if (!wide_atoms) return matrix.address(major, line, byte);
+    constexpr std::uint32_t lines = 4, width = 128;
+    const std::uint32_t linear =
+        matrix.start + line / lines * matrix.stride + line % lines * width + byte / width * matrix.leading + byte % width;
+    const std::uint32_t pattern = (linear >> 7) - static_cast<std::uint32_t>(matrix.base_offset);
+    return linear ^ (pattern & (lines - 1)) << 5;
+  }
 };
 
 /// Decodes `bits`, or says which field is wrong and what would be right, as the end of a sentence.

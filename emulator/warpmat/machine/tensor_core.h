@@ -42,6 +42,14 @@ struct PendingTransfer {
   std::vector<Word> words;  ///< of a store
 };
 
+/// What work takes from shared memory, by block: A and B of a product, B its part of the columns; a copy's bytes.
+struct SharedOperands {
+  std::array<ProductWords, 2> a{}, b{};
+  std::array<ProductBytes, 2> bytes{};
+
+  friend bool operator==(const SharedOperands&, const SharedOperands&) = default;
+};
+
 /// A tcgen05.mma, .cp, .shift, or a .commit, which has arrivals. It happens when a thread waits for the commit. With .cta_group::2 it
 /// touches the same cells of both blocks of a pair; block 0 of `group` blocks is the even one.
 struct PendingTensorWork {
@@ -51,6 +59,7 @@ struct PendingTensorWork {
   int warp = 0, lane = 0;
   int group = 1;
   std::vector<TensorRegion> writes{}, reads{};  ///< in each block
+  SharedOperands shared{};                      ///< as they were at the statement
 
   // product
   TensorProduct product{};
@@ -58,7 +67,6 @@ struct PendingTensorWork {
   std::optional<TensorCell> a_place{};  ///< of A in tensor memory
   bool shifts_a = false;                ///< .ashift
   TensorDescriptor a_descriptor{}, b_descriptor{};
-  std::array<ProductWords, 2> a{}, b{};  ///< by block, as shared memory was at the statement; b: its part of the columns
   ZeroColumns zero{};
   bool accumulates = false;
   int scale_d = 0;
@@ -69,7 +77,6 @@ struct PendingTensorWork {
   int unpacked_bits = 0;  ///< of elements that become bytes; 0: bytes
   TensorDescriptor source{};
   TensorCell to{};
-  std::array<ProductBytes, 2> bytes{};  ///< by block, as shared memory was at the statement
 
   std::vector<SharedPlace> arrivals{};  ///< commit
 

@@ -28,6 +28,7 @@ struct PendingProduct;
 struct WarpgroupState;
 struct PairRequest;
 struct PendingTensorWork;
+struct SharedOperands;
 struct PendingTransfer;
 struct TensorRegion;
 class TextureReader;
@@ -373,7 +374,7 @@ class WarpState {
   void place_tensor_operands(const code::Operation& operation, int lane, PendingTensorWork& work) const;
   void must_be_ready(const PendingTensorWork& work, int lane) const;
   TensorDescriptor tensor_descriptor(const code::Operation& operation, int source, const char* operand, int lane) const;
-  void read_shared_operands(PendingTensorWork& work) const;
+  SharedOperands shared_operands(const PendingTensorWork& work) const;
   void must_be_unchanged(const PendingTensorWork& work) const;
   bool arrive_products(const SharedPlace& place);
   void perform_tensor_work(const PendingTensorWork& work);

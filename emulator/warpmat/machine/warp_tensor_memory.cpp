@@ -2,6 +2,7 @@
 // store at its wait, a product when a thread waits for the mbarrier of its commit. What a program may not touch before that traps.
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -52,6 +53,31 @@ std::uint32_t reduce(const TensorStatement& statement, std::uint32_t a, std::uin
   }
   return (ordered(a) < ordered(b)) == least ? a : b;
 }
+
+/// The cells of a transfer: places are linear, so that of a thread and that of a register add up.
+class Places {
+ public:
+  Places(const Transfer& transfer, TensorCell from) : transfer_(transfer) {
+    for (int lane = 0; lane < warp_size; ++lane) {
+      const TensorCell place = transfer.place(lane, 0);
+      of_threads_[static_cast<std::size_t>(lane)] = {from.lane + place.lane, from.column + place.column};
+    }
+  }
+
+  /// Calls visit(lane, cell) for the cells of half `half` of register `reg`.
+  template <typename Visit>
+  void for_each(int reg, int half, Visit visit) const {
+    const TensorCell of_register = transfer_.place(0, reg, half);
+    for (int lane = 0; lane < warp_size; ++lane) {
+      const TensorCell& of_thread = of_threads_[static_cast<std::size_t>(lane)];
+      visit(lane, TensorCell{of_thread.lane + of_register.lane, of_thread.column + of_register.column});
+    }
+  }
+
+ private:
+  const Transfer& transfer_;
+  std::array<TensorCell, warp_size> of_threads_;
+};
 
 }  // namespace
 
@@ -261,33 +287,33 @@ void WarpState::transfer_tensor(const Operation& operation, const TensorStatemen
 /// A load happens at once: the ISA lets what reads its registers wait for them.
 void WarpState::write_registers(const Operation& operation, const Transfer& transfer, TensorCell from) {
   const TensorMemory& memory = block_.tensor_core().memory;
-  const auto word = [&](int lane, int reg, int half) {
-    const TensorCell place = transfer.place(lane, reg, half);
-    return memory.word(from.lane + place.lane, from.column + place.column);
-  };
+  const Places places(transfer, from);
   for (int reg = 0; reg < transfer.registers(); ++reg) {
     auto* const to = at<std::uint32_t>(result_slot(operation, reg));
-    for (int lane = 0; lane < warp_size; ++lane)
-      to[lane] = transfer.halves ? (word(lane, reg, 0) & 0xffff) | word(lane, reg, 1) << 16 : word(lane, reg, 0);
+    places.for_each(reg, 0, [&](int lane, TensorCell cell) {
+      const std::uint32_t word = memory.word(cell.lane, cell.column);
+      to[lane] = transfer.halves ? word & 0xffff : word;
+    });
+    if (transfer.halves)
+      places.for_each(reg, 1, [&](int lane, TensorCell cell) { to[lane] |= memory.word(cell.lane, cell.column) << 16; });
   }
   const TensorStatement& statement = program_.tensor_statements[operation.detail];
   if (statement.reduction == TensorStatement::Reduction::none) return;
   auto* const reduced = at<std::uint32_t>(result_slot(operation, transfer.registers()));
-  for (int lane = 0; lane < warp_size; ++lane) {
-    reduced[lane] = operand_of_reduction(statement, word(lane, 0, 0));
-    for (int reg = 1; reg < transfer.registers(); ++reg) reduced[lane] = reduce(statement, reduced[lane], word(lane, reg, 0));
-  }
+  for (int reg = 0; reg < transfer.registers(); ++reg)
+    places.for_each(reg, 0, [&](int lane, TensorCell cell) {
+      const std::uint32_t word = memory.word(cell.lane, cell.column);
+      reduced[lane] = reg == 0 ? operand_of_reduction(statement, word) : reduce(statement, reduced[lane], word);
+    });
 }
 
 void WarpState::read_registers(const Operation& operation, const Transfer& transfer, TensorCell from, PendingTransfer& pending) const {
+  const Places places(transfer, from);
   for (int reg = 0; reg < transfer.registers(); ++reg)
-    for (int lane = 0; lane < warp_size; ++lane) {
-      const std::uint32_t bits = source_word(operation, 1 + reg, lane);
-      for (int half = 0; half < (transfer.halves ? 2 : 1); ++half) {
-        const TensorCell place = transfer.place(lane, reg, half);
-        pending.words.push_back({{from.lane + place.lane, from.column + place.column}, bits >> 16 * half, transfer.halves});
-      }
-    }
+    for (int half = 0; half < (transfer.halves ? 2 : 1); ++half)
+      places.for_each(reg, half, [&](int lane, TensorCell cell) {
+        pending.words.push_back({cell, source_word(operation, 1 + reg, lane) >> 16 * half, transfer.halves});
+      });
 }
 
 /// The warp waits for its loads or stores: these write now. Unpacked halves leave the upper halves of their words (assumed: 0).

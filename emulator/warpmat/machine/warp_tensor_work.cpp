@@ -107,7 +107,7 @@ void WarpState::issue_tensor_product(const Operation& operation, int lane, Pendi
            fmt::format("the zero-column mask shifts B by {} columns; bits 30 and 31 of the instruction descriptor allow {}",
                        work.zero.shift, work.product.max_shift));
   }
-  read_shared_operands(work);
+  work.shared = shared_operands(work);
 }
 
 /// Where D, A, metadata and scale factors are in tensor memory; traps if they may not be there.
@@ -175,7 +175,7 @@ void WarpState::issue_tensor_copy(const Operation& operation, int lane, PendingT
   work.writes.push_back(region);
   must_be_ready(work, lane);
   work.source = tensor_descriptor(operation, 1, "the copy", lane);
-  read_shared_operands(work);
+  work.shared = shared_operands(work);
 }
 
 /// The 32 lanes of a warp from the address on (assumed: the section's title speaks of a warp, and .4x256b writes one lane of each).
@@ -209,22 +209,24 @@ void WarpState::issue_tensor_commit(const Operation& operation, int lane, Pendin
   for (const SharedPlace& arrival : work.arrivals) must_be_mbarrier(lane, arrival);
 }
 
-/// Reads what the work takes from shared memory, of each of its blocks.
-void WarpState::read_shared_operands(PendingTensorWork& work) const {
+/// What the work takes from shared memory, of each of its blocks.
+SharedOperands WarpState::shared_operands(const PendingTensorWork& work) const {
   const std::vector<Block*> blocks = tensor_blocks(work.group, work.lane);
+  SharedOperands operands;
   try {
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       const SharedMemory shared = SharedMemory::borrowing(blocks[i]->shared(), program_.shared_base);
       if (work.kind == Kind::copy) {
-        work.bytes[i] = copied_bytes(work, shared);
+        operands.bytes[i] = copied_bytes(work, shared);
         continue;
       }
-      if (!work.a_place) work.a[i] = warpmat::read_a(work.product, work.a_descriptor, shared);
-      work.b[i] = warpmat::read_b(work.product, work.b_descriptor, shared, work.zero.shift);
+      if (!work.a_place) operands.a[i] = warpmat::read_a(work.product, work.a_descriptor, shared);
+      operands.b[i] = warpmat::read_b(work.product, work.b_descriptor, shared, work.zero.shift);
     }
   } catch (const Trap& error) {
     trap(work.lane, error.address, error.reason);
   }
+  return operands;
 }
 
 /// Performs the oldest commit that arrives at `place`, after the work before it. Returns false if there is none.
@@ -250,10 +252,9 @@ bool WarpState::arrive_products(const SharedPlace& place) {
 /// Traps if shared memory that the work reads has changed since its statement.
 void WarpState::must_be_unchanged(const PendingTensorWork& work) const {
   if (work.kind == Kind::shift) return;
-  PendingTensorWork now = work;
-  read_shared_operands(now);
-  if (now.a == work.a && now.b == work.b && now.bytes == work.bytes) return;
-  const char* const operand = work.kind == Kind::copy ? "" : now.a == work.a ? "operand b of " : "operand a of ";
+  const SharedOperands now = shared_operands(work);
+  if (now == work.shared) return;
+  const char* const operand = work.kind == Kind::copy ? "" : now.a == work.shared.a ? "operand b of " : "operand a of ";
   trap(work.lane, std::nullopt,
        fmt::format("memory that {}the {} at {} reads has changed since that statement: it may be read until a thread has waited for the "
                    "mbarrier of a tcgen05.commit behind it",
@@ -283,14 +284,14 @@ void WarpState::perform_tensor_work(const PendingTensorWork& work) {
 void WarpState::multiply_in_block(const PendingTensorWork& work, std::size_t number, Block& block) {
   const TensorProduct& product = work.product;
   TensorMemory& memory = block.tensor_core().memory;
-  ProductOperands operands{.a = work.a_place ? warpmat::read_a(product, *work.a_place, memory, work.shifts_a) : work.a[number],
-                           .b = work.b[0],
+  ProductOperands operands{.a = work.a_place ? warpmat::read_a(product, *work.a_place, memory, work.shifts_a) : work.shared.a[number],
+                           .b = work.shared.b[0],
                            .metadata = {},
                            .scales_a = {},
                            .scales_b = {},
                            .accumulates = work.accumulates,
                            .scale_d = work.scale_d};
-  operands.b.insert(operands.b.end(), work.b[1].begin(), work.b[1].end());
+  operands.b.insert(operands.b.end(), work.shared.b[1].begin(), work.shared.b[1].end());
   clear_columns(product, work.zero, operands.b);
   if (product.sparse()) operands.metadata = read_metadata(product, work.metadata, memory);
   if (product.tile->scale_vector != 0) {
@@ -310,7 +311,7 @@ void WarpState::move_in_block(const PendingTensorWork& work, std::size_t number,
         memory.word(lane, column) = memory.word(lane + 1, column);
     return;
   }
-  const std::uint8_t* from = work.bytes[number].data();
+  const std::uint8_t* from = work.shared.bytes[number].data();
   for (int row = 0; row < work.shape->rows; ++row)
     for (int column = 0; column < work.shape->columns; ++column, from += 4)
       for (int copy = 0; copy < work.shape->copy_count(); ++copy)
