@@ -118,7 +118,7 @@ LayoutGrid d_grid(const TensorProduct& product) {
 LayoutGrid a_grid(const TensorProduct& product) {
   const Fragment& fragment = product.tile->operand(OperandName::a).fragment;
   LayoutGrid grid{.whole = fragment.element_bits == 32, .element_bits = fragment.element_bits};
-  fill(grid, product.path->rows, product.tile->stored_k(), [&](int row, int k) {
+  fill(grid, product.path->rows, product.k96() ? product.shape.k : product.tile->stored_k(), [&](int row, int k) {
     const int bit = k * fragment.element_bits;
     return tensor_cell({product.path->lane(row), bit / 32}, bit % 32 + fragment.payload_shift);
   });
@@ -139,8 +139,8 @@ LayoutGrid scale_grid(const TensorProduct& product, OperandName operand) {
   const bool of_a = operand == OperandName::scale_a;
   const int lines = of_a ? product.path->rows : product.shape.n / product.path->parts;
   LayoutGrid grid{.element_bits = 8};
-  fill(grid, lines, product.tile->scale_vector, [&](int line, int factor) {
-    const ScalePlace place = scale_place(line, factor, of_a ? product.scale_a_byte : product.scale_b_byte, 0);
+  fill(grid, lines, product.scale_vector, [&](int line, int factor) {
+    const ScalePlace place = scale_place(line, lines, factor, of_a ? product.scale_a_byte : product.scale_b_byte, 0);
     return tensor_cell(place.cell, place.byte * 8);
   });
   return grid;
@@ -150,7 +150,7 @@ LayoutGrid product_grid(const std::string& opcode, const Match& match, const Lay
   const TensorProduct product = product_of(opcode, match, options);
   std::vector<std::string_view> names{"d", "a"};
   if (product.sparse()) names.push_back("e");
-  if (product.tile->scale_vector != 0) names.insert(names.end(), {"scale-a", "scale-b"});
+  if (product.scale_vector != 0) names.insert(names.end(), {"scale-a", "scale-b"});
   if (std::ranges::find(names, options.operand) == names.end())
     throw std::invalid_argument(
         fmt::format("{} has no operand {} in tensor memory; --operand can be {}", opcode, options.operand, fmt::join(names, ", ")));

@@ -4,10 +4,13 @@
 #include <array>
 #include <cstring>
 #include <iterator>
+#include <optional>
+#include <utility>
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/operand_trap.h>
 #include <warpmat/execute/tile_products.h>
+#include <warpmat/numeric/dot.h>
 #include <warpmat/text.h>
 
 namespace warpmat {
@@ -16,15 +19,16 @@ namespace {
 constexpr std::uint32_t chunk_bytes = 16;  // contiguous in every layout
 constexpr std::size_t tile_rows = 16, tile_columns = 8;
 
-/// Bytes of K of one row of A or column of B in registers: 32 of the stored A, twice that of B if A is sparse.
+/// Bytes of K of one row of A or column of B in registers: 32 of the stored A, twice that of B if A is sparse; 48 of 96 4-bit elements.
 std::uint32_t depth_bytes(const TensorProduct& product, OperandName operand) {
+  if (product.k96()) return 48;
   return operand == OperandName::b && product.sparse() ? 64 : 32;
 }
 
 /// Of the words of an operand whose lines have `depth` bytes: the first of eight lines, of the sixteen bytes of K from 16 * `chunk` on.
 std::size_t first_word(OperandName operand, std::size_t depth, std::size_t eight_lines, std::size_t chunk) {
-  const std::size_t a_register = eight_lines / 2 * 4 + chunk * 2 + eight_lines % 2;
-  return (operand == OperandName::b ? eight_lines * (depth / chunk_bytes) + chunk : a_register) * warp_size;
+  const std::size_t chunks = depth / chunk_bytes, a_register = (eight_lines / 2 * chunks + chunk) * 2 + eight_lines % 2;
+  return (operand == OperandName::b ? eight_lines * chunks + chunk : a_register) * warp_size;
 }
 
 /// The index of the word with byte `byte` of K, of row or column `line`.
@@ -145,6 +149,11 @@ class SharedReader {
   ProductWords words_;
 };
 
+/// Rows of A or columns of B of one part that have scale factors.
+int scaled_lines(const TensorProduct& product, bool of_a) {
+  return of_a ? product.path->rows : product.shape.n / product.path->parts;
+}
+
 [[noreturn]] void trap_of_copies(OperandName operand, const char* what, int line, std::uint32_t first, int part, std::uint32_t other) {
   throw OperandTrap(OperandTrap::Kind::undefined, operand, 0, std::nullopt,
                     format_text("{} of line {} is {:#x} in its first lanes and {:#x} in those of copy {}; all copies must be equal", what,
@@ -256,6 +265,62 @@ ProductBytes defined_metadata(const TensorProduct& product, const ProductOperand
   return codes;
 }
 
+/// Products of K = 96, by the functions of the reference: no mma has this K.
+class LongProducts {
+ public:
+  /// `a`: the words of A, its signs as they count.
+  LongProducts(const TensorProduct& product, const ProductOperands& operands, const ProductWords& a)
+      : product_(product),
+        a_(decoded(OperandName::a, a, product.path->rows)),
+        b_(decoded(OperandName::b, operands.b, product.shape.n)),
+        scales_a_(scales(operands.scales_a, OperandName::scale_a)),
+        scales_b_(scales(operands.scales_b, OperandName::scale_b)) {}
+
+  /// Adds the products of 16 rows and 8 columns to the registers `d`, or replaces them.
+  void multiply(int first_row, int first_column, bool accumulates, std::uint32_t* d) const {
+    const Fragment& fragment = product_.tile->operand(OperandName::d).fragment;
+    for (int row = 0; row < static_cast<int>(tile_rows); ++row)
+      for (int column = 0; column < static_cast<int>(tile_columns); ++column) {
+        const Place place = fragment.place({row, column, 0});
+        std::uint32_t& sum = d[static_cast<std::size_t>(place.reg * warp_size + place.lane)];
+        sum = static_cast<std::uint32_t>(grouped_dot(*product_.lowering->model, Format::f32, part(a_, first_row + row, k),
+                                                     part(b_, first_column + column, k), part(scales_a_, first_row + row, groups),
+                                                     part(scales_b_, first_column + column, groups), accumulates ? sum : 0));
+      }
+  }
+
+ private:
+  static constexpr int k = 96, groups = k / static_cast<int>(group_elements);
+  using Values = std::vector<Value>;
+
+  static std::span<const Value> part(const Values& values, int line, int count) {
+    return std::span(values).subspan(static_cast<std::size_t>(line * count), static_cast<std::size_t>(count));
+  }
+
+  /// [line * k + element], two elements in a byte.
+  Values decoded(OperandName operand, const ProductWords& words, int lines) const {
+    Values values;
+    for (int line = 0; line < lines; ++line)
+      for (std::size_t i = 0; i < k; ++i) {
+        const std::uint32_t word = words[word_index(operand, k / 2, static_cast<std::size_t>(line), i / 2)];
+        values.push_back(decode(product_.tile->format(operand), word >> i % 8 * 4 & 0xf));
+      }
+    return values;
+  }
+
+  /// [line * groups + group]; blocks of 32 elements are two groups.
+  Values scales(const ProductBytes& bytes, OperandName operand) const {
+    Values values;
+    const int repeats = groups / product_.scale_vector;
+    for (const std::uint8_t byte : bytes)
+      values.insert(values.end(), static_cast<std::size_t>(repeats), decode(product_.tile->format(operand), byte));
+    return values;
+  }
+
+  const TensorProduct& product_;
+  Values a_, b_, scales_a_, scales_b_;
+};
+
 /// The registers of one tile besides those of A, B, C and D: metadata, selector, scale factors and their ids.
 class OtherOperands {
  public:
@@ -336,7 +401,7 @@ ProductWords read_a(const TensorProduct& product, TensorCell at, const TensorMem
   ProductWords words(static_cast<std::size_t>(path.rows) * depth / 4);
   for (int part = 0; part < path.parts; ++part)
     for (int line = 0; line < path.rows; ++line)
-      for (int column = 0; column < a_columns; ++column) {
+      for (int column = 0; column < a_columns(product); ++column) {
         const int from = shifted && line + 1 < path.rows ? line + 1 : line;
         const std::uint32_t word = memory.word(at.lane + path.first_lane(part) + path.lane(from), at.column + column);
         std::uint32_t& to = words[word_index(OperandName::a, depth, static_cast<std::size_t>(line), static_cast<std::size_t>(column) * 4)];
@@ -346,22 +411,26 @@ ProductWords read_a(const TensorProduct& product, TensorCell at, const TensorMem
   return words;
 }
 
+int a_columns(const TensorProduct& product) {
+  return static_cast<int>(depth_bytes(product, OperandName::a) / 4);
+}
+
 int scale_columns(const TensorProduct& product, OperandName operand) {
-  const int lines = operand == OperandName::scale_a ? product.path->rows : product.shape.n / product.path->parts;
-  return (lines + tensor_quarter - 1) / tensor_quarter;
+  const bool of_a = operand == OperandName::scale_a;
+  const int lines = scaled_lines(product, of_a);
+  return scale_place(lines - 1, lines, product.scale_vector - 1, of_a ? product.scale_a_byte : product.scale_b_byte, 0).cell.column + 1;
 }
 
 ProductBytes read_scales(const TensorProduct& product, OperandName operand, TensorCell at, const TensorMemory& memory) {
   const bool of_a = operand == OperandName::scale_a;
-  const int vector = product.tile->scale_vector, parts = of_a ? 1 : product.path->parts;
-  const int lines = of_a ? product.path->rows : product.shape.n / parts;
+  const int vector = product.scale_vector, parts = of_a ? 1 : product.path->parts, lines = scaled_lines(product, of_a);
   constexpr int quarters = tensor_lanes / tensor_quarter;
   ProductBytes scales(static_cast<std::size_t>(lines * parts * vector));
   for (int quarter = 0; quarter < quarters; ++quarter) {
     const int part = quarter * parts / quarters;
     for (int line = 0; line < lines; ++line)
       for (int factor = 0; factor < vector; ++factor) {
-        const ScalePlace place = scale_place(line, factor, of_a ? product.scale_a_byte : product.scale_b_byte, quarter);
+        const ScalePlace place = scale_place(line, lines, factor, of_a ? product.scale_a_byte : product.scale_b_byte, quarter);
         const auto scale =
             static_cast<std::uint8_t>(bits_at(memory, {at.lane + place.cell.lane, at.column + place.cell.column}, place.byte * 8, 8));
         std::uint8_t& to = scales[static_cast<std::size_t>((part * lines + line) * vector + factor)];
@@ -425,16 +494,22 @@ void multiply(const TensorProduct& product, const ProductOperands& operands, Ten
   const std::size_t b_words = operands.b.size() / static_cast<std::size_t>(product.column_tiles());
   const ProductBytes metadata = defined_metadata(product, operands);
   OtherOperands others(product, operands, metadata);
+  const std::optional<LongProducts> long_products =
+      product.k96() ? std::optional<LongProducts>(std::in_place, product, operands, *a) : std::nullopt;
   for (int i = 0; i < product.row_tiles(); ++i) {
     const int first_row = i * static_cast<int>(tile_rows);
-    others.set_rows(first_row);
+    if (!long_products) others.set_rows(first_row);
     for (int part = 0; part < path.parts; ++part) {
       SumsOfRows sums(product, operands, memory, {at.lane + path.first_lane(part) + path.lane(first_row), at.column}, disabled);
       for (std::size_t column = 0; column < columns; column += static_cast<std::size_t>(products.count)) {
         const std::size_t number = static_cast<std::size_t>(part) * columns + column;
+        if (long_products) {
+          long_products->multiply(first_row, static_cast<int>(number * tile_columns), operands.accumulates, sums.tile(column));
+          continue;
+        }
         if (scaled) others.set_columns(static_cast<int>(number * tile_columns));
-        multiply_tiles(products, sums.tile(column), a->data() + static_cast<std::size_t>(i) * a_words,
-                       operands.b.data() + number * b_words, others.arguments(), operands.accumulates, options);
+        multiply_tiles(products, sums.tile(column), a->data() + static_cast<std::size_t>(i) * a_words, operands.b.data() + number * b_words,
+                       others.arguments(), operands.accumulates, options);
       }
       sums.store();
     }

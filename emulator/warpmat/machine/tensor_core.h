@@ -28,18 +28,17 @@ struct TensorAllocation {
   std::uint32_t statement = 0;  ///< of Program::statements
 };
 
-/// A tcgen05.ld or .st that its warp has not waited for. A load has written its registers; a store writes when it is waited for.
-struct PendingTransfer {
+/// A tcgen05.st that its warp has not waited for: it writes then.
+struct PendingStore {
   std::uint32_t statement = 0;
   int warp = 0;
-  bool stores = false;
   std::vector<TensorRegion> regions;
   struct Word {
     TensorCell place;
     std::uint32_t bits;
     bool half;  ///< only the lower half is written
   };
-  std::vector<Word> words;  ///< of a store
+  std::vector<Word> words;
 };
 
 /// What work takes from shared memory, by block: A and B of a product, B its part of the columns; a copy's bytes.
@@ -107,7 +106,7 @@ class TensorCore {
   TensorMemory memory;
   bool relinquished = false;
   std::deque<PendingTensorWork> work;
-  std::vector<PendingTransfer> transfers;
+  std::vector<PendingStore> stores;
   std::optional<PairRequest> request;  ///< of .cta_group::2; the warp of the other block has not met it, or
   std::optional<int> granted;          ///< it has: the first column
 

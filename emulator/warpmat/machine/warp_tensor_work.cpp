@@ -61,22 +61,25 @@ void WarpState::issue_tensor_work(const Operation& operation, int lane) {
     case TensorAction::shift: issue_tensor_shift(operation, lane, work); break;
     default: issue_tensor_commit(operation, lane, work); break;
   }
+  if (!work.is_commit())
+    for (const Block* block : tensor_blocks(work.group, lane))
+      tell_tensor_access(operation, lane_bit(lane), *block, work.reads, work.writes);
   block_.tensor_core().work.push_back(std::move(work));
 }
 
 /// The descriptor of `operand`; traps if it is none.
-TensorDescriptor WarpState::tensor_descriptor(const Operation& operation, int source, const char* operand, int lane) const {
-  const DecodedTensorDescriptor decoded = decode_tensor_descriptor(at<std::uint64_t>(source_slot(operation, source))[lane]);
+TensorDescriptor WarpState::tensor_descriptor(const Operation& operation, int source, const char* operand, int lane, bool absolute) const {
+  const DecodedTensorDescriptor decoded = decode_tensor_descriptor(at<std::uint64_t>(source_slot(operation, source))[lane], absolute);
   if (decoded.problem) trap(lane, std::nullopt, fmt::format("the descriptor of {} {}", operand, *decoded.problem));
   return decoded.descriptor;
 }
 
-/// Traps if loads or stores that touch the work's cells were not waited for, or if its columns are not allocated, in each of its blocks.
+/// Traps if stores that touch the work's cells were not waited for, or if its columns are not allocated, in each of its blocks.
 void WarpState::must_be_ready(const PendingTensorWork& work, int lane) const {
   must_have_peer(work.group, lane);
   for (Block* block : tensor_blocks(work.group, lane)) {
-    for (const TensorRegion& region : work.reads) must_be_moved(region, false, *block);
-    for (const TensorRegion& region : work.writes) must_be_moved(region, true, *block);
+    for (const TensorRegion& region : work.reads) must_be_stored(region, *block);
+    for (const TensorRegion& region : work.writes) must_be_stored(region, *block);
   }
 }
 
@@ -92,8 +95,8 @@ void WarpState::issue_tensor_product(const Operation& operation, int lane, Pendi
     trap(lane, std::nullopt, fmt::format(".ashift goes with M = {}; M is {}", tensor_lanes * work.group, work.product.shape.m));
   place_tensor_operands(operation, lane, work);
   must_be_ready(work, lane);
-  if (!work.a_place) work.a_descriptor = tensor_descriptor(operation, 1, "operand a", lane);
-  work.b_descriptor = tensor_descriptor(operation, 2, "operand b", lane);
+  if (!work.a_place) work.a_descriptor = tensor_descriptor(operation, 1, "operand a", lane, work.product.k96());
+  work.b_descriptor = tensor_descriptor(operation, 2, "operand b", lane, work.product.k96());
   for (std::size_t i = 0; i < statement.disabled_words; ++i)
     work.disabled[i / 4][i % 4] = source_word(operation, statement.disabled_source() + static_cast<int>(i), lane);
   const LaneMask enabled = *at<LaneMask>(source_slot(operation, statement.enable_source()));
@@ -133,9 +136,9 @@ void WarpState::place_tensor_operands(const Operation& operation, int lane, Pend
   };
   if (statement.a_in_tensor_memory) {
     if (product.major_a == Major::mn) trap(lane, std::nullopt, "A in tensor memory is K-major; bit 15 of the instruction descriptor is 1");
-    work.a_place = place(cell(1), a_columns, "A", true);
+    work.a_place = place(cell(1), a_columns(product), "A", true);
     same_half(*work.a_place, "A");
-    work.reads.push_back(region_of(path, *work.a_place, a_columns));
+    work.reads.push_back(region_of(path, *work.a_place, a_columns(product)));
   }
   if (product.sparse()) {
     const TensorCell named = metadata_cell(product, cell(statement.metadata_source()));
@@ -264,6 +267,7 @@ void WarpState::must_be_unchanged(const PendingTensorWork& work) const {
 /// By the warp that issued it.
 void WarpState::perform_tensor_work(const PendingTensorWork& work) {
   if (work.is_commit()) {
+    tell_tensor_order(TensorOrder::Kind::commit);
     for (const SharedPlace& place : work.arrivals) arrive_at_mbarrier(place, work.lane, work.statement);
     return;
   }
@@ -294,7 +298,7 @@ void WarpState::multiply_in_block(const PendingTensorWork& work, std::size_t num
   operands.b.insert(operands.b.end(), work.shared.b[1].begin(), work.shared.b[1].end());
   clear_columns(product, work.zero, operands.b);
   if (product.sparse()) operands.metadata = read_metadata(product, work.metadata, memory);
-  if (product.tile->scale_vector != 0) {
+  if (product.scale_vector != 0) {
     operands.scales_a = read_scales(product, OperandName::scale_a, work.scale_a, memory);
     operands.scales_b = read_scales(product, OperandName::scale_b, work.scale_b, memory);
   }
