@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -494,8 +495,7 @@ void multiply(const TensorProduct& product, const ProductOperands& operands, Ten
   const std::size_t b_words = operands.b.size() / static_cast<std::size_t>(product.column_tiles());
   const ProductBytes metadata = defined_metadata(product, operands);
   OtherOperands others(product, operands, metadata);
-  const std::optional<LongProducts> long_products =
-      product.k96() ? std::optional<LongProducts>(std::in_place, product, operands, *a) : std::nullopt;
+  const std::unique_ptr<LongProducts> long_products = product.k96() ? std::make_unique<LongProducts>(product, operands, *a) : nullptr;
   for (int i = 0; i < product.row_tiles(); ++i) {
     const int first_row = i * static_cast<int>(tile_rows);
     if (!long_products) others.set_rows(first_row);
