@@ -13,6 +13,7 @@
 
 #include "eigen_product.h"
 #include "kernels.h"
+#include "tensor_core.h"
 #include "thread_major.h"
 #include "warpgroup.h"
 #include "workload.h"
@@ -48,6 +49,9 @@ std::string warpgroup_name(std::string_view set) {
 }
 std::string warpgroup_products_name(std::string_view set) {
   return fmt::format("mma of that wgmma/{}", set);
+}
+std::string tensor_core_name(std::string_view set) {
+  return fmt::format("tcgen05.mma/{}", set);
 }
 std::string eigen_name(std::string_view set) {
   return fmt::format("Eigen multiply-add/{}", set);
@@ -135,6 +139,12 @@ void time_warpgroup(benchmark::State& state, void (WarpgroupProduct::*run)(), st
   while (state.KeepRunning()) (product.*run)();
 }
 
+void time_tensor_core(benchmark::State& state, std::string_view set) {
+  choose(state, set);
+  TensorCoreProduct product;
+  while (state.KeepRunning()) product.run();
+}
+
 void time_eigen(benchmark::State& state, Product product) {
   constexpr std::size_t elements = std::size_t{product_size} * product_size;
   const std::vector<float> a(elements, 1.25f), b(elements, 0.75f);
@@ -210,6 +220,7 @@ void add_product(const MeasurementPlan& plan) {
     add(warpgroup_name(set), plan.repetitions, {1}, [set](benchmark::State& state) { time_warpgroup(state, &WarpgroupProduct::run, set); });
     add(warpgroup_products_name(set), plan.repetitions, {1},
         [set](benchmark::State& state) { time_warpgroup(state, &WarpgroupProduct::run_products, set); });
+    add(tensor_core_name(set), plan.repetitions, {1}, [set](benchmark::State& state) { time_tensor_core(state, set); });
   }
 }
 
@@ -298,6 +309,10 @@ double Times::warpgroup(std::string_view set) const {
 }
 double Times::warpgroup_products(std::string_view set) const {
   return at(warpgroup_products_name(set), 1);
+}
+
+double Times::tensor_core(std::string_view set) const {
+  return at(tensor_core_name(set), 1);
 }
 
 Times measure(const MeasurementPlan& plan) {

@@ -55,6 +55,8 @@ class Times {
   /// One WarpgroupProduct, and its products as mma.
   double warpgroup(std::string_view set) const;
   double warpgroup_products(std::string_view set) const;
+  /// One TensorCoreProduct.
+  double tensor_core(std::string_view set) const;
 
   std::vector<std::string> row_titles;    ///< of the scalar rows that were measured
   std::size_t memory_beyond_buffers = 0;  ///< peak bytes that a MatrixProduct with two jobs used in addition

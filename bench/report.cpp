@@ -9,6 +9,7 @@
 
 #include "eigen_product.h"
 #include "gpu/cases/cases.h"
+#include "tensor_core.h"
 #include "thread_major.h"
 #include "tools/report/table.h"
 #include "warpgroup.h"
@@ -136,6 +137,17 @@ Rows warpgroup_rows(const MeasurementPlan& plan, const Times& times) {
   return rows;
 }
 
+Rows tensor_core_rows(const MeasurementPlan& plan, const Times& times) {
+  constexpr int count = TensorCoreProduct::warpgroup_products;
+  Rows rows{{"instruction set", "the tcgen05.mma, us", fmt::format("{} wgmma m64n256k16, us", count), "times"}};
+  for (const std::string_view set : plan.sets) {
+    const double product = times.tensor_core(set), wgmma = count * times.warpgroup(set);
+    rows.push_back({std::string(set), fmt::format("{:.2f}", product / 1e3), fmt::format("{:.2f}", wgmma / 1e3),
+                    fmt::format("{:.2f}", product / wgmma)});
+  }
+  return rows;
+}
+
 // ---- Writing ----------------------------------------------------------------------------------------------------------------------------
 
 std::string as_text(const std::string& title, const Rows& rows) {
@@ -163,6 +175,7 @@ std::string tables(const MeasurementPlan& plan, const Times& times, Write write)
   if (plan.rows) text += write("A scalar statement of 32 lanes in a kernel, by rows of the catalogue", scalar_rows_summary(plan, times));
   if (plan.product) text += write("The kernel examples/kernels/gemm_f16.ptx, 1024x1024x1024", product_rows(plan, times));
   if (plan.product) text += write("wgmma m64n256k16 of f16 by a warpgroup, operands in shared memory", warpgroup_rows(plan, times));
+  if (plan.product) text += write("tcgen05.mma m128n256k16 of kind::f16, operands in shared memory", tensor_core_rows(plan, times));
   return text;
 }
 
@@ -188,7 +201,7 @@ the same instruction set. For a sparse A the stored elements count. A multiply-a
 
 **A scalar statement** is one of 100 in a loop of a kernel that one warp executes: for each row of the catalogue its middle spelling. The time includes the loop's own
 statements and the launch. **The matrix product** is a whole launch; *its mma alone* is as many of that statement in batches, on similar numbers. **The wgmma** reads A
-and B in shared memory by their descriptors and multiplies for all four warps. Memory is the maximum during a launch with two jobs, less the memory before it with the
+and B in shared memory by their descriptors and multiplies for all four warps; **the tcgen05.mma** does the same for 128 rows, with its sums in tensor memory. Memory is the maximum during a launch with two jobs, less the memory before it with the
 buffers.
 
 The emulator chooses the best instruction set of the CPU; here it was told to use each in turn.

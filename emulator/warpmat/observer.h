@@ -23,6 +23,7 @@ namespace warpmat::machine {
 class WarpState;
 struct BulkTransfer;
 struct PendingProduct;
+struct TensorRegion;
 
 // What a launch tells its observers. Tracers, counters and warpmat's own checks (checks/) are observers; the machine knows none of them.
 //
@@ -70,6 +71,9 @@ struct PendingProduct;
 //   product_issues     products                wgmma.mma_async: its operands are read for the first time      later
 //   products_read      products                wgmma.wait_group: the products have read their operands        over
 //   product_completes  products                the product is about to write its accumulators                 later
+//   tensor_accessed    tensor_memory           tcgen05.ld, .st, .mma, .cp, .shift: their cells may be touched        later
+//   tensor_ordered     tensor_memory           tcgen05.fence, .wait::ld; an mbarrier gets arrivals of tcgen05.commit  over
+//   tensor_freed       tensor_memory           tcgen05.dealloc has freed columns                                      over
 //   synchronises       synchronisation         ordered accesses, atomics, mbarriers, fences                   over
 //   barrier_arrives    synchronisation         a warp is at a barrier                                         over
 //   barrier_completes  synchronisation         all are there, no warp has continued                           later
@@ -90,9 +94,10 @@ enum class EventKinds : std::uint32_t {
   products = 32,
   synchronisation = 64,
   absent_lanes = 128,
-  all = 255,  ///< but these, which say in another way what the others say:
-  runs = 256,
-  check_time = 512,
+  tensor_memory = 256,
+  all = 511,  ///< but these, which say in another way what the others say:
+  runs = 512,
+  check_time = 1024,
 };
 constexpr EventKinds operator|(EventKinds a, EventKinds b) {
   return static_cast<EventKinds>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
@@ -220,6 +225,21 @@ struct ProductEvent {
   const PendingProduct& product;
 };
 
+/// What a tcgen05 statement touches of the tensor memory of a block.
+struct TensorAccess {
+  Event event;
+  int rank;          ///< of the block
+  bool by_a_thread;  ///< mma, cp, shift: a commit says when they are done; else ld, st
+  std::span<const TensorRegion> reads, writes;
+};
+
+/// What orders the asynchronous tcgen05 statements of a warp with those of others (PTX ISA 9.1 section 9.7.16.6.3).
+struct TensorOrder {
+  enum class Kind : std::uint8_t { before_sync, after_sync, commit, load_done };
+  Kind kind;
+  int rank, warp;
+};
+
 struct Synchronisation {
   enum class Kind : std::uint8_t { ordered_load, ordered_store, mbarrier, fence, proxy_fence };  ///< atomics: ordered_store
   Kind kind;
@@ -267,6 +287,14 @@ class WARPMAT_API Observer {
   virtual void product_issues(const ProductEvent&) {}
   virtual void products_read(const Event&, std::span<const PendingProduct>) {}
   virtual void product_completes(const ProductEvent&) {}
+  virtual void tensor_accessed(const TensorAccess&) {}
+  virtual void tensor_ordered(const TensorOrder&) {}
+  /// Of the block with this rank: `count` columns from `first` on.
+  virtual void tensor_freed(int rank, int first, int count) {
+    static_cast<void>(rank);
+    static_cast<void>(first);
+    static_cast<void>(count);
+  }
   virtual void synchronises(const Synchronisation&) {}
   virtual void barrier_arrives(const BarrierEvent&) {}
   virtual void barrier_completes(const BarrierEvent&) {}

@@ -1,5 +1,7 @@
+#include <warpmat/forms.h>
 #include <warpmat/layout/tensor_descriptor.h>
 #include <warpmat/layout/tensor_memory.h>
+#include <warpmat/warp/tensor_memory.h>
 
 #include <functional>
 #include <map>
@@ -92,6 +94,24 @@ TEST_CASE("wrong fields of a shared memory descriptor are named", "[layout][tcge
   CHECK_THAT(problem(good | std::uint64_t{1} << 60), ContainsSubstring("bits 53 to 60"));
   for (const std::uint64_t mode : {3u, 5u, 7u})
     CHECK_THAT(problem(good | mode << 61), ContainsSubstring("has swizzling mode " + std::to_string(mode)));
+}
+
+TEST_CASE("a tile of tensor memory lies as the accumulators of mma in registers", "[layout][tcgen05]") {
+  const Fragment& fragment = find_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")->operand(OperandName::d).fragment;
+  TensorMemory memory;
+  for (int lane = 0; lane < TensorMemory::lanes; ++lane)
+    for (int column = 0; column < TensorMemory::columns; ++column)
+      memory.word(lane, column) = static_cast<std::uint32_t>(lane * TensorMemory::columns + column);
+  int wrong = 0;
+  for (int lane = 0; lane < TensorMemory::lanes; lane += 16)
+    for (int column = 0; column < TensorMemory::columns; column += 8)
+      for (int row = 0; row < 16; ++row)
+        for (int i = 0; i < 8; ++i) {
+          const Place place = fragment.place({row, i, 0});
+          const std::uint32_t word = memory.tile(lane, column)[place.reg][static_cast<std::size_t>(place.lane)];
+          wrong += word != static_cast<std::uint32_t>((lane + row) * TensorMemory::columns + column + i);
+        }
+  CHECK(wrong == 0);
 }
 
 }  // namespace warpmat::tensor_memory_test

@@ -103,12 +103,6 @@ const Bug bugs[] = {
      "STORE;", "STORE; STORED;"},
     {"a product adds to what a store has not written yet", "SETUP; STORE; BARRIER;\nADD; // BUG\nCOMMIT; WAIT; FREE;",
      "tcgen05.wait::st has not followed it", "STORE;", "STORE; STORED;"},
-    {"a product overwrites what a load still reads", "SETUP; LOAD; BARRIER;\nPRODUCT; // BUG\nCOMMIT; WAIT; FREE;",
-     "tcgen05.wait::ld has not followed it", "LOAD;", "LOAD; LOADED;"},
-    {"a copy overwrites what a load still reads", "SETUP; LOAD; BARRIER;\nCOPY; // BUG\nCOMMIT; WAIT; FREE;",
-     "tcgen05.wait::ld has not followed it", "LOAD;", "LOAD; LOADED;"},
-    {"a store overwrites what a load still reads", "SETUP; LOAD;\nSTORE; // BUG\nSTORED; FREE;", "tcgen05.wait::ld has not followed it",
-     "LOAD;", "LOAD; LOADED;"},
     {"the columns are freed before a store is over", "SETUP; STORE; bar.sync 0; @!%p0 bra END;\nDEALLOC %r10, 32; // BUG\nEND:",
      "tcgen05.wait::st has not followed it", "STORE;", "STORE; STORED;"},
     {"freed columns are read", "SETUP; bar.sync 0; @!%p0 bra FREED; DEALLOC %r10, 32; FREED: bar.sync 0;\nLOAD; // BUG\nLOADED;",
@@ -181,6 +175,43 @@ TEST_CASE("their right twins get no report of tensor memory", "[machine][tcgen05
       INFO(bug.name << ", schedule " << schedule);
       CHECK(report_of(planted(twin_of(bug)), schedule) == "nothing");
     }
+}
+
+TEST_CASE("a missing tcgen05.fence, or wait between ld and st, is a warning that names the statement", "[machine][tcgen05][planted]") {
+  struct Missing {
+    const char* body;
+    const char* warning;  ///< part of it; empty: none
+  };
+  constexpr const char *behind = "no tcgen05.fence::before_thread_sync stands behind the statement at",
+                       *between = "no tcgen05.fence::after_thread_sync stands between";
+  const std::string unfenced_wait = "{ .reg .pred done; AGAIN: mbarrier.try_wait.parity.shared.b64 done, [bar], 0; @!done bra AGAIN; }";
+  for (const auto& [body, warning] : {
+           Missing{"SETUP; PRODUCT; COMMIT; WAIT; LOAD; LOADED; FREE;", ""},
+           Missing{"SETUP; PRODUCT; COMMIT; UNFENCED_WAIT;\nLOAD; // BUG\nLOADED; FREE;", between},
+           Missing{"SETUP; LOAD; LOADED; BARRIER; PRODUCT; COMMIT; WAIT; FREE;", ""},
+           Missing{"SETUP; LOAD; LOADED; bar.sync 0; tcgen05.fence::after_thread_sync;\nPRODUCT; // BUG\nCOMMIT; WAIT; FREE;", behind},
+           Missing{"SETUP; LOAD; LOADED; tcgen05.fence::before_thread_sync; bar.sync 0;\nPRODUCT; // BUG\nCOMMIT; WAIT; FREE;", between},
+           Missing{"SETUP; STORE; STORED; BARRIER; ADD; COMMIT; WAIT; LOAD; LOADED; FREE;", ""},
+           Missing{"SETUP; STORE; STORED; bar.sync 0;\nADD; // BUG\nCOMMIT; WAIT; LOAD; LOADED; FREE;", behind},
+           Missing{"SETUP; STORE; STORED; LOAD; LOADED; FREE;", ""},
+           Missing{"SETUP; LOAD;\nSTORE; // BUG\nSTORED; FREE;", "tcgen05.wait::ld has not followed it"},
+           Missing{"SETUP; LOAD; LOADED; STORE; STORED; FREE;", ""},
+           Missing{"SETUP; LOAD; BARRIER;\nPRODUCT; // BUG\nCOMMIT; WAIT; FREE;", "tcgen05.wait::ld has not followed it"},
+           Missing{"SETUP; LOAD; BARRIER;\nCOPY; // BUG\nCOMMIT; WAIT; FREE;", "tcgen05.wait::ld has not followed it"},
+       }) {
+    std::string text = body;
+    if (const std::size_t at = text.find("UNFENCED_WAIT;"); at != std::string::npos) text.replace(at, 14, unfenced_wait);
+    INFO(text);
+    const Module module = planted(text);
+    DeviceMemory memory;
+    const std::uint64_t out = memory.allocate(4 * 128, "out");
+    const LaunchResult result = launch(Kernel(module, "k"), {{1}, {128}}, memory, {out});
+    REQUIRE(result.warnings.size() == (*warning == 0 ? 0 : 1));
+    if (result.warnings.empty()) continue;
+    INFO(result.warnings.front());
+    CHECK(result.warnings.front().find(warning) != std::string::npos);
+    CHECK(result.warnings.front().find(fmt::format("line {} (", bug_line(module))) != std::string::npos);
+  }
 }
 
 }  // namespace warpmat::planted_tensor_test

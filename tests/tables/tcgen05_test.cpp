@@ -139,6 +139,12 @@ TEST_CASE("wrong fields of a descriptor with block scales or sparse A are named"
              ContainsSubstring("2 as the id of scale_B in bits 4 to 5; with 4 factors a row it is 0"));
   CHECK_THAT(says("kind::mxf4nvf4", two, e2m1), ContainsSubstring("scales of ue4m3 in bit 23, which go with blocks of 16 elements"));
   CHECK_THAT(says("kind::mxf4", two, ue8m0 | e2m1 | 1u << 31), ContainsSubstring("K = 96"));
+  TensorVariant long_two = two, sparse_two = two, long_four = four;
+  long_two.has_k96 = sparse_two.has_k96 = long_four.has_k96 = sparse_two.sparse = true;
+  CHECK(says("kind::mxf4", long_two, ue8m0 | e2m1 | 1u << 31 | 3u << 29 | 1u << 4) == "none");
+  CHECK_THAT(says("kind::mxf4", sparse_two, ue8m0 | e2m1 | 1u << 31 | 4), ContainsSubstring("K = 96, of dense A alone"));
+  CHECK_THAT(says("kind::mxf4nvf4", long_four, e2m1 | 1u << 31 | 1u << 4),
+             ContainsSubstring("1 as the id of scale_B in bits 4 to 5; with 6 factors a row it is 0 or 2"));
   CHECK_THAT(says("kind::mxf4", two, ue8m0 | e2m1 | 1u << 15), ContainsSubstring("transposes A or B"));
   CHECK_THAT(says("kind::f16", sparse, 1u << 4), ContainsSubstring("0 in bit 2, which means a dense A"));
   CHECK_THAT(says("kind::f16", sparse, 1u << 4 | 4 | 2), ContainsSubstring("sparsity selector 2"));

@@ -251,5 +251,23 @@ TEST_CASE("explain says which byte and lane an element of data movement comes fr
   CHECK(tally.comparisons() > 50);
 }
 
+TEST_CASE("explain of tcgen05.mma: a tile with the types of its instruction descriptor", "[tools][explain][tcgen05]") {
+  const auto run = [](const std::string& opcode, const std::vector<std::string>& more) {
+    std::vector<std::string> options{"explain", opcode, "--a", "iota", "--b", "iota", "--c", "zeros", "--row", "0", "--column", "1"};
+    options.insert(options.end(), more.begin(), more.end());
+    return run_command(options);
+  };
+  const std::string f16 = "tcgen05.mma.cta_group::1.kind::f16";
+  const Outcome one = run(f16, {"--descriptor", "0x08100010"});  // m128n64, f16 with f32 sums
+  INFO(one.err);
+  REQUIRE(one.status == 0);
+  CHECK(one.out.find("of a tile of 16 rows and 8 columns of " + f16) != std::string::npos);
+  CHECK(one.out.find("16 products") != std::string::npos);
+  CHECK(one.out.find("UTCHMMA") != std::string::npos);
+  CHECK(run(f16, {}).err.find("--descriptor has its 32 bits") != std::string::npos);
+  CHECK(run(f16, {"--descriptor", "0x08100050"}).err.find("which is reserved") != std::string::npos);
+  CHECK(run(f16, {"--descriptor", "0x08100010", "--target", "sm_90a"}).err.find("exists for sm_100a") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace warpmat::explain_test

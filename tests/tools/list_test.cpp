@@ -196,5 +196,19 @@ TEST_CASE("list takes filters: parts of names in PTX or SASS, regular expression
   CHECK(run_command({"list", "("}).err.find("'(' is not a regular expression") != std::string::npos);
 }
 
+TEST_CASE("list has tcgen05.mma by its rows, with what each kind needs and how its bits are known", "[tools][tcgen05]") {
+  const Json all = list_json({"tcgen05.mma"});
+  REQUIRE(all.size() > 10);
+  bool has_f16 = false;
+  for (const Json& row : all) {
+    CHECK(row.at("opcode").get<std::string>().starts_with("tcgen05.mma"));
+    has_f16 = has_f16 || row.at("opcode").get<std::string>().find(".kind::f16") != std::string::npos;
+    for (const Json& known : row.at("known")) CHECK((known.at("evidence") == "published" || known.at("evidence") == "assumed"));
+  }
+  CHECK(has_f16);
+  CHECK(run_command({"list", "tcgen05.mma", "--target", "sm_100a"}).out.find("MMA-Sim") != std::string::npos);
+  CHECK(run_command({"list", "tcgen05.ld"}).status != 0);  // no product
+}
+
 }  // namespace
 }  // namespace warpmat::list_test

@@ -17,6 +17,7 @@
 #include "commands.h"
 #include "exec_options.h"
 #include "gpu/runners/statement_arguments.h"
+#include "layout_tensor.h"
 #include "tools/command_line/execution_flags.h"
 #include "tools/report/element_source.h"
 #include "tools/report/explanation_json.h"
@@ -31,7 +32,8 @@ namespace {
 struct ExplainOptions {
   OperandOptions operands;
   std::string target, against, html, statement;
-  std::vector<std::string> in, layouts;  ///< of a program
+  std::vector<std::string> in, layouts;     ///< of a program
+  std::optional<std::uint64_t> descriptor;  ///< of tcgen05.mma
   std::size_t which = 0;
   std::optional<int> row, column, matrix, lane, reg;
   ExecutionOptions execution;
@@ -149,7 +151,7 @@ std::vector<Element> wanted_elements(const Form& form, const ExplainOptions& opt
   return elements;
 }
 
-/// Explains every selected element, and the same with --against. `computer` is an Instruction or a WgmmaForm.
+/// Explains every selected element, and the same with --against. `computer` is an Instruction, a WgmmaForm or a NamedProduct.
 template <typename Computer>
 std::vector<ExplanationPair> explained(const Computer& computer, const Form& form, const Arguments& arguments,
                                        const ExplainOptions& options) {
@@ -159,8 +161,19 @@ std::vector<ExplanationPair> explained(const Computer& computer, const Form& for
   return pairs;
 }
 
+/// Explains a tile of a tcgen05.mma.
+std::vector<ExplanationPair> explained_product(const ExplainOptions& options) {
+  const NamedProduct named{options.operands.opcode, tensor_product_of(options.operands.opcode, options.descriptor)};
+  if (!options.target.empty() && !options.target.starts_with("sm_10") && !options.target.starts_with("sm_11"))
+    throw std::invalid_argument(fmt::format("{} exists for sm_100a and later targets of its family alone", named.opcode));
+  Case inputs(*named.product.tile, options);
+  return explained(named, *named.product.tile, inputs.arguments(), options);
+}
+
 /// Explains an instruction on operands from options. For wgmma these are those of a tile.
 std::vector<ExplanationPair> explained_instruction(const ExplainOptions& options) {
+  if (options.operands.opcode.starts_with("tcgen05.mma")) return explained_product(options);
+  if (options.descriptor) throw std::invalid_argument("--descriptor is the instruction descriptor of tcgen05.mma");
   const WgmmaForm* const wgmma = find_wgmma(options.operands.opcode);
   refuse_file(options.operands.opcode);
   if (options.target.empty() && wgmma == nullptr) throw std::invalid_argument("--target is required: sm_80, sm_90a, ...");
@@ -220,7 +233,8 @@ void explain_command(const ExplainOptions& options) {
 
 constexpr const char* explain_footer =
     R"(Operands are given as to 'warpmat exec': .npy files of registers or matrices, of which --case takes one; or zeros, iota, iota-bits and
-random[:SEED], which fill an operand's matrix. Of wgmma they are those of a tile: 16 rows of A and 8 columns of B. In place of OPCODE a file
+random[:SEED], which fill an operand's matrix. Of wgmma and tcgen05.mma they are those of a tile: 16 rows of A and 8 columns of B; the --descriptor
+of tcgen05.mma has its types. In place of OPCODE a file
 FILE.ptx as for 'warpmat run', such as 'warpmat diff' leaves of a mismatch: one warp executes what stands before --statement, with places
 filled by --in, and other registers zero. The steps are those of the reference as it executes: which products meet in one addition, with the
 lane, register and bits of their factors; the exponent that they are aligned to; what is cut; the sum; the rounding.
@@ -234,6 +248,7 @@ Examples:
   warpmat explain mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 --target sm_80 --a A.npy --b B.npy --c C.npy --lane 5 --register 1 --against f32
   warpmat explain mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 --target sm_90a --a random:1 --b random:2 --c zeros --row 0 --column 0 --html out.html
   warpmat explain wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 --a random:1 --b random:2 --c zeros --row 0 --column 0 --against table:fraction_bits=25
+  warpmat explain tcgen05.mma.cta_group::1.kind::f16 --descriptor 0x08100010 --a random:1 --b random:2 --c zeros --row 3 --column 5
   warpmat explain warpmat_mismatch_1.ptx --statement mma.0 --lane 5 --register 1 --against sm_80
   warpmat explain ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 --target sm_90a --shared MEM.npy --p ADDR.npy --lane 5 --register 3)";
 
@@ -244,6 +259,7 @@ void add_explain(Command app) {
   const auto options = std::make_shared<ExplainOptions>();
   add_operand_options(command, options->operands);
   command.add_option("--target", options->target, "The target to execute as: sm_80, sm_90a, ...; of a program else its own").type_name("T");
+  command.add_option("--descriptor", options->descriptor, "Of tcgen05.mma: the instruction descriptor, 0x08100010").type_name("BITS");
   command.add_option("--against", options->against, "Another target, f32, or a model such as table:fraction_bits=24, to show beside it")
       .type_name("T");
   command.add_option("--statement", options->statement, "Of a program: which matrix instruction, 0 or mma.0 (default: the first)")

@@ -89,22 +89,6 @@ GridCell tensor_cell(TensorCell at, int bit) {
   return cell;
 }
 
-TensorProduct product_of(const std::string& opcode, const Match& match, const LayoutOptions& options) {
-  const TensorKind* kind = nullptr;
-  for (const std::string_view qualifier : match.qualifiers)
-    if (const TensorKind* found = find_tensor_kind(qualifier.substr(1))) kind = found;
-  if (!options.tile.descriptor)
-    throw std::invalid_argument(
-        fmt::format("the sizes and types of {} are in its instruction descriptor: --descriptor has its 32 bits, as {:#x} of m128n64 of f16",
-                    opcode, 0x08100010));
-  if (*options.tile.descriptor >> 32 != 0)
-    throw std::invalid_argument(fmt::format("an instruction descriptor has 32 bits; it is {:#x}", *options.tile.descriptor));
-  const DecodedTensorProduct decoded =
-      decode_tensor_product(*kind, tensor_variant(*kind, match.qualifiers), static_cast<std::uint32_t>(*options.tile.descriptor));
-  if (decoded.problem) throw std::invalid_argument(*decoded.problem);
-  return decoded.product;
-}
-
 LayoutGrid d_grid(const TensorProduct& product) {
   LayoutGrid grid{.whole = true, .element_bits = 32};
   const DataPath& path = *product.path;
@@ -118,7 +102,7 @@ LayoutGrid d_grid(const TensorProduct& product) {
 LayoutGrid a_grid(const TensorProduct& product) {
   const Fragment& fragment = product.tile->operand(OperandName::a).fragment;
   LayoutGrid grid{.whole = fragment.element_bits == 32, .element_bits = fragment.element_bits};
-  fill(grid, product.path->rows, product.tile->stored_k(), [&](int row, int k) {
+  fill(grid, product.path->rows, product.k96() ? product.shape.k : product.tile->stored_k(), [&](int row, int k) {
     const int bit = k * fragment.element_bits;
     return tensor_cell({product.path->lane(row), bit / 32}, bit % 32 + fragment.payload_shift);
   });
@@ -139,18 +123,18 @@ LayoutGrid scale_grid(const TensorProduct& product, OperandName operand) {
   const bool of_a = operand == OperandName::scale_a;
   const int lines = of_a ? product.path->rows : product.shape.n / product.path->parts;
   LayoutGrid grid{.element_bits = 8};
-  fill(grid, lines, product.tile->scale_vector, [&](int line, int factor) {
-    const ScalePlace place = scale_place(line, factor, of_a ? product.scale_a_byte : product.scale_b_byte, 0);
+  fill(grid, lines, product.scale_vector, [&](int line, int factor) {
+    const ScalePlace place = scale_place(line, lines, factor, of_a ? product.scale_a_byte : product.scale_b_byte, 0);
     return tensor_cell(place.cell, place.byte * 8);
   });
   return grid;
 }
 
-LayoutGrid product_grid(const std::string& opcode, const Match& match, const LayoutOptions& options) {
-  const TensorProduct product = product_of(opcode, match, options);
+LayoutGrid product_grid(const std::string& opcode, const LayoutOptions& options) {
+  const TensorProduct product = tensor_product_of(opcode, options.tile.descriptor);
   std::vector<std::string_view> names{"d", "a"};
   if (product.sparse()) names.push_back("e");
-  if (product.tile->scale_vector != 0) names.insert(names.end(), {"scale-a", "scale-b"});
+  if (product.scale_vector != 0) names.insert(names.end(), {"scale-a", "scale-b"});
   if (std::ranges::find(names, options.operand) == names.end())
     throw std::invalid_argument(
         fmt::format("{} has no operand {} in tensor memory; --operand can be {}", opcode, options.operand, fmt::join(names, ", ")));
@@ -218,6 +202,24 @@ std::string whole_grid(const LayoutGrid& grid) {
 
 }  // namespace
 
+TensorProduct tensor_product_of(const std::string& opcode, std::optional<std::uint64_t> descriptor) {
+  const auto match = catalogue::find_row(opcode);
+  if (!match || !opcode.starts_with("tcgen05.mma")) throw std::invalid_argument(catalogue::explain_unknown_row(opcode));
+  const TensorKind* kind = nullptr;
+  for (const std::string_view qualifier : match->qualifiers)
+    if (const TensorKind* found = find_tensor_kind(qualifier.substr(1))) kind = found;
+  if (!descriptor)
+    throw std::invalid_argument(
+        fmt::format("the sizes and types of {} are in its instruction descriptor: --descriptor has its 32 bits, as {:#x} of m128n64 of f16",
+                    opcode, 0x08100010));
+  if (*descriptor >> 32 != 0) throw std::invalid_argument(fmt::format("an instruction descriptor has 32 bits; it is {:#x}", *descriptor));
+  TensorVariant variant = tensor_variant(*kind, match->qualifiers);
+  variant.has_k96 = true;
+  const DecodedTensorProduct decoded = decode_tensor_product(*kind, variant, static_cast<std::uint32_t>(*descriptor));
+  if (decoded.problem) throw std::invalid_argument(*decoded.problem);
+  return decoded.product;
+}
+
 std::string tensor_layout(const LayoutOptions& options) {
   const auto match = catalogue::find_row(options.opcode);
   const bool transfers = match && (match->has(".ld") || match->has(".st")), multiplies = match && match->has(".mma");
@@ -228,7 +230,7 @@ std::string tensor_layout(const LayoutOptions& options) {
     throw std::invalid_argument("formulas and notations are of one warp's operands in registers, not of tensor memory");
   if (transfers && options.operand != "r")
     throw std::invalid_argument(fmt::format("{} has no operand {}; --operand can be r", options.opcode, options.operand));
-  const LayoutGrid grid = transfers ? transfer_grid(options.opcode, *match) : product_grid(options.opcode, *match, options);
+  const LayoutGrid grid = transfers ? transfer_grid(options.opcode, *match) : product_grid(options.opcode, options);
   const auto cells_where = [&](auto fits) {
     std::vector<GridCell> cells;
     std::ranges::copy_if(grid.cells.front(), std::back_inserter(cells), fits);

@@ -287,6 +287,11 @@ std::vector<const catalogue::Pattern*> listed_rows(bool approximate_alone, const
   return rows;
 }
 
+/// Whether a row is tcgen05.mma, whose sizes and types are in a register.
+bool multiplies_matrices(const catalogue::Pattern* row) {
+  return row->row.opcode.starts_with("tcgen05.mma");
+}
+
 [[noreturn]] void refuse_filters(const ListOptions& options, bool in_other_table) {
   const std::string wanted = fmt::format("{}", fmt::join(options.filters, "' and '"));
   const bool scalar = options.scalar || options.approximate;
@@ -309,7 +314,12 @@ void list(const ListOptions& options) {
     fmt::print("{}", options.json ? rows_json(rows, only) : rows_text(rows, only));
     return;
   }
-  if (!options.filters.empty() && !forms_listed()) refuse_filters(options, !listed_rows(false, options.filters).empty());
+  if (!options.filters.empty() && !forms_listed()) {
+    const auto rows = listed_rows(false, options.filters);
+    if (rows.empty() || !std::ranges::all_of(rows, multiplies_matrices)) refuse_filters(options, !rows.empty());
+    fmt::print("{}", options.json ? rows_json(rows, only) : rows_text(rows, only));  // tcgen05.mma has no form of its own
+    return;
+  }
   fmt::print("{}", options.json ? list_json(only, filter) : list_text(only, filter));
 }
 
@@ -321,6 +331,7 @@ Examples:
   warpmat list
   warpmat list m16n8k32 e4m3
   warpmat list HMMA.16816 --target sm_80
+  warpmat list tcgen05.mma --target sm_100a
   warpmat list --scalar --target sm_90
   warpmat list --json | jq -r '.[].opcode')";
 }

@@ -15,15 +15,17 @@ struct Computer {
   const Form* form;
   const Target* target;
   const Lowering* lowering;
-  std::string_view tile_of{};  ///< the wgmma of which the form is the tile
+  std::string_view tile_of{};  ///< the wgmma or tcgen05.mma of which the form is the tile
 
   explicit Computer(const Instruction& i) : form(&i.form()), target(&i.target()), lowering(&i.lowering()) {}
   explicit Computer(const WgmmaForm& w) : form(w.tile), target(find_target("sm_90a")), lowering(&lowering_of(w)), tile_of(w.opcode) {}
+  explicit Computer(const NamedProduct& n)
+      : form(n.product.tile), target(find_target("sm_100a")), lowering(n.product.lowering), tile_of(n.opcode) {}
 
   Explanation explain(const Arguments& arguments, const Element& element, const ExecutionOptions& options) const {
     Explanation explanation = warpmat::explain(*form, *target, *lowering, arguments, element, options);
     explanation.tile_of = tile_of;
-    if (!tile_of.empty()) explanation.as = fmt::format("wgmma on {}", target->name);
+    if (!tile_of.empty()) explanation.as = fmt::format("{} on {}", tile_of.substr(0, tile_of.find('.')), target->name);
     return explanation;
   }
 };
@@ -84,6 +86,13 @@ ExplanationPair explain_pair(const Instruction& instruction, const Arguments& ar
 ExplanationPair explain_pair(const WgmmaForm& form, const Arguments& arguments, const Element& element, const std::string& against,
                              const ExecutionOptions& options) {
   return pair_of(Computer(form), arguments, element, against, options);
+}
+
+ExplanationPair explain_pair(const NamedProduct& named, const Arguments& arguments, const Element& element, const std::string& against,
+                             const ExecutionOptions& options) {
+  if (named.product.k96())
+    throw std::invalid_argument(fmt::format("{} with K = 96 consists of no mma whose steps could be shown", named.opcode));
+  return pair_of(Computer(named), arguments, element, against, options);
 }
 
 }  // namespace warpmat

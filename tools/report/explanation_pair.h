@@ -1,11 +1,13 @@
 #pragma once
 
 #include <warpmat/explain.h>
+#include <warpmat/tables/tcgen05.h>
 #include <warpmat/wgmma.h>
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace warpmat {
 
@@ -27,6 +29,15 @@ ExplanationPair explain_pair(const Instruction& instruction, const Arguments& ar
 
 /// The same for one tile of a wgmma: 16 rows of A and 8 columns of B.
 ExplanationPair explain_pair(const WgmmaForm& form, const Arguments& arguments, const Element& element, const std::string& against,
+                             const ExecutionOptions& options);
+
+/// A tcgen05.mma as its opcode and its instruction descriptor determine it. Explanations refer to the opcode.
+struct NamedProduct {
+  std::string_view opcode;
+  TensorProduct product;
+};
+/// The same for one tile of a tcgen05.mma. Throws std::invalid_argument for K = 96, which has no tile.
+ExplanationPair explain_pair(const NamedProduct& named, const Arguments& arguments, const Element& element, const std::string& against,
                              const ExecutionOptions& options);
 
 }  // namespace warpmat

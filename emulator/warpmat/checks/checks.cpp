@@ -11,6 +11,7 @@
 #include <warpmat/checks/race_check.h>
 #include <warpmat/checks/rows_check.h>
 #include <warpmat/checks/shared_memory_check.h>
+#include <warpmat/checks/tensor_fence_check.h>
 #include <warpmat/checks/tile_check.h>
 #include <warpmat/checks/wgmma_check.h>
 #include <warpmat/ptx/program/code.h>
@@ -88,6 +89,7 @@ std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::ui
       program.matrices, [](const code::Matrix& matrix) { return matrix.instruction.form().mnemonic == Mnemonic::ldmatrix; });
   if (shared && rows && checks.uninitialised) all.push_back(std::make_unique<RowsCheck>(setup, cluster));
   if (!program.products.empty()) all.push_back(std::make_unique<WgmmaCheck>(setup));
+  if (checks.copies && !program.tensor_statements.empty()) all.push_back(std::make_unique<TensorFenceCheck>(setup, cluster));
   const bool tensors = std::ranges::any_of(program.bulk_copies, [](const code::BulkCopy& copy) { return copy.rank != 0; });
   if (!program.products.empty() && tensors) all.push_back(std::make_unique<TileCheck>(setup, cluster));
   if (!program.exchanges.empty()) all.push_back(std::make_unique<LanesCheck>(setup, cluster));

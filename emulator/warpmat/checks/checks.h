@@ -27,6 +27,7 @@ namespace warpmat::checks {
 //     race_check            two warps access a byte, and nothing orders them
 //     wgmma_check           registers and bytes of wgmma.mma_async that change before the wait
 //     rows_check            ldmatrix that reads a row twice into one matrix
+//     tensor_fence_check    tcgen05 statements of two warps on the same cells, without tcgen05.fence between them
 //     tile_check            descriptors of wgmma that read a tile otherwise than its tensor map wrote it
 //     lanes_check           shuffles that read lanes which take no part
 //     pairing               which elements of the factors of a matrix product meet, by the origins of all bytes (origins.h)
@@ -36,6 +37,7 @@ namespace warpmat::checks {
 /// What the checks of all clusters of a launch report without ending it.
 struct Reports {
   Warnings warnings;                                                    ///< LaunchResult::warnings
+  Warnings tensor_fences;                                               ///< LaunchResult::warnings, too
   Warnings absent_lanes;                                                ///< LaunchResult::absent_lanes
   std::deque<GemmStores> stores;                                        ///< by product
   std::deque<std::array<Companion, Gemm::companion_count>> companions;  ///< by product, as Gemm::companions

@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
 
+#include <warpmat/dot.h>
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/tile_products.h>
 #include <warpmat/instruction.h>
@@ -15,16 +20,21 @@ namespace {
 constexpr std::uint32_t chunk_bytes = 16;  // contiguous in every layout
 constexpr std::size_t tile_rows = 16, tile_columns = 8;
 
-/// Bytes of K of one row of A or column of B in registers: 32 of the stored A, twice that of B if A is sparse.
+/// Bytes of K of one row of A or column of B in registers: 32 of the stored A, twice that of B if A is sparse; 48 of 96 4-bit elements.
 std::uint32_t depth_bytes(const TensorProduct& product, OperandName operand) {
+  if (product.k96()) return 48;
   return operand == OperandName::b && product.sparse() ? 64 : 32;
 }
 
-/// Of the words of an operand whose lines have `depth` bytes: the index of that with byte `byte` of K, of row or column `line`.
+/// Of the words of an operand whose lines have `depth` bytes: the first of eight lines, of the sixteen bytes of K from 16 * `chunk` on.
+std::size_t first_word(OperandName operand, std::size_t depth, std::size_t eight_lines, std::size_t chunk) {
+  const std::size_t chunks = depth / chunk_bytes, a_register = (eight_lines / 2 * chunks + chunk) * 2 + eight_lines % 2;
+  return (operand == OperandName::b ? eight_lines * chunks + chunk : a_register) * warp_size;
+}
+
+/// The index of the word with byte `byte` of K, of row or column `line`.
 std::size_t word_index(OperandName operand, std::size_t depth, std::size_t line, std::size_t byte) {
-  const std::size_t lane = line % 8 * 4 + byte % chunk_bytes / 4, part = byte / chunk_bytes;
-  if (operand == OperandName::b) return (line / tile_columns * (depth / chunk_bytes) + part) * warp_size + lane;
-  return (line / tile_rows * 4 + part * 2 + line / 8 % 2) * warp_size + lane;
+  return first_word(operand, depth, line / 8, byte / chunk_bytes) + line % 8 * 4 + byte % chunk_bytes / 4;
 }
 
 /// Lines of an operand that one block has.
@@ -75,26 +85,41 @@ class SharedReader {
                                                    : "a swizzle of 32-byte atoms, which only transposed matrices of 32-bit elements have"));
   }
 
+  /// Eight lines of a chunk are a register.
   void read_lines() {
-    for (std::uint32_t line = 0; line < lines_; ++line)
-      for (std::uint32_t byte = 0; byte < bytes_; byte += chunk_bytes) {
-        const std::uint8_t* const chunk = at(descriptor_.address(Major::k, first_line_ + line, byte));
-        std::uint32_t* const to = words_.data() + word_index(operand_, bytes_, line, byte);
-        if (containers_)
-          std::memcpy(to, unpacked(chunk, row(format_).bits).data(), chunk_bytes);
-        else
-          std::memcpy(to, chunk, chunk_bytes);
+    const int packed_bits = containers_ ? row(format_).bits : 0;
+    const TensorDescriptor descriptor = descriptor_;  // a copy, which words do not change
+    for (std::uint32_t eight = 0; eight < lines_ / 8; ++eight)
+      for (std::uint32_t chunk = 0; chunk < bytes_ / chunk_bytes; ++chunk) {
+        std::uint32_t* const to = words_.data() + first_word(operand_, bytes_, eight, chunk);
+        for (std::uint32_t i = 0; i < 8; ++i) {
+          const std::uint8_t* const from = at(descriptor.address(Major::k, first_line_ + eight * 8 + i, chunk * chunk_bytes));
+          if (packed_bits == 0)
+            std::memcpy(to + i * 4, from, chunk_bytes);
+          else
+            std::memcpy(to + i * 4, unpacked(from, packed_bits).data(), chunk_bytes);
+        }
       }
   }
 
-  /// A chunk has several rows or columns of one k. The lines begin within a chunk if the first is no multiple of its number.
   void read_transposed() {
-    const auto bytes = static_cast<std::uint32_t>(row(format_).bits) / 8, in_chunk = chunk_bytes / bytes;
+    switch (row(format_).bits) {
+      case 8: return read_transposed_elements<1>();
+      case 16: return read_transposed_elements<2>();
+      default: return read_transposed_elements<4>();
+    }
+  }
+
+  /// A chunk has several rows or columns of one k. The lines begin within a chunk if the first is no multiple of its number.
+  template <std::uint32_t bytes>
+  void read_transposed_elements() {
+    constexpr std::uint32_t in_chunk = chunk_bytes / bytes;
+    const TensorDescriptor descriptor = descriptor_;
     auto* const words = reinterpret_cast<std::uint8_t*>(words_.data());
     for (std::uint32_t k = 0; k < depth_; ++k)
       for (std::uint32_t line = 0; line < lines_;) {
         const std::uint32_t inside = (first_line_ + line) % in_chunk, count = std::min(in_chunk - inside, lines_ - line);
-        const std::uint8_t* const chunk = at(descriptor_.address(Major::mn, k, (first_line_ + line - inside) * bytes));
+        const std::uint8_t* const chunk = at(descriptor.address(Major::mn, k, (first_line_ + line - inside) * bytes));
         for (std::uint32_t i = 0; i < count; ++i)
           std::memcpy(words + 4 * word_index(operand_, bytes_, line + i, k * bytes) + k * bytes % 4, chunk + (inside + i) * bytes, bytes);
         line += count;
@@ -104,6 +129,10 @@ class SharedReader {
   const std::uint8_t* at(std::uint32_t address) const {
     const std::uint32_t offset = address - memory_.base();
     if (address >= memory_.base() && offset + chunk_bytes <= memory_.size()) return memory_.bytes().data() + offset;
+    leave(address);
+  }
+
+  [[noreturn]] void leave(std::uint32_t address) const {
     throw OperandTrap(
         OperandTrap::Kind::out_of_range, operand_, 0, address,
         format_text("the matrix that the descriptor of operand {} names leaves shared memory, which has {} bytes from {:#x} on "
@@ -120,6 +149,11 @@ class SharedReader {
   const SharedMemory& memory_;
   ProductWords words_;
 };
+
+/// Rows of A or columns of B of one part that have scale factors.
+int scaled_lines(const TensorProduct& product, bool of_a) {
+  return of_a ? product.path->rows : product.shape.n / product.path->parts;
+}
 
 [[noreturn]] void trap_of_copies(OperandName operand, const char* what, int line, std::uint32_t first, int part, std::uint32_t other) {
   throw OperandTrap(OperandTrap::Kind::undefined, operand, 0, std::nullopt,
@@ -141,36 +175,6 @@ std::uint32_t signs_of(const Form& tile) {
   return signs;
 }
 
-/// One element of D in a tile's registers: the word, and the bit from which on it lies.
-struct TileCell {
-  std::size_t word;
-  int bit;
-};
-
-TileCell d_cell(bool narrow, std::size_t tile, std::size_t tile_row, std::size_t column) {
-  const std::size_t lane = tile_row % 8 * 4 + column / 2;
-  if (narrow) return {(tile * 2 + tile_row / 8) * warp_size + lane, static_cast<int>(column % 2) * 16};
-  return {(tile * 4 + tile_row / 8 * 2 + column % 2) * warp_size + lane, 0};
-}
-
-/// Calls visit(cell, word of tensor memory) for the elements of D of 16 rows, but of lanes that are disabled.
-template <typename Visit>
-void for_each_d(const TensorProduct& product, int first_row, TensorMemory& memory, TensorCell at, const DisabledLanes& disabled,
-                Visit visit) {
-  const bool narrow = row(product.tile->format(OperandName::d)).bits == 16;
-  const DataPath& path = *product.path;
-  for (int part = 0; part < path.parts; ++part)
-    for (int r = 0; r < static_cast<int>(tile_rows); ++r) {
-      const int lane = at.lane + path.first_lane(part) + path.lane(first_row + r);
-      if ((disabled[static_cast<std::size_t>(lane / 32)] >> lane % 32 & 1) != 0) continue;
-      for (int i = 0; i < product.d_columns(); ++i) {
-        const int column = part * product.d_columns() + i;
-        visit(d_cell(narrow, static_cast<std::size_t>(column / 8), static_cast<std::size_t>(r), static_cast<std::size_t>(column % 8)),
-              memory.word(lane, at.column + i));
-      }
-    }
-}
-
 /// Bits of a number times 2^-exponent, toward zero where that is below the normal numbers.
 std::uint32_t scaled_down(std::uint32_t bits, Format format, int exponent) {
   const int fraction = format == Format::f16 ? 10 : 23, width = format == Format::f16 ? 16 : 32;
@@ -182,6 +186,66 @@ std::uint32_t scaled_down(std::uint32_t bits, Format format, int exponent) {
   const std::uint32_t significand = stored == 0 ? magnitude : (magnitude & ((1u << fraction) - 1)) | 1u << fraction;
   return sign | significand >> (exponent - std::max(stored, 1) + 1);
 }
+
+/// The registers of D of 16 rows, of a part's columns: those of tensor memory itself, or a copy where it must change before the product, or
+/// in some lanes alone.
+class SumsOfRows {
+ public:
+  /// D of the rows begins at `first`.
+  SumsOfRows(const TensorProduct& product, const ProductOperands& operands, TensorMemory& memory, TensorCell first,
+             const DisabledLanes& disabled)
+      : memory_(memory),
+        first_(first),
+        columns_(product.d_columns()),
+        format_(product.tile->format(OperandName::d)),
+        disabled_(disabled[static_cast<std::size_t>(first.lane / tensor_quarter)] >> first.lane % tensor_quarter) {
+    constexpr std::uint32_t of_rows = (1u << tile_rows) - 1;
+    const bool changes = operands.accumulates && operands.scale_d != 0;
+    if (!narrow() && !changes && (disabled_ & of_rows) == 0 && first.column % static_cast<int>(tile_columns) == 0) return;
+    copy_.resize(static_cast<std::size_t>(columns_) / tile_columns * tile_registers());
+    if (!operands.accumulates) return;
+    for_each([&](std::uint32_t& word, Register& copy, std::size_t place, int bit) {
+      copy[place] |= scaled_down(narrow() ? word & 0xffff : word, format_, operands.scale_d) << bit;
+    });
+  }
+
+  /// The registers of tile `tile`; those of the next tiles follow.
+  std::uint32_t* tile(std::size_t tile) {
+    if (copy_.empty()) return memory_.tile(first_.lane, first_.column + static_cast<int>(tile * tile_columns))->data();
+    return copy_[tile * tile_registers()].data();
+  }
+
+  /// Writes a copy back.
+  void store() {
+    if (copy_.empty()) return;
+    for_each([&](std::uint32_t& word, const Register& copy, std::size_t place, int bit) {
+      word = narrow() ? copy[place] >> bit & 0xffff : copy[place];
+    });
+  }
+
+ private:
+  bool narrow() const { return row(format_).bits == 16; }
+  std::size_t tile_registers() const { return narrow() ? 2 : 4; }
+
+  /// Calls visit(word of tensor memory, register, its lane, bit) for each element, but of disabled lanes.
+  template <typename Visit>
+  void for_each(Visit visit) {
+    for (std::size_t r = 0; r < tile_rows; ++r)
+      for (int i = 0; (disabled_ >> r & 1) == 0 && i < columns_; ++i) {
+        const auto column = static_cast<std::size_t>(i);
+        const std::size_t in_pair = column % 2, in_tile = narrow() ? r / 8 : r / 8 * 2 + in_pair;
+        visit(memory_.word(first_.lane + static_cast<int>(r), first_.column + i), copy_[column / tile_columns * tile_registers() + in_tile],
+              r % 8 * 4 + column % tile_columns / 2, narrow() ? static_cast<int>(in_pair) * 16 : 0);
+      }
+  }
+
+  TensorMemory& memory_;
+  TensorCell first_;
+  int columns_;
+  Format format_;
+  std::uint32_t disabled_;  ///< bit by row
+  std::vector<Register> copy_;
+};
 
 /// The metadata, with a defined code for groups whose code is 0 and whose stored elements are zeros: CUTLASS's compressor writes them for
 /// groups of zeros alone. Which elements of B they multiply then matters to infinities and NaN alone (assumed: the first two of the group).
@@ -201,6 +265,62 @@ ProductBytes defined_metadata(const TensorProduct& product, const ProductOperand
   }
   return codes;
 }
+
+/// Products of K = 96, by the functions of the reference: no mma has this K.
+class LongProducts {
+ public:
+  /// `a`: the words of A, its signs as they count.
+  LongProducts(const TensorProduct& product, const ProductOperands& operands, const ProductWords& a)
+      : product_(product),
+        a_(decoded(OperandName::a, a, product.path->rows)),
+        b_(decoded(OperandName::b, operands.b, product.shape.n)),
+        scales_a_(scales(operands.scales_a, OperandName::scale_a)),
+        scales_b_(scales(operands.scales_b, OperandName::scale_b)) {}
+
+  /// Adds the products of 16 rows and 8 columns to the registers `d`, or replaces them.
+  void multiply(int first_row, int first_column, bool accumulates, std::uint32_t* d) const {
+    const Fragment& fragment = product_.tile->operand(OperandName::d).fragment;
+    for (int row = 0; row < static_cast<int>(tile_rows); ++row)
+      for (int column = 0; column < static_cast<int>(tile_columns); ++column) {
+        const Place place = fragment.place({row, column, 0});
+        std::uint32_t& sum = d[static_cast<std::size_t>(place.reg * warp_size + place.lane)];
+        sum = static_cast<std::uint32_t>(grouped_dot(*product_.lowering->model, Format::f32, part(a_, first_row + row, k),
+                                                     part(b_, first_column + column, k), part(scales_a_, first_row + row, groups),
+                                                     part(scales_b_, first_column + column, groups), accumulates ? sum : 0));
+      }
+  }
+
+ private:
+  static constexpr int k = 96, groups = k / static_cast<int>(group_elements);
+  using Values = std::vector<Value>;
+
+  static std::span<const Value> part(const Values& values, int line, int count) {
+    return std::span(values).subspan(static_cast<std::size_t>(line * count), static_cast<std::size_t>(count));
+  }
+
+  /// [line * k + element], two elements in a byte.
+  Values decoded(OperandName operand, const ProductWords& words, int lines) const {
+    Values values;
+    for (int line = 0; line < lines; ++line)
+      for (std::size_t i = 0; i < k; ++i) {
+        const std::uint32_t word = words[word_index(operand, k / 2, static_cast<std::size_t>(line), i / 2)];
+        values.push_back(decode(product_.tile->format(operand), word >> i % 8 * 4 & 0xf));
+      }
+    return values;
+  }
+
+  /// [line * groups + group]; blocks of 32 elements are two groups.
+  Values scales(const ProductBytes& bytes, OperandName operand) const {
+    Values values;
+    const int repeats = groups / product_.scale_vector;
+    for (const std::uint8_t byte : bytes)
+      values.insert(values.end(), static_cast<std::size_t>(repeats), decode(product_.tile->format(operand), byte));
+    return values;
+  }
+
+  const TensorProduct& product_;
+  Values a_, b_, scales_a_, scales_b_;
+};
 
 /// The registers of one tile besides those of A, B, C and D: metadata, selector, scale factors and their ids.
 class OtherOperands {
@@ -282,7 +402,7 @@ ProductWords read_a(const TensorProduct& product, TensorCell at, const TensorMem
   ProductWords words(static_cast<std::size_t>(path.rows) * depth / 4);
   for (int part = 0; part < path.parts; ++part)
     for (int line = 0; line < path.rows; ++line)
-      for (int column = 0; column < a_columns; ++column) {
+      for (int column = 0; column < a_columns(product); ++column) {
         const int from = shifted && line + 1 < path.rows ? line + 1 : line;
         const std::uint32_t word = memory.word(at.lane + path.first_lane(part) + path.lane(from), at.column + column);
         std::uint32_t& to = words[word_index(OperandName::a, depth, static_cast<std::size_t>(line), static_cast<std::size_t>(column) * 4)];
@@ -292,22 +412,26 @@ ProductWords read_a(const TensorProduct& product, TensorCell at, const TensorMem
   return words;
 }
 
+int a_columns(const TensorProduct& product) {
+  return static_cast<int>(depth_bytes(product, OperandName::a) / 4);
+}
+
 int scale_columns(const TensorProduct& product, OperandName operand) {
-  const int lines = operand == OperandName::scale_a ? product.path->rows : product.shape.n / product.path->parts;
-  return (lines + tensor_quarter - 1) / tensor_quarter;
+  const bool of_a = operand == OperandName::scale_a;
+  const int lines = scaled_lines(product, of_a);
+  return scale_place(lines - 1, lines, product.scale_vector - 1, of_a ? product.scale_a_byte : product.scale_b_byte, 0).cell.column + 1;
 }
 
 ProductBytes read_scales(const TensorProduct& product, OperandName operand, TensorCell at, const TensorMemory& memory) {
   const bool of_a = operand == OperandName::scale_a;
-  const int vector = product.tile->scale_vector, parts = of_a ? 1 : product.path->parts;
-  const int lines = of_a ? product.path->rows : product.shape.n / parts;
+  const int vector = product.scale_vector, parts = of_a ? 1 : product.path->parts, lines = scaled_lines(product, of_a);
   constexpr int quarters = tensor_lanes / tensor_quarter;
   ProductBytes scales(static_cast<std::size_t>(lines * parts * vector));
   for (int quarter = 0; quarter < quarters; ++quarter) {
     const int part = quarter * parts / quarters;
     for (int line = 0; line < lines; ++line)
       for (int factor = 0; factor < vector; ++factor) {
-        const ScalePlace place = scale_place(line, factor, of_a ? product.scale_a_byte : product.scale_b_byte, quarter);
+        const ScalePlace place = scale_place(line, lines, factor, of_a ? product.scale_a_byte : product.scale_b_byte, quarter);
         const auto scale =
             static_cast<std::uint8_t>(bits_at(memory, {at.lane + place.cell.lane, at.column + place.cell.column}, place.byte * 8, 8));
         std::uint8_t& to = scales[static_cast<std::size_t>((part * lines + line) * vector + factor)];
@@ -356,37 +480,39 @@ void clear_columns(const TensorProduct& product, const ZeroColumns& columns, Pro
 void multiply(const TensorProduct& product, const ProductOperands& operands, TensorMemory& memory, TensorCell at,
               const DisabledLanes& disabled, const ExecutionOptions& options) {
   const Form& tile = *product.tile;
-  ProductWords a = operands.a;
+  const DataPath& path = *product.path;
+  const ProductWords* a = &operands.a;
+  ProductWords negated;
   if (product.negates_a != product.negates_b) {  // only products count, and their signs are exact
     const std::uint32_t signs = signs_of(tile);
-    for (std::uint32_t& word : a) word ^= signs;
+    std::ranges::transform(operands.a, std::back_inserter(negated), [&](std::uint32_t word) { return word ^ signs; });
+    a = &negated;
   }
   const bool scaled = tile.scale_vector != 0;  // then each tile has its own scale factors of B
-  const TileProducts products{tile, *product.lowering, find_fast_path(tile, *product.lowering), scaled ? 1 : product.column_tiles()};
-  const Format format = tile.format(OperandName::d);
-  const bool narrow = row(format).bits == 16;
-  ProductWords d(static_cast<std::size_t>(product.shape.n) * tile_rows / (narrow ? 2 : 1));
-  const std::size_t a_words = a.size() / static_cast<std::size_t>(product.row_tiles());
-  const std::size_t columns = static_cast<std::size_t>(product.column_tiles());
-  const std::size_t b_words = operands.b.size() / columns, d_words = d.size() / columns;
+  const std::size_t columns = static_cast<std::size_t>(product.d_columns()) / tile_columns;  // of tiles, in a part
+  const TileProducts products{tile, *product.lowering, find_fast_path(tile, *product.lowering), scaled ? 1 : static_cast<int>(columns)};
+  const std::size_t a_words = a->size() / static_cast<std::size_t>(product.row_tiles());
+  const std::size_t b_words = operands.b.size() / static_cast<std::size_t>(product.column_tiles());
   const ProductBytes metadata = defined_metadata(product, operands);
   OtherOperands others(product, operands, metadata);
+  const std::unique_ptr<LongProducts> long_products = product.k96() ? std::make_unique<LongProducts>(product, operands, *a) : nullptr;
   for (int i = 0; i < product.row_tiles(); ++i) {
     const int first_row = i * static_cast<int>(tile_rows);
-    std::ranges::fill(d, 0u);
-    if (operands.accumulates)
-      for_each_d(product, first_row, memory, at, disabled, [&](const TileCell& cell, std::uint32_t word) {
-        d[cell.word] |= scaled_down(narrow ? word & 0xffff : word, format, operands.scale_d) << cell.bit;
-      });
-    others.set_rows(first_row);
-    const std::uint32_t* const of_a = a.data() + static_cast<std::size_t>(i) * a_words;
-    for (std::size_t first = 0; first < columns; first += static_cast<std::size_t>(products.count)) {
-      if (scaled) others.set_columns(static_cast<int>(first * tile_columns));
-      multiply_tiles(products, d.data() + first * d_words, of_a, operands.b.data() + first * b_words, others.arguments(),
-                     operands.accumulates, options);
+    if (!long_products) others.set_rows(first_row);
+    for (int part = 0; part < path.parts; ++part) {
+      SumsOfRows sums(product, operands, memory, {at.lane + path.first_lane(part) + path.lane(first_row), at.column}, disabled);
+      for (std::size_t column = 0; column < columns; column += static_cast<std::size_t>(products.count)) {
+        const std::size_t number = static_cast<std::size_t>(part) * columns + column;
+        if (long_products) {
+          long_products->multiply(first_row, static_cast<int>(number * tile_columns), operands.accumulates, sums.tile(column));
+          continue;
+        }
+        if (scaled) others.set_columns(static_cast<int>(number * tile_columns));
+        multiply_tiles(products, sums.tile(column), a->data() + static_cast<std::size_t>(i) * a_words, operands.b.data() + number * b_words,
+                       others.arguments(), operands.accumulates, options);
+      }
+      sums.store();
     }
-    for_each_d(product, first_row, memory, at, disabled,
-               [&](const TileCell& cell, std::uint32_t& word) { word = narrow ? d[cell.word] >> cell.bit & 0xffff : d[cell.word]; });
   }
 }
 

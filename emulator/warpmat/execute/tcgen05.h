@@ -25,8 +25,8 @@ ProductWords read_a(const TensorProduct& product, const TensorDescriptor& descri
 /// The columns of B that one block has, from column `first_column` of its matrix on. Throws as read_a.
 ProductWords read_b(const TensorProduct& product, const TensorDescriptor& descriptor, const SharedMemory& memory, int first_column = 0);
 
-/// The block's rows of A from tensor memory: 8 columns from `at` on, each row in its lane; with `shifted` (.ashift) each row is that of the
-/// next lane, but for the last one. Throws OperandTrap if the copies of A for the parts of D differ.
+/// The block's rows of A from tensor memory: a_columns() from `at` on, each row in its lane; with `shifted` (.ashift) each row is that of
+/// the next lane, but for the last one. Throws OperandTrap if the copies of A for the parts of D differ.
 ProductWords read_a(const TensorProduct& product, TensorCell at, const TensorMemory& memory, bool shifted = false);
 
 /// The scale factors of the block's rows of A (scale_a) or of all columns of B (scale_b): [line * scale_vector + factor]. Throws
@@ -57,7 +57,8 @@ using DisabledLanes = std::array<std::uint32_t, tensor_lanes / 32>;
 void multiply(const TensorProduct& product, const ProductOperands& operands, TensorMemory& memory, TensorCell at,
               const DisabledLanes& disabled, const ExecutionOptions& options = {});
 
-inline constexpr int a_columns = 8;  ///< of tensor memory: 32 bytes of K; 4- and 6-bit elements lie in bytes, but for kinds of 4 bits alone
+/// Columns of tensor memory that A takes: 32 bytes of K, or 48; 4- and 6-bit elements lie in bytes, but for kinds of 4 bits alone.
+int a_columns(const TensorProduct& product);
 /// Columns of tensor memory that scale factors of `operand` take.
 int scale_columns(const TensorProduct& product, OperandName operand);
 /// The first column of the metadata that an address names, and how many there are.

@@ -232,6 +232,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
     throw KernelTrap(trap.site, trap.address, reason, trap.kind);
   }
   result.warnings = reports.warnings.texts();
+  for (std::string& warning : reports.tensor_fences.texts()) result.warnings.push_back(std::move(warning));
   result.absent_lanes = reports.absent_lanes.texts();
   checks::finish(setup, result);
   return result;

@@ -17,7 +17,7 @@ constexpr std::array fixed_fields{
     Fixed{14, 2, 0, "belong to no field"},
     Fixed{30, 2, 0, "belong to no field"},
     Fixed{46, 3, 1, "are the descriptor's version, 0b001"},
-    Fixed{52, 1, 0, "means an absolute address in place of the leading byte offset, which sm_103a alone has and warpmat does not execute"},
+    Fixed{52, 1, 0, "means an absolute address in place of the leading byte offset, for K = 96 of sm_103a"},
     Fixed{53, 8, 0, "are 0 in every descriptor"},
 };
 
@@ -27,6 +27,7 @@ struct Layout {
   Swizzle swizzle;
   bool wide_atoms;
 };
+constexpr int absolute_bit = 52, swizzle_128 = 2;
 constexpr std::array layouts{Layout{0, Swizzle::none, false}, Layout{1, Swizzle::bytes_128, true}, Layout{2, Swizzle::bytes_128, false},
                              Layout{4, Swizzle::bytes_64, false}, Layout{6, Swizzle::bytes_32, false}};
 
@@ -36,18 +37,11 @@ std::uint64_t field(std::uint64_t bits, int first, int count) {
 
 }  // namespace
 
-std::uint32_t TensorDescriptor::address(Major major, std::uint32_t line, std::uint32_t byte) const {
-  if (!wide_atoms) return matrix.address(major, line, byte);
-  constexpr std::uint32_t lines = 4, width = 128;
-  const std::uint32_t linear =
-      matrix.start + line / lines * matrix.stride + line % lines * width + byte / width * matrix.leading + byte % width;
-  const std::uint32_t pattern = (linear >> 7) - static_cast<std::uint32_t>(matrix.base_offset);
-  return linear ^ (pattern & (lines - 1)) << 5;
-}
-
-DecodedTensorDescriptor decode_tensor_descriptor(std::uint64_t bits) {
+DecodedTensorDescriptor decode_tensor_descriptor(std::uint64_t bits, bool absolute) {
+  absolute = absolute && field(bits, absolute_bit, 1) != 0;
   for (const Fixed& fixed : fixed_fields)
-    if (const std::uint64_t given = field(bits, fixed.first, fixed.bits); given != fixed.value)
+    if (const std::uint64_t given = field(bits, fixed.first, fixed.bits);
+        given != fixed.value && !(absolute && fixed.first == absolute_bit))
       return {{},
               format_text("has {} in bits {} to {}, which {}; the descriptor is {:#018x}", given, fixed.first, fixed.first + fixed.bits - 1,
                           fixed.reason, bits)};
@@ -56,7 +50,12 @@ DecodedTensorDescriptor decode_tensor_descriptor(std::uint64_t bits) {
     if (layout.number == number) {
       MatrixDescriptor matrix = MatrixDescriptor::decode(bits);  // its swizzle has other bits
       matrix.swizzle = layout.swizzle;
-      return {{matrix, layout.wide_atoms}, std::nullopt};
+      if (absolute && (layout.number != swizzle_128 || matrix.base_offset != 0))
+        return {{},
+                format_text("has an absolute address in place of the leading byte offset, which goes with swizzling mode {} and base "
+                            "offset 0; they are {} and {}",
+                            swizzle_128, number, matrix.base_offset)};
+      return {{matrix, layout.wide_atoms, absolute}, std::nullopt};
     }
   return {
       {},

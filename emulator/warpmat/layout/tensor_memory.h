@@ -83,10 +83,16 @@ struct ScalePlace {
   TensorCell cell;
   int byte = 0;
 };
+/// Columns of words with the factors of `lines` lines: of 128 at least, so that further factors begin there.
+constexpr int scale_group_columns(int lines) {
+  return (lines + tensor_lanes - 1) / tensor_lanes * (tensor_lanes / tensor_quarter);
+}
 /// Factor `factor` of line `line` of `lines` (rows of A, columns of B) that belong to one part, in quarter `quarter`; the first factor is
-/// in byte `first_byte`.
-constexpr ScalePlace scale_place(int line, int factor, int first_byte, int quarter) {
-  return {{quarter * tensor_quarter + line % tensor_quarter, line / tensor_quarter}, first_byte + factor};
+/// in byte `first_byte`. Factors of K = 96 go on in the words of the next columns (figures 234 to 258, by the fragments of CUTLASS's
+/// sm103_blockscaled_mma_warpspecialized.hpp).
+constexpr ScalePlace scale_place(int line, int lines, int factor, int first_byte, int quarter) {
+  const int byte = first_byte + factor;
+  return {{quarter * tensor_quarter + line % tensor_quarter, line / tensor_quarter + byte / 4 * scale_group_columns(lines)}, byte % 4};
 }
 
 /// The cell and the first bit of the 4-bit code of sparse metadata for group `group` of row `row`, from the first lane of a part on.

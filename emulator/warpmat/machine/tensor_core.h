@@ -28,18 +28,25 @@ struct TensorAllocation {
   std::uint32_t statement = 0;  ///< of Program::statements
 };
 
-/// A tcgen05.ld or .st that its warp has not waited for. A load has written its registers; a store writes when it is waited for.
-struct PendingTransfer {
+/// A tcgen05.st that its warp has not waited for: it writes then.
+struct PendingStore {
   std::uint32_t statement = 0;
   int warp = 0;
-  bool stores = false;
   std::vector<TensorRegion> regions;
   struct Word {
     TensorCell place;
     std::uint32_t bits;
     bool half;  ///< only the lower half is written
   };
-  std::vector<Word> words;  ///< of a store
+  std::vector<Word> words;
+};
+
+/// What work takes from shared memory, by block: A and B of a product, B its part of the columns; a copy's bytes.
+struct SharedOperands {
+  std::array<ProductWords, 2> a{}, b{};
+  std::array<ProductBytes, 2> bytes{};
+
+  friend bool operator==(const SharedOperands&, const SharedOperands&) = default;
 };
 
 /// A tcgen05.mma, .cp, .shift, or a .commit, which has arrivals. It happens when a thread waits for the commit. With .cta_group::2 it
@@ -51,6 +58,7 @@ struct PendingTensorWork {
   int warp = 0, lane = 0;
   int group = 1;
   std::vector<TensorRegion> writes{}, reads{};  ///< in each block
+  SharedOperands shared{};                      ///< as they were at the statement
 
   // product
   TensorProduct product{};
@@ -58,7 +66,6 @@ struct PendingTensorWork {
   std::optional<TensorCell> a_place{};  ///< of A in tensor memory
   bool shifts_a = false;                ///< .ashift
   TensorDescriptor a_descriptor{}, b_descriptor{};
-  std::array<ProductWords, 2> a{}, b{};  ///< by block, as shared memory was at the statement; b: its part of the columns
   ZeroColumns zero{};
   bool accumulates = false;
   int scale_d = 0;
@@ -69,7 +76,6 @@ struct PendingTensorWork {
   int unpacked_bits = 0;  ///< of elements that become bytes; 0: bytes
   TensorDescriptor source{};
   TensorCell to{};
-  std::array<ProductBytes, 2> bytes{};  ///< by block, as shared memory was at the statement
 
   std::vector<SharedPlace> arrivals{};  ///< commit
 
@@ -100,7 +106,7 @@ class TensorCore {
   TensorMemory memory;
   bool relinquished = false;
   std::deque<PendingTensorWork> work;
-  std::vector<PendingTransfer> transfers;
+  std::vector<PendingStore> stores;
   std::optional<PairRequest> request;  ///< of .cta_group::2; the warp of the other block has not met it, or
   std::optional<int> granted;          ///< it has: the first column
 

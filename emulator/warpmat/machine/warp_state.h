@@ -28,7 +28,8 @@ struct PendingProduct;
 struct WarpgroupState;
 struct PairRequest;
 struct PendingTensorWork;
-struct PendingTransfer;
+struct SharedOperands;
+struct PendingStore;
 struct TensorRegion;
 class TextureReader;
 
@@ -356,13 +357,13 @@ class WarpState {
   std::optional<int> meet_pair(const PairRequest& request);
   bool allocate_columns(const code::Operation& operation);
   bool deallocate_columns(const code::Operation& operation);
-  void must_be_moved(const TensorRegion& region, bool writes, Block& block) const;
-  void must_be_idle(const TensorRegion& region, bool writes, bool overwrites) const;
+  void must_be_stored(const TensorRegion& region, Block& block) const;
+  void must_be_idle(const TensorRegion& region, bool writes) const;
   void must_be_allocated(TensorCell at, int columns, const char* what, Block& block) const;
   void transfer_tensor(const code::Operation& operation, const code::TensorStatement& statement);
   void write_registers(const code::Operation& operation, const Transfer& transfer, TensorCell from);
-  void read_registers(const code::Operation& operation, const Transfer& transfer, TensorCell from, PendingTransfer& pending) const;
-  void finish_transfers(bool stores);
+  void read_registers(const code::Operation& operation, const Transfer& transfer, TensorCell from, PendingStore& store) const;
+  void finish_stores();
 
   // Products, copies and shifts in tensor memory: warp_tensor_work.cpp
   void issue_tensor_work(const code::Operation& operation, int lane);
@@ -372,9 +373,13 @@ class WarpState {
   void issue_tensor_commit(const code::Operation& operation, int lane, PendingTensorWork& work);
   void place_tensor_operands(const code::Operation& operation, int lane, PendingTensorWork& work) const;
   void must_be_ready(const PendingTensorWork& work, int lane) const;
-  TensorDescriptor tensor_descriptor(const code::Operation& operation, int source, const char* operand, int lane) const;
-  void read_shared_operands(PendingTensorWork& work) const;
+  TensorDescriptor tensor_descriptor(const code::Operation& operation, int source, const char* operand, int lane,
+                                     bool absolute = false) const;
+  SharedOperands shared_operands(const PendingTensorWork& work) const;
   void must_be_unchanged(const PendingTensorWork& work) const;
+  void tell_tensor_order(TensorOrder::Kind kind) const;
+  void tell_tensor_access(const code::Operation& operation, LaneMask executing, const Block& block, std::span<const TensorRegion> reads,
+                          std::span<const TensorRegion> writes) const;
   bool arrive_products(const SharedPlace& place);
   void perform_tensor_work(const PendingTensorWork& work);
   void multiply_in_block(const PendingTensorWork& work, std::size_t number, Block& block);

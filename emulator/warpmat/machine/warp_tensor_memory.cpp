@@ -2,6 +2,7 @@
 // store at its wait, a product when a thread waits for the mbarrier of its commit. What a program may not touch before that traps.
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -53,6 +54,31 @@ std::uint32_t reduce(const TensorStatement& statement, std::uint32_t a, std::uin
   return (ordered(a) < ordered(b)) == least ? a : b;
 }
 
+/// The cells of a transfer: places are linear, so that of a thread and that of a register add up.
+class Places {
+ public:
+  Places(const Transfer& transfer, TensorCell from) : transfer_(transfer) {
+    for (int lane = 0; lane < warp_size; ++lane) {
+      const TensorCell place = transfer.place(lane, 0);
+      of_threads_[static_cast<std::size_t>(lane)] = {from.lane + place.lane, from.column + place.column};
+    }
+  }
+
+  /// Calls visit(lane, cell) for the cells of half `half` of register `reg`.
+  template <typename Visit>
+  void for_each(int reg, int half, Visit visit) const {
+    const TensorCell of_register = transfer_.place(0, reg, half);
+    for (int lane = 0; lane < warp_size; ++lane) {
+      const TensorCell& of_thread = of_threads_[static_cast<std::size_t>(lane)];
+      visit(lane, TensorCell{of_thread.lane + of_register.lane, of_thread.column + of_register.column});
+    }
+  }
+
+ private:
+  const Transfer& transfer_;
+  std::array<TensorCell, warp_size> of_threads_;
+};
+
 }  // namespace
 
 /// The value of a source that must be the same in all lanes.
@@ -66,7 +92,9 @@ std::uint32_t WarpState::uniform_word(const Operation& operation, int source, co
 
 WarpState::Step WarpState::tensor_memory(const Operation& operation, LaneMask mask) {
   const TensorStatement& statement = program_.tensor_statements[operation.detail];
-  if (statement.action == TensorAction::fence) {
+  const bool before = statement.action == TensorAction::fence_before;
+  if (before || statement.action == TensorAction::fence_after) {
+    tell_tensor_order(before ? TensorOrder::Kind::before_sync : TensorOrder::Kind::after_sync);
     ++split().pc;
     return Step::next;
   }
@@ -91,8 +119,8 @@ WarpState::Step WarpState::tensor_memory(const Operation& operation, LaneMask ma
     case TensorAction::relinquish: block_.tensor_core().relinquished = true; break;
     case TensorAction::load:
     case TensorAction::store: transfer_tensor(operation, statement); break;
-    case TensorAction::wait_load: finish_transfers(false); break;
-    case TensorAction::wait_store: finish_transfers(true); break;
+    case TensorAction::wait_load: tell_tensor_order(TensorOrder::Kind::load_done); break;
+    case TensorAction::wait_store: finish_stores(); break;
     default: break;
   }
   advance_gathered(mask, false);
@@ -180,7 +208,7 @@ bool WarpState::deallocate_columns(const Operation& operation) {
   const TensorCell at = tensor_place(uniform_word(operation, 0, "the address"));
   const auto count = static_cast<int>(uniform_word(operation, 1, "the number of columns"));
   // Loads need no wait: what uses their registers waits for them (PTX ISA 9.1 section 9.7.16.6.4.5), as in CuTe's tutorials.
-  must_be_idle(all_lanes_of(at.column, count), true, false);
+  must_be_idle(all_lanes_of(at.column, count), true);
   if (at.lane != 0 || !core.is_allocated(at.column, count))
     trap(0, std::nullopt,
          fmt::format("{} columns from lane {}, column {} on are none that tcgen05.alloc has given: {}", count, at.lane, at.column,
@@ -189,6 +217,7 @@ bool WarpState::deallocate_columns(const Operation& operation) {
       !meet_pair({.allocates = false, .first = at.column, .count = count, .warp = index_, .statement = operation.statement}))
     return false;
   core.deallocate(at.column, count);
+  observers_.tell(EventKinds::tensor_memory, &Observer::tensor_freed, block_.rank(), at.column, count);
   forget_polls();
   block_.make_progress();
   return true;
@@ -196,20 +225,19 @@ bool WarpState::deallocate_columns(const Operation& operation) {
 
 // ---- Loads and stores
 
-/// Traps if a store to `region` of `block` has not been waited for; with `writes` also if a load from it has not.
-void WarpState::must_be_moved(const TensorRegion& region, bool writes, Block& block) const {
-  for (const PendingTransfer& transfer : block.tensor_core().transfers)
-    if ((transfer.stores || writes) &&
-        std::ranges::any_of(transfer.regions, [&](const TensorRegion& other) { return other.overlaps(region); }))
+/// Traps if a store to `region` of `block` has not been waited for. A load is over where its registers are used, which nothing here knows:
+/// checks/tensor_fence_check.h warns of loads without a wait.
+void WarpState::must_be_stored(const TensorRegion& region, Block& block) const {
+  for (const PendingStore& store : block.tensor_core().stores)
+    if (std::ranges::any_of(store.regions, [&](const TensorRegion& other) { return other.overlaps(region); }))
       trap(-1, std::nullopt,
-           fmt::format("the {} of warp {}{} at {} may still be under way: tcgen05.wait::{} has not followed it",
-                       transfer.stores ? "store" : "load", transfer.warp, &block == &block_ ? "" : " of the other block",
-                       statement_name(transfer.statement), transfer.stores ? "st" : "ld"));
+           fmt::format("the store of warp {}{} at {} may still be under way: tcgen05.wait::st has not followed it", store.warp,
+                       &block == &block_ ? "" : " of the other block", statement_name(store.statement)));
 }
 
 /// Traps if asynchronous work that was not waited for touches `region` of this block: what writes it and stores; with `writes` also what
-/// reads it, with `overwrites` also loads.
-void WarpState::must_be_idle(const TensorRegion& region, bool writes, bool overwrites) const {
+/// reads it.
+void WarpState::must_be_idle(const TensorRegion& region, bool writes) const {
   const auto overlaps = [&](const TensorRegion& other) { return other.overlaps(region); };
   Cluster& cluster = block_.cluster();
   for (const int rank : {block_.rank(), block_.rank() ^ 1}) {
@@ -223,7 +251,7 @@ void WarpState::must_be_idle(const TensorRegion& region, bool writes, bool overw
                          work.noun(), statement_name(work.statement), written ? "write" : "read"));
     }
   }
-  must_be_moved(region, overwrites, block_);
+  must_be_stored(region, block_);
 }
 
 /// Traps unless `columns` from `at` on are allocated in `block`.
@@ -233,6 +261,17 @@ void WarpState::must_be_allocated(TensorCell at, int columns, const char* what, 
     trap(-1, std::nullopt,
          fmt::format("{} takes {} columns from column {} on, and {}{}", what, columns, at.column, core.describe_allocations(),
                      &block == &block_ ? "" : " in the other block"));
+}
+
+void WarpState::tell_tensor_order(TensorOrder::Kind kind) const {
+  observers_.tell(EventKinds::tensor_memory, &Observer::tensor_ordered, TensorOrder{kind, block_.rank(), index_});
+}
+
+/// Of work that lanes `executing` issue: all of them of ld and st, one of the rest.
+void WarpState::tell_tensor_access(const Operation& operation, LaneMask executing, const Block& block, std::span<const TensorRegion> reads,
+                                   std::span<const TensorRegion> writes) const {
+  observers_.tell(EventKinds::tensor_memory, &Observer::tensor_accessed,
+                  TensorAccess{Event(*this, operation, executing), block.rank(), executing != all_lanes, reads, writes});
 }
 
 void WarpState::transfer_tensor(const Operation& operation, const TensorStatement& statement) {
@@ -245,60 +284,59 @@ void WarpState::transfer_tensor(const Operation& operation, const TensorStatemen
          fmt::format("warp {} reaches lanes {} to {} alone, and .{} takes {} lanes from lane {} or {} on; the address has lane {}", index_,
                      quarter, quarter + tensor_quarter - 1, transfer.shape->name, transfer.shape->lanes, quarter,
                      quarter + tensor_quarter - transfer.shape->lanes, from.lane));
-  PendingTransfer pending{
-      .statement = operation.statement, .warp = index_, .stores = stores, .regions = regions_of(transfer, from), .words = {}};
-  for (const TensorRegion& region : pending.regions) {
+  const std::vector<TensorRegion> regions = regions_of(transfer, from);
+  for (const TensorRegion& region : regions) {
     must_be_allocated({from.lane, region.first_column}, region.columns, stores ? "the store" : "the load", block_);
-    must_be_idle(region, stores, stores);
+    must_be_idle(region, stores);
   }
-  if (stores)
-    read_registers(operation, transfer, from, pending);
-  else
-    write_registers(operation, transfer, from);
-  block_.tensor_core().transfers.push_back(std::move(pending));
+  const std::span<const TensorRegion> touched = regions, none;
+  tell_tensor_access(operation, all_lanes, block_, stores ? none : touched, stores ? touched : none);
+  if (!stores) return write_registers(operation, transfer, from);
+  PendingStore store{.statement = operation.statement, .warp = index_, .regions = regions, .words = {}};
+  read_registers(operation, transfer, from, store);
+  block_.tensor_core().stores.push_back(std::move(store));
 }
 
 /// A load happens at once: the ISA lets what reads its registers wait for them.
 void WarpState::write_registers(const Operation& operation, const Transfer& transfer, TensorCell from) {
   const TensorMemory& memory = block_.tensor_core().memory;
-  const auto word = [&](int lane, int reg, int half) {
-    const TensorCell place = transfer.place(lane, reg, half);
-    return memory.word(from.lane + place.lane, from.column + place.column);
-  };
+  const Places places(transfer, from);
   for (int reg = 0; reg < transfer.registers(); ++reg) {
     auto* const to = at<std::uint32_t>(result_slot(operation, reg));
-    for (int lane = 0; lane < warp_size; ++lane)
-      to[lane] = transfer.halves ? (word(lane, reg, 0) & 0xffff) | word(lane, reg, 1) << 16 : word(lane, reg, 0);
+    places.for_each(reg, 0, [&](int lane, TensorCell cell) {
+      const std::uint32_t word = memory.word(cell.lane, cell.column);
+      to[lane] = transfer.halves ? word & 0xffff : word;
+    });
+    if (transfer.halves) places.for_each(reg, 1, [&](int lane, TensorCell cell) { to[lane] |= memory.word(cell.lane, cell.column) << 16; });
   }
   const TensorStatement& statement = program_.tensor_statements[operation.detail];
   if (statement.reduction == TensorStatement::Reduction::none) return;
   auto* const reduced = at<std::uint32_t>(result_slot(operation, transfer.registers()));
-  for (int lane = 0; lane < warp_size; ++lane) {
-    reduced[lane] = operand_of_reduction(statement, word(lane, 0, 0));
-    for (int reg = 1; reg < transfer.registers(); ++reg) reduced[lane] = reduce(statement, reduced[lane], word(lane, reg, 0));
-  }
-}
-
-void WarpState::read_registers(const Operation& operation, const Transfer& transfer, TensorCell from, PendingTransfer& pending) const {
   for (int reg = 0; reg < transfer.registers(); ++reg)
-    for (int lane = 0; lane < warp_size; ++lane) {
-      const std::uint32_t bits = source_word(operation, 1 + reg, lane);
-      for (int half = 0; half < (transfer.halves ? 2 : 1); ++half) {
-        const TensorCell place = transfer.place(lane, reg, half);
-        pending.words.push_back({{from.lane + place.lane, from.column + place.column}, bits >> 16 * half, transfer.halves});
-      }
-    }
+    places.for_each(reg, 0, [&](int lane, TensorCell cell) {
+      const std::uint32_t word = memory.word(cell.lane, cell.column);
+      reduced[lane] = reg == 0 ? operand_of_reduction(statement, word) : reduce(statement, reduced[lane], word);
+    });
 }
 
-/// The warp waits for its loads or stores: these write now. Unpacked halves leave the upper halves of their words (assumed: 0).
-void WarpState::finish_transfers(bool stores) {
+void WarpState::read_registers(const Operation& operation, const Transfer& transfer, TensorCell from, PendingStore& store) const {
+  const Places places(transfer, from);
+  for (int reg = 0; reg < transfer.registers(); ++reg)
+    for (int half = 0; half < (transfer.halves ? 2 : 1); ++half)
+      places.for_each(reg, half, [&](int lane, TensorCell cell) {
+        store.words.push_back({cell, source_word(operation, 1 + reg, lane) >> 16 * half, transfer.halves});
+      });
+}
+
+/// The warp waits for its stores: these write now. Unpacked halves leave the upper halves of their words (assumed: 0).
+void WarpState::finish_stores() {
   TensorCore& core = block_.tensor_core();
-  const auto is_done = [&](const PendingTransfer& transfer) { return transfer.warp == index_ && transfer.stores == stores; };
-  for (const PendingTransfer& transfer : core.transfers)
-    if (is_done(transfer))
-      for (const PendingTransfer::Word& word : transfer.words)
+  const auto is_done = [&](const PendingStore& store) { return store.warp == index_; };
+  for (const PendingStore& store : core.stores)
+    if (is_done(store))
+      for (const PendingStore::Word& word : store.words)
         core.memory.word(word.place.lane, word.place.column) = word.half ? word.bits & 0xffff : word.bits;
-  std::erase_if(core.transfers, is_done);
+  std::erase_if(core.stores, is_done);
 }
 
 }  // namespace warpmat::machine

@@ -61,22 +61,25 @@ void WarpState::issue_tensor_work(const Operation& operation, int lane) {
     case TensorAction::shift: issue_tensor_shift(operation, lane, work); break;
     default: issue_tensor_commit(operation, lane, work); break;
   }
+  if (!work.is_commit())
+    for (const Block* block : tensor_blocks(work.group, lane))
+      tell_tensor_access(operation, lane_bit(lane), *block, work.reads, work.writes);
   block_.tensor_core().work.push_back(std::move(work));
 }
 
 /// The descriptor of `operand`; traps if it is none.
-TensorDescriptor WarpState::tensor_descriptor(const Operation& operation, int source, const char* operand, int lane) const {
-  const DecodedTensorDescriptor decoded = decode_tensor_descriptor(at<std::uint64_t>(source_slot(operation, source))[lane]);
+TensorDescriptor WarpState::tensor_descriptor(const Operation& operation, int source, const char* operand, int lane, bool absolute) const {
+  const DecodedTensorDescriptor decoded = decode_tensor_descriptor(at<std::uint64_t>(source_slot(operation, source))[lane], absolute);
   if (decoded.problem) trap(lane, std::nullopt, fmt::format("the descriptor of {} {}", operand, *decoded.problem));
   return decoded.descriptor;
 }
 
-/// Traps if loads or stores that touch the work's cells were not waited for, or if its columns are not allocated, in each of its blocks.
+/// Traps if stores that touch the work's cells were not waited for, or if its columns are not allocated, in each of its blocks.
 void WarpState::must_be_ready(const PendingTensorWork& work, int lane) const {
   must_have_peer(work.group, lane);
   for (Block* block : tensor_blocks(work.group, lane)) {
-    for (const TensorRegion& region : work.reads) must_be_moved(region, false, *block);
-    for (const TensorRegion& region : work.writes) must_be_moved(region, true, *block);
+    for (const TensorRegion& region : work.reads) must_be_stored(region, *block);
+    for (const TensorRegion& region : work.writes) must_be_stored(region, *block);
   }
 }
 
@@ -92,8 +95,8 @@ void WarpState::issue_tensor_product(const Operation& operation, int lane, Pendi
     trap(lane, std::nullopt, fmt::format(".ashift goes with M = {}; M is {}", tensor_lanes * work.group, work.product.shape.m));
   place_tensor_operands(operation, lane, work);
   must_be_ready(work, lane);
-  if (!work.a_place) work.a_descriptor = tensor_descriptor(operation, 1, "operand a", lane);
-  work.b_descriptor = tensor_descriptor(operation, 2, "operand b", lane);
+  if (!work.a_place) work.a_descriptor = tensor_descriptor(operation, 1, "operand a", lane, work.product.k96());
+  work.b_descriptor = tensor_descriptor(operation, 2, "operand b", lane, work.product.k96());
   for (std::size_t i = 0; i < statement.disabled_words; ++i)
     work.disabled[i / 4][i % 4] = source_word(operation, statement.disabled_source() + static_cast<int>(i), lane);
   const LaneMask enabled = *at<LaneMask>(source_slot(operation, statement.enable_source()));
@@ -107,7 +110,7 @@ void WarpState::issue_tensor_product(const Operation& operation, int lane, Pendi
            fmt::format("the zero-column mask shifts B by {} columns; bits 30 and 31 of the instruction descriptor allow {}",
                        work.zero.shift, work.product.max_shift));
   }
-  read_shared_operands(work);
+  work.shared = shared_operands(work);
 }
 
 /// Where D, A, metadata and scale factors are in tensor memory; traps if they may not be there.
@@ -133,9 +136,9 @@ void WarpState::place_tensor_operands(const Operation& operation, int lane, Pend
   };
   if (statement.a_in_tensor_memory) {
     if (product.major_a == Major::mn) trap(lane, std::nullopt, "A in tensor memory is K-major; bit 15 of the instruction descriptor is 1");
-    work.a_place = place(cell(1), a_columns, "A", true);
+    work.a_place = place(cell(1), a_columns(product), "A", true);
     same_half(*work.a_place, "A");
-    work.reads.push_back(region_of(path, *work.a_place, a_columns));
+    work.reads.push_back(region_of(path, *work.a_place, a_columns(product)));
   }
   if (product.sparse()) {
     const TensorCell named = metadata_cell(product, cell(statement.metadata_source()));
@@ -175,7 +178,7 @@ void WarpState::issue_tensor_copy(const Operation& operation, int lane, PendingT
   work.writes.push_back(region);
   must_be_ready(work, lane);
   work.source = tensor_descriptor(operation, 1, "the copy", lane);
-  read_shared_operands(work);
+  work.shared = shared_operands(work);
 }
 
 /// The 32 lanes of a warp from the address on (assumed: the section's title speaks of a warp, and .4x256b writes one lane of each).
@@ -209,22 +212,24 @@ void WarpState::issue_tensor_commit(const Operation& operation, int lane, Pendin
   for (const SharedPlace& arrival : work.arrivals) must_be_mbarrier(lane, arrival);
 }
 
-/// Reads what the work takes from shared memory, of each of its blocks.
-void WarpState::read_shared_operands(PendingTensorWork& work) const {
+/// What the work takes from shared memory, of each of its blocks.
+SharedOperands WarpState::shared_operands(const PendingTensorWork& work) const {
   const std::vector<Block*> blocks = tensor_blocks(work.group, work.lane);
+  SharedOperands operands;
   try {
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       const SharedMemory shared = SharedMemory::borrowing(blocks[i]->shared(), program_.shared_base);
       if (work.kind == Kind::copy) {
-        work.bytes[i] = copied_bytes(work, shared);
+        operands.bytes[i] = copied_bytes(work, shared);
         continue;
       }
-      if (!work.a_place) work.a[i] = warpmat::read_a(work.product, work.a_descriptor, shared);
-      work.b[i] = warpmat::read_b(work.product, work.b_descriptor, shared, work.zero.shift);
+      if (!work.a_place) operands.a[i] = warpmat::read_a(work.product, work.a_descriptor, shared);
+      operands.b[i] = warpmat::read_b(work.product, work.b_descriptor, shared, work.zero.shift);
     }
   } catch (const Trap& error) {
     trap(work.lane, error.address, error.reason);
   }
+  return operands;
 }
 
 /// Performs the oldest commit that arrives at `place`, after the work before it. Returns false if there is none.
@@ -250,10 +255,9 @@ bool WarpState::arrive_products(const SharedPlace& place) {
 /// Traps if shared memory that the work reads has changed since its statement.
 void WarpState::must_be_unchanged(const PendingTensorWork& work) const {
   if (work.kind == Kind::shift) return;
-  PendingTensorWork now = work;
-  read_shared_operands(now);
-  if (now.a == work.a && now.b == work.b && now.bytes == work.bytes) return;
-  const char* const operand = work.kind == Kind::copy ? "" : now.a == work.a ? "operand b of " : "operand a of ";
+  const SharedOperands now = shared_operands(work);
+  if (now == work.shared) return;
+  const char* const operand = work.kind == Kind::copy ? "" : now.a == work.shared.a ? "operand b of " : "operand a of ";
   trap(work.lane, std::nullopt,
        fmt::format("memory that {}the {} at {} reads has changed since that statement: it may be read until a thread has waited for the "
                    "mbarrier of a tcgen05.commit behind it",
@@ -263,6 +267,7 @@ void WarpState::must_be_unchanged(const PendingTensorWork& work) const {
 /// By the warp that issued it.
 void WarpState::perform_tensor_work(const PendingTensorWork& work) {
   if (work.is_commit()) {
+    tell_tensor_order(TensorOrder::Kind::commit);
     for (const SharedPlace& place : work.arrivals) arrive_at_mbarrier(place, work.lane, work.statement);
     return;
   }
@@ -283,17 +288,17 @@ void WarpState::perform_tensor_work(const PendingTensorWork& work) {
 void WarpState::multiply_in_block(const PendingTensorWork& work, std::size_t number, Block& block) {
   const TensorProduct& product = work.product;
   TensorMemory& memory = block.tensor_core().memory;
-  ProductOperands operands{.a = work.a_place ? warpmat::read_a(product, *work.a_place, memory, work.shifts_a) : work.a[number],
-                           .b = work.b[0],
+  ProductOperands operands{.a = work.a_place ? warpmat::read_a(product, *work.a_place, memory, work.shifts_a) : work.shared.a[number],
+                           .b = work.shared.b[0],
                            .metadata = {},
                            .scales_a = {},
                            .scales_b = {},
                            .accumulates = work.accumulates,
                            .scale_d = work.scale_d};
-  operands.b.insert(operands.b.end(), work.b[1].begin(), work.b[1].end());
+  operands.b.insert(operands.b.end(), work.shared.b[1].begin(), work.shared.b[1].end());
   clear_columns(product, work.zero, operands.b);
   if (product.sparse()) operands.metadata = read_metadata(product, work.metadata, memory);
-  if (product.tile->scale_vector != 0) {
+  if (product.scale_vector != 0) {
     operands.scales_a = read_scales(product, OperandName::scale_a, work.scale_a, memory);
     operands.scales_b = read_scales(product, OperandName::scale_b, work.scale_b, memory);
   }
@@ -310,7 +315,7 @@ void WarpState::move_in_block(const PendingTensorWork& work, std::size_t number,
         memory.word(lane, column) = memory.word(lane + 1, column);
     return;
   }
-  const std::uint8_t* from = work.bytes[number].data();
+  const std::uint8_t* from = work.shared.bytes[number].data();
   for (int row = 0; row < work.shape->rows; ++row)
     for (int column = 0; column < work.shape->columns; ++column, from += 4)
       for (int copy = 0; copy < work.shape->copy_count(); ++copy)

@@ -139,7 +139,7 @@ class MatrixUnit {
   /// See grouped_dot().
   std::uint64_t grouped_dot(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b,
                             std::span<const Value> scales_a, std::span<const Value> scales_b, std::uint64_t c) {
-    constexpr std::size_t max_groups = 4;
+    constexpr std::size_t max_groups = 6;
     assert(a.size() == b.size() && a.size() == scales_a.size() * group_elements && scales_a.size() <= max_groups);
     std::array<Value, max_groups + 1> storage;
     const std::span<Value> terms = std::span(storage).first(scales_a.size() + 1);

@@ -54,9 +54,9 @@ constexpr std::array sizes{
 // scale factors of kind::mxf8f6f4 are added to the products' exponents before. Products of 4-bit elements are summed exactly in groups of
 // 16; the groups, with their scale factors, and D are added 35 bits below the largest. No source has the floors; those of the model are
 // wgmma's and mma's on an H200. No comparison covers 6-bit types, pairs of different types, sparse A, two blocks, .ws, and integers: exact
-// sums, saturated as mma's .satfinite.
+// sums, saturated as mma's .satfinite. K = 96 has six groups instead of four.
 constexpr auto with_b200 = "MMA-Sim, arXiv 2511.10909, compared with a B200 by its authors; its smallest exponents as wgmma on an H200";
-constexpr auto as_dense = "as dense products of one block";
+constexpr auto as_dense = "as dense products of one block, of K = 64";
 constexpr std::array lowerings_of_kinds{
     Lowering{"UTCHMMA", Semantics::dot, &dot_models::hopper, Evidence::published, with_b200},
     Lowering{"UTCHMMA", Semantics::dot, &dot_models::hopper, Evidence::assumed, as_dense},
@@ -67,9 +67,9 @@ constexpr std::array lowerings_of_kinds{
     Lowering{"UTCIMMA", Semantics::integer_dot, nullptr, Evidence::assumed, "exact, and saturated as mma"},
 };
 
-const Lowering& lowering_for(const TensorKind& kind, const TensorVariant& variant, Format a, Format b) {
+const Lowering& lowering_for(const TensorKind& kind, const TensorVariant& variant, Format a, Format b, bool k96) {
   if (kind.saturates) return lowerings_of_kinds.back();
-  const bool compared = !variant.sparse && !variant.weights && variant.group == 1 && a == b && a != e2m3 && a != e3m2;
+  const bool compared = !variant.sparse && !variant.weights && variant.group == 1 && !k96 && a == b && a != e2m3 && a != e3m2;
   const std::size_t published = kind.k < 32 ? 0 : kind.k == 32 ? 2 : 4;
   return lowerings_of_kinds[published + (compared ? 0 : 1)];
 }
@@ -128,13 +128,17 @@ class Reader {
     if (!kind_.transposes) zero(12, 1, "is reserved");
     if (!kind_.negates) zero(13, 2, "negates A or B, which the kind does not");
     if (!kind_.transposes) zero(15, 2, "transposes A or B, which the kind does not");
-    const Code* scale = read_scales(product);
+    const bool k96 = variant_.has_k96 && kind_.scaled() && !kind_.transposes && field(31, 1) != 0;
+    const Code* scale = read_scales(product, k96);
     if (!kind_.scaled()) read_last_bits(product);
     product.negates_a = field(13, 1) != 0;
     product.negates_b = field(14, 1) != 0;
     product.major_a = field(15, 1) != 0 ? Major::mn : Major::k;
     product.major_b = field(16, 1) != 0 ? Major::mn : Major::k;
-    product.shape = {static_cast<int>(field(24, 5)) * 16, static_cast<int>(field(17, 6)) * 8, variant_.sparse ? 2 * kind_.k : kind_.k};
+    product.shape = {static_cast<int>(field(24, 5)) * 16, static_cast<int>(field(17, 6)) * 8,
+                     k96               ? 96
+                     : variant_.sparse ? 2 * kind_.k
+                                       : kind_.k};
     check_shape(product.shape);
     if (problem_) return {product, problem_};
     product.path = &path_for(variant_, product.shape.m);
@@ -186,26 +190,30 @@ class Reader {
   }
 
   /// The ids and the type of scale factors, of tables 43 and 44; nullptr without.
-  const Code* read_scales(TensorProduct& product) {
+  const Code* read_scales(TensorProduct& product, bool k96) {
     if (!kind_.scaled()) return nullptr;
+    product.scale_vector = k96 ? variant_.scale_vector / 2 * 3 : variant_.scale_vector;
     zero(24, 3, "is reserved");
     if (kind_.transposes)
       zero(31, 1, "is reserved");
-    else
-      zero(31, 1, "means K = 96, which sm_103a alone has and warpmat does not execute");
-    product.scale_a_byte = scale_byte(29, "scale_A");
-    product.scale_b_byte = scale_byte(4, "scale_B");
+    else if (!variant_.has_k96)
+      zero(31, 1, "means K = 96, which sm_103a alone has");
+    if (k96 && variant_.sparse) complain("1 in bit 31, which means K = 96, of dense A alone");
+    product.scale_a_byte = scale_byte(29, "scale_A", k96);
+    product.scale_b_byte = scale_byte(4, "scale_B", k96);
     const Code* const scale = code(23, 1, "type of scales", kind_.scales);
     if (scale != nullptr && scale->format == ue4m3 && variant_.scale_vector != 4)
       complain("scales of ue4m3 in bit 23, which go with blocks of 16 elements");
     return scale;
   }
 
-  int scale_byte(int first, const char* what) {
+  /// The factors of K = 96 may go on in the next words.
+  int scale_byte(int first, const char* what, bool k96) {
     const auto id = static_cast<int>(field(first, 2));
-    if (id % variant_.scale_vector != 0)
+    const int step = k96 ? variant_.scale_vector / 2 : variant_.scale_vector;
+    if (id % step != 0)
       complain(format_text("{} as the id of {} in bits {} to {}; with {} factors a row it is {}", id, what, first, first + 1,
-                           variant_.scale_vector, variant_.scale_vector == 4 ? "0" : "0 or 2"));
+                           k96 ? 3 * step : step, step == 4 ? "0" : "0 or 2"));
     return id;
   }
 
@@ -214,8 +222,8 @@ class Reader {
         *std::ranges::find_if(sizes, [&](const Sizes& s) { return s.weights == variant_.weights && s.group == variant_.group; });
     std::vector<std::string> rows;
     for (const int m : row.rows) {
-      const bool whole =
-          !kind_.scaled() || m / variant_.group == 128 || (m / variant_.group == 64 && variant_.group == 2 && !variant_.sparse);
+      const bool whole = !kind_.scaled() || m / variant_.group == 128 ||
+                         (m / variant_.group == 64 && variant_.group == 2 && !variant_.sparse && shape.k != 96);
       if (m != 0 && whole) rows.push_back(std::to_string(m));
     }
     if (std::ranges::find(rows, std::to_string(shape.m)) == rows.end())
@@ -238,7 +246,7 @@ class Reader {
       return complain(
           format_text("A of {}, B of {} and D of {}, which do not go together: f16 goes with f16, bf16 with bf16 and a D of f32",
                       name(types.a), name(types.b), name(types.d)));
-    product.lowering = &lowering_for(kind_, variant_, types.a, types.b);
+    product.lowering = &lowering_for(kind_, variant_, types.a, types.b, product.k96());
     const int bits_a = row(types.a).bits, bits_b = row(types.b).bits;
     if ((product.major_a == Major::mn && bits_a < 8) || (product.major_b == Major::mn && bits_b < 8))
       return complain("a transposed matrix of 4- or 6-bit elements; these are K-major");
@@ -269,6 +277,10 @@ TensorVariant tensor_variant(const TensorKind& kind, std::span<const std::string
   TensorVariant variant{.group = has(".cta_group::2") ? 2 : 1, .sparse = has(".sp"), .weights = has(".ws")};
   if (kind.scaled()) variant.scale_vector = has(".scale_vec::4X") || has(".block16") ? kind.vectors.back() : kind.vectors.front();
   return variant;
+}
+
+bool has_k96(const Target& target) {
+  return target.number == 103 && target.features == Target::Features::architecture;
 }
 
 DecodedTensorProduct decode_tensor_product(const TensorKind& kind, const TensorVariant& variant, std::uint32_t descriptor) {

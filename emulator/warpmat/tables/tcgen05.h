@@ -51,26 +51,32 @@ struct TensorVariant {
   bool sparse = false;   ///< .sp
   bool weights = false;  ///< .ws
   int scale_vector = 0;  ///< .scale_vec; 0 without block scales
+  bool has_k96 = false;  ///< the target has K = 96, chosen by the instruction descriptor
 };
 
 /// The variant of a tcgen05.mma of `kind` with `qualifiers` (".sp", ".cta_group::2"). .block16 and .block32 are .scale_vec::4X and the
 /// smallest one of the kind, which may also be left out.
 TensorVariant tensor_variant(const TensorKind& kind, std::span<const std::string_view> qualifiers);
 
+/// Whether `target` has products of K = 96 (kind::mxf4, kind::mxf4nvf4), and descriptors with an absolute address for them: sm_103a.
+bool has_k96(const Target& target);
+
 /// A tcgen05.mma as its kind and its instruction descriptor determine it.
 struct TensorProduct {
   const TensorKind* kind = nullptr;
   int group = 1;
   Shape shape{};               ///< m is that of all blocks; k that of the expanded A if it is sparse
-  const Form* tile = nullptr;  ///< the product of 16 rows by 8 columns
+  const Form* tile = nullptr;  ///< the product of 16 rows by 8 columns; with K = 96, which mma has not, that of K = 64
   const Lowering* lowering = nullptr;
   const DataPath* path = nullptr;  ///< the lanes of each block
   bool negates_a = false, negates_b = false;
   Major major_a = Major::k, major_b = Major::k;  ///< of matrices in shared memory
+  int scale_vector = 0;                          ///< scale factors of a row of A
   int scale_a_byte = 0, scale_b_byte = 0;        ///< of a word of scale factors, from which on they are used
   int selector = 0;                              ///< of the columns of metadata
   int max_shift = 0;                             ///< .ws: columns by which a zero-column mask may shift B
 
+  bool k96() const { return shape.k == 96; }
   bool sparse() const { return tile->sparsity != Sparsity::dense; }
   int row_tiles() const { return path->rows / tile->shape.m; }  ///< of one block
   int column_tiles() const { return shape.n / tile->shape.n; }

@@ -211,14 +211,15 @@ struct TensorStatement {
     store,  ///< the address, the registers
     wait_load,
     wait_store,
-    fence,
+    fence_before,
+    fence_after,
     commit,    ///< the mbarrier; .multicast::cluster: the mask of blocks
     copy,      ///< the address, the descriptor
     shift,     ///< the address
     multiply,  ///< D's address, A's address or descriptor, B's descriptor, then as the functions below say
   };
   enum class Reduction : std::uint8_t { none, min_u32, max_u32, min_s32, max_s32, min_f32, max_f32 };
-  Action action = Action::fence;
+  Action action = Action::fence_before;
   Space space = Space::generic;           ///< allocate, commit
   bool multicast = false;                 ///< commit
   Transfer transfer{};                    ///< load, store

@@ -40,8 +40,8 @@ constexpr std::array names{Name{".alloc", TensorAction::allocate},
                            Name{".st", TensorAction::store},
                            Name{".wait::ld", TensorAction::wait_load},
                            Name{".wait::st", TensorAction::wait_store},
-                           Name{".fence::before_thread_sync", TensorAction::fence},
-                           Name{".fence::after_thread_sync", TensorAction::fence},
+                           Name{".fence::before_thread_sync", TensorAction::fence_before},
+                           Name{".fence::after_thread_sync", TensorAction::fence_after},
                            Name{".commit", TensorAction::commit},
                            Name{".cp", TensorAction::copy},
                            Name{".shift", TensorAction::shift},
@@ -144,6 +144,7 @@ void FunctionResolver::tensor_product(const Match& match, TensorStatement& state
   for (const std::string_view qualifier : match.qualifiers)
     if (const TensorKind* kind = find_tensor_kind(qualifier.substr(1))) statement.kind = kind;
   statement.variant = tensor_variant(*statement.kind, match.qualifiers);
+  statement.variant.has_k96 = has_k96(target);
   if (statement.variant.sparse && statement.variant.weights && statement_->opcode.find(".sp") < statement_->opcode.find(".ws"))
     fail(fmt::format("{}: .ws stands before .sp", statement_->opcode));
   check_product_target(match, target);
@@ -256,7 +257,8 @@ void FunctionResolver::tensor_memory(const Match& match) {
     case TensorAction::relinquish:
     case TensorAction::wait_load:
     case TensorAction::wait_store:
-    case TensorAction::fence: no_operands(); break;
+    case TensorAction::fence_before:
+    case TensorAction::fence_after: no_operands(); break;
   }
   operation.operation.detail = static_cast<std::uint32_t>(draft_.program.tensor_statements.size());
   draft_.program.tensor_statements.push_back(statement);

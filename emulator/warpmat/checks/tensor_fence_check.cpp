@@ -1,0 +1,95 @@
+#include <warpmat/checks/tensor_fence_check.h>
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include <warpmat/machine/block.h>
+#include <warpmat/machine/warp_state.h>
+
+namespace warpmat::checks {
+
+using machine::TensorAccess;
+using machine::TensorOrder;
+using machine::TensorRegion;
+
+void TensorFenceCheck::tensor_accessed(const TensorAccess& event) {
+  ++time_;
+  const Warp warp{event.event.rank(), event.event.warp()};
+  for (const TensorRegion& region : event.reads) check(event, warp, region, false);
+  for (const TensorRegion& region : event.writes) check(event, warp, region, true);
+  for (const TensorRegion& region : event.reads) keep({event.rank, warp, event.by_a_thread, false, region, event.event.statement()});
+  for (const TensorRegion& region : event.writes) keep({event.rank, warp, event.by_a_thread, true, region, event.event.statement()});
+}
+
+void TensorFenceCheck::check(const TensorAccess& event, const Warp& warp, const TensorRegion& region, bool writes) {
+  const auto found = acquired_.find(warp);
+  const std::uint64_t acquired = found == acquired_.end() ? 0 : found->second;
+  for (const Access& earlier : accesses_) {
+    if (earlier.rank != event.rank || (!writes && !earlier.writes) || !earlier.region.overlaps(region)) continue;
+    const bool own = earlier.warp == warp;
+    if (!earlier.by_a_thread && !earlier.writes && !earlier.waited) {
+      warn(event, earlier, Missing::wait_of_load);
+      continue;
+    }
+    if (own && (!earlier.by_a_thread || event.by_a_thread)) continue;
+    if (earlier.released == 0)
+      warn(event, earlier, Missing::before_sync);
+    else if (acquired < earlier.released)
+      warn(event, earlier, Missing::after_sync);
+  }
+}
+
+/// Replaces an earlier access of the same kind to the same cells.
+void TensorFenceCheck::keep(Access access) {
+  std::erase_if(accesses_, [&](const Access& a) {
+    return a.rank == access.rank && a.warp == access.warp && a.by_a_thread == access.by_a_thread && a.writes == access.writes &&
+           a.region.lanes == access.region.lanes && a.region.first_column == access.region.first_column &&
+           a.region.columns == access.region.columns;
+  });
+  if (accesses_.size() == most_accesses) accesses_.erase(accesses_.begin());
+  accesses_.push_back(access);
+}
+
+/// One warning of each kind for a launch, whatever the statement: there are as many statements without a fence as loads.
+void TensorFenceCheck::warn(const TensorAccess& event, const Access& earlier, Missing missing) {
+  const auto key = static_cast<std::uint32_t>(missing);
+  if (!setup_.reports.tensor_fences.wants(key, cluster_)) return;
+  const machine::WarpState& state = event.event.state();
+  const Dim3 block = event.event.block();
+  const std::string other = state.statement_name(earlier.statement);
+  const std::string touches = fmt::format("the statement at {}, which {} the same cells of tensor memory in warp {}", other,
+                                          earlier.writes ? "writes" : "reads", earlier.warp.second);
+  const std::string problem = missing == Missing::before_sync
+                                  ? fmt::format("no tcgen05.fence::before_thread_sync stands behind {}", touches)
+                              : missing == Missing::after_sync
+                                  ? fmt::format("no tcgen05.fence::after_thread_sync stands between this statement and {}", touches)
+                                  : fmt::format("the load at {} may still read these cells: tcgen05.wait::ld has not followed it", other);
+  setup_.reports.tensor_fences.add(
+      key, cluster_,
+      fmt::format("{}, block ({}, {}, {}), warp {}: {} (PTX ISA 9.1 section 9.7.16.6.4)", state.statement_name(event.event.statement()),
+                  block.x, block.y, block.z, event.event.warp(), problem));
+}
+
+void TensorFenceCheck::tensor_ordered(const TensorOrder& event) {
+  ++time_;
+  const Warp warp{event.rank, event.warp};
+  if (event.kind == TensorOrder::Kind::after_sync) {
+    acquired_[warp] = time_;
+    return;
+  }
+  if (event.kind == TensorOrder::Kind::load_done) {
+    for (Access& access : accesses_) access.waited = access.waited || (access.warp == warp && !access.by_a_thread && !access.writes);
+    return;
+  }
+  const bool commit = event.kind == TensorOrder::Kind::commit;
+  for (Access& access : accesses_)
+    if (access.warp == warp && access.released == 0 && (access.by_a_thread || !commit)) access.released = time_;
+}
+
+void TensorFenceCheck::tensor_freed(int rank, int first, int count) {
+  const TensorRegion freed = machine::all_lanes_of(first, count);
+  std::erase_if(accesses_, [&](const Access& access) { return access.rank == rank && access.region.overlaps(freed); });
+}
+
+}  // namespace warpmat::checks
