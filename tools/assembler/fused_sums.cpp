@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -30,8 +32,16 @@ constexpr std::array<std::uint64_t, 21> without_result{0x00b, 0x00c, 0x01c, 0x02
 
 constexpr unsigned no_register = 255;
 
+/// The numbers of a sum or product, and whether it flushes.
+struct Numbers {
+  std::string_view type;  ///< "f32", "f64", "f16", "bf16"
+  bool flushes = false;
+  friend auto operator<=>(const Numbers&, const Numbers&) = default;
+};
+
 struct Decoded {
   SumKind kind = SumKind::other;
+  Numbers numbers{};
   int registers = 4;  ///< at most, that others write
   unsigned destination = no_register, addend = no_register;
   unsigned moved = no_register;  ///< what MOV, or IMAD with zeros, copies
@@ -42,6 +52,12 @@ SumKind kind_of_half(std::uint32_t immediate, bool has_immediate, unsigned adden
   constexpr std::uint32_t f16_ones = 0x3c003c00, bf16_ones = 0x3f803f80;
   if (has_immediate && (immediate == f16_ones || immediate == bf16_ones)) return SumKind::add;
   return addend == no_register ? SumKind::multiply : SumKind::fuse;
+}
+
+/// HADD2 is also how halves change their sign or become f32: a sum with zero.
+bool adds_zero(const MachineInstruction& instruction) {
+  const std::uint64_t form = instruction.low >> 9 & 7, a = instruction.low >> 24 & 0xff, b = instruction.low >> 32 & 0xff;
+  return a == no_register || (form == 1 && b == no_register);
 }
 
 Decoded decode(const MachineInstruction& instruction) {
@@ -56,8 +72,16 @@ Decoded decode(const MachineInstruction& instruction) {
     if (code == 0x024 && form == 1 && a == no_register && b == no_register) decoded.moved = c;  // IMAD.MOV
     return decoded;
   }
+  constexpr std::uint64_t flush_bit = 1 << 16, bf16_bit = 1 << 21;
+  const bool of_halves = code >= 0x030;
   decoded.kind = opcode->kind;
   decoded.registers = opcode->registers;
+  decoded.numbers = {opcode->registers == 2                        ? "f64"
+                     : !of_halves                                  ? "f32"
+                     : (instruction.high & bf16_bit) != 0          ? "bf16"
+                                                                   : "f16",
+                     opcode->registers == 1 && (instruction.high & flush_bit) != 0};
+  if (of_halves && opcode->kind == SumKind::add && adds_zero(instruction)) decoded.kind = SumKind::other;
   if (opcode->kind != SumKind::fuse) return decoded;
   const bool addend_is_register = form != 2 && form != 3 && form != 7;  // else B is, and C is a constant
   if (addend_is_register) decoded.addend = static_cast<unsigned>(instruction.high & 0xff);
@@ -91,7 +115,28 @@ std::array<unsigned, 3> sources_of(const MachineInstruction& instruction) {
   return {place(instruction.low, 24), place(instruction.low, 32), place(instruction.high, 0)};
 }
 
-void scan(const MachineFunction& function, std::map<int, Seen>& seen) {
+Numbers numbers_of(const syntax::Statement& statement) {
+  const std::string& opcode = statement.opcode;
+  std::string_view type = std::string_view(opcode).substr(opcode.rfind('.') + 1);
+  if (type.ends_with("x2")) type.remove_suffix(2);
+  return {type, opcode.find(".ftz") != std::string::npos};
+}
+
+/// Whether ptxas has given an instruction of halves, which may be a pair of two statements' results, the line of another statement.
+bool has_other_line(const Decoded& decoded, const syntax::Statement* statement) {
+  if (!decoded.numbers.type.ends_with("f16")) return false;
+  if (statement == nullptr || statement->opcode.find("f16") == std::string::npos) return true;
+  return (may_be_fused(*statement) || statement->opcode.starts_with("mul.")) && numbers_of(*statement) != decoded.numbers;
+}
+
+/// What the instructions of a module show: by line, and of those with a line of another statement, by their numbers.
+struct Code {
+  std::map<int, Seen> lines;
+  std::map<Numbers, std::set<SumKind>> strays;
+};
+
+void scan(const MachineFunction& function, const NumberedModule& module, Code& code) {
+  std::map<int, Seen>& seen = code.lines;
   std::array<Writer, 256> writers{};
   for (const MachineInstruction& instruction : function.instructions) {
     const Decoded decoded = decode(instruction);
@@ -99,13 +144,17 @@ void scan(const MachineFunction& function, std::map<int, Seen>& seen) {
       for (const unsigned source : sources_of(instruction))
         if (const Writer& writer = writers[source]; source != no_register && writer.line != 0)
           seen[writer.line].readers[instruction.line].insert(writer.kind);
-    if (decoded.kind != SumKind::other) {
+    const syntax::Statement* const named = module.at_line(instruction.line);
+    const bool sums = decoded.kind == SumKind::add || decoded.kind == SumKind::fuse;
+    if (sums && has_other_line(decoded, named)) code.strays[decoded.numbers].insert(decoded.kind);
+    const bool own = named != nullptr && decoded.numbers == numbers_of(*named);
+    if (decoded.kind != SumKind::other && own) {
       Seen& statement = seen[instruction.line];
       statement.kinds.insert(decoded.kind);
       if (decoded.kind == SumKind::fuse) statement.addends.insert(decoded.addend == no_register ? 0 : writers[decoded.addend].line);
     }
     const Writer made = decoded.moved != no_register     ? writers[decoded.moved]
-                        : decoded.kind != SumKind::other ? Writer{instruction.line, decoded.kind}
+                        : decoded.kind != SumKind::other && own ? Writer{instruction.line, decoded.kind}
                                                          : Writer{};
     const int registers = decoded.moved == no_register ? decoded.registers : 1;
     for (unsigned r = decoded.destination; r < decoded.destination + static_cast<unsigned>(registers) && r < no_register; ++r)
@@ -146,11 +195,15 @@ std::vector<int> products_before(const NumberedModule& module, int line) {
   return products;
 }
 
-/// The fma of a sum without an instruction of its own, which ptxas has moved and given the line of its product; else null.
-const Seen* moved_sum(const NumberedModule& module, const std::map<int, Seen>& seen, int line) {
+/// The instruction of a sum without one of its own: an fma that ptxas has moved and given the line of its product; of halves, one with any
+/// line, if all of the sum's numbers are fused or all are rounded. Else null.
+std::optional<Seen> moved_sum(const NumberedModule& module, const Code& code, int line) {
   for (const int product : products_before(module, line))
-    if (const auto found = seen.find(product); found != seen.end() && found->second.kinds.contains(SumKind::fuse)) return &found->second;
-  return nullptr;
+    if (const auto found = code.lines.find(product); found != code.lines.end() && found->second.kinds.contains(SumKind::fuse))
+      return found->second;
+  const auto strays = code.strays.find(numbers_of(*module.at_line(line)));
+  if (strays == code.strays.end() || strays->second.size() != 1) return std::nullopt;
+  return Seen{.kinds = strays->second, .addends = {}};
 }
 
 /// The registers that hold what statement `line` writes, behind moves and signs, and products of it, which may be fused with their readers.
@@ -200,22 +253,23 @@ SumsInCode read_sums(const NumberedModule& module, const std::vector<MachineFunc
   std::set<std::string_view> others;
   for (const NumberedModule::Line& line : module.lines)
     if (is_other(*line.function)) others.insert(line.function->name);
-  std::map<int, Seen> seen;
+  Code seen;
   for (const MachineFunction& function : code)
-    if (!others.contains(function.name)) scan(function, seen);
+    if (!others.contains(function.name)) scan(function, module, seen);
   SumsInCode result;
   for (std::size_t i = 0; i < module.lines.size(); ++i) {
     const syntax::Statement& statement = *module.lines[i].statement;
     if (is_other(*module.lines[i].function) || !may_be_fused(statement)) continue;
     const int line = static_cast<int>(i) + 1;
-    const auto own = seen.find(line);
-    const auto has = [&](SumKind kind) { return own != seen.end() && own->second.kinds.contains(kind); };
+    const auto own = seen.lines.find(line);
+    const auto has = [&](SumKind kind) { return own != seen.lines.end() && own->second.kinds.contains(kind); };
     const bool mixed = has(SumKind::fuse) && has(SumKind::add), absent = !has(SumKind::fuse) && !has(SumKind::add);
-    const Seen* const found = absent ? moved_sum(module, seen, line) : has(SumKind::fuse) ? &own->second : nullptr;
-    if (absent && found == nullptr) result.absent.push_back(statement.location);
-    if (absent && found == nullptr) continue;
-    SumInCode sum{.line = statement.location.line, .column = statement.location.column, .fused = found != nullptr && !mixed};
-    if (found != nullptr && found->addends.size() == 1)
+    const std::optional<Seen> found = absent ? moved_sum(module, seen, line) : std::optional(own->second);
+    if (!found) result.absent.push_back(statement.location);
+    if (!found) continue;
+    const bool fused = found->kinds.contains(SumKind::fuse) && !mixed;
+    SumInCode sum{.line = statement.location.line, .column = statement.location.column, .fused = fused};
+    if (found->kinds.contains(SumKind::fuse) && found->addends.size() == 1)
       if (const syntax::Statement* addend = module.at_line(*found->addends.begin()); is_product(addend)) {
         sum.addend_line = addend->location.line;
         sum.addend_column = addend->location.column;

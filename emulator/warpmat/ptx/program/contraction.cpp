@@ -315,11 +315,9 @@ class Contraction {
     for (int i = 0; i < static_cast<int>(arithmetic_.size()); ++i) {
       if (!is_sum(i) || uses_.region(i) < 0) continue;
       const std::uint32_t statement = at(i).operation.statement;
-      const Location place = draft_.program.statements[statement]->location;
-      const auto said =
-          std::ranges::find_if(*code_, [&](const SumInCode& sum) { return sum.line == place.line && sum.column == place.column; });
+      const SumInCode* const said = said_of(i);
       const auto rule = replaced_.find(i);
-      if (said == code_->end() || (!said->fused_for.empty() && !has_copy(statement))) {
+      if (said == nullptr || (!said->fused_for.empty() && !has_copy(statement))) {
         if (may_take_product(i)) draft_.program.contraction_open.push_back(statement);
         continue;
       }
@@ -335,6 +333,31 @@ class Contraction {
       replaced_.erase(i);
       if (fused) replaced_[i] = *fused;
     }
+  }
+
+  /// What machine code says of sum `i`, or of an equal one, with which ptxas has merged it; else null.
+  const SumInCode* said_of(int i) const {
+    if (const SumInCode* own = said_at(i); own != nullptr) return own;
+    for (int other = 0; other < static_cast<int>(arithmetic_.size()); ++other)
+      if (other != i && is_sum(other) && is_equal(i, other))
+        if (const SumInCode* equal = said_at(other); equal != nullptr && equal->fused_for.empty()) return equal;
+    return nullptr;
+  }
+  const SumInCode* said_at(int i) const {
+    const Location place = draft_.program.statements[at(i).operation.statement]->location;
+    const auto said =
+        std::ranges::find_if(*code_, [&](const SumInCode& sum) { return sum.line == place.line && sum.column == place.column; });
+    return said == code_->end() ? nullptr : &*said;
+  }
+  /// Whether two sums have the same operands, as whatever wrote these.
+  bool is_equal(int i, int other) const {
+    if (at(i).opcode != at(other).opcode) return false;
+    const auto same = [&](std::size_t source, std::size_t of_other) {
+      const Value value = at(i).sources[source];
+      return value == at(other).sources[of_other] &&
+             (is_constant(value) || definitions_.find_all(i, value) == definitions_.find_all(other, value));
+    };
+    return (same(0, 0) && same(1, 1)) || (kind(i)->kind == Kind::add && same(0, 1) && same(1, 0));
   }
 
   /// Whether the sum has a copy for some of its readers.
