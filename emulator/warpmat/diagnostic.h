@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <warpmat/export.h>
@@ -47,6 +48,8 @@ struct SumInCode {
   int line = 0, column = 0;                ///< of the statement in the module's text, both from 1, as diagnostic.h counts them
   bool fused = false;                      ///< whether it became an fma with a product
   int addend_line = 0, addend_column = 0;  ///< of the other product, which is the addend of that fma; 0 where it is no product
+  /// Where ptxas computes the sum twice, rounded and by an fma: the lines and columns of the statements that read the latter.
+  std::vector<std::pair<int, int>> fused_for{};
 };
 
 /// What machine code shows of the result of one statement, of 32 bits, where that is plain.

@@ -89,9 +89,9 @@ std::optional<AssembledKernel> kernel_by_ptxas(const Module& module, std::string
     const bool folded = std::ranges::find(program.folded, differs, &code::Folded::statement) != program.folded.end();
     remark(differs, folded ? "computes it itself" : "leaves it to the machine");
   }
-  if (code.mixed != 0)
-    made.remarks.push_back(fmt::format("{} sum{} fused in one copy and rounded in another: the rule decides there", code.mixed,
-                                       code.mixed == 1 ? " is" : "s are"));
+  if (!code.mixed.empty())
+    made.remarks.push_back(fmt::format("{} sum{} fused in one copy and rounded in another: the rule decides there", code.mixed.size(),
+                                       code.mixed.size() == 1 ? " is" : "s are"));
   return made;
 }
 

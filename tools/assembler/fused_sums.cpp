@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -24,33 +26,69 @@ constexpr std::array opcodes{
     Opcode{0x032, SumKind::multiply, 1}, Opcode{0x030, SumKind::add, 1}, Opcode{0x031, SumKind::fuse, 1},  // HMUL2 HADD2 HFMA2
     Opcode{0x035, SumKind::fuse, 1}};                                                                      // HFMA2.MMA
 
+/// Opcodes whose bits for a destination hold something else: comparisons, control flow, barriers, stores.
+constexpr std::array<std::uint64_t, 21> without_result{0x00b, 0x00c, 0x01c, 0x02a, 0x034, 0x118, 0x11d, 0x141, 0x142, 0x144, 0x145,
+                                                       0x146, 0x147, 0x148, 0x14d, 0x150, 0x185, 0x186, 0x187, 0x188, 0x18e};
+
 constexpr unsigned no_register = 255;
+
+/// The numbers of a sum or product, and whether it flushes.
+struct Numbers {
+  std::string_view type;  ///< "f32", "f64", "f16", "bf16"
+  bool flushes = false;
+  friend auto operator<=>(const Numbers&, const Numbers&) = default;
+};
 
 struct Decoded {
   SumKind kind = SumKind::other;
+  Numbers numbers{};
   int registers = 4;  ///< at most, that others write
   unsigned destination = no_register, addend = no_register;
+  unsigned moved = no_register;  ///< what MOV, or IMAD with zeros, copies
 };
 
-/// HFMA2 is also how a pair's sum (times 1) or product (plus 0) is computed.
+/// HFMA2 is also how a pair's sum (times 1) or product (plus 0) is computed, and how a number is moved (0 times 0 plus it).
 SumKind kind_of_half(std::uint32_t immediate, bool has_immediate, unsigned addend) {
   constexpr std::uint32_t f16_ones = 0x3c003c00, bf16_ones = 0x3f803f80;
   if (has_immediate && (immediate == f16_ones || immediate == bf16_ones)) return SumKind::add;
   return addend == no_register ? SumKind::multiply : SumKind::fuse;
 }
 
+/// HADD2 is also how halves change their sign or become f32: a sum with zero.
+bool adds_zero(const MachineInstruction& instruction) {
+  const std::uint64_t form = instruction.low >> 9 & 7, a = instruction.low >> 24 & 0xff, b = instruction.low >> 32 & 0xff;
+  return a == no_register || (form == 1 && b == no_register);
+}
+
 Decoded decode(const MachineInstruction& instruction) {
   Decoded decoded;
-  decoded.destination = static_cast<unsigned>(instruction.low >> 16 & 0xff);
   const std::uint64_t code = instruction.low & 0x1ff, form = instruction.low >> 9 & 7;
+  if (std::ranges::find(without_result, code) != without_result.end()) return decoded;
+  decoded.destination = static_cast<unsigned>(instruction.low >> 16 & 0xff);
   const auto* const opcode = std::ranges::find(opcodes, code, &Opcode::code);
-  if (opcode == opcodes.end()) return decoded;
+  if (opcode == opcodes.end()) {
+    const unsigned b = instruction.low >> 32 & 0xff, c = instruction.high & 0xff, a = instruction.low >> 24 & 0xff;
+    if (code == 0x002 && form == 1) decoded.moved = b;                                          // MOV
+    if (code == 0x024 && form == 1 && a == no_register && b == no_register) decoded.moved = c;  // IMAD.MOV
+    return decoded;
+  }
+  constexpr std::uint64_t flush_bit = 1 << 16, bf16_bit = 1 << 21;
+  const bool of_halves = code >= 0x030;
   decoded.kind = opcode->kind;
   decoded.registers = opcode->registers;
+  decoded.numbers = {opcode->registers == 2                        ? "f64"
+                     : !of_halves                                  ? "f32"
+                     : (instruction.high & bf16_bit) != 0          ? "bf16"
+                                                                   : "f16",
+                     opcode->registers == 1 && (instruction.high & flush_bit) != 0};
+  if (of_halves && opcode->kind == SumKind::add && adds_zero(instruction)) decoded.kind = SumKind::other;
   if (opcode->kind != SumKind::fuse) return decoded;
   const bool addend_is_register = form != 2 && form != 3 && form != 7;  // else B is, and C is a constant
   if (addend_is_register) decoded.addend = static_cast<unsigned>(instruction.high & 0xff);
   if (code == 0x031 || code == 0x035) {
+    const bool of_zero = (instruction.low >> 24 & 0xff) == no_register;
+    if (of_zero) decoded.kind = SumKind::other;
+    if (of_zero) return decoded;
     const auto immediate = static_cast<std::uint32_t>(instruction.low >> 32);
     decoded.kind = addend_is_register ? kind_of_half(immediate, form == 4, decoded.addend) : SumKind::fuse;
     if (form == 2 && kind_of_half(immediate, true, 0) == SumKind::add) decoded.kind = SumKind::add;
@@ -61,25 +99,140 @@ Decoded decode(const MachineInstruction& instruction) {
 /// The instructions of one statement.
 struct Seen {
   std::set<SumKind> kinds;
-  std::set<int> addends;  ///< lines of what wrote the addends of its fma; 0 where it is not known
+  std::set<int> addends;                       ///< lines of what wrote the addends of its fma; 0 where it is not known
+  std::map<int, std::set<SumKind>> readers{};  ///< by line: instructions of which kinds computed what it reads
 };
 
-void scan(const MachineFunction& function, std::map<int, Seen>& seen) {
-  std::array<int, 256> writers{};  // by register: the line of the instruction of floating point that wrote it last, or 0
+/// What wrote a register last, in the order of the addresses.
+struct Writer {
+  int line = 0;  ///< of an instruction of floating point; else 0
+  SumKind kind = SumKind::other;
+};
+
+/// The registers that an instruction may read: its operands A, B and C, where there may be one.
+std::array<unsigned, 3> sources_of(const MachineInstruction& instruction) {
+  const auto place = [](std::uint64_t word, int bit) { return static_cast<unsigned>(word >> bit & 0xff); };
+  return {place(instruction.low, 24), place(instruction.low, 32), place(instruction.high, 0)};
+}
+
+Numbers numbers_of(const syntax::Statement& statement) {
+  const std::string& opcode = statement.opcode;
+  std::string_view type = std::string_view(opcode).substr(opcode.rfind('.') + 1);
+  if (type.ends_with("x2")) type.remove_suffix(2);
+  return {type, opcode.find(".ftz") != std::string::npos};
+}
+
+/// Whether ptxas has given an instruction of halves, which may be a pair of two statements' results, the line of another statement.
+bool has_other_line(const Decoded& decoded, const syntax::Statement* statement) {
+  if (!decoded.numbers.type.ends_with("f16")) return false;
+  if (statement == nullptr || statement->opcode.find("f16") == std::string::npos) return true;
+  return (may_be_fused(*statement) || statement->opcode.starts_with("mul.")) && numbers_of(*statement) != decoded.numbers;
+}
+
+/// What the instructions of a module show: by line, and of those with a line of another statement, by their numbers.
+struct Code {
+  std::map<int, Seen> lines;
+  std::map<Numbers, std::set<SumKind>> strays;
+};
+
+void scan(const MachineFunction& function, const NumberedModule& module, Code& code) {
+  std::map<int, Seen>& seen = code.lines;
+  std::array<Writer, 256> writers{};
   for (const MachineInstruction& instruction : function.instructions) {
     const Decoded decoded = decode(instruction);
-    if (decoded.kind != SumKind::other) {
+    if (decoded.moved == no_register)
+      for (const unsigned source : sources_of(instruction))
+        if (const Writer& writer = writers[source]; source != no_register && writer.line != 0)
+          seen[writer.line].readers[instruction.line].insert(writer.kind);
+    const syntax::Statement* const named = module.at_line(instruction.line);
+    const bool sums = decoded.kind == SumKind::add || decoded.kind == SumKind::fuse;
+    if (sums && has_other_line(decoded, named)) code.strays[decoded.numbers].insert(decoded.kind);
+    const bool own = named != nullptr && decoded.numbers == numbers_of(*named);
+    if (decoded.kind != SumKind::other && own) {
       Seen& statement = seen[instruction.line];
       statement.kinds.insert(decoded.kind);
-      if (decoded.kind == SumKind::fuse) statement.addends.insert(decoded.addend == no_register ? 0 : writers[decoded.addend]);
+      if (decoded.kind == SumKind::fuse) statement.addends.insert(decoded.addend == no_register ? 0 : writers[decoded.addend].line);
     }
-    for (unsigned r = decoded.destination; r < decoded.destination + static_cast<unsigned>(decoded.registers) && r < no_register; ++r)
-      writers[r] = decoded.kind == SumKind::other ? 0 : instruction.line;
+    const Writer made = decoded.moved != no_register     ? writers[decoded.moved]
+                        : decoded.kind != SumKind::other && own ? Writer{instruction.line, decoded.kind}
+                                                         : Writer{};
+    const int registers = decoded.moved == no_register ? decoded.registers : 1;
+    for (unsigned r = decoded.destination; r < decoded.destination + static_cast<unsigned>(registers) && r < no_register; ++r)
+      writers[r] = made;
   }
 }
 
 bool is_product(const syntax::Statement* statement) {
   return statement != nullptr && (statement->opcode.starts_with("mul.") || statement->opcode.starts_with("div."));
+}
+
+bool is_name(const syntax::Statement& statement) {
+  const std::string& opcode = statement.opcode;
+  return opcode.starts_with("mov.") || opcode.starts_with("neg.") || opcode.starts_with("abs.");
+}
+
+std::string_view number_type(const syntax::Statement& statement) {
+  return std::string_view(statement.opcode).substr(statement.opcode.rfind('.'));
+}
+
+/// The lines of the products that sum `line` has by the module's text, behind moves and signs: the last statements before it that write its
+/// operands.
+std::vector<int> products_before(const NumberedModule& module, int line) {
+  std::vector<int> products;
+  for (std::size_t operand = 1; operand < 3; ++operand) {
+    if (module.at_line(line)->operands.size() <= operand) continue;
+    std::string_view wanted = module.at_line(line)->operands[operand].text;
+    for (int before = line - 1; before > 0; --before) {
+      const syntax::Statement& writer = *module.at_line(before);
+      const auto at = static_cast<std::size_t>(before) - 1, of = static_cast<std::size_t>(line) - 1;
+      if (module.lines[at].function != module.lines[of].function) break;
+      if (writer.operands.size() < 2 || writer.operands[0].text != wanted) continue;
+      if (writer.opcode.starts_with("mul.") && number_type(writer) == number_type(*module.at_line(line))) products.push_back(before);
+      if (!is_name(writer)) break;
+      wanted = writer.operands[1].text;
+    }
+  }
+  return products;
+}
+
+/// The instruction of a sum without one of its own: an fma that ptxas has moved and given the line of its product; of halves, one with any
+/// line, if all of the sum's numbers are fused or all are rounded. Else null.
+std::optional<Seen> moved_sum(const NumberedModule& module, const Code& code, int line) {
+  for (const int product : products_before(module, line))
+    if (const auto found = code.lines.find(product); found != code.lines.end() && found->second.kinds.contains(SumKind::fuse))
+      return found->second;
+  const auto strays = code.strays.find(numbers_of(*module.at_line(line)));
+  if (strays == code.strays.end() || strays->second.size() != 1) return std::nullopt;
+  return Seen{.kinds = strays->second, .addends = {}};
+}
+
+/// The registers that hold what statement `line` writes, behind moves and signs, and products of it, which may be fused with their readers.
+std::set<std::string_view> names_of_result(const NumberedModule& module, int line) {
+  std::set<std::string_view> names{module.at_line(line)->operands[0].text};
+  for (const NumberedModule::Line& other : module.lines)
+    if (const auto& operands = other.statement->operands; operands.size() > 1)
+      if ((is_name(*other.statement) && names.contains(operands[1].text)) ||
+          (other.statement->opcode.starts_with("mul.") && (names.contains(operands[1].text) || names.contains(operands.back().text))))
+        names.insert(operands[0].text);
+  return names;
+}
+
+bool mentions(const syntax::Operand& operand, const std::set<std::string_view>& names) {
+  return names.contains(operand.text) || std::ranges::any_of(operand.items, [&](const auto& item) { return mentions(item, names); });
+}
+
+/// The statements that read the fma of the sum of `line`, which is fused in one copy and rounded in another. Nothing where one reads both.
+std::vector<std::pair<int, int>> readers_of_fma(const NumberedModule& module, int line, const Seen& sum) {
+  const std::set<std::string_view> names = names_of_result(module, line);
+  std::vector<std::pair<int, int>> readers;
+  for (const auto& [reader_line, kinds] : sum.readers) {
+    const syntax::Statement* const reader = module.at_line(reader_line);
+    if (reader == nullptr || std::ranges::none_of(reader->operands, [&](const auto& operand) { return mentions(operand, names); }))
+      continue;
+    if (kinds.size() > 1) return {};
+    if (kinds.contains(SumKind::fuse)) readers.emplace_back(reader->location.line, reader->location.column);
+  }
+  return readers;
 }
 
 }  // namespace
@@ -100,26 +253,32 @@ SumsInCode read_sums(const NumberedModule& module, const std::vector<MachineFunc
   std::set<std::string_view> others;
   for (const NumberedModule::Line& line : module.lines)
     if (is_other(*line.function)) others.insert(line.function->name);
-  std::map<int, Seen> seen;
+  Code seen;
   for (const MachineFunction& function : code)
-    if (!others.contains(function.name)) scan(function, seen);
+    if (!others.contains(function.name)) scan(function, module, seen);
   SumsInCode result;
   for (std::size_t i = 0; i < module.lines.size(); ++i) {
     const syntax::Statement& statement = *module.lines[i].statement;
     if (is_other(*module.lines[i].function) || !may_be_fused(statement)) continue;
-    const auto found = seen.find(static_cast<int>(i) + 1);
-    const bool fused = found != seen.end() && found->second.kinds.contains(SumKind::fuse);
-    const bool rounded = found != seen.end() && found->second.kinds.contains(SumKind::add);
-    if (fused && rounded) ++result.mixed;
-    if (!fused && !rounded) ++result.absent;
-    if (fused == rounded) continue;
+    const int line = static_cast<int>(i) + 1;
+    const auto own = seen.lines.find(line);
+    const auto has = [&](SumKind kind) { return own != seen.lines.end() && own->second.kinds.contains(kind); };
+    const bool mixed = has(SumKind::fuse) && has(SumKind::add), absent = !has(SumKind::fuse) && !has(SumKind::add);
+    const std::optional<Seen> found = absent ? moved_sum(module, seen, line) : std::optional(own->second);
+    if (!found) result.absent.push_back(statement.location);
+    if (!found) continue;
+    const bool fused = found->kinds.contains(SumKind::fuse) && !mixed;
     SumInCode sum{.line = statement.location.line, .column = statement.location.column, .fused = fused};
-    if (fused && found->second.addends.size() == 1)
-      if (const syntax::Statement* addend = module.at_line(*found->second.addends.begin()); is_product(addend)) {
+    if (found->kinds.contains(SumKind::fuse) && found->addends.size() == 1)
+      if (const syntax::Statement* addend = module.at_line(*found->addends.begin()); is_product(addend)) {
         sum.addend_line = addend->location.line;
         sum.addend_column = addend->location.column;
       }
-    result.sums.push_back(sum);
+    if (mixed) sum.fused_for = readers_of_fma(module, line, own->second);
+    if (mixed && sum.fused_for.empty())
+      result.mixed.push_back(statement.location);
+    else
+      result.sums.push_back(sum);
   }
   return result;
 }

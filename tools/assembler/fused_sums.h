@@ -13,8 +13,10 @@ namespace warpmat {
 /// What machine code shows of the sums of a module, and what it leaves open.
 struct SumsInCode {
   std::vector<SumInCode> sums;
-  int mixed = 0;   ///< sums that are fused in one copy and rounded in another: of an unrolled loop, of an inlined function
-  int absent = 0;  ///< sums without an instruction of their own: not needed, merged with others, packed into pairs
+  /// Statements that are fused in one copy and rounded in another: of an unrolled loop, of an inlined function.
+  std::vector<Location> mixed;
+  /// Statements without an instruction of their own: not needed, merged with others, packed into pairs.
+  std::vector<Location> absent;
 };
 
 /// Reads the sums of `entry` and of the functions that it may call.

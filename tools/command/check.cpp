@@ -57,6 +57,8 @@ void add_assembler_lines(const code::Program& program, AssemblerLines& lines) {
       add(f.statement, "stores the number converted to an integer, not the register's low bits: an error of ptxas 13.0");
     else if (f.kind == code::Folded::Kind::inverted)
       add(f.statement, "simplified: undoes the rcp or ex2 of its operand, whose rounding is left out");
+    else if (f.kind == code::Folded::Kind::flushed)
+      add(f.statement, "takes .ftz to the product of its operand, which flushes its factors too");
     else if (f.kind == code::Folded::Kind::selected)
       add(f.statement, "selects a number whose sign neg or abs changes: a NaN keeps its payload");
     else

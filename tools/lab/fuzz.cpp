@@ -39,7 +39,7 @@ namespace {
 
 struct FuzzCommandOptions {
   std::size_t programs = 1000, warps = 32;
-  std::uint64_t seed = 1, first = 0;
+  std::uint64_t seed = 1, first = 0, enough = 10;
   FuzzOptions fuzz;
   Shard shard;
   std::string target, keep = ".", json;
@@ -239,7 +239,8 @@ void fuzz(const FuzzCommandOptions& options) {
                                   .seed = options.seed,
                                   .shard = options.shard,
                                   .warpgroups = options.warpgroups,
-                                  .keep = options.keep};
+                                  .keep = options.keep,
+                                  .enough = options.enough};
   if (options.assembler) return fuzz_assembler(kernels, options.target);
   if ((options.kernels || options.warpgroups) && !options.target.empty())
     throw std::runtime_error("--target: whole kernels run as what this machine's GPU is; only --kernels --assembler has another target");
@@ -321,6 +322,10 @@ void add_fuzz(Command app) {
   const CommandOption assembler = command.add_flag(
       "--assembler", options->assembler, "With --kernels: compare with this machine's ptxas which sums become fma; no GPU is needed");
   assembler.needs(kernels);
+  command.add_option("--enough", options->enough, "With --kernels: end after so many that differ, of which ten are shortened (default: 10)")
+      .type_name("N")
+      .range(std::uint64_t{1}, std::uint64_t{1} << 30)
+      .needs(kernels);
   command.add_option("--json", options->json, "Write what was run, and where it comes from, to this file")
       .type_name("FILE.json")
       .excludes(kernels)

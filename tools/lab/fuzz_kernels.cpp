@@ -30,6 +30,7 @@ class KernelFuzzer {
 
   /// Whether kernel `index` gives the same on both. A kernel that does not is shrunk and kept.
   bool check(std::uint64_t index) {
+    constexpr std::uint64_t most_shortened = 10;
     const KernelProgram kernel = options_.warpgroups ? random_warpgroup_kernel(options_.seed, index)
                                                      : random_kernel(target_, options_.seed, index, options_.max_units);
     statements_ += kernel.statements();
@@ -38,7 +39,10 @@ class KernelFuzzer {
       bytes_ += comparison.bytes;
       if (comparison.mismatches == 0) return true;
       if (is_explained(index, kernel)) return true;
-      report(index, kernel);
+      if (shortened_++ < most_shortened)
+        report(index, kernel);
+      else
+        keep(index, kernel, "differs");
       return false;
     } catch (const GpuLost& error) {
       throw GpuLost(kept(index, kernel, error));
@@ -55,23 +59,36 @@ class KernelFuzzer {
  private:
   /// Whether a kernel that differs is the same once machine code says which sums are fused. Such a kernel is kept, not shortened.
   bool is_explained(std::uint64_t index, const KernelProgram& kernel) {
-    if (!ptxas_) return false;
-    const KernelLaunch launch = kernel.complete();
-    const SumsInCode code = sums_by_ptxas(*ptxas_, Module(launch.ptx), launch.entry, target_.name);
-    emulator_.set_sums(&code.sums);
-    const bool same = compare(kernel).mismatches == 0;
-    emulator_.set_sums(nullptr);
-    if (!same) return false;
+    if (!ptxas_ || compare_by_code(kernel).mismatches != 0) return false;
     ++explained_;
-    const std::filesystem::path file = path(index);
-    write_launch(file, launch);
-    fmt::print("seed {}, kernel {}: the same with --assembler ptxas alone: {}\n", options_.seed, index, file.string());
+    keep(index, kernel, "the same with --assembler ptxas alone");
     return true;
+  }
+
+  /// Writes the kernel as it is, and the bytes of all buffers on the GPU.
+  void keep(std::uint64_t index, const KernelProgram& kernel, const char* what) const {
+    const std::filesystem::path file = path(index);
+    write_launch(file, kernel.complete());
+    std::string found;
+    for (const std::vector<std::uint8_t>& buffer : gpu_->run(kernel.complete()).buffers) found.append(buffer.begin(), buffer.end());
+    write_file(file.string() + ".gpu", {found});
+    fmt::print("seed {}, kernel {}: {}: {}\n", options_.seed, index, what, file.string());
   }
 
   KernelComparison compare(const KernelProgram& kernel) {
     const KernelLaunch launch = kernel.complete();
     return compare_kernels(launch, emulator_.run(launch), gpu_->run(launch), 4);
+  }
+
+  /// By what machine code shows of sums, where ptxas is installed.
+  KernelComparison compare_by_code(const KernelProgram& kernel) {
+    if (!ptxas_) return compare(kernel);
+    const KernelLaunch launch = kernel.complete();
+    const SumsInCode code = sums_by_ptxas(*ptxas_, Module(launch.ptx), launch.entry, target_.name);
+    emulator_.set_sums(&code.sums);
+    const KernelComparison comparison = compare(kernel);
+    emulator_.set_sums(nullptr);
+    return comparison;
   }
 
   /// Writes the kernel that failed, and returns a message that names it.
@@ -86,8 +103,9 @@ class KernelFuzzer {
   }
 
   void report(std::uint64_t index, const KernelProgram& kernel) {
-    const KernelProgram shortest = shrink(kernel, [&](const KernelProgram& candidate) { return compare(candidate).mismatches != 0; });
-    const KernelComparison comparison = compare(shortest);
+    const KernelProgram shortest =
+        shrink(kernel, [&](const KernelProgram& candidate) { return compare_by_code(candidate).mismatches != 0; });
+    const KernelComparison comparison = compare_by_code(shortest);
     const std::filesystem::path file = path(index);
     const KernelLaunch launch = shortest.complete();
     write_launch(file, launch);
@@ -104,7 +122,7 @@ class KernelFuzzer {
   std::unique_ptr<KernelRunner> gpu_;
   const std::optional<std::filesystem::path> ptxas_ = find_ptxas();
   std::size_t statements_ = 0, bytes_ = 0;
-  std::uint64_t explained_ = 0;
+  std::uint64_t explained_ = 0, shortened_ = 0;
 };
 
 /// The first GPU's description. It is obtained before a kernel runs, because after a hang the end of a runner waits for the kernel.
@@ -121,7 +139,6 @@ Card first_card() {
 }  // namespace
 
 void fuzz_kernels(const KernelFuzzOptions& options) {
-  constexpr std::uint64_t enough = 10;
   const Shard::Range part = options.shard.of(options.kernels);
   const Card card = first_card();
   KernelFuzzer fuzzer(options, *card.target);
@@ -131,7 +148,7 @@ void fuzz_kernels(const KernelFuzzOptions& options) {
   catch_interruptions();
   try {
     Progress progress(part.count);
-    for (; run < part.count && differing < enough && interruption() == 0; ++run, progress.advance())
+    for (; run < part.count && differing < options.enough && interruption() == 0; ++run, progress.advance())
       differing += !fuzzer.check(options.first + part.first + run);
   } catch (...) {
     failure = std::current_exception();

@@ -11,8 +11,9 @@ struct KernelFuzzOptions {
   std::uint64_t first = 0, kernels = 1000, seed = 1;  ///< numbers of the kernels of the whole run
   Shard shard;                                        ///< this run's part of them
   int max_units = 24;
-  bool warpgroups = false;  ///< kernels of wgmma instead
-  std::string keep = ".";   ///< directory for kernels that differ
+  bool warpgroups = false;    ///< kernels of wgmma instead
+  std::string keep = ".";     ///< directory for kernels that differ
+  std::uint64_t enough = 10;  ///< kernels that differ: then the run ends
 };
 
 /// `warpmat fuzz --kernels` and `--warpgroups`: runs random kernels on the emulator and on this machine's GPU, and compares every byte of

@@ -103,6 +103,7 @@ void add_folding(const code::Program& program, Collection& all) {
   constexpr std::array by_code{ByCode{code::Folded::Kind::copied, "moves that ptxas makes of arithmetic", "a NaN's payload"},
                                ByCode{code::Folded::Kind::converted, "stores that ptxas converts", "an integer in place of low bits"},
                                ByCode{code::Folded::Kind::inverted, "reciprocals that ptxas leaves out", "one instruction in place of two"},
+                               ByCode{code::Folded::Kind::flushed, "products before cvt.ftz.f64.f32", "factors that are flushed"},
                                ByCode{code::Folded::Kind::selected, "signs of selected numbers", "a NaN's payload"}};
   const auto is_by_code = [&](code::Folded::Kind kind) { return std::ranges::find(by_code, kind, &ByCode::kind) != by_code.end(); };
   for (const ByCode& c : by_code) {

@@ -17,16 +17,22 @@ namespace {
 // 1 + 2^-12 squared is 1 + 2^-11 + 2^-24, f32 keeps 1 + 2^-11: the rest shows whether a product was rounded.
 constexpr float a = 1.0f + 0x1p-12f, rounded = 1.0f + 0x1p-11f;
 
-/// What `body` makes of %f1 = %f2 = 1 + 2^-12, %f3 = -(1 + 2^-11) and %f4 = 1 + 2^-11, as bits of f32, with and without contraction. %p8
-/// holds, %p9 does not.
-float result_of(const std::string& body, bool contract) {
+/// A kernel with %f1 = %f2 = 1 + 2^-12, %f3 = -(1 + 2^-11) and %f4 = 1 + 2^-11 before `body`, which leaves f32 in %f9. %p8 holds, %p9 does
+/// not.
+Module kernel_with(const std::string& body) {
   // What ptxas does not know to be constants, of which it would make other constants: %r10 is 0, %f10 is 1.
   std::string start = "shr.u32 %r10, %n, 20; add.u32 %r11, %r10, 0x3F800000; mov.b32 %f10, %r11;\n";
   for (const auto& [name, bits] : {std::pair{"%f1", "0x3F800800"}, {"%f2", "0x3F800800"}, {"%f3", "0xBF801000"}, {"%f4", "0x3F801000"}})
     start += std::string("add.u32 %r11, %r10, ") + bits + "; mov.b32 " + name + ", %r11;\n";
   start += "mov.b32 %f9, %r10; setp.eq.u32 %p8, %r10, 0; setp.ne.u32 %p9, %r10, 0;\n";
-  const auto words = words_of(word_kernel(start + body + "\nmov.b32 %d, %f9;"), {1}, {32}, {}, 0, {.contract = contract});
-  return std::bit_cast<float>(words[5]);
+  return word_kernel(start + body + "\nmov.b32 %d, %f9;");
+}
+
+float result_of(const Module& module, const KernelOptions& options) {
+  return std::bit_cast<float>(words_of(module, {1}, {32}, {}, 0, options)[5]);
+}
+float result_of(const std::string& body, bool contract) {
+  return result_of(kernel_with(body), {.contract = contract});
 }
 
 }  // namespace
@@ -176,6 +182,59 @@ TEST_CASE("machine code may show a sum fused with a product of another region", 
   const Kernel kernel(module, "k", {.sums = &sums});
   CHECK(kernel.program().contracted.size() == 1);
   CHECK(kernel.program().contraction_differs.size() == 1);
+}
+
+// As ptxas does past a region: the second copy, with its product, is computed where it is needed.
+TEST_CASE("machine code may show a sum twice, and which statements read the fma", "[contraction]") {
+  constexpr float lost = 0x1p-24f;
+  const std::string multiply = "mul.f32 %f5, %f1, %f2;\n", add = "add.f32 %f6, %f5, %f3;\n",
+                    readers = "add.rn.f32 %f7, %f6, %f6; add.rn.f32 %f8, %f6, %f6; sub.rn.f32 %f9, %f8, %f7;";
+  struct Case {
+    std::string body;
+    const char* reader;  ///< what the statement that reads the fma writes
+    float result;
+  };
+  for (const Case& c : {
+           Case{multiply + add + readers, "%f8", 2 * lost},
+           Case{multiply + add + readers, "%f7", -2 * lost},
+           // Another value comes there: 1, and the sum of another way.
+           Case{"mov.f32 %f6, %f10; @%p8 bra L; " + multiply + add + "L: " + readers, "%f8", 0},
+           Case{"mov.f32 %f6, %f10; @%p9 bra L; " + multiply + add + "L: " + readers, "%f8", 2 * lost},
+           Case{"mov.f32 %f6, %f10; " + multiply + "@%p8 " + add + readers, "%f8", 2 * lost},
+           Case{"mov.f32 %f6, %f10; " + multiply + "@%p9 " + add + readers, "%f8", 0},
+           // The sum overwrites its operand; the reader has it behind a sign, and as a factor of a product.
+           Case{"mul.f32 %f6, %f1, %f2; add.f32 %f6, %f6, %f3; " + readers, "%f8", 2 * lost},
+           Case{multiply + add + "add.rn.f32 %f7, %f6, %f6; neg.f32 %f11, %f6; add.rn.f32 %f8, %f11, %f11; sub.rn.f32 %f9, %f8, %f7;",
+                "%f8", -2 * lost},
+           Case{multiply + add + "add.rn.f32 %f7, %f6, %f6; mul.f32 %f11, %f6, %f10; add.f32 %f8, %f11, %f7; mov.f32 %f9, %f8;", "%f8",
+                lost},
+       }) {
+    INFO(c.body);
+    const Module module = kernel_with(c.body);
+    const Kernel ruled(module, "k");
+    const auto place = [&](const auto& is_wanted) {
+      const auto found = std::ranges::find_if(ruled.program().statements, is_wanted);
+      REQUIRE(found != ruled.program().statements.end());
+      return std::pair((*found)->location.line, (*found)->location.column);
+    };
+    const auto sum = place([](const syntax::Statement* s) { return s->opcode == "add.f32"; });
+    const auto reader = place([&](const syntax::Statement* s) { return !s->operands.empty() && s->operands[0].text == c.reader; });
+    const std::vector<SumInCode> sums{{.line = sum.first, .column = sum.second, .fused = false, .fused_for = {reader}}};
+    CHECK(result_of(module, {.sums = &sums}) == c.result);
+  }
+}
+
+// Who reads which is not known of copies of rounds: the rule decides.
+TEST_CASE("a sum that machine code leaves open is the rule's", "[contraction]") {
+  const Module module = kernel_with("mul.f32 %f5, %f1, %f2;\nadd.f32 %f9, %f5, %f3;");
+  const Kernel ruled(module, "k");
+  const Location sum = ruled.program().statements[ruled.program().contracted.at(0)]->location;
+  const std::vector<SumInCode> none, unknown_reader{{.line = sum.line, .column = sum.column, .fused_for = {{1, 1}}}};
+  for (const std::vector<SumInCode>* sums : {&none, &unknown_reader}) {
+    const Kernel kernel(module, "k", {.sums = sums});
+    CHECK(kernel.program().contracted.size() == 1);
+    CHECK(kernel.program().contraction_open.size() == 1);
+  }
 }
 
 TEST_CASE("the report names the sums that became part of an fma", "[contraction]") {

@@ -108,6 +108,31 @@ TEST_CASE("the reciprocal of a reciprocal, and division by it, is a move and a p
   CHECK(word_of(divided + "div.approx.ftz.f32 %f3, %f4, %f2; sub.ftz.f32 %f3, %f3, 0f7E800000; mov.b32 %d, %f3;", 0x7f000000) == 0);
 }
 
+// ptxas 13.0.88 for sm_90a: FMUL.FTZ of the factors before F2F.F64.F32; FMUL, and FMUL.FTZ with 1, where it stays.
+TEST_CASE("cvt.ftz.f64.f32 of a product flushes the factors, as ptxas has it", "[inverses]") {
+  constexpr std::uint32_t subnormal = 0x00400000, product = 0x3e400000;  // 2^-127; the upper half of 2^-27, that times 2^100
+  const std::string multiply = "mov.b32 %f4, 0f71800000; mul.f32 %f2, %f1, %f4; ", store = " mov.b64 {%r5, %d}, %l5;";
+  struct Case {
+    std::string body;
+    std::uint32_t result;
+  };
+  for (const Case& c : {
+           Case{multiply + "cvt.ftz.f64.f32 %l5, %f2;" + store, 0},
+           Case{multiply + "mov.b32 %r6, %f2; mov.b32 %f1, 0f3F800000; cvt.ftz.f64.f32 %l5, %r6;" + store, 0},
+           Case{"mul.f32 %f2, 0f71800000, %f1; cvt.ftz.f64.f32 %l5, %f2;" + store, 0},
+           Case{"mov.b64 %l5, 0; " + multiply + "@%p1 cvt.ftz.f64.f32 %l5, %f2;" + store, 0},
+           // Another use, a rounding modifier, a guard, a sign, another conversion.
+           Case{multiply + "cvt.ftz.f64.f32 %l5, %f2;" + store + "mov.b32 %r6, %f2; and.b32 %r6, %r6, 0; or.b32 %d, %d, %r6;", product},
+           Case{"mul.rn.f32 %f2, %f1, 0f71800000; cvt.ftz.f64.f32 %l5, %f2;" + store, product},
+           Case{"mov.b32 %f2, 0; @%p1 mul.f32 %f2, %f1, 0f71800000; cvt.ftz.f64.f32 %l5, %f2;" + store, product},
+           Case{multiply + "neg.f32 %f2, %f2; cvt.ftz.f64.f32 %l5, %f2;" + store, product | 0x80000000},
+           Case{multiply + "cvt.f64.f32 %l5, %f2;" + store, product},
+       }) {
+    CAPTURE(c.body);
+    CHECK(word_of(c.body, subnormal) == c.result);
+  }
+}
+
 TEST_CASE("the reciprocal of a power, and division by it, has the power of the negative, as ptxas has it", "[inverses]") {
   const std::string power = "ex2.approx.ftz.f32 %f2, %f1; ", negative = "neg.f32 %f2, %f1; ex2.approx.ftz.f32 %f3, %f2; mov.b32 %d, %f3;";
   const std::string needed = " mov.b32 %r5, %f2; shr.u32 %r5, %r5, 31; or.b32 %d, %d, %r5;";  // the power's sign: 0

@@ -369,6 +369,7 @@ struct Folded {
     copied,      ///< its result is a register's value, bit for bit
     converted,   ///< st stores the number as an integer (stored_numbers.h)
     inverted,    ///< rcp or div of what rcp or ex2 computed: another instruction (inverses.h)
+    flushed,     ///< cvt.ftz.f64.f32: the product that it reads flushes its factors (inverses.h)
     selected,    ///< a neg or abs that it reads, overwrites or is changes the sign of a NaN and keeps its payload (selected_signs.h)
   };
   std::uint32_t statement = 0;
@@ -418,6 +419,7 @@ struct Program {
   std::vector<Folded> folded;                      ///< in the order of the functions and their operations
   bool contraction_from_code = false;              ///< whether machine code said which sums are fused, and no rule
   std::vector<std::uint32_t> contraction_differs;  ///< then: statements (adds) about which the rule says otherwise
+  std::vector<std::uint32_t> contraction_open;     ///< then: those with a product that machine code leaves to the rule
   std::vector<std::uint32_t>
       folding_differs;  ///< statements whose result is an immediate in machine code and not by the rule, or conversely
 

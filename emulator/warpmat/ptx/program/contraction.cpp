@@ -6,11 +6,13 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include <warpmat/ptx/program/definitions.h>
 #include <warpmat/ptx/program/rewrite.h>
+#include <warpmat/ptx/program/sum_copies.h>
 #include <warpmat/ptx/program/value_uses.h>
 
 namespace warpmat::code {
@@ -52,8 +54,14 @@ bool may_be_doubled(const Arithmetic& sum) {
 
 class Contraction {
  public:
-  Contraction(DraftFunction& function, ProgramDraft& draft, const std::vector<SumInCode>* code)
-      : function_(function), draft_(draft), code_(code), uses_(function, draft), definitions_(function) {}
+  /// `copies`: registers of sums that are fused for some of their readers (sum_copies.h).
+  Contraction(DraftFunction& function, ProgramDraft& draft, const std::vector<SumInCode>* code, std::vector<Value> copies)
+      : function_(function),
+        draft_(draft),
+        code_(code),
+        copies_of_sums_(std::move(copies)),
+        uses_(function, draft),
+        definitions_(function) {}
 
   void run() {
     for (const DraftOperation& operation : function_.operations) arithmetic_.push_back(classify(operation));
@@ -302,21 +310,79 @@ class Contraction {
 
   // ---- Machine code -----------------------------------------------------------------------------------------------------------------
 
-  /// Takes what machine code says in place of the rule, and notes the sums where they differ.
+  /// Takes what machine code says in place of the rule, and notes the sums where they differ, and those about which it does not say enough.
   void follow_code() {
     for (int i = 0; i < static_cast<int>(arithmetic_.size()); ++i) {
-      if (!is_sum(i)) continue;
-      const syntax::Statement& statement = *draft_.program.statements[at(i).operation.statement];
-      const auto said = std::ranges::find_if(
-          *code_, [&](const SumInCode& sum) { return sum.line == statement.location.line && sum.column == statement.location.column; });
-      if (said == code_->end()) continue;
+      if (!is_sum(i) || uses_.region(i) < 0) continue;
+      const std::uint32_t statement = at(i).operation.statement;
+      const SumInCode* const said = said_of(i);
       const auto rule = replaced_.find(i);
-      const bool same = said->fused == (rule != replaced_.end()) && (!said->fused || !is_addend(rule->second.mul, *said));
+      if (said == nullptr || (!said->fused_for.empty() && !has_copy(statement))) {
+        if (may_take_product(i)) draft_.program.contraction_open.push_back(statement);
+        continue;
+      }
+      const bool is_fused = said->fused || is_copy(at(i).results[0]);
+      const bool same = is_fused == (rule != replaced_.end()) && (!is_fused || !is_addend(rule->second.mul, *said));
       if (same) continue;
-      draft_.program.contraction_differs.push_back(at(i).operation.statement);
+      const std::optional<Replacement> fused = is_fused ? fuse_as(i, *said) : std::nullopt;
+      if (is_fused && !fused) {
+        draft_.program.contraction_open.push_back(statement);
+        continue;
+      }
+      draft_.program.contraction_differs.push_back(statement);
       replaced_.erase(i);
-      if (said->fused) fuse_as(i, *said);
+      if (fused) replaced_[i] = *fused;
     }
+  }
+
+  /// What machine code says of sum `i`, or of an equal one, with which ptxas has merged it; else null.
+  const SumInCode* said_of(int i) const {
+    if (const SumInCode* own = said_at(i); own != nullptr) return own;
+    for (int other = 0; other < static_cast<int>(arithmetic_.size()); ++other)
+      if (other != i && is_sum(other) && is_equal(i, other))
+        if (const SumInCode* equal = said_at(other); equal != nullptr && equal->fused_for.empty()) return equal;
+    return nullptr;
+  }
+  const SumInCode* said_at(int i) const {
+    const Location place = draft_.program.statements[at(i).operation.statement]->location;
+    const auto said =
+        std::ranges::find_if(*code_, [&](const SumInCode& sum) { return sum.line == place.line && sum.column == place.column; });
+    return said == code_->end() ? nullptr : &*said;
+  }
+  /// Whether two sums have the same operands, as whatever wrote these.
+  bool is_equal(int i, int other) const {
+    if (at(i).opcode != at(other).opcode) return false;
+    const auto same = [&](std::size_t source, std::size_t of_other) {
+      const Value value = at(i).sources[source];
+      return value == at(other).sources[of_other] &&
+             (is_constant(value) || definitions_.find_all(i, value) == definitions_.find_all(other, value));
+    };
+    return (same(0, 0) && same(1, 1)) || (kind(i)->kind == Kind::add && same(0, 1) && same(1, 0));
+  }
+
+  /// Whether the sum has a copy for some of its readers.
+  bool has_copy(std::uint32_t statement) const {
+    return std::ranges::any_of(function_.operations, [&](const DraftOperation& operation) {
+      return operation.operation.statement == statement && operation.results.size() == 1 && is_copy(operation.results[0]);
+    });
+  }
+  bool is_copy(Value value) const { return std::ranges::find(copies_of_sums_, value) != copies_of_sums_.end(); }
+
+  /// Whether a product of the sum's type may come to one of its operands, on whatever way.
+  bool may_take_product(int i) const {
+    std::vector<std::pair<int, Value>> open{{i, at(i).sources[0]}, {i, at(i).sources[1]}};
+    std::vector<bool> seen(arithmetic_.size());
+    while (!open.empty()) {
+      const auto [reader, value] = open.back();
+      open.pop_back();
+      for (const int writer : definitions_.find_all(reader, value)) {
+        if (seen[static_cast<std::size_t>(writer)]) continue;
+        seen[static_cast<std::size_t>(writer)] = true;
+        if (is_product(writer) && kind(writer)->type == kind(i)->type) return true;
+        if (is(writer, Kind::neg) || is(writer, Kind::abs) || is(writer, Kind::mov)) open.emplace_back(writer, at(writer).sources[0]);
+      }
+    }
+    return false;
   }
 
   bool is_addend(int mul, const SumInCode& said) const {
@@ -324,15 +390,15 @@ class Contraction {
     return statement.location.line == said.addend_line && statement.location.column == said.addend_column;
   }
 
-  /// Fuses sum `i` with the first of its products that is not the addend, of its own region if there is one.
-  void fuse_as(int i, const SumInCode& said) {
+  /// Sum `i` fused with the first of its products that is not the addend, of its own region if there is one.
+  std::optional<Replacement> fuse_as(int i, const SumInCode& said) const {
     for (const bool anywhere : {false, true})
       for (std::size_t source = 0; source < 2; ++source) {
         const Root root = operand(i, source, kind(i)->type, anywhere);
         if (!is_product(root.operation) || kind(root.operation)->type != kind(i)->type || is_addend(root.operation, said)) continue;
-        replaced_[i] = {root.operation, source, root.negated};
-        return;
+        return Replacement{root.operation, source, root.negated};
       }
+    return std::nullopt;
   }
 
   // ---- The fma ----------------------------------------------------------------------------------------------------------------------
@@ -465,6 +531,7 @@ class Contraction {
   DraftFunction& function_;
   ProgramDraft& draft_;
   const std::vector<SumInCode>* code_;  ///< or null: by the rule
+  std::vector<Value> copies_of_sums_;
   ValueUses uses_;
   Definitions definitions_;
   std::vector<std::optional<Arithmetic>> arithmetic_;
@@ -475,7 +542,8 @@ class Contraction {
 }  // namespace
 
 void contract(DraftFunction& function, ProgramDraft& draft, const std::vector<SumInCode>* code) {
-  Contraction(function, draft, code).run();
+  std::vector<Value> copies = code == nullptr ? std::vector<Value>{} : copy_sums(function, draft, *code);
+  Contraction(function, draft, code, std::move(copies)).run();
 }
 
 }  // namespace warpmat::code

@@ -82,4 +82,33 @@ int Definitions::find_in(std::size_t start, int place, Value value) const {
   return found >= 0 && !function_.operations[static_cast<std::size_t>(found)].operation.guarded ? found : -1;
 }
 
+std::vector<int> Definitions::find_all(int place, Value value) const {
+  std::vector<int> found;
+  if (is_constant(value)) return found;
+  const auto collect = [&](std::size_t block, int before) {  // whether an unguarded write ends the search
+    for (int write = last_write(block, before, value); write >= 0; write = last_write(block, write, value)) {
+      found.push_back(write);
+      if (!function_.operations[static_cast<std::size_t>(write)].operation.guarded) return true;
+    }
+    return false;
+  };
+  const std::size_t start = block_of(place);
+  if (collect(start, place)) return found;
+  std::vector<bool> seen(blocks_.size());
+  std::vector<std::size_t> open{start};
+  while (!open.empty()) {
+    const std::size_t block = open.back();
+    open.pop_back();
+    for (const int previous : previous_[block]) {
+      const auto before = static_cast<std::size_t>(previous);
+      if (seen[before]) continue;
+      seen[before] = true;
+      if (!collect(before, blocks_[before].last)) open.push_back(before);
+    }
+  }
+  std::ranges::sort(found);
+  found.erase(std::ranges::unique(found).begin(), found.end());
+  return found;
+}
+
 }  // namespace warpmat::code

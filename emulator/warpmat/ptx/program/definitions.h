@@ -19,7 +19,9 @@ class Definitions {
   /// The only operation whose `value` an operation at `place` can read, on whatever path it is reached; -1 where there may be several,
   /// where a guarded operation writes it, and where nothing did.
   int find(int place, Value value) const;
-  /// The same of an operation that follows `place` in its block.
+  /// All operations whose `value` an operation at `place` may read, guarded ones too.
+  std::vector<int> find_all(int place, Value value) const;
+  /// find() of an operation that follows `place` in its block.
   int find_behind(int place, Value value) const;
   /// find(), and through moves without a guard, what wrote the register that they read.
   int find_behind_moves(int place, Value value) const;

@@ -13,6 +13,8 @@ namespace warpmat::code {
 namespace {
 
 constexpr std::string_view rcp = "rcp.approx.ftz.f32", ex2 = "ex2.approx.ftz.f32", div = "div.approx.ftz.f32";
+/// ptxas flushes by a product with 1, which it makes one with the product before it.
+constexpr std::string_view flushing = "cvt.ftz.f64.f32", unrounded = "mul.f32";
 /// Functions that undo themselves.
 constexpr std::array<std::string_view, 6> involutions{"neg.f32", "neg.f64", "neg.f16", "neg.f16x2", "neg.bf16", rcp};
 
@@ -22,11 +24,12 @@ bool is_involution(std::string_view opcode) {
 
 /// Whether `outer` may be the outer one of a pair: its operand is what the inner one computes.
 bool may_undo(std::string_view outer) {
-  return is_involution(outer) || outer == div;
+  return is_involution(outer) || outer == div || outer == flushing;
 }
 
 /// Whether `outer` of `inner` is something else: both are opcodes.
 bool undoes(std::string_view outer, std::string_view inner) {
+  if (outer == flushing) return inner == unrounded;
   return outer == rcp || outer == div ? inner == rcp || inner == ex2 : outer == inner;
 }
 
@@ -38,7 +41,7 @@ class Inverses {
     for (int i = 0; i < count(); ++i) {
       const int inner = inner_function(i);
       if (inner < 0 || stays(i)) continue;
-      if (leaves_loop(function_, inner, i) && is_merged(inner))
+      if (leaves_loop(function_, inner, i) && (at(i).opcode == flushing || is_merged(inner)))
         function_.stay.push_back(at(i).operation.statement);  // also where the loop becomes copies of its rounds
       else
         inner_[i] = inner;
@@ -56,8 +59,9 @@ class Inverses {
   int inner_function(int i) const {
     if (!may_undo(at(i).opcode) || is_constant(operand(i))) return -1;
     const int inner = definitions_.find_behind_moves(i, operand(i));
-    if (inner < 0 || !undoes(at(i).opcode, at(inner).opcode) || is_constant(at(inner).sources[0])) return -1;
-    return at(inner).opcode != ex2 || is_only_reader(i, inner) ? inner : -1;
+    if (inner < 0 || !undoes(at(i).opcode, at(inner).opcode)) return -1;
+    if (at(inner).opcode == ex2 || at(inner).opcode == unrounded) return is_only_reader(i, inner) ? inner : -1;
+    return is_constant(at(inner).sources[0]) ? -1 : inner;
   }
 
   /// Whether no operation but `reader`, and moves, may read what `written` computes.
@@ -89,7 +93,7 @@ class Inverses {
   void rebuild() {
     std::map<int, Value> kept;  // by inner function: a register with what is left of both
     for (const auto& [outer, inner] : inner_)
-      if (!kept.contains(inner)) kept[inner] = new_register_like(function_, at(inner).sources[0]);
+      if (!kept.contains(inner)) kept[inner] = new_register_like(function_, at(inner).results[0]);
     Rewrite rewrite(function_);
     for (int i = 0; i < count(); ++i) {
       rewrite.come_to(i);
@@ -100,8 +104,9 @@ class Inverses {
     rewrite.finish();
   }
 
-  /// Before the inner function: its operand, or for ex2 the power of the negative.
+  /// Before the inner function: its operand, for ex2 the power of the negative, for mul the product of flushed factors.
   void keep(Value to, const DraftOperation& inner, std::vector<DraftOperation>& out) {
+    if (inner.opcode == unrounded) return out.push_back(draft_.make("mul.ftz.f32", {to}, inner.sources, inner));
     if (inner.opcode != ex2) return out.push_back(move(to, inner.sources[0], inner));
     out.push_back(draft_.make("neg.f32", {to}, {inner.sources[0]}, inner));
     out.push_back(draft_.make(std::string(ex2), {to}, {to}, inner));
@@ -110,11 +115,14 @@ class Inverses {
   /// What stands in place of the outer function.
   DraftOperation replaced(int outer, int inner, Value kept) {
     const DraftOperation& old = at(outer);
-    DraftOperation operation =
-        old.opcode == div ? draft_.make("mul.ftz.f32", {old.results[0]}, {old.sources[0], kept}, old) : move(old.results[0], kept, old);
+    DraftOperation operation = old.opcode == div        ? draft_.make("mul.ftz.f32", {old.results[0]}, {old.sources[0], kept}, old)
+                               : old.opcode == flushing ? draft_.make(std::string(flushing), {old.results[0]}, {kept}, old)
+                                                        : move(old.results[0], kept, old);
     take_guard(operation, old);
-    const bool sign = at(inner).opcode.starts_with("neg.");
-    draft_.program.folded.push_back({old.operation.statement, sign ? Folded::Kind::copied : Folded::Kind::inverted, 0, true});
+    const Folded::Kind kind = old.opcode == flushing                 ? Folded::Kind::flushed
+                              : at(inner).opcode.starts_with("neg.") ? Folded::Kind::copied
+                                                                     : Folded::Kind::inverted;
+    draft_.program.folded.push_back({old.operation.statement, kind, 0, true});
     return operation;
   }
 
