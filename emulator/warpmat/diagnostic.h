@@ -48,8 +48,13 @@ struct SumInCode {
   int line = 0, column = 0;                ///< of the statement in the module's text, both from 1, as diagnostic.h counts them
   bool fused = false;                      ///< whether it became an fma with a product
   int addend_line = 0, addend_column = 0;  ///< of the other product, which is the addend of that fma; 0 where it is no product
-  /// Where ptxas computes the sum twice, rounded and by an fma: the lines and columns of the statements that read the latter.
+  /// Where ptxas computes the sum twice: the lines and columns of the statements that read the other one, an fma; and its addend.
   std::vector<std::pair<int, int>> fused_for{};
+  int other_addend_line = 0, other_addend_column = 0;
+  /// Those of sums that are computed twice too, and whose other one alone reads it.
+  std::vector<std::pair<int, int>> fused_for_other{};
+
+  bool is_twice() const { return !fused_for.empty() || !fused_for_other.empty(); }
 };
 
 /// What machine code shows of the result of one statement, of 32 bits, where that is plain.

@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 
 namespace warpmat {
 namespace {
@@ -76,10 +78,10 @@ Decoded decode(const MachineInstruction& instruction) {
   const bool of_halves = code >= 0x030;
   decoded.kind = opcode->kind;
   decoded.registers = opcode->registers;
-  decoded.numbers = {opcode->registers == 2                        ? "f64"
-                     : !of_halves                                  ? "f32"
-                     : (instruction.high & bf16_bit) != 0          ? "bf16"
-                                                                   : "f16",
+  decoded.numbers = {opcode->registers == 2               ? "f64"
+                     : !of_halves                         ? "f32"
+                     : (instruction.high & bf16_bit) != 0 ? "bf16"
+                                                          : "f16",
                      opcode->registers == 1 && (instruction.high & flush_bit) != 0};
   if (of_halves && opcode->kind == SumKind::add && adds_zero(instruction)) decoded.kind = SumKind::other;
   if (opcode->kind != SumKind::fuse) return decoded;
@@ -96,17 +98,28 @@ Decoded decode(const MachineInstruction& instruction) {
   return decoded;
 }
 
+/// How an instruction computes a statement: its kind, and of an fma the line of what wrote its addend, 0 where that is not known.
+struct Variant {
+  SumKind kind = SumKind::other;
+  int addend = 0;
+  friend auto operator<=>(const Variant&, const Variant&) = default;
+};
+
 /// The instructions of one statement.
 struct Seen {
-  std::set<SumKind> kinds;
-  std::set<int> addends;                       ///< lines of what wrote the addends of its fma; 0 where it is not known
-  std::map<int, std::set<SumKind>> readers{};  ///< by line: instructions of which kinds computed what it reads
+  std::set<Variant> variants;
+  /// What reads them, by line and variant: which of them.
+  std::map<std::pair<int, Variant>, std::set<Variant>> readers{};
+
+  bool contains(SumKind kind) const {
+    return std::ranges::any_of(variants, [&](const Variant& variant) { return variant.kind == kind; });
+  }
 };
 
 /// What wrote a register last, in the order of the addresses.
 struct Writer {
   int line = 0;  ///< of an instruction of floating point; else 0
-  SumKind kind = SumKind::other;
+  Variant variant{};
 };
 
 /// The registers that an instruction may read: its operands A, B and C, where there may be one.
@@ -140,22 +153,18 @@ void scan(const MachineFunction& function, const NumberedModule& module, Code& c
   std::array<Writer, 256> writers{};
   for (const MachineInstruction& instruction : function.instructions) {
     const Decoded decoded = decode(instruction);
-    if (decoded.moved == no_register)
-      for (const unsigned source : sources_of(instruction))
-        if (const Writer& writer = writers[source]; source != no_register && writer.line != 0)
-          seen[writer.line].readers[instruction.line].insert(writer.kind);
     const syntax::Statement* const named = module.at_line(instruction.line);
     const bool sums = decoded.kind == SumKind::add || decoded.kind == SumKind::fuse;
     if (sums && has_other_line(decoded, named)) code.strays[decoded.numbers].insert(decoded.kind);
-    const bool own = named != nullptr && decoded.numbers == numbers_of(*named);
-    if (decoded.kind != SumKind::other && own) {
-      Seen& statement = seen[instruction.line];
-      statement.kinds.insert(decoded.kind);
-      if (decoded.kind == SumKind::fuse) statement.addends.insert(decoded.addend == no_register ? 0 : writers[decoded.addend].line);
-    }
-    const Writer made = decoded.moved != no_register     ? writers[decoded.moved]
-                        : decoded.kind != SumKind::other && own ? Writer{instruction.line, decoded.kind}
-                                                         : Writer{};
+    const bool own = decoded.kind != SumKind::other && named != nullptr && decoded.numbers == numbers_of(*named);
+    const bool has_addend = decoded.kind == SumKind::fuse && decoded.addend != no_register;
+    const Variant variant = own ? Variant{decoded.kind, has_addend ? writers[decoded.addend].line : 0} : Variant{};
+    if (decoded.moved == no_register)
+      for (const unsigned source : sources_of(instruction))
+        if (const Writer& writer = writers[source]; source != no_register && writer.line != 0)
+          seen[writer.line].readers[{instruction.line, variant}].insert(writer.variant);
+    if (own) seen[instruction.line].variants.insert(variant);
+    const Writer made = decoded.moved != no_register ? writers[decoded.moved] : own ? Writer{instruction.line, variant} : Writer{};
     const int registers = decoded.moved == no_register ? decoded.registers : 1;
     for (unsigned r = decoded.destination; r < decoded.destination + static_cast<unsigned>(registers) && r < no_register; ++r)
       writers[r] = made;
@@ -199,11 +208,11 @@ std::vector<int> products_before(const NumberedModule& module, int line) {
 /// line, if all of the sum's numbers are fused or all are rounded. Else null.
 std::optional<Seen> moved_sum(const NumberedModule& module, const Code& code, int line) {
   for (const int product : products_before(module, line))
-    if (const auto found = code.lines.find(product); found != code.lines.end() && found->second.kinds.contains(SumKind::fuse))
+    if (const auto found = code.lines.find(product); found != code.lines.end() && found->second.contains(SumKind::fuse))
       return found->second;
   const auto strays = code.strays.find(numbers_of(*module.at_line(line)));
   if (strays == code.strays.end() || strays->second.size() != 1) return std::nullopt;
-  return Seen{.kinds = strays->second, .addends = {}};
+  return Seen{.variants = {{*strays->second.begin(), 0}}};
 }
 
 /// The registers that hold what statement `line` writes, behind moves and signs, and products of it, which may be fused with their readers.
@@ -221,18 +230,52 @@ bool mentions(const syntax::Operand& operand, const std::set<std::string_view>& 
   return names.contains(operand.text) || std::ranges::any_of(operand.items, [&](const auto& item) { return mentions(item, names); });
 }
 
-/// The statements that read the fma of the sum of `line`, which is fused in one copy and rounded in another. Nothing where one reads both.
-std::vector<std::pair<int, int>> readers_of_fma(const NumberedModule& module, int line, const Seen& sum) {
+/// One or two ways in which a sum is computed: rounded before fused. Of two fma with different products as addends both count.
+std::vector<Variant> ways_of(const NumberedModule& module, const Seen& sum) {
+  std::set<int> addends;
+  for (const Variant& variant : sum.variants)
+    if (variant.kind == SumKind::fuse) addends.insert(is_product(module.at_line(variant.addend)) ? variant.addend : 0);
+  const int addend = addends.size() == 1 ? *addends.begin() : 0;
+  std::vector<Variant> ways;
+  if (sum.contains(SumKind::add)) ways.push_back({SumKind::add, 0});
+  if (addends.size() == 2 && !addends.contains(0) && ways.empty()) ways.push_back({SumKind::fuse, *addends.begin()});
+  if (!addends.empty()) ways.push_back({SumKind::fuse, ways.empty() || ways[0].kind == SumKind::add ? addend : *addends.rbegin()});
+  return ways;
+}
+
+/// Which of the ways `variant` is.
+std::size_t index_in(const std::vector<Variant>& ways, const Variant& variant) {
+  if (ways.size() < 2) return 0;
+  return ways[0].kind != variant.kind || (ways[0].kind == SumKind::fuse && ways[1].addend == variant.addend) ? 1 : 0;
+}
+
+/// Adds the statements that read the other of two ways in which the sum of `line` is computed. Whether each reads one.
+bool find_readers(const NumberedModule& module, const Code& code, int line, const std::vector<Variant>& ways, SumInCode& sum) {
   const std::set<std::string_view> names = names_of_result(module, line);
-  std::vector<std::pair<int, int>> readers;
-  for (const auto& [reader_line, kinds] : sum.readers) {
-    const syntax::Statement* const reader = module.at_line(reader_line);
-    if (reader == nullptr || std::ranges::none_of(reader->operands, [&](const auto& operand) { return mentions(operand, names); }))
+  std::map<int, std::map<std::size_t, std::set<std::size_t>>> read;  // by line of the reader and by its way: which
+  for (const auto& [reader, variants] : code.lines.at(line).readers) {
+    const syntax::Statement* const statement = module.at_line(reader.first);
+    if (statement == nullptr || std::ranges::none_of(statement->operands, [&](const auto& operand) { return mentions(operand, names); }))
       continue;
-    if (kinds.size() > 1) return {};
-    if (kinds.contains(SumKind::fuse)) readers.emplace_back(reader->location.line, reader->location.column);
+    const auto own = code.lines.find(reader.first);
+    const bool is_sum = may_be_fused(*statement) && own != code.lines.end();
+    const std::size_t way = is_sum ? index_in(ways_of(module, own->second), reader.second) : 0;
+    for (const Variant& variant : variants) read[reader.first][way].insert(index_in(ways, variant));
   }
-  return readers;
+  for (const auto& [reader, by_way] : read) {
+    const Location place = module.at_line(reader)->location;
+    const auto is = [&](std::size_t way, std::size_t which) {
+      const auto found = by_way.find(way);
+      return found == by_way.end() || found->second == std::set{which};
+    };
+    if (is(0, 1) && is(1, 1))
+      sum.fused_for.emplace_back(place.line, place.column);
+    else if (is(0, 0) && is(1, 1) && by_way.contains(1))
+      sum.fused_for_other.emplace_back(place.line, place.column);
+    else if (!is(0, 0) || !is(1, 0))
+      return false;
+  }
+  return sum.is_twice();
 }
 
 }  // namespace
@@ -262,23 +305,25 @@ SumsInCode read_sums(const NumberedModule& module, const std::vector<MachineFunc
     if (is_other(*module.lines[i].function) || !may_be_fused(statement)) continue;
     const int line = static_cast<int>(i) + 1;
     const auto own = seen.lines.find(line);
-    const auto has = [&](SumKind kind) { return own != seen.lines.end() && own->second.kinds.contains(kind); };
-    const bool mixed = has(SumKind::fuse) && has(SumKind::add), absent = !has(SumKind::fuse) && !has(SumKind::add);
+    const auto has = [&](SumKind kind) { return own != seen.lines.end() && own->second.contains(kind); };
+    const bool absent = !has(SumKind::fuse) && !has(SumKind::add);
     const std::optional<Seen> found = absent ? moved_sum(module, seen, line) : std::optional(own->second);
     if (!found) result.absent.push_back(statement.location);
     if (!found) continue;
-    const bool fused = found->kinds.contains(SumKind::fuse) && !mixed;
-    SumInCode sum{.line = statement.location.line, .column = statement.location.column, .fused = fused};
-    if (found->kinds.contains(SumKind::fuse) && found->addends.size() == 1)
-      if (const syntax::Statement* addend = module.at_line(*found->addends.begin()); is_product(addend)) {
-        sum.addend_line = addend->location.line;
-        sum.addend_column = addend->location.column;
-      }
-    if (mixed) sum.fused_for = readers_of_fma(module, line, own->second);
-    if (mixed && sum.fused_for.empty())
+    const std::vector<Variant> ways = ways_of(module, *found);
+    SumInCode sum{.line = statement.location.line, .column = statement.location.column, .fused = ways[0].kind == SumKind::fuse};
+    const auto addend = [&](const Variant& way) {
+      const syntax::Statement* const product = module.at_line(way.addend);
+      return is_product(product) ? std::pair(product->location.line, product->location.column) : std::pair(0, 0);
+    };
+    std::tie(sum.addend_line, sum.addend_column) = addend(ways[0]);
+    if (ways.size() == 2) std::tie(sum.other_addend_line, sum.other_addend_column) = addend(ways[1]);
+    if (absent || ways.size() == 1 || find_readers(module, seen, line, ways, sum))
+      result.sums.push_back(sum);
+    else if (ways[0].kind == SumKind::add)
       result.mixed.push_back(statement.location);
     else
-      result.sums.push_back(sum);
+      result.sums.push_back({.line = sum.line, .column = sum.column, .fused = true});
   }
   return result;
 }

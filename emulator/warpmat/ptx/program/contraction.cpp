@@ -317,15 +317,17 @@ class Contraction {
       const std::uint32_t statement = at(i).operation.statement;
       const SumInCode* const said = said_of(i);
       const auto rule = replaced_.find(i);
-      if (said == nullptr || (!said->fused_for.empty() && !has_copy(statement))) {
+      if (said == nullptr || (said->is_twice() && !has_copy(statement))) {
         if (may_take_product(i)) draft_.program.contraction_open.push_back(statement);
         continue;
       }
-      const bool is_fused = said->fused || is_copy(at(i).results[0]);
-      const bool same = is_fused == (rule != replaced_.end()) && (!is_fused || !is_addend(rule->second.mul, *said));
+      SumInCode sum = *said;
+      if (is_copy(at(i).results[0]))
+        sum = {.fused = true, .addend_line = said->other_addend_line, .addend_column = said->other_addend_column};
+      const bool same = sum.fused == (rule != replaced_.end()) && (!sum.fused || !is_addend(rule->second.mul, sum));
       if (same) continue;
-      const std::optional<Replacement> fused = is_fused ? fuse_as(i, *said) : std::nullopt;
-      if (is_fused && !fused) {
+      const std::optional<Replacement> fused = sum.fused ? fuse_as(i, sum) : std::nullopt;
+      if (sum.fused && !fused) {
         draft_.program.contraction_open.push_back(statement);
         continue;
       }
@@ -340,7 +342,7 @@ class Contraction {
     if (const SumInCode* own = said_at(i); own != nullptr) return own;
     for (int other = 0; other < static_cast<int>(arithmetic_.size()); ++other)
       if (other != i && is_sum(other) && is_equal(i, other))
-        if (const SumInCode* equal = said_at(other); equal != nullptr && equal->fused_for.empty()) return equal;
+        if (const SumInCode* equal = said_at(other); equal != nullptr && !equal->is_twice()) return equal;
     return nullptr;
   }
   const SumInCode* said_at(int i) const {

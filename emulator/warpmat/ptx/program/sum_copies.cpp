@@ -41,8 +41,8 @@ class SumCopies {
   const SumInCode* computed_twice(int i) const {
     const auto same = [&](const DraftOperation& other) { return other.operation.statement == at(i).operation.statement; };
     if (std::ranges::count_if(function_.operations, same) != 1) return nullptr;
-    const auto found = std::ranges::find_if(
-        code_, [&](const SumInCode& sum) { return !sum.fused_for.empty() && std::pair(sum.line, sum.column) == place(i); });
+    const auto found =
+        std::ranges::find_if(code_, [&](const SumInCode& sum) { return sum.is_twice() && std::pair(sum.line, sum.column) == place(i); });
     return found != code_.end() && at(i).results.size() == 1 && at(i).sources.size() == 2 ? &*found : nullptr;
   }
 
@@ -72,9 +72,11 @@ class SumCopies {
   void lead_readers(int writer, const SumInCode& sum) {
     const Value value = at(writer).results[0];
     for (int i = 0; i < size(); ++i) {
-      if (!may_read(i, value, writer) || !reads_fma(i, sum)) continue;
+      if (!may_read(i, value, writer)) continue;
+      const bool other = std::ranges::find(sum.fused_for_other, place(i)) != sum.fused_for_other.end() && computed_twice(i) != nullptr;
+      if (!other && !reads_fma(i, sum)) continue;
       if (!copies_.contains(value)) copies_[value] = new_register_like(function_, value);
-      led_.emplace_back(i, value);
+      (other ? led_again_ : led_).emplace_back(i, value);
     }
     if (copies_.contains(value)) copied_.push_back(writer);
   }
@@ -91,6 +93,8 @@ class SumCopies {
       if (std::ranges::find(copied_, i) != copied_.end()) {
         DraftOperation again = operation;
         again.results[0] = *(fused = new_register_like(function_, operation.results[0]));
+        for (const auto& [reader, value] : led_again_)
+          if (reader == i) std::ranges::replace(again.sources, value, copies_.at(value));
         fused_.push_back(*fused);
         rewrite.out.push_back(std::move(again));
       }
@@ -114,16 +118,16 @@ class SumCopies {
   ProgramDraft& draft_;
   const std::vector<SumInCode>& code_;
   Definitions definitions_;
-  std::map<Value, Value> copies_;           ///< by register
-  std::vector<int> copied_;                 ///< sums
-  std::vector<std::pair<int, Value>> led_;  ///< operations and their sources that are the copy
-  std::vector<Value> fused_;                ///< what the sums' fma write
+  std::map<Value, Value> copies_;                       ///< by register
+  std::vector<int> copied_;                             ///< sums
+  std::vector<std::pair<int, Value>> led_, led_again_;  ///< operations, or their copies alone, and their sources that are the copy
+  std::vector<Value> fused_;                            ///< what the sums' fma write
 };
 
 }  // namespace
 
 std::vector<Value> copy_sums(DraftFunction& function, ProgramDraft& draft, const std::vector<SumInCode>& code) {
-  const bool any = std::ranges::any_of(code, [](const SumInCode& sum) { return !sum.fused_for.empty(); });
+  const bool any = std::ranges::any_of(code, [](const SumInCode& sum) { return sum.is_twice(); });
   return any ? SumCopies(function, draft, code).run() : std::vector<Value>{};
 }
 
