@@ -35,15 +35,15 @@ constexpr std::array<std::uint64_t, 21> without_result{0x00b, 0x00c, 0x01c, 0x02
 constexpr unsigned no_register = 255;
 
 /// The numbers of a sum or product, and whether it flushes.
-struct Numbers {
+struct SumType {
   std::string_view type;  ///< "f32", "f64", "f16", "bf16"
   bool flushes = false;
-  friend auto operator<=>(const Numbers&, const Numbers&) = default;
+  friend auto operator<=>(const SumType&, const SumType&) = default;
 };
 
 struct Decoded {
   SumKind kind = SumKind::other;
-  Numbers numbers{};
+  SumType numbers{};
   int registers = 4;  ///< at most, that others write
   unsigned destination = no_register, addend = no_register;
   unsigned moved = no_register;  ///< what MOV, or IMAD with zeros, copies
@@ -128,7 +128,7 @@ std::array<unsigned, 3> sources_of(const MachineInstruction& instruction) {
   return {place(instruction.low, 24), place(instruction.low, 32), place(instruction.high, 0)};
 }
 
-Numbers numbers_of(const syntax::Statement& statement) {
+SumType sum_type(const syntax::Statement& statement) {
   const std::string& opcode = statement.opcode;
   std::string_view type = std::string_view(opcode).substr(opcode.rfind('.') + 1);
   if (type.ends_with("x2")) type.remove_suffix(2);
@@ -139,13 +139,13 @@ Numbers numbers_of(const syntax::Statement& statement) {
 bool has_other_line(const Decoded& decoded, const syntax::Statement* statement) {
   if (!decoded.numbers.type.ends_with("f16")) return false;
   if (statement == nullptr || statement->opcode.find("f16") == std::string::npos) return true;
-  return (may_be_fused(*statement) || statement->opcode.starts_with("mul.")) && numbers_of(*statement) != decoded.numbers;
+  return (may_be_fused(*statement) || statement->opcode.starts_with("mul.")) && sum_type(*statement) != decoded.numbers;
 }
 
 /// What the instructions of a module show: by line, and of those with a line of another statement, by their numbers.
 struct Code {
   std::map<int, Seen> lines;
-  std::map<Numbers, std::set<SumKind>> strays;
+  std::map<SumType, std::set<SumKind>> strays;
 };
 
 void scan(const MachineFunction& function, const NumberedModule& module, Code& code) {
@@ -156,7 +156,7 @@ void scan(const MachineFunction& function, const NumberedModule& module, Code& c
     const syntax::Statement* const named = module.at_line(instruction.line);
     const bool sums = decoded.kind == SumKind::add || decoded.kind == SumKind::fuse;
     if (sums && has_other_line(decoded, named)) code.strays[decoded.numbers].insert(decoded.kind);
-    const bool own = decoded.kind != SumKind::other && named != nullptr && decoded.numbers == numbers_of(*named);
+    const bool own = decoded.kind != SumKind::other && named != nullptr && decoded.numbers == sum_type(*named);
     const bool has_addend = decoded.kind == SumKind::fuse && decoded.addend != no_register;
     const Variant variant = own ? Variant{decoded.kind, has_addend ? writers[decoded.addend].line : 0} : Variant{};
     if (decoded.moved == no_register)
@@ -210,7 +210,7 @@ std::optional<Seen> moved_sum(const NumberedModule& module, const Code& code, in
   for (const int product : products_before(module, line))
     if (const auto found = code.lines.find(product); found != code.lines.end() && found->second.contains(SumKind::fuse))
       return found->second;
-  const auto strays = code.strays.find(numbers_of(*module.at_line(line)));
+  const auto strays = code.strays.find(sum_type(*module.at_line(line)));
   if (strays == code.strays.end() || strays->second.size() != 1) return std::nullopt;
   return Seen{.variants = {{*strays->second.begin(), 0}}};
 }

@@ -25,16 +25,16 @@ enum class ElementClass : std::uint8_t { floating, integer, plain_bits };
 enum class Verdict : std::uint8_t { bits, values, refused };
 
 constexpr auto bits_ = Verdict::bits;
-constexpr auto values = Verdict::values;
+constexpr auto values_ = Verdict::values;
 constexpr auto refused = Verdict::refused;
 
 /// By DTypeClass, then by ElementClass. A width is that of the smallest NumPy integer that holds the element.
 constexpr std::array<std::array<Verdict, 3>, 4> verdicts{{
     //                     floating  integer  plain bits
     /* unsigned of width */ {bits_, bits_, bits_},
-    /* signed of width   */ {refused, values, bits_},
-    /* other integer     */ {refused, values, refused},
-    /* floating          */ {values, values, refused},
+    /* signed of width   */ {refused, values_, bits_},
+    /* other integer     */ {refused, values_, refused},
+    /* floating          */ {values_, values_, refused},
 }};
 
 /// Bits of the smallest NumPy integer that holds `bits` bits.
