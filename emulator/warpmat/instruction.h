@@ -196,9 +196,6 @@ class WARPMAT_API Instruction {
 
 // ---- Accesses to memory ----
 
-struct Batch;
-class Instruction;
-
 /// An access of an instruction to memory: contiguous bytes. For timing models and caches.
 struct MemoryAccess {
   AddressSpace space = AddressSpace::shared;  ///< generic: the opcode names none

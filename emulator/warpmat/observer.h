@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -23,7 +24,6 @@ namespace warpmat::machine {
 class WarpState;
 struct BulkTransfer;
 struct PendingProduct;
-struct TensorRegion;
 
 // What a launch tells its observers. Tracers, counters and warpmat's own checks (checks/) are observers; the machine knows none of them.
 //
@@ -225,6 +225,19 @@ struct ProductEvent {
   const PendingProduct& product;
 };
 
+/// Cells of tensor memory: some columns of some lanes.
+struct TensorRegion {
+  std::array<std::uint32_t, 4> lanes{};  ///< bit by lane, a word for each warp's quarter
+  int first_column = 0, columns = 0;
+
+  bool overlaps(const TensorRegion& other) const {
+    if (first_column >= other.first_column + other.columns || other.first_column >= first_column + columns) return false;
+    for (std::size_t i = 0; i < lanes.size(); ++i)
+      if ((lanes[i] & other.lanes[i]) != 0) return true;
+    return false;
+  }
+};
+
 /// What a tcgen05 statement touches of the tensor memory of a block.
 struct TensorAccess {
   Event event;
@@ -237,7 +250,7 @@ struct TensorAccess {
 struct TensorOrder {
   enum class Kind : std::uint8_t { before_sync, after_sync, commit, load_done };
   Kind kind;
-  int rank, warp;
+  int rank, warp;  ///< of the block, and of the warp; of a commit those that issued it, told when the mbarrier gets its arrivals
 };
 
 struct Synchronisation {

@@ -1,4 +1,5 @@
-// A form of each arithmetic, on hardware that a card need not be: compiled for every GPU that nvcc knows (every_card.cmake), run by `warpmat diff --on-gpu`.
+// Some forms of the device header, on hardware that a card need not be: compiled for every GPU that nvcc knows (every_card.cmake), not run.
+// `warpmat diff --on-gpu` runs all forms.
 #include <warpmat/device/mma.h>
 
 using namespace warpmat::device;

@@ -115,6 +115,7 @@ TEST_CASE("where a sum is computed twice, the statements that read the fma are f
     REQUIRE(sums.sums.size() == 1);
     CHECK_FALSE(sums.sums[0].fused);
     CHECK(sums.sums[0].fused_for == places);
+    CHECK(sums.sums[0].inferred);
   }
 }
 

@@ -267,6 +267,13 @@ TEST_CASE("explain of tcgen05.mma: a tile with the types of its instruction desc
   CHECK(run(f16, {}).err.find("--descriptor has its 32 bits") != std::string::npos);
   CHECK(run(f16, {"--descriptor", "0x08100050"}).err.find("which is reserved") != std::string::npos);
   CHECK(run(f16, {"--descriptor", "0x08100010", "--target", "sm_90a"}).err.find("exists for sm_100a") != std::string::npos);
+  CHECK(run(f16, {"--descriptor", "0x08100010", "--target", "sm_100"}).err.find("exists for sm_100a") != std::string::npos);
+  CHECK(run(f16, {"--descriptor", "0x08100010", "--target", "sm_10nonsense"}).err.find("sm_10nonsense") != std::string::npos);
+  CHECK(run(f16, {"--descriptor", "0x08102010"}).err.find("clear bits 13 and 14") != std::string::npos);
+  CHECK(run(f16, {"--descriptor", "0x08100010", "--statement", "0"}).err.find("are of a .ptx file") != std::string::npos);
+  CHECK(run(f16, {"--descriptor", "0x08100010", "--target", "sm_103a"}).out.find("on sm_103a") != std::string::npos);
+  CHECK(run("tcgen05.mma.cta_group::1.kind::i8", {"--descriptor", "0x08100020", "--target", "sm_103a"}).err.find("sm_110a alone") !=
+        std::string::npos);
 }
 
 }  // namespace

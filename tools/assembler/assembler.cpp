@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -89,9 +90,10 @@ std::optional<AssembledKernel> kernel_by_ptxas(const Module& module, std::string
     const bool folded = std::ranges::find(program.folded, differs, &code::Folded::statement) != program.folded.end();
     remark(differs, folded ? "computes it itself" : "leaves it to the machine");
   }
-  if (!code.mixed.empty())
-    made.remarks.push_back(fmt::format("{} sum{} fused in one copy and rounded in another: the rule decides there", code.mixed.size(),
-                                       code.mixed.size() == 1 ? " is" : "s are"));
+  const std::set<std::uint32_t> open(program.contraction_open.begin(), program.contraction_open.end());
+  if (!open.empty())
+    made.remarks.push_back(fmt::format("{} sum{} undecided by machine code, the first at line {}: the rule decides there", open.size(),
+                                       open.size() == 1 ? " is" : "s are", program.statements[*open.begin()]->location.line));
   return made;
 }
 

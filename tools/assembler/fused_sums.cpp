@@ -318,12 +318,13 @@ SumsInCode read_sums(const NumberedModule& module, const std::vector<MachineFunc
     };
     std::tie(sum.addend_line, sum.addend_column) = addend(ways[0]);
     if (ways.size() == 2) std::tie(sum.other_addend_line, sum.other_addend_column) = addend(ways[1]);
-    if (absent || ways.size() == 1 || find_readers(module, seen, line, ways, sum))
+    sum.inferred = absent || ways.size() > 1;
+    if (absent || ways.size() == 1 || find_readers(module, seen, line, ways, sum)) {
       result.sums.push_back(sum);
-    else if (ways[0].kind == SumKind::add)
-      result.mixed.push_back(statement.location);
-    else
-      result.sums.push_back({.line = sum.line, .column = sum.column, .fused = true});
+      continue;
+    }
+    result.mixed.push_back(statement.location);
+    if (ways[0].kind == SumKind::fuse) result.sums.push_back({.line = sum.line, .column = sum.column, .fused = true, .inferred = true});
   }
   return result;
 }

@@ -163,22 +163,29 @@ std::vector<ExplanationPair> explained(const Computer& computer, const Form& for
 
 /// Explains a tile of a tcgen05.mma.
 std::vector<ExplanationPair> explained_product(const ExplainOptions& options) {
-  const NamedProduct named{options.operands.opcode, tensor_product_of(options.operands.opcode, options.descriptor)};
-  if (!options.target.empty() && !options.target.starts_with("sm_10") && !options.target.starts_with("sm_11"))
-    throw std::invalid_argument(fmt::format("{} exists for sm_100a and later targets of its family alone", named.opcode));
+  const std::string& opcode = options.operands.opcode;
+  const Target& target = warpmat::target(options.target.empty() ? "sm_100a" : options.target);
+  const bool integers = opcode.find(".kind::i8") != std::string::npos, own = target.features == Target::Features::architecture;
+  if (target.family != 100 && target.family != 110)
+    throw std::invalid_argument(fmt::format("{} exists for sm_100a and later targets of its family alone", opcode));
+  if (integers && !(own && (target.number == 100 || target.number == 110)))
+    throw std::invalid_argument(fmt::format("{} exists for sm_100a and sm_110a alone; the target is {}", opcode, target.name));
+  const NamedProduct named{opcode, tensor_product_of(opcode, options.descriptor), &target};
+  if (named.product.negates_a || named.product.negates_b)
+    throw std::invalid_argument("explain does not show negated operands: clear bits 13 and 14 of --descriptor");
   Case inputs(*named.product.tile, options);
   return explained(named, *named.product.tile, inputs.arguments(), options);
 }
 
 /// Explains an instruction on operands from options. For wgmma these are those of a tile.
 std::vector<ExplanationPair> explained_instruction(const ExplainOptions& options) {
+  if (!options.statement.empty() || !options.in.empty() || !options.layouts.empty())
+    throw std::invalid_argument("--statement, --in and --layout are of a .ptx file");
   if (options.operands.opcode.starts_with("tcgen05.mma")) return explained_product(options);
   if (options.descriptor) throw std::invalid_argument("--descriptor is the instruction descriptor of tcgen05.mma");
   const WgmmaForm* const wgmma = find_wgmma(options.operands.opcode);
   refuse_file(options.operands.opcode);
   if (options.target.empty() && wgmma == nullptr) throw std::invalid_argument("--target is required: sm_80, sm_90a, ...");
-  if (!options.statement.empty() || !options.in.empty() || !options.layouts.empty())
-    throw std::invalid_argument("--statement, --in and --layout are of a .ptx file");
   if (wgmma != nullptr) {
     if (!options.target.empty() && options.target != "sm_90a")
       throw std::invalid_argument(fmt::format("{} exists for sm_90a alone", wgmma->opcode));

@@ -75,10 +75,22 @@ class Collection {
   std::vector<Labelled> all_;
 };
 
+/// A sum with an instruction of its own is as that says. What is deduced from others was compared, and is not always right.
+void add_sums_in_code(const code::Program& program, const std::string& what, Collection& all) {
+  const auto& open = program.contraction_open;
+  const auto& unsure = open.empty() ? program.contraction_inferred : open;
+  if (unsure.empty()) return all.add({what, Label::specified, "from machine code", "", ""});
+  const syntax::Statement& statement = *program.statements[unsure.front()];
+  all.add({what, Label::assumed,
+           fmt::format("line {}, {}: machine code {}, docs/assembler.md", statement.location.line, statement.opcode,
+                       open.empty() ? "has no instruction of it alone" : "leaves it to the rule"),
+           "", ""});
+}
+
 /// ptxas's contraction was compared only on an H200, for functions without branches.
 void add_contraction(const code::Program& program, Collection& all) {
   const std::string what = "contraction of mul and add";
-  if (program.contraction_from_code) return all.add({what, Label::specified, "from machine code", "", ""});
+  if (program.contraction_from_code) return add_sums_in_code(program, what, all);
   if (!program.contraction_assumed.empty()) {
     const syntax::Statement& statement = *program.statements[program.contraction_assumed.front()];
     all.add({what, Label::assumed,

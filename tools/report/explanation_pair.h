@@ -35,6 +35,7 @@ ExplanationPair explain_pair(const WgmmaForm& form, const Arguments& arguments, 
 struct NamedProduct {
   std::string_view opcode;
   TensorProduct product;
+  const Target* target;  ///< of those that have the product
 };
 /// The same for one tile of a tcgen05.mma. Throws std::invalid_argument for K = 96, which has no tile.
 ExplanationPair explain_pair(const NamedProduct& named, const Arguments& arguments, const Element& element, const std::string& against,

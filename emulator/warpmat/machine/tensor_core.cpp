@@ -17,13 +17,6 @@ std::array<std::uint32_t, 4> in_each_quarter(int first, int count) {
 
 }  // namespace
 
-bool TensorRegion::overlaps(const TensorRegion& other) const {
-  if (first_column >= other.first_column + other.columns || other.first_column >= first_column + columns) return false;
-  for (std::size_t i = 0; i < lanes.size(); ++i)
-    if ((lanes[i] & other.lanes[i]) != 0) return true;
-  return false;
-}
-
 const char* PendingTensorWork::noun() const {
   constexpr std::array nouns{"product", "copy", "shift", "commit"};
   return nouns[static_cast<std::size_t>(kind)];

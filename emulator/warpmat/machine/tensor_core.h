@@ -9,17 +9,10 @@
 
 #include <warpmat/execute/tcgen05.h>
 #include <warpmat/machine/bulk_copies.h>
+#include <warpmat/observer.h>
 #include <warpmat/warp/tensor_memory.h>
 
 namespace warpmat::machine {
-
-/// Cells of tensor memory: some columns of some lanes.
-struct TensorRegion {
-  std::array<std::uint32_t, 4> lanes{};  ///< bit by lane, a word for each warp's quarter
-  int first_column = 0, columns = 0;
-
-  bool overlaps(const TensorRegion& other) const;
-};
 
 /// Columns that tcgen05.alloc has given, and the statement.
 struct TensorAllocation {

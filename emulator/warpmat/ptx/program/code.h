@@ -420,6 +420,7 @@ struct Program {
   bool contraction_from_code = false;              ///< whether machine code said which sums are fused, and no rule
   std::vector<std::uint32_t> contraction_differs;  ///< then: statements (adds) about which the rule says otherwise
   std::vector<std::uint32_t> contraction_open;     ///< then: those with a product that machine code leaves to the rule
+  std::vector<std::uint32_t> contraction_inferred;  ///< then: those that other instructions than their own decide
   std::vector<std::uint32_t>
       folding_differs;  ///< statements whose result is an immediate in machine code and not by the rule, or conversely
 

@@ -321,6 +321,7 @@ class Contraction {
         if (may_take_product(i)) draft_.program.contraction_open.push_back(statement);
         continue;
       }
+      if (said->inferred) draft_.program.contraction_inferred.push_back(statement);
       SumInCode sum = *said;
       if (is_copy(at(i).results[0]))
         sum = {.fused = true, .addend_line = said->other_addend_line, .addend_column = said->other_addend_column};
