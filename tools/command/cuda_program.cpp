@@ -79,10 +79,10 @@ bool has_text(std::istream& file, const Elf64_Shdr* section, std::string_view te
 
 fs::path cuda_libraries() {
   if (const auto folder = library_folder({WARPMAT_CUDA_IN_BUILD, WARPMAT_CUDA_INSTALLED}, "libcudart.so.13")) return *folder;
-  throw std::runtime_error(fmt::format("no libcudart.so.13 in {} or {}; in a checkout `tools/build release warpmat_cuda_driver` builds it, with "
-                                       "libzstd and liblz4",
-                                       (command_folder() / WARPMAT_CUDA_IN_BUILD).string(),
-                                       (command_folder() / WARPMAT_CUDA_INSTALLED).lexically_normal().string()));
+  throw std::runtime_error(fmt::format(
+      "no libcudart.so.13 in {} or {}; in a checkout `tools/build release warpmat_cuda_driver` builds it, with "
+      "libzstd and liblz4",
+      (command_folder() / WARPMAT_CUDA_IN_BUILD).string(), (command_folder() / WARPMAT_CUDA_INSTALLED).lexically_normal().string()));
 }
 
 void refuse_static_runtime(const fs::path& program) {

@@ -19,8 +19,7 @@ struct Computer {
 
   explicit Computer(const Instruction& i) : form(&i.form()), target(&i.target()), lowering(&i.lowering()) {}
   explicit Computer(const WgmmaForm& w) : form(w.tile), target(find_target("sm_90a")), lowering(&lowering_of(w)), tile_of(w.opcode) {}
-  explicit Computer(const NamedProduct& n)
-      : form(n.product.tile), target(n.target), lowering(n.product.lowering), tile_of(n.opcode) {}
+  explicit Computer(const NamedProduct& n) : form(n.product.tile), target(n.target), lowering(n.product.lowering), tile_of(n.opcode) {}
 
   Explanation explain(const Arguments& arguments, const Element& element, const ExecutionOptions& options) const {
     Explanation explanation = warpmat::explain(*form, *target, *lowering, arguments, element, options);

@@ -3,8 +3,8 @@
 #include <atomic>
 #include <memory>
 
-#include <warpmat/forms.h>
 #include <warpmat/execute/staged_product.h>
+#include <warpmat/forms.h>
 #include <warpmat/numeric/persistent.h>
 #include <warpmat/tables/sass.h>
 

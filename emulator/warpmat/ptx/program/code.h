@@ -416,10 +416,10 @@ struct Program {
   std::vector<std::uint32_t> contracted;  ///< statements (adds) executed as part of an fma: `--fmad`'s report
   /// Products whose sums ptxas may treat differently: near branches, and if two equal products enter one sum.
   std::vector<std::uint32_t> contraction_assumed;
-  std::vector<Folded> folded;                      ///< in the order of the functions and their operations
-  bool contraction_from_code = false;              ///< whether machine code said which sums are fused, and no rule
-  std::vector<std::uint32_t> contraction_differs;  ///< then: statements (adds) about which the rule says otherwise
-  std::vector<std::uint32_t> contraction_open;     ///< then: those with a product that machine code leaves to the rule
+  std::vector<Folded> folded;                       ///< in the order of the functions and their operations
+  bool contraction_from_code = false;               ///< whether machine code said which sums are fused, and no rule
+  std::vector<std::uint32_t> contraction_differs;   ///< then: statements (adds) about which the rule says otherwise
+  std::vector<std::uint32_t> contraction_open;      ///< then: those with a product that machine code leaves to the rule
   std::vector<std::uint32_t> contraction_inferred;  ///< then: those that other instructions than their own decide
   std::vector<std::uint32_t>
       folding_differs;  ///< statements whose result is an immediate in machine code and not by the rule, or conversely
