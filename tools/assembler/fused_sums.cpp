@@ -264,9 +264,9 @@ bool find_readers(const NumberedModule& module, const Code& code, int line, cons
   }
   for (const auto& [reader, by_way] : read) {
     const Location place = module.at_line(reader)->location;
-    const auto is = [&](std::size_t way, std::size_t which) {
-      const auto found = by_way.find(way);
-      return found == by_way.end() || found->second == std::set{which};
+    const auto is = [&ways_of_reader = by_way](std::size_t way, std::size_t which) {
+      const auto found = ways_of_reader.find(way);
+      return found == ways_of_reader.end() || found->second == std::set{which};
     };
     if (is(0, 1) && is(1, 1))
       sum.fused_for.emplace_back(place.line, place.column);

@@ -107,7 +107,7 @@ std::vector<int> Definitions::find_all(int place, Value value) const {
     }
   }
   std::ranges::sort(found);
-  found.erase(std::ranges::unique(found).begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 
