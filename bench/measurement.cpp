@@ -18,7 +18,7 @@
 #include "warpgroup.h"
 #include "workload.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 // ---- Names ------------------------------------------------------------------------------------------------------------------------------
@@ -335,4 +335,4 @@ Times measure(const MeasurementPlan& plan) {
   return collector.times;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

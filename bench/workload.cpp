@@ -1,6 +1,6 @@
 #include "workload.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr std::uint64_t seed = 1;
@@ -44,4 +44,4 @@ Batch Workload::batch(WarpStates& states) const {
   return batch;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -8,7 +8,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 // Bank conflicts of shared memory. Word w, of four bytes, is in bank w mod 32. A wavefront reads one word from each bank. A warp's access
 // is a sequence of phases, each of consecutive lanes. A phase takes as many wavefronts as its fullest bank has different words.
@@ -65,4 +65,4 @@ struct GlobalRequest {
 };
 [[nodiscard]] WARPMAT_API GlobalRequest global_request(std::uint32_t bytes, std::span<const std::uint64_t> addresses, LaneMask lanes);
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

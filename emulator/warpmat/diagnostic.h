@@ -9,7 +9,7 @@
 
 #include <warpmat/export.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // ---- Places and errors ----
 
@@ -67,4 +67,4 @@ struct ResultInCode {
   std::uint32_t bits = 0;
 };
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

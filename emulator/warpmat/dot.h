@@ -6,7 +6,7 @@
 #include <warpmat/export.h>
 #include <warpmat/formats.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // How a matrix unit adds up a dot product.
 //
@@ -84,4 +84,4 @@ WARPMAT_API std::uint64_t grouped_dot(const DotModel& model, Format accumulator,
 
 WARPMAT_LOCAL inline constexpr std::size_t group_elements = 16;
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

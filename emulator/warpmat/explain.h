@@ -8,7 +8,7 @@
 
 #include <warpmat/instruction.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // One element of a result, step by step, as the reference computes it; `warpmat explain` shows it. This is not a second arithmetic: the
 // reference executes, and its steps are recorded (ReferenceArithmetic in execute/reference/arithmetic.h).
@@ -110,4 +110,4 @@ struct Parting {
 };
 [[nodiscard]] WARPMAT_API std::optional<Parting> parting(const Explanation& first, const Explanation& second);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

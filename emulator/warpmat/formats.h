@@ -6,7 +6,7 @@
 
 #include <warpmat/export.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // ---- Formats ----
 
@@ -137,4 +137,4 @@ enum class Overflow : std::uint8_t {
 /// The element nearest to `value`, ties to even; beyond the range infinity, or the largest number where the format has none.
 [[nodiscard]] WARPMAT_API std::uint64_t from_double(Format format, double value);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

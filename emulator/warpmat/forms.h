@@ -15,7 +15,7 @@
 #include <warpmat/formats.h>
 #include <warpmat/layout.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // ---- Targets ----
 
@@ -444,13 +444,13 @@ WARPMAT_LOCAL inline constexpr Accepts accepts_predicates{false, false, false, t
 /// The registers that ptxas accepts for `operand`, one of `form`'s.
 [[nodiscard]] WARPMAT_API Accepts accepted_by(const Form& form, const Operand& operand);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1
 
 // ---- State spaces ----
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 /// A state space of memory, as a statement names it; generic addresses belong to one of the others.
 enum class Space : std::uint8_t { generic, global, constant, shared, local, param };
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

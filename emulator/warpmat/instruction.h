@@ -13,7 +13,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/warp.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // ---- Registers and options ----
 
@@ -218,4 +218,4 @@ struct MemoryAccess {
 /// address that is misaligned, or of wmma not the same in all lanes.
 [[nodiscard]] WARPMAT_API std::vector<MemoryAccess> accesses(const Instruction& instruction, const Batch& batch, std::size_t warp = 0);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

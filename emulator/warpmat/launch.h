@@ -23,7 +23,7 @@
 #include <warpmat/layout.h>
 #include <warpmat/warp.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // ---- Global memory ----
 
@@ -449,4 +449,4 @@ struct WARPMAT_API TensorMap {
 [[nodiscard]] WARPMAT_API std::optional<TensorMap::Type> find_tensor_type(std::string_view name);
 [[nodiscard]] WARPMAT_API std::string_view name(TensorMap::Type type);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

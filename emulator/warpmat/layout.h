@@ -14,7 +14,7 @@
 
 #include <warpmat/export.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // ---- Fragments: which lane and register holds which element ----
 
@@ -441,4 +441,4 @@ struct MemoryMatrix {
   MemoryLayout layout = {};
 };
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -13,13 +13,13 @@
 #include <warpmat/launch.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 struct Call;
 struct Operation;
 struct Program;
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 class WarpState;
 struct BulkTransfer;
@@ -323,4 +323,4 @@ class WARPMAT_API Observer {
   EventKinds wanted_;
 };
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -19,7 +19,7 @@
 #include <warpmat/layout.h>
 #include <warpmat/warp.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // ---- Scalar instructions ----
 
@@ -283,4 +283,4 @@ struct OperandPlace {
 /// the program has it".
 [[nodiscard]] WARPMAT_API std::string statements_with(const Program& program, OperandName operand);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

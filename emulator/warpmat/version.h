@@ -18,12 +18,12 @@
 
 #include <warpmat/export.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// The version of the library that is linked: "0.1.0".
 [[nodiscard]] WARPMAT_API std::string_view version();
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1
 #endif
 
 #endif

@@ -13,7 +13,7 @@
 
 #include <warpmat/export.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // ---- Sets of lanes ----
 
@@ -82,4 +82,4 @@ class WARPMAT_API SharedMemory {
   std::uint32_t base_;
 };
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -13,7 +13,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/layout.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // ---- Forms ----
 
@@ -170,4 +170,4 @@ struct MemoryPlace {
 [[nodiscard]] WARPMAT_API MemoryPlace memory_place(const WgmmaForm& form, OperandName operand, Major major,
                                                    const MatrixDescriptor& descriptor, int row, int column);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

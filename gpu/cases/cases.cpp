@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using std::uint64_t;
@@ -312,4 +312,4 @@ std::vector<std::uint32_t> answer_words(const Program& program, const WarpStates
   return words;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

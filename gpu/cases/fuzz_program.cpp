@@ -10,7 +10,7 @@
 
 #include "gpu/cases/operand_classes.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using std::uint64_t;
@@ -470,4 +470,4 @@ FuzzProgram shrink(const FuzzProgram& program, const std::function<bool(const Fu
   return shortest;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

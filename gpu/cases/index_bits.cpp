@@ -1,6 +1,6 @@
 #include "gpu/cases/index_bits.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 int index_bit_count(const Fragment& f) {
   return f.inside_bits() + Fragment::lane_bits + log2_exact(f.registers());
@@ -37,4 +37,4 @@ Fragment fragment_of(const Fragment& like, std::span<const IndexBit> bits) {
   return f;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -5,7 +5,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 Role role_of(OperandName operand) {
@@ -63,4 +63,4 @@ void OperandSites::move_to(int row, int column) {
   site_.in_part = k % site_.part_size;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -7,7 +7,7 @@
 
 #include "gpu/cases/operand_classes.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // The properties of an element that operand classes use: its product, its row and column, and its position along K.
 
@@ -42,4 +42,4 @@ class OperandSites {
   int depth_;  ///< elements along K
 };
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr std::uint32_t granule = 16;                      // bytes: of addresses and offsets
@@ -44,4 +44,4 @@ std::uint64_t random_descriptor(const MatrixLines& matrix, std::uint32_t memory_
   return d.encode() | (random.next() & no_field);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -17,7 +17,7 @@
 #include "gpu/cases/scalar_operands.h"
 #include "gpu/runners/scalar_case.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -651,4 +651,4 @@ KernelProgram random_kernel(const Target& target, std::uint64_t seed, std::uint6
   return KernelGenerator(target, combine(combine(seed, hash_name("kernel")), index), max_units).kernel();
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

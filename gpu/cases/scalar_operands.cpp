@@ -7,7 +7,7 @@
 
 #include "gpu/cases/random.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// The fields of a floating-point kind.
@@ -154,4 +154,4 @@ ScalarOperands draw_scalar_operands(std::span<const ScalarCase> cases, ScalarCla
           }};
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

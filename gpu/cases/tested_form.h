@@ -12,7 +12,7 @@
 #include "gpu/cases/operand_classes.h"
 #include "gpu/cases/shard.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// An instruction under test: a form, which one warp executes from a program, or a product of a warpgroup, which is a kernel's block.
 class TestedForm {
@@ -50,4 +50,4 @@ std::vector<TestedForm> tested_forms(const Target& target);
 int variants(const TestedForm& form);
 bool applies(const OperandClass& operand_class, const TestedForm& form);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -9,7 +9,7 @@
 #include "gpu/cases/operand_sites.h"
 #include "gpu/cases/random_descriptor.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using std::uint32_t;
@@ -314,4 +314,4 @@ std::string wgmma_statement(const WgmmaForm& form, const WgmmaVariant& variant, 
   return text + ";";
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

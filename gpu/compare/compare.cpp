@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cstring>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// Whether the operand at `position` of `statement` is a result.
@@ -98,4 +98,4 @@ Comparison compare_states(const Program& program, const WarpStates& expected, co
   return comparison;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -11,7 +11,7 @@
 
 #include "gpu/cases/random.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr std::size_t batch_size = 8;  // entries of one module
@@ -110,4 +110,4 @@ std::vector<ConstantFinding> run_constant_sweep(const ConstantSweep& sweep, cons
   return findings;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr std::size_t vector_bytes = 16;  // of st.shared.v4.b32
@@ -134,4 +134,4 @@ std::string self_contained(const Program& program, const WarpStates& initial, st
   return Writer(program, initial, warp, shared_base).text();
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

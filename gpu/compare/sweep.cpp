@@ -18,7 +18,7 @@
 #include <utility>
 #include <variant>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr std::size_t batch_warps = 4096, batch_warpgroups = 128;
@@ -279,4 +279,4 @@ void sweep(const CaseRunner& reference, const CaseRunner& device, const SweepPla
   sweep(reference, std::span(&device, 1), plan, observer);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -7,7 +7,7 @@
 
 #include "gpu/cases/index_bits.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr OperandName exchangeable[] = {OperandName::d, OperandName::a, OperandName::b, OperandName::c, OperandName::r};
@@ -49,4 +49,4 @@ Form exchanged(const Form& form, const Exchange& exchange) {
   return changed;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -12,7 +12,7 @@
 #include "gpu/rules/deviating.h"
 #include "gpu/runners/statement_arguments.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 void execute_variant(const VariedLowering& varied, const Arguments& arguments, Events* counts) {
   if (!varied.deviations().empty()) return execute_deviating(varied.form(), varied.lowering(), varied.deviations(), arguments);
@@ -37,4 +37,4 @@ void VariantRunner::run(const Program& program, WarpStates& states) {
   }
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <stdexcept>
 
-namespace warpmat::programs {
+namespace warpmat::inline v0_1::programs {
 namespace {
 
 constexpr std::string_view magic = "warpmat launches 1\n";
@@ -168,4 +168,4 @@ bool is_archive(const std::filesystem::path& path) {
   return static_cast<bool>(in.read(start.data(), static_cast<std::streamsize>(start.size()))) && start == magic;
 }
 
-}  // namespace warpmat::programs
+}  // namespace warpmat::inline v0_1::programs

@@ -14,7 +14,7 @@
 #include "gpu/programs/element_type.h"
 #include "gpu/programs/recorded_launch.h"
 
-namespace warpmat::programs {
+namespace warpmat::inline v0_1::programs {
 
 /// An element that differs.
 struct ElementDifference {
@@ -75,4 +75,4 @@ class LaunchComparer {
   std::map<std::pair<std::vector<Hash>, std::string>, Kernel> kernels_;
 };
 
-}  // namespace warpmat::programs
+}  // namespace warpmat::inline v0_1::programs

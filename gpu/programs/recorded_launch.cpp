@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-namespace warpmat::programs {
+namespace warpmat::inline v0_1::programs {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -155,4 +155,4 @@ ArchiveLine parse_line(std::string_view text) {
   return line;
 }
 
-}  // namespace warpmat::programs
+}  // namespace warpmat::inline v0_1::programs

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 std::uint64_t CountingArithmetic::step(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b,
                                        std::uint64_t c, int scale_exponent) {
@@ -147,4 +147,4 @@ void execute_counting(const Form& form, const Lowering& lowering, const Argument
   execute_with(arithmetic, form, lowering, arguments, options);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -9,7 +9,7 @@
 
 #include "gpu/rules/events.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// The arithmetic that ships, with the regions counted that decide its results.
 class CountingArithmetic : public ReferenceArithmetic<CountingArithmetic> {
@@ -40,4 +40,4 @@ class CountingArithmetic : public ReferenceArithmetic<CountingArithmetic> {
 void execute_counting(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options,
                       Events& counts);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using enum Deviation;
@@ -345,4 +345,4 @@ void execute_deviating(const Form& form, const Lowering& lowering, Deviations de
     write_element(form.operand(OperandName::d).fragment, arguments.destination, element, arithmetic.nan(form.accumulator()));
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -13,7 +13,7 @@
 
 #include <warpmat/program.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// The failure of the lowest warp, from any thread.
@@ -104,4 +104,4 @@ std::string EmulatorRunner::description() const {
   return fmt::format("emulator{} on {} threads", options_.path == Path::reference ? " (reference)" : "", threads_);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// A prefix for the wrapper's own names; no register of `program` begins with it.
@@ -197,4 +197,4 @@ std::string explain_log(const std::string& text, const std::string& log) {
   return fmt::format("'{}': {}", statement, rest.substr(message, end - message));
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

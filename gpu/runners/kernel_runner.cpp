@@ -4,7 +4,7 @@
 #include <cstring>
 #include <map>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 std::vector<std::uint8_t> KernelParameter::placed(const std::vector<std::uint64_t>& addresses, const Encode& encode,
                                                   const Place& place) const {
@@ -61,4 +61,4 @@ KernelAnswer EmulatorKernelRunner::run(const KernelLaunch& launch) {
   return answer;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -11,7 +11,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/launch.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // A whole kernel for any runner: the emulator or a GPU. Buffers are identified by index, because each runner has its own addresses.
 
@@ -91,4 +91,4 @@ class EmulatorKernelRunner : public KernelRunner {
   std::optional<Module> module_;
 };
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -9,7 +9,7 @@
 
 #include <warpmat/ptx/catalogue/video_selectors.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using catalogue::Match;
@@ -158,4 +158,4 @@ std::vector<ScalarCase> scalar_cases(const Target& target, PtxVersion version) {
   return cases;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -9,7 +9,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/ptx/catalogue/executable.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // Scalar instructions as cases to compare with a GPU: one for each spelling of a catalogue row with a kernel.
 
@@ -67,4 +67,4 @@ inline constexpr PtxVersion assembled_version{9, 0};  ///< the newest that CUDA 
 /// All cases of `target`, in the order of the catalogue.
 std::vector<ScalarCase> scalar_cases(const Target& target, PtxVersion version);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

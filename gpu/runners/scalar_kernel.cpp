@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// The entry of one case. Results are %d0, %d1, ..., sources %s0, %s1, ...
@@ -94,4 +94,4 @@ std::string scalar_module(std::span<const ScalarCase> cases, const Target& targe
   return text;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

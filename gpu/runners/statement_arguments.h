@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// The sources and results of a matrix statement, in the registers and the memory of a warp. `warp` and `statement` must outlive this.
 class StatementArguments {
@@ -35,4 +35,4 @@ class StatementArguments {
   Arguments arguments_;
 };
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

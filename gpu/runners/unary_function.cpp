@@ -11,7 +11,7 @@
 
 #include "gpu/runners/scalar_case.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr std::size_t warp_size = 32;
@@ -110,4 +110,4 @@ std::string unary_kernel(const std::string& opcode, const Target& target) {
       register_type(*unary.result), operand_of_word(*unary.source), opcode, answer_of_result(*unary.result));
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -6,7 +6,7 @@
 
 #include <stdexcept>
 
-namespace warpmat::python {
+namespace warpmat::inline v0_1::python {
 
 namespace py = pybind11;
 
@@ -115,4 +115,4 @@ void execute_cases(const Instruction& instruction, const Batch& batch, std::size
   }
 }
 
-}  // namespace warpmat::python
+}  // namespace warpmat::inline v0_1::python

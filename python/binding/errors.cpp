@@ -8,7 +8,7 @@
 #include "gpu/cuda/gpu_runner.h"
 #include "python/binding/module.h"
 
-namespace warpmat::python {
+namespace warpmat::inline v0_1::python {
 
 namespace py = pybind11;
 
@@ -70,4 +70,4 @@ void bind_errors() {
   });
 }
 
-}  // namespace warpmat::python
+}  // namespace warpmat::inline v0_1::python

@@ -9,7 +9,7 @@
 #include "python/binding/module.h"
 #include "python/binding/tasks.h"
 
-namespace warpmat::python {
+namespace warpmat::inline v0_1::python {
 
 namespace py = pybind11;
 
@@ -245,4 +245,4 @@ void bind_instruction(py::module_& module) {
   bind_explanation(type);
 }
 
-}  // namespace warpmat::python
+}  // namespace warpmat::inline v0_1::python

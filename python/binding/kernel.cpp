@@ -24,7 +24,7 @@
 #include "tools/report/profile_report.h"
 #include "tools/report/ptx_file.h"
 
-namespace warpmat::python {
+namespace warpmat::inline v0_1::python {
 
 namespace py = pybind11;
 
@@ -259,4 +259,4 @@ void bind_kernel(py::module_& module) {
              py::arg("shared_bytes"), py::arg("buffers"), py::arg("parameters"));
 }
 
-}  // namespace warpmat::python
+}  // namespace warpmat::inline v0_1::python

@@ -19,7 +19,7 @@
 #include "tools/report/evidence_line.h"
 #include "tools/report/lowered_forms.h"
 
-namespace warpmat::python {
+namespace warpmat::inline v0_1::python {
 
 namespace py = pybind11;
 
@@ -364,4 +364,4 @@ void bind_tables(py::module_& module) {
   module.def("stored_columns", &stored_columns, py::arg("form"), py::arg("metadata"));
 }
 
-}  // namespace warpmat::python
+}  // namespace warpmat::inline v0_1::python

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace warpmat::python {
+namespace warpmat::inline v0_1::python {
 namespace {
 
 constexpr auto between_signals = std::chrono::milliseconds(50);
@@ -132,4 +132,4 @@ void run_tasks(std::size_t tasks, unsigned jobs, const std::function<void(std::s
   all.rethrow();
 }
 
-}  // namespace warpmat::python
+}  // namespace warpmat::inline v0_1::python

@@ -14,7 +14,7 @@
 #include "tools/report/process.h"
 #include "tools/report/toolkit_program.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -97,4 +97,4 @@ std::optional<AssembledKernel> kernel_by_ptxas(const Module& module, std::string
   return made;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 enum class SumKind { other, multiply, add, fuse };
@@ -329,4 +329,4 @@ SumsInCode read_sums(const NumberedModule& module, const std::vector<MachineFunc
   return result;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -8,7 +8,7 @@
 #include "tools/assembler/cubin.h"
 #include "tools/assembler/numbered_module.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// What machine code shows of the sums of a module, and what it leaves open.
 struct SumsInCode {
@@ -25,4 +25,4 @@ SumsInCode read_sums(const NumberedModule& module, const std::vector<MachineFunc
 /// Whether the statement is an add or sub that ptxas may fuse: of floating point, without rounding modifier.
 bool may_be_fused(const syntax::Statement& statement);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -18,7 +18,7 @@
 #include "tools/report/program_warnings.h"
 #include "tools/report/ptx_file.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 struct CheckOptions {
@@ -146,4 +146,4 @@ void add_check(Command app) {
   command.callback([options] { check(*options); });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

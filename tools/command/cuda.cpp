@@ -25,7 +25,7 @@
 #include "tools/report/input_file.h"
 #include "tools/report/process.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -208,4 +208,4 @@ void add_cuda(Command app) {
   command.callback([options, command] { run_cuda(*options, command.remaining()); });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

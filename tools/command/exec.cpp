@@ -21,7 +21,7 @@
 #include "tools/report/ptx_file.h"
 #include "tools/report/register_array.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 // ---- Executing ----------------------------------------------------------------------------------------------------------------------
@@ -225,4 +225,4 @@ void add_exec(Command app) {
   command.callback([options, command] { exec(*options, command); });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -17,7 +17,7 @@
 #include "tools/report/element_array.h"
 #include "tools/report/npy.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr std::size_t warps = WgmmaForm::warps;
@@ -372,4 +372,4 @@ void exec_wgmma(const ExecOptions& options, const Command& command) {
   print_evidence(options.labels, options.target, labels);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -26,7 +26,7 @@
 #include "tools/report/ptx_file.h"
 #include "tools/report/session.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 struct ExplainOptions {
@@ -294,4 +294,4 @@ void add_explain(Command app) {
   command.callback([options] { explain_command(*options); });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

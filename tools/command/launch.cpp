@@ -31,7 +31,7 @@
 #include "tools/report/split.h"
 #include "why.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 struct LaunchCommandOptions {
@@ -295,4 +295,4 @@ void add_launch(Command app) {
   command.callback([options, command] { run_launch(*options, command); });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

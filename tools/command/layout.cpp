@@ -28,7 +28,7 @@
 #include "tools/report/split.h"
 #include "tools/report/table.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -544,4 +544,4 @@ void add_layout(Command app) {
   });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -14,7 +14,7 @@
 #include "tools/report/operand_layout.h"
 #include "tools/report/table.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -280,4 +280,4 @@ std::string wgmma_memory(const WgmmaForm& form, const LayoutOptions& options) {
          fmt::format("\nRow and column -> address of the first byte{}\n{}", tile.element_bits() < 8 ? ", bit" : "", element_table(tile));
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -14,7 +14,7 @@
 
 #include "tools/report/table.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -245,4 +245,4 @@ std::string tensor_layout(const LayoutOptions& options) {
   return options.picture() ? grid_text(grid, options.format, options.colour) : whole_grid(grid);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -24,7 +24,7 @@
 #include "tools/report/pattern.h"
 #include "tools/report/table.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -352,4 +352,4 @@ void add_list(Command app) {
   command.callback([options] { list(*options); });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

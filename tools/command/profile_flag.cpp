@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr const char* without_file = "true";  ///< the value of --profile without a file
@@ -31,4 +31,4 @@ void report_profile(const std::vector<std::string>& values, const std::string& c
   }
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -6,7 +6,7 @@
 #include "tools/command_line/command.h"
 #include "tools/report/profile_report.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // --profile[=FILE] of launch and cuda.
 
@@ -19,4 +19,4 @@ void check_profile_flag(const std::vector<std::string>& values);
 /// Prints the table on standard error and writes the files, as far as `values` asks for them.
 void report_profile(const std::vector<std::string>& values, const std::string& command, const std::vector<ProfiledKernel>& kernels);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

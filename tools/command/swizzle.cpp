@@ -11,7 +11,7 @@
 #include "tools/report/swizzle_search.h"
 #include "tools/report/table.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -132,4 +132,4 @@ void add_swizzle(Command app) {
   command.callback([options] { swizzle(*options); });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -8,7 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// Where the words behind "--" go, by subcommand.
@@ -154,4 +154,4 @@ template CommandOption CommandOption::range(int, int, bool) const;
 template CommandOption CommandOption::range(unsigned, unsigned, bool) const;
 template CommandOption CommandOption::range(std::size_t, std::size_t, bool) const;
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

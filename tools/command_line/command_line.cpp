@@ -12,7 +12,7 @@
 #include "tools/command_line/card_names.h"
 #include "tools/report/nearest.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// "warpmat exec", or "warpmat" where no subcommand was reached.
@@ -82,4 +82,4 @@ int run_command_line(int argc, char** argv, std::span<const AddSubcommand> subco
   return 0;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

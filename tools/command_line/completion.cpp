@@ -15,7 +15,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 std::vector<std::string> target_names() {
@@ -282,4 +282,4 @@ void add_completion(Command app, const std::string& name) {
   command.callback([options, app] { print_completion(app, *options); });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

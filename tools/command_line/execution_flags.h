@@ -7,7 +7,7 @@
 
 #include <warpmat/instruction.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// Adds the options common to all commands that execute: --reference and --undefined, which set `options`. Both must outlive the parsing.
 inline void add_execution_flags(Command command, ExecutionOptions& options) {
@@ -21,4 +21,4 @@ inline void add_execution_flags(Command command, ExecutionOptions& options) {
       .type_name("{trap,hardware}");
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

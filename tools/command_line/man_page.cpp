@@ -10,7 +10,7 @@
 
 #include <warpmat/version.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 const CLI::Formatter help_format;  // the words of --help: types, REQUIRED, Needs, Excludes
@@ -135,4 +135,4 @@ void add_man(Command app, const std::string& name) {
   command.callback([app, name] { fmt::print("{}", man_page(app, name)); });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

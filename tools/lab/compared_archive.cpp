@@ -17,7 +17,7 @@
 #include "tools/lab/report/interruption.h"
 #include "tools/report/table.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using namespace programs;
@@ -162,4 +162,4 @@ void compare_archive(const std::filesystem::path& path, const CompareArchiveOpti
   report.fail_if_wrong();
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -19,7 +19,7 @@
 #include "tools/lab/report/coverage_page.h"
 #include "tools/lab/report/form_selection.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -129,4 +129,4 @@ void add_coverage(Command app) {
   });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

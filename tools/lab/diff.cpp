@@ -47,7 +47,7 @@
 #include "tools/report/table.h"
 #include "tools/report/warp_place.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 struct DiffOptions {
@@ -503,4 +503,4 @@ void add_diff(Command app) {
   });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

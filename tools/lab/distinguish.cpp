@@ -20,7 +20,7 @@
 #include "tools/lab/report/form_selection.h"
 #include "tools/lab/report/mismatch_text.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -254,4 +254,4 @@ void add_distinguish(Command app) {
   command.callback([options] { find_operands(*options); });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

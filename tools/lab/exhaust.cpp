@@ -16,7 +16,7 @@
 #include "tools/report/progress.h"
 #include "tools/report/table.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 struct ExhaustOptions {
@@ -121,4 +121,4 @@ void add_exhaust(Command app) {
   command.callback([options] { exhaust(*options); });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -34,7 +34,7 @@
 #include "tools/lab/report/shard_option.h"
 #include "tools/report/progress.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 struct FuzzCommandOptions {
@@ -335,4 +335,4 @@ void add_fuzz(Command app) {
   command.callback([options] { fuzz(*options); });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

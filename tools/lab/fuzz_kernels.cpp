@@ -20,7 +20,7 @@
 #include "tools/report/launch_files.h"
 #include "tools/report/progress.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 class KernelFuzzer {
@@ -166,4 +166,4 @@ void fuzz_kernels(const KernelFuzzOptions& options) {
   if (run < part.count) throw_if_interrupted("the rest was not run");
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -5,7 +5,7 @@
 
 #include "gpu/cases/shard.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 struct KernelFuzzOptions {
   std::uint64_t first = 0, kernels = 1000, seed = 1;  ///< numbers of the kernels of the whole run
@@ -20,4 +20,4 @@ struct KernelFuzzOptions {
 /// every buffer. Throws std::runtime_error if something differs, NoGpu without a GPU.
 void fuzz_kernels(const KernelFuzzOptions& options);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -28,7 +28,7 @@
 #include "tools/lab/report/shard_option.h"
 #include "tools/report/progress.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -276,4 +276,4 @@ void add_record(Command app) {
   });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

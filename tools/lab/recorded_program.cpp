@@ -13,7 +13,7 @@
 #include "gpu/programs/archive.h"
 #include "tools/report/process.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -88,4 +88,4 @@ int record_program(const RecordedProgramOptions& options, const fs::path& archiv
   return status;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

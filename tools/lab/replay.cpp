@@ -20,7 +20,7 @@
 #include "tools/report/progress.h"
 #include "tools/report/table.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 struct ReplayOptions {
@@ -160,4 +160,4 @@ void add_replay(Command app) {
   command.callback([options] { holds_launches(options->files.front()) ? replay_launches(*options) : replay_files(*options); });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

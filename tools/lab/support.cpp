@@ -18,7 +18,7 @@
 #include "tools/report/cards.h"
 #include "tools/report/lowered_forms.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 struct SupportOptions {
@@ -177,4 +177,4 @@ void add_support(Command app) {
   command.callback([options] { support(*options); });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -13,7 +13,7 @@
 #include "tools/report/svg.h"
 #include "tools/report/table.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using checks::BankAccess;
@@ -236,4 +236,4 @@ std::string bank_picture_svg(const BankLine& line) {
   return out + "</svg>\n";
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

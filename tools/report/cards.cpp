@@ -15,7 +15,7 @@
 #include "tools/report/lowered_forms.h"
 #include "tools/report/split.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 struct Cards {
@@ -139,4 +139,4 @@ std::string card_table() {
   return text;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -12,7 +12,7 @@
 
 #include "tools/report/tensor_map_names.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr std::size_t most_listed = 8;
@@ -94,4 +94,4 @@ std::string DescriptorReport::text() const {
   return all;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -15,7 +15,7 @@
 
 #include "tools/report/table.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 // ---- The contents of each dtype -------------------------------------------------------------------------------------------------------
@@ -250,4 +250,4 @@ std::string dtype_help() {
          table.text();
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -11,7 +11,7 @@
 
 #include "tools/report/npy.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// The low `bits` bits of a value, 1 to 64 of them.
 inline std::uint64_t low_bits(std::uint64_t value, int bits) {
@@ -74,4 +74,4 @@ void write_element(std::span<std::byte> elements, std::size_t index, std::uint64
 /// The table of dtypes for --help: which of them hold bit patterns and which numbers, for every format.
 std::string dtype_help();
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -17,7 +17,7 @@
 #include "tools/report/floor.h"
 #include "tools/report/lowered_forms.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// An instruction with the weakest label, preferably one with a remark.
@@ -226,4 +226,4 @@ void print_evidence(const LabelOptions& options, std::string_view target, const 
   if (!options.quiet) fmt::print(stderr, "warpmat: {}{}\n", evidence_line(target, all), remark);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

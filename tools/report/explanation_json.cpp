@@ -9,7 +9,7 @@
 
 #include "tools/report/explanation_text.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -139,4 +139,4 @@ Json explanation_json(const Explanation& explanation, const Explanation* other) 
   return json;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -7,7 +7,7 @@
 
 #include "gpu/mutants/variant.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// A form with its lowering and target.
@@ -94,4 +94,4 @@ ExplanationPair explain_pair(const NamedProduct& named, const Arguments& argumen
   return pair_of(Computer(named), arguments, element, against, options);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

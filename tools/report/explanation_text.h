@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// An explanation as lines of text and as parts of a page; both use the same words.
 
@@ -23,4 +23,4 @@ std::string what(const Explanation& explanation);
 /// Where two explanations differ first, in sentences.
 std::string parting_text(const Explanation& first, const Explanation& second);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

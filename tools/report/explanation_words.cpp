@@ -10,7 +10,7 @@
 #include "tools/report/bit_picture.h"
 #include "tools/report/explanation_text.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using StepKind = ExplainedStep::Kind;
@@ -219,4 +219,4 @@ std::vector<std::string> move_sentences(const Explanation& explanation) {
   return sentences;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // The sentences and tables that explanation_text and explanation_html share.
 
@@ -35,4 +35,4 @@ std::vector<std::string> move_sentences(const Explanation& explanation);
 /// "0x3f800000 (1)"
 std::string bits_text(Format format, std::uint64_t bits);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

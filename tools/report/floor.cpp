@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr auto h200 = "H200";
@@ -49,4 +49,4 @@ std::optional<Floor> find_floor(const Form& form, Hardware hardware) {
   return Floor{floor, r.evidence, r.source};
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <stdexcept>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 std::string unreadable(const std::filesystem::path& path) {
   std::error_code error;
@@ -36,4 +36,4 @@ std::string read_file(const std::filesystem::path& path) {
   return bytes;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -20,7 +20,7 @@
 #include "tools/report/ptx_file.h"
 #include "tools/report/split.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 [[noreturn]] void fail(const std::string& message) {
@@ -413,4 +413,4 @@ MatrixDifference compare(const BufferExpectation& expectation, const PreparedLau
                     buffer.expected->tolerance);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// A number whose bits contribute to another one.
@@ -164,4 +164,4 @@ std::string linear_layout_text(const Fragment& f) {
   return out + fmt::format("where out dims are: [row (size {}), column (size {}){}]\n", f.rows(), f.columns(), matrix);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 std::string_view meaning(Label label) {
   switch (label) {
@@ -54,4 +54,4 @@ std::string evidence_text(const std::vector<LoweredForm>& found) {
   return fmt::format("{}", fmt::join(said, "; "));
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

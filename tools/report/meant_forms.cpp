@@ -10,7 +10,7 @@
 
 #include "tools/report/split.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// The forms by the names of the machine instructions that they become on some target.
@@ -83,4 +83,4 @@ MeantForms forms_meant(std::string_view spelling) {
   return meant;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -16,7 +16,7 @@
 
 extern char** environ;  // NOLINT: POSIX
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 namespace fs = std::filesystem;
 
@@ -115,4 +115,4 @@ int run_program(const std::vector<std::string>& words, const ProcessOutput& outp
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // Programs as processes, without a shell.
 
@@ -58,4 +58,4 @@ struct ProcessOutput {
 /// or 128 and the signal's number where one ended it. Throws std::runtime_error where it cannot start.
 int run_program(const std::vector<std::string>& words, const ProcessOutput& output, const Variables& variables = {});
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

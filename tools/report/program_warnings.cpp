@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using Slots = std::set<int>;
@@ -159,4 +159,4 @@ std::vector<std::string> program_warnings(const Program& program, const std::vec
   return Warnings(program, filled).all();
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -12,7 +12,7 @@
 #include "tools/report/nvcc.h"
 #include "tools/report/packed_file.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// Calls `read`. Reports only the first error of a text, as one line with the file's name.
@@ -91,4 +91,4 @@ const std::string& statement_opcode(const Statement& statement) {
   return statement.matrix() != nullptr ? statement.matrix()->form().opcode : statement.scalar()->opcode;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

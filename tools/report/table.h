@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// Rows of text in aligned columns.
 class Table {
@@ -22,4 +22,4 @@ class Table {
   Align align_;
 };
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

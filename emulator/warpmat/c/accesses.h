@@ -8,7 +8,7 @@
 
 #include <warpmat/instruction.h>
 
-namespace warpmat::c {
+namespace warpmat::inline v0_1::c {
 
 inline warpmat_memory_access access_of(const MemoryAccess& access) {
   const warpmat_space space = access.space == AddressSpace::shared   ? WARPMAT_SPACE_SHARED
@@ -29,4 +29,4 @@ inline void copy_accesses(const std::vector<MemoryAccess>& all, std::span<warpma
   std::transform(all.begin(), all.begin() + count, list.begin(), access_of);
 }
 
-}  // namespace warpmat::c
+}  // namespace warpmat::inline v0_1::c

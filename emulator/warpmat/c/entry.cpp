@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace warpmat::c {
+namespace warpmat::inline v0_1::c {
 namespace {
 
 warpmat_status status_of(OperandTrap::Kind kind) {
@@ -58,4 +58,4 @@ warpmat_status report_exception(warpmat_error* to) {
   }
 }
 
-}  // namespace warpmat::c
+}  // namespace warpmat::inline v0_1::c

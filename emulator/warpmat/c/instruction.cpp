@@ -24,7 +24,7 @@ warpmat_instruction::warpmat_instruction(const warpmat::Form& form, const warpma
       target(instruction.target().name),
       fields(fields_of(instruction.form())) {}
 
-namespace warpmat::c {
+namespace warpmat::inline v0_1::c {
 namespace {
 
 using Slot = Persistent<warpmat_instruction>;
@@ -43,4 +43,4 @@ const warpmat_instruction& persistent_instruction(const Form& form, const Target
   return slot(form, target).get([&] { return warpmat_instruction(form, target); });
 }
 
-}  // namespace warpmat::c
+}  // namespace warpmat::inline v0_1::c

@@ -27,9 +27,9 @@ struct warpmat_instruction {
   const warpmat::FormFields fields;
 };
 
-namespace warpmat::c {
+namespace warpmat::inline v0_1::c {
 
 /// The instruction of a form and a target of the tables: always the same object. Throws std::invalid_argument if the target lacks the form.
 const warpmat_instruction& persistent_instruction(const Form& form, const Target& target);
 
-}  // namespace warpmat::c
+}  // namespace warpmat::inline v0_1::c

@@ -1,6 +1,6 @@
 #include <warpmat/c_program/observer.h>
 
-namespace warpmat::c {
+namespace warpmat::inline v0_1::c {
 
 using machine::Event;
 using machine::EventKinds;
@@ -49,4 +49,4 @@ void CallbackObserver::access(const machine::AccessEvent& event) {
   end_unless_zero(callbacks_.access(callbacks_.user, &given), event.event);
 }
 
-}  // namespace warpmat::c
+}  // namespace warpmat::inline v0_1::c

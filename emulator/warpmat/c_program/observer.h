@@ -3,7 +3,7 @@
 #include <warpmat/c_program.h>
 #include <warpmat/observer.h>
 
-namespace warpmat::c {
+namespace warpmat::inline v0_1::c {
 
 /// Hands events to the callbacks of a warpmat_observer, which outlives it.
 class CallbackObserver : public machine::Observer {
@@ -17,4 +17,4 @@ class CallbackObserver : public machine::Observer {
   const warpmat_observer& callbacks_;
 };
 
-}  // namespace warpmat::c
+}  // namespace warpmat::inline v0_1::c

@@ -9,7 +9,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 using machine::BulkEvent;
 using machine::Event;
@@ -182,4 +182,4 @@ void BulkCheck::barrier_leaves(const machine::BarrierEvent& event) {
   if (auto& proxies = block(event.rank).proxies) proxies->synchronise(std::countr_zero(event.warps));
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -8,7 +8,7 @@
 #include <warpmat/checks/checks.h>
 #include <warpmat/checks/proxy_shadow.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 /// Reports accesses to bytes of shared memory that a bulk copy still reads or writes, and bulk copies and warpgroup products that read
 /// ordinary stores without a proxy fence (a warning without Checks::fences).
@@ -51,4 +51,4 @@ class BulkCheck : public machine::Observer {
   std::vector<machine::BulkEvent> pending_;  ///< in the order of their numbers
 };
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

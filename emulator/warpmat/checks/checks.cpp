@@ -16,7 +16,7 @@
 #include <warpmat/checks/wgmma_check.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 namespace {
 
@@ -98,4 +98,4 @@ std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::ui
   return all;
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -18,7 +18,7 @@
 #include <warpmat/launch.h>
 #include <warpmat/observer.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 // The checks of kernels. Each is an observer of the machine (observer.h), which knows none of them:
 //
@@ -74,4 +74,4 @@ void finish(const Setup& setup, LaunchResult& result);
 /// The checks of cluster `cluster`, in the order in which they are told. `setup` outlives them.
 std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::uint64_t cluster);
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -7,7 +7,7 @@
 
 #include <warpmat/launch.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 namespace {
 
 constexpr std::array<std::string_view, 2> nouns{"scale factor", "metadata code"};
@@ -200,4 +200,4 @@ std::optional<KernelTrap> Companion::common(const Subject& subject, const Compan
   return std::nullopt;
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

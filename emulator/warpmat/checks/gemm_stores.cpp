@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 std::optional<KernelTrap> GemmStores::missing(const Gemm& gemm, const std::string& kernel) const {
   if (gemm.c.bits == 0) return std::nullopt;
@@ -26,4 +26,4 @@ std::optional<KernelTrap> GemmStores::missing(const Gemm& gemm, const std::strin
   return KernelTrap(site, std::nullopt, what, KernelTrap::Kind::mispaired);
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

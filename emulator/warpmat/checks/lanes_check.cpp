@@ -4,7 +4,7 @@
 
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 void LanesCheck::exchange(const machine::ExchangeEvent& event) {
   if (event.absent == 0) return;
@@ -27,4 +27,4 @@ void LanesCheck::exchange(const machine::ExchangeEvent& event) {
     setup_.reports.absent_lanes.add(operation.statement, cluster_, warp.statement_name(operation.statement));
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

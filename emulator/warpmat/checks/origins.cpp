@@ -4,7 +4,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 using code::Slot;
 using machine::Event;
@@ -64,4 +64,4 @@ void Origins::clear_results(const Event& event, LaneMask lanes) {
     registers(event).clear(place(event, event.state().result_slot(event.operation(), i)), lanes);
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

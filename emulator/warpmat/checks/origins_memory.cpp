@@ -9,7 +9,7 @@
 
 // Origins through memory: loads, stores, copies, rows of ldmatrix, bulk copies.
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 using catalogue::Semantics;
 using code::Operation;
@@ -261,4 +261,4 @@ void Origins::bulk_completes(const machine::BulkEvent& event) {
   });
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

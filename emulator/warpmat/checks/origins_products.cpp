@@ -10,7 +10,7 @@
 
 // Origins of the operands and results of matrix instructions.
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 using catalogue::Semantics;
 using code::Operation;
@@ -348,4 +348,4 @@ const OperandOrigins& Origins::operand_b(const Event& event, const std::vector<s
   return cached.origins;
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -11,7 +11,7 @@
 
 // Origins through registers: scalar operations, exchanges between lanes, calls.
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 using catalogue::Semantics;
 using code::Operation;
@@ -263,4 +263,4 @@ void Origins::returns(const machine::CallEvent& event) {
     move_registers(event.event, event.callee_frame, copy.callee, event.caller_frame + static_cast<std::size_t>(copy.caller));
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -9,7 +9,7 @@
 
 // Products: their operands are held against the matrix product, and their sums are noted.
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 using machine::WarpState;
 
@@ -295,4 +295,4 @@ void Pairing::refuse_twice(const OriginProduct& product, const Operand& a, const
                      KernelTrap::Kind::mispaired);
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -6,7 +6,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 void Pairing::note_companions(const OriginProduct& product, const Operand& a, const Operand& b) {
   note_companion(product, a, product.scales_a, CompanionMatrix::Kind::scale);
@@ -46,4 +46,4 @@ void Pairing::note_companion(const OriginProduct& product, const Operand& operan
                  product.event.warp());
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -7,7 +7,7 @@
 
 #include <warpmat/checks/pairing.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 /// The output for which the element of an image at `place`, a pixel and a channel, meets the tap at `k`; nothing where none needs both.
 Pairing::Seen Pairing::seen_in_image(const Operand& image, const std::pair<int, int>& place, int k) const {
@@ -69,4 +69,4 @@ void Pairing::check_image(const OriginProduct& product, const Operand& image) {
     }
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -10,7 +10,7 @@
 #include <warpmat/layout.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 using machine::WarpState;
 
@@ -163,4 +163,4 @@ std::string Pairing::missing(std::uint32_t set) const {
   return text;
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -10,7 +10,7 @@
 
 // What is stored.
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 using machine::WarpState;
 
@@ -145,4 +145,4 @@ void Pairing::check_element(const Origin& origin, int row, int column, const Glo
             KernelTrap::Kind::mispaired);
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

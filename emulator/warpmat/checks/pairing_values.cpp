@@ -8,7 +8,7 @@
 
 // What scalar operations make of sums: their sum, and values by which they are scaled.
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 using machine::WarpState;
 
@@ -99,4 +99,4 @@ void Pairing::check_factor(const Origin& later, const Origin& factor, const Comp
       KernelTrap::Kind::mispaired);
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -8,7 +8,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 using machine::WarpState;
 
@@ -144,4 +144,4 @@ void Pairing::explain(const Origin& origin, const GlobalWrite& write, const Warp
   setup().reports.why[block_number(warp)] = std::move(why);
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

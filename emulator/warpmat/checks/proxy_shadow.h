@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 /// The warps that have written shared memory by ordinary stores without a later fence.proxy.async, so that asynchronous copies need not see
 /// the data (PTX ISA 9.1 section 8.3, proxies). A fence covers earlier writes of its own warp, and writes of other warps before a barrier
@@ -66,4 +66,4 @@ class ProxyShadow {
   bool has_stores_ = false;
 };
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -9,7 +9,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 using catalogue::Semantics;
 using machine::BarrierEvent;
@@ -170,4 +170,4 @@ void RaceCheck::barrier_leaves(const BarrierEvent& event) {
   for_each_warp(event.warps, [&](int warp) { block(event.rank).races.leave(warp, key(event.scope, event.number)); });
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 RaceDetector::RaceDetector(std::size_t bytes, int warps)
     : warps_(static_cast<std::size_t>(warps) + 1), clocks_(warps_, Vector(warps_)), writes_(bytes), reads_(bytes * warps_) {
@@ -92,4 +92,4 @@ void RaceDetector::land_bulk(int warp, std::size_t offset, std::size_t bytes, st
   ++now;
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

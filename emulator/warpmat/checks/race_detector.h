@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 /// Finds data races in shared memory: two warps of a block access the same byte, at least one writes, and neither access happens before the
 /// other. It keeps a vector clock for each warp, and for each byte the last write and the later reads (Flanagan and Freund, FastTrack,
@@ -69,4 +69,4 @@ class RaceDetector {
   std::map<std::uintptr_t, Vector> words_;
 };
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

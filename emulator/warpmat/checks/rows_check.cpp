@@ -6,7 +6,7 @@
 
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 void RowsCheck::access(const machine::AccessEvent& event) {
   if (++accesses_ >= most_accesses) want(machine::EventKinds::none);
@@ -37,4 +37,4 @@ void RowsCheck::check_matrix(const machine::AccessEvent& event, int first, int r
   }
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

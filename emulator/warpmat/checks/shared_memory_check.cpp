@@ -8,7 +8,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 using machine::BarrierEvent;
 using machine::Event;
@@ -187,4 +187,4 @@ void SharedMemoryCheck::barrier_completes(const BarrierEvent& event) {
     for (std::size_t warp = 0; warp < state.values.size(); ++warp) state.shadow.publish(static_cast<int>(warp));
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

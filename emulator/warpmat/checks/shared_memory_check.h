@@ -11,7 +11,7 @@
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 /// Which bytes of shared memory are initialised and visible, and which registers hold values of bytes that are not.
 ///
@@ -94,4 +94,4 @@ class SharedMemoryCheck : public machine::Observer {
   int following_ = 0;               ///< warps of the cluster in which a register holds an uninitialised value
 };
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 SharedShadow::SharedShadow(const std::uint8_t* memory, std::size_t bytes)
     : memory_(memory), bytes_(bytes), missing_(bytes), defined_((bytes + cell_bytes - 1) / cell_bytes) {}
@@ -171,4 +171,4 @@ bool SharedShadow::landed_for(std::size_t offset, std::size_t bytes, int warp) c
   return true;
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -9,7 +9,7 @@
 
 #include <warpmat/warp.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 /// The shadow memory of a block's shared memory. For each byte: whether it is initialised (written, and visible to all warps), which
 /// cp.async writes it, and whether a variable begins there. Offsets are relative to the first byte of shared memory.
@@ -96,4 +96,4 @@ class SharedShadow {
   std::array<std::vector<Landed>, lane_count> landed_;  ///< by warp
 };
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -7,7 +7,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 using machine::TensorAccess;
 using machine::TensorOrder;
@@ -92,4 +92,4 @@ void TensorFenceCheck::tensor_freed(int rank, int first, int count) {
   std::erase_if(accesses_, [&](const Access& access) { return access.rank == rank && access.region.overlaps(freed); });
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -11,7 +11,7 @@
 #include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 using machine::EventKinds;
 
@@ -142,4 +142,4 @@ void TileCheck::product_issues(const machine::ProductEvent& event) {
     check(event, 'b', b_chunks(product), lines(instruction.immediates().major_b, form.shape.n, form.shape.k), product.b_descriptor);
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -9,7 +9,7 @@
 #include <warpmat/checks/checks.h>
 #include <warpmat/launch.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 /// Compares how wgmma's descriptors read tiles with how tensor maps wrote them: a line of an operand is contiguous in global memory, its
 /// lines begin in one column, and none is read twice. Reports what is otherwise, with the swizzles and strides of both sides, as a warning.
@@ -47,4 +47,4 @@ class TileCheck : public machine::Observer {
   std::array<bool, 2> reported_{};  ///< of operands a and b: one report is enough
 };
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -10,7 +10,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 using catalogue::Semantics;
 using code::Operation;
@@ -387,4 +387,4 @@ void SharedMemoryCheck::mark_warpgroup_product(const machine::ProductEvent& prod
   }
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -9,7 +9,7 @@
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/machine/warpgroup.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 using catalogue::Semantics;
 using machine::BarrierEvent;
@@ -141,4 +141,4 @@ void WgmmaCheck::barrier_completes(const BarrierEvent& event) {
   }
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

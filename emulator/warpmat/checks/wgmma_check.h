@@ -7,7 +7,7 @@
 #include <warpmat/checks/checks.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 /// Reports what breaks the rules of wgmma (PTX ISA 9.1 section 9.7.15): accumulators and registers of A that are used before the wait, a
 /// missing wgmma.fence, operands in shared memory that change between a statement and the wait for it. Always made.
@@ -50,4 +50,4 @@ class WgmmaCheck : public machine::Observer {
   std::vector<std::vector<WarpRegisters>> warps_;  ///< by rank and warp
 };
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

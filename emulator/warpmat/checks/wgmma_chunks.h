@@ -5,7 +5,7 @@
 
 #include <warpmat/machine/warpgroup.h>
 
-namespace warpmat::checks {
+namespace warpmat::inline v0_1::checks {
 
 inline constexpr std::uint32_t chunk_bytes = 16;  ///< contiguous bytes of shared memory, whatever the descriptor
 
@@ -19,4 +19,4 @@ inline std::vector<std::uint32_t> b_chunks(const machine::PendingProduct& produc
   return product.product->instruction.b_chunks(product.b_descriptor);
 }
 
-}  // namespace warpmat::checks
+}  // namespace warpmat::inline v0_1::checks

@@ -8,7 +8,7 @@
 #include <warpmat/cuda/types.h>
 #include <warpmat/launch.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 
 /// What a program allocated or registered.
 struct Allocation {
@@ -67,4 +67,4 @@ class AddressSpace {
   std::uint64_t total_, used_ = 0, next_shared_, next_virtual_, count_ = 0;
 };
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

@@ -11,7 +11,7 @@
 
 #include <warpmat/machine/check_list.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 namespace {
 
 std::string_view variable(const char* name) {
@@ -102,4 +102,4 @@ Error handle_exception(const char* call) {
   }
 }
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

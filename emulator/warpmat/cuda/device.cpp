@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 namespace {
 
 constexpr std::uint64_t kib = 1024, gib = kib * kib * kib;
@@ -34,4 +34,4 @@ Device device_of(const Target& target, int processors) {
   return device;
 }
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

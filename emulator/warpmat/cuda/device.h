@@ -4,7 +4,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 
 /// What programs ask about a GPU and size their work by.
 struct Device {
@@ -21,4 +21,4 @@ struct Device {
 /// own.
 Device device_of(const Target& target, int processors);
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

@@ -3,7 +3,7 @@
 #include <warpmat/cuda/driver.h>
 #include <warpmat/cuda/driver_table.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 namespace {
 
 constexpr struct {
@@ -72,4 +72,4 @@ WARPMAT_CUDA_API Error cudaGetDriverEntryPoint(const char* name, void** function
   return cudaGetDriverEntryPointByVersion(name, function, 13000, flags, status);
 }
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

@@ -6,7 +6,7 @@
 #include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/per_thread.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 namespace {
 
 /// A fill by a value of 1, 2 or 4 bytes.
@@ -180,4 +180,4 @@ WARPMAT_CUDA_PER_THREAD(cuMemcpyHtoDAsync_v2, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuMemcpyDtoHAsync_v2, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuMemcpyDtoDAsync_v2, ptsz)
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

@@ -13,7 +13,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/syntax/link.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 namespace {
 
 std::set<DeviceModule*>& modules() {
@@ -333,4 +333,4 @@ WARPMAT_CUDA_API int cuLaunchKernelEx(const DriverLaunchConfiguration* config, F
                 {config->attributes, config->attribute_count}, arguments, extra);
 }
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

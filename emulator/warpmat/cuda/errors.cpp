@@ -8,7 +8,7 @@
 
 #include <warpmat/cuda/context.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 namespace {
 
 constexpr struct {
@@ -97,4 +97,4 @@ WARPMAT_CUDA_API Error cudaGetLastError() {
   return error;
 }
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

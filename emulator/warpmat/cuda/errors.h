@@ -5,7 +5,7 @@
 
 #include <warpmat/cuda/types.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 
 /// What a call of the runtime returns instead of cudaSuccess. `what()`, if it is not empty, goes to standard error.
 class ApiError : public std::runtime_error {
@@ -32,4 +32,4 @@ void say(const std::string& text);
 /// The same, each text once in a process.
 void say_once(const std::string& text);
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

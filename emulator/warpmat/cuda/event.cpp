@@ -5,7 +5,7 @@
 #include <warpmat/cuda/per_thread.h>
 #include <warpmat/cuda/stream.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 namespace {
 
 constexpr unsigned disable_timing = 2, interprocess = 4, known_flags = 1 | disable_timing | interprocess;
@@ -93,4 +93,4 @@ WARPMAT_CUDA_PER_THREAD(cudaEventRecord, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaEventRecordWithFlags, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaStreamWaitEvent, ptsz)
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

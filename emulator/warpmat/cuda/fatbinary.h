@@ -8,7 +8,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 
 /// An image in a fatbinary, as nvcc embeds it: one kernel module for one target.
 struct Image {
@@ -49,4 +49,4 @@ std::string wrapper_text(const void* wrapper, const Target& target);
 /// FatbinaryError that says how to compile.
 const Image& choose_ptx(std::span<const Image> images, const Target& target);
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

@@ -7,7 +7,7 @@
 #include <warpmat/cuda/launch.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 namespace {
 
 constexpr int usual_registers = 32;  // no ptxas has assigned any
@@ -167,4 +167,4 @@ WARPMAT_CUDA_API Error cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* by
   });
 }
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

@@ -9,7 +9,7 @@
 #include <warpmat/cuda/stream.h>
 #include <warpmat/cuda/types.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 
 /// A kernel with its arguments, as a node keeps it.
 struct KernelNode {
@@ -69,4 +69,4 @@ Graph* publish(std::unique_ptr<Graph> graph);
 /// The node of a handle. Throws ApiError with cudaErrorInvalidValue.
 GraphNode& node_of(GraphNode* handle);
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

@@ -20,7 +20,7 @@
 #include <warpmat/cuda/stream.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 namespace {
 
 constexpr std::uint32_t most_portable_cluster = 8;
@@ -339,4 +339,4 @@ WARPMAT_CUDA_PER_THREAD(__cudaLaunchKernel, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaLaunchKernelExC, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaLaunchCooperativeKernel, ptsz)
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

@@ -7,7 +7,7 @@
 #include <warpmat/cuda/per_thread.h>
 #include <warpmat/cuda/stream.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 namespace {
 
 using Kind = Allocation::Kind;
@@ -187,4 +187,4 @@ WARPMAT_CUDA_API Error cudaStreamAttachMemAsync(Stream* stream, void* pointer, s
 WARPMAT_CUDA_PER_THREAD(cudaMemPrefetchAsync, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaStreamAttachMemAsync, ptsz)
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

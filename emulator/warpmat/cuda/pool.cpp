@@ -8,7 +8,7 @@
 #include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/per_thread.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 namespace {
 
 /// cudaMemPoolAttr.
@@ -224,4 +224,4 @@ WARPMAT_CUDA_PER_THREAD(cudaMallocAsync, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaMallocFromPoolAsync, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaFreeAsync, ptsz)
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

@@ -9,7 +9,7 @@
 
 #include <warpmat/cuda/context.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 namespace {
 
 constexpr int runtime_version = 13000;
@@ -365,4 +365,4 @@ WARPMAT_CUDA_API Error cudaProfilerStop() {
   return call(__func__, [](Context&) {});
 }
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

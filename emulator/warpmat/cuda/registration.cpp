@@ -15,7 +15,7 @@
 #include <warpmat/diagnostic.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 namespace {
 
 struct ManagedVariable {
@@ -190,4 +190,4 @@ WARPMAT_CUDA_API char __cudaInitModule(void** module) {
   return static_cast<char>(error == cudaSuccess);
 }
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

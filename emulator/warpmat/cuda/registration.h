@@ -10,7 +10,7 @@
 #include <warpmat/cuda/context.h>
 #include <warpmat/launch.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 
 /// Device code of the program. Its PTX is parsed when it is first used, each kernel resolved once.
 class DeviceModule {
@@ -64,4 +64,4 @@ Function& function_of(const void* handle);
 /// Throws ApiError with cudaErrorInvalidSymbol.
 const Symbol& symbol_of(const void* shadow);
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

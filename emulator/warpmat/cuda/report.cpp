@@ -8,7 +8,7 @@
 
 #include <warpmat/ptx/text/readable_name.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 namespace {
 
 nlohmann::ordered_json sizes(const Dim3& size) {
@@ -66,4 +66,4 @@ void record_launch(Context& context, const Function& function, const LaunchRecor
                json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

@@ -6,7 +6,7 @@
 #include <warpmat/cuda/registration.h>
 #include <warpmat/profile/profile.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 
 /// What ran, for the record in the folder Settings::report: a line of JSON for each launch in launches.jsonl, and the PTX of each module.
 struct LaunchRecord {
@@ -21,4 +21,4 @@ struct LaunchRecord {
 /// Appends the record, if one is kept.
 void record_launch(Context& context, const Function& function, const LaunchRecord& record);
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

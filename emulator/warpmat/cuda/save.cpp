@@ -13,7 +13,7 @@
 #include <warpmat/files/output_file.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -104,4 +104,4 @@ void save_launch(Context& context, const Function& function, const Kernel& kerne
   attempt([&] { write_file(folder / "launch.json", {json.dump(1), "\n"}); });
 }
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

@@ -7,7 +7,7 @@
 #include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/per_thread.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 namespace {
 
 constexpr unsigned non_blocking = 1;
@@ -183,4 +183,4 @@ WARPMAT_CUDA_PER_THREAD(cudaStreamCopyAttributes, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaLaunchHostFunc, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaStreamAddCallback, ptsz)
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

@@ -5,7 +5,7 @@
 
 #include <warpmat/launch.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 
 /// The arguments that both kinds of cuTensorMapEncode have.
 struct TensorMapArguments {
@@ -33,4 +33,4 @@ inline TensorMap map_of(const TensorMapArguments& a) {
   return map;
 }
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

@@ -8,7 +8,7 @@
 #include <warpmat/cuda/array.h>
 #include <warpmat/machine/texture.h>
 
-namespace warpmat::cuda {
+namespace warpmat::inline v0_1::cuda {
 namespace {
 
 constexpr std::uint64_t memory_alignment = 512, pitch_alignment = 32;
@@ -201,4 +201,4 @@ WARPMAT_CUDA_API Error cudaGetTextureObjectResourceViewDesc(ResourceView* view, 
   });
 }
 
-}  // namespace warpmat::cuda
+}  // namespace warpmat::inline v0_1::cuda

@@ -5,7 +5,7 @@
 #include <warpmat/execute/operands/matrix_storage.h>
 #include <warpmat/execute/operands/row_addresses.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// The sources of a batch that say where memory is, as lists of registers of one warp.
@@ -88,4 +88,4 @@ std::vector<MemoryAccess> accesses(const Instruction& instruction, const Batch& 
   return moves_matrix(form) ? matrix_accesses(form, registers.arguments()) : row_accesses(instruction, registers.arguments());
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -13,7 +13,7 @@
 #include <warpmat/tables/capacity.h>
 #include <warpmat/text.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 const Form& known_form(std::string_view opcode) {
@@ -277,4 +277,4 @@ std::optional<std::string> Instruction::problem(const Batch& batch, std::size_t 
   return std::nullopt;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -5,7 +5,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// Properties of an operand that execution needs, computed once from its fragment.
 struct OperandWords {
@@ -18,4 +18,4 @@ struct OperandWords {
 /// The operands of `form`, a form of the table itself, in PTX's order. They last until the process ends.
 std::span<const OperandWords> operand_words(const Form& form);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -12,7 +12,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/tables/capacity.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// The kernel of `instruction` if StagedProduct executes it, else nullptr: mma of the operands d, a, b and c alone.
 const FastPath* find_product(const Instruction& instruction);
@@ -81,4 +81,4 @@ class StagedProduct {
   alignas(64) std::array<std::array<std::uint32_t, QuadWords::words>, count> quads_;  ///< none for b
 };
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

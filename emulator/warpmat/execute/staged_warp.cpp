@@ -11,7 +11,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 SharedMemory memory_of(const BatchMemory& batch, std::size_t warp) {
@@ -210,4 +210,4 @@ void StagedWarp::write_word(int word) const {
   scatter({d.word(word), d.word_stride, d.lane_stride, nullptr, d.staged + word, 1, false, nullptr});
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -13,7 +13,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/tables/capacity.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 struct MovePlan;
 
@@ -180,4 +180,4 @@ class StagedWarp {
   alignas(64) std::array<std::uint8_t, capacity::matrix_bytes> rows_;
 };
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

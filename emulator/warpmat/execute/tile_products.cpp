@@ -5,7 +5,7 @@
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/reference/execute.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// The consecutive operands of a warp's tiles.
@@ -64,4 +64,4 @@ void multiply_tiles(const TileProducts& products, std::uint32_t* d, const std::u
   }
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

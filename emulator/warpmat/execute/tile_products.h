@@ -5,7 +5,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 class FastPath;
 
@@ -23,4 +23,4 @@ struct TileProducts {
 void multiply_tiles(const TileProducts& products, std::uint32_t* d, const std::uint32_t* a, const std::uint32_t* b, Arguments& arguments,
                     bool accumulates, const ExecutionOptions& options);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -11,7 +11,7 @@
 #include <warpmat/layout/fragments.h>
 #include <warpmat/text.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr std::uint32_t chunk_bytes = 16;             // always contiguous: four lanes' words of one register
@@ -240,4 +240,4 @@ void Wgmma::multiply(RegisterList d, const std::uint32_t* a, const std::uint32_t
     for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(results + i * warp_size, warp_size, d[i]);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -13,7 +13,7 @@
 
 #include <warpmat/files/standard_stream.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -96,4 +96,4 @@ void write_file(const fs::path& path, std::initializer_list<std::string_view> pa
   file.finish();
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

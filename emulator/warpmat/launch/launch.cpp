@@ -13,7 +13,7 @@
 #include <warpmat/ptx/program/resolve.h>
 #include <warpmat/ptx/text/readable_name.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr std::uint64_t thread_limit = 1024;
@@ -238,4 +238,4 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   return result;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -4,7 +4,7 @@
 
 #include <warpmat/layout.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // The fragments of the instructions' operands. The comment on fragments in layout.h explains them.
 
@@ -185,4 +185,4 @@ constexpr Fragment fragment_scale_b(int vector) {
       .add(Axis::column, 0, 3);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using Space = std::vector<AxisBits>;
@@ -391,4 +391,4 @@ LinearLayout swizzle_layout(Swizzle swizzle, int address_bits) {
   return {space, space, std::move(columns)};
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

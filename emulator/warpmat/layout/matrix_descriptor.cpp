@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr int field_bits = 14;  // of addresses and offsets, in units of 16 bytes
@@ -44,4 +44,4 @@ std::uint64_t MatrixDescriptor::encode() const {
          number << swizzle_at;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // Tensor memory: 128 lanes of 512 columns, each cell of 32 bits (PTX ISA 9.1 section 9.7.16.1). An address has the lane in bits 16 to 31
 // and the column in bits 0 to 15.
@@ -124,4 +124,4 @@ struct CopyShape {
 std::span<const CopyShape> copy_shapes();
 const CopyShape* find_copy_shape(std::string_view name);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

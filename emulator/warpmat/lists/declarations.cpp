@@ -9,7 +9,7 @@
 #include <warpmat/ptx/syntax/variable_reader.h>
 #include <warpmat/ptx/text/number.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr std::int64_t max_shared_bytes = std::int64_t{1} << 30;
@@ -140,4 +140,4 @@ void Declarations::define(const syntax::Variable& variable) {
   is_register ? define_registers(variable, *type) : define_variable(variable, *type);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -9,7 +9,7 @@
 #include <warpmat/ptx/syntax/module.h>
 #include <warpmat/ptx/text/token_reader.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// Whether `token` is one of .version, .target, .address_size, .reg and .shared.
 bool is_directive(const Token& token);
@@ -47,4 +47,4 @@ class Declarations {
   std::map<std::string, std::size_t, std::less<>> register_index_;  ///< by name: the position in Program::registers
 };
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -6,7 +6,7 @@
 #include <warpmat/machine/constant_copy.h>
 #include <warpmat/numeric/rounding_mode.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 code::Program placed(const Program& program, std::uint32_t shared_base) {
@@ -61,4 +61,4 @@ std::unique_ptr<ListMachine> ListMachine::make(const Program& program, std::uint
   return std::make_unique<OneWarp>(program, shared_base);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

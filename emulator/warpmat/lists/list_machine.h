@@ -7,7 +7,7 @@
 #include <warpmat/program.h>
 #include <warpmat/warp.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// Executes the operations of Program::code for a warp: the machine that executes kernels, with one warp.
 class ListMachine {
@@ -22,4 +22,4 @@ class ListMachine {
   virtual void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared) = 0;
 };
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -8,7 +8,7 @@
 
 #include <warpmat/ptx/text/number.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using Written = syntax::Operand::Kind;
@@ -230,4 +230,4 @@ OperandText OperandChecker::address(const syntax::Operand& given, const std::str
   return {OperandText::Kind::address, {item(base, place)}, is_variable ? 0 : given.offset};
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

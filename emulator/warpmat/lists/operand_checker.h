@@ -6,7 +6,7 @@
 #include <warpmat/lists/declarations.h>
 #include <warpmat/ptx/syntax/module.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// The requirements on a register operand of an instruction.
 struct Slot {
@@ -57,4 +57,4 @@ class OperandChecker {
   Declarations& declarations_;
 };
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

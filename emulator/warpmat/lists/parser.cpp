@@ -17,7 +17,7 @@
 #include <warpmat/ptx/syntax/operand_reader.h>
 #include <warpmat/ptx/text/excerpt.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// Parses the statements; directives and operands have their own parsers.
@@ -242,4 +242,4 @@ Program parse(std::string_view text, std::string_view target_name) {
   return Parser(text, target_name.empty() ? nullptr : &target(target_name)).program();
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 std::string print_offset(std::int64_t offset) {
@@ -64,4 +64,4 @@ std::string print(const Program& program) {
   return text;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 const NamedRegister* Program::find_register(std::string_view name) const {
   const auto found = std::ranges::find(registers, name, &NamedRegister::name);
@@ -21,4 +21,4 @@ std::vector<const Statement*> Program::matrix_statements() const {
   return found;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

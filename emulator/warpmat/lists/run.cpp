@@ -11,7 +11,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/tables/capacity.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// Register pointers of one operand, without allocation.
@@ -201,4 +201,4 @@ void run(Warp& warp, const ExecutionOptions& options) {
   }
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -8,7 +8,7 @@
 #include <warpmat/ptx/catalogue/catalogue.h>
 #include <warpmat/ptx/catalogue/video_selectors.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using catalogue::Match;
@@ -162,4 +162,4 @@ std::string explain_unknown_scalar(std::string_view opcode) {
   return fmt::format("the qualifiers of '{}' are in another order than in {}", opcode, in_order(*match));
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

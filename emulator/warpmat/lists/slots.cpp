@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 template <typename Visit>
@@ -62,4 +62,4 @@ void place_slots(Program& program) {
     });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

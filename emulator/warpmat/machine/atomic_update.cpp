@@ -7,7 +7,7 @@
 
 #include <warpmat/warp.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::AtomicOperation;
 
@@ -129,4 +129,4 @@ std::uint64_t flush_f32(std::uint64_t bits) {
   return (bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits;
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -5,7 +5,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 /// The old and the new value of an atomic operation.
 struct AtomicUpdate {
@@ -29,4 +29,4 @@ std::uint64_t combine_numbers(scalar::Function arithmetic, const scalar::Modifie
 /// not.
 std::uint64_t flush_f32(std::uint64_t bits);
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

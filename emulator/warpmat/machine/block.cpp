@@ -9,7 +9,7 @@
 #include <warpmat/numeric/rounding_mode.h>
 #include <warpmat/ptx/syntax/source_text.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 namespace {
 
 constexpr int warp_slice = 4096;            // operations until the next warp is scheduled
@@ -182,4 +182,4 @@ bool Block::polls() const {
   return std::ranges::any_of(warps_, [](const auto& warp) { return !warp->finished() && warp->polls(); });
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

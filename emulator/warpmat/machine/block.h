@@ -15,7 +15,7 @@
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/machine/warpgroup.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 /// One barrier of a block (PTX ISA 9.1 section 9.7.13.1). It counts whole warps, whether their lanes arrive together or not.
 struct BarrierState {
@@ -113,4 +113,4 @@ class Block {
   int reservation_left_ = 0;
 };
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -9,7 +9,7 @@
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/mbarrier.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::BulkCopy;
 
@@ -278,4 +278,4 @@ void BulkCopies::store_bytes(const BulkTransfer& transfer, std::uint64_t address
   }
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -12,7 +12,7 @@
 #include <warpmat/observer.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 class Cluster;
 
@@ -110,4 +110,4 @@ class BulkCopies {
   std::uint64_t issued_ = 0;
 };
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

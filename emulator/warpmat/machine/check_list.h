@@ -9,7 +9,7 @@
 
 #include <warpmat/launch.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// Parses a list of checks: "all", "none", or names separated by commas. Throws std::runtime_error.
 inline Checks parse_checks(std::string_view text) {
@@ -38,4 +38,4 @@ inline Checks parse_checks(std::string_view text) {
 /// The checks that are made where nobody says which.
 inline constexpr const char* usual_checks = "uninitialised,copies";
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

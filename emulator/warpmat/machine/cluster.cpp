@@ -9,7 +9,7 @@
 
 #include <warpmat/machine/block.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 Dim3 place_in_cluster(const Dim3& cluster, std::uint32_t rank) {
   return {rank % cluster.x, rank / cluster.x % cluster.y, rank / cluster.x / cluster.y};
@@ -128,4 +128,4 @@ void Cluster::report_deadlock() {
   first->report_deadlock(others);
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -7,7 +7,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 /// An aligned copy of a program's constants with the variables' addresses inserted.
 class ConstantCopy {
@@ -33,4 +33,4 @@ class ConstantCopy {
   std::uint8_t* begin_;
 };
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

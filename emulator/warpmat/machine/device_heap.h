@@ -5,7 +5,7 @@
 
 #include <warpmat/export.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// The memory of which kernels get parts by malloc(), a range of addresses. It stays from launch to launch.
 class WARPMAT_API DeviceHeap {
@@ -21,4 +21,4 @@ class WARPMAT_API DeviceHeap {
   std::map<std::uint64_t, std::uint64_t> free_, used_;  ///< bytes by address; no two free ranges touch
 };
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

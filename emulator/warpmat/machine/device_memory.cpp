@@ -12,7 +12,7 @@
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/texture.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr std::uint64_t gap_bytes = 64 << 10;
@@ -151,4 +151,4 @@ void DeviceMemory::copy_out(std::uint64_t address, std::span<std::byte> to) cons
   std::memcpy(to.data(), from.data(), to.size());
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

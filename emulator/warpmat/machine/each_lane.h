@@ -4,7 +4,7 @@
 
 #include <warpmat/warp.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 /// Calls visit(lane) for each lane of the mask, in ascending order.
 template <typename Visit>
@@ -16,4 +16,4 @@ void for_each_lane(LaneMask mask, Visit visit) {
   }
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -11,7 +11,7 @@
 
 #include <warpmat/machine/cluster.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 namespace {
 
 /// The order of `count` clusters that a schedule's seed decides: a step through their numbers that meets each once.
@@ -212,4 +212,4 @@ LaunchResult run_grid(const LaunchState& launch) {
   return grid.result();
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -2,7 +2,7 @@
 
 #include <warpmat/machine/launch_state.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 /// Runs all blocks of a launch on `options.jobs` threads. Some operations have a visible order among blocks: atomics with a result, sums of
 /// floating-point numbers, volatile, acquire and release accesses, and fences. Only the block that holds the reservation executes these. It
@@ -11,4 +11,4 @@ namespace warpmat::machine {
 /// blocks share memory only through such operations. Throws the KernelTrap of the first block in reservation order that traps.
 LaunchResult run_grid(const LaunchState& launch);
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -4,7 +4,7 @@
 
 #include <warpmat/ptx/text/readable_name.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 std::string describe(const KernelTrap::Site& site, std::optional<std::uint64_t> address, const std::string& reason) {
@@ -23,4 +23,4 @@ std::string describe(const KernelTrap::Site& site, std::optional<std::uint64_t> 
 KernelTrap::KernelTrap(Site site_, std::optional<std::uint64_t> address_, const std::string& reason_, Kind kind_)
     : std::runtime_error(describe(site_, address_, reason_)), kind(kind_), site(std::move(site_)), address(address_), reason(reason_) {}
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -4,7 +4,7 @@
 
 #include <warpmat/warp.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 /// Gives the lanes of `mask` one value. All lanes are the common case, and a copy that every compiler makes vectors of.
 template <typename T>
@@ -26,4 +26,4 @@ void copy_lanes(T* row, const T* values, LaneMask mask) {
   }
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

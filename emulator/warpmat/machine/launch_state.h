@@ -9,7 +9,7 @@
 #include <warpmat/machine/spare_storage.h>
 #include <warpmat/observer.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 /// Data shared by all blocks of a launch. It does not change while blocks run.
 struct LaunchState {
@@ -28,4 +28,4 @@ struct LaunchState {
   std::function<std::vector<std::unique_ptr<Observer>>(std::uint64_t cluster)> checks = nullptr;
 };
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

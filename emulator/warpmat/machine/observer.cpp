@@ -4,7 +4,7 @@
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/syntax/source_text.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 Dim3 Event::block() const {
   return warp_->block().index();
@@ -50,4 +50,4 @@ const code::Program& Event::program() const {
   return warp_->program();
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 Observers::Observers(const LaunchState& launch, std::uint64_t cluster) {
   if (launch.checks) own_ = launch.checks(cluster);
@@ -24,4 +24,4 @@ void Observers::refresh() {
   for (const Observer* const observer : all_) wanted_ = wanted_ | observer->wanted();
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

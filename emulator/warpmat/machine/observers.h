@@ -9,7 +9,7 @@
 #include <warpmat/machine/ticks.h>
 #include <warpmat/observer.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 /// The observers of a cluster, in the order in which they are told.
 class Observers {
@@ -60,4 +60,4 @@ class Observers {
   EventKinds wanted_ = EventKinds::none;  ///< of all of them, after the last event
 };
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

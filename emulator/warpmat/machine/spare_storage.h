@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 /// The registers' memory of warps that have ended, for the launch's next warps: to give it back to the system and ask again costs more than
 /// to clear it. Several threads may call it at once.
@@ -38,4 +38,4 @@ class SpareStorage {
   std::vector<std::vector<std::uint8_t>> spare_;
 };
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

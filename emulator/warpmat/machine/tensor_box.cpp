@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 namespace {
 
 using Coordinates = std::array<std::int64_t, TensorMap::max_dimensions>;
@@ -110,4 +110,4 @@ std::vector<TensorRow> stored_rows(const TensorMap& map, const TensorPlace& plac
   return rows;
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -8,7 +8,7 @@
 
 #include <warpmat/launch.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 /// The starting coordinates of a copy with a tensor map.
 struct TensorPlace {
@@ -41,4 +41,4 @@ std::vector<TensorRow> tensor_rows(const TensorMap& map, const TensorPlace& plac
 /// The same for stores. They write whole 16 bytes, so up to 15 bytes after the tensor's last element of a row (measured on an H200).
 std::vector<TensorRow> stored_rows(const TensorMap& map, const TensorPlace& place);
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -12,7 +12,7 @@
 #include <warpmat/observer.h>
 #include <warpmat/warp/tensor_memory.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 /// Columns that tcgen05.alloc has given, and the statement.
 struct TensorAllocation {
@@ -127,4 +127,4 @@ class TensorCore {
 /// The cells of a transfer by warp `warp` from `at` on.
 std::vector<TensorRegion> regions_of(const Transfer& transfer, TensorCell at);
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 struct TypeRow {
@@ -284,4 +284,4 @@ std::string_view name(TensorMap::Type type) {
   return row(type).name;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

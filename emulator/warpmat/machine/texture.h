@@ -6,7 +6,7 @@
 
 #include <warpmat/export.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 class DeviceMemory;
 
@@ -86,4 +86,4 @@ class TextureReader {
 };
 
 }  // namespace machine
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

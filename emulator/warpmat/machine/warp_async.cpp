@@ -9,7 +9,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::Access;
 using code::Operation;
@@ -133,4 +133,4 @@ void WarpState::wait_group(const Operation& operation, LaneMask mask) {
   observers_.tell(EventKinds::copies, &Observer::copies_complete, Event(*this, operation, mask));
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -6,7 +6,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::Access;
 using code::AtomicOperation;
@@ -123,4 +123,4 @@ void WarpState::exchange_128(const Operation& operation, const Access& access, s
   to[warp_size + lane] = old[1];
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

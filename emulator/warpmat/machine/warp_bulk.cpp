@@ -11,7 +11,7 @@
 #include <warpmat/ptx/catalogue/launch_answer.h>
 #include <warpmat/ptx/program/address_windows.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::BulkCopy;
 using code::Operation;
@@ -256,4 +256,4 @@ bool WarpState::waits_for_sums(const Operation& operation, LaneMask mask) const 
   return false;
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -11,7 +11,7 @@
 #include <warpmat/ptx/program/module_symbols.h>
 #include <warpmat/ptx/text/readable_name.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::Operation;
 
@@ -213,4 +213,4 @@ WarpState::Step WarpState::return_from_call(const Operation& operation) {
   return Step::next;
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -8,7 +8,7 @@
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/program/address_windows.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::Operation;
 using code::TensorMapEdit;
@@ -152,4 +152,4 @@ WarpState::Step WarpState::tensor_map(const Operation& operation, LaneMask mask)
   return Step::next;
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

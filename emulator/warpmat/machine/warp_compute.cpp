@@ -6,7 +6,7 @@
 #include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::Operation;
 using code::RegisterClass;
@@ -281,4 +281,4 @@ std::uint64_t WarpState::special_value(SpecialRegister special_register, int lan
   return 0;
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

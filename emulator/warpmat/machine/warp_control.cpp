@@ -10,7 +10,7 @@
 #include <warpmat/machine/warpgroup.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using catalogue::Semantics;
 using code::Operation;
@@ -288,4 +288,4 @@ void WarpState::tell_order(Synchronisation::Kind kind, LaneMask mask, std::uint8
                   Synchronisation{kind, block_.rank(), index_, mask, mask, {words, words == nullptr ? 0 : std::size_t{warp_size}}});
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -10,7 +10,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::Operation;
 using code::WarpExchange;
@@ -334,4 +334,4 @@ WarpState::Step WarpState::barrier(const Operation& operation, LaneMask mask) {
   return Step::leave_split;
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -11,7 +11,7 @@
 #include <warpmat/ptx/program/address_windows.h>
 #include <warpmat/tables/capacity.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::Operation;
 
@@ -164,4 +164,4 @@ void WarpState::tell_rows(const Operation& operation, const Form& form, const Re
               false, 0);
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

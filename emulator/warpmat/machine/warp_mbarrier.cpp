@@ -10,7 +10,7 @@
 #include <warpmat/ptx/catalogue/mbarrier_state.h>
 #include <warpmat/ptx/program/address_windows.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::Mbarrier;
 using code::Operation;
@@ -214,4 +214,4 @@ bool WarpState::arrive_behind_copies(const SharedPlace& place) {
   return any;
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

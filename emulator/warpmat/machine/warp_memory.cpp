@@ -11,7 +11,7 @@
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/program/address_windows.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::Access;
 using code::Operation;
@@ -436,4 +436,4 @@ bool WarpState::is_ordered(const Operation& operation) const {
   return space_of(addresses.address[static_cast<std::size_t>(first_lane(split().lanes))]) == Space::global;
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -7,7 +7,7 @@
 #include <warpmat/ptx/syntax/source_text.h>
 #include <warpmat/ptx/text/readable_name.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::Operation;
 
@@ -48,4 +48,4 @@ void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::
   throw KernelTrap(std::move(site), address, reason, kind);
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -10,7 +10,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::Space;
 
@@ -149,4 +149,4 @@ void WarpState::assert_fail(const code::Call& call, LaneMask mask) {
        KernelTrap::Kind::stopped);
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

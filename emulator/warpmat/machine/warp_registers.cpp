@@ -6,7 +6,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::Operation;
 
@@ -59,4 +59,4 @@ void WarpState::check_max_registers() const {
       KernelTrap::Kind::deadlock);
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -11,7 +11,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::Operation;
 
@@ -140,4 +140,4 @@ WarpState::Step WarpState::exit_lanes(LaneMask mask) {
   return gone ? Step::leave_split : Step::next;
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

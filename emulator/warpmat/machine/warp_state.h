@@ -18,7 +18,7 @@
 #include <warpmat/scalar/lane_offsets.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 inline constexpr std::uint32_t block_barriers = 16;  ///< of each block, from number 0 on
 
@@ -457,4 +457,4 @@ class WarpState {
   bool announced_ = false;                                ///< observers know of the next operation, which waits for the reservation
 };
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -13,7 +13,7 @@
 #include <warpmat/machine/tensor_core.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::Operation;
 using code::TensorStatement;
@@ -339,4 +339,4 @@ void WarpState::finish_stores() {
   std::erase_if(core.stores, is_done);
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -12,7 +12,7 @@
 #include <warpmat/machine/tensor_core.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::Operation;
 using code::TensorStatement;
@@ -322,4 +322,4 @@ void WarpState::move_in_block(const PendingTensorWork& work, std::size_t number,
         std::memcpy(&memory.word(work.to.lane + work.shape->lane(row, copy), work.to.column + column), from, 4);
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -12,7 +12,7 @@
 #include <warpmat/machine/texture.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::Operation;
 using code::TextureAccess;
@@ -151,4 +151,4 @@ void WarpState::access_surface(const Operation& operation, const TextureAccess& 
   }
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

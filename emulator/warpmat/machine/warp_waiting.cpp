@@ -9,7 +9,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using catalogue::Semantics;
 using code::Operation;
@@ -245,4 +245,4 @@ LaneMask WarpState::waiting_at(int barrier) const {
   return mask;
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -13,7 +13,7 @@
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/machine/warpgroup.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using catalogue::Semantics;
 using code::Operation;
@@ -228,4 +228,4 @@ void WarpState::perform_product(const Operation& operation, const PendingProduct
   }
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

@@ -8,7 +8,7 @@
 
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 using code::Operation;
 
@@ -82,4 +82,4 @@ void WarpState::store_matrix(const Operation& operation, const code::Matrix& mat
   }
 }
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

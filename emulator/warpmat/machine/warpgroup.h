@@ -10,7 +10,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::machine {
+namespace warpmat::inline v0_1::machine {
 
 /// A wgmma.mma_async that one warp has issued and not waited for. The wait produces its part of the results, 16 of 64 rows.
 struct PendingProduct {
@@ -52,4 +52,4 @@ struct WarpgroupIssues {
   std::uint32_t waits_at = 0;                          ///< the statement at which they wait
 };
 
-}  // namespace warpmat::machine
+}  // namespace warpmat::inline v0_1::machine

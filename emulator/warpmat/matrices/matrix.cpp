@@ -8,7 +8,7 @@
 
 #include <warpmat/formats.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 using numbers::Matrix;
 
@@ -137,4 +137,4 @@ std::string describe(const Fragment& fragment, const std::vector<Mismatch>& mism
   return text;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

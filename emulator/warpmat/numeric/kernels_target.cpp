@@ -1,6 +1,6 @@
 #include <warpmat/numeric/kernels_target.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 hwy::ChosenTarget& kernels_target() {
   static constinit hwy::ChosenTarget target;
@@ -8,4 +8,4 @@ hwy::ChosenTarget& kernels_target() {
   return target;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -2,13 +2,13 @@
 
 #include <hwy/targets.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// The instruction set of all kernel dispatch (execute/fast/instruction_sets.h); initially the best one that this CPU supports. Highway's
 /// own choice is not used: all users of Highway in the process share it.
 hwy::ChosenTarget& kernels_target();
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1
 
 /// The kernel `function`, which HWY_EXPORT names, for the selected instruction set.
 #if (HWY_TARGETS & (HWY_TARGETS - 1)) == 0  // one instruction set: Highway makes no table

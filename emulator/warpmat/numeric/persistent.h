@@ -3,7 +3,7 @@
 #include <atomic>
 #include <memory>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// A value of static storage that the first call makes and that lasts until the process ends.
 ///
@@ -28,4 +28,4 @@ class Persistent {
   std::atomic<const T*> value_{nullptr};
 };
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -7,7 +7,7 @@
 #include <xmmintrin.h>
 #endif
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// The control word of this thread's CPU: rounding and treatment of subnormal numbers. No mode traps exceptions. `Status` are the sticky
 /// exception flags where they are a word of their own.
@@ -146,4 +146,4 @@ class OuterRoundingMode : public RoundingMode {
   explicit OuterRoundingMode(Mode mode) : RoundingMode(mode) { raise_all(); }
 };
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

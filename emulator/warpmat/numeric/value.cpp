@@ -7,7 +7,7 @@
 #include <warpmat/numeric/bit_length.h>
 #include <warpmat/numeric/exact.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 std::uint64_t low_mask(int bits) {
@@ -171,4 +171,4 @@ std::uint64_t from_double(Format format, double value) {
   return encode(format, decode(Format::f64, std::bit_cast<std::uint64_t>(value)));
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -11,7 +11,7 @@
 #include <warpmat/machine/ticks.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace profiling {
 
 using machine::EventKinds;
@@ -278,4 +278,4 @@ void add(Profile& sum, const Profile& more) {
   sum.statements = std::move(all);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

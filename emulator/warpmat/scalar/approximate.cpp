@@ -18,7 +18,7 @@
 
 #ifndef WARPMAT_SCALAR_EX2_TABLE
 #define WARPMAT_SCALAR_EX2_TABLE
-namespace warpmat::scalar {
+namespace warpmat::inline v0_1::scalar {
 
 /// The rows of ex2 in 32-bit words, and constants of its kernel. They are in memory because the compiler would otherwise build each
 /// constant in a register, with an instruction that competes with the look-ups.
@@ -76,11 +76,11 @@ const std::uint16_t* all_results() {
       .data();
 }
 
-}  // namespace warpmat::scalar
+}  // namespace warpmat::inline v0_1::scalar
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::scalar::HWY_NAMESPACE {
+namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -534,11 +534,11 @@ std::span<const Kernel> approximate_kernels_here() {
 }
 
 }  // namespace
-}  // namespace warpmat::scalar::HWY_NAMESPACE
+}  // namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::scalar {
+namespace warpmat::inline v0_1::scalar {
 
 Ex2Table::Ex2Table() {
   for (std::size_t i = 0; i < 64; ++i) {
@@ -564,5 +564,5 @@ std::span<const Kernel> approximate_kernels() {
   return WARPMAT_KERNEL(approximate_kernels_here)();
 }
 
-}  // namespace warpmat::scalar
+}  // namespace warpmat::inline v0_1::scalar
 #endif

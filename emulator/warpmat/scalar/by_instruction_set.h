@@ -6,7 +6,7 @@
 
 #include <warpmat/numeric/kernels_target.h>
 
-namespace warpmat::scalar {
+namespace warpmat::inline v0_1::scalar {
 
 /// One value of static storage per instruction set of kernels_target(), made on first use and never destroyed. Making it takes no lock,
 /// because a fork could leave a lock held in the child forever. If several threads make one at once, the first to finish supplies the
@@ -45,4 +45,4 @@ class ByInstructionSet {
   std::atomic<const Node*> first_{nullptr};
 };
 
-}  // namespace warpmat::scalar
+}  // namespace warpmat::inline v0_1::scalar

@@ -12,7 +12,7 @@
 #include <warpmat/scalar/lanes-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::scalar::HWY_NAMESPACE {
+namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -165,11 +165,11 @@ std::span<const Kernel> comparison_kernels_here() {
 }
 
 }  // namespace
-}  // namespace warpmat::scalar::HWY_NAMESPACE
+}  // namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::scalar {
+namespace warpmat::inline v0_1::scalar {
 
 HWY_EXPORT(comparison_kernels_here);
 
@@ -177,5 +177,5 @@ std::span<const Kernel> comparison_kernels() {
   return WARPMAT_KERNEL(comparison_kernels_here)();
 }
 
-}  // namespace warpmat::scalar
+}  // namespace warpmat::inline v0_1::scalar
 #endif

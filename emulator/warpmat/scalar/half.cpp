@@ -10,7 +10,7 @@
 #include <warpmat/scalar/lanes-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::scalar::HWY_NAMESPACE {
+namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE {
 namespace {
 
 using std::uint16_t, std::uint32_t;
@@ -186,11 +186,11 @@ std::span<const Kernel> half_kernels_here() {
 }
 
 }  // namespace
-}  // namespace warpmat::scalar::HWY_NAMESPACE
+}  // namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::scalar {
+namespace warpmat::inline v0_1::scalar {
 
 HWY_EXPORT(half_kernels_here);
 
@@ -198,5 +198,5 @@ std::span<const Kernel> half_kernels() {
   return WARPMAT_KERNEL(half_kernels_here)();
 }
 
-}  // namespace warpmat::scalar
+}  // namespace warpmat::inline v0_1::scalar
 #endif

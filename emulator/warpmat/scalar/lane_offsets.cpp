@@ -15,7 +15,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::scalar::HWY_NAMESPACE {
+namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -167,11 +167,11 @@ LanePattern store_lanes_words(const LaneAddresses& a, std::uint8_t* memory, cons
 }
 
 }  // namespace
-}  // namespace warpmat::scalar::HWY_NAMESPACE
+}  // namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::scalar {
+namespace warpmat::inline v0_1::scalar {
 
 HWY_EXPORT(lane_offsets);
 HWY_EXPORT(load_lanes_words);
@@ -189,5 +189,5 @@ LanePattern store_lane_words(const LaneAddresses& addresses, std::uint8_t* memor
   return WARPMAT_KERNEL(store_lanes_words)(addresses, memory, row);
 }
 
-}  // namespace warpmat::scalar
+}  // namespace warpmat::inline v0_1::scalar
 #endif

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace warpmat::scalar {
+namespace warpmat::inline v0_1::scalar {
 
 /// The addresses of an access by the lanes of a warp to one region of memory.
 struct LaneAddresses {
@@ -29,4 +29,4 @@ LanePattern load_lane_words(const LaneAddresses& addresses, const std::uint8_t* 
 /// Stores them, in the order of the lanes.
 LanePattern store_lane_words(const LaneAddresses& addresses, std::uint8_t* memory, const std::uint32_t* row);
 
-}  // namespace warpmat::scalar
+}  // namespace warpmat::inline v0_1::scalar

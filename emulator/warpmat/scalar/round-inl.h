@@ -11,7 +11,7 @@
 #include <warpmat/scalar/lanes-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::scalar::HWY_NAMESPACE {
+namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE {
 
 HWY_INLINE RoundingMode::Mode mode_of(Rounding rounding) {
   switch (rounding) {
@@ -35,7 +35,7 @@ HWY_INLINE void in_mode(Rounding rounding, Lanes lanes) {
   lanes();
 }
 
-}  // namespace warpmat::scalar::HWY_NAMESPACE
+}  // namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

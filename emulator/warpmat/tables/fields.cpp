@@ -6,7 +6,7 @@
 #include <warpmat/tables/opcode.h>
 #include <warpmat/text.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using F = FormFields;
@@ -163,4 +163,4 @@ std::string explain_fields(const FormFields& wanted, const Target& target) {
   return format_text("{}, nor where one field is another", beginning);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

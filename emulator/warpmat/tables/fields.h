@@ -7,7 +7,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// An opcode taken apart: what the decoder of a simulator has. Each field is as PTX spells it, without the dot; empty if the opcode has
 /// none.
@@ -47,4 +47,4 @@ std::vector<const Form*> find_forms(const FormFields& wanted, const Target& targ
 /// sentence.
 std::string explain_fields(const FormFields& wanted, const Target& target);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -14,7 +14,7 @@
 #include <warpmat/tables/wmma_forms.h>
 #include <warpmat/text.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 std::vector<Form> expand_all() {
@@ -247,4 +247,4 @@ bool is_matrix_mnemonic(std::string_view mnemonic) {
   return std::ranges::find(all, mnemonic) != std::end(all);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

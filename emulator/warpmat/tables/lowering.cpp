@@ -8,7 +8,7 @@
 #include <warpmat/numeric/persistent.h>
 #include <warpmat/text.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using enum Hardware;
@@ -276,4 +276,4 @@ std::string machine_name(const Form& form, const Lowering& lowering) {
   return text;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -7,7 +7,7 @@
 #include <warpmat/layout/fragments.h>
 #include <warpmat/text.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 // ---- The table ----------------------------------------------------------------------------------------------------------------------
@@ -471,4 +471,4 @@ void add_mma_forms(std::vector<Form>& out) {
   for (const ScaledRow& r : scaled_rows) expand_scaled(r, out);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

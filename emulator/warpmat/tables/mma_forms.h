@@ -4,9 +4,9 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// Appends the forms of ldmatrix, stmatrix, movmatrix and mma: a part of the table of forms (form.cpp).
 void add_mma_forms(std::vector<Form>& out);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -9,7 +9,7 @@
 #include <warpmat/formats.h>
 #include <warpmat/text.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr std::array<std::string_view, 12> scalar_types{"b8",  "b16", "b32", "b64",   "u16",    "u32",
@@ -236,4 +236,4 @@ std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode
   return format_text("no such form of {}; the nearest is {}: the same{}", wanted.mnemonic, nearest->opcode, change);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

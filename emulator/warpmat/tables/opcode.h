@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // An opcode is a mnemonic and its qualifiers: mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32. ptxas 13.0 accepts the qualifiers in any
 // order, as long as types keep their order among themselves, and so do .row and .col. All 5,040 orders of ldmatrix, stmatrix and mma, and
@@ -49,4 +49,4 @@ struct KnownOpcode {
 /// the mnemonic of `opcode`, or its first part.
 std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode> known);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -7,7 +7,7 @@
 #include <warpmat/tables/opcode.h>
 #include <warpmat/text.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// A format as SASS spells it: "E4M3".
@@ -202,4 +202,4 @@ std::string explain_unknown_sass(std::string_view name, const Target& target) {
   return format_text("{}; names that are known begin with {}", beginning, alternatives(families));
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -7,7 +7,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// SASS's spelling of the one machine instruction that `form` becomes under `lowering`, types and modifiers included:
 /// "HMMA.16816.F32.BF16", "LDSM.16.MT88.4". Nothing if there are several.
@@ -41,4 +41,4 @@ std::optional<SassStep> find_sass_step(std::string_view name, std::string_view l
 /// Why find_sass has no form for `name` on `target`, and the nearest name: one sentence.
 std::string explain_unknown_sass(std::string_view name, const Target& target);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

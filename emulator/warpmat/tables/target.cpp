@@ -7,7 +7,7 @@
 
 #include <warpmat/text.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using enum Target::Features;
@@ -82,4 +82,4 @@ std::string_view name(Evidence evidence) {
   return "";
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -6,7 +6,7 @@
 
 #include <warpmat/text.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using enum Format;
@@ -291,4 +291,4 @@ std::span<const Lowering> tensor_lowerings() {
   return lowerings_of_kinds;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using enum DataType::Class;
@@ -73,4 +73,4 @@ Accepts accepted_by(const Form& form, const Operand& operand) {
   }
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -9,7 +9,7 @@
 #include <warpmat/tables/opcode.h>
 #include <warpmat/text.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using enum Format;
@@ -159,4 +159,4 @@ const Lowering& lowering_of(const WgmmaForm& form) {
   }
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

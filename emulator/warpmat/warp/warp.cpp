@@ -4,7 +4,7 @@
 
 #include <warpmat/text.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 namespace {
 
@@ -48,4 +48,4 @@ std::span<const std::uint8_t> SharedMemory::at(int lane, std::uint64_t address, 
   return bytes_.subspan(static_cast<std::size_t>(position), size);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

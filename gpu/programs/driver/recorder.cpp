@@ -17,7 +17,7 @@
 #include "gpu/cuda/captured_output.h"
 #include "gpu/programs/driver/calls.h"
 
-namespace warpmat::programs {
+namespace warpmat::inline v0_1::programs {
 namespace {
 
 std::string variable(const char* name) {
@@ -328,4 +328,4 @@ __attribute__((destructor)) void finish_recorder() {
 
 }  // namespace
 
-}  // namespace warpmat::programs
+}  // namespace warpmat::inline v0_1::programs

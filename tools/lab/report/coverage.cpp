@@ -15,7 +15,7 @@
 #include "gpu/rules/reach.h"
 #include "gpu/runners/statement_arguments.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// The registers of a one-statement program's operands in a warp.
@@ -187,4 +187,4 @@ std::string region_name(Event event, std::size_t number) {
   return fmt::format("{} {}", name(event), number);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

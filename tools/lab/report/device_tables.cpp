@@ -11,7 +11,7 @@
 #include <warpmat/warp.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// The number of `row` in `rows`, to which it is added if it is new.
@@ -176,4 +176,4 @@ std::string device_tables() {
   return tables.text();
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 using Json = nlohmann::ordered_json;
 
@@ -59,4 +59,4 @@ FuzzFile merged(const std::vector<const FuzzFile*>& parts) {
   return all;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

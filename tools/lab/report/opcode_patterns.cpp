@@ -7,7 +7,7 @@
 #include <iterator>
 #include <optional>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// The pattern for exactly the opcodes of both, if one lacks a qualifier that the other has.
@@ -99,4 +99,4 @@ std::vector<OpcodePattern> opcode_patterns(const std::vector<std::string>& opcod
   return texts;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -14,7 +14,7 @@
 #include "tools/lab/report/opcode_patterns.h"
 #include "tools/report/table.h"
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 using enum Replayed::Outcome;
@@ -162,4 +162,4 @@ std::string upgrade_report(const Recording& recording, const std::vector<Replaye
          not_recorded_text(rows);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -12,7 +12,7 @@
 #include <warpmat/formats.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::HWY_NAMESPACE {
+namespace warpmat::inline v0_1::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET == HWY_SCALAR
@@ -63,11 +63,11 @@ void narrow(const std::uint32_t* low, const std::uint32_t* high, std::uint32_t* 
 #endif  // HWY_TARGET == HWY_SCALAR
 
 }  // namespace
-}  // namespace warpmat::HWY_NAMESPACE
+}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 HWY_EXPORT(widen);
 HWY_EXPORT(narrow);
@@ -84,5 +84,5 @@ void fast_narrow(std::span<const Register> wide, RegisterList d) {
   for (std::size_t i = 0; i < d.size(); ++i) WARPMAT_KERNEL(narrow)(wide[2 * i].data(), wide[2 * i + 1].data(), d[i]);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1
 #endif

@@ -7,7 +7,7 @@
 // The bounds on which the floating-point kernels rest, and their dependencies. docs/fast-path.md derives them. Exponents are those of
 // dot.h: a subnormal has its format's smallest exponent, a product the sum of its factors' exponents.
 
-namespace warpmat::bounds {
+namespace warpmat::inline v0_1::bounds {
 
 // ---- No exponent ------------------------------------------------------------------------------------------------------------------------
 
@@ -131,4 +131,4 @@ static_assert(2 * min_f32_exponent - max_fraction_bits > min_unit);
 inline constexpr int min_split_unit = 2 * min_f32_exponent;
 static_assert(min_split_unit + 31 < min_f32_exponent - f32_fraction_bits);
 
-}  // namespace warpmat::bounds
+}  // namespace warpmat::inline v0_1::bounds

@@ -14,7 +14,7 @@
 #include <warpmat/execute/fast/float_operands-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::HWY_NAMESPACE {
+namespace warpmat::inline v0_1::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET != HWY_SCALAR
@@ -180,7 +180,7 @@ class CommonCaseFloatDot {
 #endif  // HWY_TARGET != HWY_SCALAR
 
 }  // namespace
-}  // namespace warpmat::HWY_NAMESPACE
+}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -1,6 +1,6 @@
 #include <warpmat/execute/fast/float_dot.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 std::size_t fast_float_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
   switch (plan.container_bits) {
@@ -13,4 +13,4 @@ std::size_t fast_float_dot(const FloatPlan& plan, const Form& form, const Warps&
   return 0;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

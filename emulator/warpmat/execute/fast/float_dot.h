@@ -4,7 +4,7 @@
 
 #include <warpmat/execute/fast/fast.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // The kernels of fast_float_dot, by the format of A and B. Each has a source file of its own because they take longest to compile.
 
@@ -18,4 +18,4 @@ std::size_t fast_sparse_tf32_dot(const FloatPlan& plan, const Form& form, const 
 std::size_t fast_fp8_dot(const FloatPlan& plan, const Form& form, const Warps& warps);
 std::size_t fast_sparse_fp8_dot(const FloatPlan& plan, const Form& form, const Warps& warps);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -12,7 +12,7 @@
 #include <warpmat/execute/fast/vectors-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::HWY_NAMESPACE {
+namespace warpmat::inline v0_1::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET == HWY_SCALAR
@@ -211,11 +211,11 @@ std::size_t integer_dot(const IntegerPlan& plan, const Form&, const Warps& warps
 #endif  // HWY_TARGET == HWY_SCALAR
 
 }  // namespace
-}  // namespace warpmat::HWY_NAMESPACE
+}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 HWY_EXPORT(integer_dot);
 
@@ -223,5 +223,5 @@ std::size_t fast_integer_dot(const IntegerPlan& plan, const Form& form, const Wa
   return WARPMAT_KERNEL(integer_dot)(plan, form, warps);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1
 #endif

@@ -6,7 +6,7 @@
 
 #include <warpmat/instruction.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// One operand's registers of one warp in the caller's storage, described as in BatchRegisters, and `staged`, where kernels read and write
 /// them: 32 consecutive lanes for each register.
@@ -35,4 +35,4 @@ void fast_scatter(const LaneRegisters& operand);
 void plain_gather(std::span<const LaneRegisters> operands);
 void plain_scatter(const LaneRegisters& operand);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -17,7 +17,7 @@
 #include <warpmat/execute/fast/matrix_rows-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::HWY_NAMESPACE {
+namespace warpmat::inline v0_1::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET == HWY_SCALAR
@@ -198,11 +198,11 @@ std::size_t move(const MovePlan& plan, const Form&, const Warps& warps) {
 #endif  // HWY_TARGET == HWY_SCALAR
 
 }  // namespace
-}  // namespace warpmat::HWY_NAMESPACE
+}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 HWY_EXPORT(move);
 
@@ -210,5 +210,5 @@ std::size_t fast_move(const MovePlan& plan, const Form& form, const Warps& warps
   return WARPMAT_KERNEL(move)(plan, form, warps);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1
 #endif

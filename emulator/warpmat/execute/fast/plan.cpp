@@ -8,7 +8,7 @@
 #include <warpmat/layout.h>
 #include <warpmat/numeric/persistent.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 Elements elements(const Operand& operand, bool become_f16) {
@@ -309,4 +309,4 @@ const FastPath* find_fast_path(const Form& form, const Lowering& lowering) {
   return found->path ? &*found->path : nullptr;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -10,7 +10,7 @@
 #include <warpmat/execute/fast/float_dot-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::HWY_NAMESPACE {
+namespace warpmat::inline v0_1::HWY_NAMESPACE {
 namespace {
 
 std::size_t tf32_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
@@ -22,11 +22,11 @@ std::size_t sparse_tf32_dot(const FloatPlan& plan, const Form& form, const Warps
 }
 
 }  // namespace
-}  // namespace warpmat::HWY_NAMESPACE
+}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 HWY_EXPORT(tf32_dot);
 HWY_EXPORT(sparse_tf32_dot);
@@ -39,5 +39,5 @@ std::size_t fast_sparse_tf32_dot(const FloatPlan& plan, const Form& form, const 
   return WARPMAT_KERNEL(sparse_tf32_dot)(plan, form, warps);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1
 #endif

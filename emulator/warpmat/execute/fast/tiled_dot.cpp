@@ -12,7 +12,7 @@
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/tables/capacity.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// Whether `mma` multiplies a tile of `wmma`: the same types, qualifiers and K, and 16 or 8 rows as the product's wider side. C and D of a
@@ -233,4 +233,4 @@ std::size_t fast_tiled_dot(const TilePlan& plan, const Form&, const Warps& warps
   return TiledDot(plan, warps).run();
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 std::uint64_t low_bits(int bits) {
@@ -41,4 +41,4 @@ void write_element(const Fragment& fragment, RegisterList registers, const Eleme
   for (int copy = 0; copy < fragment.copies(); ++copy) write_at(fragment, registers, fragment.place(element, copy), bits);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -5,7 +5,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// The value of one register, which must be the same in all lanes.
@@ -49,4 +49,4 @@ MatrixStorage storage_of(const Form& form, const Arguments& arguments) {
   return storage;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

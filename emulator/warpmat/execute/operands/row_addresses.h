@@ -6,7 +6,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// ldmatrix, stmatrix: lanes whose row addresses the hardware looks at, from lane 0 on.
 int addressing_lanes(const Form& form, const Lowering& lowering);
@@ -20,4 +20,4 @@ std::uint64_t aligned_row_address(const Arguments& arguments, int lane);
 /// leaves undefined, or are not multiples of Form::memory_alignment.
 MatrixStorage storage_of(const Form& form, const Arguments& arguments);
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -12,7 +12,7 @@
 #include <warpmat/execute/reference/scale_factors.h>
 #include <warpmat/execute/reference/small_value.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 // Floating-point products: one function for each Semantics, over a ReferenceArithmetic. Each reads all sources in `arguments`, then writes
 // results. None is inlined into another: each has some 32 KB of decoded elements on the stack (warpmat_instruction_info.stack_bytes).
@@ -218,4 +218,4 @@ template <typename Arithmetic>
   });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

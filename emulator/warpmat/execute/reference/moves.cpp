@@ -7,7 +7,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/tables/capacity.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 namespace {
 
@@ -103,4 +103,4 @@ void execute_movmatrix(const Form& form, const Arguments& arguments) {
   moved.write(arguments.destination);
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

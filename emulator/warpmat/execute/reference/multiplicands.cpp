@@ -5,7 +5,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 /// Traps for the byte of `word` that holds bit number `wrong`.
@@ -33,4 +33,4 @@ void check_padding(const Operand& operand, ConstRegisterList registers) {
     }
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -4,7 +4,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 int selected_scales(const Form& form, const Arguments& arguments, OperandName ids_name) {
   const auto registers = arguments.source(ids_name);
@@ -37,4 +37,4 @@ Scales read_scales(const Form& form, const Arguments& arguments, OperandName sca
   return scales;
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -8,7 +8,7 @@
 #include <warpmat/tables/capacity.h>
 #include <warpmat/text.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 std::span<std::uint8_t> accessed(const Arguments& arguments, int lane, std::uint64_t address, std::size_t size, const char* what) {
@@ -69,4 +69,4 @@ void execute_wmma_store(const Form& form, const Arguments& arguments) {
   });
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

@@ -7,7 +7,7 @@
 #include <warpmat/ptx/catalogue/rows.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::catalogue {
+namespace warpmat::inline v0_1::catalogue {
 namespace {
 
 constexpr Requirement sm_80{.baseline = 80, .ptx = {7, 0}};
@@ -201,4 +201,4 @@ void add_async_rows(std::vector<Row>& rows) {
   add_tensor_map_rows(rows);
 }
 
-}  // namespace warpmat::catalogue
+}  // namespace warpmat::inline v0_1::catalogue

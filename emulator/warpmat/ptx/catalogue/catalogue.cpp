@@ -12,7 +12,7 @@
 #include <warpmat/scalar/by_instruction_set.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat::catalogue {
+namespace warpmat::inline v0_1::catalogue {
 namespace {
 
 /// The length of the qualifier that begins at `text[0]`, a dot. The next dot ends it.
@@ -264,4 +264,4 @@ std::string explain_unknown_row(std::string_view opcode) {
   return fmt::format("'{}' is not a form that warpmat executes; the nearest is {}", opcode, spelling_like(*nearest, qualifiers));
 }
 
-}  // namespace warpmat::catalogue
+}  // namespace warpmat::inline v0_1::catalogue

@@ -10,7 +10,7 @@
 #include <warpmat/ptx/catalogue/row.h>
 #include <warpmat/ptx/catalogue/value_type.h>
 
-namespace warpmat::catalogue {
+namespace warpmat::inline v0_1::catalogue {
 
 /// One operand of a row, parsed from Row::operands.
 struct OperandPattern {
@@ -64,4 +64,4 @@ std::string_view why_absent(std::string_view opcode);
 /// Why find_row finds nothing, as one sentence. Precondition: it finds nothing.
 std::string explain_unknown_row(std::string_view opcode);
 
-}  // namespace warpmat::catalogue
+}  // namespace warpmat::inline v0_1::catalogue

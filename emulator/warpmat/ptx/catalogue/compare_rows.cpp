@@ -5,7 +5,7 @@
 #include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/ptx/catalogue/rows.h>
 
-namespace warpmat::catalogue {
+namespace warpmat::inline v0_1::catalogue {
 namespace {
 
 constexpr Requirement sm53_to_integer = since(53, {6, 5});
@@ -76,4 +76,4 @@ void add_compare_rows(std::vector<Row>& rows) {
   add_kernel_rows(rows, table);
 }
 
-}  // namespace warpmat::catalogue
+}  // namespace warpmat::inline v0_1::catalogue

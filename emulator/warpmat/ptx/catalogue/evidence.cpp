@@ -6,7 +6,7 @@
 
 #include <warpmat/ptx/catalogue/video_selectors.h>
 
-namespace warpmat::catalogue {
+namespace warpmat::inline v0_1::catalogue {
 namespace {
 
 /// Results compared by the sweep on an H200 for each result of each spelling: five classes of operands (docs/numerics.md).
@@ -120,4 +120,4 @@ RowEvidence evidence_of(const Pattern& pattern, Hardware hardware) {
   return {Label::measured, "H200: every spelling, five classes of operands", {}, swept * results};
 }
 
-}  // namespace warpmat::catalogue
+}  // namespace warpmat::inline v0_1::catalogue

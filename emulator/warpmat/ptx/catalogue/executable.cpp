@@ -11,7 +11,7 @@
 #include <warpmat/ptx/catalogue/video_selectors.h>
 #include <warpmat/scalar/small_float.h>
 
-namespace warpmat::catalogue {
+namespace warpmat::inline v0_1::catalogue {
 namespace {
 
 using scalar::Combine;
@@ -151,4 +151,4 @@ Executable executable(const Match& match) {
   return found;
 }
 
-}  // namespace warpmat::catalogue
+}  // namespace warpmat::inline v0_1::catalogue

@@ -6,7 +6,7 @@
 
 #include <warpmat/ptx/catalogue/row.h>
 
-namespace warpmat::catalogue {
+namespace warpmat::inline v0_1::catalogue {
 
 /// sm_`baseline` and every later target.
 constexpr Requirement since(int baseline, PtxVersion ptx) {
@@ -28,4 +28,4 @@ inline void add_kernel_rows(std::vector<Row>& rows, std::span<const KernelRow> t
   for (const KernelRow& row : table) rows.push_back({row.opcode, row.operands, nullptr, Semantics::compute, row.requirement, row.kernel});
 }
 
-}  // namespace warpmat::catalogue
+}  // namespace warpmat::inline v0_1::catalogue

@@ -5,7 +5,7 @@
 #include <warpmat/ptx/catalogue/rows.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::catalogue {
+namespace warpmat::inline v0_1::catalogue {
 namespace {
 
 // Qualifiers that many instructions share. Those that only advise caches are taken and ignored. Which of them go together, and what they
@@ -228,4 +228,4 @@ void add_machine_rows(std::vector<Row>& rows) {
   add_launch_control_rows(rows);
 }
 
-}  // namespace warpmat::catalogue
+}  // namespace warpmat::inline v0_1::catalogue

@@ -9,7 +9,7 @@
 
 #include <warpmat/ptx/catalogue/kernel_row.h>
 
-namespace warpmat::catalogue {
+namespace warpmat::inline v0_1::catalogue {
 namespace {
 
 /// What the qualifiers of a statement ask for beyond its row. It applies where each word of `qualifiers` holds: "a|b" where one of them is
@@ -187,4 +187,4 @@ std::optional<std::string> refusal(const Match& match, const Target& target, Ptx
   return std::nullopt;
 }
 
-}  // namespace warpmat::catalogue
+}  // namespace warpmat::inline v0_1::catalogue

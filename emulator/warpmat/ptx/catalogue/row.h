@@ -6,7 +6,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::catalogue {
+namespace warpmat::inline v0_1::catalogue {
 
 // The catalogue has one row per instruction; adding a scalar instruction is adding a row. One function makes the rows of one subject: `void
 // add_..._rows(std::vector<Row>& rows)`, declared in rows.h.
@@ -107,4 +107,4 @@ struct Row {
   std::string kernel = {};  ///< see Kernel above; empty where there is a function, or the machine executes the row
 };
 
-}  // namespace warpmat::catalogue
+}  // namespace warpmat::inline v0_1::catalogue

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace warpmat::catalogue {
+namespace warpmat::inline v0_1::catalogue {
 namespace {
 
 using enum ValueType::Class;
@@ -64,4 +64,4 @@ const ValueType* find_value_type(std::string_view name) {
   return found == types.end() ? nullptr : &*found;
 }
 
-}  // namespace warpmat::catalogue
+}  // namespace warpmat::inline v0_1::catalogue

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace warpmat::catalogue {
+namespace warpmat::inline v0_1::catalogue {
 
 /// A type that PTX's opcodes and declarations name (PTX ISA 9.1 sections 5.2 and 5.3), packed and alternate formats included.
 struct ValueType {
@@ -26,4 +26,4 @@ bool takes(const ValueType& type, const ValueType& declared);
 /// The type `name`, without the dot, or nullptr.
 const ValueType* find_value_type(std::string_view name);
 
-}  // namespace warpmat::catalogue
+}  // namespace warpmat::inline v0_1::catalogue

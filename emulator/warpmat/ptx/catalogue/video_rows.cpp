@@ -5,7 +5,7 @@
 #include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/ptx/catalogue/rows.h>
 
-namespace warpmat::catalogue {
+namespace warpmat::inline v0_1::catalogue {
 namespace {
 
 constexpr Requirement sm30 = since(30, {3, 0});
@@ -40,4 +40,4 @@ void add_video_rows(std::vector<Row>& rows) {
   add_kernel_rows(rows, table);
 }
 
-}  // namespace warpmat::catalogue
+}  // namespace warpmat::inline v0_1::catalogue

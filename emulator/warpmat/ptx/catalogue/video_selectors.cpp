@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace warpmat::catalogue {
+namespace warpmat::inline v0_1::catalogue {
 namespace {
 
 using scalar::Video;
@@ -112,4 +112,4 @@ bool negate_operand(Video& video, const Match& match, int operand) {
   return !(video.negate_product && video.negate_c);
 }
 
-}  // namespace warpmat::catalogue
+}  // namespace warpmat::inline v0_1::catalogue

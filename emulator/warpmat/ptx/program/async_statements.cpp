@@ -10,7 +10,7 @@
 #include <warpmat/ptx/program/function_resolver.h>
 #include <warpmat/ptx/text/number.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
 using catalogue::Semantics;
@@ -347,4 +347,4 @@ void FunctionResolver::tensor_map(const Match& match) {
   add(std::move(operation));
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -6,7 +6,7 @@
 
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 /// The qualifiers of atom, red and reducing copies (PTX ISA 9.1 section 9.7.13.5) with their operations.
 inline constexpr std::array<std::pair<std::string_view, AtomicOperation>, 10> atomic_names{{{".add", AtomicOperation::add},
@@ -20,4 +20,4 @@ inline constexpr std::array<std::pair<std::string_view, AtomicOperation>, 10> at
                                                                                             {".exch", AtomicOperation::exchange},
                                                                                             {".cas", AtomicOperation::compare_and_swap}}};
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

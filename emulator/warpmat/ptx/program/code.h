@@ -19,7 +19,7 @@
 #include <warpmat/tables/tcgen05.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 // A kernel in the machine's form: a flat array of operations, decoded once. resolve.h makes it from an entry of a module.
 
@@ -427,4 +427,4 @@ struct Program {
   int line(const Operation& operation) const { return statements[operation.statement]->location.line; }
 };
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -15,7 +15,7 @@
 #include <warpmat/ptx/program/sum_copies.h>
 #include <warpmat/ptx/program/value_uses.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
 using catalogue::Semantics;
@@ -549,4 +549,4 @@ void contract(DraftFunction& function, ProgramDraft& draft, const std::vector<Su
   Contraction(function, draft, code, std::move(copies)).run();
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

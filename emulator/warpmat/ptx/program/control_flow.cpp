@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Semantics;
 
@@ -193,4 +193,4 @@ bool leaves_loop(const DraftFunction& function, int from, int to) {
   return false;
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -4,7 +4,7 @@
 
 #include <warpmat/ptx/program/draft.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 /// A basic block: operations from `first` to `last`, which is excluded.
 struct Block {
@@ -64,4 +64,4 @@ void for_each_read(const DraftOperation& operation, Visit visit) {
   for (const Value value : operation.results) visit(value);
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -5,7 +5,7 @@
 
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
@@ -344,4 +344,4 @@ void FunctionResolver::call_function(const syntax::Operand* returns, const synta
   add(std::move(operation));
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 bool is_move(const DraftOperation& operation) {
   return operation.opcode.starts_with("mov.") && operation.results.size() == 1 && operation.sources.size() == 1 &&
@@ -111,4 +111,4 @@ std::vector<int> Definitions::find_all(int place, Value value) const {
   return found;
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -6,7 +6,7 @@
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/draft.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 /// A move of one register of 16 bits or more, without a guard.
 bool is_move(const DraftOperation& operation);
@@ -37,4 +37,4 @@ class Definitions {
   std::vector<std::unordered_map<Value, int>> last_;  ///< by block: the last operation that writes each value
 };
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -8,7 +8,7 @@
 
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 // A program during resolution: operations on registers without places.
 
@@ -90,4 +90,4 @@ class Constants {
   std::map<Constant, Value> index_;
 };
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -6,7 +6,7 @@
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/frame.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Semantics;
 
@@ -188,4 +188,4 @@ Program make_program(std::shared_ptr<const syntax::Module> module, const Target&
   return std::move(draft.program);
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

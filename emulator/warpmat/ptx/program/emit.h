@@ -7,7 +7,7 @@
 #include <warpmat/diagnostic.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 /// Makes drafts of a module's functions. Appends errors to the list, or throws StatementError.
 using Resolve = std::function<void(ProgramDraft&, std::vector<Diagnostic>&)>;
@@ -16,4 +16,4 @@ using Resolve = std::function<void(ProgramDraft&, std::vector<Diagnostic>&)>;
 /// functions. Throws SyntaxError listing all errors.
 Program make_program(std::shared_ptr<const syntax::Module> module, const Target& target, const Resolve& resolve);
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -14,7 +14,7 @@
 #include <warpmat/ptx/program/folding_rules.h>
 #include <warpmat/ptx/program/rewrite.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
 using catalogue::Semantics;
@@ -556,4 +556,4 @@ void order_constants(DraftFunction& function, ProgramDraft& draft) {
   Ordering(draft).run(function);
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -5,7 +5,7 @@
 #include <warpmat/diagnostic.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 /// Does to instructions with constant operands what ptxas does (folding_rules.h): results that it knows become constants, others become
 /// simpler. Constants go through moves, arithmetic, conversions and predicates, along branches and, where all paths agree, behind them,
@@ -19,4 +19,4 @@ void fold(ProgramDraft& draft, const std::vector<ResultInCode>* code = nullptr);
 /// Puts the constants of f64 instructions into the operand where ptxas has them: of two NaNs the second counts. Behind contraction.
 void order_constants(DraftFunction& function, ProgramDraft& draft);
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

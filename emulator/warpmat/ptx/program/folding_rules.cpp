@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
 using catalogue::ValueType;
@@ -334,4 +334,4 @@ std::optional<ConstantDivisor> constant_divisor(const Match& match, std::uint32_
   return by;
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 namespace {
 
 constexpr std::size_t classes = 4;
@@ -90,4 +90,4 @@ Frame place_registers(const DraftFunction& function, const std::vector<Block>& b
   return frame;
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -5,7 +5,7 @@
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/draft.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 /// The places of a function's registers in its frame. Registers that are never live at once share a place, to keep a warp's registers in
 /// the caches: compilers write each result to a new register. A register that is read without a write is zero.
@@ -17,4 +17,4 @@ struct Frame {
 /// The named registers of a list never share places, because the list's owner accesses them.
 Frame place_registers(const DraftFunction& function, const std::vector<Block>& blocks, const Liveness& liveness);
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -9,7 +9,7 @@
 #include <warpmat/ptx/catalogue/restrictions.h>
 #include <warpmat/ptx/text/number.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
 using catalogue::Semantics;
@@ -378,4 +378,4 @@ void FunctionResolver::fail(const syntax::Operand& operand, const std::string& m
   throw StatementError{operand.location, message};
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -16,7 +16,7 @@
 #include <warpmat/ptx/program/names.h>
 #include <warpmat/ptx/text/token_reader.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 /// Data shared by the functions of one program during resolution.
 struct ProgramDraft {
@@ -226,4 +226,4 @@ class FunctionResolver {
   int end_label_ = 0;  ///< before the only return of a .func
 };
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -8,7 +8,7 @@
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/rewrite.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Semantics;
 
@@ -132,4 +132,4 @@ void hoist_sums(DraftFunction& function) {
   Hoisting(function).run();
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -8,7 +8,7 @@
 #include <warpmat/ptx/program/definitions.h>
 #include <warpmat/ptx/program/rewrite.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 namespace {
 
@@ -143,4 +143,4 @@ void remove_inverses(DraftFunction& function, ProgramDraft& draft) {
   if (std::ranges::any_of(function.operations, may_undo, &DraftOperation::opcode)) Inverses(function, draft).run();
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

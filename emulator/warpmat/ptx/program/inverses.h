@@ -2,7 +2,7 @@
 
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 /// Removes functions that undo each other, as ptxas does, also behind moves and in another block, the inner one without a guard:
 ///   neg of neg                               a move. Of f32, f64, f16, f16x2 and bf16; of .bf16x2 and with .ftz both remain
@@ -15,4 +15,4 @@ namespace warpmat::code {
 /// Source: machine code of ptxas 13.0.
 void remove_inverses(DraftFunction& function, ProgramDraft& draft);
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -2,7 +2,7 @@
 
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Semantics;
 using catalogue::ValueType;
@@ -75,4 +75,4 @@ void FunctionResolver::matrix() {
   add(std::move(operation));
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -6,7 +6,7 @@
 #include <warpmat/ptx/program/rewrite.h>
 #include <warpmat/ptx/program/value_uses.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Semantics;
 
@@ -81,4 +81,4 @@ void separate_matrix_sums(DraftFunction& function, ProgramDraft& draft) {
   if (std::ranges::any_of(function.operations, is_matrix)) MatrixSums(function, draft).run();
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -7,7 +7,7 @@
 #include <warpmat/ptx/program/atomic_names.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
 using catalogue::Semantics;
@@ -241,4 +241,4 @@ void FunctionResolver::wait_group(const Match& match) {
   add(std::move(operation));
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

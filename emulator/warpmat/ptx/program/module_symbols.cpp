@@ -11,7 +11,7 @@
 #include <warpmat/ptx/text/number.h>
 #include <warpmat/ptx/text/token_reader.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 namespace {
 
 constexpr std::int64_t largest_variable = std::int64_t{1} << 32;
@@ -187,4 +187,4 @@ void place_parameters(const syntax::Function& entry, Program& program) {
   program.parameter_bytes = static_cast<std::uint32_t>(end);
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

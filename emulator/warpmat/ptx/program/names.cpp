@@ -8,7 +8,7 @@
 #include <warpmat/ptx/catalogue/value_type.h>
 #include <warpmat/ptx/text/token_reader.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 RegisterClass register_class_of(int bits) {
   if (bits == 1) return RegisterClass::predicate;
@@ -66,4 +66,4 @@ std::optional<Named> Names::find_whole(std::string_view name) const {
   return std::nullopt;
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

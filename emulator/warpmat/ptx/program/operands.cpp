@@ -8,7 +8,7 @@
 #include <warpmat/ptx/program/function_resolver.h>
 #include <warpmat/ptx/text/number.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
 using catalogue::OperandPattern;
@@ -384,4 +384,4 @@ void FunctionResolver::read_operands(const Match& match, DraftOperation& operati
   if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -23,7 +23,7 @@
 #include <warpmat/ptx/program/unrolling.h>
 #include <warpmat/ptx/text/readable_name.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 namespace {
 
 const syntax::Function& find_entry(const syntax::Module& module, std::string_view name) {
@@ -165,4 +165,4 @@ Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view e
   });
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -7,7 +7,7 @@
 #include <warpmat/diagnostic.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 struct ResolveOptions {
   bool contract = true;                                ///< as ptxas without --fmad=false: see contraction.h
@@ -21,4 +21,4 @@ struct ResolveOptions {
 Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view entry, const Target* target = nullptr,
                 const ResolveOptions& options = {});
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

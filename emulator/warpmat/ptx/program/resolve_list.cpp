@@ -9,7 +9,7 @@
 #include <warpmat/ptx/program/emit.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 namespace {
 
 /// Loads a statement's predicates and 64-bit registers from their words, and stores them back.
@@ -79,4 +79,4 @@ Program resolve_list(std::shared_ptr<const syntax::Module> module, const warpmat
   });
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

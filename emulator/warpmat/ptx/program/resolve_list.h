@@ -6,7 +6,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/syntax/module.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 /// Resolves the statements of a list that are not matrix instructions as one function: the body of the only entry of `module`. Named
 /// registers are words as in a Warp. They come first in the frame, which begins with the list's register file. A statement loads its
@@ -14,4 +14,4 @@ namespace warpmat::code {
 /// Relocation::variable counts the list's variables. Throws SyntaxError.
 Program resolve_list(std::shared_ptr<const syntax::Module> module, const warpmat::Program& list);
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -6,7 +6,7 @@
 
 #include <warpmat/ptx/program/draft.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 /// A function's operations written anew, in `out`. Labels keep leading to what stands in place of the operations that they preceded.
 class Rewrite {
@@ -33,4 +33,4 @@ class Rewrite {
   std::vector<int> places_;  ///< by operation, and behind the last
 };
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

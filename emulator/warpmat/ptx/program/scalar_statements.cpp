@@ -4,7 +4,7 @@
 #include <warpmat/ptx/program/address_windows.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
 using catalogue::Semantics;
@@ -129,4 +129,4 @@ void FunctionResolver::address_space(const Match& match) {
   add(row(match.has(".to") ? "%subtract.b64" : "%add.b64", {result(operand(0), address)}, {a, start}));
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -10,7 +10,7 @@
 #include <warpmat/ptx/program/definitions.h>
 #include <warpmat/ptx/program/rewrite.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 namespace {
 
@@ -161,4 +161,4 @@ void select_signs(DraftFunction& function, ProgramDraft& draft) {
   if (std::ranges::any_of(function.operations, is_sign, &DraftOperation::opcode)) SelectedSigns(function, draft).run();
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -12,7 +12,7 @@
 #include <warpmat/ptx/program/rewrite.h>
 #include <warpmat/ptx/program/value_uses.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Semantics;
 
@@ -236,4 +236,4 @@ void separate_sunk_sums(DraftFunction& function, ProgramDraft& draft) {
   if (!function.unrolled.empty() || !function.grouped.empty()) Sinking(function, draft).run();
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

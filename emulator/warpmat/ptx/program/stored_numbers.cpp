@@ -12,7 +12,7 @@
 #include <warpmat/ptx/program/folding_rules.h>
 #include <warpmat/ptx/program/rewrite.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
 using catalogue::Semantics;
@@ -131,4 +131,4 @@ void convert_stored_numbers(DraftFunction& function, ProgramDraft& draft) {
   if (std::ranges::any_of(function.operations, stores)) StoredNumbers(function, draft).run();
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -9,7 +9,7 @@
 
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
 using catalogue::Semantics;
@@ -265,4 +265,4 @@ void FunctionResolver::tensor_memory(const Match& match) {
   add(std::move(operation));
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

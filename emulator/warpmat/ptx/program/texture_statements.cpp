@@ -4,7 +4,7 @@
 
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
 using catalogue::Semantics;
@@ -144,4 +144,4 @@ void FunctionResolver::texture(const Match& match) {
   }
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Semantics;
 
@@ -84,4 +84,4 @@ void mark_uniform_shuffles(DraftFunction& function, ProgramDraft& draft) {
   }
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

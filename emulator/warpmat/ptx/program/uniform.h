@@ -3,7 +3,7 @@
 #include <warpmat/ptx/program/definitions.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 /// Which values all lanes of a warp surely have in common, as ptxas sees it: constants, parameters, what it says of blocks, what is loaded
 /// from one address, votes, redux, shuffles that read one lane, and what is computed of these alone.
@@ -31,4 +31,4 @@ class Uniform {
 /// it reads takes no part. Source: machine code of ptxas 13.0; that lanes have the value, an H100.
 void mark_uniform_shuffles(DraftFunction& function, ProgramDraft& draft);
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

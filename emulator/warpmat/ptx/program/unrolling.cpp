@@ -13,7 +13,7 @@
 #include <warpmat/ptx/program/rewrite.h>
 #include <warpmat/ptx/program/uniform.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Semantics;
 
@@ -313,4 +313,4 @@ void unroll(DraftFunction& function, ProgramDraft& draft) {
   Unrolling(function, draft).run();
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Semantics;
 
@@ -229,4 +229,4 @@ void ValueUses::link(const std::vector<int>& blocks) {
   regions_.push_back(std::move(operations));
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

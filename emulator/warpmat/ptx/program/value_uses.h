@@ -5,7 +5,7 @@
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 /// Where values of a function are made and used, as an assembler sees it when it fuses: without operations whose results nothing needs,
 /// without branches around nothing, and with blocks that always follow each other as one region.
@@ -59,4 +59,4 @@ class ValueUses {
   std::vector<int> region_;
 };
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -5,7 +5,7 @@
 #include <warpmat/ptx/program/function_resolver.h>
 #include <warpmat/ptx/text/number.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
 using catalogue::Semantics;
@@ -103,4 +103,4 @@ void FunctionResolver::exchange(const Match& match) {
   add(std::move(operation));
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -4,7 +4,7 @@
 
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::code {
+namespace warpmat::inline v0_1::code {
 
 using catalogue::Semantics;
 using catalogue::ValueType;
@@ -106,4 +106,4 @@ void FunctionResolver::keep_accumulators() {
     if (operation.operation.semantics == Semantics::wgmma_wait) operation.keeps = kept;
 }
 
-}  // namespace warpmat::code
+}  // namespace warpmat::inline v0_1::code

@@ -10,7 +10,7 @@
 
 #include <warpmat/ptx/text/number.h>
 
-namespace warpmat::syntax {
+namespace warpmat::inline v0_1::syntax {
 namespace {
 
 constexpr int deepest_expression = 32;
@@ -165,4 +165,4 @@ std::uint64_t read_constant_expression(TokenReader& tokens) {
   return read_ternary(tokens, 0).bits;
 }
 
-}  // namespace warpmat::syntax
+}  // namespace warpmat::inline v0_1::syntax

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpmat::syntax {
+namespace warpmat::inline v0_1::syntax {
 
 std::string_view name(Space space) {
   switch (space) {
@@ -37,4 +37,4 @@ std::uint64_t Module::function_address(const Function& function) const {
   return first + distance * static_cast<std::uint64_t>(find_function(function.name) - functions.data());
 }
 
-}  // namespace warpmat::syntax
+}  // namespace warpmat::inline v0_1::syntax

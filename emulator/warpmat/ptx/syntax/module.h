@@ -12,7 +12,7 @@
 #include <warpmat/diagnostic.h>
 #include <warpmat/forms.h>
 
-namespace warpmat::syntax {
+namespace warpmat::inline v0_1::syntax {
 
 // The tree of a PTX module as compilers write it (PTX ISA 9.1 chapters 4, 5 and 11). It knows no instructions: an opcode is a text,
 // operands are the items between commas. Names and numbers point into Module::text.
@@ -158,4 +158,4 @@ struct Module {
 /// Parses a module. Throws SyntaxError listing every place that is not PTX.
 Module parse_module(std::string text);
 
-}  // namespace warpmat::syntax
+}  // namespace warpmat::inline v0_1::syntax

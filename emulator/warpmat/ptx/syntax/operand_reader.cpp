@@ -7,7 +7,7 @@
 #include <warpmat/ptx/syntax/constant_expression.h>
 #include <warpmat/ptx/text/number.h>
 
-namespace warpmat::syntax {
+namespace warpmat::inline v0_1::syntax {
 namespace {
 
 constexpr int deepest_operand = 8;
@@ -134,4 +134,4 @@ const Token& read_name(TokenReader& tokens, std::string_view what) {
   return tokens.take();
 }
 
-}  // namespace warpmat::syntax
+}  // namespace warpmat::inline v0_1::syntax

@@ -12,7 +12,7 @@
 #include <warpmat/ptx/syntax/variable_reader.h>
 #include <warpmat/ptx/text/number.h>
 
-namespace warpmat::syntax {
+namespace warpmat::inline v0_1::syntax {
 namespace {
 
 constexpr std::size_t max_errors = 100;
@@ -339,4 +339,4 @@ Module parse_module(std::string text) {
   return Parser(std::move(text)).module();
 }
 
-}  // namespace warpmat::syntax
+}  // namespace warpmat::inline v0_1::syntax

@@ -5,7 +5,7 @@
 #include <warpmat/ptx/syntax/operand_reader.h>
 #include <warpmat/ptx/text/number.h>
 
-namespace warpmat::syntax {
+namespace warpmat::inline v0_1::syntax {
 namespace {
 
 constexpr std::int64_t register_limit = 1 << 20;
@@ -145,4 +145,4 @@ std::vector<Variable> read_parameters(TokenReader& tokens) {
   return parameters;
 }
 
-}  // namespace warpmat::syntax
+}  // namespace warpmat::inline v0_1::syntax

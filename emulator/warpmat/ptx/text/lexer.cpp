@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr std::string_view punctuation = "{}[]()<>,;+-*@!:=|";
@@ -118,4 +118,4 @@ std::vector<Token> tokenize(std::string_view source) {
   return Lexer(source).tokens();
 }
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1

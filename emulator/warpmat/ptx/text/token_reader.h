@@ -6,7 +6,7 @@
 
 #include <warpmat/ptx/text/lexer.h>
 
-namespace warpmat {
+namespace warpmat::inline v0_1 {
 
 /// An error that ends its statement.
 struct StatementError {
@@ -49,4 +49,4 @@ class TokenReader {
   std::size_t position_ = 0;
 };
 
-}  // namespace warpmat
+}  // namespace warpmat::inline v0_1
