@@ -118,32 +118,6 @@ struct Batch : BatchMemory {
   const BatchOperand& source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
 };
 
-// ---- Traps ----
-
-/// An instruction's Trap with its kind and the operand at fault.
-class WARPMAT_API OperandTrap : public Trap {
- public:
-  enum class Kind : std::uint8_t {
-    undefined,     ///< the ISA does not define the operand's contents: metadata, a selector, ids, padding
-    misaligned,    ///< an address is no multiple of a row's bytes
-    out_of_range,  ///< a row leaves the memory
-    refused,       ///< a callback of RowMemory refused a row
-  };
-
-  OperandTrap(Kind kind_, OperandName operand_, int lane_, std::optional<std::uint64_t> address_, const std::string& reason_,
-              const std::string& where = {})
-      : Trap(lane_, address_, reason_, where), kind(kind_), operand(operand_) {}
-
-  Kind kind;
-  OperandName operand;
-};
-
-/// The trap for a wrong row address.
-inline OperandTrap address_trap(const Trap& trap) {
-  const bool aligned = trap.address.value_or(0) % Form::row_bytes == 0;
-  return {aligned ? OperandTrap::Kind::out_of_range : OperandTrap::Kind::misaligned, OperandName::p, trap.lane, trap.address, trap.reason};
-}
-
 // ---- Instructions ----
 
 class FastPath;
@@ -163,18 +137,15 @@ class WARPMAT_API Instruction {
   const Target& target() const { return *target_; }
   const Lowering& lowering() const { return *lowering_; }
 
-  /// Executes on one warp. Precondition: problem(arguments) is nothing. Throws OperandTrap, having changed nothing, for a wrong address.
+  /// Executes on one warp. Precondition: problem(arguments) is nothing. Throws Trap, having changed nothing, for a wrong address.
   /// Unless `options` ask for the hardware's behaviour, it also throws for operands that the ISA leaves undefined: metadata, padding, ids,
   /// a selector. Neither allocates nor locks unless it throws.
   void execute(const Arguments& arguments, const ExecutionOptions& options = {}) const;
 
   /// Executes the same instruction on many warps in order; see Batch. Precondition: problem(batch, warps) is nothing. Neither allocates nor
-  /// locks unless it throws or a callback does. Throws OperandTrap naming the warp: earlier warps are executed; that warp and later ones
+  /// locks unless it throws or a callback does. Throws Trap naming the warp: earlier warps are executed; that warp and later ones
   /// are unchanged, except for rows that a RowMemory accepted before it refused one.
   void execute(const Batch& batch, std::size_t warps, const ExecutionOptions& options = {}) const;
-
-  /// The same on warps whose operands were passed to `staged`, all of the form's: for callers with structs of their own.
-  void execute(StagedWarp& staged, std::size_t warps, const ExecutionOptions& options) const;
 
   /// Nothing if `arguments` name all registers and memory that the instruction reads and writes; else what is wrong and what would be
   /// right. Each operand needs form().operand(name).words() registers; p needs one, or two for 64-bit addresses, low half first. None may
@@ -185,6 +156,7 @@ class WARPMAT_API Instruction {
   friend bool operator==(const Instruction&, const Instruction&) = default;
 
  private:
+  friend class StagedWarp;
   void execute_one(const Arguments& arguments, const ExecutionOptions& options) const;
   void execute_plain(const Batch& batch, std::size_t warps, const ExecutionOptions& options) const;
 
@@ -214,7 +186,7 @@ struct MemoryAccess {
 [[nodiscard]] WARPMAT_API std::size_t access_count(const Form& form);
 
 /// The accesses of warp `warp` of a batch, in the order in which callbacks of RowMemory see them, without executing. Of `batch` it reads p,
-/// the stride, `offset` and `wide_addresses`, no memory. Throws OperandTrap for what execute() refuses before it looks for the memory: an
+/// the stride, `offset` and `wide_addresses`, no memory. Throws Trap for what execute() refuses before it looks for the memory: an
 /// address that is misaligned, or of wmma not the same in all lanes.
 [[nodiscard]] WARPMAT_API std::vector<MemoryAccess> accesses(const Instruction& instruction, const Batch& batch, std::size_t warp = 0);
 

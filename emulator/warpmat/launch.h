@@ -28,6 +28,7 @@ namespace warpmat::inline v0_1 {
 // ---- Global memory ----
 
 class DeviceHeap;
+struct Internals;
 struct Texture;
 
 /// The global memory of a GPU: buffers with gaps between them, so that accesses outside a buffer are detected. Addresses depend only on the
@@ -114,18 +115,16 @@ class WARPMAT_API DeviceMemory {
   /// nullptr where no object has that handle.
   const Texture* find_texture(std::uint64_t handle) const;
 
-  /// The addresses of each module's variables once they are placed. The map keeps the module alive, so that no other module gets its
-  /// address.
-  std::map<std::shared_ptr<const void>, std::vector<std::uint64_t>>& modules() { return modules_; }
-
  private:
+  friend struct Internals;
+
   std::uint64_t allocate_bytes(std::span<const std::byte> contents, std::string name);
   void copy_out(std::uint64_t address, std::span<std::byte> to) const;
   std::vector<Buffer>::iterator beginning_at(std::uint64_t address);
 
-  std::uint64_t next_address_ = 0x00007f00'00000000;  ///< where the next buffer may begin
-  std::vector<Buffer> buffers_;                       ///< sorted by address
-  std::map<std::shared_ptr<const void>, std::vector<std::uint64_t>> modules_;
+  std::uint64_t next_address_ = 0x00007f00'00000000;                           ///< where the next buffer may begin
+  std::vector<Buffer> buffers_;                                                ///< sorted by address
+  std::map<std::shared_ptr<const void>, std::vector<std::uint64_t>> modules_;  ///< Internals::modules
   std::map<std::uint64_t, std::shared_ptr<const Texture>> textures_;
   std::uint64_t last_texture_ = 0;  ///< the handle that was given last
   std::uint64_t heap_bytes_ = 8 << 20;
@@ -161,11 +160,15 @@ class WARPMAT_API Module {
 
   /// The names of the entries.
   [[nodiscard]] std::vector<std::string> entries() const;
-  const std::shared_ptr<const syntax::Module>& syntax() const { return syntax_; }
 
  private:
+  friend struct Internals;
+
   std::shared_ptr<const syntax::Module> syntax_;
 };
+
+struct SumInCode;     // program.h
+struct ResultInCode;  // program.h
 
 struct KernelOptions {
   std::string_view target = {};                        ///< the GPU to emulate ("sm_90a"); by default the module's own .target
@@ -180,7 +183,6 @@ class WARPMAT_API Kernel {
   /// `entry`: the name in PTX, or its C++ name with or without parameter types, if only one entry has it: "gemm" of _Z4gemmPf.
   /// Throws SyntaxError listing every statement that cannot be executed, and std::invalid_argument for an unknown entry or target.
   Kernel(const Module& module, std::string_view entry, const KernelOptions& options = {});
-  explicit Kernel(std::shared_ptr<const code::Program> program) : program_(std::move(program)) {}
 
   /// A parameter of the entry, and its place in the .param space.
   struct Parameter {
@@ -195,17 +197,11 @@ class WARPMAT_API Kernel {
   /// The GPU that it is resolved for: "sm_90a".
   [[nodiscard]] std::string target() const;
   [[nodiscard]] std::vector<Parameter> parameters() const;
-  /// What it executes: internal, without a header among the installed ones.
-  const code::Program& program() const { return *program_; }
 
  private:
-  std::shared_ptr<const code::Program> program_;
-};
+  friend struct Internals;
 
-struct WARPMAT_API Dim3 {
-  std::uint32_t x = 1, y = 1, z = 1;
-  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
-  friend bool operator==(const Dim3&, const Dim3&) = default;
+  std::shared_ptr<const code::Program> program_;
 };
 
 /// One argument of a kernel: the bytes of a number, of an address in DeviceMemory, which is a std::uint64_t, or of a struct. Pointers and
@@ -304,44 +300,12 @@ struct Why {
 struct LaunchResult {
   std::string printed;           ///< output of vprintf, in the order of the blocks, which LaunchOptions::schedule decides
   std::uint64_t operations = 0;  ///< warp-wide operations that were executed
-  /// Statements whose results a GPU may not reproduce: KernelTrap's text for the first occurrence of each, in statement order.
+  /// Statements whose results a GPU may not reproduce: Trap's text for the first occurrence of each, in statement order.
   std::vector<std::string> warnings = {};
   /// Shuffles that read lanes which take no part (outside of the mask, elsewhere, exited), each statement once: "line 12
   /// (shfl.sync.idx.b32)". They got 0, as from an sm_90; PTX leaves it undefined.
   std::vector<std::string> absent_lanes = {};
   std::vector<Why> why = {};  ///< by the blocks that store the element of LaunchOptions::why, in order
-};
-
-/// An error of a kernel, which ends the launch.
-class WARPMAT_API KernelTrap : public std::runtime_error {
- public:
-  enum class Kind : std::uint8_t {
-    misuse,        ///< lanes, operands or barriers violate PTX's rules
-    undefined,     ///< the ISA does not define what a matrix instruction's operand holds, or what a shuffle reads: Checks::lanes
-    misaligned,    ///< an address is not a multiple of the access size
-    out_of_range,  ///< an access outside its memory
-    unwritten,     ///< an uninitialised value affects the result: Checks::uninitialised
-    unordered,     ///< two accesses are not ordered: Checks::copies, Checks::races
-    deadlock,      ///< every warp that has not exited waits
-    limit,         ///< LaunchOptions::most_operations
-    stopped,       ///< the kernel executed a trap, or its own assertion failed
-    mispaired,     ///< a matrix instruction multiplies, or a statement stores, what LaunchOptions::gemm rules out
-  };
-  struct Site {
-    std::string kernel;
-    Dim3 block{0, 0, 0};
-    int warp = 0;
-    int lane = -1;          ///< -1 if no single lane is at fault
-    int line = 0;           ///< of the PTX
-    std::string statement;  ///< the opcode
-    std::string source;     ///< "file.cu:12", if the PTX has .loc
-  };
-  KernelTrap(Site site, std::optional<std::uint64_t> address, const std::string& reason, Kind kind = Kind::misuse);
-
-  Kind kind;
-  Site site;
-  std::optional<std::uint64_t> address;
-  std::string reason;
 };
 
 /// Where the .global or .const variable `name`, in PTX or in C++, of the kernel's module lies in `memory`, as cuModuleGetGlobal has it:
@@ -354,7 +318,7 @@ class WARPMAT_API KernelTrap : public std::runtime_error {
 WARPMAT_API void place_variables(const Kernel& kernel, DeviceMemory& memory, const std::map<std::string, std::uint64_t>& addresses);
 
 /// Runs a kernel to its end. Checks `arguments` against the entry's parameters. Throws std::invalid_argument if grid, block, shared memory
-/// or arguments do not fit, and KernelTrap for an error of the kernel; `memory` then holds what was written so far.
+/// or arguments do not fit, and Trap for an error of the kernel; `memory` then holds what was written so far.
 WARPMAT_API LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemory& memory,
                                 const std::vector<Argument>& arguments, const LaunchOptions& options = {});
 

@@ -39,7 +39,7 @@ struct PendingProduct;
 // which threads of other clusters may write meanwhile. It changes nothing of the launch.
 //
 // Ending a launch. An observer may throw. The launch ends as with a trap: launch() throws what the observer of the lowest such cluster
-// threw, without effects of that event that the table has as `later`. Event::trap() throws a KernelTrap with the event's place.
+// threw, without effects of that event that the table has as `later`. Event::trap() throws a Trap with the event's place.
 //
 // Waiting. A statement at which lanes wait is announced once by each warp split that reaches it. Statements that a launch executes again
 // only because another block has its turn are announced once: the operation() calls are LaunchResult::operations in number. A statement
@@ -109,9 +109,6 @@ constexpr EventKinds operator&(EventKinds a, EventKinds b) {
 /// A warp at a statement.
 class WARPMAT_API Event {
  public:
-  Event(const WarpState& warp, const code::Operation& operation, LaneMask executing)
-      : warp_(&warp), operation_(&operation), lanes_(executing) {}
-
   LaneMask lanes() const { return lanes_; }  ///< whose guard is true; none: the statement has no effect
   Dim3 block() const;
   int rank() const;  ///< of the block in its cluster
@@ -127,14 +124,15 @@ class WARPMAT_API Event {
 
   /// Ends the launch with an error at this place. `lane` is -1 if no single lane is at fault.
   [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const std::string& reason,
-                         KernelTrap::Kind kind = KernelTrap::Kind::misuse) const;
-
-  // Inside of warpmat only, where these types are complete:
-  const code::Program& program() const;
-  const code::Operation& operation() const { return *operation_; }
-  const WarpState& state() const { return *warp_; }
+                         Trap::Kind kind = Trap::Kind::misuse) const;
 
  private:
+  friend struct warpmat::Internals;
+  friend class WarpState;
+  Event(const WarpState& warp, const code::Operation& operation, LaneMask executing)
+      : warp_(&warp), operation_(&operation), lanes_(executing) {}
+  const code::Program& program() const;
+
   const WarpState* warp_;
   const code::Operation* operation_;
   LaneMask lanes_;

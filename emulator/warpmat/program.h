@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -132,7 +133,8 @@ struct Statement {
   const ScalarInstruction* scalar() const { return std::get_if<ScalarInstruction>(&instruction); }
 };
 
-/// A program: PTX statements that one warp executes from first to last. Immutable once parsed; thread-safe.
+/// A program: PTX statements that one warp executes from first to last, as parse() makes it. Its parts depend on each other: read them, and
+/// change the text instead. Thread-safe.
 struct Program {
   PtxVersion version = newest_ptx;
   const Target* target = nullptr;
@@ -155,6 +157,10 @@ struct Program {
   [[nodiscard]] WARPMAT_API const NamedRegister* find_register(std::string_view name) const;
   [[nodiscard]] WARPMAT_API const SharedVariable* find_variable(std::string_view name) const;
 
+  /// Nothing if the parts fit together, as those from parse() do: statements have the operands of their instructions, and what operands name
+  /// exists. Else what is wrong.
+  [[nodiscard]] WARPMAT_API std::optional<std::string> problem() const;
+
   /// The matrix instructions in order. Examples and tests name operands by this index.
   [[nodiscard]] WARPMAT_API std::vector<const Statement*> matrix_statements() const;
 };
@@ -170,6 +176,32 @@ struct Program {
 /// One statement of `program` as PTX text, without a line break.
 [[nodiscard]] WARPMAT_API std::string print(const Program& program, const Statement& statement);
 
+// ---- What machine code shows ----
+
+/// What machine code shows of one add or sub of a module that has no rounding modifier: `warpmat launch --assembler ptxas` reads it.
+struct SumInCode {
+  int line = 0, column = 0;                ///< of the statement in the module's text, both from 1
+  bool fused = false;                      ///< whether it became an fma with a product
+  int addend_line = 0, addend_column = 0;  ///< of the other product, which is the addend of that fma; 0 where it is no product
+  /// Where ptxas computes the sum twice: the lines and columns of the statements that read the other one, an fma; and its addend.
+  std::vector<std::pair<int, int>> fused_for{};
+  int other_addend_line = 0, other_addend_column = 0;
+  /// Those of sums that are computed twice too, and whose other one alone reads it.
+  std::vector<std::pair<int, int>> fused_for_other{};
+
+  /// Not read off an instruction with the line of this sum alone, but deduced from its product's, its readers' or other sums' instructions.
+  bool inferred = false;
+
+  bool is_twice() const { return !fused_for.empty() || !fused_for_other.empty(); }
+};
+
+/// What machine code shows of the result of one statement, of 32 bits, where that is plain.
+struct ResultInCode {
+  int line = 0, column = 0;  ///< as of SumInCode
+  bool immediate = false;    ///< whether it is `bits`; else the multi-function unit computes it
+  std::uint32_t bits = 0;
+};
+
 // ---- Running a program ----
 
 class ListMachine;
@@ -178,7 +210,8 @@ class ListMachine;
 class WARPMAT_API Warp {
  public:
   /// All registers and all memory are zero. Shared memory holds the program's variables and has at least `shared_bytes` bytes. It begins at
-  /// address `shared_base`, a multiple of every alignment in the program. `program` must outlive the warp.
+  /// address `shared_base`, a multiple of every alignment in the program. `program` must outlive the warp. Throws std::invalid_argument with
+  /// program.problem().
   explicit Warp(const Program& program, std::size_t shared_bytes = 0, std::uint32_t shared_base = 0);
   explicit Warp(const Program&& program, std::size_t shared_bytes = 0, std::uint32_t shared_base = 0) = delete;
 

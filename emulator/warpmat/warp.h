@@ -39,16 +39,59 @@ WARPMAT_LOCAL inline constexpr int warp_size = 32;
 /// of lanes from crossing a cache line.
 struct alignas(64) Register : std::array<std::uint32_t, warp_size> {};
 
-/// An error of a run. The instruction that raised it has changed nothing.
+/// CUDA's dim3.
+struct WARPMAT_API Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+  friend bool operator==(const Dim3&, const Dim3&) = default;
+};
+
+enum class OperandName : std::uint8_t;  // forms.h
+
+/// An error of what is executed: an instruction, a list of statements or a kernel. It says what is wrong (kind, address, reason) and where.
+/// An instruction that raised it has changed nothing. An error of a kernel ends the launch.
 class WARPMAT_API Trap : public std::runtime_error {
  public:
-  /// `where` names the statement if it is known: "line 7".
-  Trap(int lane_, std::optional<std::uint64_t> address_, const std::string& reason_, const std::string& where = {});
+  enum class Kind : std::uint8_t {
+    misuse,        ///< lanes, operands or barriers violate PTX's rules
+    undefined,     ///< the ISA does not define what a matrix instruction's operand holds, or what a shuffle reads: Checks::lanes
+    misaligned,    ///< an address is not a multiple of the access size
+    out_of_range,  ///< an access outside its memory
+    unwritten,     ///< an uninitialised value affects the result: Checks::uninitialised
+    unordered,     ///< two accesses are not ordered: Checks::copies, Checks::races
+    deadlock,      ///< every warp that has not exited waits
+    limit,         ///< LaunchOptions::most_operations
+    stopped,       ///< the kernel executed a trap, or its own assertion failed
+    mispaired,     ///< a matrix instruction multiplies, or a statement stores, what LaunchOptions::gemm rules out
+    refused,       ///< a callback of RowMemory refused a row
+  };
+  /// The place of the error. Outside of kernels only lane, warp and operand are known.
+  struct Site {
+    std::string kernel = {};  ///< its name in PTX; empty outside of kernels
+    Dim3 block{0, 0, 0};
+    std::int64_t warp = 0;                    ///< in its block; in a batch
+    int lane = -1;                            ///< 0 to 31; -1 if no single lane is at fault
+    int line = 0;                             ///< of the PTX, from 1 on
+    std::string statement = {};               ///< the opcode
+    std::string source = {};                  ///< "file.cu:12", if the PTX has .loc
+    std::optional<OperandName> operand = {};  ///< of a matrix instruction
+  };
 
-  int lane;                              ///< the lane at fault, 0 to 31; -1 if none is
-  std::optional<std::uint64_t> address;  ///< its wrong byte address in shared memory, if any
+  /// `text`: the whole message.
+  Trap(Kind kind, Site site, std::optional<std::uint64_t> address, const std::string& reason, const std::string& text);
+  /// Of an instruction that knows neither kernel nor text. `where` names the place if it is known: "line 7".
+  Trap(Kind kind, std::optional<OperandName> operand, int lane, std::optional<std::uint64_t> address, const std::string& reason,
+       const std::string& where = {});
+
+  /// The same trap of an instruction, of which `where` is known now.
+  [[nodiscard]] Trap at(const std::string& where) const;
+  /// The same trap with another reason.
+  [[nodiscard]] Trap because(const std::string& other_reason) const;
+
+  Kind kind;
+  Site site;
+  std::optional<std::uint64_t> address;  ///< of the wrong byte, in shared memory outside of kernels
   std::string reason;                    ///< what is wrong and what would be right
-  std::size_t warp = 0;                  ///< in a batch, the warp at fault
 };
 
 /// The shared memory of a warp: bytes from address `base` on, every access checked. On some GPUs a kernel's shared memory does not begin at

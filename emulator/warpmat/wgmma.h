@@ -105,13 +105,13 @@ class WARPMAT_API Wgmma {
   [[nodiscard]] std::vector<MemoryAccess> a_accesses(std::uint64_t descriptor, int warp) const;
   [[nodiscard]] std::vector<MemoryAccess> b_accesses(std::uint64_t descriptor) const;
 
-  /// Reads the registers of A of warp `warp`, and those of B for all tiles in order, from `memory`. Throws OperandTrap naming the operand
+  /// Reads the registers of A of warp `warp`, and those of B for all tiles in order, from `memory`. Throws Trap naming the operand
   /// and the address if the matrix leaves the memory.
   void read_a(const SharedMemory& memory, std::uint64_t descriptor, int warp, std::uint32_t* words) const;
   void read_b(const SharedMemory& memory, std::uint64_t descriptor, std::uint32_t* words) const;
 
   /// One warp's D = A * B + D, or A * B if `accumulates` (scale-d) is false. `d` are its d_registers() registers, `a` and `b` the output of
-  /// read_a and read_b, and `metadata` 32 words if A is sparse. Throws OperandTrap for metadata that the ISA leaves undefined, having
+  /// read_a and read_b, and `metadata` 32 words if A is sparse. Throws Trap for metadata that the ISA leaves undefined, having
   /// changed nothing.
   void multiply(RegisterList d, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* metadata, bool accumulates,
                 const ExecutionOptions& options = {}) const;

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include <warpmat/diagnostic.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/text/readable_name.h>
 
@@ -195,13 +196,13 @@ Comparison LaunchComparer::compare(const RecordedLaunch& launch, const std::stri
   const auto start = std::chrono::steady_clock::now();
   try {
     const Kernel& executed = kernel(launch, options_.target.empty() ? target : options_.target);
-    must_be_alone(executed.program());
+    must_be_alone(program_of(executed));
     const Run first = run(launch, executed, 0);
     compare(launch, executed, first, comparison);
     comparison.printed = first.printed;
     if (launch.printed) comparison.same_text = same_printed(launch.config, *launch.printed, first.printed);
-  } catch (const KernelTrap& trap) {
-    comparison.stopped = trap.kind != KernelTrap::Kind::limit;
+  } catch (const Trap& trap) {
+    comparison.stopped = trap.kind != Trap::Kind::limit;
     comparison.not_compared =
         comparison.stopped ? trap.what() : fmt::format("the emulation took longer than {} s (--seconds)", options_.most_time.count());
   } catch (const SyntaxError& e) {

@@ -10,6 +10,7 @@
 
 #include <warpmat/forms.h>
 #include <warpmat/launch.h>
+#include <warpmat/program.h>
 
 namespace warpmat::inline v0_1 {
 

@@ -107,10 +107,10 @@ void execute_cases(const Instruction& instruction, const Batch& batch, std::size
                    const ExecutionOptions& options) {
   try {
     instruction.execute(batch, count, options);
-  } catch (const OperandTrap& trap) {
-    const std::size_t number = first + trap.warp;
-    OperandTrap located(trap.kind, trap.operand, trap.lane, trap.address, trap.reason, fmt::format("case {}", number));
-    located.warp = number;
+  } catch (const Trap& trap) {
+    const std::size_t number = first + static_cast<std::size_t>(trap.site.warp);
+    Trap located = trap.at(fmt::format("case {}", number));
+    located.site.warp = static_cast<std::int64_t>(number);
     throw located;
   }
 }

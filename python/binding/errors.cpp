@@ -23,21 +23,21 @@ void raise(const char* name, const char* message, const py::dict& fields) {
 
 void raise_trap(const Trap& trap) {
   using namespace py::literals;
-  py::object operand = py::none();
-  if (const auto* located = dynamic_cast<const OperandTrap*>(&trap)) operand = py::cast(name(located->operand));
+  const Trap::Site& site = trap.site;
+  const py::object operand = site.operand ? py::cast(name(*site.operand)) : py::object(py::none());
   raise("Trap", trap.what(),
-        py::dict("lane"_a = trap.lane, "address"_a = trap.address, "reason"_a = trap.reason, "case"_a = trap.warp, "operand"_a = operand));
+        py::dict("lane"_a = site.lane, "address"_a = trap.address, "reason"_a = trap.reason, "case"_a = site.warp, "operand"_a = operand));
 }
 
-const char* kind_name(KernelTrap::Kind kind) {
-  static constexpr const char* names[] = {"misuse",    "undefined", "misaligned", "out_of_range", "unwritten",
-                                          "unordered", "deadlock",  "limit",      "stopped",      "mispaired"};
+const char* kind_name(Trap::Kind kind) {
+  static constexpr const char* names[] = {"misuse",   "undefined", "misaligned", "out_of_range", "unwritten", "unordered",
+                                          "deadlock", "limit",     "stopped",    "mispaired",    "refused"};
   return names[static_cast<std::size_t>(kind)];
 }
 
-void raise_kernel_trap(const KernelTrap& trap) {
+void raise_kernel_trap(const Trap& trap) {
   using namespace py::literals;
-  const KernelTrap::Site& site = trap.site;
+  const Trap::Site& site = trap.site;
   raise("KernelTrap", trap.what(),
         py::dict("kind"_a = kind_name(trap.kind), "kernel"_a = site.kernel,
                  "block"_a = py::make_tuple(site.block.x, site.block.y, site.block.z), "warp"_a = site.warp,
@@ -58,10 +58,8 @@ void bind_errors() {
   py::register_exception_translator([](std::exception_ptr failure) {
     try {
       if (failure != nullptr) std::rethrow_exception(failure);
-    } catch (const KernelTrap& trap) {
-      raise_kernel_trap(trap);
     } catch (const Trap& trap) {
-      raise_trap(trap);
+      trap.site.kernel.empty() ? raise_trap(trap) : raise_kernel_trap(trap);
     } catch (const SyntaxError& error) {
       raise_syntax_error(error);
     } catch (const NoGpu& none) {

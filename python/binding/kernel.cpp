@@ -1,6 +1,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 #include <warpmat/launch.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/profile/profile.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/text/readable_name.h>
@@ -163,8 +164,8 @@ py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffer
     std::optional<std::string> profile;
     if (profiler) profile = profile_json({{kernel, 1, profiler->result()}}).dump();
     return py::make_tuple(py::bytes(result.printed), result.operations, result.warnings, counted, label,
-                          evidence_line(kernel.program().target->name, ran), why, profile);
-  } catch (const KernelTrap&) {
+                          evidence_line(program_of(kernel).target->name, ran), why, profile);
+  } catch (const Trap&) {
     copy_back();
     throw;
   }
@@ -202,7 +203,7 @@ std::string gpu_hardware() {
 /// For each parameter: name, bytes, type and whether it is an address.
 py::list parameters_of(const Kernel& kernel) {
   py::list out;
-  for (const code::Parameter& p : kernel.program().parameters)
+  for (const code::Parameter& p : program_of(kernel).parameters)
     out.append(py::make_tuple(readable_name(p.name), p.bytes, p.type, p.pointer));
   return out;
 }
@@ -225,14 +226,14 @@ void bind_kernel(py::module_& module) {
              return Kernel(parsed, entry, {.target = target, .contract = contract});
            }),
            py::call_guard<py::gil_scoped_release>(), py::arg("module"), py::arg("entry"), py::arg("target"), py::arg("contract"))
-      .def_property_readonly("name", [](const Kernel& kernel) { return kernel.program().entry; })
-      .def_property_readonly("readable_name", [](const Kernel& kernel) { return readable_name(kernel.program().entry); })
-      .def_property_readonly("target", [](const Kernel& kernel) { return kernel.program().target->name; })
-      .def_property_readonly("hardware", [](const Kernel& kernel) { return warpmat::name(kernel.program().target->hardware); })
+      .def_property_readonly("name", [](const Kernel& kernel) { return program_of(kernel).entry; })
+      .def_property_readonly("readable_name", [](const Kernel& kernel) { return readable_name(program_of(kernel).entry); })
+      .def_property_readonly("target", [](const Kernel& kernel) { return program_of(kernel).target->name; })
+      .def_property_readonly("hardware", [](const Kernel& kernel) { return warpmat::name(program_of(kernel).target->hardware); })
       .def_property_readonly("parameters", &parameters_of)
       .def_property_readonly("instructions", &instructions_of)
       .def_property_readonly("evidence_line",
-                             [](const Kernel& kernel) { return evidence_line(kernel.program().target->name, labelled(kernel)); })
+                             [](const Kernel& kernel) { return evidence_line(program_of(kernel).target->name, labelled(kernel)); })
       .def(
           "launch",
           [](const Kernel& kernel, const Sizes& grid, const Sizes& block, const Sizes& cluster, std::uint32_t shared_bytes, Buffers buffers,

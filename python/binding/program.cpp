@@ -100,7 +100,7 @@ class ProgramRun {
     try {
       warp_.execute(statement, options_);
     } catch (const Trap& trap) {
-      throw Trap(trap.lane, trap.address, trap.reason, "line " + std::to_string(statement.location.line));
+      throw trap.at("line " + std::to_string(statement.location.line));
     }
   }
   Warp before_run() const {

@@ -1,6 +1,7 @@
 // Which bytes of sources an operation moves and which it computes with: against what the ISA says of each instruction.
 
 #include <warpmat/checks/byte_flow.h>
+#include <warpmat/machine/internals.h>
 
 #include <algorithm>
 #include <array>
@@ -25,7 +26,7 @@ ByteFlow flow_of(const std::string& statement, std::vector<int> widths, std::uin
       word_kernel("mov.u32 %d, %clock; mov.b64 %l9, %clock64; mov.u32 %r1, %clock; mov.u32 %r2, %clock; mov.u32 %r3, %clock;\n" +
                   statement),
       "k");
-  const auto& program = kernel.program();
+  const auto& program = program_of(kernel);
   const std::string opcode = statement.substr(0, statement.find(' '));
   for (const code::Operation& operation : program.operations) {
     if (program.statements[operation.statement]->opcode != opcode || operation.sources != widths.size()) continue;

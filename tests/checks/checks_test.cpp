@@ -1,6 +1,7 @@
 // Which checks a launch has, and what they ask the machine for.
 
 #include <warpmat/checks/checks.h>
+#include <warpmat/machine/internals.h>
 
 #include "catch.h"
 #include "machine/kernel.h"
@@ -14,7 +15,7 @@ namespace {
 std::vector<std::vector<EventKinds>> asked(const std::string& body, const Checks& checks, std::uint32_t shared_bytes) {
   const Kernel kernel(word_kernel(body, "sm_90a"), "k");
   checks::Reports reports;
-  const checks::Setup setup{kernel.program(), checks, shared_bytes, 4096, reports};
+  const checks::Setup setup{program_of(kernel), checks, shared_bytes, 4096, reports};
   std::vector<std::vector<EventKinds>> all;
   for (const auto& check : checks::make(setup, 0)) {
     all.emplace_back();

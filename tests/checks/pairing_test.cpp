@@ -66,8 +66,8 @@ std::string verdict(const Module& module, const std::string& gemm) {
                       c = memory.allocate(16 * 8 * 4, "C");
   try {
     launch(Kernel(module, "k"), {{1}, {32}}, memory, {a, b, c}, {.gemm = gemm});
-  } catch (const KernelTrap& trap) {
-    CHECK(trap.kind == KernelTrap::Kind::mispaired);
+  } catch (const Trap& trap) {
+    CHECK(trap.kind == Trap::Kind::mispaired);
     return fmt::format("line {}: {}", trap.site.line, trap.reason);
   }
   return "right";
@@ -366,7 +366,7 @@ TEST_CASE("Chosen blocks are looked at, with their clusters", "[checks]") {
   const auto block_of_fault = [&](const std::vector<Dim3>& blocks) {
     try {
       launch(wrong, {{3, 2}, {32}}, memory, {a, b, c}, {.gemm = "C=A*B^T:16x8x32", .gemm_blocks = blocks});
-    } catch (const KernelTrap& trap) {
+    } catch (const Trap& trap) {
       return std::pair(trap.site.block.x, trap.site.block.y);
     }
     return std::pair(99u, 99u);

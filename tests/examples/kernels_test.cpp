@@ -351,7 +351,7 @@ std::string report_of_changed(std::string_view from, std::string_view to, std::u
   const auto map = map_of(a, TensorMap::Type::f16, m, k, {64, 128}, TensorMap::Swizzle::bytes_128).encode();
   try {
     launch(Kernel(Module(text), "gemm_wgmma", {.target = "sm_90a"}), {{1}, {384}, 98304}, memory, {map, map, c, n, k}, strict(schedule));
-  } catch (const KernelTrap& trap) {
+  } catch (const Trap& trap) {
     return trap.what();
   }
   return "nothing";

@@ -187,7 +187,7 @@ TEST_CASE("addresses that an instruction refuses are refused when they are liste
   const auto message = [&](const char* opcode, const char* target) -> std::string {
     try {
       (void)accesses(Instruction(opcode, target), batch);
-    } catch (const OperandTrap& trap) {
+    } catch (const Trap& trap) {
       return trap.reason;
     }
     return "nothing";
@@ -225,11 +225,11 @@ TEST_CASE("wmma behind callbacks: a range is checked before the first call, and 
     try {
       instruction.execute(batch, count);
       CHECK(false);
-    } catch (const OperandTrap& trap) {
-      CHECK(trap.kind == OperandTrap::Kind::refused);
-      CHECK(trap.lane == memory.seen.back().lane);
+    } catch (const Trap& trap) {
+      CHECK(trap.kind == Trap::Kind::refused);
+      CHECK(trap.site.lane == memory.seen.back().lane);
       CHECK(trap.address == memory.seen.back().address);
-      CHECK(trap.warp == 0);
+      CHECK(trap.site.warp == 0);
     }
     CHECK(memory.seen.size() == 6);
     WarpArrays expected = original;
@@ -244,8 +244,8 @@ TEST_CASE("wmma behind callbacks: a range is checked before the first call, and 
     try {
       instruction.execute(batch, count);
       CHECK(false);
-    } catch (const OperandTrap& trap) {
-      CHECK(trap.kind == OperandTrap::Kind::out_of_range);
+    } catch (const Trap& trap) {
+      CHECK(trap.kind == Trap::Kind::out_of_range);
       CHECK(trap.address.value_or(0) + 4 > WarpArrays::memory_base + 100);
     }
     CHECK(memory.seen.empty());

@@ -312,7 +312,7 @@ TEST_CASE("on sm_75 the addresses of all lanes must be valid, also those that ld
         CAPTURE(shown(instruction), lane, address);
         REQUIRE(trap.has_value() == (instruction.target().name == "sm_75"));
         if (!trap) continue;
-        REQUIRE(trap->lane == lane);
+        REQUIRE(trap->site.lane == lane);
         REQUIRE(trap->address == address);
         REQUIRE(r.values() == before);
       }
@@ -346,7 +346,7 @@ TEST_CASE("a wrong row address traps, names the lane and changes nothing") {
             });
             CAPTURE(loads, number, trans, lane, row.address);
             REQUIRE(trap.has_value());
-            REQUIRE(trap->lane == lane);
+            REQUIRE(trap->site.lane == lane);
             REQUIRE(trap->address == row.address);
             REQUIRE(trap->reason.find(row.reason) != std::string::npos);
             REQUIRE(r.values() == registers_before);
@@ -387,7 +387,7 @@ TEST_CASE("rows are addressed from the base of the shared memory on") {
   CHECK(copy(memory) == copy(based));
   const auto trap = trap_in([&] { load(ldmatrix(4, false), based, addresses, r.list()); });
   REQUIRE(trap.has_value());
-  CHECK(trap->lane == 0);
+  CHECK(trap->site.lane == 0);
 }
 
 TEST_CASE("of several wrong addresses the lowest lane's is named") {
@@ -398,7 +398,7 @@ TEST_CASE("of several wrong addresses the lowest lane's is named") {
   Registers r(1);
   const auto trap = trap_in([&] { load(ldmatrix(1, false), memory, addresses, r.list()); });
   REQUIRE(trap.has_value());
-  CHECK(trap->lane == 3);
+  CHECK(trap->site.lane == 3);
   CHECK(trap->address == 4096);
 }
 

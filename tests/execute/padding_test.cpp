@@ -43,7 +43,7 @@ TEST_CASE("padding that is not zero traps in every byte container, whatever is a
           CAPTURE(form.opcode, reg, lane, bit);
           REQUIRE(trap.has_value() == padding);
           if (trap) {
-            REQUIRE(trap->lane == static_cast<int>(lane));
+            REQUIRE(trap->site.lane == static_cast<int>(lane));
             REQUIRE(trap->reason.starts_with("operand " + std::string(warpmat::name(name)) + " holds 0x"));
             REQUIRE(x[OperandName::d].values() == d);
             ++trapped;

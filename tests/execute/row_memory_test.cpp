@@ -55,12 +55,12 @@ struct Observed {
   }
 };
 
-/// The OperandTrap that `action` raises, or nothing.
+/// The Trap that `action` raises, or nothing.
 template <typename Action>
-std::optional<OperandTrap> operand_trap_of(Action action) {
+std::optional<Trap> operand_trap_of(Action action) {
   try {
     action();
-  } catch (const OperandTrap& trap) {
+  } catch (const Trap& trap) {
     return trap;
   }
   return std::nullopt;
@@ -128,7 +128,7 @@ TEST_CASE("addresses of 64 bits, in memory of bytes and behind callbacks") {
         ++halves[1];  // lane 0 of warp 0: 2^32 too high
         const auto trap = operand_trap_of([&] { instruction.execute(batch, count, {.path = path}); });
         REQUIRE(trap);
-        CHECK(trap->kind == OperandTrap::Kind::out_of_range);
+        CHECK(trap->kind == Trap::Kind::out_of_range);
         CHECK(trap->address == addresses[0] + (std::uint64_t{1} << 32));
       }
 }
@@ -137,7 +137,7 @@ TEST_CASE("all addresses are checked before the first row is handed out") {
   for (const char* opcode : {"ldmatrix.sync.aligned.m8n8.x2.b16", "stmatrix.sync.aligned.m8n8.x2.b16"})
     for (const Path path : paths)
       for (const auto& [lane, change, kind] :
-           {std::tuple(15, 8u, OperandTrap::Kind::misaligned), std::tuple(3, 4096u, OperandTrap::Kind::out_of_range)}) {
+           {std::tuple(15, 8u, Trap::Kind::misaligned), std::tuple(3, 4096u, Trap::Kind::out_of_range)}) {
         CAPTURE(opcode, path == Path::fast, lane);
         const Instruction instruction(opcode, "sm_90");
         WarpArrays warps(instruction.form(), count, std::nullopt, 83);
@@ -151,9 +151,9 @@ TEST_CASE("all addresses are checked before the first row is handed out") {
         const auto trap = operand_trap_of([&] { instruction.execute(batch, count, {.path = path}); });
         REQUIRE(trap);
         CHECK(trap->kind == kind);
-        CHECK(trap->operand == OperandName::p);
-        CHECK(trap->lane == lane);
-        CHECK(trap->warp == 1);
+        CHECK(trap->site.operand == OperandName::p);
+        CHECK(trap->site.lane == lane);
+        CHECK(trap->site.warp == 1);
         CHECK(trap->address == warps.word(OperandName::p, 1, 0)[lane]);
         CHECK(observed.log.size() == 16);  // warp 0's
         CHECK(warps == expected);
@@ -172,7 +172,7 @@ TEST_CASE("where the hardware checks all lanes' addresses, so do callbacks' inst
     const auto trap = operand_trap_of([&] { instruction.execute(batch, 1); });
     CHECK(trap.has_value() == instruction.lowering().exceptions.checks_all_addresses);
     CHECK(observed.log.size() == (trap ? 0 : 8));
-    if (trap) CHECK(trap->lane == 31);
+    if (trap) CHECK(trap->site.lane == 31);
   }
 }
 
@@ -193,9 +193,9 @@ TEST_CASE("a refused row ends the instruction: ldmatrix has changed nothing, stm
       batch.rows = &memory;
       const auto trap = operand_trap_of([&] { instruction.execute(batch, count, {.path = path}); });
       REQUIRE(trap);
-      CHECK(trap->kind == OperandTrap::Kind::refused);
-      CHECK(trap->lane == 5);
-      CHECK(trap->warp == 0);
+      CHECK(trap->kind == Trap::Kind::refused);
+      CHECK(trap->site.lane == 5);
+      CHECK(trap->site.warp == 0);
       CHECK(observed.log.size() == 6);
       WarpArrays expected = before;
       if (instruction.form().mnemonic == Mnemonic::stmatrix)

@@ -32,6 +32,45 @@ TEST_CASE("run: a new warp is zero but for its shared memory's size") {
   CHECK(tight.shared().size() == 100);
 }
 
+TEST_CASE("run: a program whose parts do not fit together is refused") {
+  const Program program = parse(
+      ".reg .b32 a, b, c<4>; .reg .b64 w; .shared .b32 v[4];\n"
+      "mov.u32 a, v;\n"
+      "@b add.u32 a, a, 7;\n"
+      "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {c0, c1, c2, c3}, [a];",
+      "sm_80");
+  REQUIRE_FALSE(program.problem());
+  const auto refused = [&](auto change) {
+    Program changed = program;
+    change(changed);
+    REQUIRE(changed.problem());
+    CHECK_THROWS_AS(Warp(changed), std::invalid_argument);
+    return *changed.problem();
+  };
+  using P = Program;
+  const auto item = [](P& p, std::size_t statement, std::size_t operand) -> Item& { return p.statements[statement].operands[operand].items[0]; };
+  CHECK(refused([](P& p) { p.target = nullptr; }) == "the program has no target");
+  CHECK(refused([](P& p) { p.registers[0].slot = -1; }) == "register 'a' is outside of the 8 words of named registers");
+  CHECK(refused([](P& p) { p.registers.back().slot = 7; }).starts_with("register 'w' is outside of"));
+  CHECK(refused([](P& p) { p.registers[1].type = nullptr; }).starts_with("register 'b'"));
+  CHECK(refused([](P& p) { p.named_words = 3; }).starts_with("register"));
+  CHECK(refused([](P& p) { p.shared_bytes = 15; }) == "variable 'v' is outside of the 15 bytes of shared memory");
+  CHECK(refused([](P& p) { p.variables[0].address = INT64_MAX; }).starts_with("variable 'v'"));
+  const std::string at_line_2 = "the statement at line 2 is not as parse() made it: ", at_line_4 = "the statement at line 4 is not as parse() made it: ";
+  CHECK(refused([&](P& p) { item(p, 0, 1).index = 1; }) == at_line_2 + "an operand names nothing of the program");
+  CHECK(refused([&](P& p) { item(p, 0, 0).slot = 1 << 20; }) == at_line_2 + "an operand is outside of the registers");
+  CHECK(refused([&](P& p) { item(p, 0, 0).index = 1; }) == at_line_2 + "an operand is not where its register is");
+  CHECK(refused([](P& p) { p.statements[0].last_operation = 1 << 20; }) == at_line_2 + "the program has no code for it");
+  CHECK(refused([](P& p) { p.code = nullptr; }) == at_line_2 + "the program has no code for it");
+  CHECK(refused([](P& p) { p.statements[0].operands.pop_back(); }) == at_line_2 + "its operands are not those of its instruction");
+  CHECK(refused([](P& p) { p.statements[1].guard->slot = -1; }).ends_with("an operand is outside of the registers"));
+  CHECK(refused([](P& p) { p.statements[2].operands[0].items.pop_back(); }) == at_line_4 + "an operand has another number of registers");
+  CHECK(refused([](P& p) { p.statements[2].operands.pop_back(); }) == at_line_4 + "it has another number of operands than its instruction");
+  CHECK(refused([&](P& p) {  // a result in a read-only register
+          item(p, 2, 0) = item(p, 1, 2);
+        }) == at_line_4 + "an operand is outside of the registers");
+}
+
 TEST_CASE("run: shared memory may begin elsewhere than at 0; variables move with it, numbers do not") {
   const Program program = parse(
       ".shared .b32 v[4];\n"

@@ -472,7 +472,7 @@ TEST_CASE("scalar: a misaligned or outlying ld or st traps, names lane and addre
           warp.execute(program.statements[0]);
           FAIL_CHECK("no trap");
         } catch (const Trap& trap) {
-          CHECK(trap.lane == 17);
+          CHECK(trap.site.lane == 17);
           CHECK(trap.address == c.address);
           CHECK(trap.reason == c.reason);
         }
@@ -537,7 +537,7 @@ TEST_CASE("scalar: bar.warp.sync wants all lanes") {
     run(warp);
     FAIL("no trap");
   } catch (const Trap& trap) {
-    CHECK(trap.lane == 6);
+    CHECK(trap.site.lane == 6);
     CHECK_FALSE(trap.address.has_value());
     CHECK(trap.reason == "bar.warp.sync with mask 0xff: all 32 lanes run together, so the mask must be 0xffffffff");
   }

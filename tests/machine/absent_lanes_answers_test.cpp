@@ -65,7 +65,7 @@ Answer run(const Kernel& kernel, const LaunchConfig& config, std::vector<std::ui
   const std::uint64_t from = memory.allocate(in, "in"), out = memory.allocate(std::vector<std::uint32_t>(count, untouched), "out");
   try {
     launch(kernel, config, memory, {from, out}, {.most_operations = 20'000'000});
-  } catch (const KernelTrap& trap) {
+  } catch (const Trap& trap) {
     return {{}, trap.what()};
   }
   return {memory.read<std::uint32_t>(out, count), {}};

@@ -61,7 +61,7 @@ std::string message_of(Action action) {
 inline std::string trap_of(const Module& module, Dim3 block, std::uint32_t shared_bytes = 0) {
   try {
     words_of(module, {1}, block, {}, shared_bytes);
-  } catch (const KernelTrap& trap) {
+  } catch (const Trap& trap) {
     return trap.what();
   }
   return "no trap";

@@ -170,7 +170,7 @@ TEST_CASE("an access outside of a buffer names lane, line, address and the neare
   try {
     launch(Kernel(module, "k"), {{1}, {64}}, memory, {out});
     FAIL("no trap");
-  } catch (const KernelTrap& trap) {
+  } catch (const Trap& trap) {
     CHECK(trap.site.kernel == "k");
     CHECK(trap.site.warp == 1);
     CHECK(trap.site.lane == 8);

@@ -294,7 +294,7 @@ TEST_CASE("An observer ends a launch by an error of its own, or by a trap at its
     explicit Ends(bool traps) : Observer(EventKinds::accesses), traps_(traps) {}
     void access(const AccessEvent& e) override {
       if (e.space != code::Space::global || e.event.block().x < 2) return;
-      if (traps_) e.event.trap(3, e.addresses[3], "an access that I do not want", KernelTrap::Kind::stopped);
+      if (traps_) e.event.trap(3, e.addresses[3], "an access that I do not want", Trap::Kind::stopped);
       throw std::runtime_error("block " + std::to_string(e.event.block().x));
     }
 
@@ -310,8 +310,8 @@ TEST_CASE("An observer ends a launch by an error of its own, or by a trap at its
     try {
       words_of(module, {8}, {32}, options);
       FAIL("no trap");
-    } catch (const KernelTrap& trap) {
-      CHECK(trap.kind == KernelTrap::Kind::stopped);
+    } catch (const Trap& trap) {
+      CHECK(trap.kind == Trap::Kind::stopped);
       CHECK(trap.site.block == Dim3{2, 0, 0});
       CHECK(trap.site.lane == 3);
       CHECK(trap.site.statement == "st.global.u32");

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include <warpmat/machine/internals.h>
 #include <warpmat/ptx/syntax/module.h>
 
 #include "catch.h"
@@ -32,7 +33,7 @@ Module planted(std::string_view body) {
 
 /// The number of the line that says BUG.
 int bug_line(const Module& module) {
-  const std::string_view text = *module.syntax()->text;
+  const std::string_view text = *syntax_of(module).text;
   const std::size_t at = text.find("// BUG");
   return at == std::string_view::npos
              ? 0
@@ -47,7 +48,7 @@ struct Report {
 Report report_of(const Module& module, std::uint32_t threads, const Checks& checks, std::uint64_t schedule = 0, std::uint32_t blocks = 1) {
   try {
     words_of(module, {blocks}, {threads}, {.schedule = schedule, .most_operations = enough_operations, .checks = checks});
-  } catch (const KernelTrap& trap) {
+  } catch (const Trap& trap) {
     return {trap.site.line, trap.what()};
   }
   return {};

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include <warpmat/machine/internals.h>
 #include <warpmat/ptx/syntax/module.h>
 
 #include "catch.h"
@@ -43,7 +44,7 @@ Module planted(std::string body) {
 }
 
 int bug_line(const Module& module) {
-  const std::string_view text = *module.syntax()->text;
+  const std::string_view text = *syntax_of(module).text;
   const std::size_t at = text.find("// BUG");
   if (at == std::string_view::npos) return 0;
   return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
@@ -60,7 +61,7 @@ Report report_of(const Module& module, std::uint64_t schedule, std::uint32_t clu
   try {
     launch(Kernel(module, "k"), {{cluster}, {64}, 0, {cluster}}, memory, {out},
            {.schedule = schedule, .most_operations = 50'000'000, .checks = checks});
-  } catch (const KernelTrap& trap) {
+  } catch (const Trap& trap) {
     return {trap.site.line, trap.what()};
   }
   return {};

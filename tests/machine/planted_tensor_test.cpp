@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/machine/internals.h>
 #include <warpmat/ptx/syntax/module.h>
 
 #include "catch.h"
@@ -48,7 +49,7 @@ Module planted(const std::string& body) {
 }
 
 int bug_line(const Module& module) {
-  const std::string_view text = *module.syntax()->text;
+  const std::string_view text = *syntax_of(module).text;
   const std::size_t at = text.find("// BUG");
   if (at == std::string_view::npos) return 0;
   return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
@@ -59,7 +60,7 @@ std::string report_of(const Module& module, std::uint64_t schedule) {
   const std::uint64_t out = memory.allocate(4 * 128, "out");
   try {
     launch(Kernel(module, "k"), {{1}, {128}}, memory, {out}, {.schedule = schedule, .most_operations = 5'000'000});
-  } catch (const KernelTrap& trap) {
+  } catch (const Trap& trap) {
     return trap.what();
   }
   return "nothing";

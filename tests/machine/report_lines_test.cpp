@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include <warpmat/machine/internals.h>
 #include <warpmat/ptx/syntax/module.h>
 
 #include "catch.h"
@@ -38,7 +39,7 @@ TEST_CASE("both sides of a report have their source lines, with the calls that w
     .loc 2 90 3, function_name $L__info_string0, inlined_at 1 30 3
     ld.shared.u32 %d, [%r0+128];)";
   const std::string report = message_of([&] {
-    words_of(Module(std::string(*word_kernel(body).syntax()->text) + files), {1}, {64},
+    words_of(Module(std::string(*syntax_of(word_kernel(body)).text) + files), {1}, {64},
              {.checks = {.uninitialised = false, .races = true}});
   });
   CAPTURE(report);

@@ -162,7 +162,7 @@ std::string run(const Case& c, std::map<std::string, Kernel>& kernels) {
   const auto bytes = static_cast<std::uint32_t>(map.box_bytes());
   try {
     launch(kernel->second, {{1}, {32}, shared_bytes}, memory, {map.encode(), in, out, c.shared, bytes, c.coordinates, c.offsets});
-  } catch (const KernelTrap& trap) {
+  } catch (const Trap& trap) {
     return c.verdict == "trap" ? "trap" : trap.what();
   }
   const bool loads = c.what == "load";

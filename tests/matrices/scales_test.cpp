@@ -149,7 +149,7 @@ TEST_CASE("ids that the ISA does not define are named, and trap") {
     const auto trap = trap_in([&] { Instruction(form, target("sm_120a")).execute(x.arguments()); });
     REQUIRE(trap.has_value());
     CHECK(trap->reason == c.message);
-    CHECK(trap->lane == 0);
+    CHECK(trap->site.lane == 0);
   }
   const Form& form = form_of_vector(1);
   FormRegisters x(form);
@@ -159,7 +159,7 @@ TEST_CASE("ids that the ISA does not define are named, and trap") {
   const auto trap = trap_in([&] { Instruction(form, target("sm_120a")).execute(x.arguments()); });
   REQUIRE(trap.has_value());
   CHECK(trap->reason == "ids-a is {2, 0}; it must be {2, 1} as in lane 0");
-  CHECK(trap->lane == 9);
+  CHECK(trap->site.lane == 9);
   const Form& plain = *find_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
   CHECK_THROWS_WITH(scale_matrix(plain, OperandName::ids_a, {}), plain.opcode + " has no operand ids-a that selects scale factors");
   CHECK_THROWS_WITH(scale_matrix(form, OperandName::a, {}), form.opcode + " has no operand a that selects scale factors");

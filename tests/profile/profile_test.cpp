@@ -1,5 +1,6 @@
 // The profile of a launch: exact counts against an observer that counts each operation, and times that add up.
 
+#include <warpmat/machine/internals.h>
 #include <warpmat/profile/profile.h>
 
 #include <atomic>
@@ -140,7 +141,7 @@ TEST_CASE("The time of a run goes to its statements by what each takes", "[profi
   for (int attempt = 0; attempt < 5 && ratio < 2; ++attempt) {  // another program may have taken the CPU in an addition
     std::map<std::string, std::pair<double, std::uint64_t>> by_opcode;
     for (const StatementProfile& statement : profile_of(module, {}, {{1}, {32}, 0}).statements) {
-      auto& [seconds, executed] = by_opcode[kernel.program().statements[statement.statement]->opcode];
+      auto& [seconds, executed] = by_opcode[program_of(kernel).statements[statement.statement]->opcode];
       seconds += statement.seconds;
       executed += statement.executed;
     }
@@ -171,8 +172,8 @@ TEST_CASE("An observer is told of runs, and of the statements outside of them; o
     void run(const machine::RunEvent& run) override {
       ++runs;
       in_runs += run.operations;
-      const auto& all = run.event.program().operations;
-      const auto first = static_cast<std::size_t>(&run.event.operation() - all.data());
+      const auto& all = program_of(run.event).operations;
+      const auto first = static_cast<std::size_t>(&operation_of(run.event) - all.data());
       for (std::size_t i = first; i < first + run.operations; ++i) CHECK(catalogue::computes(all[i].semantics));
       CHECK(run.event.lanes() == all_lanes);
     }

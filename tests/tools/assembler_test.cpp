@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <warpmat/launch.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 
 #include "catch.h"
@@ -37,7 +38,7 @@ TEST_CASE("each statement gets a line of its own, and the text's own lines go", 
   const Module module(
       entry(".file 7 \"x.cu\"\n.loc 7 5 1\nmul.f32 %f1, %f2, %f3; @%p1 add.f32 %f4, %f1, %f2;\n"
             ".loc 7 6 3, function_name $L__info, inlined_at 7 9 1\nL: sub.f32 %f5, %f4, %f1;"));
-  const NumberedModule numbered = number_statements(*module.syntax());
+  const NumberedModule numbered = number_statements(syntax_of(module));
   REQUIRE(numbered.lines.size() == 4);
   CHECK(numbered.at_line(2)->opcode == "add.f32");
   CHECK(numbered.at_line(0) == nullptr);
@@ -55,7 +56,7 @@ TEST_CASE("a sum is fused or rounded as the instructions of its line are", "[too
   const Module module(
       entry("mul.f32 %f1, %f2, %f3;\nmul.f32 %f4, %f5, %f6;\nadd.f32 %f7, %f1, %f4;\nadd.f16x2 %f7, %f1, %f4;\n"
             "add.rn.f32 %f8, %f1, %f1;"));
-  const NumberedModule numbered = number_statements(*module.syntax());
+  const NumberedModule numbered = number_statements(syntax_of(module));
   struct Case {
     std::vector<MachineInstruction> code;
     std::vector<bool> fused;  ///< of lines 3 and 4, as far as they are there
@@ -92,7 +93,7 @@ TEST_CASE("where a sum is computed twice, the statements that read the fma are f
   const Module module(
       entry("mul.f32 %f1, %f2, %f3;\nadd.f32 %f4, %f1, %f2;\nneg.f32 %f5, %f4;\nst.global.f32 [%l1], %f4;\nst.global.f32 [%l1+4], %f5;\n"
             "mul.f32 %f6, %f4, %f2; st.global.f32 [%l1+8], %f6;"));
-  const NumberedModule numbered = number_statements(*module.syntax());
+  const NumberedModule numbered = number_statements(syntax_of(module));
   constexpr std::uint64_t stg = 0x986, mov = 0x202;
   const auto stored = [&](int reg, int line) { return registers(stg, 0, 20, reg, 255, line); };
   const MachineInstruction rounded = registers(fadd, 4, 9, 8, 255, 2), fused = registers(ffma, 10, 8, 7, 8, 2);
@@ -122,7 +123,7 @@ TEST_CASE("where a sum is computed twice, the statements that read the fma are f
 TEST_CASE("what a probe stores is an immediate or computed", "[tools][assembler]") {
   // Line 2 stores the result of the statement of line 1.
   const Module module(entry("rsqrt.approx.f32 %f1, %f2;"));
-  const NumberedModule numbered = number_statements(*module.syntax(), is_approximate);
+  const NumberedModule numbered = number_statements(syntax_of(module), is_approximate);
   REQUIRE(numbered.lines.size() == 3);
   CHECK(numbered.lines[1].probe);
   CHECK(contains(numbered.text, "rsqrt.approx.f32 %f1, %f2;\n.loc 1 2 1\nst.volatile.global.b32 [warpmat_probe], %f1;"));
@@ -214,15 +215,15 @@ TEST_CASE("the rule of contraction is what ptxas does in all kernels that are at
     INFO(path.string());
     const Module module(read_text(path));
     for (const std::string& name : module.entries()) {
-      const std::string target(Kernel(module, name).program().target->name);
+      const std::string target(program_of(Kernel(module, name)).target->name);
       const SumsInCode code = sums_by_ptxas(*ptxas, module, name, target);
       sums += code.sums.size();
       const std::vector<ResultInCode> results = results_by_ptxas(*ptxas, module, name, target);
       const Kernel kernel(module, name, {.sums = &code.sums, .results = &results});
-      left += kernel.program().contraction_open.size();
-      for (const std::vector<std::uint32_t>& all : {kernel.program().contraction_differs, kernel.program().folding_differs})
+      left += program_of(kernel).contraction_open.size();
+      for (const std::vector<std::uint32_t>& all : {program_of(kernel).contraction_differs, program_of(kernel).folding_differs})
         for (const std::uint32_t differs : all)
-          FAIL_CHECK("line " << kernel.program().statements[differs]->location.line << " of " << name);
+          FAIL_CHECK("line " << program_of(kernel).statements[differs]->location.line << " of " << name);
     }
   }
   CHECK(sums > 0);
@@ -243,20 +244,20 @@ TEST_CASE("approximate functions of constants are immediates where the rule says
   CHECK(results[0].immediate);
   CHECK(results[0].bits == 0x3db504f3);
   CHECK_FALSE(results[1].immediate);
-  CHECK(Kernel(module, "k", {.results = &results}).program().folding_differs.empty());
+  CHECK(program_of(Kernel(module, "k", {.results = &results})).folding_differs.empty());
   // Other results go before the rule, and are noted.
   std::vector<ResultInCode> others = results;
   others[0].immediate = false;
   const Kernel computed(module, "k", {.results = &others});
-  CHECK(computed.program().folding_differs.size() == 1);
-  CHECK(computed.program().folded.empty());
+  CHECK(program_of(computed).folding_differs.size() == 1);
+  CHECK(program_of(computed).folded.empty());
   others = results;
   others[1].immediate = true;
   others[1].bits = 0x3f800000;
   const Kernel folded(module, "k", {.results = &others});
-  CHECK(folded.program().folding_differs.size() == 1);
-  REQUIRE(folded.program().folded.size() == 2);
-  CHECK(folded.program().folded[1].bits == 0x3f800000);
+  CHECK(program_of(folded).folding_differs.size() == 1);
+  REQUIRE(program_of(folded).folded.size() == 2);
+  CHECK(program_of(folded).folded[1].bits == 0x3f800000);
   CHECK(results_by_ptxas(*ptxas, Module(entry("add.f32 %f1, %f2, %f3;")), "k", "sm_90").empty());
 }
 

@@ -14,6 +14,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/machine/internals.h>
 #include <warpmat/program.h>
 #include <warpmat/ptx/program/code.h>
 
@@ -67,13 +68,13 @@ std::vector<std::string> tensor_modules() {
            "@%p1 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r1], [bar]; .reg .b128 %q; "
            "ld.shared.b128 %q, [%r1]; clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%r1, %r3, %r4, _}, %q;",
        })
-    texts.emplace_back(*word_kernel(tensor_kernel::allocate(64) + tensor_kernel::operands("0x3c003c00", "0x08040010") + statements +
-                                        "\n@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [bar];" + tensor_kernel::wait +
-                                        "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%d, %r1}, [%r12+3];\ntcgen05.wait::ld.sync.aligned;\n" +
-                                        tensor_kernel::free(64),
-                                    "sm_100a", tensor_kernel::variables)
-                            .syntax()
-                            ->text);
+    texts.emplace_back(
+        *syntax_of(word_kernel(tensor_kernel::allocate(64) + tensor_kernel::operands("0x3c003c00", "0x08040010") + statements +
+                                   "\n@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [bar];" + tensor_kernel::wait +
+                                   "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%d, %r1}, [%r12+3];\ntcgen05.wait::ld.sync.aligned;\n" +
+                                   tensor_kernel::free(64),
+                               "sm_100a", tensor_kernel::variables))
+             .text);
   return texts;
 }
 
@@ -113,7 +114,7 @@ LaunchResult launch_entry(const Kernel& kernel) {
   DeviceMemory memory;
   const std::uint64_t buffer = memory.allocate(1 << 16, "buffer");
   std::vector<Argument> arguments;
-  for (const code::Parameter& parameter : kernel.program().parameters) {
+  for (const code::Parameter& parameter : program_of(kernel).parameters) {
     std::vector<std::uint8_t> bytes(parameter.bytes);
     if (parameter.bytes == 8) {
       arguments.emplace_back(buffer);
@@ -141,7 +142,7 @@ Outcome take(const std::string& text) {
         CHECK_FALSE(labelled(kernel).empty());
         launch_entry(kernel);
         outcome = Outcome::ran;
-      } catch (const KernelTrap&) {
+      } catch (const Trap&) {
         outcome = Outcome::trapped;
       } catch (const std::invalid_argument&) {
         outcome = Outcome::not_launched;

@@ -91,7 +91,7 @@ TEST_CASE("an access is trapped exactly when it is misaligned or leaves the memo
         if (constant) std::as_const(memory).at(17, r.address, r.size, "row");
         if (!constant) memory.at(17, r.address, r.size, "row");
       });
-      CHECK(trap.lane == 17);
+      CHECK(trap.site.lane == 17);
       CHECK(trap.address == r.address);
       CHECK(trap.reason.find(r.wrong) != std::string::npos);
       CHECK(trap.reason.find("the row") != std::string::npos);

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 
 #include "tools/report/input_file.h"
@@ -56,27 +57,27 @@ std::string assemble(const fs::path& ptxas, std::string_view text, std::string_v
 }
 
 std::vector<ResultInCode> results_by_ptxas(const fs::path& ptxas, const Module& module, std::string_view entry, std::string_view target) {
-  const NumberedModule numbered = number_statements(*module.syntax(), is_approximate);
+  const NumberedModule numbered = number_statements(syntax_of(module), is_approximate);
   const bool probes = std::ranges::any_of(numbered.lines, &NumberedModule::Line::probe);
   if (!probes) return {};
   return read_results(numbered, read_cubin(assemble(ptxas, numbered.text, target)), entry);
 }
 
 SumsInCode sums_by_ptxas(const fs::path& ptxas, const Module& module, std::string_view entry, std::string_view target) {
-  const NumberedModule numbered = number_statements(*module.syntax());
+  const NumberedModule numbered = number_statements(syntax_of(module));
   return read_sums(numbered, read_cubin(assemble(ptxas, numbered.text, target)), entry);
 }
 
 std::optional<AssembledKernel> kernel_by_ptxas(const Module& module, std::string_view entry, KernelOptions options) {
   const auto ptxas = find_ptxas();
   if (!ptxas) return std::nullopt;
-  const std::string_view target = Kernel(module, entry, options).program().target->name;
+  const std::string_view target = program_of(Kernel(module, entry, options)).target->name;
   const SumsInCode code = sums_by_ptxas(*ptxas, module, entry, target);
   const std::vector<ResultInCode> results = results_by_ptxas(*ptxas, module, entry, target);
   options.sums = &code.sums;
   options.results = &results;
   AssembledKernel made{Kernel(module, entry, options), version_of(*ptxas), {}};
-  const code::Program& program = made.kernel.program();
+  const code::Program& program = program_of(made.kernel);
   const auto remark = [&](std::uint32_t statement, const std::string& what) {
     const syntax::Statement& s = *program.statements[statement];
     made.remarks.push_back(fmt::format("line {}, {}: {} for {} {}, the rule of docs/assembler.md does not: please file this as an issue",

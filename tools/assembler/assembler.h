@@ -1,6 +1,7 @@
 #pragma once
 
 #include <warpmat/launch.h>
+#include <warpmat/program.h>
 
 #include <filesystem>
 #include <optional>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <warpmat/diagnostic.h>
+#include <warpmat/program.h>
 
 #include <string_view>
 #include <vector>

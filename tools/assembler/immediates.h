@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/diagnostic.h>
+#include <warpmat/program.h>
 
 #include <string_view>
 #include <vector>

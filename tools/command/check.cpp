@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 #include <warpmat/launch.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/program.h>
 #include <warpmat/ptx/program/code.h>
 
@@ -84,8 +85,8 @@ std::size_t check_module(const std::string& text, const CheckOptions& options) {
   AssemblerLines lines;
   for (const std::string& entry : module.entries()) try {
       const Kernel kernel(module, entry, {.target = options.target});
-      target = kernel.program().target->name;
-      add_assembler_lines(kernel.program(), lines);
+      target = program_of(kernel).target->name;
+      add_assembler_lines(program_of(kernel), lines);
       for (Labelled& instruction : labelled(kernel))
         if (std::ranges::find(instructions, instruction.what, &Labelled::what) == instructions.end())
           instructions.push_back(std::move(instruction));

@@ -3,6 +3,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/launch.h>
 #include <warpmat/machine/check_list.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/version.h>
 
 #include <algorithm>
@@ -56,7 +57,7 @@ class Kernels {
     const Kernel& kernel = find(launch);
     LaunchResult result;
     result.absent_lanes = launch.at("absent_lanes").get<std::vector<std::string>>();
-    const bool is_new = labelled_.insert(&kernel.program()).second;
+    const bool is_new = labelled_.insert(&program_of(kernel)).second;
     if (is_new || !result.absent_lanes.empty())  // all that may have other labels than its kernel's last launch
       for (Labelled& each : labelled(kernel, result))
         if (seen_.insert(each.what).second) record_.labels.push_back(std::move(each));
@@ -66,7 +67,7 @@ class Kernels {
  private:
   void add_profile(const Kernel& kernel, const Json& json) {
     auto& all = record_.profiled;
-    auto found = std::ranges::find(all, &kernel.program(), [](const ProfiledKernel& each) { return &each.kernel.program(); });
+    auto found = std::ranges::find(all, &program_of(kernel), [](const ProfiledKernel& each) { return &program_of(each.kernel); });
     if (found == all.end()) found = all.insert(all.end(), {kernel});
     ++found->launches;
     Profile profile;

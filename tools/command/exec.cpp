@@ -94,7 +94,7 @@ class Chunk {
     try {
       work_.instruction.execute(batch_, count, work_.options.execution);
     } catch (const Trap& trap) {
-      throw Trap(trap.lane, trap.address, trap.reason, fmt::format("case {}", first + trap.warp));
+      throw trap.at(fmt::format("case {}", first + static_cast<std::size_t>(trap.site.warp)));
     }
   }
 

@@ -296,7 +296,7 @@ class WgmmaChunk {
                              work_.options.execution);
       }
     } catch (const Trap& trap) {
-      throw Trap(trap.lane, trap.address, trap.reason, fmt::format("case {}", index));
+      throw trap.at(fmt::format("case {}", index));
     }
   }
 

@@ -3,6 +3,7 @@
 #include <warpmat/files/output_file.h>
 #include <warpmat/launch.h>
 #include <warpmat/machine/check_list.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/text/readable_name.h>
 
@@ -91,7 +92,7 @@ void write_skeleton(const LaunchCommandOptions& options) {
   const Kernel kernel = read_kernel(file, entry, {.target = options.flags.target});
   const std::filesystem::path folder = std::filesystem::absolute(options.init).parent_path();
   const std::filesystem::path ptx = std::filesystem::relative(std::filesystem::absolute(options.flags.file), folder);
-  write_file(options.init, {launch_skeleton(ptx, name, kernel.program())});
+  write_file(options.init, {launch_skeleton(ptx, name, program_of(kernel))});
   fmt::print("{}: the launch of '{}'; fill in sizes and numbers, then: warpmat launch {}\n", options.init, name, options.init);
 }
 
@@ -181,7 +182,7 @@ void run_launch(const LaunchCommandOptions& options, const Command& command) {
   ReadyLaunch ready = ready_launch(options.flags, std::move(description));
   const std::vector<BufferExpectation> expectations = read_expectations(ready.description, ready.prepared);
   const auto instructions = labelled(ready.kernel);
-  const std::string_view target = ready.kernel.program().target->name;
+  const std::string_view target = program_of(ready.kernel).target->name;
   require_labels(options.labels, target, instructions);
   if (!options.report.empty()) check_output_place(options.report);
   check_profile_flag(options.profile);

@@ -1,6 +1,7 @@
 #include "launch_flags.h"
 
 #include <fmt/format.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 
 #include <algorithm>
@@ -96,9 +97,9 @@ ReadyLaunch ready_launch(const LaunchFlags& flags, LaunchDescription description
   std::string assembler;
   if ((flags.assembler.empty() ? description.assembler : flags.assembler) == "ptxas" && flags.contract)
     assembler = ask_ptxas(file.module, entry, {.target = flags.target}, kernel);
-  add_scratch(description, kernel.program().parameters.size());
-  check_arguments(description, kernel.program());
-  if (!description.block) description.config.block = compiled_block(kernel.program().limits);
+  add_scratch(description, program_of(kernel).parameters.size());
+  check_arguments(description, program_of(kernel));
+  if (!description.block) description.config.block = compiled_block(program_of(kernel).limits);
   PreparedLaunch prepared = prepare(description, kernel);
   return {std::move(kernel), std::move(description), std::move(prepared), std::move(assembler)};
 }
@@ -117,14 +118,14 @@ LaunchResult run(ReadyLaunch& ready, const LaunchOptions& options) {
 }
 
 /// What is read before it is written may be a missing barrier: without the check of such values another order of the warps shows the race.
-std::optional<KernelTrap> race_behind(ReadyLaunch& ready, LaunchOptions options) {
+std::optional<Trap> race_behind(ReadyLaunch& ready, LaunchOptions options) {
   options.checks.uninitialised = false;
   options.observers.clear();
   ready.prepared = prepare(ready.description, ready.kernel);
   try {
     run(ready, options);
-  } catch (const KernelTrap& trap) {
-    if (trap.kind == KernelTrap::Kind::unordered) return trap;
+  } catch (const Trap& trap) {
+    if (trap.kind == Trap::Kind::unordered) return trap;
   }
   return std::nullopt;
 }
@@ -132,11 +133,10 @@ std::optional<KernelTrap> race_behind(ReadyLaunch& ready, LaunchOptions options)
 LaunchResult run_for_cause(ReadyLaunch& ready, const LaunchOptions& options) {
   try {
     return run(ready, options);
-  } catch (const KernelTrap& trap) {
-    if (trap.kind == KernelTrap::Kind::unwritten && options.checks.races)
+  } catch (const Trap& trap) {
+    if (trap.kind == Trap::Kind::unwritten && options.checks.races)
       if (const auto race = race_behind(ready, options))
-        throw KernelTrap(race->site, race->address, fmt::format("{}; in another order of the warps {}", race->reason, trap.reason),
-                         race->kind);
+        throw race->because(fmt::format("{}; in another order of the warps {}", race->reason, trap.reason));
     throw;
   }
 }
@@ -146,8 +146,8 @@ LaunchResult run_for_cause(ReadyLaunch& ready, const LaunchOptions& options) {
 LaunchResult launch(ReadyLaunch& ready, const LaunchOptions& options) {
   try {
     return run_for_cause(ready, options);
-  } catch (const KernelTrap& trap) {
-    const std::string lines = without_source_lines(ready.kernel.program());
+  } catch (const Trap& trap) {
+    const std::string lines = without_source_lines(program_of(ready.kernel));
     const bool block_given = ready.description.block || ready.description.config.block.count() != 1;
     if (block_given && lines.empty()) throw;
     throw std::runtime_error(

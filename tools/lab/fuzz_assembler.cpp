@@ -1,6 +1,7 @@
 #include "fuzz_assembler.h"
 
 #include <fmt/core.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ std::string differences(const KernelLaunch& launch, const std::filesystem::path&
   const Module module(launch.ptx);
   const SumsInCode code = sums_by_ptxas(ptxas, module, launch.entry, target.name);
   const Kernel kernel(module, launch.entry, {.target = target.name, .sums = &code.sums});
-  const code::Program& program = kernel.program();
+  const code::Program& program = program_of(kernel);
   ++counts.kernels;
   counts.sums += code.sums.size();
   counts.mixed += code.mixed.size();

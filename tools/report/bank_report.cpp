@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <warpmat/forms.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/warp.h>
 
@@ -22,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 BankAccess access_of(const machine::AccessEvent& event) {
   if (event.asynchronous) return BankAccess::copy;
-  if (event.event.operation().semantics == catalogue::Semantics::matrix) return BankAccess::matrix;
+  if (operation_of(event.event).semantics == catalogue::Semantics::matrix) return BankAccess::matrix;
   return event.writes ? BankAccess::store : BankAccess::load;
 }
 
@@ -73,7 +74,7 @@ void BankReport::access(const machine::AccessEvent& event) {
     const bool atomic = event.reads && event.writes;  // not measured
     const Evidence evidence =
         atomic ? Evidence::assumed
-               : checks::bank_evidence(event.event.program().target->hardware, example.access, example.bytes, example.lanes);
+               : checks::bank_evidence(program_of(event.event).target->hardware, example.access, example.bytes, example.lanes);
     shared(line, opcode, evidence, std::move(example));
     if (std::string& source = lines_[{line, false}].source; source.empty()) source = event.event.source();
     return;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/ptx/catalogue/evidence.h>
 #include <warpmat/ptx/program/code.h>
 
@@ -183,7 +184,7 @@ std::vector<Labelled> labelled(const Program& program) {
 }
 
 std::vector<Labelled> labelled(const Kernel& kernel) {
-  const code::Program& program = kernel.program();
+  const code::Program& program = program_of(kernel);
   Collection all(program.target->hardware);
   for (const code::Matrix& matrix : program.matrices) all.add(labelled(matrix.instruction));
   for (const code::WarpgroupProduct& product : program.products) all.add(labelled(product.instruction.form()));
@@ -201,7 +202,7 @@ std::vector<Labelled> labelled(const Kernel& kernel) {
 
 std::vector<Labelled> labelled(const Kernel& kernel, const LaunchResult& result) {
   std::vector<Labelled> all = labelled(kernel);
-  const bool compared = kernel.program().target->hardware == Hardware::sm_90;
+  const bool compared = program_of(kernel).target->hardware == Hardware::sm_90;
   for (const std::string& statement : result.absent_lanes)
     all.push_back({fmt::format("lanes that take no part, {}", statement), compared ? Label::measured : Label::assumed,
                    compared ? "H100: they give 0" : "PTX leaves undefined what they give; 0 as for sm_90", "", ""});

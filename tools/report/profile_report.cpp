@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <warpmat/files/output_file.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/version.h>
@@ -44,11 +45,11 @@ struct Sum {
 using Sums = std::vector<std::pair<std::string, Sum>>;
 
 const syntax::Statement& statement_of(const ProfiledKernel& kernel, const StatementProfile& statement) {
-  return *kernel.kernel.program().statements[statement.statement];
+  return program_of(*kernel.kernel).statements[statement.statement];
 }
 
 std::string name_of(const ProfiledKernel& kernel) {
-  return readable_name(kernel.kernel.program().entry);
+  return readable_name(program_of(kernel.kernel).entry);
 }
 
 std::string short_name(const ProfiledKernel& kernel) {
@@ -79,7 +80,7 @@ std::string place_text(const syntax::Module& module, const syntax::SourceLine& p
 
 /// The frames of a statement, from the outermost: lines of the source, or of the PTX where that does not say them.
 std::vector<std::string> frames_of(const ProfiledKernel& kernel, const StatementProfile& profile) {
-  const syntax::Module& module = *kernel.kernel.program().module;
+  const syntax::Module& module = program_of(*kernel.kernel).module;
   const syntax::Statement& statement = statement_of(kernel, profile);
   std::vector<std::string> frames;
   for (const syntax::SourceLine* const place : places_of(module, statement)) frames.push_back(place_text(module, *place));
@@ -185,7 +186,7 @@ Json sums_json(const char* name, const Sums& sums) {
 }
 
 Json statement_json(const ProfiledKernel& kernel, const StatementProfile& profile) {
-  const syntax::Module& module = *kernel.kernel.program().module;
+  const syntax::Module& module = program_of(*kernel.kernel).module;
   const syntax::Statement& statement = statement_of(kernel, profile);
   Json source = Json::array();
   for (const syntax::SourceLine* const place : places_of(module, statement))
@@ -202,7 +203,7 @@ Json kernel_json(const ProfiledKernel& kernel) {
   const Profile& profile = kernel.profile;
   Json statements = Json::array();
   for (const StatementProfile& statement : profile.statements) statements.push_back(statement_json(kernel, statement));
-  Json json{{"kernel", name_of(kernel)}, {"entry", kernel.kernel.program().entry}, {"launches", kernel.launches}};
+  Json json{{"kernel", name_of(kernel)}, {"entry", program_of(kernel.kernel).entry}, {"launches", kernel.launches}};
   json.update(sum_json(all));
   json["other_seconds"] = profile.other_seconds;
   json["other_check_seconds"] = profile.other_check_seconds;
@@ -277,7 +278,7 @@ void check_profile_file(const std::string& path) {
 void write_profile(const std::string& path, const std::string& command, const std::vector<ProfiledKernel>& kernels) {
   if (path.ends_with(".folded")) return write_file(path, {profile_stacks(kernels)});
   Json json{{"warpmat", version()}, {"command", command}};
-  if (!kernels.empty()) json["target"] = kernels.front().kernel.program().target->name;
+  if (!kernels.empty()) json["target"] = program_of(kernels.front().kernel).target->name;
   json.update(profile_json(kernels));
   write_file(path, {json.dump(1), "\n"});
 }

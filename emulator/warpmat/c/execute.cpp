@@ -113,7 +113,7 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
     return true;
   };
   if (!staged.add(handle.operands, place)) return status;
-  handle.instruction.execute(staged, warps, options);
+  staged.execute(warps, options);
   return WARPMAT_OK;
 }
 

@@ -115,8 +115,8 @@ void execute_warpgroup(const Wgmma& wgmma, const warpmat_wgmma_call& call) {
     try {
       wgmma.multiply(d_registers, a.data() + static_cast<std::size_t>(warp) * wgmma.a_words(), b.data(), metadata.data(),
                      call.accumulate != 0, options);
-    } catch (OperandTrap& trap) {
-      trap.warp = static_cast<std::size_t>(warp);
+    } catch (Trap& trap) {
+      trap.site.warp = warp;
       throw;
     }
     d.write(warp);

@@ -34,39 +34,11 @@ struct warpmat_device_memory {
 
 namespace {
 
-warpmat_status status_of(KernelTrap::Kind kind) {
-  switch (kind) {
-    case KernelTrap::Kind::misuse: return WARPMAT_MISUSE;
-    case KernelTrap::Kind::undefined: return WARPMAT_UNDEFINED;
-    case KernelTrap::Kind::misaligned: return WARPMAT_MISALIGNED;
-    case KernelTrap::Kind::out_of_range: return WARPMAT_OUT_OF_RANGE;
-    case KernelTrap::Kind::unwritten: return WARPMAT_UNWRITTEN;
-    case KernelTrap::Kind::unordered: return WARPMAT_UNORDERED;
-    case KernelTrap::Kind::deadlock: return WARPMAT_DEADLOCK;
-    case KernelTrap::Kind::limit: return WARPMAT_LIMIT;
-    case KernelTrap::Kind::stopped: return WARPMAT_STOPPED;
-    case KernelTrap::Kind::mispaired: return WARPMAT_MISPAIRED;
-  }
-  return WARPMAT_INTERNAL;
-}
-
-warpmat_error trap_error(const KernelTrap& trap) {
-  warpmat_error error = plain_error(status_of(trap.kind), trap.what());
-  error.lane = trap.site.lane;
-  error.line = trap.site.line;
-  error.warp = static_cast<std::size_t>(trap.site.warp);
-  error.block[0] = trap.site.block.x;
-  error.block[1] = trap.site.block.y;
-  error.block[2] = trap.site.block.z;
-  error.address = trap.address.value_or(0);
-  return error;
-}
-
 /// The status for the exception that is being handled; also reports it to `to`.
 warpmat_status report_kernel_exception(warpmat_error* to) {
   try {
     throw;
-  } catch (const KernelTrap& trap) {
+  } catch (const Trap& trap) {
     return report(to, trap_error(trap));
   } catch (const SyntaxError& syntax) {
     return report(to, syntax_error(syntax));

@@ -27,7 +27,7 @@ warpmat_space space_of(code::Space space) {
 }
 
 void end_unless_zero(int result, const Event& event) {
-  if (result != 0) event.trap(-1, std::nullopt, "an observer ended the launch", KernelTrap::Kind::stopped);
+  if (result != 0) event.trap(-1, std::nullopt, "an observer ended the launch", Trap::Kind::stopped);
 }
 
 }  // namespace

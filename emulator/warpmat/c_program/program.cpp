@@ -24,11 +24,6 @@ struct warpmat_warp {
 
 namespace {
 
-warpmat_status status_of(const Trap& trap, const ScalarInstruction& instruction) {
-  if (!trap.address) return WARPMAT_UNDEFINED;
-  return *trap.address % static_cast<std::uint64_t>(instruction.access_bytes()) != 0 ? WARPMAT_MISALIGNED : WARPMAT_OUT_OF_RANGE;
-}
-
 /// `error` with the line of `statement` in its message.
 warpmat_error at_line(warpmat_error error, const Statement& statement) {
   const warpmat_error named = plain_error(error.status, fmt::format("line {}: {}", statement.location.line, error.message));
@@ -43,13 +38,8 @@ warpmat_status execute(Warp& warp, const Statement& statement, const ExecutionOp
   try {
     warp.execute(statement, options);
     return WARPMAT_OK;
-  } catch (const OperandTrap& trap) {
+  } catch (const Trap& trap) {
     return report(error, at_line(trap_error(trap), statement));
-  } catch (const Trap& trap) {  // from a scalar instruction
-    warpmat_error out = plain_error(status_of(trap, *statement.scalar()), trap.what());
-    out.lane = trap.lane;
-    out.address = trap.address.value_or(0);
-    return report(error, at_line(out, statement));
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <warpmat/checks/wgmma_chunks.h>
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::inline v0_1::checks {
@@ -62,7 +63,7 @@ bool BulkCheck::may_overlap(int rank, const std::vector<std::uint32_t>& chunks) 
 void BulkCheck::report_overlap(const Event& event, int lane, const SharedRange& range, Use use) const {
   const BulkEvent* const other = overlapping(range, use);
   if (other == nullptr) return;
-  const machine::WarpState& warp = event.state();
+  const machine::WarpState& warp = warp_of(event);
   const std::uint64_t address = setup_.program.shared_base + range.offset;
   event.trap(lane, address,
              fmt::format("{} at {}: the {} of warp {} at {} {}", use == Use::read ? "load" : "store", warp.describe_shared(address),
@@ -102,17 +103,17 @@ void BulkCheck::check_source(const Event& event, const BulkEvent& copy) {
   if (!store) return;
   report_unfenced(event, copy.lane, address,
                   fmt::format("the copy reads what warp {} has stored at {}, and no fence.proxy.async since then lets it see that: {}",
-                              store->warp, event.state().statement_name(store->statement), event.state().describe_shared(address)));
+                              store->warp, warp_of(event).statement_name(store->statement), warp_of(event).describe_shared(address)));
 }
 
 /// Reports an asynchronous read without a proxy fence: a trap, or a warning if `fences` is off. A GPU usually has the bytes by then.
 void BulkCheck::report_unfenced(const Event& event, int lane, std::uint64_t address, const std::string& reason) const {
-  if (setup_.checks.fences) event.trap(lane, address, reason, KernelTrap::Kind::unordered);
+  if (setup_.checks.fences) event.trap(lane, address, reason, Trap::Kind::unordered);
   Warnings& warnings = setup_.reports.warnings;
   if (!warnings.wants(event.statement(), cluster_)) return;
   try {
     event.trap(lane, address, reason);
-  } catch (const KernelTrap& report) {
+  } catch (const Trap& report) {
     warnings.add(event.statement(), cluster_, report.what());
   }
 }
@@ -139,8 +140,8 @@ void BulkCheck::check_chunks(const machine::ProductEvent& event, OperandName ope
     if (const auto store = stores ? proxies->unfenced(offset, chunk_bytes) : std::nullopt; store && !store->copied)
       at.trap(-1, chunks[i],
               fmt::format("operand {} has been stored by warp {} at {}, and no fence.proxy.async since then lets wgmma see that: {}",
-                          name(operand), store->warp, at.state().statement_name(store->statement), at.state().describe_shared(chunks[i])),
-              KernelTrap::Kind::unordered);
+                          name(operand), store->warp, warp_of(at).statement_name(store->statement), warp_of(at).describe_shared(chunks[i])),
+              Trap::Kind::unordered);
     if (overlap) report_overlap(at, static_cast<int>(i % warp_size), {at.rank(), offset, chunk_bytes}, Use::read);
   }
 }
@@ -159,9 +160,9 @@ void BulkCheck::products_read(const Event& event, std::span<const machine::Pendi
         if (const BulkEvent* const other = overlapping({event.rank(), chunk - setup_.program.shared_base, chunk_bytes}, Use::read))
           event.trap(-1, chunk,
                      fmt::format("the bulk copy of warp {} at {} overwrites what the product at {} may read until here: {}", other->warp,
-                                 event.state().statement_name(other->statement), event.state().statement_name(product.statement),
-                                 event.state().describe_shared(chunk)),
-                     KernelTrap::Kind::unordered);
+                                 warp_of(event).statement_name(other->statement), warp_of(event).statement_name(product.statement),
+                                 warp_of(event).describe_shared(chunk)),
+                     Trap::Kind::unordered);
     }
 }
 

@@ -68,7 +68,7 @@ inline std::size_t offset_from(const std::uint8_t* first, const std::uint8_t* pl
 void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& memory, const std::vector<std::uint8_t>& parameters,
               const LaunchConfig& config);
 
-/// What the checks say when all clusters have ended. Throws KernelTrap.
+/// What the checks say when all clusters have ended. Throws Trap.
 void finish(const Setup& setup, LaunchResult& result);
 
 /// The checks of cluster `cluster`, in the order in which they are told. `setup` outlives them.

@@ -1,4 +1,5 @@
 #include <warpmat/checks/companion.h>
+#include <warpmat/machine/kernel_trap.h>
 
 #include <algorithm>
 #include <array>
@@ -66,21 +67,21 @@ std::string Companion::entry(const Subject& subject, const Cell& cell) const {
                                                                : fmt::format("'{}'", buffer->name)));
 }
 
-KernelTrap Companion::trap(const Subject& subject, const Cell& cell, std::size_t at, const std::string& what) const {
+Trap Companion::trap(const Subject& subject, const Cell& cell, std::size_t at, const std::string& what) const {
   const Use& use = uses_[cell.use];
-  KernelTrap::Site site = use.site;
+  Trap::Site site = use.site;
   site.block = cell.block;
   site.warp = cell.warp;
   const auto l = static_cast<std::int64_t>(line(at)), k = static_cast<std::int64_t>(block(at)) * size_;
-  return KernelTrap(site, std::nullopt,
-                    fmt::format("{}; its {}: {}; {}: {}", what, noun(subject), use.entry,
-                                subject.is_b ? subject.factor.element(k, l) : subject.factor.element(l, k), use.element),
-                    KernelTrap::Kind::mispaired);
+  return machine::kernel_trap(site, std::nullopt,
+                              fmt::format("{}; its {}: {}; {}: {}", what, noun(subject), use.entry,
+                                          subject.is_b ? subject.factor.element(k, l) : subject.factor.element(l, k), use.element),
+                              Trap::Kind::mispaired);
 }
 
 // ---- What is looked for
 
-std::optional<KernelTrap> Companion::fault(const Subject& subject) const {
+std::optional<Trap> Companion::fault(const Subject& subject) const {
   if (subject.told.told()) return other_than_told(subject);
   if (twofold_)
     return trap(subject, twofold_->second, twofold_->at,
@@ -91,9 +92,9 @@ std::optional<KernelTrap> Companion::fault(const Subject& subject) const {
   return unused(subject);
 }
 
-std::optional<KernelTrap> Companion::other_than_told(const Subject& subject) const {
+std::optional<Trap> Companion::other_than_told(const Subject& subject) const {
   const GemmMatrix& told = subject.told.matrix;
-  const auto wrong = [&](const Cell& cell, std::size_t at) -> std::optional<KernelTrap> {
+  const auto wrong = [&](const Cell& cell, std::size_t at) -> std::optional<Trap> {
     const auto l = static_cast<std::int64_t>(line(at)), b = static_cast<std::int64_t>(block(at));
     if (cell.bit == 0 || cell.bit == told.bit_of(l, b)) return std::nullopt;
     return trap(
@@ -139,7 +140,7 @@ std::vector<std::size_t> Companion::by_address() const {
   return all;
 }
 
-std::optional<KernelTrap> Companion::several_places(const Subject& subject) const {
+std::optional<Trap> Companion::several_places(const Subject& subject) const {
   const int lines = alike(false), blocks = alike(true);
   const auto group = [&](std::size_t at) { return std::pair(line(at) >> lines, block(at) >> blocks); };
   const std::vector<std::size_t> all = by_address();
@@ -154,7 +155,7 @@ std::optional<KernelTrap> Companion::several_places(const Subject& subject) cons
                           entry(subject, cells_[found->second])));
 }
 
-std::optional<KernelTrap> Companion::descending(const Subject& subject) const {
+std::optional<Trap> Companion::descending(const Subject& subject) const {
   for (std::size_t at = 0; at < cells_.size(); ++at)
     for (const bool along_k : {true, false})
       for (int bit = 0; step(along_k, bit) < cells_.size(); ++bit) {
@@ -169,7 +170,7 @@ std::optional<KernelTrap> Companion::descending(const Subject& subject) const {
 }
 
 /// Several blocks of k have one entry, and the next one has another as far away as theirs would lie apart: no block has those between.
-std::optional<KernelTrap> Companion::unused(const Subject& subject) const {
+std::optional<Trap> Companion::unused(const Subject& subject) const {
   const int bits = alike(true);
   const std::uint64_t width = subject.told.kind == CompanionMatrix::Kind::scale ? 8 : 4;
   const auto next = cells_.empty() || bits == 0 || computed_ ? std::nullopt : neighbour(0, true, bits);
@@ -183,7 +184,7 @@ std::optional<KernelTrap> Companion::unused(const Subject& subject) const {
                           place(subject, 0), entry(subject, absent)));
 }
 
-std::optional<KernelTrap> Companion::common(const Subject& subject, const Companion& other, const Subject& of_other) const {
+std::optional<Trap> Companion::common(const Subject& subject, const Companion& other, const Subject& of_other) const {
   if (subject.told.told() || of_other.told.told() || subject.factor.address == of_other.factor.address) return std::nullopt;
   const std::vector<std::size_t> mine = by_address(), others = other.by_address();
   const auto one_for_all = [](const std::vector<std::size_t>& all, const std::vector<Cell>& cells) {

@@ -19,7 +19,7 @@ class Companion {
  public:
   /// What multiplies with entries, and how they and the elements beside them came there.
   struct Use {
-    KernelTrap::Site site;
+    Trap::Site site;
     std::string entry, element;
   };
   struct Entry {
@@ -43,9 +43,9 @@ class Companion {
   /// The trap for the first entry that is not the told one. Where none is told, it is that for two entries of one place, for one of several
   /// places between which others have another, for entries that descend (addresses are to ascend with the bits of line and block), and for
   /// entries between others that no block has. Nothing if there is none.
-  std::optional<KernelTrap> fault(const Subject& subject) const;
+  std::optional<Trap> fault(const Subject& subject) const;
   /// The trap for an entry that both factors have.
-  std::optional<KernelTrap> common(const Subject& subject, const Companion& other, const Subject& of_other) const;
+  std::optional<Trap> common(const Subject& subject, const Companion& other, const Subject& of_other) const;
 
  private:
   struct Cell {
@@ -61,11 +61,11 @@ class Companion {
 
   std::string place(const Subject& subject, std::size_t at) const;
   std::string entry(const Subject& subject, const Cell& cell) const;
-  KernelTrap trap(const Subject& subject, const Cell& cell, std::size_t at, const std::string& what) const;
-  std::optional<KernelTrap> other_than_told(const Subject& subject) const;
-  std::optional<KernelTrap> several_places(const Subject& subject) const;
-  std::optional<KernelTrap> descending(const Subject& subject) const;
-  std::optional<KernelTrap> unused(const Subject& subject) const;
+  Trap trap(const Subject& subject, const Cell& cell, std::size_t at, const std::string& what) const;
+  std::optional<Trap> other_than_told(const Subject& subject) const;
+  std::optional<Trap> several_places(const Subject& subject) const;
+  std::optional<Trap> descending(const Subject& subject) const;
+  std::optional<Trap> unused(const Subject& subject) const;
   std::size_t step(bool along_k, int bit) const;
   std::optional<std::size_t> neighbour(std::size_t at, bool along_k, int bit) const;
   int alike(bool along_k) const;

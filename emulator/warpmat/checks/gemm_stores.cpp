@@ -1,4 +1,5 @@
 #include <warpmat/checks/gemm_stores.h>
+#include <warpmat/machine/kernel_trap.h>
 
 #include <algorithm>
 
@@ -6,7 +7,7 @@
 
 namespace warpmat::inline v0_1::checks {
 
-std::optional<KernelTrap> GemmStores::missing(const Gemm& gemm, const std::string& kernel) const {
+std::optional<Trap> GemmStores::missing(const Gemm& gemm, const std::string& kernel) const {
   if (gemm.c.bits == 0) return std::nullopt;
   const auto all = static_cast<std::size_t>(gemm.c.rows * gemm.c.columns);
   const auto first = static_cast<std::size_t>(std::ranges::find(owners_, 0u) - owners_.begin());
@@ -17,13 +18,13 @@ std::optional<KernelTrap> GemmStores::missing(const Gemm& gemm, const std::strin
       "{} of {} elements of {}, {} the first, {} stored by no block", count, all, gemm.c.name,
       gemm.c.element(static_cast<std::int64_t>(first / columns), static_cast<std::int64_t>(first % columns)), count == 1 ? "is" : "are");
   if (again_)
-    return KernelTrap(again_->site, std::nullopt,
-                      fmt::format("{}; {} is stored here, by the second block; {}", what, again_->element, again_->way),
-                      KernelTrap::Kind::mispaired);
-  KernelTrap::Site site;
+    return machine::kernel_trap(again_->site, std::nullopt,
+                                fmt::format("{}; {} is stored here, by the second block; {}", what, again_->element, again_->way),
+                                Trap::Kind::mispaired);
+  Trap::Site site;
   if (last_) site = *last_;
   site.kernel = kernel;
-  return KernelTrap(site, std::nullopt, what, KernelTrap::Kind::mispaired);
+  return machine::kernel_trap(site, std::nullopt, what, Trap::Kind::mispaired);
 }
 
 }  // namespace warpmat::inline v0_1::checks

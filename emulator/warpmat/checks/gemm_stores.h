@@ -33,17 +33,17 @@ class GemmStores {
   }
 
   /// The trap for elements that no block has stored; nothing if there are none.
-  std::optional<KernelTrap> missing(const Gemm& gemm, const std::string& kernel) const;
+  std::optional<Trap> missing(const Gemm& gemm, const std::string& kernel) const;
 
  private:
   struct Again {
-    KernelTrap::Site site;
+    Trap::Site site;
     std::string element, way;
   };
   std::mutex mutex_;
   std::vector<std::uint32_t> owners_;  ///< by element: the number of the block that stored it last, from 1 on
   std::optional<Again> again_;         ///< the first element that a second block has stored
-  std::optional<KernelTrap::Site> last_;
+  std::optional<Trap::Site> last_;
   std::atomic<bool> formed_ = false;
 };
 

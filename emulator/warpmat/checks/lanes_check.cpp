@@ -2,18 +2,19 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::inline v0_1::checks {
 
 void LanesCheck::exchange(const machine::ExchangeEvent& event) {
   if (event.absent == 0) return;
-  const machine::WarpState& warp = event.event.state();
-  const code::Operation& operation = event.event.operation();
+  const machine::WarpState& warp = warp_of(event.event);
+  const code::Operation& operation = operation_of(event.event);
   if (setup_.checks.lanes) {
     const int lane = first_lane(event.absent), source = event.from[static_cast<std::size_t>(lane)];
     const LaneMask bit = lane_bit(source);
-    const bool has_mask = event.event.program().exchanges[operation.detail].has_mask;
+    const bool has_mask = program_of(event.event).exchanges[operation.detail].has_mask;
     const LaneMask named = has_mask ? warp.source_word(operation, operation.sources - 1, lane) : all_lanes;
     event.event.trap(lane, std::nullopt,
                      fmt::format("reads lane {}, which {}: what that gives is undefined", source,
@@ -21,7 +22,7 @@ void LanesCheck::exchange(const machine::ExchangeEvent& event) {
                                  : (warp.live() & bit) == 0   ? "has exited"
                                  : (named & bit) == 0         ? fmt::format("its mask {:#010x} does not name", named)
                                                               : "does not execute the statement"),
-                     KernelTrap::Kind::undefined);
+                     Trap::Kind::undefined);
   }
   if (noted_.insert(operation.statement).second)
     setup_.reports.absent_lanes.add(operation.statement, cluster_, warp.statement_name(operation.statement));

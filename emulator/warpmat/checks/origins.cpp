@@ -2,6 +2,7 @@
 
 #include <warpmat/forms.h>
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::inline v0_1::checks {
@@ -33,7 +34,7 @@ WarpOrigins& Origins::registers(const Event& event) {
 }
 
 std::size_t Origins::place(const Event& event, Slot slot) const {
-  return event.state().split().frame + static_cast<std::size_t>(slot);
+  return warp_of(event).split().frame + static_cast<std::size_t>(slot);
 }
 
 const RegisterOrigins& Origins::peek(const Event& event, Slot slot) {
@@ -60,8 +61,8 @@ std::uint32_t Origins::step(std::uint32_t way, std::uint32_t Way::*member, std::
 }
 
 void Origins::clear_results(const Event& event, LaneMask lanes) {
-  for (int i = 0; i < event.operation().results; ++i)
-    registers(event).clear(place(event, event.state().result_slot(event.operation(), i)), lanes);
+  for (int i = 0; i < operation_of(event).results; ++i)
+    registers(event).clear(place(event, warp_of(event).result_slot(operation_of(event), i)), lanes);
 }
 
 }  // namespace warpmat::inline v0_1::checks

@@ -5,6 +5,7 @@
 
 #include <warpmat/forms.h>
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 // Origins through memory: loads, stores, copies, rows of ldmatrix, bulk copies.
@@ -97,7 +98,7 @@ void Origins::store(const AccessEvent& event, Slot slot, std::size_t at, std::ui
           local_.erase(event.places[l] + at + b);
     } else if (event.space == code::Space::global) {
       writes({event.addresses[l] + at, bytes, origins, event.event.statement(), event.event.warp(), lane, event.reads},
-             event.event.state());
+             warp_of(event.event));
     }
   }
 }
@@ -107,7 +108,7 @@ void Origins::access(const AccessEvent& event) {
     if (event.writes) copy_asynchronously(event);
     return;
   }
-  const Operation& operation = event.event.operation();
+  const Operation& operation = operation_of(event.event);
   if (operation.semantics == Semantics::matrix) {
     const Form& form = setup_.program.matrices[operation.detail].instruction.form();
     return moves_matrix(form) ? move_run(event) : move_rows(event, form);
@@ -116,22 +117,22 @@ void Origins::access(const AccessEvent& event) {
   const int width = access.register_bits <= 32 ? 4 : access.register_bits / 8;
   if (event.reads && event.writes) {
     for (int e = 0; e < access.vector && 1 + e < operation.sources; ++e)
-      store(event, event.event.state().source_slot(operation, 1 + e), static_cast<std::size_t>(e) * access.bytes, access.bytes, 0);
+      store(event, warp_of(event.event).source_slot(operation, 1 + e), static_cast<std::size_t>(e) * access.bytes, access.bytes, 0);
     return;
   }
   for (int e = 0; e < access.vector; ++e) {
     const std::size_t at = static_cast<std::size_t>(e) * access.bytes;
     if (event.writes)
-      store(event, event.event.state().source_slot(operation, 1 + e), at, access.bytes, 0);
+      store(event, warp_of(event.event).source_slot(operation, 1 + e), at, access.bytes, 0);
     else if (e < operation.results)
-      load(event, event.event.state().result_slot(operation, e), at, access.bytes, width, 0);
+      load(event, warp_of(event.event).result_slot(operation, e), at, access.bytes, width, 0);
   }
 }
 
 /// cp.async: the bytes come from global memory as soon as it is issued; reading them before they land is a fault.
 void Origins::copy_asynchronously(const AccessEvent& event) {
-  const Operation& operation = event.event.operation();
-  const WarpState& warp = event.event.state();
+  const Operation& operation = operation_of(event.event);
+  const WarpState& warp = warp_of(event.event);
   const code::Access& access = setup_.program.accesses[operation.detail];
   BlockOrigins& of = block(event.event);
   ++of.changes;
@@ -178,7 +179,7 @@ const std::vector<Origins::RowByte>& Origins::row_bytes(const Form& form) {
 /// ldmatrix and stmatrix.
 void Origins::move_rows(const AccessEvent& event, const Form& form) {
   const Event& at = event.event;
-  const Operation& operation = at.operation();
+  const Operation& operation = operation_of(at);
   BlockOrigins& of = block(at);
   const Fragment& fragment = form.operand(OperandName::r).fragment;
   const bool writes = form.mnemonic == Mnemonic::stmatrix;
@@ -190,9 +191,9 @@ void Origins::move_rows(const AccessEvent& event, const Form& form) {
   std::vector<RegisterOrigins*> to;
   for (int reg = 0; reg < fragment.registers(); ++reg)
     if (writes)
-      from.push_back(find(at, at.state().source_slot(operation, first + reg)));
+      from.push_back(find(at, warp_of(at).source_slot(operation, first + reg)));
     else
-      to.push_back(&registers(at).make(place(at, at.state().result_slot(operation, reg)), 4));
+      to.push_back(&registers(at).make(place(at, warp_of(at).result_slot(operation, reg)), 4));
   for (const RowByte& row : row_bytes(form)) {
     const std::size_t offset = offset_from(of.first, event.places[row.row_lane]) + row.row_bit / 8u;
     Origin* const shared = &of.shared[offset];
@@ -216,13 +217,13 @@ void Origins::move_rows(const AccessEvent& event, const Form& form) {
 /// wmma.load and wmma.store: their accesses come in the order of their runs.
 void Origins::move_run(const AccessEvent& event) {
   const Event& at = event.event;
-  const code::Matrix& matrix = setup_.program.matrices[at.operation().detail];
+  const code::Matrix& matrix = setup_.program.matrices[operation_of(at).detail];
   const MatrixRun& run = matrix.runs.runs[run_++ % matrix.runs.runs.size()];
   const int width = matrix.instruction.form().operand(OperandName::r).fragment.register_bits / 8;
   if (event.writes)
-    store(event, at.state().source_slot(at.operation(), 1 + run.reg), 0, matrix.runs.bytes, run.bit / 8);
+    store(event, warp_of(at).source_slot(operation_of(at), 1 + run.reg), 0, matrix.runs.bytes, run.bit / 8);
   else
-    load(event, at.state().result_slot(at.operation(), run.reg), 0, matrix.runs.bytes, width, run.bit / 8);
+    load(event, warp_of(at).result_slot(operation_of(at), run.reg), 0, matrix.runs.bytes, width, run.bit / 8);
 }
 
 void Origins::bulk_reads(const machine::BulkEvent& event) {

@@ -6,6 +6,7 @@
 #include <warpmat/checks/wgmma_chunks.h>
 #include <warpmat/forms.h>
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 // Origins of the operands and results of matrix instructions.
@@ -35,11 +36,11 @@ int first_register_of(const Form& form, OperandName name) {
 
 /// movmatrix.
 void Origins::transpose(const Event& event, const Form& form) {
-  const Operation& operation = event.operation();
-  const RegisterOrigins* const found = find(event, event.state().source_slot(operation, 0));
+  const Operation& operation = operation_of(event);
+  const RegisterOrigins* const found = find(event, warp_of(event).source_slot(operation, 0));
   if (found == nullptr) return clear_results(event, all_lanes);
   const RegisterOrigins from = *found;
-  RegisterOrigins& to = registers(event).make(place(event, event.state().result_slot(operation, 0)), 4);
+  RegisterOrigins& to = registers(event).make(place(event, warp_of(event).result_slot(operation, 0)), 4);
   for (int row = 0; row < form.shape.m; ++row)
     for (int column = 0; column < form.shape.n; ++column) {
       const Place source = form.operand(OperandName::a).fragment.place({row, column, 0});
@@ -49,7 +50,7 @@ void Origins::transpose(const Event& event, const Form& form) {
 }
 
 void Origins::performs(const Event& event) {
-  const Operation& operation = event.operation();
+  const Operation& operation = operation_of(event);
   if (operation.semantics != Semantics::matrix) return;
   const Form& form = setup_.program.matrices[operation.detail].instruction.form();
   run_ = 0;
@@ -148,7 +149,7 @@ const OperandOrigins& Origins::operand(const Event& event, const Form& form, Ope
       reinterpret_cast<std::uintptr_t>(&form) * 31 + static_cast<std::uint64_t>(name) * 64 + static_cast<std::uint64_t>(product);
   key = key * 0x9e3779b97f4a7c15ULL ^ reinterpret_cast<std::uintptr_t>(&warp);
   for (std::size_t i = 0; i < count; ++i) {
-    const Slot slot = event.state().source_slot(event.operation(), first + static_cast<int>(i));
+    const Slot slot = warp_of(event).source_slot(operation_of(event), first + static_cast<int>(i));
     now[i] = {slot < 0 ? ~std::size_t{0} : place(event, slot), peek(event, slot).stamp};
     key = (key ^ now[i].first) * 0x9e3779b97f4a7c15ULL;
   }
@@ -167,7 +168,7 @@ const OperandOrigins& Origins::operand(const Event& event, const Form& form, Ope
   made.elements.clear();
   std::vector<const RegisterOrigins*> of_registers(count);
   for (std::size_t i = 0; i < count; ++i)
-    of_registers[i] = find(event, event.state().source_slot(event.operation(), first + static_cast<int>(i)));
+    of_registers[i] = find(event, warp_of(event).source_slot(operation_of(event), first + static_cast<int>(i)));
   const std::size_t elements = from.size() / static_cast<std::size_t>(fragment.matrices());
   for (const ElementPlace& one : std::span(from).subspan(static_cast<std::size_t>(matrix) * elements, elements))
     made.elements.push_back(element(of_registers[one.reg], one, fragment));
@@ -211,7 +212,7 @@ OperandOrigins Origins::companions(const Event& event, const Form& form, Operand
   for (int line = 0; line < all.lines; ++line)
     for (int i = 0; i < all.depth; ++i) {
       const Place at = fragment.place(by_column ? Element{i, line, matrix} : Element{line, i, matrix});
-      const RegisterOrigins* const from = find(event, event.state().source_slot(event.operation(), first_source + at.reg));
+      const RegisterOrigins* const from = find(event, warp_of(event).source_slot(operation_of(event), first_source + at.reg));
       all.elements.push_back(element(from,
                                      {static_cast<std::uint16_t>(at.reg), static_cast<std::uint8_t>(at.lane),
                                       static_cast<std::uint8_t>(at.bit / 8), static_cast<std::uint8_t>(at.bit % 8)},
@@ -222,7 +223,7 @@ OperandOrigins Origins::companions(const Event& event, const Form& form, Operand
 
 void Origins::find_companions(const Event& event, const Form& form, OriginProduct& product) {
   const auto word = [&](OperandName name, int i) {
-    return event.state().source_word(event.operation(), first_register_of(form, name) + i, 0);
+    return warp_of(event).source_word(operation_of(event), first_register_of(form, name) + i, 0);
   };
   const auto scales = [&](OperandName name, OperandName ids_name) {
     const ScaleIds ids{word(ids_name, 0), word(ids_name, 1)};
@@ -241,11 +242,11 @@ void Origins::find_companions(const Event& event, const Form& form, OriginProduc
 void Origins::multiply(const Event& event, const Form& form) {
   collect();
   const FormPlaces& all = places(form);
-  const Operation& operation = event.operation();
+  const Operation& operation = operation_of(event);
   std::vector<std::optional<std::uint32_t>> numbers;
   std::vector<Slot> slots;
   for (int i = 0; i < form.operand(OperandName::c).registers(); ++i)
-    slots.push_back(event.state().source_slot(operation, first_register_of(form, OperandName::c) + i));
+    slots.push_back(warp_of(event).source_slot(operation, first_register_of(form, OperandName::c) + i));
   for (int p = 0; p < all.products; ++p) {
     OriginProduct product{event, form, operand(event, form, OperandName::a, all.a, p), operand(event, form, OperandName::b, all.b, p)};
     find_companions(event, form, product);
@@ -267,7 +268,7 @@ void Origins::write_results(const Event& event, const Fragment& fragment, const 
                             int first_column, std::optional<std::uint32_t> number) {
   if (!number) return;
   sums_ = true;
-  const auto to = [&](int reg) { return place(event, event.state().result_slot(event.operation(), first_slot + reg)); };
+  const auto to = [&](int reg) { return place(event, warp_of(event).result_slot(operation_of(event), first_slot + reg)); };
   for (std::size_t reg = 0; reg < places.patterns.size(); ++reg)
     registers(event).set_sums(to(static_cast<int>(reg)), *places.patterns[reg],
                               (std::uint64_t{*number} << Origin::product_at) + static_cast<std::uint64_t>(first_column));
@@ -307,7 +308,7 @@ void Origins::product_issues(const machine::ProductEvent& event) {
   collect();
   const machine::PendingProduct& pending = event.product;
   const Event& at = event.event;
-  const WarpState& warp = at.state();
+  const WarpState& warp = warp_of(at);
   const Wgmma& instruction = pending.product->instruction;
   const WgmmaForm& form = instruction.form();
   const Form& tile = *form.tile;
@@ -317,7 +318,8 @@ void Origins::product_issues(const machine::ProductEvent& event) {
   OperandOrigins a{rows, tile.stored_k()};
   if (pending.product->a_in_registers) {
     const Fragment& fragment = tile.operand(OperandName::a).fragment;
-    for (const ElementPlace& one : all.a) a.elements.push_back(element(find(at, warp.source_slot(at.operation(), one.reg)), one, fragment));
+    for (const ElementPlace& one : all.a)
+      a.elements.push_back(element(find(at, warp.source_slot(operation_of(at), one.reg)), one, fragment));
   } else {
     a = in_shared(at, a_chunks(pending, at.warp()), instruction.immediates().major_a, rows, tile.stored_k(), bits);
   }
@@ -328,7 +330,7 @@ void Origins::product_issues(const machine::ProductEvent& event) {
   if (form.sparse()) product.metadata = companions(at, tile, OperandName::e, instruction.immediates().selector, metadata);
   const Fragment& d = tile.operand(OperandName::d).fragment;
   std::vector<Slot> slots;
-  for (int i = 0; i < form.tiles() * d.registers(); ++i) slots.push_back(warp.result_slot(at.operation(), i));
+  for (int i = 0; i < form.tiles() * d.registers(); ++i) slots.push_back(warp.result_slot(operation_of(at), i));
   if (pending.accumulates) find_accumulators(product, all, OperandName::d, slots);
   const auto number = multiplies(product);
   clear_results(at, all_lanes);

@@ -7,6 +7,7 @@
 
 #include <warpmat/forms.h>
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 // Origins through registers: scalar operations, exchanges between lanes, calls.
@@ -29,9 +30,9 @@ bool are_computed(const std::vector<Origin>& bytes) {
 }  // namespace
 
 void Origins::operation(const Event& event) {
-  block(event).states[static_cast<std::size_t>(event.warp())] = &event.state();
+  block(event).states[static_cast<std::size_t>(event.warp())] = &warp_of(event);
   if (event.lanes() == 0) return;
-  switch (event.operation().semantics) {
+  switch (operation_of(event).semantics) {
     case Semantics::compute: return compute(event);
     case Semantics::select: return select(event);
     case Semantics::matrix:
@@ -44,11 +45,11 @@ void Origins::operation(const Event& event) {
 }
 
 void Origins::compute(const Event& event) {
-  const Operation& operation = event.operation();
+  const Operation& operation = operation_of(event);
   Sources known{};
   bool any = false;
   for (int i = 0; i < operation.sources; ++i) {
-    const RegisterOrigins& source = peek(event, event.state().source_slot(operation, i));
+    const RegisterOrigins& source = peek(event, warp_of(event).source_slot(operation, i));
     if (source.kind == RegisterOrigins::Kind::none) continue;
     known[static_cast<std::size_t>(i)] = &source;
     any = true;
@@ -59,12 +60,12 @@ void Origins::compute(const Event& event) {
   if (all_computed(event, flow, known)) {
     for (int r = 0; r < operation.results; ++r)
       if (const int width = flow.results[static_cast<std::size_t>(r)].width; width != 0)
-        registers(event).set_computed(place(event, event.state().result_slot(operation, r)), width);
+        registers(event).set_computed(place(event, warp_of(event).result_slot(operation, r)), width);
     return;
   }
   for (int i = 0; i < operation.sources; ++i)
     if (known[static_cast<std::size_t>(i)] != nullptr)
-      known[static_cast<std::size_t>(i)] = find(event, event.state().source_slot(operation, i));
+      known[static_cast<std::size_t>(i)] = find(event, warp_of(event).source_slot(operation, i));
   std::vector<std::vector<Origin>> fresh(operation.results);
   for (int r = 0; r < operation.results; ++r) {
     const ByteFlow::Result& result = flow.results[static_cast<std::size_t>(r)];
@@ -91,10 +92,10 @@ void Origins::compute(const Event& event) {
     const int width = flow.results[static_cast<std::size_t>(r)].width;
     if (width == 0) continue;
     if (event.lanes() == all_lanes && are_computed(fresh[static_cast<std::size_t>(r)])) {
-      registers(event).set_computed(place(event, event.state().result_slot(operation, r)), width);
+      registers(event).set_computed(place(event, warp_of(event).result_slot(operation, r)), width);
       continue;
     }
-    RegisterOrigins& to = registers(event).make(place(event, event.state().result_slot(operation, r)), width);
+    RegisterOrigins& to = registers(event).make(place(event, warp_of(event).result_slot(operation, r)), width);
     for (LaneMask rest = event.lanes(); rest != 0; rest &= rest - 1) {
       const int lane = first_lane(rest);
       std::copy_n(fresh[static_cast<std::size_t>(r)].data() + lane * width, width, to.lane(lane));
@@ -107,7 +108,7 @@ void Origins::compute(const Event& event) {
 bool Origins::all_computed(const Event& event, const ByteFlow& flow, const Sources& known) const {
   if (sums_ || event.lanes() != all_lanes) return false;
   std::uint32_t computed = 0;
-  for (std::size_t i = 0; i < event.operation().sources; ++i)
+  for (std::size_t i = 0; i < operation_of(event).sources; ++i)
     if (known[i] != nullptr && known[i]->kind == RegisterOrigins::Kind::computed) computed |= 1u << i;
   return std::ranges::all_of(flow.results,
                              [&](const ByteFlow::Result& result) { return result.width == 0 || (result.sources & computed) != 0; });
@@ -143,8 +144,8 @@ bool places_bytes(std::string_view opcode) {
 /// Statements of one instruction share it.
 Origins::StatementFlow& Origins::flow_of(const Event& event, const Sources& known) {
   constexpr std::size_t most_flows = 4096;  // of values on which a flow depends there may be many
-  const Operation& operation = event.operation();
-  const WarpState& warp = event.state();
+  const Operation& operation = operation_of(event);
+  const WarpState& warp = warp_of(event);
   if (statements_.empty()) statements_.resize(setup_.program.statements.size());
   StatementFlow& cached = statements_[operation.statement];
   if (cached.flow == nullptr) {
@@ -211,8 +212,8 @@ Origin Origins::combined(std::span<const SourceByte> parts, const Sources& known
 }
 
 void Origins::select(const Event& event) {
-  const Operation& operation = event.operation();
-  const WarpState& warp = event.state();
+  const Operation& operation = operation_of(event);
+  const WarpState& warp = warp_of(event);
   const std::array<const RegisterOrigins*, 2> from{find(event, warp.source_slot(operation, 0)),
                                                    find(event, warp.source_slot(operation, 1))};
   if (from[0] == nullptr && from[1] == nullptr) return clear_results(event, event.lanes());
@@ -228,12 +229,12 @@ void Origins::select(const Event& event) {
 }
 
 void Origins::exchange(const machine::ExchangeEvent& event) {
-  const Operation& operation = event.event.operation();
+  const Operation& operation = operation_of(event.event);
   const LaneMask lanes = event.event.lanes();
-  const RegisterOrigins* const from = event.shuffle ? find(event.event, event.event.state().source_slot(operation, 0)) : nullptr;
+  const RegisterOrigins* const from = event.shuffle ? find(event.event, warp_of(event.event).source_slot(operation, 0)) : nullptr;
   if (from == nullptr) return clear_results(event.event, lanes);
   const RegisterOrigins before = *from;
-  RegisterOrigins& to = registers(event.event).make(place(event.event, event.event.state().result_slot(operation, 0)), before.width);
+  RegisterOrigins& to = registers(event.event).make(place(event.event, warp_of(event.event).result_slot(operation, 0)), before.width);
   for (LaneMask rest = lanes; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     if ((event.of_nothing & lane_bit(lane)) != 0)

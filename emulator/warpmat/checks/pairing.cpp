@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/forms.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 // Products: their operands are held against the matrix product, and their sums are noted.
@@ -117,7 +118,7 @@ void Pairing::check_operand(const OriginProduct& product, const Operand& operand
                                        other_place ? other.matrix->element(other_place->first, other_place->second) : "what nobody wrote",
                                        name_of(operand, right), name_of(operand, operand.at(line, k == 0 ? 1 : 0)),
                                        history(operand, line, k, right, product)),
-                           KernelTrap::Kind::mispaired);
+                           Trap::Kind::mispaired);
       }
       // The k that the other operand has at this place says which element belongs here.
       const int meets = other.regular && other.depths[d] >= 0 ? other.depths[d] : operand.depths[d];
@@ -132,7 +133,7 @@ void Pairing::check_operand(const OriginProduct& product, const Operand& operand
                          fmt::format("the product multiplies {} by {}: {}. {} belongs there; {}{}",
                                      operand.is_b ? partner : name_of(operand, one), operand.is_b ? name_of(operand, one) : partner, what,
                                      name_of(operand, right), history(operand, line, k, right, product), layouts(operand, product)),
-                         KernelTrap::Kind::mispaired);
+                         Trap::Kind::mispaired);
     }
 }
 
@@ -151,7 +152,7 @@ void Pairing::check_widths(const OriginProduct& product, const Operand& a, const
             fmt::format("the product multiplies elements of {} bits, and {} would have elements of {}, by its bytes and the {} by {} "
                         "that the launch is told: the told product, or the buffer, is another",
                         bits, matrix.name, matrix.bits, matrix.stored_rows(), matrix.stored_columns()),
-            KernelTrap::Kind::mispaired);
+            Trap::Kind::mispaired);
       }
   }
 }
@@ -170,7 +171,7 @@ void Pairing::check_depths(const OriginProduct& product, const Operand& a, const
         -1, std::nullopt,
         fmt::format("the product multiplies {} by {}: k {} meets k {}; {}; {}", name_of(a, one), name_of(b, other), one.depth, other.depth,
                     history(a, row, k, {one.line, other.depth}, product), history(b, column, k, {other.line, one.depth}, product)),
-        KernelTrap::Kind::mispaired);
+        Trap::Kind::mispaired);
   }
 }
 
@@ -216,7 +217,7 @@ void Pairing::check_same_element(const OriginProduct& product, const Operand& a,
   const bool row_differs = previous.gemm != sum.gemm || (m >= 0 && new_m >= 0 && m != new_m);
   const bool column_differs = n >= 0 && new_n >= 0 && n != new_n;
   if ((!row_differs && !column_differs) || setup().why) return;
-  const WarpState& warp = product.event.state();
+  const WarpState& warp = warp_of(product.event);
   const bool of_a = row_differs != sum.swapped;
   const Origin& before = of_a ? previous.rows->origin(old.row()) : previous.columns->origin(old.column());
   const Origin& now = of_a ? sum.rows->origin(row) : sum.columns->origin(column);
@@ -224,7 +225,7 @@ void Pairing::check_same_element(const OriginProduct& product, const Operand& a,
                      fmt::format("the product adds products for {} to the sum for {}, which {} formed; {}; then {}{}",
                                  gemm_->c.element(new_m, new_n), gemm_->c.element(m, n), warp.statement_name(previous.statement),
                                  way_of(before, warp), way_of(now, warp), layouts(of_a ? a : b, product)),
-                     KernelTrap::Kind::mispaired);
+                     Trap::Kind::mispaired);
 }
 
 /// Whether a product goes on with sums whose elements all have the same k: with none, or with those of a product of the same rows and
@@ -292,7 +293,7 @@ void Pairing::refuse_twice(const OriginProduct& product, const Operand& a, const
   product.event.trap(-1, std::nullopt,
                      fmt::format("the product adds k {} to the sum for {}, which has it already; {}; {}", twice, gemm_->c.element(m, n),
                                  history(a, row, k, a.at(row, k), product), history(b, column, k, b.at(column, k), product)),
-                     KernelTrap::Kind::mispaired);
+                     Trap::Kind::mispaired);
 }
 
 }  // namespace warpmat::inline v0_1::checks

@@ -128,8 +128,8 @@ class Pairing : public Origins {
   void write_element(const GlobalWrite& write, const machine::WarpState& warp);
   void check_element(const Origin& origin, int row, int column, const GlobalWrite& write, const machine::WarpState& warp);
 
-  static KernelTrap::Site site_of(const machine::WarpState& warp, int lane);
-  static KernelTrap::Site site_of(const machine::WarpState& warp, int lane, std::uint32_t statement);
+  static Trap::Site site_of(const machine::WarpState& warp, int lane);
+  static Trap::Site site_of(const machine::WarpState& warp, int lane, std::uint32_t statement);
   std::string ways_of(const Origin& origin, const machine::WarpState& warp) const;
 
   // Convolutions: pairing_image.cpp

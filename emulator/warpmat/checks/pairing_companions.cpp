@@ -4,6 +4,7 @@
 
 #include <warpmat/checks/pairing.h>
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::inline v0_1::checks {
@@ -20,7 +21,7 @@ void Pairing::note_companion(const OriginProduct& product, const Operand& operan
   const auto told =
       std::ranges::find_if(gemm_->companions, [&](const CompanionMatrix& c) { return c.kind == kind && c.of_b == operand.is_b; });
   if (entries.lines == 0 || told == gemm_->companions.end() || gemm_->convolution) return;
-  const machine::WarpState& warp = product.event.state();
+  const machine::WarpState& warp = warp_of(product.event);
   Companion& companion = setup().reports.companions[static_cast<std::size_t>(gemm_ - setup().gemms.data())]
                                                    [static_cast<std::size_t>(told - gemm_->companions.begin())];
   const int size = operand.depth / entries.depth;

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/checks/pairing.h>
+#include <warpmat/machine/internals.h>
 
 namespace warpmat::inline v0_1::checks {
 
@@ -49,8 +50,8 @@ void Pairing::check_image(const OriginProduct& product, const Operand& image) {
       const auto place = place_of(*image.matrix, origin);
       const std::string filter = name_of(taps, {taps.lines[static_cast<std::size_t>(some)], tap});
       const auto ways = [&] {
-        return fmt::format("{}; {}: {}", way_of(origin, product.event.state()), filter,
-                           way_of(taps.origin(some, k), product.event.state()));
+        return fmt::format("{}; {}: {}", way_of(origin, warp_of(product.event)), filter,
+                           way_of(taps.origin(some, k), warp_of(product.event)));
       };
       if (place) {
         const int channel = convolution.channel(tap);
@@ -59,13 +60,13 @@ void Pairing::check_image(const OriginProduct& product, const Operand& image) {
         const std::string element = image.matrix->element(place->first, place->second);
         product.event.trap(-1, std::nullopt,
                            fmt::format("the product multiplies {} by {}: {}; {}: {}", element, filter, why, element, ways()),
-                           KernelTrap::Kind::mispaired);
+                           Trap::Kind::mispaired);
       }
       if (!origin.known() && output >= 0 && convolution.pixel(output, tap))
         product.event.trap(-1, std::nullopt,
                            fmt::format("the product multiplies no element of {} by {}, where {} belongs; operand {}: {}",
                                        image.matrix->name, filter, name_of(image, {output, tap}), image.letter, ways()),
-                           KernelTrap::Kind::mispaired);
+                           Trap::Kind::mispaired);
     }
 }
 

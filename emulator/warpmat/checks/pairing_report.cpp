@@ -8,6 +8,7 @@
 
 #include <warpmat/checks/pairing.h>
 #include <warpmat/layout.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::inline v0_1::checks {
@@ -108,7 +109,7 @@ std::string Pairing::history(const Operand& operand, int line, int k, const Seen
   const Seen seen = operand.at(line, k);
   const bool in_shared = ways()[origin.way].read != Way::no_statement;
   const std::string what = seen.line < 0 ? fmt::format("operand {}", operand.letter) : name_of(operand, seen);
-  return fmt::format("{}: {}", what, way_of(origin, product.event.state())) +
+  return fmt::format("{}: {}", what, way_of(origin, warp_of(product.event))) +
          (in_shared && (seen.line != wanted.line || seen.depth != wanted.depth) ? where_is(operand, wanted, product) : "");
 }
 

@@ -1,4 +1,5 @@
 #include <warpmat/checks/pairing.h>
+#include <warpmat/machine/kernel_trap.h>
 
 #include <algorithm>
 
@@ -14,15 +15,13 @@ namespace warpmat::inline v0_1::checks {
 
 using machine::WarpState;
 
-KernelTrap::Site Pairing::site_of(const WarpState& warp, int lane) try {
-  warp.trap(lane, std::nullopt, "");
-} catch (const KernelTrap& trap) {
+Trap::Site Pairing::site_of(const WarpState& warp, int lane) try { warp.trap(lane, std::nullopt, ""); } catch (const Trap& trap) {
   return trap.site;
 }
 
 /// That of another statement of the warp.
-KernelTrap::Site Pairing::site_of(const WarpState& warp, int lane, std::uint32_t statement) {
-  KernelTrap::Site site = site_of(warp, lane);
+Trap::Site Pairing::site_of(const WarpState& warp, int lane, std::uint32_t statement) {
+  Trap::Site site = site_of(warp, lane);
   const syntax::Statement& at = *warp.program().statements[statement];
   site.line = at.location.line;
   site.statement = at.opcode;
@@ -104,13 +103,14 @@ void Pairing::report_reader(const Origin& origin, int row, int column, const Glo
   const std::uint32_t reader = steps.read != Way::no_statement ? steps.read : steps.load;
   if (reader == Way::no_statement) return;
   const std::string_view line = of_a ? "row" : "column";
-  throw KernelTrap(site_of(warp, -1, reader), std::nullopt,
-                   fmt::format("{0} {1} of {2} is read twice, here in the place of {0} {3}: two sums are those for {4}, and {5} stores one "
-                               "as {6}; the product at {7} formed it; the {0}: {8}",
-                               line, of_a ? m : n, of_a ? gemm_->a.name : gemm_->b.name, of_a ? row : column, gemm_->c.element(m, n),
-                               warp.statement_name(write.statement), gemm_->c.element(row, column), warp.statement_name(sum.statement),
-                               way_of(*way, warp)),
-                   KernelTrap::Kind::mispaired);
+  throw machine::kernel_trap(
+      site_of(warp, -1, reader), std::nullopt,
+      fmt::format("{0} {1} of {2} is read twice, here in the place of {0} {3}: two sums are those for {4}, and {5} stores one "
+                  "as {6}; the product at {7} formed it; the {0}: {8}",
+                  line, of_a ? m : n, of_a ? gemm_->a.name : gemm_->b.name, of_a ? row : column, gemm_->c.element(m, n),
+                  warp.statement_name(write.statement), gemm_->c.element(row, column), warp.statement_name(sum.statement),
+                  way_of(*way, warp)),
+      Trap::Kind::mispaired);
 }
 
 void Pairing::check_element(const Origin& origin, int row, int column, const GlobalWrite& write, const WarpState& warp) {
@@ -127,7 +127,7 @@ void Pairing::check_element(const Origin& origin, int row, int column, const Glo
     warp.trap(write.lane, write.address,
               fmt::format("{} stores the sum for {} as {}; the product at {} formed it{}", store, gemm_->c.element(m, n),
                           gemm_->c.element(row, column), warp.statement_name(sum.statement), ways),
-              KernelTrap::Kind::mispaired);
+              Trap::Kind::mispaired);
   }
   if (write.adds || sum.partial) return;
   const std::uint32_t set = sum.depth_set(origin.row(), origin.column());
@@ -142,7 +142,7 @@ void Pairing::check_element(const Origin& origin, int row, int column, const Glo
             fmt::format("{} stores {} without products of {}: the last product added is that at {}{}; {}; {}", store,
                         gemm_->c.element(row, column), missing(set), warp.statement_name(sum.statement), lacking, way_of(of_m, warp),
                         way_of(of_n, warp)),
-            KernelTrap::Kind::mispaired);
+            Trap::Kind::mispaired);
 }
 
 }  // namespace warpmat::inline v0_1::checks

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 // What scalar operations make of sums: their sum, and values by which they are scaled.
@@ -67,12 +68,12 @@ std::optional<Origin> Pairing::added(const Origin& a, const Origin& b, const Com
                                           other.depth_set(static_cast<int>(r), static_cast<int>(c)), twice));
     if (twice && !setup().why && !split(one) && !split(other)) {
       const auto [m, n] = one.element(a.row(), a.column());
-      const machine::WarpState& warp = how.event.state();
+      const machine::WarpState& warp = warp_of(how.event);
       how.event.trap(
           how.lane, std::nullopt,
           fmt::format("two sums for {} are added, and both have k {}; the product at {} formed one, that at {} the other",
                       one.gemm->c.element(m, n), *twice, warp.statement_name(one.statement), warp.statement_name(other.statement)),
-          KernelTrap::Kind::mispaired);
+          Trap::Kind::mispaired);
     }
     found->second = add_sum(std::move(sum));
   }
@@ -90,13 +91,13 @@ void Pairing::check_factor(const Origin& later, const Origin& factor, const Comp
   const auto [m, n] = sums_[later.product()].element(later.row(), later.column());
   const std::string& name = setup().gemms[of_factor.first].c.name;
   const std::uint32_t at = ways()[factor.way].load;
-  const machine::WarpState& warp = how.event.state();
+  const machine::WarpState& warp = warp_of(how.event);
   how.event.trap(
       how.lane, std::nullopt,
       fmt::format("the sum for {} meets a value of {} of {}, not of row {} alone{}", gemm.c.element(m, n),
                   mixed ? fmt::format("rows {} and {}", line, factor.other_line()) : fmt::format("row {}", line), name, row,
                   at == Way::no_statement ? "" : fmt::format("; {} {}", warp.statement_name(at), mixed ? "adds them" : "computed it")),
-      KernelTrap::Kind::mispaired);
+      Trap::Kind::mispaired);
 }
 
 }  // namespace warpmat::inline v0_1::checks

@@ -6,6 +6,7 @@
 
 #include <warpmat/checks/pairing.h>
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::inline v0_1::checks {
@@ -30,7 +31,7 @@ void Pairing::record(const OriginProduct& product, const Operand& a, const Opera
   auto step = std::make_shared<Sum::Step>(Sum::Step{product.a, product.b, {}, {}, {}, {}});
   for (int r = 0; r < product.a.lines; ++r)
     for (int c = 0; c < product.b.lines; ++c) step->c.push_back(product.c_at(r, c));
-  const auto& operation = product.event.operation();
+  const auto& operation = operation_of(product.event);
   if (operation.semantics == catalogue::Semantics::matrix) {
     const auto words = [&](OperandName name, std::vector<std::uint32_t>& to) {
       int next = 0;
@@ -38,7 +39,7 @@ void Pairing::record(const OriginProduct& product, const Operand& a, const Opera
         if (operand.written) continue;
         if (operand.name == name && operand.fragment.register_bits == 32)
           for (int i = 0; i < operand.registers(); ++i)
-            for (int lane = 0; lane < warp_size; ++lane) to.push_back(product.event.state().source_word(operation, next + i, lane));
+            for (int lane = 0; lane < warp_size; ++lane) to.push_back(warp_of(product.event).source_word(operation, next + i, lane));
         next += operand.registers();
       }
     };

@@ -7,6 +7,7 @@
 
 #include <warpmat/checks/wgmma_chunks.h>
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::inline v0_1::checks {
@@ -46,7 +47,7 @@ void RaceCheck::block_begins(const machine::BlockEvent& event) {
 }
 
 void RaceCheck::report(const Event& event, int lane, std::size_t offset, bool writes, const RaceDetector::Conflict& conflict) const {
-  const machine::WarpState& warp = event.state();
+  const machine::WarpState& warp = warp_of(event);
   const std::uint64_t address = setup_.program.shared_base + offset;
   const int outside = blocks_[static_cast<std::size_t>(event.rank())].races.outside();
   const std::string who = conflict.warp == outside ? "another block" : fmt::format("warp {}", conflict.warp);
@@ -54,13 +55,13 @@ void RaceCheck::report(const Event& event, int lane, std::size_t offset, bool wr
       lane, address,
       fmt::format("race at {}: this {} and the {} of {} at {} have nothing between them that orders them", warp.describe_shared(address),
                   writes ? "store" : "load", conflict.wrote ? "store" : "load", who, warp.statement_name(conflict.statement)),
-      KernelTrap::Kind::unordered);
+      Trap::Kind::unordered);
 }
 
 void RaceCheck::access(const machine::AccessEvent& event) {
   if (event.space != code::Space::shared) return;
   BlockState& here = block(event.event.rank());
-  const code::Operation& operation = event.event.operation();
+  const code::Operation& operation = operation_of(event.event);
   const int warp = event.event.warp();
   const bool ordered = (event.reads && event.writes) || (!event.asynchronous && operation.semantics != Semantics::matrix &&
                                                          setup_.program.accesses[operation.detail].ordered);

@@ -4,13 +4,14 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::inline v0_1::checks {
 
 void RowsCheck::access(const machine::AccessEvent& event) {
   if (++accesses_ >= most_accesses) want(machine::EventKinds::none);
-  const code::Operation& operation = event.event.operation();
+  const code::Operation& operation = operation_of(event.event);
   if (operation.semantics != catalogue::Semantics::matrix) return;
   const Form& form = setup_.program.matrices[operation.detail].instruction.form();
   if (form.mnemonic != Mnemonic::ldmatrix) return;
@@ -27,7 +28,7 @@ void RowsCheck::check_matrix(const machine::AccessEvent& event, int first, int r
     const auto same = std::find(address.begin(), row, *row);
     if (same == row) continue;
     if (!setup_.reports.warnings.wants(event.event.statement(), cluster_)) return;
-    const machine::WarpState& warp = event.event.state();
+    const machine::WarpState& warp = warp_of(event.event);
     setup_.reports.warnings.add(
         event.event.statement(), cluster_,
         fmt::format("{}, block ({}, {}, {}), warp {}: lanes {} and {} have the address of one row, {:#x}, so matrix {} holds it twice",

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::inline v0_1::checks {
@@ -79,11 +80,11 @@ LaneMask SharedMemoryCheck::check_bytes(const Event& event, SharedShadow::Places
     if (const LaneMask crossing = bytes_of_block.crossing(places, bytes, mask); crossing != 0) {
       const int lane = first_lane(crossing);
       const std::uint64_t address = shared_address(event, places, lane);
-      const machine::WarpState& warp = event.state();
+      const machine::WarpState& warp = warp_of(event);
       event.trap(lane, address,
                  fmt::format("{} bytes reach across two variables: the first is {}, the last {}", bytes, warp.describe_shared(address),
                              warp.describe_shared(address + bytes - 1)),
-                 KernelTrap::Kind::out_of_range);
+                 Trap::Kind::out_of_range);
     }
   const std::size_t first = consecutive ? bytes_of_block.offset(places[0]) : 0, all = std::size_t{bytes} * warp_size;
   bool defined = bytes_of_block.complete() || (consecutive && !bytes_of_block.undefined(first, all));
@@ -109,7 +110,7 @@ LaneMask SharedMemoryCheck::check_defined(const Event& event, SharedShadow::Plac
 /// Traps if one of these lanes accesses bytes of a cp.async that is pending, or visible only to another warp.
 void SharedMemoryCheck::check_copies(const Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, bool writes) {
   using State = SharedShadow::Copy::State;
-  const machine::WarpState& warp = event.state();
+  const machine::WarpState& warp = warp_of(event);
   for (; mask != 0; mask &= mask - 1) {
     const int lane = first_lane(mask);
     const std::uint64_t address = shared_address(event, places, lane);
@@ -119,11 +120,11 @@ void SharedMemoryCheck::check_copies(const Event& event, SharedShadow::Places pl
     if (copy.state == State::pending)
       event.trap(lane, address,
                  fmt::format("{} at {}: {} has not been waited for", writes ? "store" : "load", warp.describe_shared(address), who),
-                 KernelTrap::Kind::unordered);
+                 Trap::Kind::unordered);
     event.trap(lane, address,
                fmt::format("load at {}: warp {} has waited for {}, but no barrier since then lets other warps read it",
                            warp.describe_shared(address), copy.warp, who),
-               KernelTrap::Kind::unordered);
+               Trap::Kind::unordered);
   }
 }
 
@@ -159,7 +160,7 @@ void SharedMemoryCheck::bulk_issues(const Event& event, const machine::BulkEvent
   if (!setup_.checks.copies || !setup_.checks.uninitialised || copy.tensor || !copy.reads || copy.reads->bytes == 0) return;
   if (!shadow(event).undefined(copy.reads->offset, copy.reads->bytes)) return;
   const std::uint64_t address = setup_.program.shared_base + copy.reads->offset;
-  event.trap(copy.lane, address, fmt::format("the copy reads uninitialised shared memory: {}", event.state().describe_shared(address)));
+  event.trap(copy.lane, address, fmt::format("the copy reads uninitialised shared memory: {}", warp_of(event).describe_shared(address)));
 }
 
 void SharedMemoryCheck::bulk_completes(const machine::BulkEvent& copy) {

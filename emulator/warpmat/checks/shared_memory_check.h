@@ -8,6 +8,7 @@
 #include <warpmat/checks/shared_shadow.h>
 #include <warpmat/checks/uninitialised_values.h>
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/program/code.h>
 
@@ -53,9 +54,9 @@ class SharedMemoryCheck : public machine::Observer {
   using Origin = UninitialisedValues::Origin;
 
   BlockState& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
-  SharedShadow& shadow(const machine::Event& event) { return block(event.state().block().rank()).shadow; }
+  SharedShadow& shadow(const machine::Event& event) { return block(warp_of(event).block().rank()).shadow; }
   UninitialisedValues& values(const machine::Event& event) {
-    return block(event.state().block().rank()).values[static_cast<std::size_t>(event.state().index())];
+    return block(warp_of(event).block().rank()).values[static_cast<std::size_t>(warp_of(event).index())];
   }
   void publish(int rank, std::uint64_t warps);
   void choose_events();

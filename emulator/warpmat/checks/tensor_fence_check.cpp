@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::inline v0_1::checks {
@@ -55,7 +56,7 @@ void TensorFenceCheck::keep(Access access) {
 void TensorFenceCheck::warn(const TensorAccess& event, const Access& earlier, Missing missing) {
   const auto key = static_cast<std::uint32_t>(missing);
   if (!setup_.reports.tensor_fences.wants(key, cluster_)) return;
-  const machine::WarpState& state = event.event.state();
+  const machine::WarpState& state = warp_of(event.event);
   const Dim3 block = event.event.block();
   const std::string other = state.statement_name(earlier.statement);
   const std::string touches = fmt::format("the statement at {}, which {} the same cells of tensor memory in warp {}", other,

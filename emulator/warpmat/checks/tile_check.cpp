@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/checks/wgmma_chunks.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/warp_state.h>
@@ -123,8 +124,8 @@ void TileCheck::check(const machine::ProductEvent& event, char operand, const st
   try {
     product.trap(-1, std::nullopt,
                  fmt::format("the descriptor of operand {} reads the tile otherwise than {} wrote it: {}; {}", operand,
-                             product.state().statement_name(at.statement), what, sides));
-  } catch (const KernelTrap& report) {
+                             warp_of(product).statement_name(at.statement), what, sides));
+  } catch (const Trap& report) {
     warnings.add(product.statement(), cluster_, report.what());
   }
 }

@@ -8,6 +8,7 @@
 #include <warpmat/checks/shared_memory_check.h>
 #include <warpmat/checks/wgmma_chunks.h>
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::inline v0_1::checks {
@@ -19,7 +20,7 @@ using machine::Event;
 using machine::WarpState;
 
 std::size_t SharedMemoryCheck::place(const Event& event, Slot slot) const {
-  return event.state().split().frame + static_cast<std::size_t>(slot);
+  return warp_of(event).split().frame + static_cast<std::size_t>(slot);
 }
 
 LaneMask SharedMemoryCheck::uninitialised_of(const Event& event, Slot slot) {
@@ -33,14 +34,14 @@ void SharedMemoryCheck::must_be_defined(const Event& event, Slot slot, LaneMask 
   const Origin& origin = values(event).origin(place(event, slot));
   event.trap(first_lane(bad), std::nullopt,
              fmt::format("{} comes from uninitialised shared memory: address {:#x} ({}), read at {}", role, origin.address,
-                         event.state().describe_shared(origin.address), event.state().statement_name(origin.statement)),
-             KernelTrap::Kind::unwritten);
+                         warp_of(event).describe_shared(origin.address), warp_of(event).statement_name(origin.statement)),
+             Trap::Kind::unwritten);
 }
 
 /// Marks the lanes of `mask` of all results by `uninitialised`; the origin is that of an uninitialised source.
 void SharedMemoryCheck::mark_results(const Event& event, LaneMask mask, LaneMask uninitialised) {
-  const Operation& operation = event.operation();
-  const WarpState& warp = event.state();
+  const Operation& operation = operation_of(event);
+  const WarpState& warp = warp_of(event);
   Origin origin;
   const auto consider = [&](Slot slot) {
     if (uninitialised_of(event, slot) != 0) origin = values(event).origin(place(event, slot));
@@ -52,15 +53,15 @@ void SharedMemoryCheck::mark_results(const Event& event, LaneMask mask, LaneMask
 
 LaneMask SharedMemoryCheck::uninitialised_of_sources(const Event& event) {
   LaneMask uninitialised = 0;
-  for (int i = 0; i < event.operation().sources; ++i)
-    uninitialised |= uninitialised_of(event, event.state().source_slot(event.operation(), i));
+  for (int i = 0; i < operation_of(event).sources; ++i)
+    uninitialised |= uninitialised_of(event, warp_of(event).source_slot(operation_of(event), i));
   return uninitialised;
 }
 
 void SharedMemoryCheck::operation(const Event& event) {
   if (!values(event).any()) return;
-  const Operation& operation = event.operation();
-  const WarpState& warp = event.state();
+  const Operation& operation = operation_of(event);
+  const WarpState& warp = warp_of(event);
   const LaneMask mask = event.lanes();
   const LaneMask guard = operation.guarded ? uninitialised_of(event, operation.guard) & warp.split().lanes : 0;
   const auto source = [&](int i) { return warp.source_slot(operation, i); };
@@ -102,8 +103,8 @@ void SharedMemoryCheck::operation(const Event& event) {
 void SharedMemoryCheck::follow_access(const machine::AccessEvent& event, LaneMask undefined) {
   const Event& at = event.event;
   if (event.asynchronous || (undefined == 0 && !values(at).any() && !(event.reads && event.writes))) return;
-  const Operation& operation = at.operation();
-  const WarpState& warp = at.state();
+  const Operation& operation = operation_of(at);
+  const WarpState& warp = warp_of(at);
   const bool matrix = operation.semantics == Semantics::matrix;
   if (matrix)
     if (const Form& form = setup_.program.matrices[operation.detail].instruction.form(); !moves_matrix(form)) {
@@ -182,7 +183,9 @@ void SharedMemoryCheck::mark_exchanged(const Event& event, LaneMask mask) {
 
 /// shfl: lane i has what lane from[i] had.
 void SharedMemoryCheck::mark_shuffled(const machine::ExchangeEvent& event) {
-  const auto of_source = [&](int i) { return uninitialised_of(event.event, event.event.state().source_slot(event.event.operation(), i)); };
+  const auto of_source = [&](int i) {
+    return uninitialised_of(event.event, warp_of(event.event).source_slot(operation_of(event.event), i));
+  };
   const LaneMask value = of_source(0);
   LaneMask uninitialised = of_source(1) | of_source(2);
   for (int lane = 0; lane < warp_size; ++lane)
@@ -218,7 +221,7 @@ std::array<int, operand_name_count> first_operands(const Form& form) {
 }  // namespace
 
 void SharedMemoryCheck::performs(const Event& event) {
-  const Operation& operation = event.operation();
+  const Operation& operation = operation_of(event);
   if (!values(event).any() || operation.semantics != Semantics::matrix) return;
   const Form& form = setup_.program.matrices[operation.detail].instruction.form();
   if (form.mnemonic == Mnemonic::wmma_load) return mark_results(event, all_lanes, 0);  // access() follows
@@ -227,14 +230,14 @@ void SharedMemoryCheck::performs(const Event& event) {
   if (form.mnemonic == Mnemonic::movmatrix) return mark_exchanged(event, all_lanes);
   const int rows = form.rows_in_memory();
   const int address = first_operands(form)[static_cast<std::size_t>(OperandName::p)];
-  must_be_defined(event, event.state().source_slot(operation, address), rows >= warp_size ? all_lanes : lane_bit(rows) - 1,
+  must_be_defined(event, warp_of(event).source_slot(operation, address), rows >= warp_size ? all_lanes : lane_bit(rows) - 1,
                   "a row's address");
 }
 
 /// mma: an element of D is uninitialised if an element of its row of A, of its column of B, or its element of C is.
 void SharedMemoryCheck::mark_product(const Event& event, const Form& form) {
-  const Operation& operation = event.operation();
-  const WarpState& warp = event.state();
+  const Operation& operation = operation_of(event);
+  const WarpState& warp = warp_of(event);
   const auto first = first_operands(form);
   const auto uninitialised = [&](OperandName name, int reg, int lane) {
     return (uninitialised_of(event, warp.source_slot(operation, first[static_cast<std::size_t>(name)] + reg)) >> lane & 1) != 0;
@@ -289,8 +292,8 @@ void SharedMemoryCheck::mark_rows(const machine::AccessEvent& event, const Form&
     origin.address = setup_.program.shared_base + offset;
     results[static_cast<std::size_t>(reg)] |= lane_bit(lane);
   });
-  for (int i = 0; i < at.operation().results; ++i)
-    set(at, place(at, at.state().result_slot(at.operation(), i)), all_lanes, results[static_cast<std::size_t>(i)], origin);
+  for (int i = 0; i < operation_of(at).results; ++i)
+    set(at, place(at, warp_of(at).result_slot(operation_of(at), i)), all_lanes, results[static_cast<std::size_t>(i)], origin);
 }
 
 /// stmatrix: uninitialised elements make their bytes uninitialised.
@@ -299,7 +302,7 @@ void SharedMemoryCheck::store_uninitialised_rows(const machine::AccessEvent& eve
   SharedShadow& bytes_of_block = shadow(at);
   const int first = first_operands(form)[static_cast<std::size_t>(OperandName::r)];
   for_each_element(form.operand(OperandName::r).fragment, [&](const Element& e, int reg, int lane) {
-    if ((uninitialised_of(at, at.state().source_slot(at.operation(), first + reg)) >> lane & 1) == 0) return;
+    if ((uninitialised_of(at, warp_of(at).source_slot(operation_of(at), first + reg)) >> lane & 1) == 0) return;
     const RowPlace row = form.row_place(e);
     const std::size_t offset =
         bytes_of_block.offset(event.places[static_cast<std::size_t>(row.lane)]) + static_cast<std::size_t>(row.bit / 8);
@@ -312,7 +315,7 @@ void SharedMemoryCheck::store_uninitialised_rows(const machine::AccessEvent& eve
 /// Checks the chunks of an operand in shared memory; calls undefined(i) for those with uninitialised bytes.
 void SharedMemoryCheck::check_chunks(const Event& event, const std::vector<std::uint32_t>& chunks,
                                      const std::function<void(std::size_t)>& undefined) {
-  const std::uint8_t* const memory = event.state().block().shared().data();
+  const std::uint8_t* const memory = warp_of(event).block().shared().data();
   for (std::size_t first = 0; first < chunks.size(); first += warp_size) {
     const std::size_t count = std::min<std::size_t>(chunks.size() - first, warp_size);
     std::array<const std::uint8_t*, warp_size> places{};
@@ -353,8 +356,8 @@ void SharedMemoryCheck::mark_warpgroup_product(const machine::ProductEvent& prod
                                                const std::vector<bool>& columns, std::uint64_t address) {
   const Event& event = product_event.event;
   const machine::PendingProduct& product = product_event.product;
-  const Operation& operation = event.operation();
-  const WarpState& warp = event.state();
+  const Operation& operation = operation_of(event);
+  const WarpState& warp = warp_of(event);
   const WgmmaForm& form = product.product->instruction.form();
   const Form& tile = *form.tile;
   Origin origin{operation.statement, address};

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/machine/warpgroup.h>
 
@@ -26,17 +27,17 @@ std::size_t number_of(std::size_t offset) {
 template <typename Visit>
 void for_each_register(const Event& event, const code::Slot* slots, int count, Visit visit) {
   for (int i = 0; i < count; ++i)
-    if (slots[i] >= 0) visit(number_of(event.state().split().frame + static_cast<std::size_t>(slots[i])));
+    if (slots[i] >= 0) visit(number_of(warp_of(event).split().frame + static_cast<std::size_t>(slots[i])));
 }
 
 template <typename Visit>
 void for_each_result(const Event& event, Visit visit) {
-  for_each_register(event, event.state().slots(event.operation()), event.operation().results, visit);
+  for_each_register(event, warp_of(event).slots(operation_of(event)), operation_of(event).results, visit);
 }
 
 template <typename Visit>
 void for_each_source(const Event& event, int count, Visit visit) {
-  for_each_register(event, event.state().slots(event.operation()) + event.operation().results, count, visit);
+  for_each_register(event, warp_of(event).slots(operation_of(event)) + operation_of(event).results, count, visit);
 }
 
 }  // namespace
@@ -54,7 +55,7 @@ void WgmmaCheck::block_begins(const machine::BlockEvent& event) {
 }
 
 WgmmaCheck::WarpRegisters& WgmmaCheck::registers(const Event& event) {
-  const machine::WarpState& warp = event.state();
+  const machine::WarpState& warp = warp_of(event);
   return warps_[static_cast<std::size_t>(warp.block().rank())][static_cast<std::size_t>(warp.index())];
 }
 
@@ -63,7 +64,7 @@ WgmmaCheck::WarpRegisters& WgmmaCheck::registers(const Event& event) {
 void WgmmaCheck::operation(const Event& event) {
   WarpRegisters& warp = registers(event);
   ++warp.time;
-  const code::Operation& operation = event.operation();
+  const code::Operation& operation = operation_of(event);
   if (operation.semantics == Semantics::wgmma_fence || operation.semantics == Semantics::wgmma_wait)
     warp.fences = operation.semantics == Semantics::wgmma_fence;
   if (event.lanes() == 0 || operation.semantics == Semantics::wgmma) return;
@@ -79,9 +80,9 @@ void WgmmaCheck::check_use(const Event& event, const WarpRegisters& warp) const 
         warp.pending, [&](const Pending& p) { return std::ranges::find(p.*registers, number) != (p.*registers).end(); });
     event.trap(-1, std::nullopt,
                fmt::format("{} before wgmma.wait_group: the product at {} may still {} it", what,
-                           event.state().statement_name(user->statement), may));
+                           warp_of(event).statement_name(user->statement), may));
   };
-  for_each_source(event, event.operation().sources,
+  for_each_source(event, operation_of(event).sources,
                   [&](std::size_t number) { check(warp.users, &Pending::accumulators, number, "an accumulator is read", "write"); });
   for_each_result(event, [&](std::size_t number) {
     check(warp.users, &Pending::accumulators, number, "an accumulator is written", "write");
@@ -91,16 +92,16 @@ void WgmmaCheck::check_use(const Event& event, const WarpRegisters& warp) const 
 
 /// Traps if registers of a wgmma.mma_async were written since the last wgmma.fence.
 void WgmmaCheck::performs(const Event& event) {
-  if (event.operation().semantics != Semantics::wgmma) return;
+  if (operation_of(event).semantics != Semantics::wgmma) return;
   const WarpRegisters& warp = registers(event);
   if (warp.fenced_at == 0) event.trap(-1, std::nullopt, "no wgmma.fence comes before the warp's first wgmma.mma_async");
   const auto check = [&](std::size_t number, const char* what) {
     const Write& write = warp.writes[number];
     if (write.time > warp.fenced_at)
       event.trap(-1, std::nullopt,
-                 fmt::format("{} was written at {}, without a wgmma.fence since", what, event.state().statement_name(write.statement)));
+                 fmt::format("{} was written at {}, without a wgmma.fence since", what, warp_of(event).statement_name(write.statement)));
   };
-  const code::WarpgroupProduct& product = setup_.program.products[event.operation().detail];
+  const code::WarpgroupProduct& product = setup_.program.products[operation_of(event).detail];
   for_each_result(event, [&](std::size_t number) { check(number, "an accumulator"); });
   if (product.a_in_registers)
     for_each_source(event, product.instruction.form().a_registers(), [&](std::size_t number) { check(number, "a register of operand a"); });
@@ -120,7 +121,7 @@ void WgmmaCheck::product_issues(const machine::ProductEvent& event) {
 /// again only once, because nothing runs in between that could change it.
 void WgmmaCheck::product_completes(const machine::ProductEvent& event) {
   const machine::PendingProduct& product = event.product;
-  const machine::WarpState& state = event.event.state();
+  const machine::WarpState& state = warp_of(event.event);
   const bool a_changed = !product.product->a_in_registers && state.read_a(product) != product.a;
   if (a_changed || (event.event.warp() % WgmmaForm::warps == 0 && state.read_b(product) != *product.b))
     event.event.trap(

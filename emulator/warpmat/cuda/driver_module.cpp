@@ -10,6 +10,7 @@
 #include <warpmat/cuda/driver.h>
 #include <warpmat/cuda/fatbinary.h>
 #include <warpmat/cuda/launch.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/syntax/link.h>
 
@@ -95,7 +96,8 @@ int launch(Function* handle, Request request, std::span<const LaunchAttribute> a
       for (const LaunchAttribute& attribute : attributes) apply(attribute, request);
       if (extra == nullptr) return launch_kernel(state, request, arguments);
       require(arguments == nullptr);
-      launch_kernel(state, request, arguments_in(request.function->module->kernel(state, request.function->name).program(), extra).data());
+      launch_kernel(state, request,
+                    arguments_in(program_of(request.function->module->kernel(state, request.function->name)), extra).data());
     });
   });
 }
@@ -286,7 +288,7 @@ WARPMAT_CUDA_API int cuOccupancyMaxPotentialBlockSizeWithFlags(int* blocks, int*
       FunctionAttributes attributes;
       const Error error = cudaFuncGetAttributes(&attributes, function);
       require(error == cudaSuccess, error);
-      const code::Program& program = function->module->kernel(context, function->name).program();
+      const code::Program& program = program_of(function->module->kernel(context, function->name));
       const int limit = most == 0 ? attributes.maxThreadsPerBlock : std::min(most, attributes.maxThreadsPerBlock);
       int best = -1;
       for (int aligned = (limit + 31) / 32 * 32; aligned > 0; aligned -= 32) {

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/cuda/launch.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 
 namespace warpmat::inline v0_1::cuda {
@@ -46,7 +47,7 @@ FunctionAttributes attributes_of(const Function& function, const code::Program& 
 
 const code::Program& program_of(Context& context, const void* handle) {
   const Function& function = function_of(handle);
-  return function.module->kernel(context, function.name).program();
+  return program_of(function.module->kernel(context, function.name));
 }
 
 /// cudaFuncAttribute.
@@ -55,7 +56,7 @@ enum Settable : int { dynamic_shared_bytes = 8, carveout = 9, non_portable_clust
 void set_attribute(Context& context, Function& function, int attribute, int value) {
   switch (attribute) {
     case dynamic_shared_bytes: {
-      const code::Program& program = function.module->kernel(context, function.name).program();
+      const code::Program& program = program_of(function.module->kernel(context, function.name));
       require(value >= 0 && program.shared_bytes + static_cast<std::uint64_t>(value) <= context.device.shared_per_block);
       function.dynamic_shared_bytes = value;
       break;

@@ -18,6 +18,7 @@
 #include <warpmat/cuda/report.h>
 #include <warpmat/cuda/save.h>
 #include <warpmat/cuda/stream.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 
 namespace warpmat::inline v0_1::cuda {
@@ -95,18 +96,18 @@ std::vector<Argument> copy_arguments(const code::Program& program, void** argume
 }
 
 /// The runtime's code for what ended a kernel. A trap of a check that no GPU has is a launch failure.
-Error code_of(const KernelTrap& trap) {
+Error code_of(const Trap& trap) {
   switch (trap.kind) {
-    case KernelTrap::Kind::out_of_range: return cudaErrorIllegalAddress;
-    case KernelTrap::Kind::misaligned: return cudaErrorMisalignedAddress;
-    case KernelTrap::Kind::deadlock: return cudaErrorLaunchTimeout;
-    case KernelTrap::Kind::stopped: return trap.site.statement.starts_with("call") ? cudaErrorAssert : cudaErrorLaunchFailure;
-    case KernelTrap::Kind::misuse:
-    case KernelTrap::Kind::undefined:
-    case KernelTrap::Kind::unwritten:
-    case KernelTrap::Kind::unordered:
-    case KernelTrap::Kind::limit:
-    case KernelTrap::Kind::mispaired: break;
+    case Trap::Kind::out_of_range: return cudaErrorIllegalAddress;
+    case Trap::Kind::misaligned: return cudaErrorMisalignedAddress;
+    case Trap::Kind::deadlock: return cudaErrorLaunchTimeout;
+    case Trap::Kind::stopped: return trap.site.statement.starts_with("call") ? cudaErrorAssert : cudaErrorLaunchFailure;
+    case Trap::Kind::misuse:
+    case Trap::Kind::undefined:
+    case Trap::Kind::unwritten:
+    case Trap::Kind::unordered:
+    case Trap::Kind::limit:
+    case Trap::Kind::mispaired: break;
   }
   return cudaErrorLaunchFailure;
 }
@@ -128,7 +129,7 @@ std::vector<ChildLaunch> run_alone(Context& context, const Function& function, c
       options.observer_of_cluster = [&profiler](std::uint64_t) { return profiler->observer(); };
     }
     record.result = launch(kernel, config, context.space.memory(), arguments, options);
-  } catch (const KernelTrap& trap) {
+  } catch (const Trap& trap) {
     record.fault = code_of(trap);
     record.trap = trap.what();
     context.set_fault(record.fault);
@@ -185,7 +186,7 @@ void run(Context& context, const Function& function, const Kernel& kernel, const
     const Function& callee = function_in(*function.module, child.entry);
     const Kernel& resolved = function.module->kernel(context, child.entry);
     const LaunchConfig shape{.grid = child.grid, .block = child.block, .shared_bytes = child.shared_bytes};
-    add(run_alone(context, callee, resolved, shape, arguments_of(resolved.program(), child)));
+    add(run_alone(context, callee, resolved, shape, arguments_of(program_of(resolved), child)));
   }
 }
 
@@ -233,7 +234,7 @@ void apply(const LaunchAttribute& attribute, Request& request) {
 GraphNode kernel_node(Context& context, const Request& request, void** arguments) {
   check_shape(request);
   const Kernel& kernel = request.function->module->kernel(context, request.function->name);
-  const code::Program& program = kernel.program();
+  const code::Program& program = program_of(kernel);
   check_threads(request, program);
   check_shared(context, request, program);
   check_cluster(request, program);

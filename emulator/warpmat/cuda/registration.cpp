@@ -2,6 +2,7 @@
 // crt/host_runtime.h.
 
 #include <warpmat/cuda/registration.h>
+#include <warpmat/machine/internals.h>
 
 #include <unistd.h>
 
@@ -102,7 +103,7 @@ std::uint64_t DeviceModule::variable(Context& context, const std::string& name) 
 }
 
 std::uint64_t DeviceModule::variable_bytes(Context& context, const std::string& name) {
-  for (const code::Variable& variable : any_kernel(context).program().module_variables)
+  for (const code::Variable& variable : program_of(any_kernel(context)).module_variables)
     if (variable.name == name) return variable.bytes;
   throw ApiError(cudaErrorInvalidSymbol);
 }

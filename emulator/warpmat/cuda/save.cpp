@@ -11,6 +11,7 @@
 
 #include <warpmat/files/npy_file.h>
 #include <warpmat/files/output_file.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 
 namespace warpmat::inline v0_1::cuda {
@@ -60,7 +61,7 @@ Json buffers_json(Context& context, const Kernel& kernel, const std::filesystem:
   for (const auto& [address, allocation] : context.space.allocations())
     all.push_back(buffer_json(folder, all.size(), memory.find(address)->name, address,
                               std::as_const(memory).bytes(address, allocation.bytes), false));
-  for (const code::Variable& variable : kernel.program().module_variables) {
+  for (const code::Variable& variable : program_of(kernel).module_variables) {
     if (variable.bytes == 0) continue;
     const std::uint64_t address = variable_address(kernel, memory, variable.name);
     all.push_back(
@@ -72,7 +73,7 @@ Json buffers_json(Context& context, const Kernel& kernel, const std::filesystem:
 /// Why launch.json cannot describe the launch; empty if it can.
 std::string_view why_not(const Kernel& kernel, const LaunchConfig& config) {
   if (config.workspace != 0) return "it is cooperative";
-  if (!kernel.program().texture_accesses.empty()) return "it reads textures or surfaces";
+  if (!program_of(kernel).texture_accesses.empty()) return "it reads textures or surfaces";
   return {};
 }
 

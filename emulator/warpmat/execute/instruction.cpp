@@ -128,10 +128,10 @@ class BatchWarp {
   Arguments arguments_;
 };
 
-/// `trap`, naming the warp. Instructions throw only OperandTraps.
-OperandTrap in_warp(const OperandTrap& trap, std::size_t warp) {
-  OperandTrap named(trap.kind, trap.operand, trap.lane, trap.address, trap.reason, format_text("warp {}", warp));
-  named.warp = warp;
+/// `trap`, naming the warp.
+Trap in_warp(const Trap& trap, std::size_t warp) {
+  Trap named = trap.at(format_text("warp {}", warp));
+  named.site.warp = static_cast<std::int64_t>(warp);
   return named;
 }
 
@@ -154,7 +154,7 @@ std::size_t move_directly(const MovePlan& plan, const Batch& batch, std::size_t 
     registers = operand.written ? batch.destination : as_destination(batch.source(operand.name));
     return true;
   });
-  instruction.execute(staged, warps, options);
+  staged.execute(warps, options);
 }
 
 }  // namespace
@@ -174,7 +174,7 @@ void Instruction::execute_plain(const Batch& batch, std::size_t warps, const Exe
     if (next == warps) return;
     try {
       warpmat::execute(*form_, *lowering_, warp.arguments(next), options);
-    } catch (const OperandTrap& trap) {
+    } catch (const Trap& trap) {
       throw in_warp(trap, next);
     }
   }
@@ -195,18 +195,19 @@ void execute_sequence(StagedWarp& staged, Execute execute) {
 
 }  // namespace
 
-void Instruction::execute(StagedWarp& staged, std::size_t warps, const ExecutionOptions& options) const {
-  for (std::size_t warp = staged.first(); warp < warps; ++warp) {
+void StagedWarp::execute(std::size_t last, const ExecutionOptions& options) {
+  const FastPath* const fast = options.path == Path::fast ? instruction_.fast_ : nullptr;
+  for (std::size_t warp = first_; warp < last; ++warp) {
     try {
-      staged.read(warp);
-      if (lowering_->semantics == Semantics::split_dot && staged.c_overlaps_earlier_d()) {
-        execute_sequence(staged, [&] { execute_one(staged.arguments(), options); });
+      read(warp);
+      if (lowering_.semantics == Semantics::split_dot && c_overlaps_earlier_d()) {
+        execute_sequence(*this, [&] { instruction_.execute_one(arguments(), options); });
         continue;
       }
-      const bool done = options.path == Path::fast && fast_ != nullptr && fast_->execute(staged.warps()) == 1;
-      if (!done) warpmat::execute(*form_, *lowering_, staged.arguments(), options);
-      staged.write();
-    } catch (const OperandTrap& trap) {
+      const bool done = fast != nullptr && fast->execute(warps()) == 1;
+      if (!done) warpmat::execute(form_, lowering_, arguments(), options);
+      write();
+    } catch (const Trap& trap) {
       throw in_warp(trap, warp);
     }
   }

@@ -134,9 +134,8 @@ void StagedWarp::write() {
 void StagedWarp::check_range(int lane, std::uint64_t address, std::uint64_t bytes, const char* what) const {
   const std::uint64_t position = address - memory_base_;  // an address below the base exceeds every size
   if (position <= memory_bytes_ && bytes <= memory_bytes_ - position) return;
-  throw OperandTrap(
-      OperandTrap::Kind::out_of_range, OperandName::p, lane, address,
-      format_text("the {} of {} bytes leaves the memory of {} bytes from {:#x} on", what, bytes, memory_bytes_, memory_base_));
+  throw Trap(Trap::Kind::out_of_range, OperandName::p, lane, address,
+             format_text("the {} of {} bytes leaves the memory of {} bytes from {:#x} on", what, bytes, memory_bytes_, memory_base_));
 }
 
 template <typename Offset>
@@ -188,8 +187,8 @@ void StagedWarp::access(int lane, std::uint64_t address, std::uint8_t* own, std:
   const bool accepted =
       write ? memory.write(memory.user, warp_, lane, address, own, bytes) : memory.read(memory.user, warp_, lane, address, own, bytes);
   if (!accepted)
-    throw OperandTrap(OperandTrap::Kind::refused, OperandName::p, lane, address,
-                      format_text("the memory refused to {} the {} of {} bytes", write ? "write" : "read", what, bytes));
+    throw Trap(Trap::Kind::refused, OperandName::p, lane, address,
+               format_text("the memory refused to {} the {} of {} bytes", write ? "write" : "read", what, bytes));
 }
 
 // ---- Sequences that read C after they have written D ----------------------------------------------------------------------------------

@@ -44,7 +44,8 @@ class StagedWarp {
   /// Starts at warp `first`. Copies by vectors for Path::fast, else lane by lane. `quads`: takes_quads(instruction). `memory` must outlive
   /// it.
   StagedWarp(const Instruction& instruction, const BatchMemory& memory, Path path, bool quads, std::size_t first = 0)
-      : form_(instruction.form()),
+      : instruction_(instruction),
+        form_(instruction.form()),
         lowering_(instruction.lowering()),
         batch_(memory),
         first_(first),
@@ -94,8 +95,10 @@ class StagedWarp {
     return true;
   }
 
-  std::size_t first() const { return first_; }
-  /// Copies the registers and memory of warp `warp`. Throws OperandTrap if an address is wrong or the memory refuses a row.
+  /// Executes the warps up to `last`, which is excluded. Throws Trap as Instruction::execute of a batch.
+  void execute(std::size_t last, const ExecutionOptions& options);
+
+  /// Copies the registers and memory of warp `warp`. Throws Trap if an address is wrong or the memory refuses a row.
   void read(std::size_t warp);
   /// The copies, for the kernels.
   Warps warps() const {
@@ -105,7 +108,7 @@ class StagedWarp {
   }
   /// The copies, all of them in registers, for the reference.
   const Arguments& arguments();
-  /// Copies results back, to memory too. Throws OperandTrap if the memory refuses a row.
+  /// Copies results back, to memory too. Throws Trap if the memory refuses a row.
   void write();
 
   bool c_overlaps_earlier_d() const { return overlaps_earlier(*c_, destination_); }
@@ -137,7 +140,7 @@ class StagedWarp {
   /// The same for the matrix of wmma, whose rows are contiguous in rows_.
   void find_matrix();
   void access_matrix(bool write);
-  /// Throws OperandTrap unless `bytes` bytes from `address` on are in the memory.
+  /// Throws Trap unless `bytes` bytes from `address` on are in the memory.
   void check_range(int lane, std::uint64_t address, std::uint64_t bytes, const char* what) const;
   /// Copies `bytes` bytes at `address` of the memory to or from `own`.
   void access(int lane, std::uint64_t address, std::uint8_t* own, std::size_t bytes, bool write, const char* what) const;
@@ -145,6 +148,7 @@ class StagedWarp {
   template <typename Offset>
   void set_own_addresses(Offset offset);
 
+  const Instruction& instruction_;
   const Form& form_;
   const Lowering& lowering_;
   const BatchMemory& batch_;

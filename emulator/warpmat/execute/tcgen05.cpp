@@ -78,11 +78,11 @@ class SharedReader {
   void check_layout(Major major) const {
     const bool transposed_words = major == Major::mn && row(format_).bits == 32;
     if (descriptor_.wide_atoms == transposed_words) return;
-    throw OperandTrap(OperandTrap::Kind::undefined, operand_, 0, std::nullopt,
-                      format_text("the descriptor of operand {} has {}", name(operand_),
-                                  transposed_words ? "another layout than swizzles of 128 bytes by 32-byte atoms, the only one of a "
-                                                     "transposed matrix of 32-bit elements"
-                                                   : "a swizzle of 32-byte atoms, which only transposed matrices of 32-bit elements have"));
+    throw Trap(Trap::Kind::undefined, operand_, 0, std::nullopt,
+               format_text("the descriptor of operand {} has {}", name(operand_),
+                           transposed_words ? "another layout than swizzles of 128 bytes by 32-byte atoms, the only one of a "
+                                              "transposed matrix of 32-bit elements"
+                                            : "a swizzle of 32-byte atoms, which only transposed matrices of 32-bit elements have"));
   }
 
   /// Eight lines of a chunk are a register.
@@ -133,12 +133,11 @@ class SharedReader {
   }
 
   [[noreturn]] void leave(std::uint32_t address) const {
-    throw OperandTrap(
-        OperandTrap::Kind::out_of_range, operand_, 0, address,
-        format_text("the matrix that the descriptor of operand {} names leaves shared memory, which has {} bytes from {:#x} on "
-                    "(start {:#x}, leading byte offset {}, stride byte offset {})",
-                    name(operand_), memory_.size(), memory_.base(), descriptor_.matrix.start, descriptor_.matrix.leading,
-                    descriptor_.matrix.stride));
+    throw Trap(Trap::Kind::out_of_range, operand_, 0, address,
+               format_text("the matrix that the descriptor of operand {} names leaves shared memory, which has {} bytes from {:#x} on "
+                           "(start {:#x}, leading byte offset {}, stride byte offset {})",
+                           name(operand_), memory_.size(), memory_.base(), descriptor_.matrix.start, descriptor_.matrix.leading,
+                           descriptor_.matrix.stride));
   }
 
   OperandName operand_;
@@ -156,9 +155,9 @@ int scaled_lines(const TensorProduct& product, bool of_a) {
 }
 
 [[noreturn]] void trap_of_copies(OperandName operand, const char* what, int line, std::uint32_t first, int part, std::uint32_t other) {
-  throw OperandTrap(OperandTrap::Kind::undefined, operand, 0, std::nullopt,
-                    format_text("{} of line {} is {:#x} in its first lanes and {:#x} in those of copy {}; all copies must be equal", what,
-                                line, first, other, part));
+  throw Trap(Trap::Kind::undefined, operand, 0, std::nullopt,
+             format_text("{} of line {} is {:#x} in its first lanes and {:#x} in those of copy {}; all copies must be equal", what, line,
+                         first, other, part));
 }
 
 /// Bits of one word of tensor memory.

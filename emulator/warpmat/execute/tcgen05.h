@@ -19,18 +19,18 @@ namespace warpmat::inline v0_1 {
 using ProductWords = std::vector<std::uint32_t>;
 using ProductBytes = std::vector<std::uint8_t>;
 
-/// The block's rows of A from its shared memory. Throws OperandTrap naming the operand if the descriptor does not fit the product, or if
+/// The block's rows of A from its shared memory. Throws Trap naming the operand if the descriptor does not fit the product, or if
 /// the matrix leaves the memory.
 ProductWords read_a(const TensorProduct& product, const TensorDescriptor& descriptor, const SharedMemory& memory);
 /// The columns of B that one block has, from column `first_column` of its matrix on. Throws as read_a.
 ProductWords read_b(const TensorProduct& product, const TensorDescriptor& descriptor, const SharedMemory& memory, int first_column = 0);
 
 /// The block's rows of A from tensor memory: a_columns() from `at` on, each row in its lane; with `shifted` (.ashift) each row is that of
-/// the next lane, but for the last one. Throws OperandTrap if the copies of A for the parts of D differ.
+/// the next lane, but for the last one. Throws Trap if the copies of A for the parts of D differ.
 ProductWords read_a(const TensorProduct& product, TensorCell at, const TensorMemory& memory, bool shifted = false);
 
 /// The scale factors of the block's rows of A (scale_a) or of all columns of B (scale_b): [line * scale_vector + factor]. Throws
-/// OperandTrap if copies that must be equal differ.
+/// Trap if copies that must be equal differ.
 ProductBytes read_scales(const TensorProduct& product, OperandName operand, TensorCell at, const TensorMemory& memory);
 
 /// The codes of the block's rows of a sparse A: [row * groups + group]. Throws as read_scales.

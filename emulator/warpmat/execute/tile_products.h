@@ -19,7 +19,7 @@ struct TileProducts {
 
 /// D = A * B + D for each tile, or A * B if not `accumulates`. `d` are the registers of all tiles' D in order, 32 words each; `a` those of
 /// A; `b` those of all tiles' B. They share no word. `arguments` has the operands that all tiles share, metadata and selector, if A is
-/// sparse. Throws OperandTrap for what the ISA leaves undefined, having changed nothing but `d`.
+/// sparse. Throws Trap for what the ISA leaves undefined, having changed nothing but `d`.
 void multiply_tiles(const TileProducts& products, std::uint32_t* d, const std::uint32_t* a, const std::uint32_t* b, Arguments& arguments,
                     bool accumulates, const ExecutionOptions& options);
 

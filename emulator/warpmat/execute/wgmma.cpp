@@ -125,11 +125,10 @@ class Reader {
   }
 
   [[noreturn]] void leave(std::uint32_t address) const {
-    throw OperandTrap(
-        OperandTrap::Kind::out_of_range, operand_, 0, address,
-        format_text("the matrix that the descriptor of operand {} names leaves shared memory, which has {} bytes from {:#x} on "
-                    "(start {:#x}, leading byte offset {}, stride byte offset {})",
-                    name(operand_), size_, base_, descriptor_.start, descriptor_.leading, descriptor_.stride));
+    throw Trap(Trap::Kind::out_of_range, operand_, 0, address,
+               format_text("the matrix that the descriptor of operand {} names leaves shared memory, which has {} bytes from {:#x} on "
+                           "(start {:#x}, leading byte offset {}, stride byte offset {})",
+                           name(operand_), size_, base_, descriptor_.start, descriptor_.leading, descriptor_.stride));
   }
 
   const std::uint8_t* bytes_;

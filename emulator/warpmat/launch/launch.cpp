@@ -8,6 +8,7 @@
 #include <warpmat/checks/checks.h>
 #include <warpmat/machine/constant_copy.h>
 #include <warpmat/machine/grid.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/ptx/program/parameter_text.h>
 #include <warpmat/ptx/program/resolve.h>
@@ -92,7 +93,7 @@ std::vector<std::uint8_t> place_arguments(const code::Program& program, const st
 /// in one. Returns their addresses.
 const std::vector<std::uint64_t>& place_module(const code::Program& program, DeviceMemory& memory,
                                                const std::map<std::string, std::uint64_t>& known = {}) {
-  const auto [place, added] = memory.modules().try_emplace(program.module);
+  const auto [place, added] = Internals::modules(memory).try_emplace(program.module);
   std::vector<std::uint64_t>& addresses = place->second;
   if (!added) return addresses;
   for (const code::Variable& variable : program.module_variables) {
@@ -156,7 +157,7 @@ std::vector<std::string> Module::entries() const {
 
 Kernel::Kernel(const Module& module, std::string_view entry, const KernelOptions& options)
     : program_(std::make_shared<const code::Program>(
-          code::resolve(module.syntax(), entry, options.target.empty() ? nullptr : &warpmat::target(options.target),
+          code::resolve(Internals::syntax(module), entry, options.target.empty() ? nullptr : &warpmat::target(options.target),
                         {.contract = options.contract, .sums = options.sums, .results = options.results}))) {}
 
 std::string Kernel::entry() const {
@@ -175,22 +176,22 @@ std::vector<Kernel::Parameter> Kernel::parameters() const {
 }
 
 std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::string_view name) {
-  const std::vector<code::Variable>& variables = kernel.program().module_variables;
+  const std::vector<code::Variable>& variables = program_of(kernel).module_variables;
   std::vector<std::string_view> names;
   for (const code::Variable& variable : variables) names.push_back(variable.name);
   const std::string_view full = find_name(names, name);
   if (full.empty()) throw std::invalid_argument(fmt::format("the module has no .global or .const variable '{}'", name));
   const auto found = std::ranges::find(variables, full, &code::Variable::name);
-  return place_module(kernel.program(), memory)[static_cast<std::size_t>(found - variables.begin())];
+  return place_module(program_of(kernel), memory)[static_cast<std::size_t>(found - variables.begin())];
 }
 
 void place_variables(const Kernel& kernel, DeviceMemory& memory, const std::map<std::string, std::uint64_t>& addresses) {
-  static_cast<void>(place_module(kernel.program(), memory, addresses));
+  static_cast<void>(place_module(program_of(kernel), memory, addresses));
 }
 
 LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemory& memory, const std::vector<Argument>& arguments,
                     const LaunchOptions& options) {
-  const code::Program& program = kernel.program();
+  const code::Program& program = program_of(kernel);
   check_limits(program, config);
   std::vector<std::uint8_t> parameters = place_arguments(program, arguments);
   const machine::ConstantCopy constants(program, place_module(program, memory));
@@ -225,11 +226,11 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   LaunchResult result;
   try {
     result = machine::run_grid(state);
-  } catch (const KernelTrap& trap) {
-    if (trap.kind != KernelTrap::Kind::mispaired) throw;
+  } catch (const Trap& trap) {
+    if (trap.kind != Trap::Kind::mispaired) throw;
     std::string reason = trap.reason;  // what was warned of before is often the cause
     for (const std::string& warning : reports.warnings.texts()) reason += "\nwarned of before: " + warning;
-    throw KernelTrap(trap.site, trap.address, reason, trap.kind);
+    throw trap.because(reason);
   }
   result.warnings = reports.warnings.texts();
   for (std::string& warning : reports.tensor_fences.texts()) result.warnings.push_back(std::move(warning));

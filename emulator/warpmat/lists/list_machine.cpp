@@ -42,8 +42,8 @@ class OneWarp : public ListMachine {
     block.borrow(shared);
     try {
       block.warps().front()->run_list(first, last, reinterpret_cast<std::uint8_t*>(registers.data()));
-    } catch (const KernelTrap& trap) {
-      throw Trap(trap.site.lane, trap.address, trap.reason);
+    } catch (const Trap& trap) {
+      throw Trap(trap.kind, std::nullopt, trap.site.lane, trap.address, trap.reason);
     }
   }
 

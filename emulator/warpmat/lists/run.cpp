@@ -33,6 +33,11 @@ std::size_t all_words(const Program& program) {
   return std::max(words, (program.code->functions.front().frame_bytes + sizeof(Register) - 1) / sizeof(Register));
 }
 
+const Program& checked(const Program& program) {
+  if (const auto wrong = program.problem()) throw std::invalid_argument(*wrong);
+  return program;
+}
+
 }  // namespace
 
 Warp::Machine::Machine() = default;
@@ -51,7 +56,7 @@ ListMachine& Warp::Machine::made(const Program& program, std::uint32_t shared_ba
 }
 
 Warp::Warp(const Program& program, std::size_t shared_bytes, std::uint32_t shared_base)
-    : program_(&program),
+    : program_(&checked(program)),
       registers_(all_words(program)),
       shared_(std::max(shared_bytes, static_cast<std::size_t>(program.shared_bytes)), shared_base) {
   std::ranges::copy(program.constants, registers_.begin() + program.first_constant());
@@ -186,7 +191,7 @@ void Warp::check_barrier(const Statement& statement) const {
     const int lane = first_lane(rest);
     const std::uint32_t mask = masks[static_cast<std::size_t>(lane)];
     if (mask != all_lanes)
-      throw Trap(lane, std::nullopt,
+      throw Trap(Trap::Kind::undefined, std::nullopt, lane, std::nullopt,
                  fmt::format("bar.warp.sync with mask {:#x}: all 32 lanes run together, so the mask must be 0xffffffff", mask));
   }
 }
@@ -196,7 +201,7 @@ void run(Warp& warp, const ExecutionOptions& options) {
     try {
       warp.execute(statement, options);
     } catch (const Trap& trap) {
-      throw Trap(trap.lane, trap.address, trap.reason, fmt::format("line {}", statement.location.line));
+      throw trap.at(fmt::format("line {}", statement.location.line));
     }
   }
 }

@@ -1,4 +1,5 @@
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/kernel_trap.h>
 
 #include <algorithm>
 #include <bit>
@@ -75,9 +76,9 @@ Block::Status Block::run() {
     clock_ += warp.operations() - before;
     if (launch_.options.most_operations != 0 && operations() > launch_.options.most_operations)
       warp.trap(-1, std::nullopt, fmt::format("the block has executed more than {} operations", launch_.options.most_operations),
-                KernelTrap::Kind::limit);
+                Trap::Kind::limit);
     if (launch_.options.stop != nullptr && launch_.options.stop->load(std::memory_order_relaxed))
-      warp.trap(-1, std::nullopt, "the launch was stopped from outside", KernelTrap::Kind::limit);
+      warp.trap(-1, std::nullopt, "the launch was stopped from outside", Trap::Kind::limit);
     if (status == WarpState::Status::needs_reservation) return Status::needs_reservation;
     if (status == WarpState::Status::reservation_is_over) return Status::reservation_is_over;
     const bool stuck = warp.polls() && all_wait();
@@ -148,9 +149,9 @@ void Block::check_warpgroups() const {
     if (group.issues.empty()) continue;
     const auto absent = static_cast<int>(std::ranges::min_element(group.next) - group.next.begin());
     const WarpgroupIssues::Issue& issue = group.issues.front();
-    throw KernelTrap(site_of(issue.warp, issue.statement), std::nullopt,
-                     fmt::format("warp {} of the warpgroup has ended and never came to this statement",
-                                 static_cast<int>(g) * WgmmaForm::warps + absent));
+    throw kernel_trap(site_of(issue.warp, issue.statement), std::nullopt,
+                      fmt::format("warp {} of the warpgroup has ended and never came to this statement",
+                                  static_cast<int>(g) * WgmmaForm::warps + absent));
   }
 }
 
@@ -158,12 +159,12 @@ void Block::check_warpgroups() const {
 void Block::check_tensor_memory() const {
   if (tensor_core_ == nullptr || tensor_core_->allocations().empty()) return;
   const TensorAllocation& left = tensor_core_->allocations().front();
-  throw KernelTrap(site_of(left.warp, left.statement), std::nullopt,
-                   fmt::format("the block has ended without tcgen05.dealloc of the {} columns from column {} on that this statement gave",
-                               left.count, left.first));
+  throw kernel_trap(site_of(left.warp, left.statement), std::nullopt,
+                    fmt::format("the block has ended without tcgen05.dealloc of the {} columns from column {} on that this statement gave",
+                                left.count, left.first));
 }
 
-KernelTrap::Site Block::site_of(int warp, std::uint32_t statement) const {
+Trap::Site Block::site_of(int warp, std::uint32_t statement) const {
   const syntax::Statement& s = *launch_.program.statements[statement];
   return {.kernel = std::string(launch_.program.entry),
           .block = index_,

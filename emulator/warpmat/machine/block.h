@@ -39,7 +39,7 @@ class Block {
   /// Starts counting the operations of a reservation.
   void begin_reservation(bool has_reservation);
   /// Runs until the block ends, until it needs the reservation for an ordered operation but does not have it, or until the reservation's
-  /// operations are used up. If the cluster has other blocks, each warp runs one slice. Throws KernelTrap.
+  /// operations are used up. If the cluster has other blocks, each warp runs one slice. Throws Trap.
   Status run();
   bool finished() const { return finished_ == warps_.size(); }
 
@@ -61,7 +61,7 @@ class Block {
 
   std::uint64_t progress() const { return cluster_.progress(); }
   void make_progress() { cluster_.make_progress(); }
-  /// Throws a KernelTrap that lists where the warps wait. `others` describes what other blocks of the cluster wait for.
+  /// Throws a Trap that lists where the warps wait. `others` describes what other blocks of the cluster wait for.
   [[noreturn]] void report_deadlock(const std::string& others);
   /// Warps that wait alike have one line: "\n  warps 4 to 11, all lanes, at line 12 (bar.sync 1): ...".
   std::string describe_waiting();
@@ -88,7 +88,7 @@ class Block {
   void begin_slice();
   void check_warpgroups() const;
   void check_tensor_memory() const;
-  KernelTrap::Site site_of(int warp, std::uint32_t statement) const;
+  Trap::Site site_of(int warp, std::uint32_t statement) const;
   void end();
 
   Cluster& cluster_;

@@ -76,7 +76,7 @@ void Block::report_deadlock(const std::string& others) {
   const std::string text = describe_waiting();
   first->trap(-1, std::nullopt,
               fmt::format("deadlock: no warp of the {} can continue:{}{}", cluster_.size() == 1 ? "block" : "cluster", text, others),
-              KernelTrap::Kind::deadlock);
+              Trap::Kind::deadlock);
 }
 
 std::string Block::describe_mbarrier(std::uint32_t offset) {

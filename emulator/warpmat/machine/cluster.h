@@ -31,7 +31,7 @@ class Cluster {
   Cluster& operator=(const Cluster&) = delete;
 
   /// Runs until all blocks end, until an ordered operation needs the reservation but the cluster does not have it, or until the
-  /// reservation's operations are used up. Throws KernelTrap.
+  /// reservation's operations are used up. Throws Trap.
   Status run(bool has_reservation);
 
   const LaunchState& launch() const { return launch_; }
@@ -52,7 +52,7 @@ class Cluster {
   void make_progress() { ++progress_; }
   /// Whether the last reservation brought no progress.
   bool idle_reservation() const { return progress_ == progress_before_; }
-  /// Throws a KernelTrap that lists where each warp waits.
+  /// Throws a Trap that lists where each warp waits.
   [[noreturn]] void report_deadlock();
 
   /// The number of completed phases of the cluster's barrier.

@@ -8,7 +8,7 @@ namespace warpmat::inline v0_1::machine {
 /// floating-point numbers, volatile, acquire and release accesses, and fences. Only the block that holds the reservation executes these. It
 /// holds the reservation until it ends, or until it has executed so many of them that it may be waiting for another block. The next block
 /// in the order of numbers then gets it. All other operations run in parallel. So the result is the same for every number of threads, if
-/// blocks share memory only through such operations. Throws the KernelTrap of the first block in reservation order that traps.
+/// blocks share memory only through such operations. Throws the Trap of the first block in reservation order that traps.
 LaunchResult run_grid(const LaunchState& launch);
 
 }  // namespace warpmat::inline v0_1::machine

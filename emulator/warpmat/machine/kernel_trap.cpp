@@ -1,13 +1,15 @@
-#include <warpmat/launch.h>
+#include <warpmat/machine/kernel_trap.h>
+
+#include <utility>
 
 #include <fmt/core.h>
 
 #include <warpmat/ptx/text/readable_name.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat::inline v0_1::machine {
 namespace {
 
-std::string describe(const KernelTrap::Site& site, std::optional<std::uint64_t> address, const std::string& reason) {
+std::string describe(const Trap::Site& site, std::optional<std::uint64_t> address, const std::string& reason) {
   std::string text = fmt::format("kernel '{}', block ({}, {}, {}), warp {}", readable_name(site.kernel), site.block.x, site.block.y,
                                  site.block.z, site.warp);
   if (site.lane >= 0) text += fmt::format(", lane {}", site.lane);
@@ -20,7 +22,9 @@ std::string describe(const KernelTrap::Site& site, std::optional<std::uint64_t> 
 
 }  // namespace
 
-KernelTrap::KernelTrap(Site site_, std::optional<std::uint64_t> address_, const std::string& reason_, Kind kind_)
-    : std::runtime_error(describe(site_, address_, reason_)), kind(kind_), site(std::move(site_)), address(address_), reason(reason_) {}
+Trap kernel_trap(Trap::Site site, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind) {
+  const std::string text = describe(site, address, reason);
+  return {kind, std::move(site), address, reason, text};
+}
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat::inline v0_1::machine

@@ -79,7 +79,7 @@ void WarpState::read_sizes(const Operation& operation, const Access& access, Lan
     const std::uint64_t address = from.address[static_cast<std::size_t>(lane)];
     if (size != 0 && address % access.bytes != 0)
       trap(lane, address, fmt::format("cp.async of {} bytes: the address is not a multiple of {}", access.bytes, access.bytes),
-           KernelTrap::Kind::misaligned);
+           Trap::Kind::misaligned);
   }
   locate_sources(operation, access, reading, copy, from);
 }

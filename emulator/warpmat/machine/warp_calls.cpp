@@ -145,7 +145,7 @@ std::uint64_t WarpState::prepare_launch(int lane, const std::uint8_t* local, con
   const syntax::Function* callee = nullptr;
   for (const syntax::Function& function : program_.module->functions)
     if (function.entry && program_.module->function_address(function) == address) callee = &function;
-  if (callee == nullptr) trap(lane, address, "the kernel launches what is no kernel of its module", KernelTrap::Kind::misuse);
+  if (callee == nullptr) trap(lane, address, "the kernel launches what is no kernel of its module", Trap::Kind::misuse);
   ChildLaunch child{.entry = std::string(callee->name),
                     .grid = argument<Dim3>(local, call, 1),
                     .block = argument<Dim3>(local, call, 2),

@@ -227,11 +227,11 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
            operation.detail == code::trap_of_call    ? "the register holds the address of no function that this call may mean"
            : operation.detail == code::trap_of_stack ? "alloca finds too few of the 16 KiB that a function's stack has"
                                                      : "the kernel executes a trap",
-           operation.detail == 0 ? KernelTrap::Kind::stopped : KernelTrap::Kind::misuse);
+           operation.detail == 0 ? Trap::Kind::stopped : Trap::Kind::misuse);
     case Semantics::absent: {
       const std::string& opcode = program_.statements[operation.statement]->opcode;
       trap(first_lane(mask), std::nullopt, fmt::format("'{}' is not executed: {}", opcode, catalogue::why_absent(opcode)),
-           KernelTrap::Kind::misuse);
+           Trap::Kind::misuse);
     }
     case Semantics::barrier: return barrier(operation, mask);
     case Semantics::warp_barrier: return warp_barrier(operation, mask);

@@ -28,16 +28,6 @@ void split_words(const std::uint64_t* from, Register& low, Register& high) {
   }
 }
 
-KernelTrap::Kind kind_of(const OperandTrap& trap) {
-  switch (trap.kind) {
-    case OperandTrap::Kind::undefined: return KernelTrap::Kind::undefined;
-    case OperandTrap::Kind::misaligned: return KernelTrap::Kind::misaligned;
-    case OperandTrap::Kind::out_of_range:
-    case OperandTrap::Kind::refused: return KernelTrap::Kind::out_of_range;  // nothing here refuses rows
-  }
-  return KernelTrap::Kind::misuse;
-}
-
 }  // namespace
 
 /// The registers of one statement (the warp's own, or copies of the halves of 64-bit ones) and the memory that it addresses.
@@ -73,8 +63,8 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
   place_operands(operation, matrix, lists, arguments);
   try {
     matrix.instruction.execute(arguments, launch_.options.execution);
-  } catch (const OperandTrap& error) {  // instructions throw nothing else
-    trap(error.lane, error.address, error.reason, kind_of(error));
+  } catch (const Trap& error) {
+    trap(error.site.lane, error.address, error.reason, error.kind);
   }
   if (is_wide(form.operands.front())) join_results(operation, arguments.destination);
   if (addresses) tell_rows(operation, form, lists.halves.front());
@@ -145,7 +135,7 @@ void WarpState::shared_addresses(const Operation& operation, const code::Matrix&
       trap(static_cast<int>(lane), address,
            fmt::format("{} takes addresses of shared memory; this generic address is of another space",
                        program_.statements[operation.statement]->opcode),
-           KernelTrap::Kind::out_of_range);
+           Trap::Kind::out_of_range);
     out[lane] = static_cast<std::uint32_t>(address);
   }
 }

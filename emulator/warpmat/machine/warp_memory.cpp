@@ -119,7 +119,7 @@ std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t addres
   if (address % bytes != 0)
     trap(lane, address,
          fmt::format("{} of {} bytes from {} memory: the address is not a multiple of {}", what, bytes, code::name(space), bytes),
-         KernelTrap::Kind::misaligned);
+         Trap::Kind::misaligned);
   switch (space) {
     case Space::shared: {
       const std::span<std::uint8_t> memory = block_.shared();
@@ -129,20 +129,20 @@ std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t addres
       trap(lane, address,
            fmt::format("{} of {} bytes outside of shared memory, which has {} bytes from {:#x} on", what, bytes, memory.size(),
                        program_.shared_base),
-           KernelTrap::Kind::out_of_range);
+           Trap::Kind::out_of_range);
     }
     case Space::local: {
       if (address < launch_.local_bytes && bytes <= launch_.local_bytes - address)
         return local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane) + address;
       trap(lane, address, fmt::format("{} of {} bytes outside of local memory, which has {} bytes", what, bytes, launch_.local_bytes),
-           KernelTrap::Kind::out_of_range);
+           Trap::Kind::out_of_range);
     }
     case Space::param: {
       if (writes) trap(lane, address, "parameters cannot be written");
       if (address < launch_.parameters.size() && bytes <= launch_.parameters.size() - address)
         return const_cast<std::uint8_t*>(launch_.parameters.data()) + address;
       trap(lane, address, fmt::format("load of {} bytes outside of the parameters, which have {} bytes", bytes, launch_.parameters.size()),
-           KernelTrap::Kind::out_of_range);
+           Trap::Kind::out_of_range);
     }
     case Space::generic:
     case Space::global:
@@ -156,7 +156,7 @@ std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t addres
   trap(lane, address,
        fmt::format("{} of {} bytes {} {} memory outside of any buffer: {}", what, bytes, writes ? "to" : "from", code::name(space),
                    launch_.memory.describe(address)),
-       KernelTrap::Kind::out_of_range);
+       Trap::Kind::out_of_range);
 }
 
 /// Finds the bytes of all lanes of `mask`; addresses then become relative to their space.

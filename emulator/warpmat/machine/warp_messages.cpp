@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/kernel_trap.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/syntax/source_text.h>
 #include <warpmat/ptx/text/readable_name.h>
@@ -29,14 +30,14 @@ std::string WarpState::describe_shared(std::uint64_t address) const {
   return fmt::format("{} bytes beyond the end of '{}', a shared variable of {} bytes", into - bytes, readable_name(nearest->name), bytes);
 }
 
-void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::string& reason, KernelTrap::Kind kind) const {
-  KernelTrap::Site site{.kernel = std::string(program_.entry),
-                        .block = block_.index(),
-                        .warp = index_,
-                        .lane = lane,
-                        .line = 0,
-                        .statement = {},
-                        .source = {}};
+void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind) const {
+  Trap::Site site{.kernel = std::string(program_.entry),
+                  .block = block_.index(),
+                  .warp = index_,
+                  .lane = lane,
+                  .line = 0,
+                  .statement = {},
+                  .source = {}};
   if (!splits_.empty()) {
     const Split& s = splits_[current_ % splits_.size()];  // a warp that yields leaves current_ after its last split
     const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
@@ -45,7 +46,7 @@ void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::
     site.statement = statement.opcode;
     site.source = syntax::source_text(*program_.module, statement);
   }
-  throw KernelTrap(std::move(site), address, reason, kind);
+  throw kernel_trap(std::move(site), address, reason, kind);
 }
 
 }  // namespace warpmat::inline v0_1::machine

@@ -142,11 +142,11 @@ void WarpState::assert_fail(const code::Call& call, LaneMask mask) {
     std::memcpy(&value, local + call.arguments[i].caller, bytes);
     return value;
   };
-  if (call.arguments.size() < 4) trap(lane, std::nullopt, "an assertion failed", KernelTrap::Kind::stopped);
+  if (call.arguments.size() < 4) trap(lane, std::nullopt, "an assertion failed", Trap::Kind::stopped);
   trap(lane, std::nullopt,
        fmt::format("{}:{}: {}: assertion `{}` failed", read_string(lane, argument(1, 8)), argument(2, 4), read_string(lane, argument(3, 8)),
                    read_string(lane, argument(0, 8))),
-       KernelTrap::Kind::stopped);
+       Trap::Kind::stopped);
 }
 
 }  // namespace warpmat::inline v0_1::machine

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/kernel_trap.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::inline v0_1::machine {
@@ -45,7 +46,7 @@ void WarpState::check_max_registers() const {
   const std::int64_t pool = at_entry * warp_size * static_cast<std::int64_t>(block_.warps().size());
   if (!raised_at_ || all <= pool) return;
   const syntax::Statement& statement = *program_.statements[*raised_at_];
-  throw KernelTrap(
+  throw kernel_trap(
       {.kernel = std::string(program_.entry),
        .block = block_.index(),
        .warp = index_,
@@ -56,7 +57,7 @@ void WarpState::check_max_registers() const {
       std::nullopt,
       fmt::format("it would wait for ever: the block's warps ask for {} registers, and the block is launched with {} ({} a thread)", all,
                   pool, at_entry),
-      KernelTrap::Kind::deadlock);
+      Trap::Kind::deadlock);
 }
 
 }  // namespace warpmat::inline v0_1::machine

@@ -103,9 +103,9 @@ class WarpState {
   WarpState(Block& block, int index, LaneMask existing);
   ~WarpState();
 
-  /// Executes operations and decrements `budget` until it is 0. Throws KernelTrap.
+  /// Executes operations and decrements `budget` until it is 0. Throws Trap.
   Status run(int& budget);
-  /// For a list of statements: executes the operations from `first` up to `last`, in all lanes, on `registers`. Throws KernelTrap.
+  /// For a list of statements: executes the operations from `first` up to `last`, in all lanes, on `registers`. Throws Trap.
   void run_list(std::int32_t first, std::int32_t last, std::uint8_t* registers);
 
   bool finished() const { return live_ == 0; }
@@ -126,7 +126,7 @@ class WarpState {
   void go_back_to_polls();
   /// For reports of a deadlock: the lanes of each split, and "at line 12 (bar.sync): ...", where and why they wait.
   std::vector<std::pair<LaneMask, std::string>> describe_waiting() const;
-  /// Throws KernelTrap if lanes wait for lanes of the warp that never arrive.
+  /// Throws Trap if lanes wait for lanes of the warp that never arrive.
   void check_gathering() const;
   /// Whether all its lanes but those that have exited are at the cluster's barrier.
   bool has_arrived_at_cluster() const { return (live_ & ~arrived_at_cluster_) == 0; }
@@ -141,7 +141,7 @@ class WarpState {
   /// "16 bytes into 'tile', a shared variable of 4096 bytes at 0x400": the variable nearest before the address.
   std::string describe_shared(std::uint64_t address) const;
   [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const std::string& reason,
-                         KernelTrap::Kind kind = KernelTrap::Kind::misuse) const;
+                         Trap::Kind kind = Trap::Kind::misuse) const;
 
   // What observers read, besides the above.
   const Block& block() const { return block_; }
@@ -159,7 +159,7 @@ class WarpState {
   const T* at(code::Slot slot) const {
     return reinterpret_cast<const T*>(slot >= 0 ? registers_ + split().frame + slot : launch_.constants + ~slot);
   }
-  /// The words of a product's operands in shared memory, as they are now. Throws KernelTrap.
+  /// The words of a product's operands in shared memory, as they are now. Throws Trap.
   std::vector<std::uint32_t> read_a(const PendingProduct& product) const;
   std::vector<std::uint32_t> read_b(const PendingProduct& product) const;
 

@@ -31,7 +31,7 @@ ProductBytes copied_bytes(const PendingTensorWork& work, const SharedMemory& mem
     for (std::uint32_t byte = 0; byte < static_cast<std::uint32_t>(work.shape->columns) * 4; byte += chunk_bytes) {
       const std::uint32_t address = work.source.address(Major::k, static_cast<std::uint32_t>(row), byte), offset = address - memory.base();
       if (address < memory.base() || offset + chunk_bytes > memory.size())
-        throw Trap(0, address,
+        throw Trap(Trap::Kind::out_of_range, std::nullopt, 0, address,
                    fmt::format("the matrix that the descriptor names leaves shared memory, which has {} bytes from {:#x} on", memory.size(),
                                memory.base()));
       const std::uint8_t* const chunk = memory.bytes().data() + offset;

@@ -44,7 +44,7 @@ void WarpState::texture(const Operation& operation, LaneMask mask) {
     const Texture* const found = launch_.memory.find_texture(handle);
     const bool surface = access.action == TextureAction::load || access.action == TextureAction::store;
     if (found == nullptr)
-      trap(first, handle, "the handle names no texture or surface object, or one that was destroyed", KernelTrap::Kind::out_of_range);
+      trap(first, handle, "the handle names no texture or surface object, or one that was destroyed", Trap::Kind::out_of_range);
     if (access.action != TextureAction::query && found->surface != surface)
       trap(first, handle,
            surface ? "the handle names a texture object; suld and sust take surface objects"
@@ -83,7 +83,7 @@ void WarpState::texture_lanes(const Operation& operation, LaneMask lanes, const 
         fetch_texel(operation, access, reader, static_cast<int>(lane));
     });
   } catch (const std::out_of_range& e) {
-    trap(first_lane(lanes), std::nullopt, fmt::format("the object's memory: {}", e.what()), KernelTrap::Kind::out_of_range);
+    trap(first_lane(lanes), std::nullopt, fmt::format("the object's memory: {}", e.what()), Trap::Kind::out_of_range);
   }
 }
 
@@ -121,8 +121,7 @@ void WarpState::access_surface(const Operation& operation, const TextureAccess& 
     place[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(source_word(operation, access.first_coordinate() + i, lane));
   if (access.layered) place[2] = static_cast<std::int32_t>(source_word(operation, 1, lane));
   if (place[0] % bytes != 0)
-    trap(lane, std::nullopt, fmt::format("x is {}, not a multiple of the {} bytes of the access", place[0], bytes),
-         KernelTrap::Kind::misaligned);
+    trap(lane, std::nullopt, fmt::format("x is {}, not a multiple of the {} bytes of the access", place[0], bytes), Trap::Kind::misaligned);
   const std::array<std::int64_t, 3> last{size[0] - bytes, size[1] - 1, size[2] - 1};
   bool inside = true;
   for (std::size_t i = 0; i < 3; ++i) inside &= place[i] >= 0 && place[i] <= last[i];
@@ -130,7 +129,7 @@ void WarpState::access_surface(const Operation& operation, const TextureAccess& 
     trap(lane, std::nullopt,
          fmt::format("({}, {}, {}) is outside of the surface, which has {} bytes, {} rows and {} slices", place[0], place[1], place[2],
                      size[0], size[1], size[2]),
-         KernelTrap::Kind::out_of_range);
+         Trap::Kind::out_of_range);
   if (access.outside == TextureAccess::Outside::clamp) {
     for (std::size_t i = 0; i < 3; ++i) place[i] = std::clamp<std::int64_t>(place[i], 0, std::max<std::int64_t>(last[i], 0));
     inside = last[0] >= 0;

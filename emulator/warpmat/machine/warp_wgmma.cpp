@@ -224,7 +224,7 @@ void WarpState::perform_product(const Operation& operation, const PendingProduct
     product.product->instruction.multiply(product.d, product.a.data(), product.b->data(), product.metadata.data(), product.accumulates,
                                           launch_.options.execution);
   } catch (const Trap& error) {
-    trap(error.lane, error.address, fmt::format("{}, of the product at {}", error.reason, statement_name(product.statement)));
+    trap(error.site.lane, error.address, fmt::format("{}, of the product at {}", error.reason, statement_name(product.statement)));
   }
 }
 

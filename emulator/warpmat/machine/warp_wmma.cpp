@@ -40,7 +40,7 @@ MatrixStorage WarpState::matrix_storage(const Operation& operation, const code::
   const bool has_stride = operation.sources > 1 + registers;
   storage.stride = has_stride ? uniform(at<std::uint32_t>(source_slot(operation, 1 + registers)), "stride")
                               : static_cast<std::uint32_t>(form.leading_dimension());
-  if (const auto wrong = misaligned(form, storage)) trap(0, storage.address, *wrong, KernelTrap::Kind::misaligned);
+  if (const auto wrong = misaligned(form, storage)) trap(0, storage.address, *wrong, Trap::Kind::misaligned);
   return storage;
 }
 

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/ticks.h>
 #include <warpmat/ptx/program/code.h>
 
@@ -183,7 +184,7 @@ class Profiler::ClusterObserver : public machine::Observer {
 
  private:
   std::size_t number_of(const machine::Event& event) const {
-    return static_cast<std::size_t>(&event.operation() - program_.operations.data());
+    return static_cast<std::size_t>(&operation_of(event) - program_.operations.data());
   }
 
   ThreadProfile& end_cell() {
@@ -214,18 +215,18 @@ class Profiler::ClusterObserver : public machine::Observer {
 
 Profiler::Profiler(const Kernel& kernel)
     : kernel_(kernel),
-      threads_(std::make_unique<Threads>(kernel.program().operations.size())),
+      threads_(std::make_unique<Threads>(program_of(kernel).operations.size())),
       first_tick_(machine::ticks()),
       start_(std::chrono::steady_clock::now()) {}
 
 Profiler::~Profiler() = default;
 
 std::unique_ptr<machine::Observer> Profiler::observer() {
-  return std::make_unique<ClusterObserver>(kernel_.program(), *threads_);
+  return std::make_unique<ClusterObserver>(program_of(kernel_), *threads_);
 }
 
 Profile Profiler::result() const {
-  const code::Program& program = kernel_.program();
+  const code::Program& program = program_of(kernel_);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
   const auto elapsed_ticks = static_cast<double>(std::max<std::uint64_t>(1, machine::ticks() - first_tick_));
   const double tick = elapsed.count() / elapsed_ticks;

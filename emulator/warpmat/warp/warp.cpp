@@ -1,5 +1,6 @@
 #include <warpmat/warp.h>
 
+#include <string_view>
 #include <utility>
 
 #include <warpmat/text.h>
@@ -17,8 +18,21 @@ std::string describe(int lane, std::optional<std::uint64_t> address, const std::
 
 }  // namespace
 
-Trap::Trap(int lane_, std::optional<std::uint64_t> address_, const std::string& reason_, const std::string& where)
-    : std::runtime_error(describe(lane_, address_, reason_, where)), lane(lane_), address(address_), reason(reason_) {}
+Trap::Trap(Kind kind_, Site site_, std::optional<std::uint64_t> address_, const std::string& reason_, const std::string& text)
+    : std::runtime_error(text), kind(kind_), site(std::move(site_)), address(address_), reason(reason_) {}
+
+Trap::Trap(Kind kind_, std::optional<OperandName> operand, int lane, std::optional<std::uint64_t> address_, const std::string& reason_,
+           const std::string& where)
+    : Trap(kind_, Site{.lane = lane, .operand = operand}, address_, reason_, describe(lane, address_, reason_, where)) {}
+
+Trap Trap::at(const std::string& where) const {
+  return {kind, site, address, reason, describe(site.lane, address, reason, where)};
+}
+
+Trap Trap::because(const std::string& other_reason) const {
+  const std::string_view text = what();
+  return {kind, site, address, other_reason, std::string(text.substr(0, text.size() - reason.size())) + other_reason};
+}
 
 SharedMemory SharedMemory::borrowing(std::span<std::uint8_t> bytes, std::uint32_t base) {
   SharedMemory memory(0, base);
@@ -39,11 +53,13 @@ std::span<std::uint8_t> SharedMemory::at(int lane, std::uint64_t address, std::s
 }
 
 std::span<const std::uint8_t> SharedMemory::at(int lane, std::uint64_t address, std::size_t size, const char* what) const {
-  if (address % size != 0) throw Trap(lane, address, format_text("the {} must be {}-byte aligned", what, size));
+  if (address % size != 0)
+    throw Trap(Trap::Kind::misaligned, std::nullopt, lane, address, format_text("the {} must be {}-byte aligned", what, size));
   const std::uint64_t position = address - base_;  // below the base: beyond every size
   if (position > bytes_.size() || size > bytes_.size() - position) {
     const std::string from = base_ == 0 ? "" : format_text(" from {:#x} on", base_);
-    throw Trap(lane, address, format_text("the {} of {} bytes leaves the shared memory of {} bytes{}", what, size, bytes_.size(), from));
+    throw Trap(Trap::Kind::out_of_range, std::nullopt, lane, address,
+               format_text("the {} of {} bytes leaves the shared memory of {} bytes{}", what, size, bytes_.size(), from));
   }
   return bytes_.subspan(static_cast<std::size_t>(position), size);
 }

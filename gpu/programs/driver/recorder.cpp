@@ -11,6 +11,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/text/readable_name.h>
 
@@ -179,7 +180,7 @@ std::vector<Recorder::Snapshot> Recorder::snapshots(const Function& function, co
                    .again = {}});
   void* module = function.module;
   if (function.library != nullptr) require(WARPMAT_REAL(cuLibraryGetModule)(&module, function.library), "cuLibraryGetModule");
-  for (const code::Variable& variable : kernel.program().module_variables) {
+  for (const code::Variable& variable : program_of(kernel).module_variables) {
     CUdeviceptr address = 0;
     std::size_t bytes = 0;
     const std::string name(variable.name);
@@ -225,7 +226,7 @@ RecordedLaunch Recorder::described(const Request& request, const Function& funct
                         .ptx = {},
                         .config = request.config,
                         .cooperative = request.cooperative,
-                        .arguments = arguments_of(request, kernel.program()),
+                        .arguments = arguments_of(request, program_of(kernel)),
                         .maps = {},
                         .buffers = {},
                         .twice = false,

@@ -39,7 +39,7 @@ int main() {
   int caught = 0;
   try {
     launch(kernel, {.grid = {1}, .block = {96}}, memory, {address});
-  } catch (const KernelTrap& trap) {
+  } catch (const Trap& trap) {
     caught += trap.site.kernel == "twice";
   }
   try {

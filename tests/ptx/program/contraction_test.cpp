@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <warpmat/machine/internals.h>
+
 #include "catch.h"
 #include "machine/kernel.h"
 #include "warpmat/ptx/program/code.h"
@@ -147,7 +149,7 @@ TEST_CASE("the product that div.approx and div.full end with is fused like any o
 TEST_CASE("what machine code shows goes before the rule", "[contraction]") {
   const Module module = word_kernel("mul.f32 %f5, %f1, %f2;\nmul.f32 %f6, %f3, %f4;\nadd.f32 %f9, %f5, %f6;\nmov.b32 %d, %f9;");
   const Kernel ruled(module, "k");
-  const code::Program& by_rule = ruled.program();
+  const code::Program& by_rule = program_of(ruled);
   REQUIRE(by_rule.contracted.size() == 1);
   CHECK_FALSE(by_rule.contraction_from_code);
   const Location sum = by_rule.statements[by_rule.contracted[0]]->location;
@@ -160,28 +162,28 @@ TEST_CASE("what machine code shows goes before the rule", "[contraction]") {
     CAPTURE(c.fused, c.addend_line);
     const std::vector<SumInCode> sums{{sum.line, sum.column, c.fused, c.addend_line == 0 ? 0 : sum.line + c.addend_line, 1}};
     const Kernel kernel(module, "k", {.sums = &sums});
-    const code::Program& program = kernel.program();
+    const code::Program& program = program_of(kernel);
     CHECK(program.contraction_from_code);
     CHECK(program.contracted.size() == c.contracted);
     CHECK(program.contraction_differs.size() == c.differs);
     CHECK(program.contraction_assumed.empty());
   }
   const std::vector<SumInCode> other{{sum.line + 1, 1, false}};  // of another statement: the rule
-  CHECK(Kernel(module, "k", {.sums = &other}).program().contracted.size() == 1);
+  CHECK(program_of(Kernel(module, "k", {.sums = &other})).contracted.size() == 1);
 }
 
 TEST_CASE("machine code may show a sum fused with a product of another region", "[contraction]") {
   const Module module = word_kernel(
       "mul.f32 %f5, %f1, %f2; setp.ge.u32 %p1, %i, 40; @%p1 bra L; st.global.u32 [%out], %i; L:\nadd.f32 %f9, %f5, %f3;\nmov.b32 %d, %f9;");
   const Kernel ruled(module, "k");
-  const std::vector<const syntax::Statement*>& statements = ruled.program().statements;
+  const std::vector<const syntax::Statement*>& statements = program_of(ruled).statements;
   const auto sum = std::ranges::find_if(statements, [](const syntax::Statement* s) { return s->opcode == "add.f32"; });
   REQUIRE(sum != statements.end());
-  CHECK(ruled.program().contracted.empty());
+  CHECK(program_of(ruled).contracted.empty());
   const std::vector<SumInCode> sums{{.line = (*sum)->location.line, .column = (*sum)->location.column, .fused = true}};
   const Kernel kernel(module, "k", {.sums = &sums});
-  CHECK(kernel.program().contracted.size() == 1);
-  CHECK(kernel.program().contraction_differs.size() == 1);
+  CHECK(program_of(kernel).contracted.size() == 1);
+  CHECK(program_of(kernel).contraction_differs.size() == 1);
 }
 
 // As ptxas does past a region: the second copy, with its product, is computed where it is needed.
@@ -213,8 +215,8 @@ TEST_CASE("machine code may show a sum twice, and which statements read the fma"
     const Module module = kernel_with(c.body);
     const Kernel ruled(module, "k");
     const auto place = [&](const auto& is_wanted) {
-      const auto found = std::ranges::find_if(ruled.program().statements, is_wanted);
-      REQUIRE(found != ruled.program().statements.end());
+      const auto found = std::ranges::find_if(program_of(ruled).statements, is_wanted);
+      REQUIRE(found != program_of(ruled).statements.end());
       return std::pair((*found)->location.line, (*found)->location.column);
     };
     const auto sum = place([](const syntax::Statement* s) { return s->opcode == "add.f32"; });
@@ -228,24 +230,23 @@ TEST_CASE("machine code may show a sum twice, and which statements read the fma"
 TEST_CASE("a sum that machine code leaves open is the rule's", "[contraction]") {
   const Module module = kernel_with("mul.f32 %f5, %f1, %f2;\nadd.f32 %f9, %f5, %f3;");
   const Kernel ruled(module, "k");
-  const Location sum = ruled.program().statements[ruled.program().contracted.at(0)]->location;
+  const Location sum = program_of(ruled).statements[program_of(ruled).contracted.at(0)]->location;
   const std::vector<SumInCode> none, unknown_reader{{.line = sum.line, .column = sum.column, .fused_for = {{1, 1}}}};
   for (const std::vector<SumInCode>* sums : {&none, &unknown_reader}) {
     const Kernel kernel(module, "k", {.sums = sums});
-    CHECK(kernel.program().contracted.size() == 1);
-    CHECK(kernel.program().contraction_open.size() == 1);
+    CHECK(program_of(kernel).contracted.size() == 1);
+    CHECK(program_of(kernel).contraction_open.size() == 1);
   }
 }
 
 TEST_CASE("the report names the sums that became part of an fma", "[contraction]") {
   const Module module = word_kernel("mul.f32 %f5, %f1, %f2;\n add.f32 %f9, %f5, %f3;\n mov.b32 %d, %f9;");
   const Kernel kernel(module, "k");
-  REQUIRE(kernel.program().contracted.size() == 1);
-  CHECK(kernel.program().statements[kernel.program().contracted[0]]->opcode == "add.f32");
-  CHECK(Kernel(module, "k", {.contract = false}).program().contracted.empty());
+  REQUIRE(program_of(kernel).contracted.size() == 1);
+  CHECK(program_of(kernel).statements[program_of(kernel).contracted[0]]->opcode == "add.f32");
+  CHECK(program_of(Kernel(module, "k", {.contract = false})).contracted.empty());
   // Of two equal products ptxas takes one twice.
-  CHECK(Kernel(word_kernel("mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f2, %f1; add.f32 %f9, %f5, %f6; mov.b32 %d, %f9;"), "k")
-            .program()
+  CHECK(program_of(Kernel(word_kernel("mul.f32 %f5, %f1, %f2; mul.f32 %f6, %f2, %f1; add.f32 %f9, %f5, %f6; mov.b32 %d, %f9;"), "k"))
             .contracted.empty());
 }
 
@@ -274,8 +275,8 @@ TEST_CASE("contraction that was not compared with a GPU is noted", "[contraction
        }) {
     INFO(c.body);
     const std::string body = std::string(c.body) + "\nmov.b32 %d, %f9;";
-    CHECK(Kernel(word_kernel(body), "k").program().contraction_assumed.size() == c.assumed);
-    CHECK(Kernel(word_kernel(body), "k", {.contract = false}).program().contraction_assumed.empty());
+    CHECK(program_of(Kernel(word_kernel(body), "k")).contraction_assumed.size() == c.assumed);
+    CHECK(program_of(Kernel(word_kernel(body), "k", {.contract = false})).contraction_assumed.empty());
   }
 }
 

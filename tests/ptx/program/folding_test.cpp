@@ -2,6 +2,8 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/machine/internals.h>
+
 #include "catch.h"
 #include "machine/kernel.h"
 #include "warpmat/ptx/program/code.h"
@@ -202,7 +204,7 @@ TEST_CASE("the report says what was folded, and contraction sees no product of c
   const Kernel kernel(word_kernel("mul.f32 %f1, 0f40000000, 0f42800000;\n rsqrt.approx.f32 %f2, %f1;\n add.f32 %f3, %f1, %f4;\n"
                                   " div.full.f32 %f5, %f4, 0f40400000;\n mov.b32 %d, %f2;"),
                       "k");
-  const code::Program& program = kernel.program();
+  const code::Program& program = program_of(kernel);
   CHECK(program.contracted.empty());
   REQUIRE(program.folded.size() == 3);
   const auto opcode = [&](std::size_t i) { return program.statements[program.folded[i].statement]->opcode; };

@@ -1,6 +1,8 @@
 #include <cstdint>
 #include <string>
 
+#include <warpmat/machine/internals.h>
+
 #include "catch.h"
 #include "machine/kernel.h"
 #include "ptx/program/nan_kernel.h"
@@ -158,10 +160,10 @@ TEST_CASE("the reciprocal of a power, and division by it, has the power of the n
 TEST_CASE("the program lists moves that ptxas makes of arithmetic", "[inverses]") {
   const Module module = word_kernel("mov.b32 %f1, %r1; neg.f32 %f2, %f1; neg.f32 %f3, %f2; mov.b32 %d, %f3;");
   const Kernel kernel(module, "k");
-  const std::vector<code::Folded>& folded = kernel.program().folded;
+  const std::vector<code::Folded>& folded = program_of(kernel).folded;
   REQUIRE(folded.size() == 1);
   CHECK(folded[0].kind == code::Folded::Kind::copied);
-  CHECK(kernel.program().statements[folded[0].statement]->opcode == "neg.f32");
+  CHECK(program_of(kernel).statements[folded[0].statement]->opcode == "neg.f32");
 }
 
 }  // namespace warpmat::inverses_test

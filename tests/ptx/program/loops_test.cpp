@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/machine/internals.h>
+
 #include "catch.h"
 #include "machine/kernel.h"
 #include "warpmat/ptx/program/code.h"
@@ -245,7 +247,7 @@ TEST_CASE("products by a number or a kernel's parameter are fused in whatever re
                     values() +
                     "ld.param.f32 %f2, [scale]; mul.f32 %f5, %f1, %f2; setp.ge.u32 %p1, %n, 40; @%p1 bra L; "
                     "st.global.u32 [%out], %n; L: add.f32 %f6, %f5, %f3; st.global.f32 [%out], %f6; ret;");
-  CHECK(Kernel(module, "k").program().contracted.size() == 1);
+  CHECK(program_of(Kernel(module, "k")).contracted.size() == 1);
 }
 
 }  // namespace warpmat::loops_test

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include <warpmat/machine/internals.h>
+
 #include "catch.h"
 #include "machine/kernel.h"
 #include "warpmat/ptx/program/code.h"
@@ -44,7 +46,7 @@ TEST_CASE("a product is fused with the addition of C of fp8's mma where that is 
     const std::string body =
         "mov.b32 %r1, %n; mov.b32 %r2, %i; " + product +
         " mma.sync.aligned.m16n8k32.row.col.f16.e5m2.e4m3.f16 {%r5, %r6}, {%r1, %r2, %r1, %r2}, {%r1, %r2}, {%r3, %r4};";
-    return Kernel(word_kernel(body + "xor.b32 %d, %r5, %r6;"), "k").program().contracted.size();
+    return program_of(Kernel(word_kernel(body + "xor.b32 %d, %r5, %r6;"), "k")).contracted.size();
   };
   CHECK(fused_pairs("mul.f16x2 %r3, %r1, %r2; mul.rn.f16x2 %r4, %r1, %r2;") == 1);
   CHECK(fused_pairs("mul.f16x2 %r3, %r1, %r2; mul.f16x2 %r4, %r2, %r2;") == 2);

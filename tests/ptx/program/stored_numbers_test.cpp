@@ -2,6 +2,8 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/machine/internals.h>
+
 #include "catch.h"
 #include "machine/kernel.h"
 #include "warpmat/ptx/program/code.h"
@@ -78,8 +80,8 @@ TEST_CASE("each lane stores its own number", "[stores]") {
 
 TEST_CASE("a store that ptxas converts is noted as such", "[stores]") {
   const Kernel kernel(word_kernel(".shared .b32 memory; mov.f32 %r5, 0f3F800000; st.shared.s8 [memory], %r5;"), "k");
-  REQUIRE(kernel.program().folded.size() == 1);
-  CHECK(kernel.program().folded[0].kind == code::Folded::Kind::converted);
+  REQUIRE(program_of(kernel).folded.size() == 1);
+  CHECK(program_of(kernel).folded[0].kind == code::Folded::Kind::converted);
 }
 
 }  // namespace warpmat::stored_numbers_test

@@ -55,7 +55,7 @@ TEST_CASE("a shuffle that is left out is still reported where it reads an absent
   const std::uint64_t out = memory.allocate(128, "out");
   const Kernel kernel(module, "k");
   CHECK(launch(kernel, {{1}, {32}}, memory, {out}).absent_lanes.size() == 1);
-  CHECK_THROWS_AS(launch(kernel, {{1}, {32}}, memory, {out}, {.checks = {.lanes = true}}), KernelTrap);
+  CHECK_THROWS_AS(launch(kernel, {{1}, {32}}, memory, {out}, {.checks = {.lanes = true}}), Trap);
 }
 
 }  // namespace warpmat::uniform_test

@@ -12,8 +12,8 @@ namespace {
 std::uint32_t uniform(OperandName operand, const std::uint32_t* lanes_of, const char* what) {
   const auto* const other = std::find_if(lanes_of, lanes_of + warp_size, [&](std::uint32_t value) { return value != lanes_of[0]; });
   if (other == lanes_of + warp_size) return lanes_of[0];
-  throw OperandTrap(OperandTrap::Kind::undefined, operand, static_cast<int>(other - lanes_of), std::nullopt,
-                    format_text("the {} is {:#x}, and {:#x} in lane 0; all lanes must give the same", what, *other, lanes_of[0]));
+  throw Trap(Trap::Kind::undefined, operand, static_cast<int>(other - lanes_of), std::nullopt,
+             format_text("the {} is {:#x}, and {:#x} in lane 0; all lanes must give the same", what, *other, lanes_of[0]));
 }
 
 }  // namespace
@@ -33,8 +33,7 @@ std::uint64_t row_address(const Arguments& arguments, int lane) {
 std::uint64_t aligned_row_address(const Arguments& arguments, int lane) {
   const std::uint64_t address = row_address(arguments, lane);
   if (address % Form::row_bytes == 0) return address;
-  throw OperandTrap(OperandTrap::Kind::misaligned, OperandName::p, lane, address,
-                    format_text("the row must be {}-byte aligned", Form::row_bytes));
+  throw Trap(Trap::Kind::misaligned, OperandName::p, lane, address, format_text("the row must be {}-byte aligned", Form::row_bytes));
 }
 
 MatrixStorage storage_of(const Form& form, const Arguments& arguments) {
@@ -45,7 +44,7 @@ MatrixStorage storage_of(const Form& form, const Arguments& arguments) {
   if (base.size() == 1) address = static_cast<std::uint32_t>(address);
   const MatrixStorage storage{
       address, stride.empty() ? static_cast<std::uint32_t>(form.leading_dimension()) : uniform(OperandName::stride, stride[0], "stride")};
-  if (const auto wrong = misaligned(form, storage)) throw OperandTrap(OperandTrap::Kind::misaligned, OperandName::p, 0, address, *wrong);
+  if (const auto wrong = misaligned(form, storage)) throw Trap(Trap::Kind::misaligned, OperandName::p, 0, address, *wrong);
   return storage;
 }
 

@@ -13,10 +13,10 @@ int addressing_lanes(const Form& form, const Lowering& lowering);
 
 /// The row address of `lane`: p plus the offset.
 std::uint64_t row_address(const Arguments& arguments, int lane);
-/// The same. Throws OperandTrap if it is misaligned.
+/// The same. Throws Trap if it is misaligned.
 std::uint64_t aligned_row_address(const Arguments& arguments, int lane);
 
-/// wmma.load, wmma.store: the statement's matrix in memory. Throws OperandTrap if address or stride differ between lanes, which the ISA
+/// wmma.load, wmma.store: the statement's matrix in memory. Throws Trap if address or stride differ between lanes, which the ISA
 /// leaves undefined, or are not multiples of Form::memory_alignment.
 MatrixStorage storage_of(const Form& form, const Arguments& arguments);
 

@@ -8,9 +8,9 @@ namespace {
 
 [[noreturn]] void trap(const Form& form, const Element& group, unsigned code) {
   const Place place = form.operand(OperandName::e).fragment.place(group);
-  throw OperandTrap(OperandTrap::Kind::undefined, OperandName::e, place.lane, std::nullopt,
-                    format_text("operand e holds the metadata code {:#x} for group {} of row {} (bits {}-{}); defined are {}", code,
-                                group.column, group.row, place.bit, place.bit + 3, describe_valid_metadata(form)));
+  throw Trap(Trap::Kind::undefined, OperandName::e, place.lane, std::nullopt,
+             format_text("operand e holds the metadata code {:#x} for group {} of row {} (bits {}-{}); defined are {}", code, group.column,
+                         group.row, place.bit, place.bit + 3, describe_valid_metadata(form)));
 }
 
 }  // namespace
@@ -23,8 +23,8 @@ void read_metadata(const Form& form, const Lowering& lowering, const Arguments& 
   const Fragment& fragment = form.operand(OperandName::e).fragment;
   const auto selector = static_cast<int>(arguments.source(OperandName::selector).front()[0]);
   if (selector < 0 || selector >= fragment.matrices())  // an H200 raises an illegal instruction, so this always traps [H200]
-    throw OperandTrap(OperandTrap::Kind::undefined, OperandName::selector, 0, std::nullopt,
-                      format_text("selector {} is undefined for this form; it takes 0 to {}", selector, fragment.matrices() - 1));
+    throw Trap(Trap::Kind::undefined, OperandName::selector, 0, std::nullopt,
+               format_text("selector {} is undefined for this form; it takes 0 to {}", selector, fragment.matrices() - 1));
 
   const int group_columns = metadata_group(form);
   std::size_t next = 0;

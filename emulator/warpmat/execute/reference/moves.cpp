@@ -17,8 +17,9 @@ std::array<std::uint8_t*, warp_size> addressed_rows(const Arguments& arguments, 
   for (int lane = 0; lane < count; ++lane) {
     try {
       rows[static_cast<std::size_t>(lane)] = arguments.shared->at(lane, row_address(arguments, lane), Form::row_bytes, "row").data();
-    } catch (const Trap& trap) {
-      throw address_trap(trap);
+    } catch (Trap& trap) {
+      trap.site.operand = OperandName::p;
+      throw;
     }
   }
   return rows;

@@ -13,8 +13,8 @@ namespace {
   const Fragment& fragment = operand.fragment;
   const int bit = wrong / fragment.element_bits * fragment.element_bits;
   const Element element = fragment.element({lane, reg, bit});
-  throw OperandTrap(
-      OperandTrap::Kind::undefined, operand.name, lane, std::nullopt,
+  throw Trap(
+      Trap::Kind::undefined, operand.name, lane, std::nullopt,
       format_text(
           "operand {} holds {:#04x} for row {}, column {} (register {}, bits {}-{}); of the byte of an {} all but bits {}-{} must be zero",
           name(operand.name), word >> bit & 0xff, element.row, element.column, reg, bit, bit + fragment.element_bits - 1,

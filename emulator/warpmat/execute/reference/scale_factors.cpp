@@ -13,11 +13,11 @@ int selected_scales(const Form& form, const Arguments& arguments, OperandName id
   for (std::size_t lane = 0; lane < warp_size; ++lane) {
     const ScaleIds ids = ids_of(lane);
     if (const auto reason = undefined_ids(form, ids_name, ids))
-      throw OperandTrap(OperandTrap::Kind::undefined, ids_name, static_cast<int>(lane), std::nullopt, *reason);
+      throw Trap(Trap::Kind::undefined, ids_name, static_cast<int>(lane), std::nullopt, *reason);
     if (ids != first)
-      throw OperandTrap(OperandTrap::Kind::undefined, ids_name, static_cast<int>(lane), std::nullopt,
-                        format_text("{} is {{{}, {}}}; it must be {{{}, {}}} as in lane 0", name(ids_name), ids.byte_id, ids.thread_id,
-                                    first.byte_id, first.thread_id));
+      throw Trap(Trap::Kind::undefined, ids_name, static_cast<int>(lane), std::nullopt,
+                 format_text("{} is {{{}, {}}}; it must be {{{}, {}}} as in lane 0", name(ids_name), ids.byte_id, ids.thread_id,
+                             first.byte_id, first.thread_id));
   }
   return scale_matrix(form, ids_name, first);
 }

@@ -14,8 +14,9 @@ namespace {
 std::span<std::uint8_t> accessed(const Arguments& arguments, int lane, std::uint64_t address, std::size_t size, const char* what) {
   try {
     return arguments.shared->at(lane, address, size, what);
-  } catch (const Trap& trap) {  // the matrix is aligned, so each of its elements is
-    throw OperandTrap(OperandTrap::Kind::out_of_range, OperandName::p, lane, address, trap.reason);
+  } catch (Trap& trap) {
+    trap.site.operand = OperandName::p;
+    throw;
   }
 }
 

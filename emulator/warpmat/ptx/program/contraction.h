@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include <warpmat/diagnostic.h>
+#include <warpmat/program.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
 namespace warpmat::inline v0_1::code {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <warpmat/diagnostic.h>
+#include <warpmat/program.h>
 #include <warpmat/ptx/program/code.h>
 
 namespace warpmat::inline v0_1::code {
