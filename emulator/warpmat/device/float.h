@@ -2,7 +2,7 @@
 
 #include <warpmat/device/product.h>
 
-namespace warpmat::inline v0_1::device {
+namespace warpmat::device {
 
 // Products of floating-point elements in a matrix unit: dot.h. In units of 2^(E - fraction_bits), where E is the largest exponent
 // of a step, a product is less than 2^(fraction_bits + 2): 16 products fit into 32 bits, and one division by a power of two cuts each.
@@ -268,4 +268,4 @@ WARPMAT_DEVICE_INLINE void multiply_floats(const Warp& warp, Results<P>& d) {
   }
 }
 
-}  // namespace warpmat::inline v0_1::device
+}  // namespace warpmat::device

@@ -6,7 +6,7 @@
 #include <cmath>
 #endif
 
-namespace warpmat::inline v0_1::device {
+namespace warpmat::device {
 
 // Products without a matrix unit of their own rules: f64, and m8n8k4 of f16 on the ordinary f32 cores. Both are chains of fused
 // multiply-adds. They are PTX here, for a compiler's flags would change CUDA's functions.
@@ -159,4 +159,4 @@ WARPMAT_DEVICE_INLINE void multiply_quads(const Warp& warp, Results<P>& d) {
   }
 }
 
-}  // namespace warpmat::inline v0_1::device
+}  // namespace warpmat::device

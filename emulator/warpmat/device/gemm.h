@@ -5,7 +5,7 @@
 
 #include <warpmat/device/mma.h>
 
-namespace warpmat::inline v0_1::device {
+namespace warpmat::device {
 
 /// Equally spaced matrices in memory. An element has 1, 2, 4 or 8 bytes of its own, with its bits at the low end; strides are in elements.
 struct MatrixView {
@@ -215,4 +215,4 @@ void gemm_on_host(const GemmOperands& of, i64 batch) {
 }
 #endif
 
-}  // namespace warpmat::inline v0_1::device
+}  // namespace warpmat::device

@@ -2,7 +2,7 @@
 
 #include <warpmat/device/float.h>
 
-namespace warpmat::inline v0_1::device {
+namespace warpmat::device {
 
 // Groups of 16 products of 4-bit elements with scale factors: grouped_dot of dot.h. A group's sum is exact. Times its two factors
 // it is one term, which the factors' exponents alone align.
@@ -132,4 +132,4 @@ WARPMAT_DEVICE_INLINE void multiply_groups(const Warp& warp, Results<P>& d) {
   }
 }
 
-}  // namespace warpmat::inline v0_1::device
+}  // namespace warpmat::device

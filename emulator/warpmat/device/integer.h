@@ -2,7 +2,7 @@
 
 #include <warpmat/device/product.h>
 
-namespace warpmat::inline v0_1::device {
+namespace warpmat::device {
 
 // Products of integers and bits: exact sums of whole registers, which hold elements that are neighbours along K.
 
@@ -114,4 +114,4 @@ WARPMAT_DEVICE_INLINE void multiply_integers(const Warp& warp, Results<P>& d) {
   }
 }
 
-}  // namespace warpmat::inline v0_1::device
+}  // namespace warpmat::device

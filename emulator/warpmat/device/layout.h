@@ -2,7 +2,7 @@
 
 #include <warpmat/device/tables.h>
 
-namespace warpmat::inline v0_1::device {
+namespace warpmat::device {
 
 // A lane holds elements of D in some rows and columns, and needs these rows of A and columns of B from other lanes. A place is a number
 // whose bits are those of row, column and matrix (types.h), so the place of an element of A is the part that the element's number in the
@@ -95,4 +95,4 @@ WARPMAT_DEVICE_INLINE auto element_at(u32 known, u32 set_by_lane, const Read& re
   return value;
 }
 
-}  // namespace warpmat::inline v0_1::device
+}  // namespace warpmat::device

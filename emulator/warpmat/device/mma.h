@@ -8,7 +8,7 @@
 #include <warpmat/device/grouped.h>
 #include <warpmat/device/integer.h>
 
-namespace warpmat::inline v0_1::device {
+namespace warpmat::device {
 
 /// The operand of block scales: a register of scale factors, and the bytes and lanes of it that PTX's {byte-id, thread-id} select.
 struct Scales {
@@ -255,4 +255,4 @@ void mma_on_host(u32* d, const HostOperands& from) {
 }
 #endif
 
-}  // namespace warpmat::inline v0_1::device
+}  // namespace warpmat::device

@@ -2,7 +2,7 @@
 
 #include <warpmat/device/tables.h>
 
-namespace warpmat::inline v0_1::device {
+namespace warpmat::device {
 
 // Elements as the matrix unit multiplies them, and sums as bits. All in integers, so that no compiler flag about floating point matters.
 
@@ -159,4 +159,4 @@ WARPMAT_DEVICE_INLINE u32 converted(u32 bits) {
   if constexpr (from == Format::f32 && to == Format::f16) return narrowed(bits);
 }
 
-}  // namespace warpmat::inline v0_1::device
+}  // namespace warpmat::device

@@ -3,7 +3,7 @@
 #include <warpmat/device/layout.h>
 #include <warpmat/device/number.h>
 
-namespace warpmat::inline v0_1::device {
+namespace warpmat::device {
 
 /// A form on a hardware: what the tables say of it, as constants.
 template <Opcode opcode, Hardware hardware>
@@ -162,4 +162,4 @@ WARPMAT_DEVICE_INLINE u32 scale_of_column(const Warp& warp, int column, int i) {
   return element_at<P::scale_b, may_set>(factors.of[i] | columns.of[column], set, read);
 }
 
-}  // namespace warpmat::inline v0_1::device
+}  // namespace warpmat::device

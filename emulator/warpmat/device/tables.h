@@ -5,7 +5,7 @@
 
 #include <warpmat/device/types.h>
 
-namespace warpmat::inline v0_1::device {
+namespace warpmat::device {
 
 enum class Format : unsigned char { f64, f32, tf32, bf16, f16, e4m3, e5m2, e3m2, e2m3, e2m1, ue8m0, ue4m3, s32, s8, u8, s4, u4, b1 };
 
@@ -1354,4 +1354,4 @@ inline constexpr Form forms[] = {
     {16, 8, 64, 32, Format::s32, Format::u8, Format::s8, Format::s32, 6, 26, 49, 6, 50, 4, Format::ue8m0, 0, true, BitOperation::none, Rounding::nearest_even, 17, -1, -1},
     {16, 8, 64, 32, Format::s32, Format::u8, Format::u8, Format::s32, 6, 26, 49, 6, 50, 4, Format::ue8m0, 0, true, BitOperation::none, Rounding::nearest_even, 17, -1, -1}};
 
-}  // namespace warpmat::inline v0_1::device
+}  // namespace warpmat::device

@@ -13,7 +13,7 @@
 #define WARPMAT_DEVICE_UNROLL
 #endif
 
-namespace warpmat::inline v0_1::device {
+namespace warpmat::device {
 
 using u32 = unsigned int;
 using i32 = int;
@@ -112,4 +112,4 @@ struct Form {
   short fragment_scale_a, fragment_scale_b;
 };
 
-}  // namespace warpmat::inline v0_1::device
+}  // namespace warpmat::device
