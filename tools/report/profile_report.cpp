@@ -45,7 +45,7 @@ struct Sum {
 using Sums = std::vector<std::pair<std::string, Sum>>;
 
 const syntax::Statement& statement_of(const ProfiledKernel& kernel, const StatementProfile& statement) {
-  return program_of(*kernel.kernel).statements[statement.statement];
+  return *program_of(kernel.kernel).statements[statement.statement];
 }
 
 std::string name_of(const ProfiledKernel& kernel) {
@@ -80,7 +80,7 @@ std::string place_text(const syntax::Module& module, const syntax::SourceLine& p
 
 /// The frames of a statement, from the outermost: lines of the source, or of the PTX where that does not say them.
 std::vector<std::string> frames_of(const ProfiledKernel& kernel, const StatementProfile& profile) {
-  const syntax::Module& module = program_of(*kernel.kernel).module;
+  const syntax::Module& module = *program_of(kernel.kernel).module;
   const syntax::Statement& statement = statement_of(kernel, profile);
   std::vector<std::string> frames;
   for (const syntax::SourceLine* const place : places_of(module, statement)) frames.push_back(place_text(module, *place));
@@ -186,7 +186,7 @@ Json sums_json(const char* name, const Sums& sums) {
 }
 
 Json statement_json(const ProfiledKernel& kernel, const StatementProfile& profile) {
-  const syntax::Module& module = program_of(*kernel.kernel).module;
+  const syntax::Module& module = *program_of(kernel.kernel).module;
   const syntax::Statement& statement = statement_of(kernel, profile);
   Json source = Json::array();
   for (const syntax::SourceLine* const place : places_of(module, statement))
