@@ -7,9 +7,9 @@
 #include <fmt/core.h>
 
 #include <warpmat/checks/wgmma_chunks.h>
-#include <warpmat/machine/internals.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/bulk_copies.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::inline v0_1::checks {
