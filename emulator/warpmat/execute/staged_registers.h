@@ -11,7 +11,7 @@ namespace warpmat::inline v0_1 {
 
 /// Copies of one warp's registers for the kernels and the reference, one for each word of an instruction's operands, and pointers to them.
 struct StagedRegisters {
-  static constexpr std::size_t at_once = 4;  ///< pointers that are set at once
+  static constexpr std::size_t at_once = 4;                                            ///< pointers that are set at once
   static constexpr std::size_t most = (capacity::form_words / at_once + 1) * at_once;  ///< an address of 64 bits is one more
 
   // No initial values: each call makes one and fills it as far as needed.
