@@ -58,9 +58,12 @@ struct Block {
     for (std::uint8_t& byte : shared) byte = static_cast<std::uint8_t>(random()) & 0xbf;
     for (std::uint32_t& word : tensor) word = static_cast<std::uint32_t>(random()) & 0xbfffbfff;
     for (int lane = 0; lane < tensor_lanes; ++lane) {
-      for (int i = 0; i < 8; ++i) word(lane, static_cast<int>(a_column) + i) = word(lane % 32, static_cast<int>(a_column) + i) & 0x3c3c3c3c;  // equal copies; e2m1 has no other bits
+      for (int i = 0; i < 8; ++i)
+        word(lane, static_cast<int>(a_column) + i) =
+            word(lane % 32, static_cast<int>(a_column) + i) & 0x3c3c3c3c;  // equal copies; e2m1 has no other bits
       for (int i = 0; i < 2; ++i) word(lane, static_cast<int>(metadata_column) + i) = 0x44444444;
-      for (int i = 0; i < 16; ++i) word(lane, static_cast<int>(scale_a_column) + i) = word(lane, static_cast<int>(scale_b_column) + i) = 0x7f7f7f7f;
+      for (int i = 0; i < 16; ++i)
+        word(lane, static_cast<int>(scale_a_column) + i) = word(lane, static_cast<int>(scale_b_column) + i) = 0x7f7f7f7f;
     }
   }
 };
@@ -270,11 +273,13 @@ TEST_CASE("C: each 16 bytes that tcgen05.mma reads hold the elements that the ac
               words[static_cast<std::size_t>((line / lines * fragment.registers() + place.reg) * warp_size + place.lane)];
           std::uint32_t in_memory = 0;
           for (int bit = 0; bit < bits; ++bit) in_memory |= (chunk[(i * bits + bit) / 8] >> (i * bits + bit) % 8 & 1u) << bit;
-          REQUIRE((word >> (place.bit + (containers ? fragment.payload_shift : 0)) & static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1)) == in_memory);
+          REQUIRE((word >> (place.bit + (containers ? fragment.payload_shift : 0)) &
+                   static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1)) == in_memory);
         }
       }
       const std::size_t depth = static_cast<std::size_t>(is_a ? product.tile->stored_k() : product.shape.k);
-      CHECK(seen[static_cast<warpmat_operand>(operand)].size() == depth * static_cast<std::size_t>(is_a ? product.path->rows : product.b_columns()));
+      CHECK(seen[static_cast<warpmat_operand>(operand)].size() ==
+            depth * static_cast<std::size_t>(is_a ? product.path->rows : product.b_columns()));
     }
   }
 }
@@ -352,12 +357,12 @@ Bytes cells_of(const std::vector<warpmat_memory_access>& all) {
 }  // namespace
 
 TEST_CASE("C: tcgen05's cells are those that an observer of a kernel is told of, and its results the kernel's", "[c][tcgen05]") {
-  // Warp 0 stores, thread 0 copies 128x256b behind D, shifts, multiplies m128n16k16 with A of shared memory and of tensor memory; every warp
-  // loads a column. All threads wait between them.
+  // Warp 0 stores, thread 0 copies 128x256b behind D, shifts, multiplies m128n16k16 with A of shared memory and of tensor memory; every
+  // warp loads a column. All threads wait between them.
   struct Step {
     std::string opcode, kernel;  ///< the statement's operands, and what follows it
     warpmat_tcgen05_call call;
-    int warps = 1;               ///< that execute it
+    int warps = 1;  ///< that execute it
   };
   std::vector<Step> steps;
   const auto add = [&](const char* opcode, const std::string& kernel, int warps = 1) -> warpmat_tcgen05_call& {
@@ -368,8 +373,8 @@ TEST_CASE("C: tcgen05's cells are those that an observer of a kernel is told of,
                              std::string("AGAINNUMBER:\nmbarrier.try_wait.parity.shared.b64 %p4, [bar], %r16;\n@!%p4 bra AGAINNUMBER;\n") +
                              "tcgen05.fence::after_thread_sync;\n";
   add("tcgen05.st.sync.aligned.32x32b.x4.b32", " [%r12], {%i, %i, %i, %i};\ntcgen05.wait::st.sync.aligned;\nbar.sync 0;\n", 4);
-  add("tcgen05.st.sync.aligned.16x128b.x2.b32", " [%r12+36], {%i, %i, %i, %i};\ntcgen05.wait::st.sync.aligned;\nbar.sync 0;\n", 4)
-      .address = 36;
+  add("tcgen05.st.sync.aligned.16x128b.x2.b32", " [%r12+36], {%i, %i, %i, %i};\ntcgen05.wait::st.sync.aligned;\nbar.sync 0;\n", 4).address =
+      36;
   auto& copy = add("tcgen05.cp.cta_group::1.128x256b", " [%r17], %l1;\n" + commit);
   copy.address = 16;
   auto& shift = add("tcgen05.shift.down.cta_group::1", " [%r17];\n" + commit);
@@ -437,7 +442,8 @@ TEST_CASE("C: tcgen05.ld reads what tcgen05.st wrote, in the cells that the quer
   for (const char* const shape : {"16x64b.x4", "16x128b.x2", "16x256b.x1", "32x32b.x8", "16x32bx2.x4", "32x32b.x2.pack::16b"})
     for (const int warp : {0, 3}) {
       CAPTURE(shape, warp);
-      std::string store = "tcgen05.st.sync.aligned." + std::string(shape) + ".b32", load = "tcgen05.ld.sync.aligned." + std::string(shape) + ".b32";
+      std::string store = "tcgen05.st.sync.aligned." + std::string(shape) + ".b32",
+                  load = "tcgen05.ld.sync.aligned." + std::string(shape) + ".b32";
       if (const std::size_t at = store.find("pack"); at != std::string::npos) store.insert(at, "un");
       const Handle stores = created(store), loads = created(load);
       auto info = sized<warpmat_tcgen05_info>();
@@ -512,7 +518,7 @@ TEST_CASE("C: every misuse of tcgen05 is an error and changes nothing", "[c][tcg
   static const std::uint64_t mask = 0;
   CHECK(failing([](auto& call) { call.zero_columns = &mask; }, handle) == WARPMAT_BAD_ARGUMENT);
   const Handle load = created("tcgen05.ld.sync.aligned.32x32b.x1.b32"), copy = created("tcgen05.cp.cta_group::1.128x256b");
-  CHECK(failing([](auto&) {}, load) == WARPMAT_BAD_ARGUMENT);                                // no registers
+  CHECK(failing([](auto&) {}, load) == WARPMAT_BAD_ARGUMENT);                                 // no registers
   CHECK(failing([](auto& call) { call.address = 32 << 16; }, load) == WARPMAT_BAD_ARGUMENT);  // another warp's lanes
   CHECK(failing([](auto& call) { call.address = 512; }, load) == WARPMAT_OUT_OF_RANGE);
   CHECK(failing([](auto&) {}, copy) == WARPMAT_BAD_ARGUMENT);  // no descriptor

@@ -182,8 +182,8 @@ std::vector<SharedMemory> shared_memories(const warpmat_tcgen05_call& call, int 
     const warpmat_memory& memory = call.shared[i];
     if (!WARPMAT_HAS_SIZE(&memory, user) || memory.bytes == nullptr || memory.base > UINT32_MAX)
       refuse("shared memory must be bytes from an address below 2^32 on: whole warpmat_memory structs");
-    memories.push_back(SharedMemory::borrowing({memory.bytes, static_cast<std::size_t>(memory.byte_count)},
-                                               static_cast<std::uint32_t>(memory.base)));
+    memories.push_back(
+        SharedMemory::borrowing({memory.bytes, static_cast<std::size_t>(memory.byte_count)}, static_cast<std::uint32_t>(memory.base)));
   }
   return memories;
 }

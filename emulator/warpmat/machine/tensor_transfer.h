@@ -94,8 +94,9 @@ std::vector<PendingStore::Word> stored_words(const Transfer& transfer, TensorCel
   const TransferPlaces places(transfer, to);
   for (int reg = 0; reg < transfer.registers(); ++reg)
     for (int half = 0; half < (transfer.halves ? 2 : 1); ++half)
-      places.for_each(reg, half,
-                      [&](int lane, TensorCell cell) { words.push_back({cell, word(reg, lane) >> 16 * half, transfer.halves}); });
+      places.for_each(reg, half, [&](int lane, TensorCell cell) {
+        words.push_back({cell, word(reg, lane) >> 16 * half, transfer.halves});
+      });
   return words;
 }
 

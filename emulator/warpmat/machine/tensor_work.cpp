@@ -25,19 +25,19 @@ void for_each_chunk(const PendingTensorWork& work, Visit visit) {
 ProductBytes copied_bytes(const PendingTensorWork& work, const SharedMemory& memory) {
   ProductBytes bytes;
   for_each_chunk(work, [&](std::uint32_t address, int, std::uint32_t) {
-      const std::uint32_t offset = address - memory.base();
-      if (address < memory.base() || offset + chunk_bytes > memory.size())
-        throw Trap(0, address,
-                   fmt::format("the matrix that the descriptor names leaves shared memory, which has {} bytes from {:#x} on", memory.size(),
-                               memory.base()));
-      const std::uint8_t* const chunk = memory.bytes().data() + offset;
-      if (work.unpacked_bits == 0) {
-        bytes.insert(bytes.end(), chunk, chunk + chunk_bytes);
-      } else {
-        const auto wide = unpacked(chunk, work.unpacked_bits);
-        bytes.insert(bytes.end(), wide.begin(), wide.end());
-      }
-    });
+    const std::uint32_t offset = address - memory.base();
+    if (address < memory.base() || offset + chunk_bytes > memory.size())
+      throw Trap(0, address,
+                 fmt::format("the matrix that the descriptor names leaves shared memory, which has {} bytes from {:#x} on", memory.size(),
+                             memory.base()));
+    const std::uint8_t* const chunk = memory.bytes().data() + offset;
+    if (work.unpacked_bits == 0) {
+      bytes.insert(bytes.end(), chunk, chunk + chunk_bytes);
+    } else {
+      const auto wide = unpacked(chunk, work.unpacked_bits);
+      bytes.insert(bytes.end(), wide.begin(), wide.end());
+    }
+  });
   return bytes;
 }
 
@@ -76,7 +76,8 @@ class ProductPlaces {
   TensorCell placed(TensorCell at, int columns, const char* what, bool in_rows) const {
     const bool halves = in_rows && product_.path->halves;
     if (at.lane != 0 && (!halves || at.lane != 16))
-      refuse(fmt::format("{} begins in lane {}; with M = {} it begins in lane {}", what, at.lane, product_.shape.m, halves ? "0 or 16" : "0"));
+      refuse(
+          fmt::format("{} begins in lane {}; with M = {} it begins in lane {}", what, at.lane, product_.shape.m, halves ? "0 or 16" : "0"));
     check_(at, columns, what);
     return at;
   }
@@ -224,11 +225,8 @@ std::vector<MemoryAccess> shared_accesses(const PendingTensorWork& work) {
   std::vector<MemoryAccess> all;
   if (work.kind == WorkKind::copy)
     for_each_chunk(work, [&](std::uint32_t address, int row, std::uint32_t byte) {
-      all.push_back({.bytes = chunk_bytes,
-                     .address = address,
-                     .lane = -1,
-                     .operand = OperandName::p,
-                     .element = {row, static_cast<int>(byte), 0}});
+      all.push_back(
+          {.bytes = chunk_bytes, .address = address, .lane = -1, .operand = OperandName::p, .element = {row, static_cast<int>(byte), 0}});
     });
   if (work.kind != WorkKind::product) return all;
   if (!work.a_place) all = a_accesses(work.product, work.a_descriptor);

@@ -52,8 +52,7 @@ std::optional<std::string> target_refusal(const Match& match, std::string_view o
   if (!has_own_features(target) &&
       (match.has(".down") || match.has(".scale_vec::1X") || match.has(".scale_vec::2X") || match.has(".scale_vec::4X")))
     return fmt::format("{} needs sm_100a, sm_103a or sm_110a; the target is {}", opcode, target.name);
-  if (match.has(".red") && target.number == 100)
-    return fmt::format("{} needs sm_103f or sm_110f; the target is {}", opcode, target.name);
+  if (match.has(".red") && target.number == 100) return fmt::format("{} needs sm_103f or sm_110f; the target is {}", opcode, target.name);
   return std::nullopt;
 }
 
