@@ -298,7 +298,8 @@ typedef enum warpmat_space {
   WARPMAT_SPACE_SHARED,
   WARPMAT_SPACE_LOCAL,
   WARPMAT_SPACE_PARAM,
-  WARPMAT_SPACE_GENERIC /* of an opcode that names no space */
+  WARPMAT_SPACE_GENERIC, /* of an opcode that names no space */
+  WARPMAT_SPACE_TENSOR   /* tensor memory; an address has the lane in bits 16 to 31, the column below */
 } warpmat_space;
 
 /* Contiguous bytes that an instruction reads or writes, for timing models and caches. */

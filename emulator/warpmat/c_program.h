@@ -256,6 +256,108 @@ WARPMAT_API warpmat_status warpmat_compare_matrix(int format, uint64_t rows, uin
                                                   double units, double relative, warpmat_matrix_difference* difference,
                                                   warpmat_error* error);
 
+/* ---- tcgen05 ---------------------------------------------------------------------------------------------------------------------------
+ */
+
+/* A tcgen05.mma, .cp, .shift, .ld or .st. A call does it as if the statement and the wait for it followed each other, in tensor memory and
+ * shared memory that the caller holds. Allocation, commits and waits are the caller's. */
+typedef struct warpmat_tcgen05 warpmat_tcgen05;
+
+/* The statement that `opcode` spells, "tcgen05.mma.cta_group::1.kind::f16", on a target, "sm_100a". Null if there is none. */
+WARPMAT_API warpmat_tcgen05* warpmat_tcgen05_create(const char* opcode, const char* target, warpmat_error* error);
+/* No thread may use it afterwards. Null is ignored. */
+WARPMAT_API void warpmat_tcgen05_free(warpmat_tcgen05* tcgen05);
+
+typedef enum warpmat_tcgen05_action {
+  WARPMAT_TCGEN05_MMA,
+  WARPMAT_TCGEN05_CP,
+  WARPMAT_TCGEN05_SHIFT,
+  WARPMAT_TCGEN05_LD,
+  WARPMAT_TCGEN05_ST
+} warpmat_tcgen05_action;
+
+typedef struct warpmat_tcgen05_info {
+  size_t size;
+  const char* opcode; /* this string and the others last as long as the handle */
+  const char* evidence;
+  const char* source;
+  warpmat_tcgen05_action action;
+  int blocks;         /* whose memory a call touches: 1, or 2 with .cta_group::2 */
+  int registers;      /* ld, st: of a lane; that of a reduction is the last */
+  int lanes, columns; /* ld, st: of a rectangle; cp: rows, and columns that they become; shift: 32 and 8; mma: 0 */
+  int sparse;         /* mma: A has metadata */
+  int scaled;         /* mma: A and B have scale factors */
+} warpmat_tcgen05_info;
+WARPMAT_API warpmat_status warpmat_tcgen05_describe(const warpmat_tcgen05* tcgen05, warpmat_tcgen05_info* info);
+
+/* What a tcgen05.mma is with an instruction descriptor. */
+typedef struct warpmat_tcgen05_product {
+  size_t size;
+  int m, n, k;                  /* of all blocks; k of the expanded A */
+  const char *d, *a, *b;        /* formats, as warpmat_format_name has them */
+  int rows;                     /* of A and D in one block */
+  int b_columns;                /* of B in one block */
+  int d_columns, a_columns;     /* of tensor memory that D takes, and A if it is there */
+  int scale_vector;             /* scale factors of a row of A; 0 without them */
+  int transpose_a, transpose_b; /* 1: MN-major */
+  const char* evidence;         /* of the arithmetic */
+  const char* source;
+} warpmat_tcgen05_product;
+WARPMAT_API warpmat_status warpmat_tcgen05_product_of(const warpmat_tcgen05* tcgen05, uint32_t instruction_descriptor,
+                                                      warpmat_tcgen05_product* product, warpmat_error* error);
+
+/* A place in tensor memory: lanes 0 to 127, columns 0 to 511. */
+typedef struct warpmat_tensor_cell {
+  int block, lane, column;
+} warpmat_tensor_cell;
+
+/* mma: the cell of D's element (row, column), from D's address on. */
+WARPMAT_API warpmat_status warpmat_tcgen05_cell_of(const warpmat_tcgen05* tcgen05, uint32_t instruction_descriptor, int row, int column,
+                                                   warpmat_tensor_cell* cell);
+/* ld, st: the cell of register `reg` of `lane`, from the address on; `half` is 1 for the upper half of a register with .pack::16b or
+ * .unpack::16b. */
+WARPMAT_API warpmat_status warpmat_tcgen05_register_cell(const warpmat_tcgen05* tcgen05, int64_t second_columns, int lane, int reg,
+                                                         int half, warpmat_tensor_cell* cell);
+
+/* A block's tensor memory: the cell of a lane and a column is words[lane * lane_stride + column * column_stride]. */
+typedef struct warpmat_tensor_memory {
+  uint32_t* words;
+  ptrdiff_t lane_stride, column_stride;
+} warpmat_tensor_memory;
+
+typedef struct warpmat_tcgen05_call {
+  size_t size;
+  const warpmat_tensor_memory* tensor; /* of each of info.blocks blocks, the even one of a pair first */
+  const warpmat_memory* shared;        /* mma, cp: of each block too; bytes, whose base is below 2^32 */
+  uint32_t address;                    /* of tensor memory: D, what cp and st write, what ld reads and shift moves */
+  uint64_t source_descriptor;          /* cp */
+  /* mma */
+  int a_in_tensor_memory;
+  uint32_t a_address;
+  uint64_t a_descriptor, b_descriptor;
+  uint32_t instruction_descriptor;
+  uint32_t metadata, scale_a, scale_b; /* addresses of tensor memory */
+  int accumulate;                      /* enable-input-d: 1 adds to D, 0 overwrites it */
+  int scale_d;                         /* scale-input-d, 0 to 15 */
+  const uint32_t* disabled_lanes;      /* 4 words for each block; null: none */
+  const uint64_t* zero_columns;        /* .ws: the mask; null: none */
+  /* ld, st */
+  const warpmat_registers* registers; /* of the one warp that executes it */
+  int warp;                           /* its number: it reaches the lanes of its number modulo 4 */
+  int64_t second_columns;             /* immHalfSplitoff of .16x32bx2 */
+  unsigned flags;                     /* WARPMAT_UNDEFINED_AS_HARDWARE, WARPMAT_REFERENCE_PATH */
+} warpmat_tcgen05_call;
+
+/* After an error nothing has changed. Allocates memory. */
+WARPMAT_API warpmat_status warpmat_tcgen05_execute(const warpmat_tcgen05* tcgen05, const warpmat_tcgen05_call* call, warpmat_error* error);
+
+/* What a call accesses, without executing it, of each block in turn: of shared memory the 16 bytes that the matrix unit reads at once, as
+ * warpmat_wgmma_accesses; of tensor memory the columns of one lane. place.reg is the block; place.lane is the lane of tensor memory, -1 of
+ * shared memory. D of a product that accumulates is read, then written; disabled lanes count. Of ld, st and cp the operand is WARPMAT_R or
+ * WARPMAT_P. Of the call it reads no memory and no registers. Lists as warpmat_accesses does. */
+WARPMAT_API warpmat_status warpmat_tcgen05_accesses(const warpmat_tcgen05* tcgen05, const warpmat_tcgen05_call* call,
+                                                    warpmat_memory_access* list, size_t capacity, size_t* count, warpmat_error* error);
+
 #ifdef __cplusplus
 }
 #endif

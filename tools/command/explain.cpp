@@ -2,6 +2,7 @@
 #include <warpmat/explain.h>
 #include <warpmat/files/output_file.h>
 #include <warpmat/program.h>
+#include <warpmat/ptx/program/tensor_statement.h>
 #include <warpmat/wgmma.h>
 
 #include <array>
@@ -165,12 +166,11 @@ std::vector<ExplanationPair> explained(const Computer& computer, const Form& for
 std::vector<ExplanationPair> explained_product(const ExplainOptions& options) {
   const std::string& opcode = options.operands.opcode;
   const Target& target = warpmat::target(options.target.empty() ? "sm_100a" : options.target);
-  const bool integers = opcode.find(".kind::i8") != std::string::npos, own = target.features == Target::Features::architecture;
   if (target.family != 100 && target.family != 110)
     throw std::invalid_argument(fmt::format("{} exists for sm_100a and later targets of its family alone", opcode));
-  if (integers && !(own && (target.number == 100 || target.number == 110)))
-    throw std::invalid_argument(fmt::format("{} exists for sm_100a and sm_110a alone; the target is {}", opcode, target.name));
   const NamedProduct named{opcode, tensor_product_of(opcode, options.descriptor), &target};
+  if (const auto reason = code::product_refusal(opcode, *named.product.kind, {.sparse = named.product.sparse()}, target))
+    throw std::invalid_argument(*reason);
   if (named.product.negates_a || named.product.negates_b)
     throw std::invalid_argument("explain does not show negated operands: clear bits 13 and 14 of --descriptor");
   Case inputs(*named.product.tile, options);

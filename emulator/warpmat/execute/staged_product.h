@@ -8,9 +8,9 @@
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/fast/lane_registers.h>
 #include <warpmat/execute/operand_words.h>
+#include <warpmat/execute/staged_registers.h>
 #include <warpmat/execute/staged_warp.h>
 #include <warpmat/instruction.h>
-#include <warpmat/tables/capacity.h>
 
 namespace warpmat::inline v0_1 {
 
@@ -35,15 +35,19 @@ class StagedProduct {
       if (!place(i, operands[i], registers)) return false;
       const std::size_t own = operands[i].words;
       std::uint32_t* const in_quads = quads && i != b ? quads_[i].data() : nullptr;
-      operands_[i] = {
-          registers.words, registers.word_stride, registers.lane_stride, registers.numbers, &registers_[words], operands[i].words, i != a,
-          in_quads};
+      operands_[i] = {registers.words,
+                      registers.word_stride,
+                      registers.lane_stride,
+                      registers.numbers,
+                      &own_.registers[words],
+                      operands[i].words,
+                      i != a,
+                      in_quads};
       strides_[i] = registers.stride;
-      lists_[i] = {&pointers_[words], own};
+      lists_[i] = {&own_.pointers[words], own};
       words += own;
     }
-    for (std::size_t i = 0; i < words; i += at_once)
-      for (std::size_t j = 0; j < at_once; ++j) pointers_[i + j] = registers_[i + j].data();
+    own_.point(words);
     return true;
   }
 
@@ -68,16 +72,13 @@ class StagedProduct {
 
  private:
   enum : std::size_t { d, a, b, c, count };  ///< the operands' order
-  static constexpr std::size_t at_once = 4;  ///< pointers that are set at once
-  static constexpr std::size_t max_words = (capacity::form_words / at_once + 1) * at_once;
 
   const FastPath& kernel_;
   const bool split_;  ///< C is added register by register
   std::array<LaneRegisters, count> operands_;
   std::array<std::size_t, count> strides_;  ///< from warp to warp
   std::array<RegisterList, count> lists_;
-  std::array<std::uint32_t*, max_words> pointers_;
-  std::array<Register, max_words> registers_;
+  StagedRegisters own_;
   alignas(64) std::array<std::array<std::uint32_t, QuadWords::words>, count> quads_;  ///< none for b
 };
 

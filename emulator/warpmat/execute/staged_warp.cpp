@@ -7,7 +7,6 @@
 
 #include <warpmat/execute/fast/thread_moves.h>
 #include <warpmat/execute/operands/row_addresses.h>
-#include <warpmat/execute/staged_product.h>
 #include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
@@ -43,13 +42,6 @@ const MovePlan* find_moves(const Instruction& instruction) {
 bool takes_quads(const Instruction& instruction) {
   const FastPath* const fast = find_fast_path(instruction.form(), instruction.lowering());
   return fast != nullptr && fast->takes_quads();
-}
-
-const FastPath* find_product(const Instruction& instruction) {
-  const Form& form = instruction.form();
-  if (form.mnemonic != Mnemonic::mma) return nullptr;
-  constexpr OperandName order[] = {OperandName::d, OperandName::a, OperandName::b, OperandName::c};
-  return std::ranges::equal(form.operands, order, {}, &Operand::name) ? find_fast_path(form, instruction.lowering()) : nullptr;
 }
 
 std::size_t move_by_threads(const MovePlan& plan, const BatchDestination& r, const BatchDestination& p, const BatchMemory& memory,
@@ -117,7 +109,7 @@ void StagedWarp::share_registers() {
       for (std::size_t j = 0; near && j < count; ++j)
         if (word == written[j]) place = destination_.staged + j;
       if (place != source.staged + i) *place = source.staged[i];
-      pointers_[static_cast<std::size_t>(source.staged + i - registers_.data())] = place->data();
+      own_.pointers[static_cast<std::size_t>(source.staged + i - own_.registers.data())] = place->data();
     }
 }
 

@@ -9,6 +9,7 @@
 #include <warpmat/execute/fast/lane_registers.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/operands/matrix_storage.h>
+#include <warpmat/execute/staged_registers.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 #include <warpmat/tables/capacity.h>
@@ -72,9 +73,10 @@ class StagedWarp {
       const bool addresses = operand.kind == OperandKind::address;
       const int count = addresses && batch_.wide_addresses ? 2 : operand.words;
       LaneRegisters& entry = operand.written ? destination_ : sources_[sources];
-      entry = {registers.words, registers.word_stride, registers.lane_stride, registers.numbers, &registers_[words], count, false, nullptr};
+      entry = {registers.words, registers.word_stride, registers.lane_stride, registers.numbers, &own_.registers[words], count, false,
+               nullptr};
       if (takes_quads_) assign_quads(operand, entry);
-      const std::span<std::uint32_t*> pointers(&pointers_[words], static_cast<std::size_t>(count));
+      const std::span<std::uint32_t*> pointers(&own_.pointers[words], static_cast<std::size_t>(count));
       words += pointers.size();
       if (addresses) address = &entry;
       if (operand.written) {
@@ -89,8 +91,7 @@ class StagedWarp {
       source_strides_[sources++] = registers.stride;
     }
     source_count_ = sources;
-    for (std::size_t i = 0; i < words; i += at_once)
-      for (std::size_t j = 0; j < at_once; ++j) pointers_[i + j] = registers_[i + j].data();
+    own_.point(words);
     if (address != nullptr) use_memory(*address);
     return true;
   }
@@ -166,11 +167,8 @@ class StagedWarp {
   std::size_t source_count_ = 0;
   LaneRegisters destination_{};
   std::size_t destination_stride_ = 0;
-  LaneRegisters *a_ = nullptr, *c_ = nullptr;                                               ///< of sources_
-  static constexpr std::size_t at_once = 4;                                                 ///< pointers that are set at once
-  static constexpr std::size_t max_words = (capacity::form_words / at_once + 1) * at_once;  ///< p may have one more
-  std::array<Register, max_words> registers_;
-  std::array<std::uint32_t*, max_words> pointers_;  ///< by words of the operands, as registers_
+  LaneRegisters *a_ = nullptr, *c_ = nullptr;  ///< of sources_
+  StagedRegisters own_;
   Arguments arguments_;
   alignas(64) std::array<std::array<std::uint32_t, QuadWords::words>, 3> quads_;  ///< A's, C's and D's
 

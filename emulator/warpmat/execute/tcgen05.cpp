@@ -49,6 +49,22 @@ bool has_containers(const TensorProduct& product, OperandName operand) {
   return bits < 8 && product.tile->operand(operand).fragment.element_bits == 8;
 }
 
+/// What goes together: PTX ISA 9.1 table 54. Table 55 has no K-major layout of 32-byte atoms.
+void check_layout(OperandName operand, Format format, const TensorDescriptor& descriptor, Major major) {
+  const bool transposed_words = major == Major::mn && row(format).bits == 32;
+  if (descriptor.wide_atoms == transposed_words) return;
+  throw Trap(Trap::Kind::undefined, operand, 0, std::nullopt,
+                    format_text("the descriptor of operand {} has {}", name(operand),
+                                transposed_words ? "another layout than swizzles of 128 bytes by 32-byte atoms, the only one of a "
+                                                   "transposed matrix of 32-bit elements"
+                                                 : "a swizzle of 32-byte atoms, which only transposed matrices of 32-bit elements have"));
+}
+
+/// Elements along K that an operand has in shared memory: of A the stored ones.
+int stored_depth(const TensorProduct& product, OperandName operand) {
+  return operand == OperandName::a ? product.tile->stored_k() : product.shape.k;
+}
+
 class SharedReader {
  public:
   SharedReader(const TensorProduct& product, OperandName operand, const TensorDescriptor& descriptor, const SharedMemory& memory,
@@ -57,7 +73,7 @@ class SharedReader {
         format_(product.tile->format(operand)),
         lines_(static_cast<std::uint32_t>(line_count(product, operand))),
         first_line_(static_cast<std::uint32_t>(first_line)),
-        depth_(static_cast<std::uint32_t>(operand == OperandName::a ? product.tile->stored_k() : product.shape.k)),
+        depth_(static_cast<std::uint32_t>(stored_depth(product, operand))),
         bytes_(depth_bytes(product, operand)),
         containers_(has_containers(product, operand)),
         descriptor_(descriptor),
@@ -65,7 +81,7 @@ class SharedReader {
         words_(std::size_t{lines_} * bytes_ / 4) {}
 
   ProductWords read(Major major) {
-    check_layout(major);
+    check_layout(operand_, format_, descriptor_, major);
     if (major == Major::k)
       read_lines();
     else
@@ -74,17 +90,6 @@ class SharedReader {
   }
 
  private:
-  /// What goes together: PTX ISA 9.1 table 54. Table 55 has no K-major layout of 32-byte atoms.
-  void check_layout(Major major) const {
-    const bool transposed_words = major == Major::mn && row(format_).bits == 32;
-    if (descriptor_.wide_atoms == transposed_words) return;
-    throw Trap(Trap::Kind::undefined, operand_, 0, std::nullopt,
-               format_text("the descriptor of operand {} has {}", name(operand_),
-                           transposed_words ? "another layout than swizzles of 128 bytes by 32-byte atoms, the only one of a "
-                                              "transposed matrix of 32-bit elements"
-                                            : "a swizzle of 32-byte atoms, which only transposed matrices of 32-bit elements have"));
-  }
-
   /// Eight lines of a chunk are a register.
   void read_lines() {
     const int packed_bits = containers_ ? row(format_).bits : 0;
@@ -393,6 +398,48 @@ ProductWords read_a(const TensorProduct& product, const TensorDescriptor& descri
 
 ProductWords read_b(const TensorProduct& product, const TensorDescriptor& descriptor, const SharedMemory& memory, int first_column) {
   return SharedReader(product, OperandName::b, descriptor, memory, first_column).read(product.major_b);
+}
+
+namespace {
+
+/// The accesses of SharedReader.
+std::vector<MemoryAccess> matrix_accesses(const TensorProduct& product, OperandName operand, const TensorDescriptor& descriptor,
+                                          int first_line) {
+  const Format format = product.tile->format(operand);
+  const Major major = operand == OperandName::a ? product.major_a : product.major_b;
+  check_layout(operand, format, descriptor, major);
+  std::vector<MemoryAccess> all;
+  const auto add = [&](std::uint32_t address, int line, int k) {
+    const Element element = operand == OperandName::a ? Element{line, k, 0} : Element{k, line, 0};
+    all.push_back({.bytes = chunk_bytes, .address = address, .lane = -1, .operand = operand, .element = element});
+  };
+  const int bits = row(format).bits, end = first_line + line_count(product, operand);
+  if (major == Major::mn) {
+    const int in_chunk = static_cast<int>(chunk_bytes) * 8 / bits;
+    for (int k = 0; k < stored_depth(product, operand); ++k)
+      for (int line = first_line - first_line % in_chunk; line < end; line += in_chunk)
+        add(descriptor.address(Major::mn, static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(line * bits / 8)), line, k);
+    return all;
+  }
+  constexpr int eight = 8;
+  const int in_chunk = has_containers(product, operand) ? static_cast<int>(chunk_bytes) : static_cast<int>(chunk_bytes) * 8 / bits;
+  const int chunks = static_cast<int>(depth_bytes(product, operand) / chunk_bytes);
+  for (int first = first_line; first < end; first += eight)
+    for (int chunk = 0; chunk < chunks; ++chunk)
+      for (int line = first; line < first + eight; ++line)
+        add(descriptor.address(Major::k, static_cast<std::uint32_t>(line), static_cast<std::uint32_t>(chunk) * chunk_bytes), line,
+            chunk * in_chunk);
+  return all;
+}
+
+}  // namespace
+
+std::vector<MemoryAccess> a_accesses(const TensorProduct& product, const TensorDescriptor& descriptor) {
+  return matrix_accesses(product, OperandName::a, descriptor, 0);
+}
+
+std::vector<MemoryAccess> b_accesses(const TensorProduct& product, const TensorDescriptor& descriptor, int first_column) {
+  return matrix_accesses(product, OperandName::b, descriptor, first_column);
 }
 
 ProductWords read_a(const TensorProduct& product, TensorCell at, const TensorMemory& memory, bool shifted) {

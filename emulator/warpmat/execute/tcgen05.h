@@ -25,6 +25,11 @@ ProductWords read_a(const TensorProduct& product, const TensorDescriptor& descri
 /// The columns of B that one block has, from column `first_column` of its matrix on. Throws as read_a.
 ProductWords read_b(const TensorProduct& product, const TensorDescriptor& descriptor, const SharedMemory& memory, int first_column = 0);
 
+/// What read_a and read_b read: 16 bytes each, in their order. An element's row and column are m and k of A, k and n of B, k that of the
+/// stored A, and n that of the matrix in memory.
+std::vector<MemoryAccess> a_accesses(const TensorProduct& product, const TensorDescriptor& descriptor);
+std::vector<MemoryAccess> b_accesses(const TensorProduct& product, const TensorDescriptor& descriptor, int first_column = 0);
+
 /// The block's rows of A from tensor memory: a_columns() from `at` on, each row in its lane; with `shifted` (.ashift) each row is that of
 /// the next lane, but for the last one. Throws Trap if the copies of A for the parts of D differ.
 ProductWords read_a(const TensorProduct& product, TensorCell at, const TensorMemory& memory, bool shifted = false);

@@ -74,6 +74,13 @@ std::string TensorCore::describe_allocations() const {
   return fmt::format("columns {} are allocated", joined(all, " and "));
 }
 
+std::optional<std::string> transfer_problem(const Transfer& transfer, TensorCell at, int warp) {
+  const int quarter = warp % 4 * tensor_quarter, lanes = transfer.shape->lanes, end = quarter + tensor_quarter;
+  if (at.lane >= quarter && at.lane + lanes <= end && at.lane % 16 == 0) return std::nullopt;
+  return fmt::format("warp {} reaches lanes {} to {} alone, and .{} takes {} lanes from lane {} or {} on; the address has lane {}", warp,
+                     quarter, end - 1, transfer.shape->name, lanes, quarter, end - lanes, at.lane);
+}
+
 std::vector<TensorRegion> regions_of(const Transfer& transfer, TensorCell at) {
   TensorRegion region{{}, at.column, transfer.repeats * transfer.shape->columns * (transfer.halves ? 2 : 1)};
   region.lanes[static_cast<std::size_t>(at.lane / tensor_quarter)] =

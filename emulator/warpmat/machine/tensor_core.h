@@ -124,6 +124,8 @@ class TensorCore {
   int last_count_ = 0;
 };
 
+/// Why warp `warp` cannot move a rectangle from `at` on, as one sentence; nothing if it can.
+std::optional<std::string> transfer_problem(const Transfer& transfer, TensorCell at, int warp);
 /// The cells of a transfer by warp `warp` from `at` on.
 std::vector<TensorRegion> regions_of(const Transfer& transfer, TensorCell at);
 

@@ -361,8 +361,7 @@ class WarpState {
   void must_be_idle(const TensorRegion& region, bool writes) const;
   void must_be_allocated(TensorCell at, int columns, const char* what, Block& block) const;
   void transfer_tensor(const code::Operation& operation, const code::TensorStatement& statement);
-  void write_registers(const code::Operation& operation, const Transfer& transfer, TensorCell from);
-  void read_registers(const code::Operation& operation, const Transfer& transfer, TensorCell from, PendingStore& store) const;
+  void write_registers(const code::Operation& operation, TensorCell from);
   void finish_stores();
 
   // Products, copies and shifts in tensor memory: warp_tensor_work.cpp
@@ -371,10 +370,9 @@ class WarpState {
   void issue_tensor_copy(const code::Operation& operation, int lane, PendingTensorWork& work);
   void issue_tensor_shift(const code::Operation& operation, int lane, PendingTensorWork& work);
   void issue_tensor_commit(const code::Operation& operation, int lane, PendingTensorWork& work);
-  void place_tensor_operands(const code::Operation& operation, int lane, PendingTensorWork& work) const;
+  template <typename Place, typename Decode>
+  void place_tensor_work(PendingTensorWork& work, Place place, Decode decode);
   void must_be_ready(const PendingTensorWork& work, int lane) const;
-  TensorDescriptor tensor_descriptor(const code::Operation& operation, int source, const char* operand, int lane,
-                                     bool absolute = false) const;
   SharedOperands shared_operands(const PendingTensorWork& work) const;
   void must_be_unchanged(const PendingTensorWork& work) const;
   void tell_tensor_order(TensorOrder::Kind kind) const;
@@ -382,8 +380,6 @@ class WarpState {
                           std::span<const TensorRegion> writes) const;
   bool arrive_products(const SharedPlace& place);
   void perform_tensor_work(const PendingTensorWork& work);
-  void multiply_in_block(const PendingTensorWork& work, std::size_t number, Block& block);
-  void move_in_block(const PendingTensorWork& work, std::size_t number, Block& block);
 
   // wmma.load and wmma.store: warp_wmma.cpp
   void move_matrix(const code::Operation& operation, const code::Matrix& matrix);

@@ -2,7 +2,6 @@
 // store at its wait, a product when a thread waits for the mbarrier of its commit. What a program may not touch before that traps.
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -11,6 +10,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/tensor_core.h>
+#include <warpmat/machine/tensor_transfer.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::inline v0_1::machine {
@@ -26,58 +26,6 @@ bool is_asynchronous(TensorAction action) {
   return action == TensorAction::multiply || action == TensorAction::copy || action == TensorAction::shift ||
          action == TensorAction::commit;
 }
-
-/// The number that .abs makes of a word.
-std::uint32_t operand_of_reduction(const TensorStatement& statement, std::uint32_t word) {
-  return statement.absolute ? word & 0x7fffffff : word;
-}
-
-/// One step of tcgen05.ld.red: as min and max of the same type; of f32 a NaN counts with .NaN alone, and -0 is below +0.
-std::uint32_t reduce(const TensorStatement& statement, std::uint32_t a, std::uint32_t b) {
-  using Reduction = TensorStatement::Reduction;
-  b = operand_of_reduction(statement, b);
-  const bool least =
-      statement.reduction == Reduction::min_u32 || statement.reduction == Reduction::min_s32 || statement.reduction == Reduction::min_f32;
-  if (statement.reduction == Reduction::min_u32 || statement.reduction == Reduction::max_u32)
-    return least ? std::min(a, b) : std::max(a, b);
-  const auto ordered = [&](std::uint32_t bits) {  // signed integers in the order of the numbers
-    const bool negative_float =
-        (bits >> 31) != 0 && (statement.reduction == Reduction::min_f32 || statement.reduction == Reduction::max_f32);
-    return static_cast<std::int32_t>(negative_float ? bits ^ 0x7fffffff : bits);
-  };
-  if (statement.reduction == Reduction::min_f32 || statement.reduction == Reduction::max_f32) {
-    constexpr std::uint32_t canonical = 0x7fffffff, infinity = 0x7f800000;
-    const bool a_nan = (a & 0x7fffffff) > infinity, b_nan = (b & 0x7fffffff) > infinity;
-    if ((a_nan && b_nan) || (statement.nan && (a_nan || b_nan))) return canonical;
-    if (a_nan || b_nan) return a_nan ? b : a;
-  }
-  return (ordered(a) < ordered(b)) == least ? a : b;
-}
-
-/// The cells of a transfer: places are linear, so that of a thread and that of a register add up.
-class Places {
- public:
-  Places(const Transfer& transfer, TensorCell from) : transfer_(transfer) {
-    for (int lane = 0; lane < warp_size; ++lane) {
-      const TensorCell place = transfer.place(lane, 0);
-      of_threads_[static_cast<std::size_t>(lane)] = {from.lane + place.lane, from.column + place.column};
-    }
-  }
-
-  /// Calls visit(lane, cell) for the cells of half `half` of register `reg`.
-  template <typename Visit>
-  void for_each(int reg, int half, Visit visit) const {
-    const TensorCell of_register = transfer_.place(0, reg, half);
-    for (int lane = 0; lane < warp_size; ++lane) {
-      const TensorCell& of_thread = of_threads_[static_cast<std::size_t>(lane)];
-      visit(lane, TensorCell{of_thread.lane + of_register.lane, of_thread.column + of_register.column});
-    }
-  }
-
- private:
-  const Transfer& transfer_;
-  std::array<TensorCell, warp_size> of_threads_;
-};
 
 }  // namespace
 
@@ -278,12 +226,7 @@ void WarpState::transfer_tensor(const Operation& operation, const TensorStatemen
   const Transfer& transfer = statement.transfer;
   const bool stores = statement.action == TensorAction::store;
   const TensorCell from = tensor_place(uniform_word(operation, 0, "the address of tensor memory"));
-  const int quarter = index_ % 4 * tensor_quarter;
-  if (from.lane < quarter || from.lane + transfer.shape->lanes > quarter + tensor_quarter || from.lane % 16 != 0)
-    trap(0, std::nullopt,
-         fmt::format("warp {} reaches lanes {} to {} alone, and .{} takes {} lanes from lane {} or {} on; the address has lane {}", index_,
-                     quarter, quarter + tensor_quarter - 1, transfer.shape->name, transfer.shape->lanes, quarter,
-                     quarter + tensor_quarter - transfer.shape->lanes, from.lane));
+  if (const auto problem = transfer_problem(transfer, from, index_)) trap(0, std::nullopt, *problem);
   const std::vector<TensorRegion> regions = regions_of(transfer, from);
   for (const TensorRegion& region : regions) {
     must_be_allocated({from.lane, region.first_column}, region.columns, stores ? "the store" : "the load", block_);
@@ -291,51 +234,24 @@ void WarpState::transfer_tensor(const Operation& operation, const TensorStatemen
   }
   const std::span<const TensorRegion> touched = regions, none;
   tell_tensor_access(operation, all_lanes, block_, stores ? none : touched, stores ? touched : none);
-  if (!stores) return write_registers(operation, transfer, from);
+  if (!stores) return write_registers(operation, from);
   PendingStore store{.statement = operation.statement, .warp = index_, .regions = regions, .words = {}};
-  read_registers(operation, transfer, from, store);
+  store.words = stored_words(transfer, from, [&](int reg, int lane) { return source_word(operation, 1 + reg, lane); });
   block_.tensor_core().stores.push_back(std::move(store));
 }
 
 /// A load happens at once: the ISA lets what reads its registers wait for them.
-void WarpState::write_registers(const Operation& operation, const Transfer& transfer, TensorCell from) {
-  const TensorMemory& memory = block_.tensor_core().memory;
-  const Places places(transfer, from);
-  for (int reg = 0; reg < transfer.registers(); ++reg) {
-    auto* const to = at<std::uint32_t>(result_slot(operation, reg));
-    places.for_each(reg, 0, [&](int lane, TensorCell cell) {
-      const std::uint32_t word = memory.word(cell.lane, cell.column);
-      to[lane] = transfer.halves ? word & 0xffff : word;
-    });
-    if (transfer.halves) places.for_each(reg, 1, [&](int lane, TensorCell cell) { to[lane] |= memory.word(cell.lane, cell.column) << 16; });
-  }
-  const TensorStatement& statement = program_.tensor_statements[operation.detail];
-  if (statement.reduction == TensorStatement::Reduction::none) return;
-  auto* const reduced = at<std::uint32_t>(result_slot(operation, transfer.registers()));
-  for (int reg = 0; reg < transfer.registers(); ++reg)
-    places.for_each(reg, 0, [&](int lane, TensorCell cell) {
-      const std::uint32_t word = memory.word(cell.lane, cell.column);
-      reduced[lane] = reg == 0 ? operand_of_reduction(statement, word) : reduce(statement, reduced[lane], word);
-    });
+void WarpState::write_registers(const Operation& operation, TensorCell from) {
+  load_registers(program_.tensor_statements[operation.detail], from, block_.tensor_core().memory,
+                 [&](int reg) { return at<std::uint32_t>(result_slot(operation, reg)); });
 }
 
-void WarpState::read_registers(const Operation& operation, const Transfer& transfer, TensorCell from, PendingStore& store) const {
-  const Places places(transfer, from);
-  for (int reg = 0; reg < transfer.registers(); ++reg)
-    for (int half = 0; half < (transfer.halves ? 2 : 1); ++half)
-      places.for_each(reg, half, [&](int lane, TensorCell cell) {
-        store.words.push_back({cell, source_word(operation, 1 + reg, lane) >> 16 * half, transfer.halves});
-      });
-}
-
-/// The warp waits for its stores: these write now. Unpacked halves leave the upper halves of their words (assumed: 0).
+/// The warp waits for its stores: these write now.
 void WarpState::finish_stores() {
   TensorCore& core = block_.tensor_core();
   const auto is_done = [&](const PendingStore& store) { return store.warp == index_; };
   for (const PendingStore& store : core.stores)
-    if (is_done(store))
-      for (const PendingStore::Word& word : store.words)
-        core.memory.word(word.place.lane, word.place.column) = word.half ? word.bits & 0xffff : word.bits;
+    if (is_done(store)) perform_store(store.words, core.memory);
   std::erase_if(core.stores, is_done);
 }
 

@@ -109,19 +109,15 @@ class Decoder {
   using T = hn::TFromD<D>;
   using S = hn::RebindToSigned<D>;
   using TS = hn::TFromD<S>;
+  using S8 = hn::Repartition<std::int8_t, U32>;
 
   /// Adds `offset` to exponents.
   HWY_ATTR Decoder(const Elements& e, int offset)
       : e_(e),
         magnitude_(magnitude_mask(e)),
         bias_(hn::Set(S(), static_cast<TS>(e.bias - offset))),
-        zero_exponent_(hn::Set(S(), static_cast<TS>(bounds::no_byte_exponent + offset))) {
-    for (int fraction = 0; bits == 8 && fraction < 16; ++fraction) {
-      int exponent = 1 - e.bias;
-      if (e.normal_subnormals)
-        for (int bit = 1 << e.fraction_bits; bit > fraction && fraction != 0; bit >>= 1) --exponent;
-      subnormal_exponents_[fraction] = static_cast<std::int8_t>((fraction == 0 ? bounds::no_byte_exponent : exponent) + offset);
-    }
+        zero_exponent_(hn::Set(S(), static_cast<TS>(bounds::no_byte_exponent + offset))),
+        subnormal_exponents_(hn::Add(hn::LoadDup128(S8(), e.subnormal_exponents.data()), hn::Set(S8(), static_cast<std::int8_t>(offset)))) {
   }
 
   /// The magnitudes of the elements, packed as in the words. Updates `most`, the maximum so far.
@@ -148,7 +144,7 @@ class Decoder {
       const auto field = hn::And(hn::BitCast(d, hn::ShiftRightSame(magnitudes, e_.fraction_bits)),
                                  hn::Set(d, static_cast<TS>((1 << e_.exponent_bits) - 1)));
       const auto fraction = hn::And(m, hn::Set(d, static_cast<TS>((1 << e_.fraction_bits) - 1)));
-      const auto subnormal = hn::TableLookupBytes(hn::LoadDup128(d, subnormal_exponents_), fraction);
+      const auto subnormal = hn::TableLookupBytes(subnormal_exponents_, fraction);
       return hn::BitCast(U32(), hn::IfThenElse(hn::Eq(field, hn::Zero(d)), subnormal, hn::Sub(field, bias_)));
     } else {
       const auto field = hn::ShiftRight<exponent_shift>(m);
@@ -241,7 +237,7 @@ class Decoder {
   const Elements& e_;
   const Word magnitude_;
   const hn::Vec<S> bias_, zero_exponent_;
-  HWY_ALIGN std::int8_t subnormal_exponents_[16];
+  const hn::Vec<S8> subnormal_exponents_;  ///< of bytes, in each 16
 };
 
 #endif  // HWY_TARGET != HWY_SCALAR

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -23,7 +24,7 @@ inline bool overlap(const std::uint32_t* a, const std::uint32_t* b) {
   return (from < other ? other - from : from - other) < sizeof(std::uint32_t) * warp_size;
 }
 
-/// Operands of FloatPlan and IntegerPlan products of 16 rows in the order of AVX-512's kernels, for callers of one warp. They replace four
+/// Operands of FloatPlan and IntegerPlan products of 16 rows in the order of the kernels, for callers of one warp. They replace four
 /// registers of A, of C or of D by words [pair of registers][lane of the quad][row]. A pair has rows 0 to 7 in one register, 8 to 15 in the
 /// other. nullptr: the operand is in its registers.
 struct QuadWords {
@@ -65,9 +66,9 @@ struct Elements {
   int fraction_bits = 0;
   int exponent_bits = 0;
   int bias = 0;
-  int largest = 0;                 ///< magnitude of the largest finite number
-  bool has_one_nan = false;        ///< all ones
-  bool normal_subnormals = false;  ///< a subnormal has the exponent of its leading bit, because it became an f16
+  int largest = 0;                                                ///< magnitude of the largest finite number
+  bool has_one_nan = false;                                       ///< all ones
+  alignas(16) std::array<std::int8_t, 16> subnormal_exponents{};  ///< by fraction, of formats of at most 8 bits
 };
 
 /// The place of a bit field: the lane and the lowest bit.

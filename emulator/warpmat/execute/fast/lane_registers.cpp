@@ -158,10 +158,35 @@ HWY_INLINE void gather_block(const std::uint32_t* from, std::ptrdiff_t lane_stri
 
 #else
 
+#if HWY_TARGET == HWY_AVX2
+
+/// The two words of each of eight lanes, word by word.
+HWY_INLINE void load_two_words(const std::uint32_t* from, std::ptrdiff_t lane_stride, Word* words) {
+  const auto pairs = [&](const std::uint32_t* first) HWY_ATTR {  // of two lanes
+    const __m128i low = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(first));
+    return _mm_castps_si128(_mm_loadh_pi(_mm_castsi128_ps(low), reinterpret_cast<const __m64*>(first + lane_stride)));
+  };
+  const auto four = [&](const std::uint32_t* first) HWY_ATTR {  // lanes 0 and 1, then lanes 4 and 5
+    return _mm256_castsi256_ps(_mm256_inserti128_si256(_mm256_castsi128_si256(pairs(first)), pairs(first + 4 * lane_stride), 1));
+  };
+  const __m256 a = four(from), b = four(from + 2 * lane_stride);
+  words[0] = Word{_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88))};
+  words[1] = Word{_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd))};
+}
+
+#endif
+
 template <int words>
 HWY_INLINE void gather_block(const std::uint32_t* from, std::ptrdiff_t lane_stride, Register* to) {
   for (int lane = 0; lane < warp_size; lane += vector_rows) {
     Word vectors[4];
+#if HWY_TARGET == HWY_AVX2
+    if constexpr (words == 2) {
+      load_two_words(from + lane * lane_stride, lane_stride, vectors);
+      for (int i = 0; i < words; ++i) hn::Store(vectors[i], U32(), to[i].data() + lane);
+      continue;
+    }
+#endif
     for (int i = 0; i < 4; ++i) vectors[i] = load_every_fourth<words>(U32(), from + (lane + i) * lane_stride, lane_stride);
     transpose_blocks(vectors);
     for (int i = 0; i < words; ++i) hn::Store(vectors[i], U32(), to[i].data() + lane);
@@ -241,12 +266,12 @@ HWY_INLINE void gather_operand(const LaneRegisters& operand) {
       });
 }
 
-#if HWY_TARGET <= HWY_AVX3
-
 /// Whether the operand has four consecutive words in each lane.
 HWY_INLINE bool fits_quads(const LaneRegisters& r) {
   return r.count == 4 && largest_block(r) == 4 && (r.numbers == nullptr || count_up<4>(r.numbers));
 }
+
+#if HWY_TARGET <= HWY_AVX3
 
 /// Word `word` of four rows, and of four more, in places 0 to 7: from vectors that hold four words of each row.
 HWY_INLINE __m512i places_of_words(int lower, int upper) {
@@ -281,11 +306,53 @@ HWY_INLINE void scatter_quads(const LaneRegisters& r) {
 
 #else
 
-HWY_INLINE bool fits_quads(const LaneRegisters&) {
-  return false;
+/// Where word `word` of rows 0 to 7 is in QuadWords, from the words of a lane of the quads on.
+template <bool accumulator>
+constexpr std::size_t place_in_quads(std::size_t word) {
+  return accumulator ? word % 2 * QuadWords::pair_words + word / 2 * (rows / 2) : word / 2 * QuadWords::pair_words + word % 2 * (rows / 2);
 }
-HWY_INLINE void gather_quads(const LaneRegisters&) {}
-HWY_INLINE void scatter_quads(const LaneRegisters&) {}
+
+/// Four words of the lanes at one place of their quads are rows of four words, which are transposed.
+template <bool accumulator>
+HWY_INLINE void gather_quads(const std::uint32_t* from, std::ptrdiff_t lane_stride, std::uint32_t* to) {
+  const std::ptrdiff_t row_stride = quad * lane_stride, three = 3 * row_stride;  // for the CPU's addressing modes
+  for (int t = 0; t < quad; ++t, from += lane_stride, to += rows)
+    for (int row = 0; row < rows / 2; row += vector_rows) {
+      const std::uint32_t* const first = from + row * row_stride;
+      Word vectors[4] = {load_every_fourth<4>(U32(), first, row_stride), load_every_fourth<4>(U32(), first + row_stride, row_stride),
+                         load_every_fourth<4>(U32(), first + 2 * row_stride, row_stride),
+                         load_every_fourth<4>(U32(), first + three, row_stride)};
+      transpose_blocks(vectors);
+      WARPMAT_UNROLL(4)
+      for (std::size_t i = 0; i < 4; ++i) hn::Store(vectors[i], U32(), to + place_in_quads<accumulator>(i) + row);
+    }
+}
+
+HWY_INLINE void gather_quads(const LaneRegisters& r) {
+  if (r.accumulator)
+    gather_quads<true>(r.word(0), r.lane_stride, r.quads);
+  else
+    gather_quads<false>(r.word(0), r.lane_stride, r.quads);
+}
+
+/// The inverse, for an accumulator.
+HWY_INLINE void scatter_quads(const LaneRegisters& r) {
+  const std::ptrdiff_t row_stride = quad * r.lane_stride, three = 3 * row_stride;
+  std::uint32_t* to = r.word(0);
+  const std::uint32_t* from = r.quads;
+  for (int t = 0; t < quad; ++t, to += r.lane_stride, from += rows)
+    for (int row = 0; row < rows / 2; row += vector_rows) {
+      Word vectors[4];
+      WARPMAT_UNROLL(4)
+      for (std::size_t i = 0; i < 4; ++i) vectors[i] = hn::Load(U32(), from + place_in_quads<true>(i) + row);
+      transpose_blocks(vectors);
+      std::uint32_t* const first = to + row * row_stride;
+      store_every_fourth<4>(U32(), vectors[0], first, row_stride);
+      store_every_fourth<4>(U32(), vectors[1], first + row_stride, row_stride);
+      store_every_fourth<4>(U32(), vectors[2], first + 2 * row_stride, row_stride);
+      store_every_fourth<4>(U32(), vectors[3], first + three, row_stride);
+    }
+}
 
 #endif  // HWY_TARGET <= HWY_AVX3
 

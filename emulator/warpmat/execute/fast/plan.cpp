@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
 #include <cassert>
 #include <memory>
 
@@ -11,8 +14,22 @@
 namespace warpmat::inline v0_1 {
 namespace {
 
+/// Exponents by fraction of elements whose exponent field is 0, of formats of at most 8 bits. With `normal` each has that of its leading
+/// bit.
+std::array<std::int8_t, 16> subnormal_exponents(const FormatRow& f, bool normal) {
+  std::array<std::int8_t, 16> exponents{};
+  exponents[0] = bounds::no_byte_exponent;
+  for (unsigned fraction = 1; fraction < exponents.size(); ++fraction) {
+    const int below = f.fraction_bits - static_cast<int>(std::bit_width(fraction)) + 1;  // the leading bit's place below 1
+    exponents[fraction] = static_cast<std::int8_t>(1 - bias(f) - (normal ? std::max(below, 0) : 0));
+  }
+  return exponents;
+}
+
+/// `become_f16`: they are normal numbers where the unit has made them f16.
 Elements elements(const Operand& operand, bool become_f16) {
   const FormatRow& f = row(*operand.format);
+  const bool normal = become_f16 && bias(f) < bias(row(Format::f16));
   return {.bits = f.bits,
           .shift = operand.fragment.payload_shift,
           .fraction_bits = f.fraction_bits,
@@ -20,7 +37,7 @@ Elements elements(const Operand& operand, bool become_f16) {
           .bias = bias(f),
           .largest = static_cast<int>(largest_finite(f.format, false)),
           .has_one_nan = f.specials == Specials::one_nan,
-          .normal_subnormals = become_f16 && bias(f) < bias(row(Format::f16))};
+          .subnormal_exponents = f.bits > 8 ? std::array<std::int8_t, 16>{} : subnormal_exponents(f, normal)};
 }
 
 /// Whether the operands fit the kernels' capacity.

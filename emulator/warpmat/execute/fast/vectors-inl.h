@@ -82,67 +82,61 @@ HWY_INLINE void store_quads(const hn::Vec<U32>* words, std::uint32_t* low, std::
 
 #endif
 
-/// Calls visit(row, words) for as many rows at a time as fit into a vector: words[t] are those of lane t of each row's quad. `low` holds
-/// rows 0 to 7, `high` rows 8 to 15.
-template <class Visit>
-HWY_INLINE void for_each_row_vector(const std::uint32_t* low, const std::uint32_t* high, Visit visit) {
-  hn::Vec<U32> words[quad];
+/// The words of `vector_rows` rows from `row` on: words[t] are those of lane t of each row's quad. `low` holds rows 0 to 7, `high` rows 8
+/// to
+/// 15. If `turned` is not nullptr, the words are read from it instead: one pair of QuadWords, with all rows of a lane of the quads
+/// consecutive.
+HWY_INLINE void load_rows(const std::uint32_t* low, const std::uint32_t* high, const std::uint32_t* turned, int row, hn::Vec<U32>* words) {
+  if (turned != nullptr) {
+    for (int t = 0; t < quad; ++t) words[t] = hn::Load(U32(), turned + t * rows + row);
+    return;
+  }
 #if HWY_TARGET <= HWY_AVX3
   load_quads(low, high, words);
-  visit(0, words);
 #else
-  for (int row = 0; row < rows; row += vector_rows) {
-    hn::LoadInterleaved4(U32(), (row < 8 ? low : high) + row % 8 * quad, words[0], words[1], words[2], words[3]);
-    visit(row, words);
-  }
+  hn::LoadInterleaved4(U32(), (row < 8 ? low : high) + row % 8 * quad, words[0], words[1], words[2], words[3]);
 #endif
 }
 
-/// The same, but if `turned` is not nullptr, the words are read from it instead of the registers: one pair of QuadWords, with all rows of a
-/// lane of the quads consecutive. Only AVX-512 has QuadWords.
-template <class Visit>
-HWY_INLINE void for_each_row_vector(const std::uint32_t* low, const std::uint32_t* high, [[maybe_unused]] const std::uint32_t* turned,
-                                    Visit visit) {
+/// The inverse.
+HWY_INLINE void store_rows(const hn::Vec<U32>* words, std::uint32_t* low, std::uint32_t* high, std::uint32_t* turned, int row) {
+  if (turned != nullptr) {
+    for (int t = 0; t < quad; ++t) hn::Store(words[t], U32(), turned + t * rows + row);
+    return;
+  }
 #if HWY_TARGET <= HWY_AVX3
-  hn::Vec<U32> words[quad];
-  if (turned == nullptr)
-    load_quads(low, high, words);
-  else
-    for (int t = 0; t < quad; ++t) words[t] = hn::Load(U32(), turned + t * rows);
-  visit(0, words);
+  store_quads(words, low, high);
 #else
-  for_each_row_vector(low, high, visit);
+  hn::StoreInterleaved4(words[0], words[1], words[2], words[3], U32(), (row < 8 ? low : high) + row % 8 * quad);
 #endif
+}
+
+/// Calls visit(row, words) for as many rows at a time as fit into a vector, with the words of load_rows.
+template <class Visit>
+HWY_INLINE void for_each_row_vector(const std::uint32_t* low, const std::uint32_t* high, const std::uint32_t* turned, Visit visit) {
+  for (int row = 0; row < rows; row += vector_rows) {
+    hn::Vec<U32> words[quad];
+    load_rows(low, high, turned, row, words);
+    visit(row, words);
+  }
+}
+template <class Visit>
+HWY_INLINE void for_each_row_vector(const std::uint32_t* low, const std::uint32_t* high, Visit visit) {
+  for_each_row_vector(low, high, nullptr, visit);
 }
 
 /// The inverse: writes the words that make(row, words) returns.
 template <class Make>
-HWY_INLINE void store_row_vectors(std::uint32_t* low, std::uint32_t* high, Make make) {
-  hn::Vec<U32> words[quad];
-#if HWY_TARGET <= HWY_AVX3
-  make(0, words);
-  store_quads(words, low, high);
-#else
+HWY_INLINE void store_row_vectors(std::uint32_t* low, std::uint32_t* high, std::uint32_t* turned, Make make) {
   for (int row = 0; row < rows; row += vector_rows) {
+    hn::Vec<U32> words[quad];
     make(row, words);
-    hn::StoreInterleaved4(words[0], words[1], words[2], words[3], U32(), (row < 8 ? low : high) + row % 8 * quad);
+    store_rows(words, low, high, turned, row);
   }
-#endif
 }
-
-/// The same to `turned`, if it is not nullptr.
 template <class Make>
-HWY_INLINE void store_row_vectors(std::uint32_t* low, std::uint32_t* high, [[maybe_unused]] std::uint32_t* turned, Make make) {
-#if HWY_TARGET <= HWY_AVX3
-  hn::Vec<U32> words[quad];
-  make(0, words);
-  if (turned == nullptr)
-    store_quads(words, low, high);
-  else
-    for (int t = 0; t < quad; ++t) hn::Store(words[t], U32(), turned + t * rows);
-#else
-  store_row_vectors(low, high, make);
-#endif
+HWY_INLINE void store_row_vectors(std::uint32_t* low, std::uint32_t* high, Make make) {
+  store_row_vectors(low, high, nullptr, make);
 }
 
 /// Pair `i` of QuadWords, or nullptr.

@@ -155,12 +155,11 @@ class FunctionResolver {
   Value columns(const syntax::Operand& operand, bool allocates);
   Value shared_address(const syntax::Operand& operand, Space space);
   void tensor_memory(const catalogue::Match& match);
-  void tensor_transfer(const catalogue::Match& match, TensorStatement& statement, DraftOperation& operation);
+  void tensor_transfer(TensorStatement& statement, DraftOperation& operation);
   void tensor_product(const catalogue::Match& match, TensorStatement& statement, DraftOperation& operation);
-  void check_product_target(const catalogue::Match& match, const Target& target) const;
   void disabled_lanes(const syntax::Operand& lanes, TensorStatement& statement, DraftOperation& operation);
   void scale_of_d(const catalogue::Match& match, const syntax::Operand& given, TensorStatement& statement);
-  void tensor_copy(const catalogue::Match& match, TensorStatement& statement, DraftOperation& operation);
+  void tensor_copy(DraftOperation& operation);
   void must_end_at(std::size_t operands) const;
 
   // Textures and surfaces: texture_statements.cpp

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/ptx/program/function_resolver.h>
+#include <warpmat/ptx/program/tensor_statement.h>
 
 namespace warpmat::inline v0_1::code {
 
@@ -22,39 +23,6 @@ namespace {
 const ValueType& word_type() {
   return *catalogue::find_value_type("b32");
 }
-
-/// The qualifier directly behind `tcgen05`.
-std::string_view first_qualifier(const std::string& opcode) {
-  const std::string_view rest = std::string_view(opcode).substr(opcode.find('.'));
-  return rest.substr(0, rest.find('.', 1));
-}
-
-struct Name {
-  std::string_view qualifier;
-  TensorAction action;
-};
-constexpr std::array names{Name{".alloc", TensorAction::allocate},
-                           Name{".dealloc", TensorAction::deallocate},
-                           Name{".relinquish_alloc_permit", TensorAction::relinquish},
-                           Name{".ld", TensorAction::load},
-                           Name{".st", TensorAction::store},
-                           Name{".wait::ld", TensorAction::wait_load},
-                           Name{".wait::st", TensorAction::wait_store},
-                           Name{".fence::before_thread_sync", TensorAction::fence_before},
-                           Name{".fence::after_thread_sync", TensorAction::fence_after},
-                           Name{".commit", TensorAction::commit},
-                           Name{".cp", TensorAction::copy},
-                           Name{".shift", TensorAction::shift},
-                           Name{".mma", TensorAction::multiply}};
-
-struct ReductionName {
-  std::string_view operation, type;
-  TensorStatement::Reduction reduction;
-};
-constexpr std::array reductions{
-    ReductionName{".min", ".u32", TensorStatement::Reduction::min_u32}, ReductionName{".max", ".u32", TensorStatement::Reduction::max_u32},
-    ReductionName{".min", ".s32", TensorStatement::Reduction::min_s32}, ReductionName{".max", ".s32", TensorStatement::Reduction::max_s32},
-    ReductionName{".min", ".f32", TensorStatement::Reduction::min_f32}, ReductionName{".max", ".f32", TensorStatement::Reduction::max_f32}};
 
 }  // namespace
 
@@ -98,20 +66,10 @@ void FunctionResolver::must_end_at(std::size_t operands) const {
 }
 
 /// ld r, [taddr]{, offset}; st [taddr]{, offset}, r.
-void FunctionResolver::tensor_transfer(const Match& match, TensorStatement& statement, DraftOperation& operation) {
+void FunctionResolver::tensor_transfer(TensorStatement& statement, DraftOperation& operation) {
   Transfer& transfer = statement.transfer;
-  transfer.halves = match.has(".pack::16b") || match.has(".unpack::16b");
-  for (const std::string_view qualifier : match.qualifiers) {
-    if (const TransferShape* shape = find_transfer_shape(qualifier.substr(1))) transfer.shape = shape;
-    if (qualifier.starts_with(".x")) transfer.repeats = std::stoi(std::string(qualifier.substr(2)));
-  }
-  if (transfer.registers() > max_transfer_registers)
-    fail(fmt::format("{} would move {} registers; {} are the most, with .x{}", statement_->opcode, transfer.registers(),
-                     max_transfer_registers, max_transfer_registers / transfer.shape->registers));
   const bool loads = statement.action == TensorAction::load;
-  const auto* const reduction = std::ranges::find_if(
-      reductions, [&](const ReductionName& r) { return match.has(".red") && match.has(r.operation) && match.has(r.type); });
-  const std::size_t reduced = reduction != reductions.end() ? 1 : 0;
+  const std::size_t reduced = statement.reduction != TensorStatement::Reduction::none ? 1 : 0;
   const std::size_t end = (transfer.shape->has_second ? 3 : 2) + reduced, registers_at = loads ? 0 : end - 1;
   must_end_at(end);
   operation.sources = {tensor_address(operand(loads ? 1 + reduced : 0))};
@@ -129,29 +87,17 @@ void FunctionResolver::tensor_transfer(const Match& match, TensorStatement& stat
   std::vector<Value>& to = loads ? operation.results : operation.sources;
   to.insert(to.end(), values.begin(), values.end());
   if (reduced == 0) return;
-  statement.reduction = reduction->reduction;
-  statement.absolute = match.has(".abs");
-  statement.nan = match.has(".NaN");
   const syntax::Operand& reduced_to = operand(1);  // which may stand in braces (ptxas 13.0)
   const bool braced = reduced_to.kind == Kind::vector && reduced_to.items.size() == 1;
   operation.results.push_back(
-      result(braced ? reduced_to.items.front() : reduced_to, *catalogue::find_value_type(reduction->type.substr(1))));
+      result(braced ? reduced_to.items.front() : reduced_to, *catalogue::find_value_type(type_of(statement.reduction))));
 }
 
 /// mma{.ws}{.sp} [d], a-desc or [a], b-desc{, [metadata]}, idesc, ... as TensorStatement says.
 void FunctionResolver::tensor_product(const Match& match, TensorStatement& statement, DraftOperation& operation) {
-  const Target& target = *draft_.program.target;
-  for (const std::string_view qualifier : match.qualifiers)
-    if (const TensorKind* kind = find_tensor_kind(qualifier.substr(1))) statement.kind = kind;
-  statement.variant = tensor_variant(*statement.kind, match.qualifiers);
-  statement.variant.has_k96 = has_k96(target);
-  if (statement.variant.sparse && statement.variant.weights && statement_->opcode.find(".sp") < statement_->opcode.find(".ws"))
-    fail(fmt::format("{}: .ws stands before .sp", statement_->opcode));
-  check_product_target(match, target);
   const ValueType& descriptor = *catalogue::find_value_type("b64");
   operation.sources = {tensor_address(operand(0))};
   statement.a_in_tensor_memory = operand(1).kind == Kind::address;
-  statement.shifts_a = match.has(".ashift");
   if (statement.shifts_a && !statement.a_in_tensor_memory) fail(operand(1), ".ashift goes with an A in tensor memory");
   if (statement.shifts_a && (match.has(".collector::a::use") || match.has(".collector::a::fill")))
     fail(".ashift goes with .collector::a::lastuse and .collector::a::discard");
@@ -175,15 +121,6 @@ void FunctionResolver::tensor_product(const Match& match, TensorStatement& state
   must_end_at(next + 1);
 }
 
-/// What a kind asks of the target beyond its row.
-void FunctionResolver::check_product_target(const Match& match, const Target& target) const {
-  const bool own = target.features == Target::Features::architecture;
-  if (match.has(".kind::i8") && !(own && (target.number == 100 || target.number == 110)))
-    fail(fmt::format("{} needs sm_100a or sm_110a; the target is {}", statement_->opcode, target.name));
-  if (match.has(".sp") && (match.has(".kind::mxf4") || match.has(".kind::mxf4nvf4")) && !own)
-    fail(fmt::format("{} needs sm_100a, sm_103a or sm_110a; the target is {}", statement_->opcode, target.name));
-}
-
 void FunctionResolver::disabled_lanes(const syntax::Operand& lanes, TensorStatement& statement, DraftOperation& operation) {
   const std::size_t words = static_cast<std::size_t>(tensor_lanes / 32 * statement.variant.group);
   if (std::ranges::all_of(lanes.items, [](const syntax::Operand& item) { return item.kind == Kind::number; }))
@@ -203,32 +140,15 @@ void FunctionResolver::scale_of_d(const Match& match, const syntax::Operand& giv
 }
 
 /// cp [taddr], s-desc.
-void FunctionResolver::tensor_copy(const Match& match, TensorStatement& statement, DraftOperation& operation) {
+void FunctionResolver::tensor_copy(DraftOperation& operation) {
   must_end_at(2);
-  for (const CopyShape& shape : copy_shapes()) {
-    const std::size_t multicast = shape.name.find('.');
-    const bool same = match.has("." + std::string(shape.name.substr(0, multicast))) &&
-                      (multicast == std::string_view::npos || match.has(shape.name.substr(multicast)));
-    if (same) statement.shape = &shape;
-  }
-  statement.unpacked_bits = match.has(".b4x16_p64") ? 4 : match.has(".b6x16_p32") ? 6 : 0;
   operation.sources = {tensor_address(operand(0)), source(operand(1), *catalogue::find_value_type("b64"))};
 }
 
 void FunctionResolver::tensor_memory(const Match& match) {
-  TensorStatement statement;
-  const auto* const name = std::ranges::find(names, first_qualifier(statement_->opcode), &Name::qualifier);
-  if (name == names.end()) fail(catalogue::explain_unknown_row(statement_->opcode));
-  statement.action = name->action;
-  statement.multicast = match.has(".multicast::cluster");
-  if (match.has(".shared::cta") || match.has(".shared::cluster")) statement.space = Space::shared;
-  statement.variant.group = match.has(".cta_group::2") ? 2 : 1;
-  const Target& target = *draft_.program.target;
-  const bool own = target.features == Target::Features::architecture;
-  if (!own && (match.has(".down") || match.has(".scale_vec::1X") || match.has(".scale_vec::2X") || match.has(".scale_vec::4X")))
-    fail(fmt::format("{} needs sm_100a, sm_103a or sm_110a; the target is {}", statement_->opcode, target.name));
-  if (match.has(".red") && target.number == 100)
-    fail(fmt::format("{} needs sm_103f or sm_110f; the target is {}", statement_->opcode, target.name));
+  DescribedTensorStatement described = describe_tensor_statement(match, statement_->opcode, *draft_.program.target);
+  if (described.problem) fail(*described.problem);
+  TensorStatement& statement = described.statement;
   DraftOperation operation;
   operation.operation.semantics = Semantics::tensor_memory;
   switch (statement.action) {
@@ -241,7 +161,7 @@ void FunctionResolver::tensor_memory(const Match& match) {
       operation.sources = {source(operand(0), *catalogue::find_value_type("u32")), columns(operand(1), false)};
       break;
     case TensorAction::load:
-    case TensorAction::store: tensor_transfer(match, statement, operation); break;
+    case TensorAction::store: tensor_transfer(statement, operation); break;
     case TensorAction::commit:
       must_end_at(statement.multicast ? 2 : 1);
       operation.sources = {shared_address(operand(0), statement.space)};
@@ -249,7 +169,7 @@ void FunctionResolver::tensor_memory(const Match& match) {
       if (statement.multicast) operation.sources.push_back(source(operand(1), *catalogue::find_value_type("b16")));
       break;
     case TensorAction::multiply: tensor_product(match, statement, operation); break;
-    case TensorAction::copy: tensor_copy(match, statement, operation); break;
+    case TensorAction::copy: tensor_copy(operation); break;
     case TensorAction::shift:
       must_end_at(1);
       operation.sources = {tensor_address(operand(0))};
