@@ -89,6 +89,19 @@ const char* const text = R"(
   ret;
 }
 
+.visible .entry endless() {
+  .reg .b32 %small, %smaller; .reg .f32 %c<4>; .reg .pred %cut;
+  mov.b32 %small, 0x0c000c00;
+  mov.b32 %smaller, 0x08000800;
+  mov.f32 %c0, 0f3f800000;
+again:
+  mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%c0, %c1, %c2, %c3}, {%small, %small, %small, %small}, {%smaller, %smaller},
+                                                    {%c0, %c0, %c0, %c0};
+  setp.eq.f32 %cut, %c0, 0f3f800000;
+  @%cut bra again;
+  ret;
+}
+
 .visible .entry beyond(.param .u64 numbers) {
   .reg .u64 %address; .reg .u32 %x;
   ld.param.u64 %address, [numbers];
@@ -196,6 +209,11 @@ void beyond(void* module) {
   launch(function(module, "beyond"), 1, 1, {&numbers});
 }
 
+/// Ends where matrix units keep 2^-25 beside 1, as H100's do, and A100's do not.
+void endless(void* module) {
+  launch(function(module, "endless"), 1, 32, {});
+}
+
 /// Ctrl-C: the process that waits for this one gets the signal too.
 void interrupt(void*) {
   kill(getppid(), SIGINT);
@@ -215,8 +233,8 @@ int main(int argc, char** argv) {
   constexpr struct {
     const char* name;
     void (*run)(void*);
-  } parts[] = {{"scale", scale}, {"library", library}, {"product", product}, {"sum", sum},
-               {"say", say},     {"beyond", beyond},   {"many", many},       {"interrupt", interrupt}};
+  } parts[] = {{"scale", scale}, {"library", library}, {"product", product},    {"sum", sum}, {"say", say}, {"beyond", beyond},
+               {"many", many},   {"endless", endless}, {"interrupt", interrupt}};
   void *context = nullptr, *module = nullptr;
   call("cuInit", 0u);
   call("cuDevicePrimaryCtxRetain", &context, 0);

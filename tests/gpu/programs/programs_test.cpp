@@ -92,6 +92,15 @@ TEST_CASE("Ctrl-C leaves the report of what was launched before", "[programs]") 
   CHECK(contains(run_command({"replay", directory.path("p.launches")}).out, "1 launches, "));
 }
 
+TEST_CASE("Ctrl-C leaves a report soon where the launches before take long", "[programs]") {
+  const Outcome outcome = run({"diff", "--target", "sm_80"}, {"scale", "endless", "interrupt"});
+  INFO(outcome.err);
+  CHECK(outcome.status == 130);
+  CHECK(contains(outcome.out, "not compared: 1 launch of 'endless': interrupted\n"));
+  CHECK(contains(outcome.out, "1 launches, "));
+  CHECK(contains(outcome.err, "1 recorded launches were not compared"));
+}
+
 TEST_CASE("a program is needed, and a driver", "[programs]") {
   CHECK(contains(run_command({"diff", "--", "./no_such_program"}, {"LD_LIBRARY_PATH=" + cuda_libraries_path()}).err,
                  "there is no program ./no_such_program"));
