@@ -163,7 +163,11 @@ LaunchComparer::Run LaunchComparer::run(const RecordedLaunch& launch, const Kern
   const Deadline deadline(options_);
   Run run;
   run.printed = warpmat::launch(kernel, config, memory, arguments,
-                                {.jobs = options_.jobs, .schedule = schedule, .checks = no_checks, .stop = deadline.flag()})
+                                {.jobs = options_.jobs,
+                                 .schedule = schedule,
+                                 .execution = {.undefined = Undefined::hardware},
+                                 .checks = no_checks,
+                                 .stop = deadline.flag()})
                     .printed;
   for (const RecordedBuffer& buffer : launch.buffers) run.buffers.push_back(memory.read<std::uint8_t>(buffer.address, buffer.before.bytes));
   return run;
