@@ -214,6 +214,7 @@ Comparison LaunchComparer::compare(const RecordedLaunch& launch, const std::stri
   Comparison comparison;
   const auto start = std::chrono::steady_clock::now();
   try {
+    stop_if_asked();  // before the module is read
     const Kernel& executed = kernel(launch, options_.target.empty() ? target : options_.target);
     must_be_alone(executed.program());
     const Run first = run(launch, executed, 0);
