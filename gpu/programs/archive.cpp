@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <stdexcept>
 
 namespace warpmat::inline v0_1::programs {
@@ -113,7 +112,9 @@ void ArchiveWriter::append(const std::filesystem::path& path) {
 ArchiveReader::ArchiveReader(const std::filesystem::path& path) : path_(path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::runtime_error(fmt::format("cannot read {}", path.string()));
-  file_.assign(std::istreambuf_iterator<char>(in), {});
+  file_.resize(std::filesystem::file_size(path));
+  in.read(reinterpret_cast<char*>(file_.data()), static_cast<std::streamsize>(file_.size()));
+  if (!in) throw std::runtime_error(fmt::format("cannot read {}", path.string()));
   if (file_.size() < magic.size() || std::memcmp(file_.data(), magic.data(), magic.size()) != 0)
     throw std::runtime_error(fmt::format("{} is no archive of launches: 'warpmat record -- PROGRAM' writes one", path.string()));
   for (std::size_t at = magic.size(); at != file_.size();) {

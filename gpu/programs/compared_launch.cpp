@@ -22,12 +22,16 @@ namespace {
 
 constexpr std::uint64_t own_memory = 0x1000'0000'0000;  // where no driver puts a program's memory
 constexpr std::size_t most_elements = 3;
+constexpr const char* given_up = "interrupted";
 constexpr Checks no_checks{.uninitialised = false, .copies = false, .races = false, .lanes = false, .fences = false};
 
-/// Asks a launch to end after a time.
+/// CompareOptions::stop asks to give up.
+struct GivenUp {};
+
+/// Asks a launch to end after a time, or when CompareOptions::stop says so.
 class Deadline {
  public:
-  explicit Deadline(std::chrono::seconds time) : thread_([this, time] { wait(time); }) {}
+  explicit Deadline(const CompareOptions& options) : thread_([this, &options] { wait(options); }) {}
   Deadline(const Deadline&) = delete;
   Deadline& operator=(const Deadline&) = delete;
   ~Deadline() {
@@ -41,9 +45,15 @@ class Deadline {
   const std::atomic<bool>* flag() const { return &over_; }
 
  private:
-  void wait(std::chrono::seconds time) {
+  void wait(const CompareOptions& options) {
+    constexpr std::chrono::milliseconds between{50};
+    const auto end = std::chrono::steady_clock::now() + options.most_time;
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, time, [this] { return done_; })) over_ = true;
+    while (!changed_.wait_for(lock, between, [this] { return done_; })) {
+      if (std::chrono::steady_clock::now() < end && !(options.stop && options.stop())) continue;
+      over_ = true;
+      return;
+    }
   }
 
   std::mutex mutex_;
@@ -128,10 +138,15 @@ const Kernel& LaunchComparer::kernel(const RecordedLaunch& launch, const std::st
   return kernels_.emplace(key, Kernel(module->second, launch.kernel, {.target = target})).first->second;
 }
 
+void LaunchComparer::stop_if_asked() const {
+  if (options_.stop && options_.stop()) throw GivenUp();
+}
+
 LaunchComparer::Run LaunchComparer::run(const RecordedLaunch& launch, const Kernel& kernel, std::uint64_t schedule) const {
   DeviceMemory memory(own_memory);
   std::map<std::string, std::uint64_t> variables;
   for (const RecordedBuffer& buffer : launch.buffers) {
+    stop_if_asked();
     memory.place(buffer.address, archive_.read(buffer.before), buffer.name);
     if (buffer.variable) variables[buffer.name] = buffer.address;
   }
@@ -146,10 +161,14 @@ LaunchComparer::Run LaunchComparer::run(const RecordedLaunch& launch, const Kern
     const std::vector<std::uint32_t> size_and_barrier{8, 0};
     config.workspace = memory.allocate(size_and_barrier, "the barrier of a cooperative launch");
   }
-  const Deadline deadline(options_.most_time);
+  const Deadline deadline(options_);
   Run run;
   run.printed = warpmat::launch(kernel, config, memory, arguments,
-                                {.jobs = options_.jobs, .schedule = schedule, .checks = no_checks, .stop = deadline.flag()})
+                                {.jobs = options_.jobs,
+                                 .schedule = schedule,
+                                 .execution = {.undefined = Undefined::hardware},
+                                 .checks = no_checks,
+                                 .stop = deadline.flag()})
                     .printed;
   for (const RecordedBuffer& buffer : launch.buffers) run.buffers.push_back(memory.read<std::uint8_t>(buffer.address, buffer.before.bytes));
   return run;
@@ -159,6 +178,7 @@ void LaunchComparer::compare(const RecordedLaunch& launch, const Kernel& kernel,
   constexpr std::uint64_t other_order = 1;
   std::optional<Run> other;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+    stop_if_asked();
     const RecordedBuffer& buffer = launch.buffers[b];
     const std::optional<std::size_t> parameter = parameter_of(launch, buffer);
     BufferDifference difference{.buffer = b,
@@ -195,16 +215,24 @@ Comparison LaunchComparer::compare(const RecordedLaunch& launch, const std::stri
   Comparison comparison;
   const auto start = std::chrono::steady_clock::now();
   try {
+    stop_if_asked();  // before the module is read
     const Kernel& executed = kernel(launch, options_.target.empty() ? target : options_.target);
     must_be_alone(program_of(executed));
     const Run first = run(launch, executed, 0);
     compare(launch, executed, first, comparison);
     comparison.printed = first.printed;
     if (launch.printed) comparison.same_text = same_printed(launch.config, *launch.printed, first.printed);
+  } catch (const GivenUp&) {
+    comparison = Comparison();
+    comparison.given_up = true;
+    comparison.not_compared = given_up;
   } catch (const Trap& trap) {
     comparison.stopped = trap.kind != Trap::Kind::limit;
-    comparison.not_compared =
-        comparison.stopped ? trap.what() : fmt::format("the emulation took longer than {} s (--seconds)", options_.most_time.count());
+    comparison.given_up = !comparison.stopped && options_.stop && options_.stop();
+    comparison.not_compared = comparison.stopped ? trap.what()
+                              : comparison.given_up
+                                  ? given_up
+                                  : fmt::format("the emulation took longer than {} s (--seconds)", options_.most_time.count());
   } catch (const SyntaxError& e) {
     comparison.not_compared = fmt::format("warpmat does not execute it: {}", e.what());
   } catch (const std::invalid_argument& e) {

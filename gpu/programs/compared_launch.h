@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -35,6 +36,7 @@ struct BufferDifference {
 /// varies from launch to launch, all of them may.
 struct Comparison {
   std::string not_compared;            ///< why nothing was compared; empty if it was
+  bool given_up = false;               ///< nothing was compared because CompareOptions::stop asked for that
   bool stopped = false;                ///< nothing was compared because the emulator reports an error of the kernel
   std::uint64_t bytes = 0;             ///< compared
   std::uint64_t different = 0;         ///< of them, in `buffers`
@@ -50,6 +52,7 @@ struct CompareOptions {
   std::string target;  ///< empty: the one that was recorded
   int jobs = 0;
   std::chrono::seconds most_time{60};  ///< of one launch
+  std::function<bool()> stop;          ///< asked several times a second, by any thread: whether to give up the launch; empty: never
 };
 
 /// Executes recorded launches and compares every byte of every buffer, bit for bit.
@@ -68,6 +71,7 @@ class LaunchComparer {
   const Kernel& kernel(const RecordedLaunch& launch, const std::string& target);
   Run run(const RecordedLaunch& launch, const Kernel& kernel, std::uint64_t schedule) const;
   void compare(const RecordedLaunch& launch, const Kernel& kernel, const Run& run, Comparison& comparison) const;
+  void stop_if_asked() const;
 
   const ArchiveReader& archive_;
   CompareOptions options_;

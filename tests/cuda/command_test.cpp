@@ -108,6 +108,7 @@ TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slo
        "2 edges, 2 roots, cudaErrorCapturedEvent\n2 edges, 2 roots, cudaErrorCapturedEvent\n"},
       {"driver", "device 0, 264 blocks of 1024 threads, window of 4096 bytes, 66 clusters\n"},
       {"pools", "0 of 1000 bytes, 0 wrong, cudaErrorInvalidValue\n"},
+      {"rounded", "constants are right\n"},
       {"children", "60 60 60 60 60 60 60 60 0 1 2 3 4 5 -1 -1 -1 -1 -1 -1 480 1 0 -1 60 60 60 60 -1 -1 -1 -1 \n", {"-rdc=true"}},
       {"virtual_memory", "0 wrong\n1 then 0\nCUDA_ERROR_INVALID_VALUE\n", {"-lcuda"}},
   };

@@ -21,6 +21,7 @@
 #include "commands.h"
 #include "cuda_program.h"
 #include "profile_flag.h"
+#include "tools/command_line/execution_flags.h"
 #include "tools/command_line/label_flags.h"
 #include "tools/report/evidence_line.h"
 #include "tools/report/input_file.h"
@@ -36,6 +37,7 @@ struct CudaOptions {
   int jobs = 1, processors = 0;
   std::uint64_t schedule = 0;
   bool leaks = false;
+  Undefined undefined = Undefined::trap;
   LabelOptions labels;
   std::vector<std::string> profile;
 };
@@ -135,6 +137,7 @@ Variables variables_of(const CudaOptions& options, const std::filesystem::path& 
           {"WARPMAT_CUDA_JOBS", std::to_string(options.jobs)},
           {"WARPMAT_CUDA_SCHEDULE", std::to_string(options.schedule)},
           {"WARPMAT_CUDA_CHECK", options.checks},
+          {"WARPMAT_CUDA_UNDEFINED", options.undefined == Undefined::hardware ? "hardware" : "trap"},
           {"WARPMAT_CUDA_SMS", std::to_string(options.processors)},
           {"WARPMAT_CUDA_LEAKS", options.leaks ? "1" : "0"},
           {"WARPMAT_CUDA_REPORT", record.string()},
@@ -187,6 +190,7 @@ void add_cuda(Command app) {
   command.add_option("--schedule", options->schedule, "The seed of another order of blocks and warps; 0: in order");
   command.add_option("--check", options->checks, "uninitialised, copies, races, lanes, fences, separated by commas; or all, or none")
       .capture_default_str();
+  add_undefined_flag(command, options->undefined);
   command.add_option("--sms", options->processors, "Streaming multiprocessors that the program is told of; 0: as many as the GPU has")
       .range(0, 1024);
   command.add_flag("--leaks", options->leaks, "List what the program has not freed");

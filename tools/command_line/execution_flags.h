@@ -9,16 +9,22 @@
 
 namespace warpmat::inline v0_1 {
 
-/// Adds the options common to all commands that execute: --reference and --undefined, which set `options`. Both must outlive the parsing.
+/// Adds --undefined, which sets `undefined`. It must outlive the parsing.
+inline void add_undefined_flag(Command command, Undefined& undefined) {
+  const std::map<std::string, Undefined> choices{{"trap", Undefined::trap}, {"hardware", Undefined::hardware}};
+  command
+      .add_choice("--undefined", undefined, choices,
+                  "Where the ISA leaves behaviour undefined: trap, or do what the target's hardware was measured to do (default: trap)")
+      .type_name("{trap,hardware}");
+}
+
+/// Adds the options common to all commands that execute statements: --reference and --undefined, which set `options`. Both must outlive the
+/// parsing.
 inline void add_execution_flags(Command command, ExecutionOptions& options) {
   command.add_flag_callback(
       "--reference", [&options] { options.path = Path::reference; },
       "Compute by the reference alone, without vector instructions; the bits are the same");
-  const std::map<std::string, Undefined> choices{{"trap", Undefined::trap}, {"hardware", Undefined::hardware}};
-  command
-      .add_choice("--undefined", options.undefined, choices,
-                  "Where the ISA leaves behaviour undefined: trap, or do what the target's hardware was measured to do (default: trap)")
-      .type_name("{trap,hardware}");
+  add_undefined_flag(command, options.undefined);
 }
 
 }  // namespace warpmat::inline v0_1

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -140,24 +141,32 @@ bool holds_launches(const std::filesystem::path& file) {
 }
 
 void compare_archive(const std::filesystem::path& path, const CompareArchiveOptions& options) {
+  constexpr std::chrono::seconds after_the_program{2};  // for what a program launched that an interruption has ended
+  const int interrupted_before = interruption();
+  const auto start = std::chrono::steady_clock::now();
+  const auto stop = [&] {
+    return interruption() != interrupted_before ||
+           (interrupted_before != 0 && std::chrono::steady_clock::now() - start > after_the_program);
+  };
   const ArchiveReader archive(path);
-  LaunchComparer comparer(archive, {.target = options.target, .jobs = options.jobs, .most_time = std::chrono::seconds(options.seconds)});
+  LaunchComparer comparer(
+      archive, {.target = options.target, .jobs = options.jobs, .most_time = std::chrono::seconds(options.seconds), .stop = stop});
   Report report(archive, options.keep);
   std::optional<RecordedProgram> program;
-  const int interrupted_before = interruption();  // while the program ran: what it did until then is compared
-  std::size_t done = 0;
+  std::uint64_t given_up = 0;
   for (const std::string& text : archive.lines()) {
-    if (interruption() != interrupted_before) break;
     const ArchiveLine line = parse_line(text);
     if (line.program) program = line.program;
     if (line.skipped) report.add(*line.skipped);
-    if (line.launch && !program) throw std::runtime_error(fmt::format("{} does not say which GPU it is from", path.string()));
-    if (line.launch) report.add(*line.launch, comparer.compare(*line.launch, program->target));
-    ++done;
+    if (!line.launch) continue;
+    if (!program) throw std::runtime_error(fmt::format("{} does not say which GPU it is from", path.string()));
+    const Comparison comparison = comparer.compare(*line.launch, program->target);
+    report.add(*line.launch, comparison);
+    given_up += comparison.given_up;
   }
   report.print_sums(program ? program->device : "no GPU was used");
   if (archive.cut()) fmt::print("the archive ends within a launch: its program was killed\n");
-  if (done != archive.lines().size()) throw Interrupted(interruption(), "the other launches were not compared");
+  if (given_up != 0) throw Interrupted(interruption(), fmt::format("{} recorded launches were not compared", given_up));
   if (interrupted_before != 0) throw Interrupted(interrupted_before, "the program ended early; its launches until then were compared");
   report.fail_if_wrong();
 }

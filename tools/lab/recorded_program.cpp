@@ -8,6 +8,7 @@
 #include <chrono>
 #include <regex>
 #include <stdexcept>
+#include <system_error>
 
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/programs/archive.h"
@@ -40,6 +41,18 @@ void check(const RecordedProgramOptions& options) {
   } catch (const std::regex_error& e) {
     refuse_option("--kernels", fmt::format("'{}' is no regular expression: {}", options.kernels, e.what()));
   }
+}
+
+/// Makes one archive of those of the processes. That of a single process is moved where it can be: it may have gigabytes.
+void join(std::vector<fs::path>& parts, const fs::path& archive) {
+  if (parts.size() == 1) {
+    std::error_code other_disk;
+    fs::rename(parts.front(), archive, other_disk);
+    if (!other_disk) return;
+  }
+  std::ranges::sort(parts);
+  programs::ArchiveWriter all(archive);
+  for (const fs::path& part : parts) all.append(part);
 }
 
 }  // namespace
@@ -80,11 +93,9 @@ int record_program(const RecordedProgramOptions& options, const fs::path& archiv
   std::vector<fs::path> parts;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder.path()))
     if (entry.path().extension() == ".launches") parts.push_back(entry.path());
-  std::ranges::sort(parts);
-  programs::ArchiveWriter all(archive);
-  for (const fs::path& part : parts) all.append(part);
+  join(parts, archive);
   fmt::print(stderr, "warpmat: the program ran {:.2f} s while it was recorded; {} bytes of launches\n",
-             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), all.bytes());
+             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), fs::file_size(archive));
   return status;
 }
 

@@ -44,6 +44,13 @@ Checks checks_of(const char* name) {
   }
 }
 
+Undefined undefined_of(const char* name) {
+  const std::string_view text = variable(name);
+  if (text == "hardware") return Undefined::hardware;
+  if (!text.empty() && text != "trap") refuse(name, text, "trap or hardware is needed");
+  return Undefined::trap;
+}
+
 const Target* target_of(const char* name) {
   const std::string_view text = variable(name);
   const Target* const found = find_target(text.empty() ? "sm_90a" : text);
@@ -56,6 +63,7 @@ Settings read_settings() {
           .jobs = number("WARPMAT_CUDA_JOBS", 1, 1024),
           .schedule = number<std::uint64_t>("WARPMAT_CUDA_SCHEDULE", 0, ~std::uint64_t{0}),
           .checks = checks_of("WARPMAT_CUDA_CHECK"),
+          .undefined = undefined_of("WARPMAT_CUDA_UNDEFINED"),
           .processors = number("WARPMAT_CUDA_SMS", 0, 1024),
           .report = std::string(variable("WARPMAT_CUDA_REPORT")),
           .save = std::string(variable("WARPMAT_CUDA_SAVE")),

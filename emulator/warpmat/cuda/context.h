@@ -14,15 +14,16 @@ namespace warpmat::inline v0_1::cuda {
 
 /// What the environment says; `warpmat cuda` sets it from its options.
 struct Settings {
-  const Target* target = nullptr;  ///< WARPMAT_CUDA_TARGET, "sm_90a"
-  int jobs = 1;                    ///< WARPMAT_CUDA_JOBS: threads of a launch; 0: one for each core
-  std::uint64_t schedule = 0;      ///< WARPMAT_CUDA_SCHEDULE
-  Checks checks;                   ///< WARPMAT_CUDA_CHECK: names separated by commas, all or none
-  int processors = 0;              ///< WARPMAT_CUDA_SMS; 0: the GPU's
-  std::string report;              ///< WARPMAT_CUDA_REPORT: a folder for the record of the launches; empty: none
-  std::string save;                ///< WARPMAT_CUDA_SAVE: a folder that gets a launch.json for each launch; empty: none
-  bool leaks = false;              ///< WARPMAT_CUDA_LEAKS, 1: what is not freed is listed at the end
-  bool profile = false;            ///< WARPMAT_CUDA_PROFILE, 1: the record has the profile of each launch
+  const Target* target = nullptr;         ///< WARPMAT_CUDA_TARGET, "sm_90a"
+  int jobs = 1;                           ///< WARPMAT_CUDA_JOBS: threads of a launch; 0: one for each core
+  std::uint64_t schedule = 0;             ///< WARPMAT_CUDA_SCHEDULE
+  Checks checks;                          ///< WARPMAT_CUDA_CHECK: names separated by commas, all or none
+  Undefined undefined = Undefined::trap;  ///< WARPMAT_CUDA_UNDEFINED: trap or hardware
+  int processors = 0;                     ///< WARPMAT_CUDA_SMS; 0: the GPU's
+  std::string report;                     ///< WARPMAT_CUDA_REPORT: a folder for the record of the launches; empty: none
+  std::string save;                       ///< WARPMAT_CUDA_SAVE: a folder that gets a launch.json for each launch; empty: none
+  bool leaks = false;                     ///< WARPMAT_CUDA_LEAKS, 1: what is not freed is listed at the end
+  bool profile = false;                   ///< WARPMAT_CUDA_PROFILE, 1: the record has the profile of each launch
 };
 
 /// The state of the one GPU. Calls of the runtime hold `mutex`.

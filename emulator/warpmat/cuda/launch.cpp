@@ -123,7 +123,11 @@ std::vector<ChildLaunch> run_alone(Context& context, const Function& function, c
   ChildLaunches children;
   try {
     const Settings& settings = context.settings;
-    LaunchOptions options{.jobs = settings.jobs, .schedule = settings.schedule, .checks = settings.checks, .children = &children};
+    LaunchOptions options{.jobs = settings.jobs,
+                          .schedule = settings.schedule,
+                          .execution = {.undefined = settings.undefined},
+                          .checks = settings.checks,
+                          .children = &children};
     if (settings.profile) {
       profiler.emplace(kernel);
       options.observer_of_cluster = [&profiler](std::uint64_t) { return profiler->observer(); };

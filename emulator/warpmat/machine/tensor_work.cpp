@@ -27,7 +27,7 @@ ProductBytes copied_bytes(const PendingTensorWork& work, const SharedMemory& mem
   for_each_chunk(work, [&](std::uint32_t address, int, std::uint32_t) {
     const std::uint32_t offset = address - memory.base();
     if (address < memory.base() || offset + chunk_bytes > memory.size())
-      throw Trap(0, address,
+      throw Trap(Trap::Kind::out_of_range, std::nullopt, 0, address,
                  fmt::format("the matrix that the descriptor names leaves shared memory, which has {} bytes from {:#x} on", memory.size(),
                              memory.base()));
     const std::uint8_t* const chunk = memory.bytes().data() + offset;
@@ -47,7 +47,7 @@ TensorCell scale_cell(std::uint32_t address) {
 }
 
 [[noreturn]] void refuse(const std::string& reason) {
-  throw Trap(0, std::nullopt, reason);
+  throw Trap(Trap::Kind::misuse, std::nullopt, 0, std::nullopt, reason);
 }
 
 /// The descriptor of `operand`.

@@ -35,6 +35,7 @@ __global__ void parent(int* to) {
   to[21] = cudaMalloc(&own, 64) == cudaSuccess && own != nullptr;
   cudaFree(own);
   to[22] = cudaGetLastError();
+  if (to[22] != cudaSuccess) printf("%s\n", cudaGetErrorString(cudaGetLastError()));
 }
 
 int main() {

@@ -1,11 +1,14 @@
 #include "gpu/programs/compared_launch.h"
 
+#include <chrono>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "catch.h"
 #include "contains.h"
+#include "paths.h"
 #include "tools/command.h"
 
 // Launches as a GPU would leave them, written by hand.
@@ -69,13 +72,16 @@ class Recording {
   void add(const char* name, std::uint64_t address, const Bytes& before, const Bytes& after, bool variable = false) {
     launch.buffers.push_back({name, variable, address, put(before), put(after), {}});
   }
-  programs::Comparison compared(std::chrono::seconds time = std::chrono::seconds(60)) {
+  std::string file() {
     writer_.put_line(to_line(RecordedProgram{"a GPU", "sm_90a"}));
     writer_.put_line(to_line(launch));
-    const ArchiveReader archive(directory_.path("a"));
+    return directory_.path("a");
+  }
+  programs::Comparison compared(std::chrono::seconds time = std::chrono::seconds(60), const std::function<bool()>& stop = {}) {
+    const ArchiveReader archive(file());
     const ArchiveLine line = parse_line(archive.lines().at(1));
     REQUIRE(line.launch);
-    return LaunchComparer(archive, {.target = "", .jobs = 2, .most_time = time}).compare(*line.launch, "sm_90a");
+    return LaunchComparer(archive, {.target = "", .jobs = 2, .most_time = time, .stop = stop}).compare(*line.launch, "sm_90a");
   }
 
   RecordedLaunch launch;
@@ -175,6 +181,38 @@ TEST_CASE("a launch that is not compared has a reason", "[programs]") {
   fill(overlapping, {15, 25, 35, 4});
   overlapping.add("again", first_address + 4, Bytes(8), Bytes(8));
   CHECK(contains(overlapping.compared().not_compared, "overlap another buffer"));
+}
+
+TEST_CASE("a launch is given up when that is asked", "[programs]") {
+  using Clock = std::chrono::steady_clock;
+  Recording endless;
+  endless.launch.kernel = "forever";
+  endless.launch.config = {.grid = {1}, .block = {1}};
+  const auto start = Clock::now();
+  const programs::Comparison comparison =
+      endless.compared(std::chrono::seconds(60), [start] { return Clock::now() - start > std::chrono::milliseconds(300); });
+  CHECK(comparison.given_up);
+  CHECK_FALSE(comparison.stopped);
+  CHECK(comparison.not_compared == "interrupted");
+  CHECK(Clock::now() - start < std::chrono::seconds(20));  // 0.4 s where nothing else runs
+
+  Recording early;
+  fill(early, {15, 25, 35, 4});
+  CHECK(early.compared(std::chrono::seconds(60), [] { return true; }).given_up);
+  CHECK_FALSE(early.compared(std::chrono::seconds(60), [] { return false; }).given_up);
+}
+
+TEST_CASE("Ctrl-C ends replay within a launch, with the report", "[programs]") {
+  Recording endless;
+  endless.launch.kernel = "forever";
+  endless.launch.config = {.grid = {1}, .block = {1}};
+  const Outcome outcome =
+      run_program("/usr/bin/timeout", {"--preserve-status", "-s", "INT", "0.5", command_path(), "replay", endless.file()});
+  INFO(outcome.err);
+  CHECK(outcome.status == 130);
+  CHECK(contains(outcome.out, "not compared: 1 launch of 'forever': interrupted\n"));
+  CHECK(contains(outcome.out, "0 launches, 0 bytes compared"));
+  CHECK(contains(outcome.err, "1 recorded launches were not compared"));
 }
 
 TEST_CASE("lines of an archive that are wrong are refused", "[programs]") {

@@ -89,6 +89,33 @@ const char* const text = R"(
   ret;
 }
 
+.visible .entry endless() {
+  .reg .b32 %small, %smaller; .reg .f32 %c<4>; .reg .pred %cut;
+  mov.b32 %small, 0x0c000c00;
+  mov.b32 %smaller, 0x08000800;
+  mov.f32 %c0, 0f3f800000;
+again:
+  mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%c0, %c1, %c2, %c3}, {%small, %small, %small, %small}, {%smaller, %smaller},
+                                                    {%c0, %c0, %c0, %c0};
+  setp.eq.f32 %cut, %c0, 0f3f800000;
+  @%cut bra again;
+  ret;
+}
+
+.visible .entry sparse(.param .u64 sums) {
+  .reg .u64 %sums; .reg .u32 %lane; .reg .b32 %one, %zero; .reg .f32 %c<4>;
+  ld.param.u64 %sums, [sums];
+  mov.u32 %lane, %tid.x;
+  mad.wide.u32 %sums, %lane, 16, %sums;
+  mov.b32 %one, 0x3c003c00;
+  mov.b32 %zero, 0;
+  mov.f32 %c0, 0f00000000;
+  mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%c0, %c1, %c2, %c3}, {%one, %one, %one, %one},
+      {%one, %one, %one, %one}, {%c0, %c0, %c0, %c0}, %zero, 0x0;
+  st.global.v4.f32 [%sums], {%c0, %c1, %c2, %c3};
+  ret;
+}
+
 .visible .entry beyond(.param .u64 numbers) {
   .reg .u64 %address; .reg .u32 %x;
   ld.param.u64 %address, [numbers];
@@ -196,6 +223,18 @@ void beyond(void* module) {
   launch(function(module, "beyond"), 1, 1, {&numbers});
 }
 
+/// Ends where matrix units keep 2^-25 beside 1, as H100's do, and A100's do not.
+void endless(void* module) {
+  launch(function(module, "endless"), 1, 32, {});
+}
+
+/// Sparse A with the metadata code 0, which the ISA leaves undefined.
+void sparse(void* module) {
+  std::uint64_t sums = buffer(std::vector<std::uint32_t>(128));
+  launch(function(module, "sparse"), 1, 32, {&sums});
+  print(sums, 2);
+}
+
 /// Ctrl-C: the process that waits for this one gets the signal too.
 void interrupt(void*) {
   kill(getppid(), SIGINT);
@@ -215,8 +254,8 @@ int main(int argc, char** argv) {
   constexpr struct {
     const char* name;
     void (*run)(void*);
-  } parts[] = {{"scale", scale}, {"library", library}, {"product", product}, {"sum", sum},
-               {"say", say},     {"beyond", beyond},   {"many", many},       {"interrupt", interrupt}};
+  } parts[] = {{"scale", scale},   {"library", library}, {"product", product}, {"sum", sum},       {"say", say},
+               {"beyond", beyond}, {"many", many},       {"endless", endless}, {"sparse", sparse}, {"interrupt", interrupt}};
   void *context = nullptr, *module = nullptr;
   call("cuInit", 0u);
   call("cuDevicePrimaryCtxRetain", &context, 0);

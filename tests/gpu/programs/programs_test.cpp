@@ -15,12 +15,14 @@ namespace warpmat::programs_test {
 
 namespace {
 
-Outcome run(std::vector<std::string> arguments, const std::vector<std::string>& parts = {}, const std::string& gpu = "sm_90a") {
+Outcome run(std::vector<std::string> arguments, const std::vector<std::string>& parts = {}, const std::string& gpu = "sm_90a",
+            const std::string& undefined = "trap") {
   if (!parts.empty()) {
     arguments.insert(arguments.end(), {"--", driver_program_path()});
     arguments.insert(arguments.end(), parts.begin(), parts.end());
   }
-  return run_command(arguments, {"LD_LIBRARY_PATH=" + cuda_libraries_path(), "WARPMAT_CUDA_TARGET=" + gpu});
+  return run_command(arguments,
+                     {"LD_LIBRARY_PATH=" + cuda_libraries_path(), "WARPMAT_CUDA_TARGET=" + gpu, "WARPMAT_CUDA_UNDEFINED=" + undefined});
 }
 
 }  // namespace
@@ -90,6 +92,27 @@ TEST_CASE("Ctrl-C leaves the report of what was launched before", "[programs]") 
   const TemporaryDirectory directory;
   CHECK(run({"record", "--out", directory.path("p.launches")}, {"scale", "interrupt"}).status == 130);
   CHECK(contains(run_command({"replay", directory.path("p.launches")}).out, "1 launches, "));
+}
+
+TEST_CASE("Ctrl-C leaves a report soon where the launches before take long", "[programs]") {
+  const Outcome outcome = run({"diff", "--target", "sm_80"}, {"scale", "endless", "interrupt"});
+  INFO(outcome.err);
+  CHECK(outcome.status == 130);
+  CHECK(contains(outcome.out, "not compared: 1 launch of 'endless': interrupted\n"));
+  CHECK(contains(outcome.out, "1 launches, "));
+  CHECK(contains(outcome.err, "1 recorded launches were not compared"));
+}
+
+TEST_CASE("what the ISA leaves undefined is compared with what hardware was measured to do", "[programs]") {
+  const Outcome trap = run({"diff"}, {"sparse"});
+  CHECK(contains(trap.err, "operand e holds the metadata code 0x0"));
+  const Outcome same = run({"diff"}, {"sparse"}, "sm_90a", "hardware");
+  INFO(same.out << same.err);
+  CHECK(same.status == 0);
+  CHECK(contains(same.out, "41800000 41800000 \n"));  // 16 products of ones
+  CHECK(contains(same.out, "1 launches, "));
+  CHECK(contains(same.out, "; 0 launches differ, 0 more by the order of threads; 0 not compared"));
+  CHECK(contains(run({"diff"}, {"sparse"}, "sm_90a", "none").err, "WARPMAT_CUDA_UNDEFINED=none: trap or hardware is needed"));
 }
 
 TEST_CASE("a program is needed, and a driver", "[programs]") {

@@ -50,7 +50,9 @@ constexpr SystemFunction system_functions[] = {{"vprintf", Call::Target::print},
                                                {"__cudaCDP2EventRecord_ptsz", Call::Target::succeed},
                                                {"__cudaCDP2EventDestroy", Call::Target::succeed},
                                                {"__cudaCDP2GetLastError", Call::Target::succeed},
-                                               {"__cudaCDP2PeekAtLastError", Call::Target::succeed}};
+                                               {"__cudaCDP2PeekAtLastError", Call::Target::succeed},
+                                               {"__cudaCDP2GetErrorString", Call::Target::succeed},
+                                               {"__cudaCDP2GetErrorName", Call::Target::succeed}};
 
 }  // namespace
 
