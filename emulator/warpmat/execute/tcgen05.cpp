@@ -103,7 +103,7 @@ class SharedReader {
   }
 
   void read_transposed() {
-    switch (row(format_).bits) {
+    switch (containers_ ? 8 : row(format_).bits) {
       case 8: return read_transposed_elements<1>();
       case 16: return read_transposed_elements<2>();
       default: return read_transposed_elements<4>();
@@ -119,7 +119,12 @@ class SharedReader {
     for (std::uint32_t k = 0; k < depth_; ++k)
       for (std::uint32_t line = 0; line < lines_;) {
         const std::uint32_t inside = (first_line_ + line) % in_chunk, count = std::min(in_chunk - inside, lines_ - line);
-        const std::uint8_t* const chunk = at(descriptor.address(Major::mn, k, (first_line_ + line - inside) * bytes));
+        const std::uint8_t* chunk = at(descriptor.address(Major::mn, k, (first_line_ + line - inside) * bytes));
+        std::array<std::uint8_t, chunk_bytes> wide;
+        if (containers_) {
+          wide = unpacked(chunk, row(format_).bits);
+          chunk = wide.data();
+        }
         for (std::uint32_t i = 0; i < count; ++i)
           std::memcpy(words + 4 * word_index(operand_, bytes_, line + i, k * bytes) + k * bytes % 4, chunk + (inside + i) * bytes, bytes);
         line += count;

@@ -358,7 +358,7 @@ class WarpState {
   bool allocate_columns(const code::Operation& operation);
   bool deallocate_columns(const code::Operation& operation);
   void must_be_stored(const TensorRegion& region, Block& block) const;
-  void finish_stores_of_others(const TensorRegion& region);
+  void finish_stores_to(const TensorRegion& region);
   void must_be_idle(const TensorRegion& region, bool writes) const;
   void must_be_allocated(TensorCell at, int columns, const char* what, Block& block) const;
   void transfer_tensor(const code::Operation& operation, const code::TensorStatement& statement);

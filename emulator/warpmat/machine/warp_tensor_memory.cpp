@@ -228,7 +228,7 @@ bool WarpState::deallocate_columns(const Operation& operation) {
 
 // ---- Loads and stores
 
-/// Traps if a store to `region` of `block` has not been waited for: before statements other than another warp's load. A load is over where
+/// Traps if a store to `region` of `block` has not been waited for: before statements other than loads. A load is over where
 /// its registers are used, which nothing here knows: checks/tensor_fence_check.h warns of loads without a wait.
 void WarpState::must_be_stored(const TensorRegion& region, Block& block) const {
   for (const PendingStore& store : block.tensor_core().stores)
@@ -290,7 +290,7 @@ void WarpState::transfer_tensor(const Operation& operation, const TensorStatemen
   const std::vector<TensorRegion> regions = regions_of(transfer, from);
   for (const TensorRegion& region : regions) {
     must_be_allocated({from.lane, region.first_column}, region.columns, stores ? "the store" : "the load", block_);
-    if (!stores) finish_stores_of_others(region);
+    if (!stores) finish_stores_to(region);
     must_be_idle(region, stores);
   }
   const std::span<const TensorRegion> touched = regions, none;
@@ -332,12 +332,13 @@ void WarpState::read_registers(const Operation& operation, const Transfer& trans
       });
 }
 
-/// What other warps store to cells that this one loads is written now, also without their tcgen05.wait::st. The ISA promises that to
-/// nobody, but CUTLASS's attention relies on it; assumed: ld and st of a quarter keep their order. checks/tensor_fence_check.h warns.
-void WarpState::finish_stores_of_others(const TensorRegion& region) {
+/// What warps have stored to cells that this one loads is written now, also without tcgen05.wait::st. The ISA promises that to nobody, but
+/// CUTLASS relies on it (its stream-K, and between warps its attention); assumed: ld and st of a quarter keep their order.
+/// checks/tensor_fence_check.h warns.
+void WarpState::finish_stores_to(const TensorRegion& region) {
   std::vector<int> storing;
   for (const PendingStore& store : block_.tensor_core().stores)
-    if (store.warp != index_ && std::ranges::any_of(store.regions, [&](const TensorRegion& other) { return other.overlaps(region); }))
+    if (std::ranges::any_of(store.regions, [&](const TensorRegion& other) { return other.overlaps(region); }))
       storing.push_back(store.warp);
   for (const int warp : storing) block_.warps()[static_cast<std::size_t>(warp)]->finish_stores();
 }
