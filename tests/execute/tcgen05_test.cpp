@@ -193,7 +193,8 @@ class Setup {
           address = start + of / 128 * 2048 + across / 4 * 512 + across % 4 * 128 + of % 128;
           address ^= (address >> 7 & 3) << 5;
         } else {
-          address = start + of / 16 * static_cast<std::uint32_t>(along) + across / 8 * static_cast<std::uint32_t>(next) + across % 8 * 16 + of % 16;
+          address = start + of / 16 * static_cast<std::uint32_t>(along) + across / 8 * static_cast<std::uint32_t>(next) + across % 8 * 16 +
+                    of % 16;
         }
         std::memcpy(&byte(address), &element, static_cast<std::size_t>(code.bits / 8));
       }

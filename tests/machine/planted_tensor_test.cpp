@@ -198,8 +198,10 @@ TEST_CASE("a missing tcgen05.fence, or wait between ld and st, is a warning that
            Missing{"SETUP; LOAD; BARRIER;\nCOPY; // BUG\nCOMMIT; WAIT; FREE;", "tcgen05.wait::ld has not followed it"},
            Missing{"SETUP; STORE;\nLOAD; // BUG\nLOADED; STORED; FREE;", "tcgen05.wait::st has not followed it"},
            // A commit tracks what was issued before it: of the product behind the first commit the second one tells.
-           Missing{"SETUP; PRODUCT; COMMIT; ADD; COMMIT; WAIT; WAIT_AGAIN;\nLOAD; // BUG\nLOADED; FREE;", between},
-           Missing{"SETUP; PRODUCT; COMMIT; ADD; COMMIT; WAIT; WAIT_AGAIN; tcgen05.fence::after_thread_sync; LOAD; LOADED; FREE;", ""},
+           Missing{"SETUP; @!%p0 bra LAST; PRODUCT; COMMIT; ADD; COMMIT; WAIT; WAIT_AGAIN;\nLOAD; // BUG\nLOADED; LAST: FREE;", between},
+           Missing{"SETUP; @!%p0 bra LAST; PRODUCT; COMMIT; ADD; COMMIT; WAIT; WAIT_AGAIN; tcgen05.fence::after_thread_sync; LOAD; LOADED; "
+                   "LAST: FREE;",
+                   ""},
        }) {
     std::string text = body;
     if (const std::size_t at = text.find("UNFENCED_WAIT;"); at != std::string::npos) text.replace(at, 14, unfenced_wait);

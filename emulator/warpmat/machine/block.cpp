@@ -101,7 +101,7 @@ Block::Status Block::run() {
 void Block::end() {
   check_warpgroups();
   check_tensor_memory();
-  warps_.front()->check_max_registers();
+  for (const auto& warp : warps_) warp->check_max_registers();
   cluster_.observers().tell_all(&Observer::block_ends,
                                 BlockEvent{launch_.program, index_, rank_, static_cast<int>(warps_.size()), shared_});
 }

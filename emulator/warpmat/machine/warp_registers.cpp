@@ -37,7 +37,7 @@ void WarpState::check_max_registers() const {
   std::int64_t all = 0;
   for (const auto& warp : block_.warps()) {
     const auto& first = block_.warps()[static_cast<std::size_t>(warp->index_ / WgmmaForm::warps * WgmmaForm::warps)];
-    if (warp->max_registers_ != first->max_registers_) {
+    if (index_ == 0 && warp->max_registers_ != first->max_registers_) {
       const std::string problem =
           fmt::format("the warps of a warpgroup part at setmaxnreg: warp {} ends with {} registers a thread, warp {} with {}",
                       first->index_, first->max_registers_, warp->index_, warp->max_registers_);
