@@ -51,6 +51,7 @@ struct PendingProduct;
 //   call               for                     when                                                           its effect
 //   block_begins       all                     a block has its memory, no warp has run                        later
 //   block_ends         all                     all warps of a block have exited, without an error             over
+//   registers_differ   all                     a block ends whose warpgroup executed different setmaxnreg         over
 //   operation          operations, or          a split reaches a statement, its guard is known                later
 //                      runs for those outside of runs
 //   run                runs                    a split reaches statements that only compute                   later
@@ -72,7 +73,7 @@ struct PendingProduct;
 //   products_read      products                wgmma.wait_group: the products have read their operands        over
 //   product_completes  products                the product is about to write its accumulators                 later
 //   tensor_accessed    tensor_memory           tcgen05.ld, .st, .mma, .cp, .shift: their cells may be touched        later
-//   tensor_ordered     tensor_memory           tcgen05.fence, .wait::ld; an mbarrier gets arrivals of tcgen05.commit  over
+//   tensor_ordered     tensor_memory           tcgen05.fence, .wait; an mbarrier gets arrivals of tcgen05.commit      over
 //   tensor_freed       tensor_memory           tcgen05.dealloc has freed columns                                      over
 //   synchronises       synchronisation         ordered accesses, atomics, mbarriers, fences                   over
 //   barrier_arrives    synchronisation         a warp is at a barrier                                         over
@@ -150,6 +151,12 @@ struct BlockEvent {
   int rank;                              ///< in its cluster
   int warps;                             ///< of the block
   std::span<const std::uint8_t> shared;  ///< its shared memory, at this place until block_ends
+};
+
+/// Warps of a warpgroup that executed setmaxnreg with different numbers, which the ISA leaves undefined and GPUs execute.
+struct RegistersEvent {
+  std::uint32_t statement;   ///< one of them
+  std::string_view problem;  ///< a report, with its place
 };
 
 /// An access of a warp to memory. A cp.async causes two: it writes shared and reads global memory.
@@ -242,13 +249,15 @@ struct TensorAccess {
   int rank;          ///< of the block
   bool by_a_thread;  ///< mma, cp, shift: a commit says when they are done; else ld, st
   std::span<const TensorRegion> reads, writes;
+  std::uint64_t issued = 0;  ///< by_a_thread: its number among those that the threads of the block which issued it have issued, from 1 on
 };
 
 /// What orders the asynchronous tcgen05 statements of a warp with those of others (PTX ISA 9.1 section 9.7.16.6.3).
 struct TensorOrder {
-  enum class Kind : std::uint8_t { before_sync, after_sync, commit, load_done };
+  enum class Kind : std::uint8_t { before_sync, after_sync, commit, load_done, store_done };
   Kind kind;
-  int rank, warp;  ///< of the block, and of the warp; of a commit those that issued it, told when the mbarrier gets its arrivals
+  int rank, warp;            ///< of the block, and of the warp; of a commit those that issued it, told when the mbarrier gets its arrivals
+  std::uint64_t issued = 0;  ///< commit: the number of the last statement before it; it tracks none behind
 };
 
 struct Synchronisation {
@@ -281,6 +290,7 @@ class WARPMAT_API Observer {
 
   virtual void block_begins(const BlockEvent&) {}
   virtual void block_ends(const BlockEvent&) {}
+  virtual void registers_differ(const RegistersEvent&) {}
   virtual void operation(const Event&) {}
   virtual void run(const RunEvent&) {}
   virtual void performs(const Event&) {}

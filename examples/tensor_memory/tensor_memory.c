@@ -1,12 +1,24 @@
-/* A simulator's tcgen05: D = A B of 128 x 16 x 16 in f16, with tensor memory and shared memory of its own. It lists what the product accesses,
- * executes it, and loads D as the four warps would. The elements are small whole numbers, so every sum is exact. C99. Exits with 0 on success. */
+/* A simulator's tcgen05: D = A B of 128 x 16 x 16 in f16, with tensor memory and shared memory of its own. It lists what the product
+ * accesses, executes it, and loads D as the four warps would. The elements are small whole numbers, so every sum is exact. C99. Exits with
+ * 0 on success. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <warpmat/c_program.h>
 
-enum { m = 128, n = 16, k = 16, lanes = 128, columns = 512, base = 1024, b_offset = 4096, chunk = 16, chunk_elements = 8, eight_lines = 256 };
+enum {
+  m = 128,
+  n = 16,
+  k = 16,
+  lanes = 128,
+  columns = 512,
+  base = 1024,
+  b_offset = 4096,
+  chunk = 16,
+  chunk_elements = 8,
+  eight_lines = 256
+};
 
 static uint32_t tensor[lanes][columns];
 static uint8_t shared[8192];

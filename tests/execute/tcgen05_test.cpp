@@ -178,9 +178,10 @@ class Setup {
       for (int k = 0; k < k_; ++k) {
         const std::uint32_t element = matrix[static_cast<std::size_t>(line * k_ + k)];
         const int x = transposed ? line : k, y = transposed ? k : line;  // along and across the contiguous axis
-        if (code.bits < 8) {                                             // 16 elements packed at the beginning of 16 bytes
+        const int along = transposed ? 128 : 8192, next = transposed ? 8192 : 128;
+        if (code.bits < 8) {  // 16 elements packed at the beginning of 16 bytes
           const int bit = x % 16 * code.bits;
-          const std::uint32_t chunk = start + static_cast<std::uint32_t>(x / 16 * 8192 + y / 8 * 128 + y % 8 * 16);
+          const std::uint32_t chunk = start + static_cast<std::uint32_t>(x / 16 * along + y / 8 * next + y % 8 * 16);
           for (int i = 0; i < code.bits; ++i)
             if ((element >> i & 1) != 0)
               byte(chunk + static_cast<std::uint32_t>(bit + i) / 8) |= static_cast<std::uint8_t>(1 << (bit + i) % 8);
@@ -192,8 +193,8 @@ class Setup {
           address = start + of / 128 * 2048 + across / 4 * 512 + across % 4 * 128 + of % 128;
           address ^= (address >> 7 & 3) << 5;
         } else {
-          const std::uint32_t along = transposed ? 128 : 8192, next = transposed ? 8192 : 128;
-          address = start + of / 16 * along + across / 8 * next + across % 8 * 16 + of % 16;
+          address = start + of / 16 * static_cast<std::uint32_t>(along) + across / 8 * static_cast<std::uint32_t>(next) + across % 8 * 16 +
+                    of % 16;
         }
         std::memcpy(&byte(address), &element, static_cast<std::size_t>(code.bits / 8));
       }
@@ -268,6 +269,9 @@ TEST_CASE("tcgen05.mma: types, shapes and layouts against the oracle", "[execute
       {.kind = "kind::i8", .a = s8, .b = u8, .d_code = 2, .m = 128, .n = 48, .transposes_a = true, .transposes_b = true},
       {.kind = "kind::i8", .a = u8, .b = s8, .d_code = 2, .m = 64, .n = 16, .saturates = true, .first_lane = 16},
       {.kind = "kind::i8", .a = s8, .b = s8, .d_code = 2, .m = 128, .n = 8, .a_in_tensor_memory = true, .accumulates = false},
+      {.kind = "kind::f8f6f4", .a = e2m1, .b = e2m3, .d_code = 1, .m = 128, .n = 48, .transposes_a = true, .transposes_b = true},
+      {.kind = "kind::f8f6f4", .a = e3m2, .b = e4m3, .d_code = 1, .m = 64, .n = 32, .transposes_a = true, .negates_b = true},
+      {.kind = "kind::f8f6f4", .a = e5m2, .b = e2m1, .d_code = 0, .m = 128, .n = 16, .transposes_b = true},
       {.kind = "kind::f16", .a = f16, .b = f16, .d_code = 1, .m = 32, .n = 64, .weights = true},
       {.kind = "kind::f16", .a = f16, .b = f16, .d_code = 0, .m = 64, .n = 128, .transposes_b = true, .weights = true},
       {.kind = "kind::f16", .a = bf16, .b = bf16, .d_code = 1, .m = 128, .n = 64, .a_in_tensor_memory = true, .weights = true},

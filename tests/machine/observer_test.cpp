@@ -17,6 +17,7 @@
 
 #include "catch.h"
 #include "machine/kernel.h"
+#include "machine/tensor_kernel.h"
 
 namespace warpmat::observer_test {
 using machine::AccessEvent;
@@ -375,6 +376,58 @@ TEST_CASE("A barrier says who continues, and which warps have exited instead", "
   const std::uint64_t out = memory.allocate(4 * 96, "out");
   launch(Kernel(module, "k"), {{1}, {96}, 0}, memory, {out}, {.observers = {&script}});
   CHECK(std::ranges::count(script.lines, "barrier 3: 3 continue, 4 exited") == 1);
+}
+
+TEST_CASE("Statements of tensor memory are told with their cells, and in the order of commits", "[machine][observer][tcgen05]") {
+  class Tensor : public Observer {
+   public:
+    Tensor() : Observer(EventKinds::tensor_memory) {}
+    void tensor_accessed(const machine::TensorAccess& e) override {
+      const auto all = [](std::span<const machine::TensorRegion> regions) {
+        std::string text;
+        for (const machine::TensorRegion& r : regions)
+          text += fmt::format(" {:x},{:x},{:x},{:x} {}+{}", r.lanes[0], r.lanes[1], r.lanes[2], r.lanes[3], r.first_column, r.columns);
+        return text;
+      };
+      const std::string opcode(e.event.opcode());
+      lines.push_back(fmt::format("{}.{}{} reads{} writes{} {}", e.event.warp(), opcode.substr(0, opcode.find('.', 8)),
+                                  e.by_a_thread ? " by a thread" : "", all(e.reads), all(e.writes), e.issued));
+    }
+    void tensor_ordered(const machine::TensorOrder& e) override {
+      lines.push_back(fmt::format("{}.order {} {}", e.warp, static_cast<int>(e.kind), e.issued));
+    }
+    void tensor_freed(int rank, int first, int count) override { lines.push_back(fmt::format("freed {} {}+{}", rank, first, count)); }
+    std::vector<std::string> lines;
+  };
+  // m128n16k16 of A in shared memory, a second product behind the first commit, whose phase is awaited after that of the first.
+  using namespace tensor_kernel;
+  const std::string product = "@%p1 tcgen05.mma.cta_group::1.kind::f16 [%r10], %l1, %l2, %r13, %p3;\n",
+                    commit = "@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [bar];\n";
+  const Module module =
+      word_kernel(allocate(32) + operands("0x3c003c00", "0x08040010") + "setp.lt.u32 %p0, %i, 32; @!%p0 bra LAST;\n" + product + commit +
+                      product + commit + wait + R"({ .reg .pred q; NEXT: mbarrier.try_wait.parity.shared.b64 q, [bar], 1; @!q bra NEXT; }
+    tcgen05.ld.sync.aligned.16x64b.x2.b32 {%d, %r1}, [%r12+3]; tcgen05.wait::ld.sync.aligned;
+    tcgen05.st.sync.aligned.32x32b.x1.b32 [%r12], {%r4}; tcgen05.wait::st.sync.aligned; tcgen05.fence::before_thread_sync;
+LAST:)" + free(32),
+                  "sm_100a", variables);
+  Tensor tensor;
+  words_of(module, {1}, {128}, {.observers = {&tensor}});
+  using Kind = machine::TensorOrder::Kind;
+  const auto order = [](Kind kind, int issued = 0) { return fmt::format("0.order {} {}", static_cast<int>(kind), issued); };
+  const std::string d = "ffffffff,ffffffff,ffffffff,ffffffff 0+16";
+  CHECK(tensor.lines == std::vector<std::string>{
+                            "0.tcgen05.mma by a thread reads writes " + d + " 1",
+                            "0.tcgen05.mma by a thread reads writes " + d + " 2",
+                            order(Kind::commit, 1),
+                            order(Kind::after_sync),
+                            order(Kind::commit, 2),
+                            "0.tcgen05.ld reads ffff,0,0,0 3+4 writes 0",
+                            order(Kind::load_done),
+                            "0.tcgen05.st reads writes ffffffff,0,0,0 0+1 0",
+                            order(Kind::store_done),
+                            order(Kind::before_sync),
+                            "freed 0 0+32",
+                        });
 }
 
 }  // namespace warpmat::observer_test

@@ -100,8 +100,6 @@ const Bug bugs[] = {
     {"the source of a copy changes while it reads it",
      "SETUP;\nCOPY; // BUG\nCOMMIT; bar.sync 0; st.shared.b32 [%r1], %r14; WAIT; LOAD; LOADED; FREE;", "memory that the copy at",
      "bar.sync 0; st.shared.b32 [%r1], %r14; WAIT;", "WAIT; bar.sync 0; st.shared.b32 [%r1], %r14;"},
-    {"a load reads what a store has not written yet", "SETUP; STORE;\nLOAD; // BUG\nLOADED; FREE;", "tcgen05.wait::st has not followed it",
-     "STORE;", "STORE; STORED;"},
     {"a product adds to what a store has not written yet", "SETUP; STORE; BARRIER;\nADD; // BUG\nCOMMIT; WAIT; FREE;",
      "tcgen05.wait::st has not followed it", "STORE;", "STORE; STORED;"},
     {"the columns are freed before a store is over", "SETUP; STORE; bar.sync 0; @!%p0 bra END;\nDEALLOC %r10, 32; // BUG\nEND:",
@@ -199,9 +197,17 @@ TEST_CASE("a missing tcgen05.fence, or wait between ld and st, is a warning that
            Missing{"SETUP; LOAD; LOADED; STORE; STORED; FREE;", ""},
            Missing{"SETUP; LOAD; BARRIER;\nPRODUCT; // BUG\nCOMMIT; WAIT; FREE;", "tcgen05.wait::ld has not followed it"},
            Missing{"SETUP; LOAD; BARRIER;\nCOPY; // BUG\nCOMMIT; WAIT; FREE;", "tcgen05.wait::ld has not followed it"},
+           Missing{"SETUP; STORE;\nLOAD; // BUG\nLOADED; STORED; FREE;", "tcgen05.wait::st has not followed it"},
+           // A commit tracks what was issued before it: of the product behind the first commit the second one tells.
+           Missing{"SETUP; @!%p0 bra LAST; PRODUCT; COMMIT; ADD; COMMIT; WAIT; WAIT_AGAIN;\nLOAD; // BUG\nLOADED; LAST: FREE;", between},
+           Missing{"SETUP; @!%p0 bra LAST; PRODUCT; COMMIT; ADD; COMMIT; WAIT; WAIT_AGAIN; tcgen05.fence::after_thread_sync; LOAD; LOADED; "
+                   "LAST: FREE;",
+                   ""},
        }) {
     std::string text = body;
     if (const std::size_t at = text.find("UNFENCED_WAIT;"); at != std::string::npos) text.replace(at, 14, unfenced_wait);
+    if (const std::size_t at = text.find("WAIT_AGAIN;"); at != std::string::npos)
+      text.replace(at, 11, "{ .reg .pred done; AGAIN: mbarrier.try_wait.parity.shared.b64 done, [bar], 1; @!done bra AGAIN; }");
     INFO(text);
     const Module module = planted(text);
     DeviceMemory memory;
@@ -213,6 +219,29 @@ TEST_CASE("a missing tcgen05.fence, or wait between ld and st, is a warning that
     CHECK(result.warnings.front().find(warning) != std::string::npos);
     CHECK(result.warnings.front().find(fmt::format("line {} (", bug_line(module))) != std::string::npos);
   }
+}
+
+TEST_CASE("a load of what another warp has stored without tcgen05.wait::st has the stored word, and a warning",
+          "[machine][tcgen05][planted]") {
+  constexpr const char* body =
+      "SETUP; shr.u32 %r11, %i, 5; and.b32 %r11, %r11, 3; shl.b32 %r11, %r11, 21; add.u32 %r12, %r10, %r11; setp.lt.u32 %p5, %i, 128;"
+      "add.u32 %r4, %i, 7; @!%p5 bra STORES_ARE_DONE; STORE; MAYBE_STORED; STORES_ARE_DONE: BARRIER; @%p5 bra LOADS_ARE_DONE;\n"
+      "LOAD; // BUG\nLOADED; LOADS_ARE_DONE: FREE;";
+  for (const bool waits : {false, true})
+    for (const std::uint64_t schedule : {0u, 5u}) {
+      std::string text = body;
+      text.replace(text.find("MAYBE_STORED;"), 13, waits ? "STORED;" : "");
+      const Module module = planted(text);
+      DeviceMemory memory;
+      const std::uint64_t out = memory.allocate(4 * 256, "out");
+      const LaunchResult result = launch(Kernel(module, "k"), {{1}, {256}}, memory, {out}, {.schedule = schedule});
+      const std::vector<std::uint32_t> words = memory.read<std::uint32_t>(out, 256);
+      for (std::uint32_t thread = 128; thread < 256; ++thread) CHECK(words[thread] == thread - 128 + 7);
+      REQUIRE(result.warnings.size() == (waits ? 0 : 1));
+      if (waits) continue;
+      CHECK(result.warnings.front().find("tcgen05.wait::st has not followed it") != std::string::npos);
+      CHECK(result.warnings.front().find(fmt::format("line {} (", bug_line(module))) != std::string::npos);
+    }
 }
 
 }  // namespace warpmat::planted_tensor_test

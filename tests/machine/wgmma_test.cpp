@@ -191,7 +191,8 @@ others:
     )" + others + "\nret;\n}\n";
   return message_of([&] {
     DeviceMemory memory;
-    launch(Kernel(Module(text), "k"), {{1}, {384}}, memory, {memory.allocate(4, "out")});
+    for (const std::string& warning : launch(Kernel(Module(text), "k"), {{1}, {384}}, memory, {memory.allocate(4, "out")}).warnings)
+      throw std::runtime_error("warning: " + warning);
   });
 }
 
@@ -214,6 +215,8 @@ TEST_CASE("setmaxnreg: what the block has is handed on, not exceeded", "[machine
   CHECK_THAT(registers_of(inc(160), inc(168)), ContainsSubstring("160: each thread has 168 registers"));
   CHECK_THAT(registers_of("and.b32 %r2, %r1, 32; setp.ne.u32 %p0, %r2, 0; @%p0 bra out; " + dec(40) + " out:", dec(40)),
              ContainsSubstring("the warps of a warpgroup part at setmaxnreg"));
+  CHECK_THAT(registers_of("and.b32 %r2, %r1, 32; setp.ne.u32 %p0, %r2, 0; @%p0 bra other; " + dec(40) + " ret; other: " + dec(32), dec(40)),
+             ContainsSubstring("warning: line") && ContainsSubstring("the warps of a warpgroup part at setmaxnreg"));
   CHECK(registers_of("and.b32 %r2, %r1, 1; setp.ne.u32 %p0, %r2, 0; @%p0 ret; " + dec(40), dec(40)) == "nothing");  // as on an H100
 }
 

@@ -61,6 +61,10 @@ std::vector<std::string> tensor_modules() {
            "@%p1 tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale [%r10], %l1, %l2, %r13, [%r10+32], [%r10+36], %p3;",
            "@%p1 tcgen05.mma.sp.cta_group::1.kind::mxf4nvf4.block_scale.block16 [%r10], %l1, %l2, [%r10+8], %r13, [%r10+32], [%r10+36], "
            "%p3;",
+           "@%p1 tcgen05.mma.ws.sp.cta_group::1.kind::f16 [%r10], %l1, %l2, [%r10+16], %r13, %p3;",
+           "@%p1 tcgen05.mma.sp.cta_group::1.kind::i8 [%r10], [%r10+32], %l2, [%r10+16], %r13, %p3;",
+           "@%p1 tcgen05.mma.cta_group::1.kind::mxf4.block_scale.block32 [%r10], %l1, %l2, %r13, [%r10+32], [%r10+36], %p3;",
+           "@%p1 tcgen05.mma.cta_group::1.kind::f16.ashift.collector::a::discard [%r10], [%r10+32], %l2, %r13, %p3;",
            "@%p1 tcgen05.cp.cta_group::1.64x128b.warpx2::02_13.b8x16.b6x16_p32 [%r10], %l1; @%p1 tcgen05.shift.cta_group::1.down [%r10];",
            "tcgen05.st.sync.aligned.16x256b.x1.b32 [%r12], {%r1, %r3, %r4, %r14}; tcgen05.wait::st.sync.aligned;",
            "tcgen05.st.sync.aligned.16x32bx2.x2.unpack::16b.b32 [%r12], 8, {%r1, %r3};",
@@ -225,12 +229,14 @@ TEST_CASE("mutated modules end in an error, a report or a result", "[machine][mu
 }
 
 // WARPMAT_MUTATED_MODULES=100000 warpmat_tests "[long-mutated-modules]": as many, numbered from WARPMAT_MUTATED_FIRST (0) on, so that
-// several processes can share the work; of modules of every kind, and of the .ptx files below WARPMAT_MUTATED_FOLDER. Before each one its
+// several processes can share the work; of modules of every kind, and of the .ptx files below WARPMAT_MUTATED_FOLDER. With
+// WARPMAT_MUTATED_TENSOR=1 those around statements of tensor memory alone. Before each one its
 // number is shown: of one that crashes or hangs it is the last, and that number with a count of 1 tries it again.
 TEST_CASE("mutated modules: many of every kind", "[.][long-mutated-modules]") {
   const std::uint64_t count = number_in_environment("WARPMAT_MUTATED_MODULES", 1000);
   const std::uint64_t first = number_in_environment("WARPMAT_MUTATED_FIRST", 0);
-  const std::vector<std::string> texts = more_module_texts(std::getenv("WARPMAT_MUTATED_FOLDER"));
+  const std::vector<std::string> texts =
+      number_in_environment("WARPMAT_MUTATED_TENSOR", 0) != 0 ? tensor_modules() : more_module_texts(std::getenv("WARPMAT_MUTATED_FOLDER"));
   Mutator mutator(texts, 0);
   Tally tally;
   for (std::uint64_t key = first; key < first + count; ++key) {

@@ -94,9 +94,9 @@ void check_product(const TensorStatement& statement, const warpmat_tcgen05_call&
 void check_columns(TensorCell at, int columns, const char* what) {
   if (at.lane < tensor_lanes && at.column + columns <= tensor_columns) return;
   throw Trap(Trap::Kind::out_of_range, OperandName::p, -1,
-                    static_cast<std::uint64_t>(at.lane) << 16 | static_cast<std::uint64_t>(at.column),
-                    fmt::format("{} takes {} columns from column {} on; tensor memory has {} lanes of {} columns", what, columns, at.column,
-                                tensor_lanes, tensor_columns));
+             static_cast<std::uint64_t>(at.lane) << 16 | static_cast<std::uint64_t>(at.column),
+             fmt::format("{} takes {} columns from column {} on; tensor memory has {} lanes of {} columns", what, columns, at.column,
+                         tensor_lanes, tensor_columns));
 }
 
 /// The work of a mma, cp or shift; without what it takes from shared memory.

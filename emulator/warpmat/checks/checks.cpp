@@ -9,6 +9,7 @@
 #include <warpmat/checks/lanes_check.h>
 #include <warpmat/checks/pairing.h>
 #include <warpmat/checks/race_check.h>
+#include <warpmat/checks/register_check.h>
 #include <warpmat/checks/rows_check.h>
 #include <warpmat/checks/shared_memory_check.h>
 #include <warpmat/checks/tensor_fence_check.h>
@@ -92,6 +93,7 @@ std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::ui
   if (checks.copies && !program.tensor_statements.empty()) all.push_back(std::make_unique<TensorFenceCheck>(setup, cluster));
   const bool tensors = std::ranges::any_of(program.bulk_copies, [](const code::BulkCopy& copy) { return copy.rank != 0; });
   if (!program.products.empty() && tensors) all.push_back(std::make_unique<TileCheck>(setup, cluster));
+  if (program.limits.registers != 0) all.push_back(std::make_unique<RegisterCheck>(setup, cluster));
   if (!program.exchanges.empty()) all.push_back(std::make_unique<LanesCheck>(setup, cluster));
   const bool followed = setup.clusters.empty() || std::ranges::find(setup.clusters, cluster) != setup.clusters.end();
   if (!setup.gemms.empty() && followed) all.push_back(std::make_unique<Pairing>(setup));

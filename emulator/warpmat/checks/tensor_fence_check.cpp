@@ -19,8 +19,10 @@ void TensorFenceCheck::tensor_accessed(const TensorAccess& event) {
   const Warp warp{event.event.rank(), event.event.warp()};
   for (const TensorRegion& region : event.reads) check(event, warp, region, false);
   for (const TensorRegion& region : event.writes) check(event, warp, region, true);
-  for (const TensorRegion& region : event.reads) keep({event.rank, warp, event.by_a_thread, false, region, event.event.statement()});
-  for (const TensorRegion& region : event.writes) keep({event.rank, warp, event.by_a_thread, true, region, event.event.statement()});
+  for (const TensorRegion& region : event.reads)
+    keep({event.rank, warp, event.by_a_thread, false, region, event.event.statement(), event.issued});
+  for (const TensorRegion& region : event.writes)
+    keep({event.rank, warp, event.by_a_thread, true, region, event.event.statement(), event.issued});
 }
 
 void TensorFenceCheck::check(const TensorAccess& event, const Warp& warp, const TensorRegion& region, bool writes) {
@@ -29,8 +31,8 @@ void TensorFenceCheck::check(const TensorAccess& event, const Warp& warp, const 
   for (const Access& earlier : accesses_) {
     if (earlier.rank != event.rank || (!writes && !earlier.writes) || !earlier.region.overlaps(region)) continue;
     const bool own = earlier.warp == warp;
-    if (!earlier.by_a_thread && !earlier.writes && !earlier.waited) {
-      warn(event, earlier, Missing::wait_of_load);
+    if (!earlier.by_a_thread && !earlier.waited) {
+      warn(event, earlier, earlier.writes ? Missing::wait_of_store : Missing::wait_of_load);
       continue;
     }
     if (own && (!earlier.by_a_thread || event.by_a_thread)) continue;
@@ -61,11 +63,13 @@ void TensorFenceCheck::warn(const TensorAccess& event, const Access& earlier, Mi
   const std::string other = state.statement_name(earlier.statement);
   const std::string touches = fmt::format("the statement at {}, which {} the same cells of tensor memory in warp {}", other,
                                           earlier.writes ? "writes" : "reads", earlier.warp.second);
-  const std::string problem = missing == Missing::before_sync
-                                  ? fmt::format("no tcgen05.fence::before_thread_sync stands behind {}", touches)
-                              : missing == Missing::after_sync
-                                  ? fmt::format("no tcgen05.fence::after_thread_sync stands between this statement and {}", touches)
-                                  : fmt::format("the load at {} may still read these cells: tcgen05.wait::ld has not followed it", other);
+  const std::string problem =
+      missing == Missing::before_sync  ? fmt::format("no tcgen05.fence::before_thread_sync stands behind {}", touches)
+      : missing == Missing::after_sync ? fmt::format("no tcgen05.fence::after_thread_sync stands between this statement and {}", touches)
+      : missing == Missing::wait_of_load
+          ? fmt::format("the load at {} may still read these cells: tcgen05.wait::ld has not followed it", other)
+          : fmt::format("the store of warp {} at {} may still write these cells: tcgen05.wait::st has not followed it", earlier.warp.second,
+                        other);
   setup_.reports.tensor_fences.add(
       key, cluster_,
       fmt::format("{}, block ({}, {}, {}), warp {}: {} (PTX ISA 9.1 section 9.7.16.6.4)", state.statement_name(event.event.statement()),
@@ -79,13 +83,16 @@ void TensorFenceCheck::tensor_ordered(const TensorOrder& event) {
     acquired_[warp] = time_;
     return;
   }
-  if (event.kind == TensorOrder::Kind::load_done) {
-    for (Access& access : accesses_) access.waited = access.waited || (access.warp == warp && !access.by_a_thread && !access.writes);
+  if (event.kind == TensorOrder::Kind::load_done || event.kind == TensorOrder::Kind::store_done) {
+    const bool stores = event.kind == TensorOrder::Kind::store_done;
+    for (Access& access : accesses_)
+      access.waited = access.waited || (access.warp == warp && !access.by_a_thread && access.writes == stores);
     return;
   }
   const bool commit = event.kind == TensorOrder::Kind::commit;
   for (Access& access : accesses_)
-    if (access.warp == warp && access.released == 0 && (access.by_a_thread || !commit)) access.released = time_;
+    if (access.warp == warp && access.released == 0 && (!commit || (access.by_a_thread && access.issued <= event.issued)))
+      access.released = time_;
 }
 
 void TensorFenceCheck::tensor_freed(int rank, int first, int count) {

@@ -14,7 +14,8 @@ namespace warpmat::inline v0_1::checks {
 /// Warns of what the ISA asks of statements on the same cells of tensor memory, one of which writes (PTX ISA 9.1 section 9.7.16.6.4):
 ///   - tcgen05.fence::before_thread_sync behind the first, if another warp executes the second; a commit is one for what it tracks;
 ///   - after_thread_sync before the second, also before ld and st of the warp whose thread issued the first;
-///   - tcgen05.wait::ld between an ld and what writes its cells, in any warp: the use of its registers orders nothing else.
+///   - tcgen05.wait::ld between an ld and what writes its cells, in any warp: the use of its registers orders nothing else;
+///   - tcgen05.wait::st between an st and an ld of its cells, in any warp. Before everything else an st without it traps.
 /// A launch has one warning of each, because GPUs execute kernels well that have none of these: those of CUTLASS.
 class TensorFenceCheck : public machine::Observer {
  public:
@@ -34,13 +35,14 @@ class TensorFenceCheck : public machine::Observer {
     bool by_a_thread, writes;
     machine::TensorRegion region;
     std::uint32_t statement;
-    bool waited = false;         ///< a load: tcgen05.wait::ld followed it
+    std::uint64_t issued;        ///< TensorAccess::issued
+    bool waited = false;         ///< ld, st: tcgen05.wait followed it
     std::uint64_t released = 0;  ///< when the warp had a fence behind it, or the commit arrived; 0: not yet
   };
 
   void check(const machine::TensorAccess& event, const Warp& warp, const machine::TensorRegion& region, bool writes);
   void keep(Access access);
-  enum class Missing : std::uint32_t { before_sync, after_sync, wait_of_load };
+  enum class Missing : std::uint32_t { before_sync, after_sync, wait_of_load, wait_of_store };
   void warn(const machine::TensorAccess& event, const Access& earlier, Missing missing);
 
   static constexpr std::size_t most_accesses = 1024;  ///< kept: the latest of all with different cells

@@ -54,10 +54,10 @@ void check_layout(OperandName operand, Format format, const TensorDescriptor& de
   const bool transposed_words = major == Major::mn && row(format).bits == 32;
   if (descriptor.wide_atoms == transposed_words) return;
   throw Trap(Trap::Kind::undefined, operand, 0, std::nullopt,
-                    format_text("the descriptor of operand {} has {}", name(operand),
-                                transposed_words ? "another layout than swizzles of 128 bytes by 32-byte atoms, the only one of a "
-                                                   "transposed matrix of 32-bit elements"
-                                                 : "a swizzle of 32-byte atoms, which only transposed matrices of 32-bit elements have"));
+             format_text("the descriptor of operand {} has {}", name(operand),
+                         transposed_words ? "another layout than swizzles of 128 bytes by 32-byte atoms, the only one of a "
+                                            "transposed matrix of 32-bit elements"
+                                          : "a swizzle of 32-byte atoms, which only transposed matrices of 32-bit elements have"));
 }
 
 /// Elements along K that an operand has in shared memory: of A the stored ones.
@@ -108,7 +108,7 @@ class SharedReader {
   }
 
   void read_transposed() {
-    switch (row(format_).bits) {
+    switch (containers_ ? 8 : row(format_).bits) {
       case 8: return read_transposed_elements<1>();
       case 16: return read_transposed_elements<2>();
       default: return read_transposed_elements<4>();
@@ -124,7 +124,12 @@ class SharedReader {
     for (std::uint32_t k = 0; k < depth_; ++k)
       for (std::uint32_t line = 0; line < lines_;) {
         const std::uint32_t inside = (first_line_ + line) % in_chunk, count = std::min(in_chunk - inside, lines_ - line);
-        const std::uint8_t* const chunk = at(descriptor.address(Major::mn, k, (first_line_ + line - inside) * bytes));
+        const std::uint8_t* chunk = at(descriptor.address(Major::mn, k, (first_line_ + line - inside) * bytes));
+        std::array<std::uint8_t, chunk_bytes> wide;
+        if (containers_) {
+          wide = unpacked(chunk, row(format_).bits);
+          chunk = wide.data();
+        }
         for (std::uint32_t i = 0; i < count; ++i)
           std::memcpy(words + 4 * word_index(operand_, bytes_, line + i, k * bytes) + k * bytes % 4, chunk + (inside + i) * bytes, bytes);
         line += count;

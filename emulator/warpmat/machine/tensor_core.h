@@ -50,6 +50,7 @@ struct PendingTensorWork {
   std::uint32_t statement = 0;
   int warp = 0, lane = 0;
   int group = 1;
+  std::uint64_t issued = 0;                     ///< TensorAccess::issued; of a commit that of the last before it
   std::vector<TensorRegion> writes{}, reads{};  ///< in each block
   SharedOperands shared{};                      ///< as they were at the statement
 
@@ -99,6 +100,7 @@ class TensorCore {
   TensorMemory memory;
   bool relinquished = false;
   std::deque<PendingTensorWork> work;
+  std::uint64_t issued = 0;  ///< products, copies and shifts so far
   std::vector<PendingStore> stores;
   std::optional<PairRequest> request;  ///< of .cta_group::2; the warp of the other block has not met it, or
   std::optional<int> granted;          ///< it has: the first column

@@ -23,6 +23,7 @@ WarpState::Step WarpState::set_max_registers(const Operation& operation, LaneMas
     if (raises ? count < max_registers_ : count > max_registers_)
       trap(-1, std::nullopt, fmt::format("{} {}: each thread has {} registers at this point", opcode, count, max_registers_));
     if (raises) raised_at_ = operation.statement;
+    registers_set_at_ = operation.statement;
     max_registers_ = count;
   }
   advance_gathered(mask, false);
@@ -30,17 +31,23 @@ WarpState::Step WarpState::set_max_registers(const Operation& operation, LaneMas
 }
 
 /// At the end of the block: traps if the warps have more registers than the launch, so that a setmaxnreg.inc would wait forever, or if
-/// warps of a warpgroup have different numbers.
+/// some warps of a warpgroup have executed setmaxnreg and others have not. Different numbers are told: CUTLASS's attention has them.
 void WarpState::check_max_registers() const {
   const std::int64_t at_entry = program_.limits.registers;
   if (at_entry == 0) return;
   std::int64_t all = 0;
   for (const auto& warp : block_.warps()) {
     const auto& first = block_.warps()[static_cast<std::size_t>(warp->index_ / WgmmaForm::warps * WgmmaForm::warps)];
-    if (warp->max_registers_ != first->max_registers_)
-      trap(-1, std::nullopt,
-           fmt::format("the warps of a warpgroup part at setmaxnreg: warp {} ends with {} registers a thread, warp {} with {}",
-                       first->index_, first->max_registers_, warp->index_, warp->max_registers_));
+    if (index_ == 0 && warp->max_registers_ != first->max_registers_) {
+      const std::string problem =
+          fmt::format("the warps of a warpgroup part at setmaxnreg: warp {} ends with {} registers a thread, warp {} with {}",
+                      first->index_, first->max_registers_, warp->index_, warp->max_registers_);
+      if (!first->registers_set_at_ || !warp->registers_set_at_) trap(-1, std::nullopt, problem);
+      const Dim3 block = block_.index();
+      const std::string report = fmt::format("{}, block ({}, {}, {}): {} (PTX ISA 9.1 section 9.7.20.5)",
+                                             statement_name(*warp->registers_set_at_), block.x, block.y, block.z, problem);
+      observers_.tell_all(&Observer::registers_differ, RegistersEvent{*warp->registers_set_at_, report});
+    }
     all += warp->max_registers_ * warp_size;
   }
   const std::int64_t pool = at_entry * warp_size * static_cast<std::int64_t>(block_.warps().size());

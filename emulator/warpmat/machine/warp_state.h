@@ -358,6 +358,7 @@ class WarpState {
   bool allocate_columns(const code::Operation& operation);
   bool deallocate_columns(const code::Operation& operation);
   void must_be_stored(const TensorRegion& region, Block& block) const;
+  void finish_stores_to(const TensorRegion& region);
   void must_be_idle(const TensorRegion& region, bool writes) const;
   void must_be_allocated(TensorCell at, int columns, const char* what, Block& block) const;
   void transfer_tensor(const code::Operation& operation, const code::TensorStatement& statement);
@@ -375,9 +376,9 @@ class WarpState {
   void must_be_ready(const PendingTensorWork& work, int lane) const;
   SharedOperands shared_operands(const PendingTensorWork& work) const;
   void must_be_unchanged(const PendingTensorWork& work) const;
-  void tell_tensor_order(TensorOrder::Kind kind) const;
+  void tell_tensor_order(TensorOrder::Kind kind, std::uint64_t issued = 0) const;
   void tell_tensor_access(const code::Operation& operation, LaneMask executing, const Block& block, std::span<const TensorRegion> reads,
-                          std::span<const TensorRegion> writes) const;
+                          std::span<const TensorRegion> writes, std::uint64_t issued = 0) const;
   bool arrive_products(const SharedPlace& place);
   void perform_tensor_work(const PendingTensorWork& work);
 
@@ -450,6 +451,7 @@ class WarpState {
   std::array<const DeviceMemory::Buffer*, 8> buffers_{};  ///< of the last accesses, by Operation::detail
   std::int64_t max_registers_ = 0;                        ///< per thread, as set by setmaxnreg; 0 if it has no effect
   std::optional<std::uint32_t> raised_at_;                ///< the statement that raised it last
+  std::optional<std::uint32_t> registers_set_at_;         ///< the last setmaxnreg
   bool announced_ = false;                                ///< observers know of the next operation, which waits for the reservation
 };
 

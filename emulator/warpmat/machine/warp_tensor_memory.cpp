@@ -68,7 +68,10 @@ WarpState::Step WarpState::tensor_memory(const Operation& operation, LaneMask ma
     case TensorAction::load:
     case TensorAction::store: transfer_tensor(operation, statement); break;
     case TensorAction::wait_load: tell_tensor_order(TensorOrder::Kind::load_done); break;
-    case TensorAction::wait_store: finish_stores(); break;
+    case TensorAction::wait_store:
+      finish_stores();
+      tell_tensor_order(TensorOrder::Kind::store_done);
+      break;
     default: break;
   }
   advance_gathered(mask, false);
@@ -173,8 +176,8 @@ bool WarpState::deallocate_columns(const Operation& operation) {
 
 // ---- Loads and stores
 
-/// Traps if a store to `region` of `block` has not been waited for. A load is over where its registers are used, which nothing here knows:
-/// checks/tensor_fence_check.h warns of loads without a wait.
+/// Traps if a store to `region` of `block` has not been waited for: before statements other than loads. A load is over where
+/// its registers are used, which nothing here knows: checks/tensor_fence_check.h warns of loads without a wait.
 void WarpState::must_be_stored(const TensorRegion& region, Block& block) const {
   for (const PendingStore& store : block.tensor_core().stores)
     if (std::ranges::any_of(store.regions, [&](const TensorRegion& other) { return other.overlaps(region); }))
@@ -211,15 +214,15 @@ void WarpState::must_be_allocated(TensorCell at, int columns, const char* what, 
                      &block == &block_ ? "" : " in the other block"));
 }
 
-void WarpState::tell_tensor_order(TensorOrder::Kind kind) const {
-  observers_.tell(EventKinds::tensor_memory, &Observer::tensor_ordered, TensorOrder{kind, block_.rank(), index_});
+void WarpState::tell_tensor_order(TensorOrder::Kind kind, std::uint64_t issued) const {
+  observers_.tell(EventKinds::tensor_memory, &Observer::tensor_ordered, TensorOrder{kind, block_.rank(), index_, issued});
 }
 
 /// Of work that lanes `executing` issue: all of them of ld and st, one of the rest.
 void WarpState::tell_tensor_access(const Operation& operation, LaneMask executing, const Block& block, std::span<const TensorRegion> reads,
-                                   std::span<const TensorRegion> writes) const {
+                                   std::span<const TensorRegion> writes, std::uint64_t issued) const {
   observers_.tell(EventKinds::tensor_memory, &Observer::tensor_accessed,
-                  TensorAccess{Event(*this, operation, executing), block.rank(), executing != all_lanes, reads, writes});
+                  TensorAccess{Event(*this, operation, executing), block.rank(), executing != all_lanes, reads, writes, issued});
 }
 
 void WarpState::transfer_tensor(const Operation& operation, const TensorStatement& statement) {
@@ -230,6 +233,7 @@ void WarpState::transfer_tensor(const Operation& operation, const TensorStatemen
   const std::vector<TensorRegion> regions = regions_of(transfer, from);
   for (const TensorRegion& region : regions) {
     must_be_allocated({from.lane, region.first_column}, region.columns, stores ? "the store" : "the load", block_);
+    if (!stores) finish_stores_to(region);
     must_be_idle(region, stores);
   }
   const std::span<const TensorRegion> touched = regions, none;
@@ -244,6 +248,17 @@ void WarpState::transfer_tensor(const Operation& operation, const TensorStatemen
 void WarpState::write_registers(const Operation& operation, TensorCell from) {
   load_registers(program_.tensor_statements[operation.detail], from, block_.tensor_core().memory,
                  [&](int reg) { return at<std::uint32_t>(result_slot(operation, reg)); });
+}
+
+/// What warps have stored to cells that this one loads is written now, also without tcgen05.wait::st. The ISA promises that to nobody, but
+/// CUTLASS relies on it (its stream-K, and between warps its attention); assumed: ld and st of a quarter keep their order.
+/// checks/tensor_fence_check.h warns.
+void WarpState::finish_stores_to(const TensorRegion& region) {
+  std::vector<int> storing;
+  for (const PendingStore& store : block_.tensor_core().stores)
+    if (std::ranges::any_of(store.regions, [&](const TensorRegion& other) { return other.overlaps(region); }))
+      storing.push_back(store.warp);
+  for (const int warp : storing) block_.warps()[static_cast<std::size_t>(warp)]->finish_stores();
 }
 
 /// The warp waits for its stores: these write now.

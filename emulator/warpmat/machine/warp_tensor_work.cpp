@@ -28,10 +28,13 @@ void WarpState::issue_tensor_work(const Operation& operation, int lane) {
     case TensorAction::shift: issue_tensor_shift(operation, lane, work); break;
     default: issue_tensor_commit(operation, lane, work); break;
   }
+  TensorCore& core = block_.tensor_core();
+  if (!work.is_commit()) ++core.issued;
+  work.issued = core.issued;
   if (!work.is_commit())
     for (const Block* block : tensor_blocks(work.group, lane))
-      tell_tensor_access(operation, lane_bit(lane), *block, work.reads, work.writes);
-  block_.tensor_core().work.push_back(std::move(work));
+      tell_tensor_access(operation, lane_bit(lane), *block, work.reads, work.writes, work.issued);
+  core.work.push_back(std::move(work));
 }
 
 /// Traps if stores that touch the work's cells were not waited for, or if its columns are not allocated, in each of its blocks.
@@ -157,7 +160,7 @@ void WarpState::must_be_unchanged(const PendingTensorWork& work) const {
 /// By the warp that issued it.
 void WarpState::perform_tensor_work(const PendingTensorWork& work) {
   if (work.is_commit()) {
-    tell_tensor_order(TensorOrder::Kind::commit);
+    tell_tensor_order(TensorOrder::Kind::commit, work.issued);
     for (const SharedPlace& place : work.arrivals) arrive_at_mbarrier(place, work.lane, work.statement);
     return;
   }

@@ -247,12 +247,9 @@ class Reader {
           format_text("A of {}, B of {} and D of {}, which do not go together: f16 goes with f16, bf16 with bf16 and a D of f32",
                       name(types.a), name(types.b), name(types.d)));
     product.lowering = &lowering_for(kind_, variant_, types.a, types.b, product.k96());
-    const int bits_a = row(types.a).bits, bits_b = row(types.b).bits;
-    if ((product.major_a == Major::mn && bits_a < 8) || (product.major_b == Major::mn && bits_b < 8))
-      return complain("a transposed matrix of 4- or 6-bit elements; these are K-major");
     const int step = 16 * variant_.group;
-    if (product.major_b == Major::mn && bits_b == 8 && product.shape.n % step != 0)
-      complain(format_text("N = {} and a transposed B of 8-bit elements, whose N is a multiple of {}", product.shape.n, step));
+    if (product.major_b == Major::mn && row(types.b).bits <= 8 && product.shape.n % step != 0)
+      complain(format_text("N = {} and a transposed B of elements of 8 bits or less, whose N is a multiple of {}", product.shape.n, step));
   }
 
   const TensorKind& kind_;

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <warpmat/checks/checks.h>
+
+namespace warpmat::inline v0_1::checks {
+
+/// Warns of warps of a warpgroup that executed setmaxnreg with different numbers.
+class RegisterCheck : public machine::Observer {
+ public:
+  RegisterCheck(const Setup& setup, std::uint64_t cluster) : Observer(machine::EventKinds::none), setup_(setup), cluster_(cluster) {}
+
+  void registers_differ(const machine::RegistersEvent& event) override {
+    if (setup_.reports.warnings.wants(event.statement, cluster_))
+      setup_.reports.warnings.add(event.statement, cluster_, std::string(event.problem));
+  }
+
+ private:
+  const Setup& setup_;
+  std::uint64_t cluster_;
+};
+
+}  // namespace warpmat::inline v0_1::checks
