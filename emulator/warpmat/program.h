@@ -157,8 +157,8 @@ struct Program {
   [[nodiscard]] WARPMAT_API const NamedRegister* find_register(std::string_view name) const;
   [[nodiscard]] WARPMAT_API const SharedVariable* find_variable(std::string_view name) const;
 
-  /// Nothing if the parts fit together, as those from parse() do: statements have the operands of their instructions, and what operands name
-  /// exists. Else what is wrong.
+  /// Nothing if the parts fit together, as those from parse() do: statements have the operands of their instructions, and what operands
+  /// name exists. Else what is wrong.
   [[nodiscard]] WARPMAT_API std::optional<std::string> problem() const;
 
   /// The matrix instructions in order. Examples and tests name operands by this index.
@@ -210,8 +210,8 @@ class ListMachine;
 class WARPMAT_API Warp {
  public:
   /// All registers and all memory are zero. Shared memory holds the program's variables and has at least `shared_bytes` bytes. It begins at
-  /// address `shared_base`, a multiple of every alignment in the program. `program` must outlive the warp. Throws std::invalid_argument with
-  /// program.problem().
+  /// address `shared_base`, a multiple of every alignment in the program. `program` must outlive the warp. Throws std::invalid_argument
+  /// with program.problem().
   explicit Warp(const Program& program, std::size_t shared_bytes = 0, std::uint32_t shared_base = 0);
   explicit Warp(const Program&& program, std::size_t shared_bytes = 0, std::uint32_t shared_base = 0) = delete;
 

@@ -48,7 +48,9 @@ TEST_CASE("run: a program whose parts do not fit together is refused") {
     return *changed.problem();
   };
   using P = Program;
-  const auto item = [](P& p, std::size_t statement, std::size_t operand) -> Item& { return p.statements[statement].operands[operand].items[0]; };
+  const auto item = [](P& p, std::size_t statement, std::size_t operand) -> Item& {
+    return p.statements[statement].operands[operand].items[0];
+  };
   CHECK(refused([](P& p) { p.target = nullptr; }) == "the program has no target");
   CHECK(refused([](P& p) { p.registers[0].slot = -1; }) == "register 'a' is outside of the 8 words of named registers");
   CHECK(refused([](P& p) { p.registers.back().slot = 7; }).starts_with("register 'w' is outside of"));
@@ -56,7 +58,8 @@ TEST_CASE("run: a program whose parts do not fit together is refused") {
   CHECK(refused([](P& p) { p.named_words = 3; }).starts_with("register"));
   CHECK(refused([](P& p) { p.shared_bytes = 15; }) == "variable 'v' is outside of the 15 bytes of shared memory");
   CHECK(refused([](P& p) { p.variables[0].address = INT64_MAX; }).starts_with("variable 'v'"));
-  const std::string at_line_2 = "the statement at line 2 is not as parse() made it: ", at_line_4 = "the statement at line 4 is not as parse() made it: ";
+  const std::string at_line_2 = "the statement at line 2 is not as parse() made it: ",
+                    at_line_4 = "the statement at line 4 is not as parse() made it: ";
   CHECK(refused([&](P& p) { item(p, 0, 1).index = 1; }) == at_line_2 + "an operand names nothing of the program");
   CHECK(refused([&](P& p) { item(p, 0, 0).slot = 1 << 20; }) == at_line_2 + "an operand is outside of the registers");
   CHECK(refused([&](P& p) { item(p, 0, 0).index = 1; }) == at_line_2 + "an operand is not where its register is");
