@@ -148,7 +148,7 @@ TEST_CASE("a trap in a batch names the warp; those before it are executed, it an
           instruction.execute(warps.batch(), count, {.path = path});
         } catch (const Trap& trap) {
           all = trap.what();
-          named = trap.site.warp;
+          named = static_cast<std::size_t>(trap.site.warp);
         }
         CHECK(!one.empty());
         CHECK(all == "warp " + std::to_string(bad) + ": " + one);

@@ -34,7 +34,7 @@ TEST_CASE("run: a new warp is zero but for its shared memory's size") {
 
 TEST_CASE("run: a program whose parts do not fit together is refused") {
   const Program program = parse(
-      ".reg .b32 a, b, c<4>; .reg .b64 w; .shared .b32 v[4];\n"
+      ".reg .b32 a; .reg .pred b; .reg .b32 c<4>; .reg .b64 w; .shared .b32 v[4];\n"
       "mov.u32 a, v;\n"
       "@b add.u32 a, a, 7;\n"
       "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {c0, c1, c2, c3}, [a];",

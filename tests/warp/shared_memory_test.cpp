@@ -19,7 +19,7 @@ Trap trap_of(const std::function<void()>& action) {
     return trap;
   }
   FAIL("no trap");
-  return {0, 0, ""};
+  return {Trap::Kind::misuse, std::nullopt, 0, 0, ""};
 }
 
 }  // namespace
@@ -130,7 +130,12 @@ TEST_CASE("a trap says where, which lane, which address and what would be right"
         "lane 5, shared address 0x1c: the row must be 16-byte aligned");
   CHECK(std::string(trap_of([&] { memory.at(31, 64, 4, "word"); }).what()) ==
         "lane 31, shared address 0x40: the word of 4 bytes leaves the shared memory of 64 bytes");
-  CHECK(std::string(Trap(2, std::nullopt, "it is wrong", "line 7").what()) == "line 7: lane 2: it is wrong");
+  const Trap trap(Trap::Kind::undefined, std::nullopt, 2, 64, "it is wrong", "line 7");
+  CHECK(std::string(trap.what()) == "line 7: lane 2, shared address 0x40: it is wrong");
+  CHECK(std::string(trap.at("case 3").what()) == "case 3: lane 2, shared address 0x40: it is wrong");
+  CHECK(trap.at("case 3").kind == Trap::Kind::undefined);
+  CHECK(std::string(trap.because("it is late").what()) == "line 7: lane 2, shared address 0x40: it is late");
+  CHECK(trap.because("it is late").reason == "it is late");
 }
 
 }  // namespace warpmat::shared_memory_test

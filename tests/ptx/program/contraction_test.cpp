@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <warpmat/machine/internals.h>
+#include <warpmat/program.h>
 
 #include "catch.h"
 #include "machine/kernel.h"
