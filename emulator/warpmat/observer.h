@@ -51,7 +51,7 @@ struct PendingProduct;
 //   call               for                     when                                                           its effect
 //   block_begins       all                     a block has its memory, no warp has run                        later
 //   block_ends         all                     all warps of a block have exited, without an error             over
-//   registers_differ   all                     a block ends whose warpgroup executed different setmaxnreg         over
+//   registers_differ   all                     a block ends whose warpgroup executed different setmaxnreg      over
 //   operation          operations, or          a split reaches a statement, its guard is known                later
 //                      runs for those outside of runs
 //   run                runs                    a split reaches statements that only compute                   later
