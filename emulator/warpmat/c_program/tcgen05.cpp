@@ -57,12 +57,10 @@ warpmat_status done(warpmat_error* error, Act act) {
     return WARPMAT_OK;
   } catch (const std::invalid_argument& wrong) {
     return report(error, WARPMAT_BAD_ARGUMENT, wrong.what());
-  } catch (const Trap&) {
-    return report_exception(error);
   } catch (const Trap& trap) {
-    warpmat_error out = plain_error(trap.address ? WARPMAT_OUT_OF_RANGE : WARPMAT_BAD_ARGUMENT, trap.reason);
-    out.address = trap.address.value_or(0);
-    return report(error, out);
+    // Descriptors and places are this call's arguments.
+    if (trap.kind == Trap::Kind::misuse) return report(error, WARPMAT_BAD_ARGUMENT, trap.reason);
+    return report_exception(error);
   } catch (...) {
     return report_exception(error);
   }
