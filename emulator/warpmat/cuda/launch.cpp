@@ -107,7 +107,8 @@ Error code_of(const Trap& trap) {
     case Trap::Kind::unwritten:
     case Trap::Kind::unordered:
     case Trap::Kind::limit:
-    case Trap::Kind::mispaired: break;
+    case Trap::Kind::mispaired:
+    case Trap::Kind::refused: break;
   }
   return cudaErrorLaunchFailure;
 }
