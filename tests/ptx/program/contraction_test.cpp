@@ -154,9 +154,9 @@ TEST_CASE("what machine code shows goes before the rule", "[contraction]") {
   struct Case {
     bool fused;
     int addend_line;  ///< relative to the sum's
-    std::size_t contracted, differs;
+    std::size_t contracted, differs, inferred;
   };
-  for (const Case& c : {Case{true, -1, 1, 0}, Case{true, -2, 1, 1}, Case{false, 0, 0, 1}}) {
+  for (const Case& c : {Case{true, -1, 1, 0, 0}, Case{true, -2, 1, 1, 0}, Case{false, 0, 0, 1, 0}, Case{true, 0, 1, 0, 1}}) {
     CAPTURE(c.fused, c.addend_line);
     const std::vector<SumInCode> sums{{sum.line, sum.column, c.fused, c.addend_line == 0 ? 0 : sum.line + c.addend_line, 1}};
     const Kernel kernel(module, "k", {.sums = &sums});
@@ -164,6 +164,7 @@ TEST_CASE("what machine code shows goes before the rule", "[contraction]") {
     CHECK(program.contraction_from_code);
     CHECK(program.contracted.size() == c.contracted);
     CHECK(program.contraction_differs.size() == c.differs);
+    CHECK(program.contraction_inferred.size() == c.inferred);  // of two products one is fused, and which is not known
     CHECK(program.contraction_assumed.empty());
   }
   const std::vector<SumInCode> other{{sum.line + 1, 1, false}};  // of another statement: the rule
@@ -235,6 +236,23 @@ TEST_CASE("a sum that machine code leaves open is the rule's", "[contraction]") 
     CHECK(kernel.program().contracted.size() == 1);
     CHECK(kernel.program().contraction_open.size() == 1);
   }
+}
+
+// ptxas may have merged it with the equal one, or computed it with another statement's line.
+TEST_CASE("a sum of which an equal one has an instruction is inferred", "[contraction]") {
+  const Module module =
+      word_kernel("mul.f32 %f5, %f1, %f2; add.f32 %f6, %f5, %f3;\nadd.f32 %f7, %f3, %f5;\nmax.f32 %f9, %f6, %f7;\nmov.b32 %d, %f9;");
+  const Kernel ruled(module, "k");
+  REQUIRE(ruled.program().contracted.size() == 2);
+  const Location sum = ruled.program().statements[ruled.program().contracted[0]]->location;
+  const std::vector<SumInCode> sums{{.line = sum.line, .column = sum.column, .fused = false}};
+  const Kernel kernel(module, "k", {.sums = &sums});
+  CHECK(kernel.program().contracted.empty());
+  CHECK(kernel.program().contraction_inferred == std::vector<std::uint32_t>{ruled.program().contracted[1]});
+  // Each has one, and they are not alike.
+  const Location equal = ruled.program().statements[ruled.program().contracted[1]]->location;
+  const std::vector<SumInCode> both{{sum.line, sum.column, false}, {equal.line, equal.column, true}};
+  CHECK(Kernel(module, "k", {.sums = &both}).program().contraction_inferred == ruled.program().contracted);
 }
 
 TEST_CASE("the report names the sums that became part of an fma", "[contraction]") {

@@ -321,7 +321,7 @@ class Contraction {
         if (may_take_product(i)) draft_.program.contraction_open.push_back(statement);
         continue;
       }
-      if (said->inferred) draft_.program.contraction_inferred.push_back(statement);
+      if (is_unsure(i, *said)) draft_.program.contraction_inferred.push_back(statement);
       SumInCode sum = *said;
       if (is_copy(at(i).results[0]))
         sum = {.fused = true, .addend_line = said->other_addend_line, .addend_column = said->other_addend_column};
@@ -391,6 +391,29 @@ class Contraction {
   bool is_addend(int mul, const SumInCode& said) const {
     const syntax::Statement& statement = *draft_.program.statements[at(mul).operation.statement];
     return statement.location.line == said.addend_line && statement.location.column == said.addend_column;
+  }
+
+  /// Whether machine code may mean another sum than `i`, or another product.
+  bool is_unsure(int i, const SumInCode& said) const {
+    return said.inferred || &said != said_at(i) || has_unknown_addend(i, said) || has_contrary(i, said);
+  }
+
+  /// Whether an equal sum is computed otherwise: one may stand for the other.
+  bool has_contrary(int i, const SumInCode& said) const {
+    for (int other = 0; other < static_cast<int>(arithmetic_.size()); ++other) {
+      if (other == i || !is_sum(other) || !is_equal(i, other)) continue;
+      const SumInCode* const equal = said_at(other);
+      if (equal != nullptr && equal->fused != said.fused) return true;
+    }
+    return false;
+  }
+
+  /// Whether sum `i` is fused with one of two different products, and machine code does not tell with which.
+  bool has_unknown_addend(int i, const SumInCode& said) const {
+    if (!said.fused || said.addend_line != 0 || is_double(i)) return false;
+    const Root left = operand(i, 0, kind(i)->type, true), right = operand(i, 1, kind(i)->type, true);
+    const auto is_own = [&](const Root& root) { return is_product(root.operation) && kind(root.operation)->type == kind(i)->type; };
+    return is_own(left) && is_own(right) && !(left == right);
   }
 
   /// Sum `i` fused with the first of its products that is not the addend, of its own region if there is one.
