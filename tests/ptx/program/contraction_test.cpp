@@ -255,6 +255,41 @@ TEST_CASE("a sum of which an equal one has an instruction is inferred", "[contra
   CHECK(Kernel(module, "k", {.sums = &both}).program().contraction_inferred == ruled.program().contracted);
 }
 
+// Of two equal products ptxas computes one, with the line of either.
+TEST_CASE("machine code may name an equal product as the addend", "[contraction]") {
+  const Module module = word_kernel(
+      "mul.f32 %f5, %f1, %f2;\nmul.f32 %f6, %f3, %f4;\nadd.f32 %f9, %f5, %f6;\nmul.f32 %f7, %f2, %f1;\nmax.f32 %f9, %f9, %f7;\n"
+      "mov.b32 %d, %f9;");
+  const Kernel ruled(module, "k");
+  const Location sum = ruled.program().statements[ruled.program().contracted.at(0)]->location;
+  const std::vector<SumInCode> sums{{sum.line, sum.column, true, sum.line + 1, 1}}, other{{sum.line, sum.column, true, sum.line + 2, 1}};
+  const Kernel equal(module, "k", {.sums = &sums}), unknown(module, "k", {.sums = &other});
+  CHECK(equal.program().contraction_inferred.empty());
+  CHECK(equal.program().contraction_differs.size() == 1);
+  CHECK(unknown.program().contraction_inferred.size() == 1);
+}
+
+// An instruction of pairs may have the line of either.
+TEST_CASE("sums of halves that one product has, one fused and one rounded, are inferred", "[contraction]") {
+  struct Case {
+    const char* body;
+    std::size_t inferred;
+  };
+  for (const Case& c :
+       {Case{".reg .b16 %h<9>; cvt.rn.f16.f32 %h1, %f1; cvt.rn.f16.f32 %h2, %f2;\nmul.f16 %h5, %h1, %h2; add.f16 %h6, %h5, %h1;\n"
+             "sub.f16 %h7, %h5, %h2;\nmax.f16 %h8, %h6, %h7; cvt.f32.f16 %f9, %h8;",
+             2},
+        Case{"mul.f32 %f5, %f1, %f2; add.f32 %f6, %f5, %f1;\nsub.f32 %f7, %f5, %f2;\nmax.f32 %f9, %f6, %f7;", 0}}) {
+    INFO(c.body);
+    const Module module = word_kernel(std::string(c.body) + "\nmov.b32 %d, %f9;");
+    const Kernel ruled(module, "k");
+    REQUIRE(ruled.program().contracted.size() == 2);
+    const auto place = [&](std::size_t i) { return ruled.program().statements[ruled.program().contracted[i]]->location; };
+    const std::vector<SumInCode> sums{{place(0).line, place(0).column, true}, {place(1).line, place(1).column, false}};
+    CHECK(Kernel(module, "k", {.sums = &sums}).program().contraction_inferred.size() == c.inferred);
+  }
+}
+
 TEST_CASE("the report names the sums that became part of an fma", "[contraction]") {
   const Module module = word_kernel("mul.f32 %f5, %f1, %f2;\n add.f32 %f9, %f5, %f3;\n mov.b32 %d, %f9;");
   const Kernel kernel(module, "k");

@@ -181,8 +181,12 @@ class Contraction {
     if (left.negated || right.negated != (kind(i)->kind == Kind::sub)) return false;
     if (!is(left.operation, Kind::mul) || !is(right.operation, Kind::mul) || kind(left.operation)->type != kind(right.operation)->type)
       return left == right;
-    const auto factors = [&](int mul) { return std::minmax({operand(mul, 0, "").key(), operand(mul, 1, "").key()}); };
-    const auto a = factors(left.operation), b = factors(right.operation);
+    return have_same_factors(left.operation, right.operation);
+  }
+
+  bool have_same_factors(int mul, int other) const {
+    const auto factors = [&](int i) { return std::minmax({operand(i, 0, "").key(), operand(i, 1, "").key()}); };
+    const auto a = factors(mul), b = factors(other);
     return a.first == b.first && a.second == b.second;
   }
 
@@ -388,14 +392,20 @@ class Contraction {
     return false;
   }
 
+  /// Whether `mul` is the product that machine code names as the addend, or an equal one, with which ptxas has merged it.
   bool is_addend(int mul, const SumInCode& said) const {
-    const syntax::Statement& statement = *draft_.program.statements[at(mul).operation.statement];
-    return statement.location.line == said.addend_line && statement.location.column == said.addend_column;
+    if (said.addend_line == 0) return false;
+    for (int named = 0; named < static_cast<int>(arithmetic_.size()); ++named) {
+      const Location place = draft_.program.statements[at(named).operation.statement]->location;
+      if (place.line != said.addend_line || place.column != said.addend_column) continue;
+      if (named == mul || (is_product(named) && at(named).opcode == at(mul).opcode && have_same_factors(named, mul))) return true;
+    }
+    return false;
   }
 
   /// Whether machine code may mean another sum than `i`, or another product.
   bool is_unsure(int i, const SumInCode& said) const {
-    return said.inferred || &said != said_at(i) || has_unknown_addend(i, said) || has_contrary(i, said);
+    return said.inferred || &said != said_at(i) || has_unknown_addend(i, said) || has_contrary(i, said) || is_half_apart(i, said);
   }
 
   /// Whether an equal sum is computed otherwise: one may stand for the other.
@@ -410,10 +420,31 @@ class Contraction {
 
   /// Whether sum `i` is fused with one of two different products, and machine code does not tell with which.
   bool has_unknown_addend(int i, const SumInCode& said) const {
-    if (!said.fused || said.addend_line != 0 || is_double(i)) return false;
+    if (!said.fused || is_double(i)) return false;
     const Root left = operand(i, 0, kind(i)->type, true), right = operand(i, 1, kind(i)->type, true);
     const auto is_own = [&](const Root& root) { return is_product(root.operation) && kind(root.operation)->type == kind(i)->type; };
-    return is_own(left) && is_own(right) && !(left == right);
+    return is_own(left) && is_own(right) && !(left == right) && !is_addend(left.operation, said) && !is_addend(right.operation, said);
+  }
+
+  /// Whether a sum of halves is fused, and another of the same product rounded, or conversely: an instruction of pairs may have the line of
+  /// either.
+  bool is_half_apart(int i, const SumInCode& said) const {
+    if (!kind(i)->number().ends_with("f16")) return false;
+    const auto products = [&](int sum) {
+      std::array<int, 2> found{-1, -1};
+      for (std::size_t source = 0; source < 2; ++source)
+        if (const Root root = operand(sum, source, kind(sum)->type, true); is_product(root.operation)) found[source] = root.operation;
+      return found;
+    };
+    const std::array<int, 2> own = products(i);
+    for (int other = 0; other < static_cast<int>(arithmetic_.size()); ++other) {
+      if (other == i || !is_sum(other) || kind(other)->type != kind(i)->type) continue;
+      const SumInCode* const its = said_at(other);
+      if (its == nullptr || its->fused == said.fused) continue;
+      for (const int product : products(other))
+        if (product >= 0 && std::ranges::find(own, product) != own.end()) return true;
+    }
+    return false;
   }
 
   /// Sum `i` fused with the first of its products that is not the addend, of its own region if there is one.
