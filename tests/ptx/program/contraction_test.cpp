@@ -267,6 +267,17 @@ TEST_CASE("machine code may name an equal product as the addend", "[contraction]
   CHECK(equal.program().contraction_inferred.empty());
   CHECK(equal.program().contraction_differs.size() == 1);
   CHECK(unknown.program().contraction_inferred.size() == 1);
+  // Both products of the sum are equal: the one that is named.
+  const Module twice = word_kernel("mul.f32 %f5, %f1, %f2;\nmul.f32 %f6, %f1, %f2;\nsub.f32 %f9, %f5, %f6;\nmov.b32 %d, %f9;");
+  const Kernel by_rule(twice, "k");
+  const Location difference = by_rule.program().statements[by_rule.program().contracted.at(0)]->location;
+  const std::vector<SumInCode> named{{difference.line, difference.column, true, difference.line - 2, 1}};
+  CHECK(Kernel(twice, "k", {.sums = &named}).program().contracted.size() == 1);
+  // Of the same registers with another value: not equal.
+  const Module changed = word_kernel(
+      "mul.f32 %f5, %f1, %f2;\nmul.f32 %f6, %f3, %f4;\nadd.f32 %f9, %f5, %f6;\nmax.f32 %f1, %f9, %f3;\nmul.f32 %f7, %f2, %f1;\n"
+      "max.f32 %f9, %f9, %f7;\nmov.b32 %d, %f9;");
+  CHECK(Kernel(changed, "k", {.sums = &other}).program().contraction_inferred.size() == 1);
 }
 
 // An instruction of pairs may have the line of either.

@@ -181,12 +181,8 @@ class Contraction {
     if (left.negated || right.negated != (kind(i)->kind == Kind::sub)) return false;
     if (!is(left.operation, Kind::mul) || !is(right.operation, Kind::mul) || kind(left.operation)->type != kind(right.operation)->type)
       return left == right;
-    return have_same_factors(left.operation, right.operation);
-  }
-
-  bool have_same_factors(int mul, int other) const {
-    const auto factors = [&](int i) { return std::minmax({operand(i, 0, "").key(), operand(i, 1, "").key()}); };
-    const auto a = factors(mul), b = factors(other);
+    const auto factors = [&](int mul) { return std::minmax({operand(mul, 0, "").key(), operand(mul, 1, "").key()}); };
+    const auto a = factors(left.operation), b = factors(right.operation);
     return a.first == b.first && a.second == b.second;
   }
 
@@ -329,7 +325,7 @@ class Contraction {
       SumInCode sum = *said;
       if (is_copy(at(i).results[0]))
         sum = {.fused = true, .addend_line = said->other_addend_line, .addend_column = said->other_addend_column};
-      const bool same = sum.fused == (rule != replaced_.end()) && (!sum.fused || !is_addend(rule->second.mul, sum));
+      const bool same = sum.fused == (rule != replaced_.end()) && (!sum.fused || !is_addend(rule->second.mul, i, sum));
       if (same) continue;
       const std::optional<Replacement> fused = sum.fused ? fuse_as(i, sum) : std::nullopt;
       if (sum.fused && !fused) {
@@ -356,7 +352,7 @@ class Contraction {
         std::ranges::find_if(*code_, [&](const SumInCode& sum) { return sum.line == place.line && sum.column == place.column; });
     return said == code_->end() ? nullptr : &*said;
   }
-  /// Whether two sums have the same operands, as whatever wrote these.
+  /// Whether two sums or products have the same operands, as whatever wrote these.
   bool is_equal(int i, int other) const {
     if (at(i).opcode != at(other).opcode) return false;
     const auto same = [&](std::size_t source, std::size_t of_other) {
@@ -364,7 +360,7 @@ class Contraction {
       return value == at(other).sources[of_other] &&
              (is_constant(value) || definitions_.find_all(i, value) == definitions_.find_all(other, value));
     };
-    return (same(0, 0) && same(1, 1)) || (kind(i)->kind == Kind::add && same(0, 1) && same(1, 0));
+    return (same(0, 0) && same(1, 1)) || ((kind(i)->kind == Kind::add || kind(i)->kind == Kind::mul) && same(0, 1) && same(1, 0));
   }
 
   /// Whether the sum has a copy for some of its readers.
@@ -392,14 +388,20 @@ class Contraction {
     return false;
   }
 
-  /// Whether `mul` is the product that machine code names as the addend, or an equal one, with which ptxas has merged it.
-  bool is_addend(int mul, const SumInCode& said) const {
-    if (said.addend_line == 0) return false;
-    for (int named = 0; named < static_cast<int>(arithmetic_.size()); ++named) {
-      const Location place = draft_.program.statements[at(named).operation.statement]->location;
-      if (place.line != said.addend_line || place.column != said.addend_column) continue;
-      if (named == mul || (is_product(named) && at(named).opcode == at(mul).opcode && have_same_factors(named, mul))) return true;
-    }
+  /// Whether machine code names the product `mul` as the addend.
+  bool is_named(int mul, const SumInCode& said) const {
+    const Location place = draft_.program.statements[at(mul).operation.statement]->location;
+    return place.line == said.addend_line && place.column == said.addend_column;
+  }
+
+  /// Whether product `mul` of sum `i` is the addend: machine code names it, or none of the sum's and one that is equal to it, with which
+  /// ptxas has merged it.
+  bool is_addend(int mul, int i, const SumInCode& said) const {
+    if (said.addend_line == 0 || is_named(mul, said)) return said.addend_line != 0;
+    for (std::size_t source = 0; source < 2; ++source)
+      if (const Root root = operand(i, source, kind(i)->type, true); root.operation >= 0 && is_named(root.operation, said)) return false;
+    for (int other = 0; other < static_cast<int>(arithmetic_.size()); ++other)
+      if (is_product(other) && is_named(other, said) && is_equal(other, mul)) return true;
     return false;
   }
 
@@ -423,7 +425,7 @@ class Contraction {
     if (!said.fused || is_double(i)) return false;
     const Root left = operand(i, 0, kind(i)->type, true), right = operand(i, 1, kind(i)->type, true);
     const auto is_own = [&](const Root& root) { return is_product(root.operation) && kind(root.operation)->type == kind(i)->type; };
-    return is_own(left) && is_own(right) && !(left == right) && !is_addend(left.operation, said) && !is_addend(right.operation, said);
+    return is_own(left) && is_own(right) && !(left == right) && !is_addend(left.operation, i, said) && !is_addend(right.operation, i, said);
   }
 
   /// Whether a sum of halves is fused, and another of the same product rounded, or conversely: an instruction of pairs may have the line of
@@ -452,7 +454,7 @@ class Contraction {
     for (const bool anywhere : {false, true})
       for (std::size_t source = 0; source < 2; ++source) {
         const Root root = operand(i, source, kind(i)->type, anywhere);
-        if (!is_product(root.operation) || kind(root.operation)->type != kind(i)->type || is_addend(root.operation, said)) continue;
+        if (!is_product(root.operation) || kind(root.operation)->type != kind(i)->type || is_addend(root.operation, i, said)) continue;
         return Replacement{root.operation, source, root.negated};
       }
     return std::nullopt;
