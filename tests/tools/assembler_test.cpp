@@ -67,7 +67,10 @@ TEST_CASE("a sum is fused or rounded as the instructions of its line are", "[too
   for (const Case& c : {
            Case{{registers(fadd, 1, 2, 3, 0, 3), registers(hfma2, 1, 2, 3, 4, 4)}, {false, true}},
            Case{{registers(fmul, 9, 2, 3, 0, 2), registers(ffma, 1, 2, 3, 9, 3)}, {true}, 2, 0, 1},
-           Case{{registers(fmul, 9, 2, 3, 0, 2), registers(ldg, 8, 2, 0, 0, 0), registers(ffma, 1, 2, 3, 9, 3)}, {true}, 0, 0, 1},
+           // A load that may write four registers: the product of the sum stays known, another one does not.
+           Case{{registers(fmul, 9, 2, 3, 0, 2), registers(ldg, 8, 2, 0, 0, 0), registers(ffma, 1, 2, 3, 9, 3)}, {true}, 2, 0, 1},
+           Case{{registers(fadd, 9, 2, 3, 0, 5), registers(ldg, 8, 2, 0, 0, 0), registers(ffma, 1, 2, 3, 9, 3)}, {true}, 0, 0, 1},
+           Case{{registers(fmul, 9, 2, 3, 0, 2), registers(ldg, 9, 2, 0, 0, 0), registers(ffma, 1, 2, 3, 9, 3)}, {true}, 0, 0, 1},
            Case{{registers(ffma, 1, 2, 3, 9, 3), registers(fadd, 1, 2, 3, 0, 3)}, {}, 0, 1, 1},
            // ptxas has moved the sum, and its fma has the line of a product.
            Case{{registers(fmul, 9, 2, 3, 0, 2), registers(ffma, 1, 2, 3, 9, 1)}, {true}, 2, 0, 1},

@@ -24,6 +24,15 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
+/// Adds a line for each of `statements`, sums whose bits machine code does not settle.
+void name_unsure(const code::Program& program, const std::vector<std::uint32_t>& statements, std::string_view why,
+                 std::vector<std::string>& remarks) {
+  for (const std::uint32_t statement : std::set(statements.begin(), statements.end())) {
+    const syntax::Statement& s = *program.statements[statement];
+    remarks.push_back(fmt::format("line {}, {}: {}: its bits may differ from a GPU's", s.location.line, s.opcode, why));
+  }
+}
+
 }  // namespace
 
 std::optional<fs::path> find_ptxas() {
@@ -91,10 +100,8 @@ std::optional<AssembledKernel> kernel_by_ptxas(const Module& module, std::string
     const bool folded = std::ranges::find(program.folded, differs, &code::Folded::statement) != program.folded.end();
     remark(differs, folded ? "computes it itself" : "leaves it to the machine");
   }
-  const std::set<std::uint32_t> open(program.contraction_open.begin(), program.contraction_open.end());
-  if (!open.empty())
-    made.remarks.push_back(fmt::format("{} sum{} undecided by machine code, the first at line {}: the rule decides there", open.size(),
-                                       open.size() == 1 ? " is" : "s are", program.statements[*open.begin()]->location.line));
+  name_unsure(program, program.contraction_open, "machine code leaves it to the rule", made.remarks);
+  name_unsure(program, program.contraction_inferred, "no instruction of its own alone decides it", made.remarks);
   return made;
 }
 

@@ -120,6 +120,7 @@ struct Seen {
 struct Writer {
   int line = 0;  ///< of an instruction of floating point; else 0
   Variant variant{};
+  bool overwritten = false;  ///< perhaps: by an instruction that may write several registers
 };
 
 /// The registers that an instruction may read: its operands A, B and C, where there may be one.
@@ -147,29 +148,6 @@ struct Code {
   std::map<int, Seen> lines;
   std::map<SumType, std::set<SumKind>> strays;
 };
-
-void scan(const MachineFunction& function, const NumberedModule& module, Code& code) {
-  std::map<int, Seen>& seen = code.lines;
-  std::array<Writer, 256> writers{};
-  for (const MachineInstruction& instruction : function.instructions) {
-    const Decoded decoded = decode(instruction);
-    const syntax::Statement* const named = module.at_line(instruction.line);
-    const bool sums = decoded.kind == SumKind::add || decoded.kind == SumKind::fuse;
-    if (sums && has_other_line(decoded, named)) code.strays[decoded.numbers].insert(decoded.kind);
-    const bool own = decoded.kind != SumKind::other && named != nullptr && decoded.numbers == sum_type(*named);
-    const bool has_addend = decoded.kind == SumKind::fuse && decoded.addend != no_register;
-    const Variant variant = own ? Variant{decoded.kind, has_addend ? writers[decoded.addend].line : 0} : Variant{};
-    if (decoded.moved == no_register)
-      for (const unsigned source : sources_of(instruction))
-        if (const Writer& writer = writers[source]; source != no_register && writer.line != 0)
-          seen[writer.line].readers[{instruction.line, variant}].insert(writer.variant);
-    if (own) seen[instruction.line].variants.insert(variant);
-    const Writer made = decoded.moved != no_register ? writers[decoded.moved] : own ? Writer{instruction.line, variant} : Writer{};
-    const int registers = decoded.moved == no_register ? decoded.registers : 1;
-    for (unsigned r = decoded.destination; r < decoded.destination + static_cast<unsigned>(registers) && r < no_register; ++r)
-      writers[r] = made;
-  }
-}
 
 bool is_product(const syntax::Statement* statement) {
   return statement != nullptr && (statement->opcode.starts_with("mul.") || statement->opcode.starts_with("div."));
@@ -202,6 +180,41 @@ std::vector<int> products_before(const NumberedModule& module, int line) {
     }
   }
   return products;
+}
+
+/// The line of what wrote the addend. Of a register that is perhaps overwritten only where it is a product of the sum.
+int addend_line(const NumberedModule& module, int line, const Writer& writer) {
+  if (!writer.overwritten || writer.line == 0) return writer.line;
+  const std::vector<int> products = products_before(module, line);
+  return std::ranges::find(products, writer.line) != products.end() ? writer.line : 0;
+}
+
+void scan(const MachineFunction& function, const NumberedModule& module, Code& code) {
+  std::map<int, Seen>& seen = code.lines;
+  std::array<Writer, 256> writers{};
+  for (const MachineInstruction& instruction : function.instructions) {
+    const Decoded decoded = decode(instruction);
+    const syntax::Statement* const named = module.at_line(instruction.line);
+    const bool sums = decoded.kind == SumKind::add || decoded.kind == SumKind::fuse;
+    if (sums && has_other_line(decoded, named)) code.strays[decoded.numbers].insert(decoded.kind);
+    const bool own = decoded.kind != SumKind::other && named != nullptr && decoded.numbers == sum_type(*named);
+    const bool has_addend = decoded.kind == SumKind::fuse && decoded.addend != no_register;
+    const Variant variant =
+        own ? Variant{decoded.kind, has_addend ? addend_line(module, instruction.line, writers[decoded.addend]) : 0} : Variant{};
+    if (decoded.moved == no_register)
+      for (const unsigned source : sources_of(instruction))
+        if (const Writer& writer = writers[source]; source != no_register && writer.line != 0 && !writer.overwritten)
+          seen[writer.line].readers[{instruction.line, variant}].insert(writer.variant);
+    if (own) seen[instruction.line].variants.insert(variant);
+    const Writer made = decoded.moved != no_register ? writers[decoded.moved] : own ? Writer{instruction.line, variant} : Writer{};
+    const int registers = decoded.moved == no_register ? decoded.registers : 1;
+    for (unsigned r = decoded.destination; r < decoded.destination + static_cast<unsigned>(registers) && r < no_register; ++r) {
+      if (decoded.kind == SumKind::other && r != decoded.destination)
+        writers[r].overwritten = true;
+      else
+        writers[r] = made;
+    }
+  }
 }
 
 /// The instruction of a sum without one of its own: an fma that ptxas has moved and given the line of its product; of halves, one with any

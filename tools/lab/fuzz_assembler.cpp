@@ -19,7 +19,7 @@ namespace {
 
 /// What all kernels of a run have shown.
 struct Counts {
-  std::uint64_t kernels = 0, sums = 0, fused = 0, mixed = 0, differing = 0, open = 0;
+  std::uint64_t kernels = 0, sums = 0, fused = 0, mixed = 0, differing = 0, open = 0, unsure = 0;
 };
 
 /// Why machine code leaves a sum to the rule.
@@ -46,6 +46,7 @@ std::string differences(const KernelLaunch& launch, const std::filesystem::path&
   for (const std::uint32_t differs : program.contraction_differs)
     text += fmt::format("  line {}: {}\n", program.statements[differs]->location.line, program.statements[differs]->opcode);
   counts.open += !program.contraction_open.empty();
+  counts.unsure += !program.contraction_open.empty() || !program.contraction_inferred.empty();
   for (const std::uint32_t open : program.contraction_open)
     text += fmt::format("  line {}: {}: {}\n", program.statements[open]->location.line, program.statements[open]->opcode,
                         reason(code, program.statements[open]->location));
@@ -75,11 +76,9 @@ void fuzz_assembler(const KernelFuzzOptions& options, const std::string& target_
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   fmt::print(
       "{} kernels from {} on for {} by {}: {} sums in machine code, {} of them fused, {} fused in one copy alone; {} kernels differ, {} "
-      "have sums "
-      "that are left to the rule; "
-      "{:.1f} s\n",
+      "have sums that are left to the rule; {} have such or others without an instruction of their own; {:.1f} s\n",
       counts.kernels, options.first + part.first, own.name, version_of(*ptxas), counts.sums, counts.fused, counts.mixed, counts.differing,
-      counts.open, seconds.count());
+      counts.open, counts.unsure, seconds.count());
   if (counts.differing != 0) throw std::runtime_error(fmt::format("{} kernels differ between the rule and machine code", counts.differing));
 }
 

@@ -157,9 +157,9 @@ TEST_CASE("what machine code shows goes before the rule", "[contraction]") {
   struct Case {
     bool fused;
     int addend_line;  ///< relative to the sum's
-    std::size_t contracted, differs;
+    std::size_t contracted, differs, inferred;
   };
-  for (const Case& c : {Case{true, -1, 1, 0}, Case{true, -2, 1, 1}, Case{false, 0, 0, 1}}) {
+  for (const Case& c : {Case{true, -1, 1, 0, 0}, Case{true, -2, 1, 1, 0}, Case{false, 0, 0, 1, 0}, Case{true, 0, 1, 0, 1}}) {
     CAPTURE(c.fused, c.addend_line);
     const std::vector<SumInCode> sums{{sum.line, sum.column, c.fused, c.addend_line == 0 ? 0 : sum.line + c.addend_line, 1}};
     const Kernel kernel(module, "k", {.sums = &sums});
@@ -167,6 +167,7 @@ TEST_CASE("what machine code shows goes before the rule", "[contraction]") {
     CHECK(program.contraction_from_code);
     CHECK(program.contracted.size() == c.contracted);
     CHECK(program.contraction_differs.size() == c.differs);
+    CHECK(program.contraction_inferred.size() == c.inferred);  // of two products one is fused, and which is not known
     CHECK(program.contraction_assumed.empty());
   }
   const std::vector<SumInCode> other{{sum.line + 1, 1, false}};  // of another statement: the rule
@@ -237,6 +238,69 @@ TEST_CASE("a sum that machine code leaves open is the rule's", "[contraction]") 
     const Kernel kernel(module, "k", {.sums = sums});
     CHECK(program_of(kernel).contracted.size() == 1);
     CHECK(program_of(kernel).contraction_open.size() == 1);
+  }
+}
+
+// ptxas may have merged it with the equal one, or computed it with another statement's line.
+TEST_CASE("a sum of which an equal one has an instruction is inferred", "[contraction]") {
+  const Module module =
+      word_kernel("mul.f32 %f5, %f1, %f2; add.f32 %f6, %f5, %f3;\nadd.f32 %f7, %f3, %f5;\nmax.f32 %f9, %f6, %f7;\nmov.b32 %d, %f9;");
+  const Kernel ruled(module, "k");
+  REQUIRE(ruled.program().contracted.size() == 2);
+  const Location sum = ruled.program().statements[ruled.program().contracted[0]]->location;
+  const std::vector<SumInCode> sums{{.line = sum.line, .column = sum.column, .fused = false}};
+  const Kernel kernel(module, "k", {.sums = &sums});
+  CHECK(kernel.program().contracted.empty());
+  CHECK(kernel.program().contraction_inferred == std::vector<std::uint32_t>{ruled.program().contracted[1]});
+  // Each has one, and they are not alike.
+  const Location equal = ruled.program().statements[ruled.program().contracted[1]]->location;
+  const std::vector<SumInCode> both{{sum.line, sum.column, false}, {equal.line, equal.column, true}};
+  CHECK(Kernel(module, "k", {.sums = &both}).program().contraction_inferred == ruled.program().contracted);
+}
+
+// Of two equal products ptxas computes one, with the line of either.
+TEST_CASE("machine code may name an equal product as the addend", "[contraction]") {
+  const Module module = word_kernel(
+      "mul.f32 %f5, %f1, %f2;\nmul.f32 %f6, %f3, %f4;\nadd.f32 %f9, %f5, %f6;\nmul.f32 %f7, %f2, %f1;\nmax.f32 %f9, %f9, %f7;\n"
+      "mov.b32 %d, %f9;");
+  const Kernel ruled(module, "k");
+  const Location sum = ruled.program().statements[ruled.program().contracted.at(0)]->location;
+  const std::vector<SumInCode> sums{{sum.line, sum.column, true, sum.line + 1, 1}}, other{{sum.line, sum.column, true, sum.line + 2, 1}};
+  const Kernel equal(module, "k", {.sums = &sums}), unknown(module, "k", {.sums = &other});
+  CHECK(equal.program().contraction_inferred.empty());
+  CHECK(equal.program().contraction_differs.size() == 1);
+  CHECK(unknown.program().contraction_inferred.size() == 1);
+  // Both products of the sum are equal: the one that is named.
+  const Module twice = word_kernel("mul.f32 %f5, %f1, %f2;\nmul.f32 %f6, %f1, %f2;\nsub.f32 %f9, %f5, %f6;\nmov.b32 %d, %f9;");
+  const Kernel by_rule(twice, "k");
+  const Location difference = by_rule.program().statements[by_rule.program().contracted.at(0)]->location;
+  const std::vector<SumInCode> named{{difference.line, difference.column, true, difference.line - 2, 1}};
+  CHECK(Kernel(twice, "k", {.sums = &named}).program().contracted.size() == 1);
+  // Of the same registers with another value: not equal.
+  const Module changed = word_kernel(
+      "mul.f32 %f5, %f1, %f2;\nmul.f32 %f6, %f3, %f4;\nadd.f32 %f9, %f5, %f6;\nmax.f32 %f1, %f9, %f3;\nmul.f32 %f7, %f2, %f1;\n"
+      "max.f32 %f9, %f9, %f7;\nmov.b32 %d, %f9;");
+  CHECK(Kernel(changed, "k", {.sums = &other}).program().contraction_inferred.size() == 1);
+}
+
+// An instruction of pairs may have the line of either.
+TEST_CASE("sums of halves that one product has, one fused and one rounded, are inferred", "[contraction]") {
+  struct Case {
+    const char* body;
+    std::size_t inferred;
+  };
+  for (const Case& c :
+       {Case{".reg .b16 %h<9>; cvt.rn.f16.f32 %h1, %f1; cvt.rn.f16.f32 %h2, %f2;\nmul.f16 %h5, %h1, %h2; add.f16 %h6, %h5, %h1;\n"
+             "sub.f16 %h7, %h5, %h2;\nmax.f16 %h8, %h6, %h7; cvt.f32.f16 %f9, %h8;",
+             2},
+        Case{"mul.f32 %f5, %f1, %f2; add.f32 %f6, %f5, %f1;\nsub.f32 %f7, %f5, %f2;\nmax.f32 %f9, %f6, %f7;", 0}}) {
+    INFO(c.body);
+    const Module module = word_kernel(std::string(c.body) + "\nmov.b32 %d, %f9;");
+    const Kernel ruled(module, "k");
+    REQUIRE(ruled.program().contracted.size() == 2);
+    const auto place = [&](std::size_t i) { return ruled.program().statements[ruled.program().contracted[i]]->location; };
+    const std::vector<SumInCode> sums{{place(0).line, place(0).column, true}, {place(1).line, place(1).column, false}};
+    CHECK(Kernel(module, "k", {.sums = &sums}).program().contraction_inferred.size() == c.inferred);
   }
 }
 

@@ -321,11 +321,11 @@ class Contraction {
         if (may_take_product(i)) draft_.program.contraction_open.push_back(statement);
         continue;
       }
-      if (said->inferred) draft_.program.contraction_inferred.push_back(statement);
+      if (is_unsure(i, *said)) draft_.program.contraction_inferred.push_back(statement);
       SumInCode sum = *said;
       if (is_copy(at(i).results[0]))
         sum = {.fused = true, .addend_line = said->other_addend_line, .addend_column = said->other_addend_column};
-      const bool same = sum.fused == (rule != replaced_.end()) && (!sum.fused || !is_addend(rule->second.mul, sum));
+      const bool same = sum.fused == (rule != replaced_.end()) && (!sum.fused || !is_addend(rule->second.mul, i, sum));
       if (same) continue;
       const std::optional<Replacement> fused = sum.fused ? fuse_as(i, sum) : std::nullopt;
       if (sum.fused && !fused) {
@@ -352,7 +352,7 @@ class Contraction {
         std::ranges::find_if(*code_, [&](const SumInCode& sum) { return sum.line == place.line && sum.column == place.column; });
     return said == code_->end() ? nullptr : &*said;
   }
-  /// Whether two sums have the same operands, as whatever wrote these.
+  /// Whether two sums or products have the same operands, as whatever wrote these.
   bool is_equal(int i, int other) const {
     if (at(i).opcode != at(other).opcode) return false;
     const auto same = [&](std::size_t source, std::size_t of_other) {
@@ -360,7 +360,7 @@ class Contraction {
       return value == at(other).sources[of_other] &&
              (is_constant(value) || definitions_.find_all(i, value) == definitions_.find_all(other, value));
     };
-    return (same(0, 0) && same(1, 1)) || (kind(i)->kind == Kind::add && same(0, 1) && same(1, 0));
+    return (same(0, 0) && same(1, 1)) || ((kind(i)->kind == Kind::add || kind(i)->kind == Kind::mul) && same(0, 1) && same(1, 0));
   }
 
   /// Whether the sum has a copy for some of its readers.
@@ -388,9 +388,65 @@ class Contraction {
     return false;
   }
 
-  bool is_addend(int mul, const SumInCode& said) const {
-    const syntax::Statement& statement = *draft_.program.statements[at(mul).operation.statement];
-    return statement.location.line == said.addend_line && statement.location.column == said.addend_column;
+  /// Whether machine code names the product `mul` as the addend.
+  bool is_named(int mul, const SumInCode& said) const {
+    const Location place = draft_.program.statements[at(mul).operation.statement]->location;
+    return place.line == said.addend_line && place.column == said.addend_column;
+  }
+
+  /// Whether product `mul` of sum `i` is the addend: machine code names it, or none of the sum's and one that is equal to it, with which
+  /// ptxas has merged it.
+  bool is_addend(int mul, int i, const SumInCode& said) const {
+    if (said.addend_line == 0 || is_named(mul, said)) return said.addend_line != 0;
+    for (std::size_t source = 0; source < 2; ++source)
+      if (const Root root = operand(i, source, kind(i)->type, true); root.operation >= 0 && is_named(root.operation, said)) return false;
+    for (int other = 0; other < static_cast<int>(arithmetic_.size()); ++other)
+      if (is_product(other) && is_named(other, said) && is_equal(other, mul)) return true;
+    return false;
+  }
+
+  /// Whether machine code may mean another sum than `i`, or another product.
+  bool is_unsure(int i, const SumInCode& said) const {
+    return said.inferred || &said != said_at(i) || has_unknown_addend(i, said) || has_contrary(i, said) || is_half_apart(i, said);
+  }
+
+  /// Whether an equal sum is computed otherwise: one may stand for the other.
+  bool has_contrary(int i, const SumInCode& said) const {
+    for (int other = 0; other < static_cast<int>(arithmetic_.size()); ++other) {
+      if (other == i || !is_sum(other) || !is_equal(i, other)) continue;
+      const SumInCode* const equal = said_at(other);
+      if (equal != nullptr && equal->fused != said.fused) return true;
+    }
+    return false;
+  }
+
+  /// Whether sum `i` is fused with one of two different products, and machine code does not tell with which.
+  bool has_unknown_addend(int i, const SumInCode& said) const {
+    if (!said.fused || is_double(i)) return false;
+    const Root left = operand(i, 0, kind(i)->type, true), right = operand(i, 1, kind(i)->type, true);
+    const auto is_own = [&](const Root& root) { return is_product(root.operation) && kind(root.operation)->type == kind(i)->type; };
+    return is_own(left) && is_own(right) && !(left == right) && !is_addend(left.operation, i, said) && !is_addend(right.operation, i, said);
+  }
+
+  /// Whether a sum of halves is fused, and another of the same product rounded, or conversely: an instruction of pairs may have the line of
+  /// either.
+  bool is_half_apart(int i, const SumInCode& said) const {
+    if (!kind(i)->number().ends_with("f16")) return false;
+    const auto products = [&](int sum) {
+      std::array<int, 2> found{-1, -1};
+      for (std::size_t source = 0; source < 2; ++source)
+        if (const Root root = operand(sum, source, kind(sum)->type, true); is_product(root.operation)) found[source] = root.operation;
+      return found;
+    };
+    const std::array<int, 2> own = products(i);
+    for (int other = 0; other < static_cast<int>(arithmetic_.size()); ++other) {
+      if (other == i || !is_sum(other) || kind(other)->type != kind(i)->type) continue;
+      const SumInCode* const its = said_at(other);
+      if (its == nullptr || its->fused == said.fused) continue;
+      for (const int product : products(other))
+        if (product >= 0 && std::ranges::find(own, product) != own.end()) return true;
+    }
+    return false;
   }
 
   /// Sum `i` fused with the first of its products that is not the addend, of its own region if there is one.
@@ -398,7 +454,7 @@ class Contraction {
     for (const bool anywhere : {false, true})
       for (std::size_t source = 0; source < 2; ++source) {
         const Root root = operand(i, source, kind(i)->type, anywhere);
-        if (!is_product(root.operation) || kind(root.operation)->type != kind(i)->type || is_addend(root.operation, said)) continue;
+        if (!is_product(root.operation) || kind(root.operation)->type != kind(i)->type || is_addend(root.operation, i, said)) continue;
         return Replacement{root.operation, source, root.negated};
       }
     return std::nullopt;
