@@ -246,16 +246,16 @@ TEST_CASE("a sum of which an equal one has an instruction is inferred", "[contra
   const Module module =
       word_kernel("mul.f32 %f5, %f1, %f2; add.f32 %f6, %f5, %f3;\nadd.f32 %f7, %f3, %f5;\nmax.f32 %f9, %f6, %f7;\nmov.b32 %d, %f9;");
   const Kernel ruled(module, "k");
-  REQUIRE(ruled.program().contracted.size() == 2);
-  const Location sum = ruled.program().statements[ruled.program().contracted[0]]->location;
+  REQUIRE(program_of(ruled).contracted.size() == 2);
+  const Location sum = program_of(ruled).statements[program_of(ruled).contracted[0]]->location;
   const std::vector<SumInCode> sums{{.line = sum.line, .column = sum.column, .fused = false}};
   const Kernel kernel(module, "k", {.sums = &sums});
-  CHECK(kernel.program().contracted.empty());
-  CHECK(kernel.program().contraction_inferred == std::vector<std::uint32_t>{ruled.program().contracted[1]});
+  CHECK(program_of(kernel).contracted.empty());
+  CHECK(program_of(kernel).contraction_inferred == std::vector<std::uint32_t>{program_of(ruled).contracted[1]});
   // Each has one, and they are not alike.
-  const Location equal = ruled.program().statements[ruled.program().contracted[1]]->location;
+  const Location equal = program_of(ruled).statements[program_of(ruled).contracted[1]]->location;
   const std::vector<SumInCode> both{{sum.line, sum.column, false}, {equal.line, equal.column, true}};
-  CHECK(Kernel(module, "k", {.sums = &both}).program().contraction_inferred == ruled.program().contracted);
+  CHECK(program_of(Kernel(module, "k", {.sums = &both})).contraction_inferred == program_of(ruled).contracted);
 }
 
 // Of two equal products ptxas computes one, with the line of either.
@@ -264,23 +264,23 @@ TEST_CASE("machine code may name an equal product as the addend", "[contraction]
       "mul.f32 %f5, %f1, %f2;\nmul.f32 %f6, %f3, %f4;\nadd.f32 %f9, %f5, %f6;\nmul.f32 %f7, %f2, %f1;\nmax.f32 %f9, %f9, %f7;\n"
       "mov.b32 %d, %f9;");
   const Kernel ruled(module, "k");
-  const Location sum = ruled.program().statements[ruled.program().contracted.at(0)]->location;
+  const Location sum = program_of(ruled).statements[program_of(ruled).contracted.at(0)]->location;
   const std::vector<SumInCode> sums{{sum.line, sum.column, true, sum.line + 1, 1}}, other{{sum.line, sum.column, true, sum.line + 2, 1}};
   const Kernel equal(module, "k", {.sums = &sums}), unknown(module, "k", {.sums = &other});
-  CHECK(equal.program().contraction_inferred.empty());
-  CHECK(equal.program().contraction_differs.size() == 1);
-  CHECK(unknown.program().contraction_inferred.size() == 1);
+  CHECK(program_of(equal).contraction_inferred.empty());
+  CHECK(program_of(equal).contraction_differs.size() == 1);
+  CHECK(program_of(unknown).contraction_inferred.size() == 1);
   // Both products of the sum are equal: the one that is named.
   const Module twice = word_kernel("mul.f32 %f5, %f1, %f2;\nmul.f32 %f6, %f1, %f2;\nsub.f32 %f9, %f5, %f6;\nmov.b32 %d, %f9;");
   const Kernel by_rule(twice, "k");
-  const Location difference = by_rule.program().statements[by_rule.program().contracted.at(0)]->location;
+  const Location difference = program_of(by_rule).statements[program_of(by_rule).contracted.at(0)]->location;
   const std::vector<SumInCode> named{{difference.line, difference.column, true, difference.line - 2, 1}};
-  CHECK(Kernel(twice, "k", {.sums = &named}).program().contracted.size() == 1);
+  CHECK(program_of(Kernel(twice, "k", {.sums = &named})).contracted.size() == 1);
   // Of the same registers with another value: not equal.
   const Module changed = word_kernel(
       "mul.f32 %f5, %f1, %f2;\nmul.f32 %f6, %f3, %f4;\nadd.f32 %f9, %f5, %f6;\nmax.f32 %f1, %f9, %f3;\nmul.f32 %f7, %f2, %f1;\n"
       "max.f32 %f9, %f9, %f7;\nmov.b32 %d, %f9;");
-  CHECK(Kernel(changed, "k", {.sums = &other}).program().contraction_inferred.size() == 1);
+  CHECK(program_of(Kernel(changed, "k", {.sums = &other})).contraction_inferred.size() == 1);
 }
 
 // An instruction of pairs may have the line of either.
@@ -297,10 +297,10 @@ TEST_CASE("sums of halves that one product has, one fused and one rounded, are i
     INFO(c.body);
     const Module module = word_kernel(std::string(c.body) + "\nmov.b32 %d, %f9;");
     const Kernel ruled(module, "k");
-    REQUIRE(ruled.program().contracted.size() == 2);
-    const auto place = [&](std::size_t i) { return ruled.program().statements[ruled.program().contracted[i]]->location; };
+    REQUIRE(program_of(ruled).contracted.size() == 2);
+    const auto place = [&](std::size_t i) { return program_of(ruled).statements[program_of(ruled).contracted[i]]->location; };
     const std::vector<SumInCode> sums{{place(0).line, place(0).column, true}, {place(1).line, place(1).column, false}};
-    CHECK(Kernel(module, "k", {.sums = &sums}).program().contraction_inferred.size() == c.inferred);
+    CHECK(program_of(Kernel(module, "k", {.sums = &sums})).contraction_inferred.size() == c.inferred);
   }
 }
 
