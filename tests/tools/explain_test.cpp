@@ -272,8 +272,8 @@ TEST_CASE("explain of tcgen05.mma: a tile with the types of its instruction desc
   CHECK(run(f16, {"--descriptor", "0x08102010"}).err.find("clear bits 13 and 14") != std::string::npos);
   CHECK(run(f16, {"--descriptor", "0x08100010", "--statement", "0"}).err.find("are of a .ptx file") != std::string::npos);
   CHECK(run(f16, {"--descriptor", "0x08100010", "--target", "sm_103a"}).out.find("on sm_103a") != std::string::npos);
-  CHECK(run("tcgen05.mma.cta_group::1.kind::i8", {"--descriptor", "0x08100020", "--target", "sm_103a"}).err.find("needs sm_100a or sm_110a") !=
-        std::string::npos);
+  CHECK(run("tcgen05.mma.cta_group::1.kind::i8", {"--descriptor", "0x08100020", "--target", "sm_103a"})
+            .err.find("needs sm_100a or sm_110a") != std::string::npos);
 }
 
 }  // namespace
