@@ -4,7 +4,7 @@
 
 #include <warpmat/device/number.h>
 
-namespace warpmat::inline v0_1::device {
+namespace warpmat::device {
 
 /// A counter-based generator: its numbers depend only on the key.
 struct Draw {
@@ -117,4 +117,4 @@ WARPMAT_DEVICE_INLINE u32 draw_integer(OperandClass which, int bits, Draw& draw)
   }
 }
 
-}  // namespace warpmat::inline v0_1::device
+}  // namespace warpmat::device

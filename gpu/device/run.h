@@ -10,7 +10,7 @@
 #include "gpu/device/sweep.h"
 #include "gpu/device/sweep_options.h"
 
-namespace warpmat::inline v0_1::device {
+namespace warpmat::device {
 
 /// A form on a hardware, as the CPU names it.
 struct SweptForm {
@@ -215,4 +215,4 @@ void measure(const SweptForm& form, const SweepOptions& options) {
   check(cudaFree(out), "cudaFree");
 }
 
-}  // namespace warpmat::inline v0_1::device
+}  // namespace warpmat::device

@@ -7,7 +7,7 @@
 
 #include "gpu/device/draw.h"
 
-namespace warpmat::inline v0_1::device {
+namespace warpmat::device {
 
 /// The operands of one lane, as the instruction takes them.
 template <Opcode opcode>
@@ -248,4 +248,4 @@ __global__ void __launch_bounds__(128) throughput_of_card(u32* out, u64 seed, in
   out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-}  // namespace warpmat::inline v0_1::device
+}  // namespace warpmat::device

@@ -6,7 +6,7 @@
 
 // Between the command, which a host's compiler makes, and a form's library, which nvcc makes (tools/device-sweep).
 
-namespace warpmat::inline v0_1::device {
+namespace warpmat::device {
 
 /// What a sweep compared. Words are those of D.
 struct SweepTotals {
@@ -27,4 +27,4 @@ struct SweepOptions {
 using Sweep = void(const SweepOptions& options, SweepTotals& totals);
 inline constexpr const char* sweep_name = "warpmat_sweep";
 
-}  // namespace warpmat::inline v0_1::device
+}  // namespace warpmat::device

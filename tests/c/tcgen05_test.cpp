@@ -521,6 +521,21 @@ TEST_CASE("C: every misuse of tcgen05 is an error and changes nothing", "[c][tcg
   CHECK(failing([](auto&) {}, load) == WARPMAT_BAD_ARGUMENT);                                 // no registers
   CHECK(failing([](auto& call) { call.address = 32 << 16; }, load) == WARPMAT_BAD_ARGUMENT);  // another warp's lanes
   CHECK(failing([](auto& call) { call.address = 512; }, load) == WARPMAT_OUT_OF_RANGE);
+
+  const Handle halves = created("tcgen05.st.sync.aligned.16x32bx2.x1.b32");
+  static std::uint32_t words[32] = {};
+  static const warpmat_registers registers = WARPMAT_THREAD_MAJOR(words, 1, nullptr, 0);
+  for (const std::int64_t columns :
+       {std::int64_t{512}, std::int64_t{0x7fffffff}, std::int64_t{1} << 32, INT64_MAX, std::int64_t{-1}, INT64_MIN}) {
+    CAPTURE(columns);
+    const auto at_columns = [&](auto& call) {
+      call.registers = &registers;
+      call.second_columns = columns;
+    };
+    CHECK(failing(at_columns, halves) == (columns < 0 ? WARPMAT_BAD_ARGUMENT : WARPMAT_OUT_OF_RANGE));
+    warpmat_tensor_cell cell;
+    CHECK((warpmat_tcgen05_register_cell(halves.get(), columns, 31, 0, 0, &cell) == WARPMAT_OK) == (columns == -1));
+  }
   CHECK(failing([](auto&) {}, copy) == WARPMAT_BAD_ARGUMENT);  // no descriptor
   CHECK(failing([](auto& call) { call.source_descriptor = call.a_descriptor | 0x3fff; }, copy) == WARPMAT_OUT_OF_RANGE);
   warpmat_tcgen05_call call = call_of(c);

@@ -116,6 +116,8 @@ TEST_CASE("what comes too early traps with the statement that it must wait for",
   CHECK_THAT(trap_of(setup + store + "bar.sync 0;\n" + product + commit + wait + free(32)),
              ContainsSubstring("tcgen05.wait::st has not followed it"));
   CHECK_THAT(trap_of(setup + load + store + free(32)), ContainsSubstring("tcgen05.wait::st has not followed it"));
+  const std::string other_store = "tcgen05.st.sync.aligned.32x32b.x1.b32 [%r12+9], {%r4};\n";
+  CHECK_THAT(trap_of(setup + store + other_store + load + free(32)), ContainsSubstring("tcgen05.wait::st has not followed it"));
 }
 
 TEST_CASE("rules of allocation", "[machine][tcgen05]") {
@@ -152,6 +154,9 @@ TEST_CASE("rules of access", "[machine][tcgen05]") {
   CHECK_THAT(says("tcgen05.ld.sync.aligned.16x64b.x1.b32 {%d}, [%r12+524288];\n"), ContainsSubstring(".16x64b takes 16 lanes from lane"));
   CHECK_THAT(says("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%d}, [%r12+32];\n"),
              ContainsSubstring("the load takes 1 columns from column 32 on, and columns 0 to 31 are allocated"));
+  for (const char* const second : {"32", "0x7fffffff", "-2147483647"})
+    CHECK_THAT(says(fmt::format("tcgen05.ld.sync.aligned.16x32bx2.x1.b32 {{%d}}, [%r12], {};\n", second)),
+               ContainsSubstring("are allocated"));
   CHECK_THAT(says("add.u32 %r12, %r12, %i;\ntcgen05.ld.sync.aligned.32x32b.x1.b32 {%d}, [%r12];\n"),
              ContainsSubstring("all lanes must give the same"));
   CHECK_THAT(says("add.u32 %r10, %r10, 24;\n" + product), ContainsSubstring("D takes 16 columns from column 24 on"));

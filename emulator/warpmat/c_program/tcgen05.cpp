@@ -377,10 +377,9 @@ warpmat_status warpmat_tcgen05_describe(const warpmat_tcgen05* tcgen05, warpmat_
   out.sparse = multiplies && statement.variant.sparse;
   out.scaled = multiplies && statement.kind->scaled();
   if (is_transfer(statement)) {
-    const TensorRegion region = regions_of(statement.transfer, {}).front();
     out.registers = registers_of(statement);
     out.lanes = statement.transfer.shape->lanes;
-    out.columns = region.columns;
+    out.columns = statement.transfer.columns();
   } else if (statement.action == TensorAction::copy) {
     out.lanes = statement.shape->rows;
     out.columns = statement.shape->columns;
@@ -431,6 +430,7 @@ warpmat_status warpmat_tcgen05_register_cell(const warpmat_tcgen05* tcgen05, int
                                              warpmat_tensor_cell* cell) {
   return done(nullptr, [&] {
     if (tcgen05 == nullptr || !is_transfer(tcgen05->statement)) refuse("registers go with tcgen05.ld and .st");
+    if (second_columns <= -tensor_columns || second_columns >= tensor_columns) refuse("second_columns leads beyond tensor memory");
     Transfer transfer = tcgen05->statement.transfer;
     transfer.second_columns = second_columns;
     if (cell == nullptr || lane < 0 || lane >= warp_size || reg < 0 || reg >= transfer.registers() || half < 0 ||

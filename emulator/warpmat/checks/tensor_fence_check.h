@@ -15,7 +15,8 @@ namespace warpmat::inline v0_1::checks {
 ///   - tcgen05.fence::before_thread_sync behind the first, if another warp executes the second; a commit is one for what it tracks;
 ///   - after_thread_sync before the second, also before ld and st of the warp whose thread issued the first;
 ///   - tcgen05.wait::ld between an ld and what writes its cells, in any warp: the use of its registers orders nothing else;
-///   - tcgen05.wait::st between an st and an ld of its cells, in any warp. Before everything else an st without it traps.
+///   - tcgen05.wait::st between an st and an ld of its cells, in any warp. Before everything else an st without it traps,
+///     unless a load has read it.
 /// A launch has one warning of each, because GPUs execute kernels well that have none of these: those of CUTLASS.
 class TensorFenceCheck : public machine::Observer {
  public:

@@ -52,6 +52,8 @@ struct Transfer {
   std::int64_t second_columns = 0;  ///< immHalfSplitoff: columns from the first rectangle to the second
 
   int registers() const { return repeats * shape->registers; }
+  /// Of one rectangle.
+  int columns() const { return repeats * shape->columns * (halves ? 2 : 1); }
   /// The cell of half `half` (0 if not `halves`) of register `reg` of `thread`, from the address on.
   TensorCell place(int thread, int reg, int half = 0) const;
 };

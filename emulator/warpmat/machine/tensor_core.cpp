@@ -55,6 +55,7 @@ void TensorCore::deallocate(int first, int count) {
 }
 
 bool TensorCore::has(int first, int count) const {
+  if (first < 0 || count > tensor_columns || first > tensor_columns - count) return false;
   for (int column = first; column < first + count; ++column)
     if (std::ranges::none_of(allocations_, [&](const TensorAllocation& a) { return a.first <= column && column < a.first + a.count; }))
       return false;
@@ -82,12 +83,14 @@ std::optional<std::string> transfer_problem(const Transfer& transfer, TensorCell
 }
 
 std::vector<TensorRegion> regions_of(const Transfer& transfer, TensorCell at) {
-  TensorRegion region{{}, at.column, transfer.repeats * transfer.shape->columns * (transfer.halves ? 2 : 1)};
+  TensorRegion region{{}, at.column, transfer.columns()};
   region.lanes[static_cast<std::size_t>(at.lane / tensor_quarter)] =
       static_cast<std::uint32_t>(((std::uint64_t{1} << transfer.shape->lanes) - 1) << at.lane % tensor_quarter);
   std::vector<TensorRegion> regions{region};
   if (transfer.shape->has_second) {
-    region.first_column += static_cast<int>(transfer.second_columns);
+    // Any distance may be asked for; beyond tensor memory one is as wrong as another.
+    const std::int64_t first = region.first_column + std::clamp<std::int64_t>(transfer.second_columns, -tensor_columns, tensor_columns);
+    region.first_column = static_cast<int>(first);
     regions.push_back(region);
   }
   return regions;

@@ -254,11 +254,13 @@ void WarpState::write_registers(const Operation& operation, TensorCell from) {
 /// CUTLASS relies on it (its stream-K, and between warps its attention); assumed: ld and st of a quarter keep their order.
 /// checks/tensor_fence_check.h warns.
 void WarpState::finish_stores_to(const TensorRegion& region) {
-  std::vector<int> storing;
-  for (const PendingStore& store : block_.tensor_core().stores)
-    if (std::ranges::any_of(store.regions, [&](const TensorRegion& other) { return other.overlaps(region); }))
-      storing.push_back(store.warp);
-  for (const int warp : storing) block_.warps()[static_cast<std::size_t>(warp)]->finish_stores();
+  TensorCore& core = block_.tensor_core();
+  const auto is_read = [&](const PendingStore& store) {
+    return std::ranges::any_of(store.regions, [&](const TensorRegion& other) { return other.overlaps(region); });
+  };
+  for (const PendingStore& store : core.stores)
+    if (is_read(store)) perform_store(store.words, core.memory);
+  std::erase_if(core.stores, is_read);
 }
 
 /// The warp waits for its stores: these write now.

@@ -83,8 +83,7 @@ HWY_INLINE void store_quads(const hn::Vec<U32>* words, std::uint32_t* low, std::
 #endif
 
 /// The words of `vector_rows` rows from `row` on: words[t] are those of lane t of each row's quad. `low` holds rows 0 to 7, `high` rows 8
-/// to
-/// 15. If `turned` is not nullptr, the words are read from it instead: one pair of QuadWords, with all rows of a lane of the quads
+/// to 15. If `turned` is not nullptr, the words are read from it instead: one pair of QuadWords, with all rows of a lane of the quads
 /// consecutive.
 HWY_INLINE void load_rows(const std::uint32_t* low, const std::uint32_t* high, const std::uint32_t* turned, int row, hn::Vec<U32>* words) {
   if (turned != nullptr) {

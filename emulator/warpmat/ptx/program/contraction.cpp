@@ -321,10 +321,10 @@ class Contraction {
         if (may_take_product(i)) draft_.program.contraction_open.push_back(statement);
         continue;
       }
-      if (is_unsure(i, *said)) draft_.program.contraction_inferred.push_back(statement);
       SumInCode sum = *said;
       if (is_copy(at(i).results[0]))
         sum = {.fused = true, .addend_line = said->other_addend_line, .addend_column = said->other_addend_column};
+      if (is_unsure(i, *said) || has_unknown_addend(i, sum)) draft_.program.contraction_inferred.push_back(statement);
       const bool same = sum.fused == (rule != replaced_.end()) && (!sum.fused || !is_addend(rule->second.mul, i, sum));
       if (same) continue;
       const std::optional<Replacement> fused = sum.fused ? fuse_as(i, sum) : std::nullopt;
@@ -407,7 +407,7 @@ class Contraction {
 
   /// Whether machine code may mean another sum than `i`, or another product.
   bool is_unsure(int i, const SumInCode& said) const {
-    return said.inferred || &said != said_at(i) || has_unknown_addend(i, said) || has_contrary(i, said) || is_half_apart(i, said);
+    return said.inferred || &said != said_at(i) || has_contrary(i, said) || is_half_apart(i, said);
   }
 
   /// Whether an equal sum is computed otherwise: one may stand for the other.

@@ -77,7 +77,7 @@ void FunctionResolver::tensor_transfer(TensorStatement& statement, DraftOperatio
     syntax::Operand offset = operand(loads ? 2 + reduced : 1);
     const bool negative = std::exchange(offset.negative, false);
     const auto columns = static_cast<std::int32_t>(immediate(offset));
-    transfer.second_columns = negative ? -columns : columns;
+    transfer.second_columns = negative ? -std::int64_t{columns} : columns;
   }
   const syntax::Operand& written = operand(registers_at);
   if (written.kind != Kind::vector) fail(written, fmt::format("{} takes {} registers in braces", statement_->opcode, transfer.registers()));
