@@ -272,7 +272,8 @@ TEST_CASE("C: each 16 bytes that tcgen05.mma reads hold the elements that the ac
           const std::uint32_t word =
               words[static_cast<std::size_t>((line / lines * fragment.registers() + place.reg) * warp_size + place.lane)];
           std::uint32_t in_memory = 0;
-          for (int bit = 0; bit < bits; ++bit) in_memory |= (chunk[(i * bits + bit) / 8] >> (i * bits + bit) % 8 & 1u) << bit;
+          for (int bit = 0; bit < bits; ++bit)
+            in_memory |= (std::uint32_t{chunk[(i * bits + bit) / 8]} >> (i * bits + bit) % 8 & 1u) << bit;
           REQUIRE((word >> (place.bit + (containers ? fragment.payload_shift : 0)) &
                    static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1)) == in_memory);
         }
