@@ -157,7 +157,7 @@ void SharedMemoryCheck::copies_complete(const Event& event) {
 }
 
 void SharedMemoryCheck::bulk_issues(const Event& event, const machine::BulkEvent& copy) {
-  if (!setup_.checks.copies || !setup_.checks.uninitialised || copy.tensor || !copy.reads || copy.reads->bytes == 0) return;
+  if (!setup_.checks.copies || !setup_.checks.uninitialised || copy.map != nullptr || !copy.reads || copy.reads->bytes == 0) return;
   if (!shadow(event).undefined(copy.reads->offset, copy.reads->bytes)) return;
   const std::uint64_t address = setup_.program.shared_base + copy.reads->offset;
   event.trap(copy.lane, address, fmt::format("the copy reads uninitialised shared memory: {}", warp_of(event).describe_shared(address)));

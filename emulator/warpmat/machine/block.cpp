@@ -46,7 +46,7 @@ Block::Block(Cluster& cluster, Dim3 index, int rank)
   if (!launch.program.tensor_statements.empty()) tensor_core_ = std::make_unique<TensorCore>();
   order_.resize(warps_.size());
   std::iota(order_.begin(), order_.end(), 0);
-  cluster.observers().tell_all(&Observer::block_begins, BlockEvent{launch.program, index, rank, static_cast<int>(warps_.size()), shared_});
+  cluster.observers().tell_all(&Observer::block_begins, BlockEvent(*this));
 }
 
 std::uint64_t Block::operations() const {
@@ -103,8 +103,7 @@ void Block::end() {
   check_warpgroups();
   check_tensor_memory();
   for (const auto& warp : warps_) warp->check_max_registers();
-  cluster_.observers().tell_all(&Observer::block_ends,
-                                BlockEvent{launch_.program, index_, rank_, static_cast<int>(warps_.size()), shared_});
+  cluster_.observers().tell_all(&Observer::block_ends, BlockEvent(*this));
 }
 
 /// A warp's slice has the same length in every run: a warp that waits for the reservation continues with the rest of its slice.
