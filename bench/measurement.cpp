@@ -80,7 +80,7 @@ void time_calls(benchmark::State& state, const Workload& workload, std::string_v
 }
 
 Program repeated(Program program) {
-  program.statements.resize(program_statements, program.statements.front());
+  program.statements().resize(program_statements, program.statements().front());
   return program;
 }
 
@@ -100,9 +100,9 @@ void time_single(benchmark::State& state, const Workload& workload, std::string_
   choose(state, set);
   Warp warp(workload.program());
   load_first_warp(workload, warp);
-  const Statement& statement = workload.program().statements.front();
+  const Statement& statement = workload.program().statements().front();
   std::vector<std::vector<std::uint32_t*>> words;
-  for (const OperandText& operand : statement.operands) words.push_back(warp.words(operand));
+  for (const OperandText& operand : statement.operands()) words.push_back(warp.words(operand));
   Arguments arguments;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const Operand& operand = workload.instruction().form().operands[i];

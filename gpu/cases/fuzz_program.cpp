@@ -453,7 +453,7 @@ WarpStates random_fuzz_states(const Program& program, std::uint64_t seed, std::u
   WarpStates states(program, warps);
   for (std::size_t warp = 0; warp < warps; ++warp) {
     const uint64_t warp_key = combine(combine(program_key, hash_name("warp")), warp);
-    for (const NamedRegister& reg : program.registers) fill_register(reg, states.registers_of(warp), program_key, warp_key);
+    for (const NamedRegister& reg : program.registers()) fill_register(reg, states.registers_of(warp), program_key, warp_key);
     Random random(combine(warp_key, hash_name("memory")));
     for (std::uint8_t& byte : states.shared_of(warp)) byte = static_cast<std::uint8_t>(random.next());
   }

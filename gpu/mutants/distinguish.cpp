@@ -21,7 +21,7 @@ namespace {
 class Elements {
  public:
   Elements(const Program& program, WarpStates& states)
-      : program_(program), states_(states), form_(program.statements.front().matrix()->form()) {}
+      : program_(program), states_(states), form_(program.statements().front().matrix()->form()) {}
 
   std::uint64_t read(OperandName name, const Element& element) const {
     const std::vector<std::uint32_t*> registers = words(name);
@@ -37,7 +37,7 @@ class Elements {
     std::vector<std::uint32_t*> found;
     for (std::size_t i = 0; i < form_.operands.size(); ++i)
       if (form_.operands[i].name == name)
-        for (const Item& item : program_.statements.front().operands[i].items)
+        for (const Item& item : program_.statements().front().operands()[i].items)
           for (int word = 0; word < item.words; ++word)
             found.push_back(states_.registers[static_cast<std::size_t>(item.slot + word)].data());
     return found;
@@ -152,7 +152,7 @@ class Simplifier {
     for (const OperandName name : {OperandName::a, OperandName::b, OperandName::c, OperandName::d})
       for (std::size_t i = 0; i < form_.operands.size(); ++i)
         if (form_.operands[i].name == name)
-          for (const Item& item : program_.statements.front().operands[i].items)
+          for (const Item& item : program_.statements().front().operands()[i].items)
             for (int word = 0; word < item.words; ++word) states_.registers[static_cast<std::size_t>(item.slot + word)].fill(0);
     const Elements elements(program_, states_);
     for (int k = 0; k < form_.stored_k(); ++k)

@@ -20,7 +20,7 @@ void check_round_trip(const std::string& text, std::string_view target_name = {}
   for (const Diagnostic& error : diagnostics(text, target_name)) FAIL_CHECK(error.format("program"));
   Program program = parse(text, target_name);
   const std::string printed = print(program);
-  program.version = std::max(program.version, program.target->since);  // what is printed names a version that knows the target
+  program.version() = std::max(program.version(), program.target()->since);  // what is printed names a version that knows the target
   INFO(printed);
   const Program again = parse(printed);
   CHECK(same_program(again, program));
@@ -50,7 +50,7 @@ TEST_CASE("print: the whole of a program") {
         "st.shared.b32 [tile+-4], 0x1F;\n"
         "mov.b64 wide, -1;\n"
         "cvt.rn.f16x2.f32 pair, 1.5, 0f00000000;\n");
-  CHECK(print(program, program.statements[2]) == "st.shared.b32 [tile+-4], 0x1F;");
+  CHECK(print(program, program.statements()[2]) == "st.shared.b32 [tile+-4], 0x1F;");
 }
 
 TEST_CASE("print: what is hard to print comes back") {

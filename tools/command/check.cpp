@@ -112,9 +112,9 @@ void check(const CheckOptions& options) {
     if (options.assembler) refuse_option("--assembler", "is for modules: the statements of a list are executed one by one, as they stand");
     const Program program = parse(text, options.target);
     for (const std::string& warning : program_warnings(program, nullptr)) fmt::print(stderr, "{}: {}\n", options.file, warning);
-    report_labels(options, program.target->name, labelled(program));
-    const std::size_t statements = program.statements.size();
-    fmt::print("{}: {} {}, no errors for {}\n", name, statements, statements == 1 ? "statement" : "statements", program.target->name);
+    report_labels(options, program.target()->name, labelled(program));
+    const std::size_t statements = program.statements().size();
+    fmt::print("{}: {} {}, no errors for {}\n", name, statements, statements == 1 ? "statement" : "statements", program.target()->name);
   } catch (const SyntaxError& e) {
     print_errors(e.errors, name, options.all_errors);
     exit_with(1);

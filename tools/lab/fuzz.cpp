@@ -118,7 +118,7 @@ class FuzzFindings {
   void add(const Prepared& prepared, const Comparison& comparison) {
     const std::lock_guard lock(mutex_);
     ++counts_.programs;
-    counts_.statements += prepared.program.statements.size();
+    counts_.statements += prepared.program.statements().size();
     counts_.outputs += comparison.outputs;
     counts_.differing_programs += comparison.mismatches != 0;
     progress_.advance();

@@ -173,8 +173,8 @@ Labelled labelled(const WgmmaForm& form) {
 }
 
 std::vector<Labelled> labelled(const Program& program) {
-  Collection all(program.target->hardware);
-  for (const Statement& statement : program.statements) {
+  Collection all(program.target()->hardware);
+  for (const Statement& statement : program.statements()) {
     if (const Instruction* instruction = statement.matrix())
       all.add(labelled(*instruction));
     else

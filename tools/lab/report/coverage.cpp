@@ -22,9 +22,9 @@ namespace {
 class CountedWarp {
  public:
   CountedWarp(const Program& program, Events& counts)
-      : instruction_(*program.statements.front().matrix()),
-        warp_(program, static_cast<std::size_t>(program.shared_bytes)),
-        arguments_(warp_, program.statements.front()),
+      : instruction_(*program.statements().front().matrix()),
+        warp_(program, static_cast<std::size_t>(program.shared_bytes())),
+        arguments_(warp_, program.statements().front()),
         counts_(counts) {}
   CountedWarp(const CountedWarp&) = delete;
   CountedWarp& operator=(const CountedWarp&) = delete;
