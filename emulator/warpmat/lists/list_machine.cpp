@@ -28,11 +28,12 @@ class OneWarp : public ListMachine {
  public:
   OneWarp(const Program& program, std::uint32_t shared_base)
       : program_(placed(program, shared_base)),
-        constants_(program_, variable_addresses(program, shared_base)),
+        constants_(program_, variable_addresses(program, shared_base), {}),
         launch_{.program = program_,
                 .config = {.grid = {}, .block = {warp_size}},
                 .options = {},
                 .memory = memory_,
+                .thread_indices{program_, {warp_size}},
                 .constants = constants_.begin(),
                 .parameters = {}},
         cluster_(launch_, 0) {}

@@ -310,6 +310,8 @@ struct Operation {
   bool prepares = false;            ///< computes an address or a value for its statement's own operation, or widens that one's result
   std::uint8_t result_classes = 0;  ///< two bits for each of the first four results: its RegisterClass
   bool plain = false;  ///< only computes, without a guard, one result of fewer than fewest_slots operands; never a convergence point
+  /// A load of a parameter without a guard, whose slot 2 is that of the ParameterRow. Never a convergence point.
+  bool copies_parameter = false;
   Slot guard = 0;
   std::uint32_t slots = 0;
   std::int32_t target = -1;  ///< branch: an index of Program::operations
@@ -343,6 +345,13 @@ struct Relocation {
   std::uint64_t shift = 0;   ///< right shift of the address
   int variable = 0;          ///< of Program::module_variables
   std::uint64_t addend = 0;  ///< added to its address
+};
+
+/// A constant that is a parameter's value, in all lanes: a load of a parameter is a copy of it. The launch fills it.
+struct ParameterRow {
+  std::size_t at = 0;        ///< byte offset into Program::constants
+  std::uint32_t offset = 0;  ///< in the parameters
+  std::uint8_t bytes = 4;    ///< of the value: 4 or 8
 };
 
 /// A parameter of the entry.
@@ -403,6 +412,7 @@ struct Program {
 
   std::vector<std::uint64_t> constants;  ///< the constants' bytes; Slot ~offset
   std::vector<Relocation> constant_relocations;
+  std::vector<ParameterRow> parameter_rows;
   std::vector<std::uint8_t> module_bytes;  ///< initial contents of the module's .global and .const variables
   std::vector<Relocation> module_relocations;
   std::vector<Variable> module_variables, shared_variables;
