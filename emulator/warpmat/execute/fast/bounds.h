@@ -108,10 +108,11 @@ static_assert(2 * min_f16_bit + min_narrow_factor >= min_f32_exponent);
 static_assert(max_fraction_bits - 2 * min_byte_exponent <= largest_narrow_factor);
 static_assert(largest_narrow_factor + max_missing_exponent <= largest_f32_exponent);
 
-/// The same for products of wide significands, which are less than 2^2 and multiples of 2^(-2 · wide_fraction_bits).
-inline constexpr int min_wide_factor = -64;
-static_assert(2 + min_wide_factor < 0 && max_fraction_bits <= largest_f32_exponent);
-static_assert(min_wide_factor - 2 * wide_fraction_bits >= min_f32_exponent);
+/// Wide magnitudes are integers of 16 bits with these bits below the unit bit, so products have the bits of the longest unit.
+inline constexpr int wide_magnitude_bits_a = 13, wide_magnitude_bits_b = 12;
+static_assert(wide_magnitude_bits_a + wide_magnitude_bits_b == max_fraction_bits);
+static_assert(wide_magnitude_bits_b >= wide_fraction_bits && (2 << wide_magnitude_bits_a) - 1 <= INT16_MAX);
+static_assert(2 * (wide_fraction_bits + 1) <= 24 && f32_fraction_bits + 1 <= 24, "and 24 significant bits");
 
 // ---- Groups of 4-bit products -----------------------------------------------------------------------------------------------------------
 
