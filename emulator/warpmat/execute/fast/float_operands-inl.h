@@ -175,7 +175,7 @@ class FloatOperands {
         for (int i = 0; i < blocks * block; ++i) {
           if (i % 4 < begin || i % 4 >= end) continue;
           const auto a = hn::BitCast(d, hn::Load(U32(), a_exponents_[first_slot + i] + row));
-          largest = hn::Max(largest, hn::SaturatedAdd(a, bytes_of_columns(b_exponents_[column / 4], first_slot + i, row)));
+          largest = hn::Max(largest, hn::SaturatedAdd(a, b_exponents(first_slot + i, column, row)));
         }
         const Word four = hn::Xor(hn::BitCast(U32(), largest), hn::Set(U32(), 0x80808080u));
         smallest = hn::Min(smallest, hn::BitCast(U8(), four));
@@ -185,25 +185,6 @@ class FloatOperands {
         hn::Store(hn::And(hn::ShiftRight<1>(four), mask), U32(), fields[column + 3] + row);
       }
     return smallest;
-  }
-
-  /// Of bytes of elements of B, `bytes`[k] those of four columns: the bytes that multiply `slot`, for each row.
-  HWY_INLINE hn::Vec<I8> bytes_of_columns(const std::uint32_t* bytes, int slot, int row) const {
-    if constexpr (sparse)
-      return hn::TableLookupBytes(hn::LoadDup128(I8(), reinterpret_cast<const std::int8_t*>(bytes + slot / 2 * 4)),
-                                  hn::BitCast(I8(), hn::Load(U32(), exponent_places_[slot] + row)));
-    else
-      return hn::BitCast(I8(), hn::Set(U32(), bytes[slot]));
-  }
-
-  /// Such bytes: the low ones of the numbers of four columns in one register, in the order of b_values().
-  HWY_INLINE static void bytes_by_columns(const std::int32_t* numbers, std::uint32_t* to) {
-    HWY_ALIGN std::uint8_t bytes[4 * block];
-    for (int i = 0; i < 4 * block; i += vector_rows) {
-      const hn::Rebind<std::uint8_t, U32> d8;
-      hn::StoreU(hn::TruncateTo(d8, hn::Load(U32(), reinterpret_cast<const std::uint32_t*>(numbers) + i)), d8, bytes + i);
-    }
-    turn_columns(bytes, to);
   }
 
   /// Calls visit(blocks, begin, end, first_slot) for the steps of one result; all but the last argument are compile-time constants.
@@ -342,6 +323,16 @@ class FloatOperands {
       const hn::Rebind<std::uint8_t, decltype(d)> d8;
       hn::StoreU(hn::TruncateTo(d8, hn::BitCast(d, elements)), d8, to);
     }
+  }
+
+  /// The exponents of four columns' elements that multiply `slot`.
+  HWY_INLINE hn::Vec<I8> b_exponents(int slot, int column, int row) const {
+    const std::uint32_t* k = b_exponents_[column / 4];
+    if constexpr (sparse)
+      return hn::TableLookupBytes(hn::LoadDup128(I8(), reinterpret_cast<const std::int8_t*>(k + slot / 2 * 4)),
+                                  hn::BitCast(I8(), hn::Load(U32(), exponent_places_[slot] + row)));
+    else
+      return hn::BitCast(I8(), hn::Set(U32(), k[slot]));
   }
 
   HWY_INLINE void read_c() {
