@@ -92,14 +92,19 @@ class SpecialProducts {
 
   /// The sums of the products of `slots`. Numbers' products are among them; they are finite.
   HWY_INLINE void add(std::uint32_t slots, float (*sums)[rows]) const {
-    for_each_vector([&](int column, int row) HWY_ATTR { hn::Store(hn::Zero(F32()), F32(), sums[column] + row); });
-    for (; slots != 0; slots &= slots - 1) {
-      const int slot = static_cast<int>(hwy::Num0BitsBelowLS1Bit_Nonzero32(slots));
-      for_each_vector([&](int column, int row) HWY_ATTR {
-        const int in_block = slot % Operands::block;
-        const auto product = hn::Mul(of_one_size(o_.a(slot, row)), of_one_size(o_.b(slot - in_block, in_block, column, row)));
-        hn::Store(hn::Add(hn::Load(F32(), sums[column] + row), product), F32(), sums[column] + row);
-      });
+    for (int row = 0; row < rows; row += vector_rows) {
+      hn::Vec<F32> sum[columns];
+      WARPMAT_UNROLL(8)
+      for (int column = 0; column < columns; ++column) sum[column] = hn::Zero(F32());
+      for (std::uint32_t left = slots; left != 0; left &= left - 1) {
+        const int slot = static_cast<int>(hwy::Num0BitsBelowLS1Bit_Nonzero32(left)), in_block = slot % Operands::block;
+        const auto a = of_one_size(o_.a(slot, row));
+        WARPMAT_UNROLL(8)
+        for (int column = 0; column < columns; ++column)
+          sum[column] = hn::Add(sum[column], hn::Mul(a, of_one_size(o_.b(slot - in_block, in_block, column, row))));
+      }
+      WARPMAT_UNROLL(8)
+      for (int column = 0; column < columns; ++column) hn::Store(sum[column], F32(), sums[column] + row);
     }
   }
 

@@ -1,8 +1,8 @@
 // Products of bf16 and tf32 of any size: the fallback of wide formats; included once for each instruction set, as vectors-inl.h is.
 //
 // Elements are split into significands, floats of about one size, and exponents. An exponent e is stored as the gap 254 - e to the largest
-// product's, in the position of a float's exponent field, so that one saturating subtraction of 16-bit numbers makes the field of the power
-// of two that multiplies a product, and bounds it. bounds.h proves the ranges.
+// product's, in 16 bits: one saturating subtraction makes the exponent field of the power of two that multiplies a product, and bounds it.
+// bounds.h proves the ranges.
 
 #if defined(WARPMAT_FAST_WIDE_FLOAT_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WARPMAT_FAST_WIDE_FLOAT_DOT_INL_H_
@@ -30,8 +30,7 @@ class WideFloatDot {
 
   /// Writes d[column][row].
   void multiply(std::uint32_t (*d)[rows]) {
-    take_apart<bounds::wide_unit_bit_a>(o_.a_values(), o_.slots() * rows, a_significands_[0], a_gaps_[0]);
-    take_apart<bounds::wide_unit_bit_b>(o_.b_values(), o_.b_count(), b_significands_, b_gaps_);
+    take_apart();
     const std::uint32_t(*c)[rows] = o_.accumulator();
     bool special_c = o_.special_c();
     int step = 0;
@@ -47,7 +46,7 @@ class WideFloatDot {
   }
 
  private:
-  // Gaps are 16-bit numbers in the upper halves of words. The lower halves are zeros.
+  // Gaps are 16-bit numbers in the upper halves of words. The lower halves are zeros, or hold gaps of another column.
   using U16 = hn::Repartition<std::uint16_t, U32>;
   using Gap = Word;
 
@@ -87,53 +86,83 @@ class WideFloatDot {
     }
   }
 
+  /// Two gaps in one word: those of an even and of the next column.
+  HWY_INLINE static Gap pair_of_gaps(Gap even, Gap odd) { return hn::Or(hn::ShiftRight<16>(even), odd); }
+  HWY_INLINE static Gap even_of(Gap pair) { return hn::ShiftLeft<16>(pair); }
+  HWY_INLINE static Gap odd_of(Gap pair) { return hn::And(pair, hn::Set(U32(), 0xffff0000u)); }
+  static constexpr std::uint32_t gap_twice(int exponents) { return gap(exponents) >> 16 | gap(exponents); }
+
+  HWY_INLINE void take_apart() {
+    take_apart<bounds::wide_unit_bit_a>(o_.a_values(), o_.slots() * rows, a_significands_[0], a_gaps_[0]);
+    for (int i = 0; i < o_.slots() * rows; i += vector_rows) {
+      const Gap of_a = hn::Load(U32(), a_gaps_[0] + i);
+      hn::Store(pair_of_gaps(of_a, of_a), U32(), a_gaps_[0] + i);
+    }
+    take_apart<bounds::wide_unit_bit_b>(o_.b_values(), o_.b_count(), b_significands_, b_gaps_);
+    const hn::CappedTag<std::uint32_t, Operands::block> d;  // a register's elements of a column
+    for (int i = 0; i < o_.b_count(); i += 2 * Operands::block)
+      for (int k = i; k < i + Operands::block; k += static_cast<int>(hn::MaxLanes(d))) {
+        const auto odd = hn::Load(d, b_gaps_ + k + Operands::block);
+        hn::Store(hn::Or(hn::ShiftRight<16>(hn::Load(d, b_gaps_ + k)), odd), d, b_gaps_ + k);
+      }
+  }
+
   /// Returns whether a result is infinite.
   template <int slots>
   HWY_INLINE bool add_step(int first_slot, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows]) const {
     Word over = hn::Zero(U32());
-    for (int column = 0; column < columns; ++column)
-      for (int row = 0; row < rows; row += vector_rows)
-        hn::Store(step<slots>({first_slot, column, row}, hn::Load(U32(), c[column] + row), over), U32(), d[column] + row);
+    for (int column = 0; column < columns; column += 2)
+      for (int row = 0; row < rows; row += vector_rows) add_to_two_columns<slots>({first_slot, column, row}, c + column, d + column, over);
     return !hn::AllTrue(U32(), hn::Eq(over, hn::Zero(U32())));
   }
 
-  /// A vector of results, and the start of the step that is added to them.
+  /// A vector of results of an even column, and the start of the step that is added to them.
   struct Results {
     int first_slot, column, row;
   };
 
-  /// Adds to `over` where the result is infinite.
+  /// Adds to `over` where a result is infinite.
   template <int slots>
-  HWY_INLINE Word step(const Results& at, Word c_bits, Word& over) const {
+  HWY_INLINE void add_to_two_columns(const Results& at, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows], Word& over) const {
     static_assert(slots <= bounds::general_group);
-    const U32 d;
-    const Parts c = parts_of<bounds::wide_unit_bit_c, bounds::largest_wide_product>(c_bits);
+    const U32 u;
+    const Parts c_even = parts_of<bounds::wide_unit_bit_c, bounds::largest_wide_product>(hn::Load(u, c[0] + at.row)),
+                c_odd = parts_of<bounds::wide_unit_bit_c, bounds::largest_wide_product>(hn::Load(u, c[1] + at.row));
     const int floor = HWY_MAX(plan_.floor, bounds::largest_wide_product - bounds::max_gap);
-    Gap smallest = least(c.gap, hn::Set(d, gap(bounds::largest_wide_product - floor)));
+    Gap smallest = least(pair_of_gaps(c_even.gap, c_odd.gap), hn::Set(u, gap_twice(bounds::largest_wide_product - floor)));
     Gap gaps[slots];
     WARPMAT_UNROLL(16)
     for (int i = 0; i < slots; ++i) {
-      gaps[i] = add(hn::Load(d, a_gaps_[at.first_slot + i] + at.row), o_.multiplied_by(d, b_gaps_, at.first_slot, i, at.column, at.row));
+      gaps[i] = add(hn::Load(u, a_gaps_[at.first_slot + i] + at.row), o_.multiplied_by(u, b_gaps_, at.first_slot, i, at.column, at.row));
       smallest = least(smallest, gaps[i]);
     }
-    const Gap reach = hn::Add(smallest, hn::Set(d, gap(bounds::wide_reach - bounds::max_fraction_bits + plan_.fraction_bits)));
-    auto products = hn::Zero(I32());
+    const Gap reach = hn::Add(smallest, hn::Set(u, gap_twice(bounds::wide_reach - bounds::max_fraction_bits + plan_.fraction_bits)));
+    auto even = hn::Zero(I32()), odd = even;
     WARPMAT_UNROLL(16)
     for (int i = 0; i < slots; ++i) {
-      const auto product = hn::Mul(hn::Load(F32(), a_significands_[at.first_slot + i] + at.row),
-                                   o_.multiplied_by(F32(), b_significands_, at.first_slot, i, at.column, at.row));
-      products = hn::Add(products, in_units(product, reach, gaps[i]));
+      const Gap powers = subtract(reach, gaps[i]);
+      const auto a = hn::Load(F32(), a_significands_[at.first_slot + i] + at.row);
+      const auto b = [&](int column)
+                         HWY_ATTR { return o_.multiplied_by(F32(), b_significands_, at.first_slot, i, at.column + column, at.row); };
+      even = hn::Add(even, in_units(hn::Mul(a, b(0)), even_of(powers)));
+      odd = hn::Add(odd, in_units(hn::Mul(a, b(1)), odd_of(powers)));
     }
-    const auto units = in_units(c.significand, reach, c.gap), sum = hn::Add(products, units);
-    const auto overflow = hn::Lt(overflow_of(products, units, sum), hn::Zero(I32()));
-    if (HWY_LIKELY(hn::AllFalse(I32(), overflow))) return round(sum, smallest, over);
-    const Word twice = hn::IfThenElseZero(hn::RebindMask(d, overflow), hn::Set(d, gap(1)));
-    return round(hn::IfThenElse(overflow, half_of_sum(products, units), sum), hn::Sub(smallest, twice), over);
+    hn::Store(add_and_round(c_even, even, even_of(reach), even_of(smallest), over), u, d[0] + at.row);
+    hn::Store(add_and_round(c_odd, odd, odd_of(reach), odd_of(smallest), over), u, d[1] + at.row);
   }
 
-  /// A term in units, truncated: times two to the power of what `reach` is above its gap.
-  HWY_INLINE static hn::Vec<I32> in_units(hn::Vec<F32> term, Gap reach, Gap its) {
-    return truncate(hn::BitCast(F32(), hn::Add(hn::BitCast(U32(), term), subtract(reach, its))));
+  /// C plus the products in units; `gap_of_e`: E's.
+  HWY_INLINE Word add_and_round(const Parts& c, hn::Vec<I32> products, Gap reach, Gap gap_of_e, Word& over) const {
+    const auto units = in_units(c.significand, subtract(reach, c.gap)), sum = hn::Add(products, units);
+    const auto overflow = hn::Lt(overflow_of(products, units, sum), hn::Zero(I32()));
+    if (HWY_LIKELY(hn::AllFalse(I32(), overflow))) return round(sum, gap_of_e, over);
+    const Word twice = hn::IfThenElseZero(hn::RebindMask(U32(), overflow), hn::Set(U32(), gap(1)));
+    return round(hn::IfThenElse(overflow, half_of_sum(products, units), sum), hn::Sub(gap_of_e, twice), over);
+  }
+
+  /// A term times a power of two, whose exponent is at a float's exponent field; truncated.
+  HWY_INLINE static hn::Vec<I32> in_units(hn::Vec<F32> term, Gap power) {
+    return truncate(hn::BitCast(F32(), hn::Add(hn::BitCast(U32(), term), power)));
   }
 
   /// (a + b) / 2 toward zero. If a + b has more than 31 bits, rounding needs no more of it.
@@ -174,7 +203,7 @@ class WideFloatDot {
   const Operands& o_;
   Specials& specials_;
   const FloatPlan& plan_;
-  // In the places of the operands' elements.
+  // In the places of the operands' elements. Gaps of A lie twice in a word; those of B in even columns, with the next column's.
   HWY_ALIGN float a_significands_[Operands::max_slots][rows];
   HWY_ALIGN std::uint32_t a_gaps_[Operands::max_slots][rows];
   HWY_ALIGN float b_significands_[Operands::max_elements_of_b];
