@@ -81,8 +81,8 @@ class CommonCaseFloatDot {
     int step = 0;
     o_.for_each_step([&](auto blocks, auto begin, auto end, int first_slot) HWY_ATTR {
       const bool special = specials_.any(special_c);
-      if (special) specials_.before(step, c, d);
-      add_step<f16_accumulator, scaled, blocks(), begin(), end()>(constants, first_slot, special ? d : c, d, findings);
+      if (special) c = specials_.before(step, special_c, c, d);
+      add_step<f16_accumulator, scaled, blocks(), begin(), end()>(constants, first_slot, c, d, findings);
       if (special) specials_.after(d);
       special_c = special || (f16_accumulator && !hn::AllTrue(I32(), hn::Eq(findings.infinite, hn::Zero(I32()))));
       c = d;

@@ -32,8 +32,8 @@ class GeneralFloatDot {
     const std::uint32_t(*c)[rows] = o_.accumulator();
     int step = 0;
     o_.for_each_step([&](auto blocks, auto begin, auto end, int first_slot) HWY_ATTR {
-      specials_.before(step++, c, d);
-      add_step<blocks(), begin(), end()>(first_slot, d);
+      c = specials_.before(step++, true, c, d);
+      add_step<blocks(), begin(), end()>(first_slot, c, d);
       specials_.after(d);
       c = d;
     });
@@ -62,14 +62,13 @@ class GeneralFloatDot {
 
   HWY_INLINE bool f16_accumulator() const { return plan_.f16_accumulator; }
 
-  /// Adds the step to d[column][row].
   template <int blocks, int begin, int end>
-  HWY_INLINE void add_step(int first_slot, std::uint32_t (*d)[rows]) const {
+  HWY_INLINE void add_step(int first_slot, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows]) const {
     HWY_ALIGN std::uint32_t fields[columns][rows];
     o_.template largest_exponents<blocks, begin, end>(first_slot, fields);
     for (int column = 0; column < columns; ++column)
       for (int row = 0; row < rows; row += vector_rows) {
-        const Accumulator accumulator = decode(hn::Load(U32(), d[column] + row));
+        const Accumulator accumulator = decode(hn::Load(U32(), c[column] + row));
         const auto largest = largest_exponent(fields[column] + row);
         hn::Store(step<blocks * Operands::block, begin, end>({first_slot, column, row}, accumulator, largest), U32(), d[column] + row);
       }

@@ -38,24 +38,27 @@ class SpecialProducts {
       constexpr std::uint32_t of_step = count == 32 ? of_four : of_four & ((1u << count) - 1);
       add(slots & of_step << first_slot, sums_[step++]);
     });
-    o_.remove_specials(slots);
+    if (!wide) o_.remove_specials(slots);  // WideFloatDot leaves them out itself
   }
 
   /// Whether step `step` may have special results. `special_c`: its C may.
   bool any(bool special_c) const { return in_products_ || special_c || o_.special_scales(); }
 
-  /// Before a step: keeps what is special in C, and copies C to `d`, zeros in its place.
-  void before(int step, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows]) {
+  /// Before a step: keeps what is special, and returns C with zeros in its place, which `d` then holds. `special_c`: C may be special.
+  const std::uint32_t (*before(int step, bool special_c, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows]))[rows] {
+    results_ = sums_[step];
+    if (!special_c && !o_.special_scales()) return c;
     for_each_vector([&](int column, int row) HWY_ATTR {
       const Word bits_of_c = hn::Load(U32(), c[column] + row);
       const auto number = f16_accumulator() ? f16_to_f32(bits_of_c) : hn::BitCast(F32(), bits_of_c);
-      const auto special = hn::RebindMask(U32(), hn::Not(hn::IsFinite(number)));
-      hn::Store(hn::IfThenZeroElse(special, bits_of_c), U32(), d[column] + row);
+      const auto finite = hn::RebindMask(U32(), hn::IsFinite(number));
+      hn::Store(hn::IfThenElseZero(finite, bits_of_c), U32(), d[column] + row);
       auto result = number;
       if (in_products_) result = hn::Add(result, hn::Load(F32(), sums_[step][column] + row));
       if (bits == 8 && o_.special_scales()) result = hn::Add(result, o_.scale_nan(column, row));
-      hn::Store(result, F32(), results_[column] + row);
+      hn::Store(result, F32(), sums_[step][column] + row);
     });
+    return d;
   }
 
   /// After it: replaces the special results.
@@ -83,7 +86,7 @@ class SpecialProducts {
       for (int row = 0; row < rows; row += vector_rows) visit(column, row);
   }
 
-  /// Wide numbers become 1 or -1, so that no product is subnormal, which would be slow.
+  /// Wide numbers of A become 1 or -1, so that hardly any product is subnormal, which would be slow.
   HWY_INLINE static hn::Vec<F32> of_one_size(hn::Vec<F32> v) {
     if constexpr (!wide) return v;
     const auto is_number = hn::And(hn::IsFinite(v), hn::Ne(v, hn::Zero(F32())));
@@ -101,7 +104,7 @@ class SpecialProducts {
         const auto a = of_one_size(o_.a(slot, row));
         WARPMAT_UNROLL(8)
         for (int column = 0; column < columns; ++column)
-          sum[column] = hn::Add(sum[column], hn::Mul(a, of_one_size(o_.b(slot - in_block, in_block, column, row))));
+          sum[column] = hn::Add(sum[column], hn::Mul(a, o_.b(slot - in_block, in_block, column, row)));
       }
       WARPMAT_UNROLL(8)
       for (int column = 0; column < columns; ++column) hn::Store(sum[column], F32(), sums[column] + row);
@@ -113,7 +116,7 @@ class SpecialProducts {
   Operands& o_;
   bool in_products_ = false;
   HWY_ALIGN float sums_[max_steps][columns][rows];  ///< if in_products_
-  HWY_ALIGN float results_[columns][rows];          ///< of a step: special, or any number
+  const float (*results_)[rows] = nullptr;          ///< of a step: special, or any number
 };
 
 #endif  // HWY_TARGET != HWY_SCALAR

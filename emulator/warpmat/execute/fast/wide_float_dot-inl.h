@@ -36,8 +36,8 @@ class WideFloatDot {
     int step = 0;
     o_.for_each_step([&](auto blocks, auto, auto, int first_slot) HWY_ATTR {
       const bool special = specials_.any(special_c);
-      if (special) specials_.before(step, c, d);
-      const bool infinite = add_step<blocks() * Operands::block>(first_slot, special ? d : c, d);
+      if (special) c = specials_.before(step, special_c, c, d);
+      const bool infinite = add_step<blocks() * Operands::block>(first_slot, c, d);
       if (special) specials_.after(d);
       special_c = special || infinite;
       c = d;
@@ -59,7 +59,7 @@ class WideFloatDot {
 
   struct Parts {
     hn::Vec<F32> significand;
-    Gap gap;  ///< bounds::no_gap for zero
+    Gap gap;  ///< bounds::no_gap for zero, infinities and NaNs, which SpecialProducts adds
   };
 
   /// A number's significand times 2^unit_bit, and the gap between `largest` and its exponent by the rule of dot.h.
@@ -67,23 +67,15 @@ class WideFloatDot {
   HWY_INLINE static Parts parts_of(Word number) {
     const U32 d;
     const Word field = hn::And(number, hn::Set(d, 0x7f800000u)), smallest = hn::Set(d, 1u << bounds::f32_fraction_bits);
-    const auto is_zero = hn::Eq(hn::ShiftLeft<1>(number), hn::Zero(d));
+    // Of zero, this is the largest number.
+    const auto adds_nothing = hn::Gt(hn::Sub(hn::ShiftLeft<1>(number), hn::Set(d, 1u)), hn::Set(d, 0xff000000u - 2));
     const Word gap_of_number = hn::Sub(hn::Set(d, gap(largest + bounds::f32_bias)),
                                        hn::BitCast(d, hn::Max(hn::BitCast(I32(), field), hn::BitCast(I32(), smallest))));
     const auto unit = hn::BitCast(F32(), hn::Set(d, gap(bounds::f32_bias + unit_bit)));
     const auto with_unit_bit = hn::BitCast(F32(), hn::OrAnd(hn::BitCast(d, unit), number, hn::Set(d, 0x807fffffu)));
     const auto is_subnormal = hn::RebindMask(F32(), hn::Eq(field, hn::Zero(d)));
     const auto without = hn::Sub(with_unit_bit, hn::CopySign(unit, with_unit_bit));
-    return {hn::IfThenElse(is_subnormal, without, with_unit_bit), hn::IfThenElse(is_zero, hn::Set(d, bounds::no_gap), gap_of_number)};
-  }
-
-  template <int unit_bit>
-  HWY_INLINE static void take_apart(const float* from, int count, float* significands, std::uint32_t* gaps) {
-    for (int i = 0; i < count; i += vector_rows) {
-      const Parts parts = parts_of<unit_bit, bounds::largest_f32_exponent>(hn::BitCast(U32(), hn::Load(F32(), from + i)));
-      hn::Store(parts.significand, F32(), significands + i);
-      hn::Store(parts.gap, U32(), gaps + i);
-    }
+    return {hn::IfThenElse(is_subnormal, without, with_unit_bit), hn::IfThenElse(adds_nothing, hn::Set(d, bounds::no_gap), gap_of_number)};
   }
 
   /// Two gaps in one word: those of an even and of the next column.
@@ -93,17 +85,22 @@ class WideFloatDot {
   static constexpr std::uint32_t gap_twice(int exponents) { return gap(exponents) >> 16 | gap(exponents); }
 
   HWY_INLINE void take_apart() {
-    take_apart<bounds::wide_unit_bit_a>(o_.a_values(), o_.slots() * rows, a_significands_[0], a_gaps_[0]);
+    const U32 u;
     for (int i = 0; i < o_.slots() * rows; i += vector_rows) {
-      const Gap of_a = hn::Load(U32(), a_gaps_[0] + i);
-      hn::Store(pair_of_gaps(of_a, of_a), U32(), a_gaps_[0] + i);
+      const Parts a = parts_of<bounds::wide_unit_bit_a, bounds::largest_f32_exponent>(hn::BitCast(u, hn::Load(F32(), o_.a_values() + i)));
+      hn::Store(a.significand, F32(), a_significands_[0] + i);
+      hn::Store(pair_of_gaps(a.gap, a.gap), u, a_gaps_[0] + i);
     }
-    take_apart<bounds::wide_unit_bit_b>(o_.b_values(), o_.b_count(), b_significands_, b_gaps_);
+    for (int i = 0; i < o_.b_count(); i += vector_rows) {
+      const Parts b = parts_of<bounds::wide_unit_bit_b, bounds::largest_f32_exponent>(hn::BitCast(u, hn::Load(F32(), o_.b_values() + i)));
+      hn::Store(b.significand, F32(), b_significands_ + i);
+      hn::Store(b.gap, u, b_gaps_ + i);
+    }
     const hn::CappedTag<std::uint32_t, Operands::block> d;  // a register's elements of a column
     for (int i = 0; i < o_.b_count(); i += 2 * Operands::block)
       for (int k = i; k < i + Operands::block; k += static_cast<int>(hn::MaxLanes(d))) {
-        const auto odd = hn::Load(d, b_gaps_ + k + Operands::block);
-        hn::Store(hn::Or(hn::ShiftRight<16>(hn::Load(d, b_gaps_ + k)), odd), d, b_gaps_ + k);
+        const auto even = hn::Load(d, b_gaps_ + k), odd = hn::Load(d, b_gaps_ + k + Operands::block);
+        hn::Store(hn::Or(hn::ShiftRight<16>(even), odd), d, b_gaps_ + k);
       }
   }
 
