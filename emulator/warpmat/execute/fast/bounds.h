@@ -108,10 +108,28 @@ static_assert(2 * min_f16_bit + min_narrow_factor >= min_f32_exponent);
 static_assert(max_fraction_bits - 2 * min_byte_exponent <= largest_narrow_factor);
 static_assert(largest_narrow_factor + max_missing_exponent <= largest_f32_exponent);
 
-/// The same for products of wide significands, which are less than 2^2 and multiples of 2^(-2 · wide_fraction_bits).
-inline constexpr int min_wide_factor = -64;
-static_assert(2 + min_wide_factor < 0 && max_fraction_bits <= largest_f32_exponent);
-static_assert(min_wide_factor - 2 * wide_fraction_bits >= min_f32_exponent);
+/// Exponents of wide terms are stored as their gaps to the largest product's, in the upper nine bits of words. Sums of two gaps of 16 bits
+/// saturate only if one is no_gap, that of zero.
+inline constexpr int largest_wide_product = 2 * largest_f32_exponent;
+inline constexpr std::uint32_t no_gap = 0xffff0000;
+static_assert(largest_wide_product - 2 * min_f32_exponent < 512 && largest_f32_exponent <= f32_bias);
+
+/// Upper bound of the gap of E. A sum with a larger one is below f32's smallest number, and with this one too.
+inline constexpr int max_gap = 440;
+static_assert(largest_wide_product - max_gap - max_fraction_bits + 33 < min_f32_exponent - f32_fraction_bits);
+
+/// Terms that are below E by more than this are truncated to zero; so is a term multiplied by 2^-wide_reach.
+inline constexpr int wide_reach = 64;
+static_assert(max_fraction_bits + 2 - wide_reach < 0 && max_gap + wide_reach < 512);
+
+/// Places of the unit bits of significands. Those of a product and of C are max_fraction_bits - wide_reach. All, and products of subnormal
+/// ones, are normal floats.
+inline constexpr int wide_unit_bit_a = -20, wide_unit_bit_b = -19, wide_unit_bit_c = wide_unit_bit_a + wide_unit_bit_b;
+static_assert(wide_unit_bit_c == max_fraction_bits - wide_reach);
+static_assert(wide_unit_bit_c - 2 * wide_fraction_bits >= min_f32_exponent && wide_unit_bit_c - f32_fraction_bits >= min_f32_exponent);
+
+/// The unit of a step is a normal float, or the product of two.
+static_assert(largest_wide_product - max_gap - max_fraction_bits >= 2 * min_f32_exponent);
 
 // ---- Groups of 4-bit products -----------------------------------------------------------------------------------------------------------
 
@@ -125,10 +143,5 @@ static_assert(min_group_exponent < min_f32_exponent);
 inline constexpr int min_unit = -400;
 static_assert(2 * (min_byte_exponent - largest_scale_exponent) - max_fraction_bits > min_unit);
 static_assert(2 * min_f32_exponent - max_fraction_bits > min_unit);
-
-/// Lower bound of a unit that is the product of two floats. For a smaller unit, an int32 sum is below f32's smallest number, with this unit
-/// too.
-inline constexpr int min_split_unit = 2 * min_f32_exponent;
-static_assert(min_split_unit + 31 < min_f32_exponent - f32_fraction_bits);
 
 }  // namespace warpmat::inline v0_1::bounds

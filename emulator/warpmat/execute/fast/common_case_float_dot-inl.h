@@ -12,6 +12,7 @@
 
 #include <warpmat/execute/fast/bounds.h>
 #include <warpmat/execute/fast/float_operands-inl.h>
+#include <warpmat/execute/fast/special_products-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace warpmat::inline v0_1::HWY_NAMESPACE {
@@ -23,9 +24,10 @@ template <int bits, bool wide, bool sparse>
 class CommonCaseFloatDot {
  public:
   using Operands = FloatOperands<bits, wide, sparse>;
-  explicit CommonCaseFloatDot(const Operands& operands) : o_(operands), plan_(operands.plan()) {}
+  using Specials = SpecialProducts<bits, wide, sparse>;
+  CommonCaseFloatDot(const Operands& operands, Specials& specials) : o_(operands), specials_(specials), plan_(operands.plan()) {}
 
-  /// Writes d[column][row]. Returns false if a sum leaves the range of an int32, or a result that of f16.
+  /// Writes d[column][row]. Returns false if a sum leaves the range of an int32.
   bool multiply(std::uint32_t (*d)[rows]) const {
     if constexpr (wide) {
       return multiply<false, false>(d);
@@ -56,10 +58,10 @@ class CommonCaseFloatDot {
           kept(hn::Set(U32(), ~0u << (bounds::f32_fraction_bits - plan.result_fraction_bits))) {}
   };
 
-  /// Evidence that the warp is not in the common case.
-  struct Fallback {
+  /// What the results show of the warp.
+  struct Findings {
     hn::Vec<I32> overflow;          ///< sign bits
-    hn::Vec<F32> largest_c;         ///< its power of two; infinite if C is infinite or NaN
+    hn::Vec<I32> infinite;          ///< not 0 where a result is: it leaves the range of f16. A next step then has a special C
     hn::Vec<U8> smallest_products;  ///< minimum over the results of their largest product's exponent, as a float's field
   };
 
@@ -73,32 +75,38 @@ class CommonCaseFloatDot {
   template <bool f16_accumulator, bool scaled>
   bool multiply(std::uint32_t (*d)[rows]) const {
     const Constants constants(plan_, o_.missing_exponent());
-    Fallback fallback{hn::Zero(I32()), hn::Zero(F32()), hn::Set(U8(), std::uint8_t{255})};
+    Findings findings{hn::Zero(I32()), hn::Zero(I32()), hn::Set(U8(), std::uint8_t{255})};
     const std::uint32_t(*c)[rows] = o_.accumulator();
+    bool special_c = o_.special_c();
+    int step = 0;
     o_.for_each_step([&](auto blocks, auto begin, auto end, int first_slot) HWY_ATTR {
-      add_step<f16_accumulator, scaled, blocks(), begin(), end()>(constants, first_slot, c, d, fallback);
+      const bool special = specials_.any(special_c);
+      if (special) c = specials_.before(step, special_c, c, d);
+      add_step<f16_accumulator, scaled, blocks(), begin(), end()>(constants, first_slot, c, d, findings);
+      if (special) specials_.after(d);
+      special_c = special || (f16_accumulator && !hn::AllTrue(I32(), hn::Eq(findings.infinite, hn::Zero(I32()))));
       c = d;
+      ++step;
     });
-    if (!hn::AllFalse(I32(), hn::Lt(fallback.overflow, hn::Zero(I32()))) || !hn::AllTrue(F32(), hn::IsFinite(fallback.largest_c)))
-      return false;
+    if (!hn::AllFalse(I32(), hn::Lt(findings.overflow, hn::Zero(I32())))) return false;
     constexpr std::uint8_t least = bias + bounds::min_plain_product;
-    const bool products_everywhere = hn::AllFalse(U8(), hn::Lt(fallback.smallest_products, hn::Set(U8(), least)));
+    const bool products_everywhere = hn::AllFalse(U8(), hn::Lt(findings.smallest_products, hn::Set(U8(), least)));
     return products_everywhere || o_.at_least(-bounds::plain_exponent, bounds::min_plain_product);
   }
 
   /// d = c + one step; see FloatOperands::largest_exponents.
   template <bool f16_accumulator, bool scaled, int blocks, int begin, int end>
   HWY_INLINE void add_step(const Constants& constants, int first_slot, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows],
-                           Fallback& fallback) const {
+                           Findings& findings) const {
     HWY_ALIGN std::uint32_t exponents[columns][rows];
-    fallback.smallest_products =
-        hn::Min(fallback.smallest_products, o_.template largest_exponents<blocks, begin, end>(first_slot, exponents));
+    findings.smallest_products =
+        hn::Min(findings.smallest_products, o_.template largest_exponents<blocks, begin, end>(first_slot, exponents));
     for (int column = 0; column < columns; ++column)
       for (int row = 0; row < rows; row += vector_rows) {
         const auto products = hn::BitCast(I32(), hn::Load(U32(), exponents[column] + row));
         const auto scale = scaled ? scale_field(products, column, row) : hn::Zero(I32());
         const Word result = step<f16_accumulator, blocks, begin, end>(constants, first_slot, column, row, hn::Load(U32(), c[column] + row),
-                                                                      products, scale, fallback);
+                                                                      products, scale, findings);
         hn::Store(result, U32(), d[column] + row);
       }
   }
@@ -112,10 +120,9 @@ class CommonCaseFloatDot {
   /// `products` are the largest exponents of the products before scaling.
   template <bool f16_accumulator, int blocks, int begin, int end>
   HWY_INLINE Word step(const Constants& constants, int first_slot, int column, int row, Word c_bits, hn::Vec<I32> products,
-                       hn::Vec<I32> scale, Fallback& fallback) const {
+                       hn::Vec<I32> scale, Findings& findings) const {
     const auto c = f16_accumulator ? f16_to_f32(c_bits) : hn::BitCast(F32(), c_bits);
     const auto c_power = hn::BitCast(F32(), c_exponent<f16_accumulator>(hn::BitCast(I32(), c)));
-    fallback.largest_c = hn::Max(fallback.largest_c, c_power);
     auto largest = hn::Max(hn::BitCast(F32(), hn::Add(products, scale)), c_power);
     if constexpr (f16_accumulator) largest = hn::Max(largest, constants.floor);
     const auto exponent = hn::BitCast(I32(), largest);
@@ -130,11 +137,11 @@ class CommonCaseFloatDot {
       const auto total = sum_of_products<group, begin, end>(first_slot, i, column, row, factor);
       const auto both = hn::Add(sum, total);
       // C and the first group always fit.
-      if (i != 0) fallback.overflow = hn::Or(fallback.overflow, overflow_of(sum, total, both));
+      if (i != 0) findings.overflow = hn::Or(findings.overflow, overflow_of(sum, total, both));
       sum = both;
     }
     const auto unit = hn::BitCast(F32(), hn::Sub(exponent, constants.fraction_bits));
-    return round<f16_accumulator>(sum, unit, constants.kept, fallback.overflow);
+    return round<f16_accumulator>(sum, unit, constants.kept, findings.infinite);
   }
 
   /// The products of `group` slots, from `first` + `offset` on.
@@ -158,7 +165,7 @@ class CommonCaseFloatDot {
   }
 
   template <bool f16_accumulator>
-  HWY_INLINE static Word round(hn::Vec<I32> sum, hn::Vec<F32> unit, Word kept, hn::Vec<I32>& overflow) {
+  HWY_INLINE static Word round(hn::Vec<I32> sum, hn::Vec<F32> unit, Word kept, hn::Vec<I32>& infinite) {
     const auto truncated = hn::ConvertTo(F32(), sum);
     if constexpr (!f16_accumulator) {
       const Word result = hn::BitCast(U32(), hn::Mul(truncated, unit));
@@ -169,11 +176,12 @@ class CommonCaseFloatDot {
     const auto odd = hn::BitCast(F32(), hn::OrAnd(hn::BitCast(I32(), truncated), inexact, hn::Set(I32(), 1)));
     const Word result = f32_to_f16(hn::Mul(odd, unit));
     const auto infinity = hn::Set(I32(), 0x7c00);
-    overflow = hn::Or(overflow, hn::VecFromMask(I32(), hn::Eq(hn::And(hn::BitCast(I32(), result), infinity), infinity)));
+    infinite = hn::Or(infinite, hn::VecFromMask(I32(), hn::Eq(hn::And(hn::BitCast(I32(), result), infinity), infinity)));
     return result;
   }
 
   const Operands& o_;
+  Specials& specials_;
   const FloatPlan& plan_;
 };
 

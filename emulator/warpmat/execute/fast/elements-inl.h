@@ -129,12 +129,11 @@ class Decoder {
     return words;
   }
 
-  /// Whether all magnitudes are finite and, for wide formats, in the range of the common case.
-  HWY_INLINE bool common_case(Word most) const {
-    const D d;
-    const int limit = wide ? (e_.bias + bounds::plain_exponent) << exponent_shift : e_.largest;
-    return hn::AllFalse(d, hn::Gt(hn::BitCast(d, most), hn::Set(d, static_cast<T>(limit))));
-  }
+  /// Whether all magnitudes are finite.
+  HWY_INLINE bool finite(Word most) const { return at_most(most, e_.largest); }
+
+  /// Whether all magnitudes are in the range of the common case, or, for narrow formats, special.
+  HWY_INLINE bool common_case(Word most) const { return !wide || at_most(most, (e_.bias + bounds::plain_exponent) << exponent_shift); }
 
   /// Exponents plus the offset, packed as the magnitudes. A wide zero has the exponent of the smallest subnormals.
   HWY_INLINE Word exponents(Word magnitudes) const {
@@ -208,6 +207,11 @@ class Decoder {
 
   /// The exponent's first bit in a container of 16 or 32 bits.
   static constexpr int exponent_shift = bits == 8 ? 0 : bits - 1 - (wide ? 8 : 5);
+
+  HWY_INLINE static bool at_most(Word most, int limit) {
+    const D d;
+    return hn::AllFalse(d, hn::Gt(hn::BitCast(d, most), hn::Set(d, static_cast<T>(limit))));
+  }
 
   HWY_INLINE static Word magnitude_mask(const Elements& e) {
     if (bits == 32) return hn::Set(U32(), 0x7fffe000u);  // tf32

@@ -1,7 +1,7 @@
 // D = A · B + C in floating point, all sixteen rows of a column at a time; included once for each instruction set, as vectors-inl.h is.
 //
-// The steps are those of dot.h. Products are exact in a float or a double. common_case_float_dot-inl.h (the common case) and
-// general_float_dot-inl.h (the fallback) align and add them.
+// The steps are those of dot.h. common_case_float_dot-inl.h (the common case), general_float_dot-inl.h and wide_float_dot-inl.h (the
+// fallback of narrow and of wide formats) align and add products of numbers; special_products-inl.h has the others.
 
 #if defined(WARPMAT_FAST_FLOAT_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WARPMAT_FAST_FLOAT_DOT_INL_H_
@@ -13,6 +13,8 @@
 #include <warpmat/execute/fast/common_case_float_dot-inl.h>
 #include <warpmat/execute/fast/float_operands-inl.h>
 #include <warpmat/execute/fast/general_float_dot-inl.h>
+#include <warpmat/execute/fast/special_products-inl.h>
+#include <warpmat/execute/fast/wide_float_dot-inl.h>
 #include <warpmat/numeric/rounding_mode.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -25,17 +27,20 @@ template <int bits, bool wide, bool sparse>
 class FloatDot {
  public:
   FloatDot(const FloatPlan& plan, const Form& form, const Warps& warps)
-      : plan_(plan), warps_(warps), operands_(plan, form, warps), common_case_(operands_), general_(operands_) {}
+      : plan_(plan),
+        warps_(warps),
+        operands_(plan, form, warps),
+        specials_(operands_),
+        common_case_(operands_, specials_),
+        fallback_(operands_, specials_) {}
 
   /// Executes one warp, or declines.
   bool run(std::size_t warp) {
     warp_ = warp;
     if (plan_.split && c_overlaps_d()) return false;
     if (!operands_.read(warp)) return false;
-    if (!operands_.common_case() || !common_case_.multiply(d_)) {
-      if (bits == 8) operands_.mark_nans();
-      general_.multiply(d_);
-    }
+    specials_.take_out();
+    if (!operands_.common_case() || !common_case_.multiply(d_)) fallback_.multiply(d_);
     if (plan_.split) add_c();
     write();
     return true;
@@ -106,8 +111,9 @@ class FloatDot {
   const Warps& warps_;
   std::size_t warp_ = 0;
   FloatOperands<bits, wide, sparse> operands_;
+  SpecialProducts<bits, wide, sparse> specials_;
   CommonCaseFloatDot<bits, wide, sparse> common_case_;
-  GeneralFloatDot<bits, wide, sparse> general_;
+  std::conditional_t<wide, WideFloatDot<bits, sparse>, GeneralFloatDot<bits, sparse>> fallback_;
   HWY_ALIGN std::uint32_t d_[columns][rows];
 };
 

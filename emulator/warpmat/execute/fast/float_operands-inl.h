@@ -60,17 +60,48 @@ class FloatOperands {
     warp_ = warp;
     if (sparse && !read_places()) return false;
     padding_ = hn::Zero(U32());
-    if (!same_a_ || !a_is_read_) common_case_a_ = read_a();
+    if (!same_a_ || !a_is_read_) range_of_a_ = read_a();
     a_is_read_ = true;
-    const bool common_case_b = read_b();
+    const Range range_of_b = read_b();
     read_c();
-    common_case_ = common_case_a_ && common_case_b;
+    finite_ = range_of_a_.finite && range_of_b.finite;
+    common_case_ = range_of_a_.common_case && range_of_b.common_case;
     if (!hn::AllTrue(U32(), hn::Eq(padding_, hn::Zero(U32())))) return false;
     return !plan_.scaled || read_scales();
   }
 
-  /// Whether A and B are finite and all products and scale factors are in the range of the common case.
+  /// Whether all products and scale factors are in the range of the common case; products of narrow formats may be special.
   bool common_case() const { return common_case_; }
+
+  /// Whether scale factors are NaNs.
+  bool special_scales() const { return special_scales_; }
+
+  /// Whether A and B have neither infinities nor NaNs.
+  bool finite() const { return finite_; }
+
+  /// Whether C, where a step adds it, has infinities or NaNs.
+  bool special_c() const { return special_c_ && !plan_.split; }
+
+  /// A bit for each slot: whether it is, or may be multiplied by, an infinity or NaN. After mark_nans.
+  std::uint32_t special_slots() const {
+    std::uint32_t found = 0;
+    for (int slot = 0; slot < slots(); ++slot)
+      for (int row = 0; row < rows; row += vector_rows)
+        if (!hn::AllTrue(F32(), hn::IsFinite(a(slot, row)))) found |= 1u << slot;
+    std::uint64_t of_b = 0;
+    for (int i = 0; i < b_count(); i += vector_rows) of_b |= special_elements_of_b(i);
+    if (!sparse) return found | static_cast<std::uint32_t>(of_b);
+    for (int slot = 0; slot < slots(); slot += 2)
+      if ((of_b >> 2 * slot & 0xf) != 0) found |= 3u << slot;
+    return found;
+  }
+
+  /// Makes infinities and NaNs zeros. `slots`: special_slots().
+  void remove_specials(std::uint32_t slots) {
+    a_is_read_ = false;
+    for (; slots != 0; slots &= slots - 1) remove_specials(a_[hwy::Num0BitsBelowLS1Bit_Nonzero32(slots)], rows);
+    remove_specials(b_, b_count());
+  }
 
   /// Whether all numbers are zero or at least a power of two: 2^element for elements of A and B of wide formats, 2^c for a C of 32 bits.
   bool at_least(int element, int c) const {
@@ -88,7 +119,7 @@ class FloatOperands {
     return hn::AllFalse(F32(), small);
   }
 
-  /// Replaces decoded NaN codes by quiet NaNs. Only the fallback needs it.
+  /// Replaces decoded NaN codes by quiet NaNs.
   void mark_nans() {
     a_is_read_ = false;
     decode_a_.mark_nans(a_[0], slots() * rows);
@@ -204,7 +235,30 @@ class FloatOperands {
     return (element / block * columns + static_cast<unsigned>(column)) * block + element % block;
   }
 
-  HWY_INLINE bool read_a() {
+  /// Of the elements of A or of B.
+  struct Range {
+    bool finite, common_case;
+  };
+
+  HWY_INLINE static void remove_specials(float* values, int count) {
+    for (int i = 0; i < count; i += vector_rows) {
+      const auto v = hn::Load(F32(), values + i);
+      hn::Store(hn::IfThenElseZero(hn::IsFinite(v), v), F32(), values + i);
+    }
+  }
+
+  /// A bit for each element k of a column: whether it is special in a column with an element among b_[i] to b_[i + vector_rows - 1].
+  HWY_INLINE std::uint64_t special_elements_of_b(int i) const {
+    std::uint8_t bytes[8] = {};  // as many as Highway may write
+    hn::StoreMaskBits(F32(), hn::Not(hn::IsFinite(hn::Load(F32(), b_ + i))), bytes);
+    std::uint32_t found = (bytes[0] | static_cast<std::uint32_t>(bytes[1]) << 8) & ((1u << vector_rows) - 1);
+    for (int columns_of_vector = vector_rows / block; columns_of_vector > 1; columns_of_vector /= 2)
+      found |= found >> columns_of_vector / 2 * block;
+    constexpr std::uint32_t of_block = (1u << HWY_MIN(block, vector_rows)) - 1;
+    return static_cast<std::uint64_t>(found & of_block) << (i / (block * columns) * block + i % block);
+  }
+
+  HWY_INLINE Range read_a() {
     Word most = hn::Zero(U32());
     for (int reg = 0; reg < plan_.a_words / quad; ++reg)
       for_each_row_vector(words(OperandName::a, 2 * reg), words(OperandName::a, 2 * reg + 1), pair_of(warps_.quads.a, reg),
@@ -220,10 +274,10 @@ class FloatOperands {
                                                    [&](int i, hn::Vec<F32> v) HWY_ATTR { hn::Store(v, F32(), a_[slot + i] + row); });
                             }
                           });
-    return decode_a_.common_case(most);
+    return {decode_a_.finite(most), decode_a_.common_case(most)};
   }
 
-  HWY_INLINE bool read_b() {
+  HWY_INLINE Range read_b() {
     Word most = hn::Zero(U32());
     for (int reg = 0; reg < plan_.b_words / quad; ++reg) {
       HWY_ALIGN std::uint8_t exponents[columns * block];
@@ -236,7 +290,7 @@ class FloatOperands {
       }
       for (int column = 0; column < columns; column += 4) turn_columns(exponents + column * block, b_exponents_[column / 4] + reg * block);
     }
-    return decode_b_.common_case(most);
+    return {decode_b_.finite(most), decode_b_.common_case(most)};
   }
 
   /// Interleaves the bytes of four consecutive columns.
@@ -283,20 +337,30 @@ class FloatOperands {
 
   HWY_INLINE void read_c() {
     if (plan_.f16_accumulator) return read_f16_c();
+    const I32 d;
+    auto most = hn::Zero(d);
     for (int i = 0; i < 2; ++i)
       for_each_row_vector(words(OperandName::c, i), words(OperandName::c, 2 + i), pair_of(warps_.quads.c, i),
                           [&](int row, const Word* quads) HWY_ATTR {
-                            for (int t = 0; t < quad; ++t) hn::Store(quads[t], U32(), c_[2 * t + i] + row);
+                            for (int t = 0; t < quad; ++t) {
+                              most = hn::Max(most, hn::And(hn::BitCast(d, quads[t]), hn::Set(d, INT32_MAX)));
+                              hn::Store(quads[t], U32(), c_[2 * t + i] + row);
+                            }
                           });
+    special_c_ = !hn::AllFalse(d, hn::Gt(most, hn::Set(d, 0x7f7fffff)));
   }
 
   HWY_INLINE void read_f16_c() {
+    const hn::Repartition<std::int16_t, U32> d;
+    auto most = hn::Zero(d);
     for_each_row_vector(words(OperandName::c, 0), words(OperandName::c, 1), [&](int row, const Word* quads) HWY_ATTR {
       for (int t = 0; t < quad; ++t) {
+        most = hn::Max(most, hn::And(hn::BitCast(d, quads[t]), hn::Set(d, std::int16_t{INT16_MAX})));
         hn::Store(hn::And(quads[t], hn::Set(U32(), 0xffffu)), U32(), c_[2 * t] + row);
         hn::Store(hn::ShiftRight<16>(quads[t]), U32(), c_[2 * t + 1] + row);
       }
     });
+    special_c_ = !hn::AllFalse(d, hn::Gt(most, hn::Set(d, std::int16_t{0x7bff})));
   }
 
   /// Finds the element of B that multiplies each slot: its index among the four from 4 · (slot / 2) on.
@@ -316,6 +380,7 @@ class FloatOperands {
 
   /// False for ids that are undefined or differ between lanes.
   bool read_scales() {
+    special_scales_ = false;
     const auto matrix = [&](OperandName ids) { return selected_matrix(form_, ids, words(ids, 0), words(ids, 1)); };
     const int matrix_a = matrix(OperandName::ids_a), matrix_b = matrix(OperandName::ids_b);
     if (matrix_a < 0 || matrix_b < 0) return false;
@@ -324,6 +389,7 @@ class FloatOperands {
         const std::uint32_t factor = scale_factor(plan, words(name, 0), which, i, 0);
         exponents[i] = static_cast<std::int32_t>(factor) - bounds::largest_scale_exponent;
         nans[i] = factor == 0xff ? std::numeric_limits<float>::quiet_NaN() : 0;
+        special_scales_ = special_scales_ || factor == 0xff;
         common_case_ = common_case_ && exponents[i] >= -bounds::common_case_scale && exponents[i] <= bounds::common_case_scale;
       }
     };
@@ -338,7 +404,8 @@ class FloatOperands {
   const Decoder<bits, wide> decode_a_, decode_b_;
   const bool same_a_;
   std::size_t warp_ = 0;
-  bool a_is_read_ = false, common_case_a_ = false, common_case_ = false;
+  bool a_is_read_ = false, finite_ = false, common_case_ = false, special_c_ = false, special_scales_ = false;
+  Range range_of_a_{};
   Word padding_;
   HWY_ALIGN float a_[max_slots][rows];
   HWY_ALIGN std::uint32_t a_exponents_[max_slots][rows];  // four times each
