@@ -36,7 +36,8 @@ using Node = void*;
 
 void** __cudaRegisterFatBinary(void* wrapper);
 void __cudaRegisterFatBinaryEnd(void** handle);
-void __cudaRegisterFunction(void** handle, const char* host, char* device_host, const char* name, int limit, void*, void*, void*, void*, int*);
+void __cudaRegisterFunction(void** handle, const char* host, char* device_host, const char* name, int limit, void*, void*, void*, void*,
+                            int*);
 
 int cudaRuntimeGetVersion(int* version);
 int cudaGetDeviceProperties_v2(void* properties, int device);

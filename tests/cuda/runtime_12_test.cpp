@@ -35,11 +35,11 @@ TEST_CASE("libcudart.so.12 has the functions of 13 and those that it changed, wi
 #include <warpmat/cuda/runtime_functions.inc>
 #undef WARPMAT_CUDA_SUPPORTED
 #undef WARPMAT_CUDA_UNSUPPORTED
-           "cudaGetDeviceProperties_v2", "cudaMemPrefetchAsync_v2", "cudaMemPrefetchAsync_v2_ptsz", "cudaMemAdvise_v2", "cudaGraphAddNode_v2",
-           "cudaGraphGetEdges_v2", "cudaGraphAddDependencies_v2", "cudaGraphRemoveDependencies_v2", "cudaGraphNodeGetDependencies_v2",
-           "cudaGraphNodeGetDependentNodes_v2", "cudaStreamGetCaptureInfo_v2", "cudaStreamGetCaptureInfo_v3",
-           "cudaStreamGetCaptureInfo_v2_ptsz", "cudaStreamUpdateCaptureDependencies_v2", "cudaEventElapsedTime_v2", "cudaThreadSynchronize",
-           "cudaThreadExit"}) {
+           "cudaGetDeviceProperties_v2", "cudaMemPrefetchAsync_v2", "cudaMemPrefetchAsync_v2_ptsz", "cudaMemAdvise_v2",
+           "cudaGraphAddNode_v2", "cudaGraphGetEdges_v2", "cudaGraphAddDependencies_v2", "cudaGraphRemoveDependencies_v2",
+           "cudaGraphNodeGetDependencies_v2", "cudaGraphNodeGetDependentNodes_v2", "cudaStreamGetCaptureInfo_v2",
+           "cudaStreamGetCaptureInfo_v3", "cudaStreamGetCaptureInfo_v2_ptsz", "cudaStreamUpdateCaptureDependencies_v2",
+           "cudaEventElapsedTime_v2", "cudaThreadSynchronize", "cudaThreadExit"}) {
     INFO(name);
     CHECK(dlvsym(handle, name, "libcudart.so.12") != nullptr);
   }

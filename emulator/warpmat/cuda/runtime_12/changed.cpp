@@ -93,24 +93,24 @@ WARPMAT_CUDA_API Error cudaGraphGetEdges_v2(struct Graph* graph, struct GraphNod
 }
 
 /// A function of a graph's edges, with and without their data.
-#define WARPMAT_CUDA_EDGES(name)                                                                                                       \
-  WARPMAT_CUDA_API Error name(struct Graph* graph, Nodes from, Nodes to, std::size_t count) {                                          \
-    return runtime_13_##name(graph, from, to, nullptr, count);                                                                         \
-  }                                                                                                                                    \
-  WARPMAT_CUDA_API Error name##_v2(struct Graph* graph, Nodes from, Nodes to, const void* edges, std::size_t count) {                  \
-    return runtime_13_##name(graph, from, to, edges, count);                                                                           \
+#define WARPMAT_CUDA_EDGES(name)                                                                                      \
+  WARPMAT_CUDA_API Error name(struct Graph* graph, Nodes from, Nodes to, std::size_t count) {                         \
+    return runtime_13_##name(graph, from, to, nullptr, count);                                                        \
+  }                                                                                                                   \
+  WARPMAT_CUDA_API Error name##_v2(struct Graph* graph, Nodes from, Nodes to, const void* edges, std::size_t count) { \
+    return runtime_13_##name(graph, from, to, edges, count);                                                          \
   }
 WARPMAT_CUDA_EDGES(cudaGraphAddDependencies)
 WARPMAT_CUDA_EDGES(cudaGraphRemoveDependencies)
 #undef WARPMAT_CUDA_EDGES
 
 /// The same of a node's neighbours.
-#define WARPMAT_CUDA_NEIGHBOURS(name)                                                                                                  \
-  WARPMAT_CUDA_API Error name(struct GraphNode* node, struct GraphNode** nodes, std::size_t* count) {                                  \
-    return runtime_13_##name(node, nodes, nullptr, count);                                                                             \
-  }                                                                                                                                    \
-  WARPMAT_CUDA_API Error name##_v2(struct GraphNode* node, struct GraphNode** nodes, void* edges, std::size_t* count) {                \
-    return runtime_13_##name(node, nodes, edges, count);                                                                               \
+#define WARPMAT_CUDA_NEIGHBOURS(name)                                                                                   \
+  WARPMAT_CUDA_API Error name(struct GraphNode* node, struct GraphNode** nodes, std::size_t* count) {                   \
+    return runtime_13_##name(node, nodes, nullptr, count);                                                              \
+  }                                                                                                                     \
+  WARPMAT_CUDA_API Error name##_v2(struct GraphNode* node, struct GraphNode** nodes, void* edges, std::size_t* count) { \
+    return runtime_13_##name(node, nodes, edges, count);                                                                \
   }
 WARPMAT_CUDA_NEIGHBOURS(cudaGraphNodeGetDependencies)
 WARPMAT_CUDA_NEIGHBOURS(cudaGraphNodeGetDependentNodes)

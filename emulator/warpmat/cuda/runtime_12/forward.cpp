@@ -8,14 +8,14 @@
 #define WARPMAT_CUDA_JUMP(name) "b runtime_13_" #name "\n"
 #endif
 
-#define WARPMAT_CUDA_SUPPORTED(name)          \
-  __asm__(                                    \
-      ".pushsection .text\n.p2align 4\n"      \
-      ".weak " #name "\n"                     \
-      ".type " #name ", %function\n" #name    \
-      ":\n" WARPMAT_CUDA_JUMP(name)           \
-      ".size " #name ", . - " #name "\n"      \
-      ".popsection\n");                       \
+#define WARPMAT_CUDA_SUPPORTED(name)                                                                   \
+  __asm__(                                                                                             \
+      ".pushsection .text\n.p2align 4\n"                                                               \
+      ".weak " #name                                                                                   \
+      "\n"                                                                                             \
+      ".type " #name ", %function\n" #name ":\n" WARPMAT_CUDA_JUMP(name) ".size " #name ", . - " #name \
+                                                                         "\n"                          \
+                                                                         ".popsection\n");             \
   WARPMAT_CUDA_13(name)
 #define WARPMAT_CUDA_UNSUPPORTED WARPMAT_CUDA_SUPPORTED
 #include <warpmat/cuda/runtime_functions.inc>

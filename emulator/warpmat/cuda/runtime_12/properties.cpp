@@ -20,23 +20,6 @@ Error runtime_13_cudaDeviceGetAttribute(int* value, int attribute, int device);
 
 namespace {
 
-/// The members that both versions have, except the limits of textures.
-#define WARPMAT_CUDA_COMMON(COPY) \
-  COPY(name) COPY(uuid) COPY(luid) COPY(luidDeviceNodeMask) COPY(totalGlobalMem) COPY(sharedMemPerBlock) COPY(regsPerBlock) \
-  COPY(warpSize) COPY(memPitch) COPY(maxThreadsPerBlock) COPY(maxThreadsDim) COPY(maxGridSize) COPY(totalConstMem) COPY(major) \
-  COPY(minor) COPY(textureAlignment) COPY(texturePitchAlignment) COPY(multiProcessorCount) COPY(integrated) COPY(canMapHostMemory) \
-  COPY(surfaceAlignment) COPY(concurrentKernels) COPY(ECCEnabled) COPY(pciBusID) COPY(pciDeviceID) COPY(pciDomainID) COPY(tccDriver) \
-  COPY(asyncEngineCount) COPY(unifiedAddressing) COPY(memoryBusWidth) COPY(l2CacheSize) COPY(persistingL2CacheMaxSize) \
-  COPY(maxThreadsPerMultiProcessor) COPY(streamPrioritiesSupported) COPY(globalL1CacheSupported) COPY(localL1CacheSupported) \
-  COPY(sharedMemPerMultiprocessor) COPY(regsPerMultiprocessor) COPY(managedMemory) COPY(isMultiGpuBoard) COPY(multiGpuBoardGroupID) \
-  COPY(hostNativeAtomicSupported) COPY(pageableMemoryAccess) COPY(concurrentManagedAccess) COPY(computePreemptionSupported) \
-  COPY(canUseHostPointerForRegisteredMem) COPY(cooperativeLaunch) COPY(sharedMemPerBlockOptin) \
-  COPY(pageableMemoryAccessUsesHostPageTables) COPY(directManagedMemAccessFromHost) COPY(maxBlocksPerMultiProcessor) \
-  COPY(accessPolicyMaxWindowSize) COPY(reservedSharedMemPerBlock) COPY(hostRegisterSupported) COPY(sparseCudaArraySupported) \
-  COPY(hostRegisterReadOnlySupported) COPY(timelineSemaphoreInteropSupported) COPY(memoryPoolsSupported) COPY(gpuDirectRDMASupported) \
-  COPY(gpuDirectRDMAFlushWritesOptions) COPY(gpuDirectRDMAWritesOrdering) COPY(memoryPoolSupportedHandleTypes) \
-  COPY(deferredMappingCudaArraySupported) COPY(ipcEventSupported) COPY(clusterLaunch) COPY(unifiedFunctionPointers)
-
 template <typename T>
 void copy(T& to, const T& from) {
   std::memcpy(&to, &from, sizeof to);
@@ -49,9 +32,9 @@ DeviceProperties12 converted(const DeviceProperties& from, int device) {
     return value;
   };
   DeviceProperties12 to{};
-#define WARPMAT_CUDA_COPY(member) copy(to.member, from.member);
-  WARPMAT_CUDA_COMMON(WARPMAT_CUDA_COPY)
-#undef WARPMAT_CUDA_COPY
+#define WARPMAT_CUDA_MEMBER(member) copy(to.member, from.member);
+#include <warpmat/cuda/runtime_12/common_properties.inc>
+#undef WARPMAT_CUDA_MEMBER
   to.maxTexture1D = from.textures[0];
   to.maxTexture1DMipmap = from.textures[1];
   to.maxTexture1DLinear = attribute(69);
