@@ -111,6 +111,19 @@ GraphNode event_of_type(NodeType type, Event* event) {
   return {.type = type, .work = type == NodeType::event_record ? Work(record) : Work(), .made_from = event};
 }
 
+/// A conditional node of `graph`; its bodies go into `asked`.
+GraphNode conditional_of(const Graph& graph, NodeParameters& asked) {
+  auto& [handle, type, size, bodies] = asked.of.conditional;
+  const auto kind = static_cast<Conditional::Kind>(type);
+  require(type >= 0 && type <= static_cast<int>(Conditional::Kind::choice) && size >= 1);
+  require(size <= (kind == Conditional::Kind::when ? 2 : kind == Conditional::Kind::loop ? 1 : size));
+  const auto has_it = [address = std::uint64_t{handle}](const std::shared_ptr<Condition>& each) { return each->address == address; };
+  require(std::ranges::any_of(graph.conditions, has_it));
+  GraphNode node = conditional_node(kind, handle, size);
+  bodies = std::get<std::shared_ptr<Conditional>>(node.made_from)->bodies.data();
+  return node;
+}
+
 /// What cudaGraphAddNode is given.
 GraphNode node_of_parameters(Context& context, NodeParameters* asked) {
   require(asked != nullptr);
@@ -125,6 +138,7 @@ GraphNode node_of_parameters(Context& context, NodeParameters* asked) {
     case NodeType::event_record: return event_of_type(static_cast<NodeType>(asked->type), asked->of.event);
     case NodeType::allocation: return allocation_node(context, asked->of.allocation);
     case NodeType::free: return free_node(context, asked->of.pointer);
+    case NodeType::conditional: break;  // has to be known which graph it is for
   }
   throw ApiError(cudaErrorNotSupported, "graph nodes of type " + std::to_string(asked->type) + " are not supported");
 }
@@ -356,7 +370,11 @@ WARPMAT_CUDA_API Error cudaGraphMemFreeNodeGetParams(GraphNode* node, void** poi
 
 WARPMAT_CUDA_API Error cudaGraphAddNode(GraphNode** node, Graph* graph, Nodes after, const void*, std::size_t count,
                                         NodeParameters* asked) {
-  return add(__func__, node, graph, after, count, [&](Context& context) { return node_of_parameters(context, asked); });
+  return add(__func__, node, graph, after, count, [&](Context& context) {
+    require(asked != nullptr);
+    return static_cast<NodeType>(asked->type) == NodeType::conditional ? conditional_of(*graph, *asked)
+                                                                       : node_of_parameters(context, asked);
+  });
 }
 
 WARPMAT_CUDA_API Error cudaGraphNodeSetParams(GraphNode* node, NodeParameters* asked) {
