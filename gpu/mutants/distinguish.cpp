@@ -76,10 +76,7 @@ bool alike(const Events& a, const Events& b) {
 class Pair {
  public:
   Pair(const Form& form, const Question& question)
-      : form_(form),
-        row_(*find_lowering(form, question.target->hardware)),
-        first_(form, row_, question.first),
-        second_(form, row_, question.second) {}
+      : form_(form), row_(question.lowering_of(form)), first_(form, row_, question.first), second_(form, row_, question.second) {}
 
   /// The first element of D that differs, starting from `initial`.
   std::optional<Element> difference(const Program& program, const WarpStates& initial) {
@@ -222,7 +219,10 @@ namespace {
 class ClassSearch {
  public:
   ClassSearch(const Form& form, const Question& question, const OperandClass& operand_class)
-      : form_(form), question_(question), class_(operand_class), program_(program_for(form, *question.target, operand_class)) {}
+      : form_(form),
+        question_(question),
+        class_(operand_class),
+        program_(program_for(form, *question.target, operand_class, question.lowering != nullptr ? 0 : class_variant)) {}
 
   /// Tries the next few cases. Classes whose cases reach different regions in the two models get four times as many.
   std::optional<Distinction> next(Pair& pair) {
@@ -268,9 +268,13 @@ ResultOperands operands_of(const Distinction& distinction) {
   return read_operands(*distinction.form, distinction.program, states, distinction.element);
 }
 
-std::uint64_t result_bits(const Distinction& distinction, const WarpStates& states) {
+std::uint64_t element_bits(const Distinction& distinction, const WarpStates& states, OperandName operand, const Element& element) {
   WarpStates copy = states;
-  return Elements(distinction.program, copy).read(OperandName::d, distinction.element);
+  return Elements(distinction.program, copy).read(operand, element);
+}
+
+std::uint64_t result_bits(const Distinction& distinction, const WarpStates& states) {
+  return element_bits(distinction, states, OperandName::d, distinction.element);
 }
 
 std::string value_text(Format format, std::uint64_t bits) {
