@@ -16,7 +16,6 @@
 namespace warpmat::inline v0_1 {
 namespace {
 
-using Same = RecordedKernel::Same;
 
 /// How many of the recorded bytes `answer` has.
 std::size_t bytes_agreed(const RecordedKernel& recorded, const KernelAnswer& answer) {
@@ -27,7 +26,7 @@ std::size_t bytes_agreed(const RecordedKernel& recorded, const KernelAnswer& ans
 }
 
 struct Judgement {
-  Same same = Same::by_rule;
+  RecordedKernel::Same same = RecordedKernel::Same::by_rule;
   std::size_t named = 0;
 };
 
@@ -40,13 +39,13 @@ Judgement judge(const RecordedKernel& recorded, std::uint64_t seed, EmulatorKern
   if (const auto made = kernel_by_ptxas(Module(launch.ptx), launch.entry, {.target = target.name})) {
     answer = emulator.run(launch, made->kernel);
     named = made->unsure;
-    if (digest_of(answer) == recorded.digest) return {Same::by_assembler, named};
+    if (digest_of(answer) == recorded.digest) return {RecordedKernel::Same::by_assembler, named};
   }
   std::size_t bytes = 0;
   for (const BytesFound& found : recorded.found) bytes += found.bytes.size();
   fmt::print("kernel {}: differs, {} statements named, {} of {} recorded bytes as on the GPU\n", recorded.index, named,
              bytes_agreed(recorded, answer), bytes);
-  return {Same::no, named};
+  return {RecordedKernel::Same::no, named};
 }
 
 }  // namespace
@@ -67,7 +66,7 @@ void fuzz_answers(const std::string& file, const Shard& shard) {
   for (std::uint64_t i = 0; i < part.count; ++i, progress.advance()) {
     const Judgement judged = judge(recorded.kernels[part.first + i], recorded.seed, emulator, own);
     ++counts[static_cast<std::size_t>(judged.same)];
-    named += judged.same == Same::no && judged.named != 0;
+    named += judged.same == RecordedKernel::Same::no && judged.named != 0;
   }
   fmt::print("{} kernels of seed {} for {}: {} as on the GPU by the rule, {} with --assembler ptxas alone, {} differ; {} of these have statements "
              "that --assembler ptxas names\n",
