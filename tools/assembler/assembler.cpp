@@ -100,8 +100,10 @@ std::optional<AssembledKernel> kernel_by_ptxas(const Module& module, std::string
     const bool folded = std::ranges::find(program.folded, differs, &code::Folded::statement) != program.folded.end();
     remark(differs, folded ? "computes it itself" : "leaves it to the machine");
   }
+  const std::size_t differing = made.remarks.size();
   name_unsure(program, program.contraction_open, "machine code leaves it to the rule", made.remarks);
   name_unsure(program, program.contraction_inferred, "no instruction of its own alone decides it", made.remarks);
+  made.unsure = made.remarks.size() - differing;
   return made;
 }
 
