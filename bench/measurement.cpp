@@ -79,9 +79,11 @@ void time_calls(benchmark::State& state, const Workload& workload, std::string_v
     for (std::size_t i = 0; i < Workload::warps; ++i) warps.execute(i % ThreadMajorWarps::warps);
 }
 
-Program repeated(Program program) {
-  program.statements().resize(program_statements, program.statements().front());
-  return program;
+/// The program's first statement again and again.
+Program repeated(const Program& program) {
+  std::string text = print_declarations(program);
+  for (int i = 0; i < program_statements; ++i) text += print(program, program.statements().front()) + "\n";
+  return parse(text);
 }
 
 void load_first_warp(const Workload& workload, Warp& warp) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <warpmat/forms.h>
 #include <warpmat/layout.h>
+#include <warpmat/numeric/low_mask.h>
 
 #include <algorithm>
 #include <utility>
@@ -120,7 +121,7 @@ class ListGenerator {
   std::string number(int bits) {
     constexpr uint64_t signs = 0x8000800080008000;
     const uint64_t value = random_.next() >> random_.below(64) & ~(options_.assembler_faults ? 0 : signs);
-    return fmt::format("{:#x}", bits < 64 ? value & ((uint64_t{1} << bits) - 1) : value);
+    return fmt::format("{:#x}", value & low_mask(bits));
   }
 
   // ---- Addresses --------------------------------------------------------------------------------------------------------------------
