@@ -16,6 +16,13 @@
 namespace warpmat::inline v0_1 {
 namespace {
 
+// ThreadSanitizer does not see the synchronisation inside of oneTBB, which is compiled without it.
+#if defined(__SANITIZE_THREAD__)
+constexpr bool sanitizes_threads = true;
+#else
+constexpr bool sanitizes_threads = false;
+#endif
+
 /// An arena for each number of threads. The first launch on several threads makes it. Never destroyed: launches may come from destructors
 /// at exit.
 class Arenas {
@@ -54,7 +61,7 @@ void run_in_pool(int jobs, void (*work)(void* data), void* data) {
 }  // namespace
 
 void use_thread_pool() {
-  machine::set_threads(run_in_pool);
+  if (!sanitizes_threads) machine::set_threads(run_in_pool);
 }
 
 }  // namespace warpmat::inline v0_1
