@@ -59,6 +59,7 @@ TEST_CASE("Launches of several blocks ask for threads, those of one block or one
   CHECK(jobs_asked == 3);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // threads of each launch instead; no fork beside threads
 TEST_CASE("The pool's threads stay, and help in launches", "[machine][pool]") {
   const OwnThreadsAtEnd at_end;
   use_thread_pool();
@@ -101,5 +102,6 @@ TEST_CASE("A child of fork runs its launches alone", "[machine][pool]") {
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
 }
+#endif
 
 }  // namespace warpmat::thread_pool_test

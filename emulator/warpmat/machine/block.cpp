@@ -48,8 +48,10 @@ Block::Block(Cluster& cluster, Dim3 index, int rank)
   }
   if (!launch.program.products.empty()) warpgroups_.resize((warps_.size() + WgmmaForm::warps - 1) / WgmmaForm::warps);
   if (!launch.program.tensor_statements.empty()) tensor_core_ = std::make_unique<TensorCore>();
-  order_.resize(warps_.size());
-  std::iota(order_.begin(), order_.end(), 0);
+  if (launch.options.schedule != 0) {
+    order_.resize(warps_.size());
+    std::iota(order_.begin(), order_.end(), 0);
+  }
   cluster.observers().tell_all(&Observer::block_begins, BlockEvent(*this));
 }
 
@@ -73,7 +75,7 @@ Block::Status Block::run() {
   const bool alone = cluster_.size() == 1;
   while (finished_ < warps_.size()) {
     if (slice_ <= 0) begin_slice();
-    WarpState& warp = *warps_[order_[next_warp_]];
+    WarpState& warp = *warps_[order_.empty() ? next_warp_ : order_[next_warp_]];
     const std::uint64_t before = warp.operations();
     const bool was_finished = warp.finished();
     const WarpState::Status status = warp.run(slice_);

@@ -100,7 +100,7 @@ class Block {
   std::span<std::uint8_t> shared_;
   std::map<std::uint32_t, MbarrierHistory> mbarriers_;
   const std::vector<WarpState*>& warps_;
-  std::vector<std::size_t> order_;
+  std::vector<std::size_t> order_;  ///< of the warps; empty: that of their numbers
   std::array<BarrierState, block_barriers> barriers_{};
   std::vector<WarpgroupIssues> warpgroups_;  ///< of programs with wgmma
   std::unique_ptr<TensorCore> tensor_core_;

@@ -21,7 +21,8 @@ constexpr std::size_t state_bytes = aligned(sizeof(WarpState));
 
 }  // namespace
 
-BlockStorage::BlockStorage(const LaunchState& launch, std::size_t warps) : spare_(launch.spare), register_bytes_(aligned(launch.frame_bytes)) {
+BlockStorage::BlockStorage(const LaunchState& launch, std::size_t warps)
+    : spare_(launch.spare), register_bytes_(aligned(launch.frame_bytes)) {
   const std::size_t cleared = warps * register_bytes_ + launch.shared_bytes;
   const std::size_t bytes = alignment + warps * state_bytes + cleared;
   if (spare_ != nullptr)

@@ -142,6 +142,35 @@ HWY_INLINE std::uint32_t word_at(const std::uint8_t* from) {
   return word;
 }
 
+HWY_INLINE void load_scattered(const std::uint32_t* offsets, std::uint32_t lanes, const std::uint8_t* memory, std::uint32_t* row) {
+  const Words d;
+  write_row(lanes, row, [&](std::size_t lane) HWY_ATTR {
+    const std::uint32_t* const o = offsets + lane;
+    if (is_run(o)) return hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(memory + *o));
+    alignas(64) Offsets words;
+    for (std::size_t i = 0; i < hn::Lanes(d); ++i) words[i] = word_at(memory + o[i]);
+    return hn::Load(d, words.data());
+  });
+}
+
+HWY_INLINE void store_scattered(const std::uint32_t* offsets, std::uint32_t lanes, std::uint8_t* memory, const std::uint32_t* row) {
+  const Words d;
+  if (lanes == every_lane) {
+    for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d)) {
+      const std::uint32_t* const o = offsets + lane;
+      if (is_run(o))
+        hn::StoreU(hn::Load(d, row + lane), d, reinterpret_cast<std::uint32_t*>(memory + *o));
+      else
+        for (std::size_t i = 0; i < hn::Lanes(d); ++i) std::memcpy(memory + o[i], row + lane + i, sizeof *row);
+    }
+    return;
+  }
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
+    std::memcpy(memory + offsets[lane], row + lane, sizeof *row);
+  }
+}
+
 LanePattern load_lanes_words(const LaneAddresses& a, const std::uint8_t* memory, std::uint32_t* row) {
   const Words d;
   alignas(64) Offsets offset;
@@ -153,12 +182,7 @@ LanePattern load_lanes_words(const LaneAddresses& a, const std::uint8_t* memory,
     const Word word = hn::Set(d, word_at(memory + first_offset_of(a)));
     write_row(a.lanes, row, [&](std::size_t) HWY_ATTR { return word; });
   } else if (pattern == LanePattern::scattered) {
-    write_row(a.lanes, row, [&](std::size_t lane) HWY_ATTR {
-      std::uint32_t* const o = offset.data() + lane;
-      if (is_run(o)) return hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(memory + *o));
-      for (std::size_t i = 0; i < hn::Lanes(d); ++i) o[i] = word_at(memory + o[i]);
-      return hn::Load(d, o);
-    });
+    load_scattered(offset.data(), a.lanes, memory, row);
   }
   return pattern;
 }
@@ -171,19 +195,17 @@ LanePattern store_lanes_words(const LaneAddresses& a, std::uint8_t* memory, cons
     auto* const to = reinterpret_cast<std::uint32_t*>(memory + first_offset_of(a));
     for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d)) hn::StoreU(hn::Load(d, row + lane), d, to + lane);
   } else if (pattern != LanePattern::invalid) {
-    if (a.lanes == every_lane)
-      for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d))
-        if (const std::uint32_t* const o = offset.data() + lane; is_run(o))
-          hn::StoreU(hn::Load(d, row + lane), d, reinterpret_cast<std::uint32_t*>(memory + *o));
-        else
-          for (std::size_t i = 0; i < hn::Lanes(d); ++i) std::memcpy(memory + o[i], row + lane + i, sizeof *row);
-    else
-      for (std::uint32_t rest = a.lanes; rest != 0; rest &= rest - 1) {
-        const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
-        std::memcpy(memory + offset[lane], row + lane, sizeof *row);
-      }
+    store_scattered(offset.data(), a.lanes, memory, row);
   }
   return pattern;
+}
+
+void load_words_at_offsets(const std::uint32_t* offsets, std::uint32_t lanes, const std::uint8_t* memory, std::uint32_t* row) {
+  load_scattered(offsets, lanes, memory, row);
+}
+
+void store_words_at_offsets(const std::uint32_t* offsets, std::uint32_t lanes, std::uint8_t* memory, const std::uint32_t* row) {
+  store_scattered(offsets, lanes, memory, row);
 }
 
 }  // namespace
@@ -196,6 +218,8 @@ namespace warpmat::inline v0_1::scalar {
 HWY_EXPORT(lane_offsets);
 HWY_EXPORT(load_lanes_words);
 HWY_EXPORT(store_lanes_words);
+HWY_EXPORT(load_words_at_offsets);
+HWY_EXPORT(store_words_at_offsets);
 
 LanePattern find_lane_offsets(const LaneAddresses& addresses, std::uint32_t* offsets) {
   return WARPMAT_KERNEL(lane_offsets)(addresses, offsets);
@@ -207,6 +231,14 @@ LanePattern load_lane_words(const LaneAddresses& addresses, const std::uint8_t* 
 
 LanePattern store_lane_words(const LaneAddresses& addresses, std::uint8_t* memory, const std::uint32_t* row) {
   return WARPMAT_KERNEL(store_lanes_words)(addresses, memory, row);
+}
+
+void load_words_at(const std::uint32_t* offsets, std::uint32_t lanes, const std::uint8_t* memory, std::uint32_t* row) {
+  WARPMAT_KERNEL(load_words_at_offsets)(offsets, lanes, memory, row);
+}
+
+void store_words_at(const std::uint32_t* offsets, std::uint32_t lanes, std::uint8_t* memory, const std::uint32_t* row) {
+  WARPMAT_KERNEL(store_words_at_offsets)(offsets, lanes, memory, row);
 }
 
 }  // namespace warpmat::inline v0_1::scalar
