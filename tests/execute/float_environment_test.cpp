@@ -1,7 +1,9 @@
+#include <warpmat/execute/fast/instruction_sets.h>
 #include <warpmat/instruction.h>
 
 #include <cfenv>
 #include <random>
+#include <string_view>
 
 #include "catch.h"
 #include "execute/registers.h"
@@ -32,7 +34,8 @@ class TrappingExceptions {
   std::fenv_t before_;
 };
 
-/// Executes every product on several hardwares, on both paths, `during` around each. Returns the number of calls.
+/// Executes every product on several hardwares, by the reference and by each instruction set, `during` around each. Returns the number of
+/// calls.
 template <typename During>
 int execute_products(During during) {
   std::mt19937_64 random(1);
@@ -46,12 +49,17 @@ int execute_products(During during) {
       FormRegisters registers(form);
       registers.fill(random);
       CAPTURE(form.opcode, name);
-      for (const Path path : {Path::reference, Path::fast}) {
-        during([&] { instruction.execute(registers.arguments(), {.path = path}); });
+      during([&] { instruction.execute(registers.arguments(), {.path = Path::reference}); });
+      ++executed;
+      for (const std::string_view set : instruction_sets()) {
+        CAPTURE(set);
+        use_instruction_set(set);
+        during([&] { instruction.execute(registers.arguments()); });
         ++executed;
       }
     }
   }
+  use_best_instruction_set();
   return executed;
 }
 

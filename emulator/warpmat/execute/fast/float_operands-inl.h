@@ -258,8 +258,21 @@ class FloatOperands {
     return static_cast<std::uint64_t>(found & of_block) << (i / (block * columns) * block + i % block);
   }
 
-  HWY_INLINE Range read_a() {
+  /// The largest magnitude of A, in the containers of a word.
+  HWY_INLINE Word largest_of_a() const {
     Word most = hn::Zero(U32());
+    for (int i = 0; i < plan_.a_words / 2; ++i) {
+      const std::uint32_t* const quads = pair_of(warps_.quads.a, i / 2);
+      const std::uint32_t* const from = quads == nullptr ? words(OperandName::a, i) : quads + i % 2 * warp_size;
+      for (int lane = 0; lane < warp_size; lane += vector_rows) decode_a_.magnitudes(hn::LoadU(U32(), from + lane), most);
+    }
+    return most;
+  }
+
+  HWY_INLINE Range read_a() {
+    // Only the common case needs exponents. Narrow formats hardly ever leave it.
+    Word most = wide ? largest_of_a() : hn::Zero(U32());
+    const bool needs_exponents = !wide || decode_a_.common_case(most);
     for (int reg = 0; reg < plan_.a_words / quad; ++reg)
       for_each_row_vector(words(OperandName::a, 2 * reg), words(OperandName::a, 2 * reg + 1), pair_of(warps_.quads.a, reg),
                           [&](int row, const Word* quads) HWY_ATTR {
@@ -267,9 +280,11 @@ class FloatOperands {
                             for (int t = 0; t < quad; ++t) {
                               const int slot = (reg * quad + t) * per;
                               check_padding(quads[t], plan_.padding_a);
-                              const Word exponents = decode_a_.exponents(decode_a_.magnitudes(quads[t], most));
-                              for (int i = 0; i < per; ++i)
-                                hn::Store(replicate_byte(exponents, i * bits / 8), U32(), a_exponents_[slot + i] + row);
+                              if (needs_exponents) {
+                                const Word exponents = decode_a_.exponents(decode_a_.magnitudes(quads[t], most));
+                                for (int i = 0; i < per; ++i)
+                                  hn::Store(replicate_byte(exponents, i * bits / 8), U32(), a_exponents_[slot + i] + row);
+                              }
                               decode_a_.each_value(quads[t],
                                                    [&](int i, hn::Vec<F32> v) HWY_ATTR { hn::Store(v, F32(), a_[slot + i] + row); });
                             }

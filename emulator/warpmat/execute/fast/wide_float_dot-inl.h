@@ -62,27 +62,45 @@ class WideFloatDot {
     Gap gap;  ///< bounds::no_gap for zero, infinities and NaNs, which SpecialProducts adds
   };
 
+  /// Whether numbers are zero, infinite or NaN.
+  HWY_INLINE static hn::Mask<U32> adds_nothing(Word number) {
+#if HWY_TARGET <= HWY_AVX3
+    constexpr int nans = 0x81, zeros = 0x06, infinities = 0x18;
+    return hn::Mask<U32>{_mm512_fpclass_ps_mask(_mm512_castsi512_ps(number.raw), nans | zeros | infinities)};
+#else
+    const U32 d;
+    return hn::Gt(hn::Sub(hn::ShiftLeft<1>(number), hn::Set(d, 1u)), hn::Set(d, 0xff000000u - 2));  // zero minus one is the largest word
+#endif
+  }
+
   /// A number's significand times 2^unit_bit, and the gap between `largest` and its exponent by the rule of dot.h.
   template <int unit_bit, int largest>
   HWY_INLINE static Parts parts_of(Word number) {
     const U32 d;
     const Word field = hn::And(number, hn::Set(d, 0x7f800000u)), smallest = hn::Set(d, 1u << bounds::f32_fraction_bits);
-    // Of zero, this is the largest number.
-    const auto adds_nothing = hn::Gt(hn::Sub(hn::ShiftLeft<1>(number), hn::Set(d, 1u)), hn::Set(d, 0xff000000u - 2));
+    const auto nothing = adds_nothing(number);
     const Word gap_of_number = hn::Sub(hn::Set(d, gap(largest + bounds::f32_bias)),
                                        hn::BitCast(d, hn::Max(hn::BitCast(I32(), field), hn::BitCast(I32(), smallest))));
     const auto unit = hn::BitCast(F32(), hn::Set(d, gap(bounds::f32_bias + unit_bit)));
     const auto with_unit_bit = hn::BitCast(F32(), hn::OrAnd(hn::BitCast(d, unit), number, hn::Set(d, 0x807fffffu)));
     const auto is_subnormal = hn::RebindMask(F32(), hn::Eq(field, hn::Zero(d)));
     const auto without = hn::Sub(with_unit_bit, hn::CopySign(unit, with_unit_bit));
-    return {hn::IfThenElse(is_subnormal, without, with_unit_bit), hn::IfThenElse(adds_nothing, hn::Set(d, bounds::no_gap), gap_of_number)};
+    return {hn::IfThenElse(is_subnormal, without, with_unit_bit), hn::IfThenElse(nothing, hn::Set(d, bounds::no_gap), gap_of_number)};
   }
 
   /// Two gaps in one word: those of an even and of the next column.
-  HWY_INLINE static Gap pair_of_gaps(Gap even, Gap odd) { return hn::Or(hn::ShiftRight<16>(even), odd); }
-  HWY_INLINE static Gap even_of(Gap pair) { return hn::ShiftLeft<16>(pair); }
-  HWY_INLINE static Gap odd_of(Gap pair) { return hn::And(pair, hn::Set(U32(), 0xffff0000u)); }
-  static constexpr std::uint32_t gap_twice(int exponents) { return gap(exponents) >> 16 | gap(exponents); }
+  HWY_INLINE static Gap pair_of_gaps(Gap even, Gap odd) {
+    return hn::Or(hn::ShiftRight<16>(even), odd);
+  }
+  HWY_INLINE static Gap even_of(Gap pair) {
+    return hn::ShiftLeft<16>(pair);
+  }
+  HWY_INLINE static Gap odd_of(Gap pair) {
+    return hn::And(pair, hn::Set(U32(), 0xffff0000u));
+  }
+  static constexpr std::uint32_t gap_twice(int exponents) {
+    return gap(exponents) >> 16 | gap(exponents);
+  }
 
   HWY_INLINE void take_apart() {
     const U32 u;
@@ -144,17 +162,32 @@ class WideFloatDot {
       even = hn::Add(even, in_units(hn::Mul(a, b(0)), even_of(powers)));
       odd = hn::Add(odd, in_units(hn::Mul(a, b(1)), odd_of(powers)));
     }
-    hn::Store(add_and_round(c_even, even, even_of(reach), even_of(smallest), over), u, d[0] + at.row);
-    hn::Store(add_and_round(c_odd, odd, odd_of(reach), odd_of(smallest), over), u, d[1] + at.row);
+    const auto units_even = in_units(c_even.significand, subtract(even_of(reach), c_even.gap)),
+               units_odd = in_units(c_odd.significand, subtract(odd_of(reach), c_odd.gap));
+    Sum sums[2] = {sum_of(even, units_even, even_of(smallest)), sum_of(odd, units_odd, odd_of(smallest))};
+    if (HWY_UNLIKELY(!hn::AllFalse(I32(), hn::Lt(hn::Or(sums[0].overflow, sums[1].overflow), hn::Zero(I32()))))) {
+      halve(sums[0], even, units_even);
+      halve(sums[1], odd, units_odd);
+    }
+    round_two(sums, d, at.row, over);
   }
 
-  /// C plus the products in units; `gap_of_e`: E's.
-  HWY_INLINE Word add_and_round(const Parts& c, hn::Vec<I32> products, Gap reach, Gap gap_of_e, Word& over) const {
-    const auto units = in_units(c.significand, subtract(reach, c.gap)), sum = hn::Add(products, units);
-    const auto overflow = hn::Lt(overflow_of(products, units, sum), hn::Zero(I32()));
-    if (HWY_LIKELY(hn::AllFalse(I32(), overflow))) return round(sum, gap_of_e, over);
-    const Word twice = hn::IfThenElseZero(hn::RebindMask(U32(), overflow), hn::Set(U32(), gap(1)));
-    return round(hn::IfThenElse(overflow, half_of_sum(products, units), sum), hn::Sub(gap_of_e, twice), over);
+  /// A sum in units, and the gap of E.
+  struct Sum {
+    hn::Vec<I32> sum, overflow;  ///< sign bits are set where the sum has overflowed
+    Gap gap_of_e;
+  };
+
+  HWY_INLINE static Sum sum_of(hn::Vec<I32> products, hn::Vec<I32> c, Gap gap_of_e) {
+    const auto sum = hn::Add(products, c);
+    return {sum, overflow_of(products, c, sum), gap_of_e};
+  }
+
+  /// Makes sums that have overflowed half of what they are, in units twice as large.
+  HWY_INLINE static void halve(Sum& sum, hn::Vec<I32> products, hn::Vec<I32> c) {
+    const auto overflow = hn::Lt(sum.overflow, hn::Zero(I32()));
+    sum.sum = hn::IfThenElse(overflow, half_of_sum(products, c), sum.sum);
+    sum.gap_of_e = hn::Sub(sum.gap_of_e, hn::IfThenElseZero(hn::RebindMask(U32(), overflow), hn::Set(U32(), gap(1))));
   }
 
   /// A term times a power of two, whose exponent is at a float's exponent field; truncated.
@@ -170,25 +203,42 @@ class WideFloatDot {
     return hn::Add(down, hn::And(hn::And(hn::Xor(a, b), one), hn::BroadcastSignBit(down)));
   }
 
-  /// sum · 2^(E − fraction_bits) in f32, toward zero, with E at `gap_of_e`; infinite beyond its range.
-  HWY_INLINE Word round(hn::Vec<I32> sum, Gap gap_of_e, Word& over) const {
-    const U32 d;
-    const auto truncated = hn::ConvertTo(F32(), sum);
-    const Gap below = hn::Add(gap_of_e, hn::Set(d, gap(plan_.fraction_bits)));  // of the unit
-    const Gap bounded = hn::BitCast(d, hn::Max(hn::BitCast(U16(), below), hn::BitCast(U16(), hn::Set(d, gap(bounds::f32_bias)))));
-    const auto unit = hn::BitCast(F32(), hn::Sub(hn::Set(d, gap(bounds::largest_wide_product + bounds::f32_bias)), bounded));
-    auto result = hn::Mul(truncated, unit);
-    const Gap subnormal = subtract(below, hn::Set(d, gap(bounds::largest_wide_product - bounds::min_f32_exponent)));
-    if (HWY_UNLIKELY(!hn::AllTrue(d, hn::Eq(subnormal, hn::Zero(d))))) result = round_small(truncated, below);
-    // Rounding toward zero stops the product at the largest number.
-    const Word beyond = subtract(hn::And(hn::BitCast(d, truncated), hn::Set(d, 0x7f800000u)), below);
-    over = hn::Or(over, beyond);
-    const auto finite = hn::RebindMask(F32(), hn::Eq(beyond, hn::Zero(d)));
-    return hn::BitCast(d, hn::IfThenElse(finite, result, hn::CopySign(hn::Inf(F32()), truncated)));
+  /// sum · 2^(E − fraction_bits) in f32, toward zero; infinite beyond its range. Of two columns.
+  HWY_INLINE void round_two(const Sum* sums, std::uint32_t (*d)[rows], int row, Word& over) const {
+    const U32 u;
+    const Gap fraction = hn::Set(u, gap(plan_.fraction_bits));
+    const auto truncated_even = hn::ConvertTo(F32(), sums[0].sum), truncated_odd = hn::ConvertTo(F32(), sums[1].sum);
+    const Gap below_even = hn::Add(sums[0].gap_of_e, fraction), below_odd = hn::Add(sums[1].gap_of_e, fraction);  // of the units
+    auto even = times_unit(truncated_even, below_even), odd = times_unit(truncated_odd, below_odd);
+    const Gap most = hn::BitCast(u, hn::Max(hn::BitCast(U16(), below_even), hn::BitCast(U16(), below_odd)));
+    const Gap subnormal = subtract(most, hn::Set(u, gap(bounds::largest_wide_product - bounds::min_f32_exponent)));
+    if (HWY_UNLIKELY(!hn::AllTrue(u, hn::Eq(subnormal, hn::Zero(u))))) {
+      even = times_small_unit(truncated_even, below_even);
+      odd = times_small_unit(truncated_odd, below_odd);
+    }
+    hn::Store(or_infinity(even, truncated_even, below_even, over), u, d[0] + row);
+    hn::Store(or_infinity(odd, truncated_odd, below_odd, over), u, d[1] + row);
   }
 
-  /// truncated · 2^(254 - below), +0 if that is zero. The power may not be a float: it is the product of two.
-  HWY_INLINE static hn::Vec<F32> round_small(hn::Vec<F32> truncated, Gap below) {
+  /// truncated · 2^(254 - below), if that power is at least a float's smallest normal number. It is bounded by the largest.
+  HWY_INLINE static hn::Vec<F32> times_unit(hn::Vec<F32> truncated, Gap below) {
+    const U32 u;
+    const Gap bounded = hn::BitCast(u, hn::Max(hn::BitCast(U16(), below), hn::BitCast(U16(), hn::Set(u, gap(bounds::f32_bias)))));
+    return hn::Mul(truncated, hn::BitCast(F32(), hn::Sub(hn::Set(u, gap(bounds::largest_wide_product + bounds::f32_bias)), bounded)));
+  }
+
+  /// `result`, or infinity where truncated · 2^(254 - below) is beyond f32: rounding toward zero stops it at the largest number.
+  HWY_INLINE static Word or_infinity(hn::Vec<F32> result, hn::Vec<F32> truncated, Gap below, Word& over) {
+    const U32 u;
+    const Word beyond = subtract(hn::And(hn::BitCast(u, truncated), hn::Set(u, 0x7f800000u)), below);
+    over = hn::Or(over, beyond);
+    const auto finite = hn::RebindMask(F32(), hn::Eq(beyond, hn::Zero(u)));
+    return hn::BitCast(u, hn::IfThenElse(finite, result, hn::CopySign(hn::Inf(F32()), truncated)));
+  }
+
+  /// truncated · 2^(254 - below), +0 if that is zero. The power may not be a float: it is the product of two. If it is large, the result is
+  /// not used.
+  HWY_INLINE static hn::Vec<F32> times_small_unit(hn::Vec<F32> truncated, Gap below) {
     const I32 d;
     const auto exponent =
         hn::Sub(hn::Set(d, bounds::largest_wide_product), hn::BitCast(d, hn::ShiftRight<bounds::f32_fraction_bits>(below)));
