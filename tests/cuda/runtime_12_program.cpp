@@ -61,6 +61,7 @@ int cudaGraphNodeGetDependencies(Node node, Node* nodes, std::size_t* count);
 int cudaGraphInstantiate(void** executable, Graph graph, unsigned long long flags);
 int cudaGraphLaunch(void* executable, Stream stream);
 int cudaIpcGetMemHandle(void* handle, void* pointer);
+int cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long flags, int* status);
 }
 
 namespace {
@@ -185,6 +186,9 @@ int main() {
   CHECK(cudaDeviceSynchronize());
   std::printf("numbers:");
   for (int i = 0; i < 4; ++i) std::printf(" %u", numbers[i]);
+  void* synchronise = nullptr;
+  CHECK(cudaGetDriverEntryPoint("cuCtxSynchronize", &synchronise, 0, nullptr));  // CUDA 13 has a second version, which has a parameter
+  std::printf("\ncuCtxSynchronize: %d", reinterpret_cast<int (*)()>(synchronise)());
   char ipc[64];
   std::printf("\nIPC: error %d\n", cudaIpcGetMemHandle(ipc, numbers));
 }

@@ -155,16 +155,16 @@ WARPMAT_CUDA_API Error cudaStreamBeginCaptureToGraph(Stream* stream, Graph* grap
 
 WARPMAT_CUDA_API Error cudaStreamEndCapture(Stream* handle, Graph** graph) {
   return call(__func__, [&](Context&) {
-    require(graph != nullptr);
     Stream& stream = stream_of(handle);
     require(stream.capture != nullptr, cudaErrorIllegalState);
     const auto found =
         std::find_if(captures().begin(), captures().end(), [&](const Capture& capture) { return capture.origin == &stream; });
     require(found != captures().end(), cudaErrorStreamCaptureUnmatched);
     const Capture ended = *found;
+    require(graph != nullptr || !ended.own);  // a graph of the program needs no name for it
     captures().erase(found);
     leave_capture(ended.graph);
-    *graph = ended.own ? publish(std::unique_ptr<Graph>(ended.graph)) : ended.graph;
+    if (graph != nullptr) *graph = ended.own ? publish(std::unique_ptr<Graph>(ended.graph)) : ended.graph;
   });
 }
 

@@ -11,6 +11,7 @@ using Nodes = struct GraphNode* const*;
 WARPMAT_CUDA_13(cudaDeviceReset)
 WARPMAT_CUDA_13(cudaDeviceSynchronize)
 WARPMAT_CUDA_13(cudaEventElapsedTime)
+WARPMAT_CUDA_13(cudaGetDriverEntryPointByVersion)
 WARPMAT_CUDA_13(cudaGraphAddDependencies)
 WARPMAT_CUDA_13(cudaGraphAddNode)
 WARPMAT_CUDA_13(cudaGraphGetEdges)
@@ -26,6 +27,8 @@ extern "C" {
 Error runtime_13_cudaDeviceReset();
 Error runtime_13_cudaDeviceSynchronize();
 Error runtime_13_cudaEventElapsedTime(float* milliseconds, struct Event* start, struct Event* end);
+Error runtime_13_cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version, unsigned long long flags,
+                                                  int* status);
 Error runtime_13_cudaGraphAddDependencies(struct Graph* graph, Nodes from, Nodes to, const void* edges, std::size_t count);
 Error runtime_13_cudaGraphAddNode(struct GraphNode** node, struct Graph* graph, Nodes after, const void* edges, std::size_t count,
                                   NodeParameters* parameters);
@@ -43,6 +46,8 @@ Error runtime_13_cudaStreamUpdateCaptureDependencies(struct Stream* stream, Node
 }
 
 namespace {
+
+constexpr int last_12 = 12090;
 
 /// The place that CUDA 12 names by the device's number, or by cudaCpuDeviceId.
 MemoryLocation location_of(int device) {
@@ -155,9 +160,13 @@ WARPMAT_CUDA_API Error cudaThreadExit() {
   return runtime_13_cudaDeviceReset();
 }
 
+/// The driver's function as it was in CUDA 12.
+WARPMAT_CUDA_API Error cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long flags, int* status) {
+  return runtime_13_cudaGetDriverEntryPointByVersion(name, function, last_12, flags, status);
+}
+
 /// The runtime's version, which a program compares with the one it was compiled for.
 WARPMAT_CUDA_API Error cudaRuntimeGetVersion(int* version) {
-  constexpr int last_12 = 12090;
   if (version == nullptr) return cudaErrorInvalidValue;
   *version = last_12;
   return cudaSuccess;
