@@ -69,7 +69,8 @@ class TensorInputs {
     if (options.wgmma != of_product)
       throw std::runtime_error(
           fmt::format("{} takes matrices; the instruction descriptor negates, and where they lie in memory changes no bit", opcode));
-    for (const auto& [option, text] : options.operands.paths) {
+    for (const auto& given : options.operands.paths) {
+      const std::string &option = given.first, &text = given.second;
       const auto* const role = std::ranges::find_if(tensor_roles, [&](const TensorRole& r) { return r.option == option; });
       const bool takes = option == "d" || (role != tensor_roles.end() && tensor_extent(product, role->operand).rows != 0);
       if (!text.empty() && !takes) throw std::runtime_error(fmt::format("{} takes no --{}", opcode, option));
