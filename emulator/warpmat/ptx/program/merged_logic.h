@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/ptx/program/draft.h>
+#include <warpmat/ptx/program/function_resolver.h>
 
 namespace warpmat::inline v0_1::code {
 
