@@ -12,11 +12,16 @@ namespace {
 using Same = RecordedKernel::Same;
 
 TEST_CASE("answers to random kernels are read as they were written", "[tools][fuzz]") {
-  const RecordedKernel agrees{.index = 0, .digest = "91c0f5e2ab34"}, by_code{.index = 1, .digest = "08ffb2917c5d", .same = Same::by_assembler},
-      differs{.index = 2, .digest = "7be2045d9a61", .same = Same::no, .named = 3, .mismatches = 2, .found = {{1, 4096, {0x0a, 0x1b}}, {2, 7, {0}}}};
+  const RecordedKernel agrees{.index = 0, .digest = "91c0f5e2ab34"},
+      by_code{.index = 1, .digest = "08ffb2917c5d", .same = Same::by_assembler},
+      differs{.index = 2,
+              .digest = "7be2045d9a61",
+              .same = Same::no,
+              .named = 3,
+              .mismatches = 2,
+              .found = {{1, 4096, {0x0a, 0x1b}}, {2, 7, {0}}}};
   const std::string text = header_line(7, "sm_90a") + line_of(agrees) + line_of(by_code) + line_of(differs);
-  CHECK(text ==
-        "# seed 7, sm_90a\n0 91c0f5e2ab34\n1 08ffb2917c5d assembler\n2 7be2045d9a61 differs 3 2 1:4096:0a1b 2:7:00\n");
+  CHECK(text == "# seed 7, sm_90a\n0 91c0f5e2ab34\n1 08ffb2917c5d assembler\n2 7be2045d9a61 differs 3 2 1:4096:0a1b 2:7:00\n");
   const RecordedKernels read = parse_kernel_answers(text);
   CHECK(read.seed == 7);
   CHECK(read.target == "sm_90a");
@@ -48,8 +53,7 @@ TEST_CASE("the bytes of a GPU that differ are kept up to a limit", "[tools][fuzz
 TEST_CASE("fuzz --kernels writes a GPU's answers, and compares with them without one", "[tools][fuzz]") {
   const TemporaryDirectory directory;
   const std::string answers = directory.path("answers");
-  const Outcome written =
-      run_pretending({"fuzz", "--kernels", "--programs", "6", "--seed", "5", "--write-answers", answers}, {no_faults});
+  const Outcome written = run_pretending({"fuzz", "--kernels", "--programs", "6", "--seed", "5", "--write-answers", answers}, {no_faults});
   INFO(written.out << written.err);
   CHECK(contains(written.out, "6 of 6 kernels from 0 on, "));
   const Outcome read = run_command({"fuzz", "--kernels", "--read-answers", answers});
@@ -61,7 +65,8 @@ TEST_CASE("fuzz --kernels writes a GPU's answers, and compares with them without
 TEST_CASE("fuzz --kernels names the kernels whose recorded answers differ", "[tools][fuzz]") {
   const TemporaryDirectory directory;
   const std::string answers = directory.path("answers");
-  const Outcome written = run_pretending({"fuzz", "--kernels", "--programs", "2", "--seed", "5", "--enough", "1", "--write-answers", answers});
+  const Outcome written =
+      run_pretending({"fuzz", "--kernels", "--programs", "2", "--seed", "5", "--enough", "1", "--write-answers", answers});
   INFO(written.out << written.err);
   CHECK(written.status == 1);
   CHECK(contains(written.out, "2 of 2 kernels from 0 on, "));  // beyond --enough

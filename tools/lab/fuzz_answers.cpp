@@ -16,7 +16,6 @@
 namespace warpmat::inline v0_1 {
 namespace {
 
-
 /// How many of the recorded bytes `answer` has.
 std::size_t bytes_agreed(const RecordedKernel& recorded, const KernelAnswer& answer) {
   std::size_t agreed = 0;
@@ -68,9 +67,10 @@ void fuzz_answers(const std::string& file, const Shard& shard) {
     ++counts[static_cast<std::size_t>(judged.same)];
     named += judged.same == RecordedKernel::Same::no && judged.named != 0;
   }
-  fmt::print("{} kernels of seed {} for {}: {} as on the GPU by the rule, {} with --assembler ptxas alone, {} differ; {} of these have statements "
-             "that --assembler ptxas names\n",
-             part.count, recorded.seed, own.name, counts[0], counts[1], counts[2], named);
+  fmt::print(
+      "{} kernels of seed {} for {}: {} as on the GPU by the rule, {} with --assembler ptxas alone, {} differ; {} of these have statements "
+      "that --assembler ptxas names\n",
+      part.count, recorded.seed, own.name, counts[0], counts[1], counts[2], named);
   if (counts[2] != 0) throw std::runtime_error(fmt::format("{} kernels differ between emulator and GPU", counts[2]));
 }
 

@@ -290,6 +290,7 @@ TEST_CASE("machine code may name an equal product as the addend", "[contraction]
   const Location difference = program_of(by_rule).statements[program_of(by_rule).contracted.at(0)]->location;
   const std::vector<SumInCode> named{{difference.line, difference.column, true, difference.line - 2, 1}};
   CHECK(program_of(Kernel(twice, "k", {.sums = &named})).contracted.size() == 1);
+  CHECK(program_of(Kernel(twice, "k", {.sums = &named})).contraction_inferred.size() == 1);
   // Of the same registers with another value: not equal.
   const Module changed = word_kernel(
       "mul.f32 %f5, %f1, %f2;\nmul.f32 %f6, %f3, %f4;\nadd.f32 %f9, %f5, %f6;\nmax.f32 %f1, %f9, %f3;\nmul.f32 %f7, %f2, %f1;\n"

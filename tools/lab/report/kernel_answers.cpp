@@ -17,7 +17,8 @@ namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr std::size_t digest_digits = 12;
-constexpr std::array answer_names{std::pair{RecordedKernel::Same::by_assembler, "assembler"}, std::pair{RecordedKernel::Same::no, "differs"}};
+constexpr std::array answer_names{std::pair{RecordedKernel::Same::by_assembler, "assembler"},
+                                  std::pair{RecordedKernel::Same::no, "differs"}};
 
 template <typename Number>
 std::optional<Number> number_of(std::string_view text, int base = 10) {
@@ -30,7 +31,8 @@ std::optional<Number> number_of(std::string_view text, int base = 10) {
 std::optional<BytesFound> parse_found(std::string_view text) {
   const std::size_t first = text.find(':'), second = text.find(':', first + 1);
   if (second == std::string_view::npos) return std::nullopt;
-  const auto buffer = number_of<std::size_t>(text.substr(0, first)), at = number_of<std::size_t>(text.substr(first + 1, second - first - 1));
+  const auto buffer = number_of<std::size_t>(text.substr(0, first)),
+             at = number_of<std::size_t>(text.substr(first + 1, second - first - 1));
   const std::string_view digits = text.substr(second + 1);
   if (!buffer || !at || digits.empty() || digits.size() % 2 != 0) return std::nullopt;
   BytesFound found{*buffer, *at, {}};

@@ -33,8 +33,10 @@ std::optional<Arithmetic> classify_arithmetic(const DraftOperation& draft, Progr
   program.set_function(*match, own);
   // part of a longer sequence for the statement
   if (own.kernel != draft.operation.kernel || own.detail != draft.operation.detail) return std::nullopt;
-  if (kind->second == Arithmetic::Kind::mov) return draft.sources.size() == 1 ? std::optional(Arithmetic{Arithmetic::Kind::mov, ".mov", false}) : std::nullopt;
-  if (match->pattern->row.kernel.empty() || match->types.size() != 1 || std::ranges::find(number_types, match->types[0]->name) == number_types.end())
+  if (kind->second == Arithmetic::Kind::mov)
+    return draft.sources.size() == 1 ? std::optional(Arithmetic{Arithmetic::Kind::mov, ".mov", false}) : std::nullopt;
+  if (match->pattern->row.kernel.empty() || match->types.size() != 1 ||
+      std::ranges::find(number_types, match->types[0]->name) == number_types.end())
     return std::nullopt;
   Arithmetic arithmetic{kind->second, fmt::format("{}.{}", match->has(".ftz") ? ".ftz" : "", match->types[0]->name), match->has(".sat")};
   for (const std::string_view q : match->qualifiers)

@@ -387,6 +387,16 @@ struct Folded {
   bool own_bits = false;  ///< the instruction at run time may give others
 };
 
+/// A statement whose bits on a GPU may be others: what ptxas 13.0 makes of it is not known well enough to execute it so.
+struct Doubt {
+  enum class Why : std::uint8_t {
+    merged_logic,  ///< a lop3 that it reads, with a predicate and two equal operands, is merged with it wrongly (merged_logic.h)
+    sign,          ///< of a NaN: it may read or overwrite what a neg or abs wrote, or another value (selected_signs.h)
+  };
+  std::uint32_t statement = 0;
+  Why why = Why::merged_logic;
+};
+
 struct Program {
   std::shared_ptr<const syntax::Module> module;
   const Target* target = nullptr;
@@ -426,7 +436,8 @@ struct Program {
   std::vector<std::uint32_t> contracted;  ///< statements (adds) executed as part of an fma: `--fmad`'s report
   /// Products whose sums ptxas may treat differently: near branches, and if two equal products enter one sum.
   std::vector<std::uint32_t> contraction_assumed;
-  std::vector<Folded> folded;                       ///< in the order of the functions and their operations
+  std::vector<Folded> folded;  ///< in the order of the functions and their operations
+  std::vector<Doubt> doubted;
   bool contraction_from_code = false;               ///< whether machine code said which sums are fused, and no rule
   std::vector<std::uint32_t> contraction_differs;   ///< then: statements (adds) about which the rule says otherwise
   std::vector<std::uint32_t> contraction_open;      ///< then: those with a product that machine code leaves to the rule

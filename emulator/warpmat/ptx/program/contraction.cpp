@@ -390,12 +390,15 @@ class Contraction {
     return false;
   }
 
-  /// Whether sum `i` is fused with one of two different products, and machine code does not tell with which.
+  /// Whether sum `i` is fused with one of two different products, and machine code does not tell with which. Of the difference of two equal
+  /// ones, both of which it may name, the sign tells.
   bool has_unknown_addend(int i, const SumInCode& said) const {
     if (!said.fused || is_double(i)) return false;
     const Root left = operand(i, 0, kind(i)->type, true), right = operand(i, 1, kind(i)->type, true);
     const auto is_own = [&](const Root& root) { return is_product(root.operation) && kind(root.operation)->type == kind(i)->type; };
-    return is_own(left) && is_own(right) && !(left == right) && !is_addend(left.operation, i, said) && !is_addend(right.operation, i, said);
+    if (!is_own(left) || !is_own(right) || left == right) return false;
+    if (kind(i)->kind == Kind::sub && is_equal(left.operation, right.operation)) return true;
+    return !is_addend(left.operation, i, said) && !is_addend(right.operation, i, said);
   }
 
   /// Whether a sum of halves is fused, and another of the same product rounded, or conversely: an instruction of pairs may have the line of
