@@ -97,6 +97,8 @@ GraphNode host_of(const HostCall* asked) {
 }
 
 GraphNode child_of(Graph* child) {
+  if (std::ranges::find(graph_of(child).nodes, NodeType::conditional, &GraphNode::type) != graph_of(child).nodes.end())
+    throw ApiError(cudaErrorNotSupported, "a child graph with a conditional node is not supported, nor is it by an H100");
   const std::shared_ptr<Graph> copy = cuda::copy_of(graph_of(child));
   in_order(*copy);
   return {.type = NodeType::child, .work = [copy](Context& context) { run(context, *copy); }, .made_from = copy};
