@@ -63,7 +63,7 @@ ValueUses::ValueUses(const DraftFunction& function, const ProgramDraft& draft)
       calls_(function.operations.size()),
       ends_(function.operations.size()),
       blocks_(find_blocks(function, &find_ends(draft))),
-      live_in_(blocks_.size(), Bits(function.registers.size())),
+      live_in_(blocks_.size(), ValueSet(function.registers.size())),
       needed_(function.operations.size()),
       uses_(function.operations.size()),
       writers_(function.operations.size()),
@@ -71,7 +71,7 @@ ValueUses::ValueUses(const DraftFunction& function, const ProgramDraft& draft)
   find_needed(false);
   effective_ = needed_;
   needed_.assign(function.operations.size(), false);
-  live_in_.assign(blocks_.size(), Bits(function.registers.size()));
+  live_in_.assign(blocks_.size(), ValueSet(function.registers.size()));
   find_needed(true);
   drop_empty_blocks();
   join_blocks();
@@ -97,40 +97,42 @@ int ValueUses::writer(int operation, int operand) const {
 
 bool ValueUses::is_needed_behind(int operation, Value value) const {
   const auto block = std::ranges::find(blocks_, operation + 1, &Block::last);
-  return block != blocks_.end() && std::ranges::any_of(block->next, [&](int next) {
-           return live_in_[static_cast<std::size_t>(next)][static_cast<std::size_t>(value)];
-         });
+  return block != blocks_.end() &&
+         std::ranges::any_of(block->next, [&](int next) { return live_in_[static_cast<std::size_t>(next)].contains(value); });
 }
 
 /// Marks what stores and the like, and perhaps `branches`, need, directly or not. A value that only a loop's next round of itself needs is
 /// not needed.
 void ValueUses::find_needed(bool branches) {
-  bool changed = true;
-  while (changed) {
+  std::vector<std::vector<std::size_t>> before(blocks_.size());
+  for (std::size_t b = 0; b < blocks_.size(); ++b)
+    for (const int next : blocks_[b].next) before[static_cast<std::size_t>(next)].push_back(b);
+  Bits stale(blocks_.size(), true);  // blocks behind which more is needed than when they were walked
+  for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t b = blocks_.size(); b-- > 0;) {
-      Bits live(function_.registers.size());
-      for (const int next : blocks_[b].next) {
-        const Bits& in = live_in_[static_cast<std::size_t>(next)];
-        for (std::size_t value = 0; value < live.size(); ++value)
-          if (in[value]) live[value] = true;
-      }
-      changed |= walk_block(b, std::move(live), branches);
+      if (!stale[b]) continue;
+      stale[b] = false;
+      ValueSet live(function_.registers.size());
+      for (const int next : blocks_[b].next) live.insert(live_in_[static_cast<std::size_t>(next)]);
+      if (!walk_block(b, std::move(live), branches)) continue;
+      for (const std::size_t previous : before[b]) stale[previous] = true;
+      changed = true;
     }
   }
 }
 
 /// Goes from the end of the block, where `live` are needed, to its begin. Whether more than before is needed there.
-bool ValueUses::walk_block(std::size_t block, Bits live, bool branches) {
+bool ValueUses::walk_block(std::size_t block, ValueSet live, bool branches) {
   for (int i = blocks_[block].last; i-- > blocks_[block].first;) {
     const DraftOperation& draft = function_.operations[static_cast<std::size_t>(i)];
     const bool needed = calls_[static_cast<std::size_t>(i)] || !is_removable(draft) ||
-                        std::ranges::any_of(draft.results, [&](Value value) { return live[static_cast<std::size_t>(value)]; });
+                        std::ranges::any_of(draft.results, [&](Value value) { return live.contains(value); });
     if (!needed || (!branches && draft.operation.semantics == Semantics::branch)) continue;
     needed_[static_cast<std::size_t>(i)] = true;
     if (!draft.operation.guarded)
-      for (const Value value : draft.results) live[static_cast<std::size_t>(value)] = false;
-    for_each_read(draft, [&](Value value) { live[static_cast<std::size_t>(value)] = true; });
+      for (const Value value : draft.results) live.erase(value);
+    for_each_read(draft, [&](Value value) { live.insert(value); });
   }
   if (live == live_in_[block]) return false;
   live_in_[block] = std::move(live);
@@ -222,8 +224,7 @@ void ValueUses::link(const std::vector<int>& blocks) {
   }
   for (const auto& [value, operation] : last) {
     const std::vector<int>& next = blocks_[static_cast<std::size_t>(blocks.back())].next;
-    const auto index = static_cast<std::size_t>(value);
-    if (std::ranges::any_of(next, [&](int to) { return live_in_[static_cast<std::size_t>(to)][index]; }))
+    if (std::ranges::any_of(next, [&, written = value](int to) { return live_in_[static_cast<std::size_t>(to)].contains(written); }))
       uses_[static_cast<std::size_t>(operation)].push_back({-1, -1});
   }
   regions_.push_back(std::move(operations));

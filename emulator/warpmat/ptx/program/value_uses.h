@@ -4,6 +4,7 @@
 
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/function_resolver.h>
+#include <warpmat/ptx/program/value_set.h>
 
 namespace warpmat::inline v0_1::code {
 
@@ -41,7 +42,7 @@ class ValueUses {
     return ends_[static_cast<std::size_t>(operation)] && needed_[static_cast<std::size_t>(operation)];
   }
   void find_needed(bool branches);
-  bool walk_block(std::size_t block, Bits live, bool branches);
+  bool walk_block(std::size_t block, ValueSet live, bool branches);
   void drop_empty_blocks();
   bool is_empty(int block) const;
   void join_blocks();
@@ -50,9 +51,9 @@ class ValueUses {
   const DraftFunction& function_;
   Bits calls_, ends_;  ///< by operation: whether it is a call; whether a region ends behind it
   std::vector<Block> blocks_;
-  std::vector<Bits> live_in_;  ///< by block: registers whose values needed operations read
-  Bits needed_;                ///< by operation
-  Bits effective_;             ///< those that more than branches need
+  std::vector<ValueSet> live_in_;  ///< by block: registers whose values needed operations read
+  Bits needed_;                    ///< by operation
+  Bits effective_;                 ///< those that more than branches need
   std::vector<std::vector<int>> regions_;
   std::vector<std::vector<Use>> uses_;
   std::vector<std::vector<int>> writers_;
