@@ -129,6 +129,14 @@ TEST_CASE("planted: accumulators are read or written before the wait", "[machine
   CHECK_THAT(trap_of(operands + fence + product + commit + "mov.f32 %f1, 0f00000000;\n" + wait),
              ContainsSubstring("an accumulator is written before wgmma.wait_group"));
   CHECK_THAT(trap_of(operands + fence + product + wait + result), ContainsSubstring("an accumulator is read before wgmma.wait_group"));
+  // The place is that of the statement also among others that only compute.
+  const std::string before = "mov.b32 %r8, %r4;\nadd.u32 %r8, %r8, 1;\n", after = "shl.b32 %r8, %r8, 1;\n";
+  CHECK_THAT(trap_of(operands + fence + product + commit + before + "neg.f32 %f1, %f5;\n" + after + wait),
+             ContainsSubstring("(neg.f32): an accumulator is written before wgmma.wait_group"));
+  CHECK_THAT(trap_of(operands + fence + product + commit + before + "abs.f32 %f5, %f1;\n" + after + wait),
+             ContainsSubstring("(abs.f32): an accumulator is read before wgmma.wait_group"));
+  CHECK_THAT(trap_of(operands + fence + before + "neg.f32 %f1, %f5;\n" + after + product + commit + wait + result),
+             ContainsSubstring("(neg.f32), without a wgmma.fence since"));
 }
 
 TEST_CASE("planted: wgmma.fence is missing", "[machine][wgmma]") {
