@@ -76,6 +76,7 @@ TEST_CASE("scale-d, negation and A in registers", "[machine][wgmma]") {
 TEST_CASE("an observer is told what a product is, which shared memory it reads, and when it has read it", "[machine][wgmma][observer]") {
   struct Products : machine::Observer {
     Products() : Observer(machine::EventKinds::products) {}
+    void performs(const machine::Event&) override { ++performed; }
     void product_issues(const machine::ProductEvent& e) override { add("issues", e.event, e.product); }
     void products_read(const machine::Event& e, std::span<const machine::Product> products) override {
       for (const machine::Product& product : products) add("read", e, product);
@@ -92,6 +93,7 @@ TEST_CASE("an observer is told what a product is, which shared memory it reads, 
     }
     std::uint32_t base = 0x400;  ///< of shared memory
     std::vector<std::string> lines;
+    int performed = 0;
   } seen;
   const std::string of = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, ";
   run(operands + fence + product + of + "{%r4, %r4, %r4, %r4}, %l2, 0, 1, 1, 0;\n" + commit + wait + result, 128, {.observers = {&seen}});
@@ -103,6 +105,7 @@ TEST_CASE("an observer is told what a product is, which shared memory it reads, 
     expected.push_back(what + opcode + "0 chunks of A from 0, 16 of B from 2048");
   }
   CHECK(seen.lines == expected);
+  CHECK(seen.performed == 8);  // two products, four warps
 }
 
 TEST_CASE("of two groups the first may be used while the second is under way", "[machine][wgmma]") {
