@@ -61,7 +61,8 @@ struct PendingProduct;
 //   operation          operations, or          a split reaches a statement, its guard is known                later
 //                      runs for those outside of runs
 //   run                runs                    a split reaches statements that only compute                   later
-//   performs           operations              matrix, wmma, wgmma: all lanes are there                       later
+//   performs           operations, or          matrix, wmma, wgmma: all lanes are there                       later
+//                      products for wgmma
 //   calls, returns     operations              registers are about to move between functions                  later
 //   exchange           exchanges, or           shfl, vote, match, redux of a group of lanes                   later
 //                      absent_lanes            shuffles of these that read a lane outside of the group        later

@@ -12,8 +12,9 @@ namespace warpmat::tile_check_test {
 
 namespace {
 
-/// The warnings of a launch whose descriptor has these bits besides the tile's address.
-std::vector<std::string> warnings_of(const std::string& descriptor) {
+/// The warnings of a launch whose descriptor has these bits besides the tile's address. `changes`: statements before the product; %t is the
+/// tile's address.
+std::vector<std::string> warnings_of(const std::string& descriptor, const std::string& changes = "") {
   const Module module = module_of(".param .align 64 .b8 map[128]", R"(
     .shared .align 1024 .b8 tile[8192];
     .shared .align 8 .b64 bar;
@@ -35,6 +36,7 @@ READY:
 WAIT:
     mbarrier.try_wait.parity.shared::cta.b64 %q, [%b], 0;
     @!%q bra WAIT;
+)" + changes + R"(
     shr.u32 %t, %t, 4;
     cvt.u64.u32 %d, %t;
     or.b64 %d, %d, )" + descriptor + R"(;
@@ -73,6 +75,10 @@ TEST_CASE("A descriptor that reads a tile otherwise than its tensor map wrote it
   REQUIRE(stride.size() == 1);
   CHECK(contains(stride[0], "lines 4 and 8 of the operand are the same row of the tile"));
   CHECK(contains(stride[0], "its stride byte offset 512; the map's rows lie 128 bytes apart"));
+  // Nothing is said of a tile whose rows other stores have changed.
+  const std::string changes = "shl.b32 %z, %i, 6; add.u32 %z, %z, %t; st.shared.b32 [%z], -1; fence.proxy.async; bar.sync 0;";
+  CHECK(warnings_of("0x8000004000010000", changes).empty());
+  CHECK(warnings_of("0x4000004000010000", changes).empty());
 }
 
 }  // namespace warpmat::tile_check_test

@@ -76,6 +76,7 @@ TEST_CASE("scale-d, negation and A in registers", "[machine][wgmma]") {
 TEST_CASE("an observer is told what a product is, which shared memory it reads, and when it has read it", "[machine][wgmma][observer]") {
   struct Products : machine::Observer {
     Products() : Observer(machine::EventKinds::products) {}
+    void performs(const machine::Event&) override { ++performed; }
     void product_issues(const machine::ProductEvent& e) override { add("issues", e.event, e.product); }
     void products_read(const machine::Event& e, std::span<const machine::Product> products) override {
       for (const machine::Product& product : products) add("read", e, product);
@@ -92,6 +93,7 @@ TEST_CASE("an observer is told what a product is, which shared memory it reads, 
     }
     std::uint32_t base = 0x400;  ///< of shared memory
     std::vector<std::string> lines;
+    int performed = 0;
   } seen;
   const std::string of = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, ";
   run(operands + fence + product + of + "{%r4, %r4, %r4, %r4}, %l2, 0, 1, 1, 0;\n" + commit + wait + result, 128, {.observers = {&seen}});
@@ -103,6 +105,7 @@ TEST_CASE("an observer is told what a product is, which shared memory it reads, 
     expected.push_back(what + opcode + "0 chunks of A from 0, 16 of B from 2048");
   }
   CHECK(seen.lines == expected);
+  CHECK(seen.performed == 8);  // two products, four warps
 }
 
 TEST_CASE("of two groups the first may be used while the second is under way", "[machine][wgmma]") {
@@ -129,6 +132,14 @@ TEST_CASE("planted: accumulators are read or written before the wait", "[machine
   CHECK_THAT(trap_of(operands + fence + product + commit + "mov.f32 %f1, 0f00000000;\n" + wait),
              ContainsSubstring("an accumulator is written before wgmma.wait_group"));
   CHECK_THAT(trap_of(operands + fence + product + wait + result), ContainsSubstring("an accumulator is read before wgmma.wait_group"));
+  // The place is that of the statement also among others that only compute.
+  const std::string before = "mov.b32 %r8, %r4;\nadd.u32 %r8, %r8, 1;\n", after = "shl.b32 %r8, %r8, 1;\n";
+  CHECK_THAT(trap_of(operands + fence + product + commit + before + "neg.f32 %f1, %f5;\n" + after + wait),
+             ContainsSubstring("(neg.f32): an accumulator is written before wgmma.wait_group"));
+  CHECK_THAT(trap_of(operands + fence + product + commit + before + "abs.f32 %f5, %f1;\n" + after + wait),
+             ContainsSubstring("(abs.f32): an accumulator is read before wgmma.wait_group"));
+  CHECK_THAT(trap_of(operands + fence + before + "neg.f32 %f1, %f5;\n" + after + product + commit + wait + result),
+             ContainsSubstring("(neg.f32), without a wgmma.fence since"));
 }
 
 TEST_CASE("planted: wgmma.fence is missing", "[machine][wgmma]") {

@@ -34,8 +34,10 @@ class TileCheck : public machine::Observer {
     std::vector<Chunk> chunks;
   };
 
+  const Chunk* noted_at(const BlockTiles& tiles, std::uint32_t address) const;
   std::optional<Chunk> chunk_at(const BlockTiles& tiles, std::uint32_t address) const;
   std::uint64_t column_of(const Chunk& chunk) const;
+  bool is_regular(const BlockTiles& tiles, const std::vector<std::uint32_t>& chunks, std::size_t in_line) const;
   std::string fault(const BlockTiles& tiles, const std::vector<std::uint32_t>& chunks, std::size_t in_line, Chunk& at) const;
   void check(const machine::ProductEvent& event, char operand, const std::vector<std::uint32_t>& chunks, std::size_t lines,
              std::uint64_t descriptor);

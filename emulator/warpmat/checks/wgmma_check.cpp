@@ -23,27 +23,21 @@ std::size_t number_of(std::size_t offset) {
   return offset / code::register_alignment;
 }
 
-/// Calls visit(number) for each of `count` registers from `slots` on that are not constants.
+/// Calls visit(number) for each of `count` registers of a frame from `slots` on that are not constants.
 template <typename Visit>
-void for_each_register(const Event& event, const code::Slot* slots, int count, Visit visit) {
+void for_each_register(std::size_t frame, const code::Slot* slots, int count, Visit visit) {
   for (int i = 0; i < count; ++i)
-    if (slots[i] >= 0) visit(number_of(warp_of(event).split().frame + static_cast<std::size_t>(slots[i])));
+    if (slots[i] >= 0) visit(number_of(frame + static_cast<std::size_t>(slots[i])));
 }
 
-template <typename Visit>
-void for_each_result(const Event& event, Visit visit) {
-  for_each_register(event, warp_of(event).slots(operation_of(event)), operation_of(event).results, visit);
-}
-
-template <typename Visit>
-void for_each_source(const Event& event, int count, Visit visit) {
-  for_each_register(event, warp_of(event).slots(operation_of(event)) + operation_of(event).results, count, visit);
+std::size_t frame_of(const Event& event) {
+  return warp_of(event).split().frame;
 }
 
 }  // namespace
 
 WgmmaCheck::WgmmaCheck(const Setup& setup)
-    : Observer(EventKinds::operations | EventKinds::products | EventKinds::synchronisation), setup_(setup) {}
+    : Observer(EventKinds::runs | EventKinds::products | EventKinds::synchronisation), setup_(setup) {}
 
 void WgmmaCheck::block_begins(const machine::BlockEvent& event) {
   const std::size_t registers = number_of(setup_.frame_bytes);
@@ -59,6 +53,23 @@ WgmmaCheck::WarpRegisters& WgmmaCheck::registers(const Event& event) {
   return warps_[static_cast<std::size_t>(warp.block().rank())][static_cast<std::size_t>(warp.index())];
 }
 
+template <typename Visit>
+void WgmmaCheck::for_each_result(std::size_t frame, const code::Operation& operation, Visit visit) const {
+  for_each_register(frame, setup_.program.slots.data() + operation.slots, operation.results, visit);
+}
+
+template <typename Visit>
+void WgmmaCheck::for_each_source(std::size_t frame, const code::Operation& operation, int count, Visit visit) const {
+  for_each_register(frame, setup_.program.slots.data() + operation.slots + operation.results, count, visit);
+}
+
+/// The registers of A of a wgmma.mma_async; none if A is in shared memory.
+template <typename Visit>
+void WgmmaCheck::for_each_of_a(std::size_t frame, const code::Operation& operation, Visit visit) const {
+  const code::WarpgroupProduct& product = setup_.program.products[operation.detail];
+  if (product.a_in_registers) for_each_source(frame, operation, product.instruction.form().a_registers(), visit);
+}
+
 /// Traps if the operation accesses pending accumulators, or writes registers of A that may still be read. Records its writes for the next
 /// wgmma.
 void WgmmaCheck::operation(const Event& event) {
@@ -68,25 +79,44 @@ void WgmmaCheck::operation(const Event& event) {
   if (operation.semantics == Semantics::wgmma_fence || operation.semantics == Semantics::wgmma_wait)
     warp.fences = operation.semantics == Semantics::wgmma_fence;
   if (event.lanes() == 0 || operation.semantics == Semantics::wgmma) return;
-  if (!warp.pending.empty()) check_use(event, warp);
-  for_each_result(event, [&](std::size_t number) { warp.writes[number] = {warp.time, operation.statement}; });
+  follow(event, 0, frame_of(event), warp);
 }
 
-void WgmmaCheck::check_use(const Event& event, const WarpRegisters& warp) const {
-  const auto check = [&](const std::vector<std::uint32_t>& uses, std::vector<std::size_t> Pending::*registers, std::size_t number,
-                         const char* what, const char* may) {
-    if (uses[number] == 0) return;
-    const auto user = std::ranges::find_if(
-        warp.pending, [&](const Pending& p) { return std::ranges::find(p.*registers, number) != (p.*registers).end(); });
-    event.trap(-1, std::nullopt,
-               fmt::format("{} before wgmma.wait_group: the product at {} may still {} it", what,
-                           warp_of(event).statement_name(user->statement), may));
+/// The same for operations that only compute.
+void WgmmaCheck::run(const machine::RunEvent& event) {
+  WarpRegisters& warp = registers(event.event);
+  const std::size_t frame = frame_of(event.event);
+  for (std::uint32_t i = 0; i < event.operations; ++i) {
+    ++warp.time;
+    follow(event.event, i, frame, warp);
+  }
+}
+
+/// `ahead`: the number of the operation, counted from that of the event on.
+void WgmmaCheck::follow(const Event& event, std::uint32_t ahead, std::size_t frame, WarpRegisters& warp) {
+  const code::Operation& operation = (&operation_of(event))[ahead];
+  if (!warp.pending.empty()) check_use(event, ahead, frame, warp);
+  for_each_result(frame, operation, [&](std::size_t number) { warp.writes[number] = {warp.time, operation.statement}; });
+}
+
+void WgmmaCheck::check_use(const Event& event, std::uint32_t ahead, std::size_t frame, const WarpRegisters& warp) const {
+  const code::Operation& operation = (&operation_of(event))[ahead];
+  const auto trap = [&](std::size_t number, bool of_a, const char* what, const char* may) {
+    const auto user = std::ranges::find_if(warp.pending, [&](const Pending& p) {
+      bool uses = false;
+      const auto compare = [&](std::size_t other) { uses |= other == number; };
+      of_a ? for_each_of_a(p.frame, *p.operation, compare) : for_each_result(p.frame, *p.operation, compare);
+      return uses;
+    });
+    warp_of(event).trap_ahead(ahead, fmt::format("{} before wgmma.wait_group: the product at {} may still {} it", what,
+                                                 warp_of(event).statement_name(user->operation->statement), may));
   };
-  for_each_source(event, operation_of(event).sources,
-                  [&](std::size_t number) { check(warp.users, &Pending::accumulators, number, "an accumulator is read", "write"); });
-  for_each_result(event, [&](std::size_t number) {
-    check(warp.users, &Pending::accumulators, number, "an accumulator is written", "write");
-    check(warp.readers, &Pending::of_a, number, "a register of operand a is written", "read");
+  for_each_source(frame, operation, operation.sources, [&](std::size_t number) {
+    if (warp.users[number] != 0) trap(number, false, "an accumulator is read", "write");
+  });
+  for_each_result(frame, operation, [&](std::size_t number) {
+    if (warp.users[number] != 0) trap(number, false, "an accumulator is written", "write");
+    if (warp.readers[number] != 0) trap(number, true, "a register of operand a is written", "read");
   });
 }
 
@@ -101,20 +131,17 @@ void WgmmaCheck::performs(const Event& event) {
       event.trap(-1, std::nullopt,
                  fmt::format("{} was written at {}, without a wgmma.fence since", what, warp_of(event).statement_name(write.statement)));
   };
-  const code::WarpgroupProduct& product = setup_.program.products[operation_of(event).detail];
-  for_each_result(event, [&](std::size_t number) { check(number, "an accumulator"); });
-  if (product.a_in_registers)
-    for_each_source(event, product.instruction.form().a_registers(), [&](std::size_t number) { check(number, "a register of operand a"); });
+  const std::size_t frame = frame_of(event);
+  for_each_result(frame, operation_of(event), [&](std::size_t number) { check(number, "an accumulator"); });
+  for_each_of_a(frame, operation_of(event), [&](std::size_t number) { check(number, "a register of operand a"); });
 }
 
 void WgmmaCheck::product_issues(const machine::ProductEvent& event) {
   WarpRegisters& warp = registers(event.event);
-  Pending& pending = warp.pending.emplace_back(Pending{event.product.statement(), {}, {}});
-  for_each_result(event.event, [&](std::size_t number) { pending.accumulators.push_back(number); });
-  if (const code::WarpgroupProduct& product = *pending_of(event.product).product; product.a_in_registers)
-    for_each_source(event.event, product.instruction.form().a_registers(), [&](std::size_t number) { pending.of_a.push_back(number); });
-  for (const std::size_t number : pending.accumulators) ++warp.users[number];
-  for (const std::size_t number : pending.of_a) ++warp.readers[number];
+  const Pending pending{&operation_of(event.event), frame_of(event.event)};
+  warp.pending.push_back(pending);
+  for_each_result(pending.frame, *pending.operation, [&](std::size_t number) { ++warp.users[number]; });
+  for_each_of_a(pending.frame, *pending.operation, [&](std::size_t number) { ++warp.readers[number]; });
 }
 
 /// Shared memory still holds what the products read at their statements. The four warps perform a product one after the other: B is read
@@ -129,8 +156,9 @@ void WgmmaCheck::product_completes(const machine::ProductEvent& event) {
         fmt::format("shared memory that operand {} of the product at {} reads has changed since that statement: it may be read until here",
                     a_changed ? 'a' : 'b', state.statement_name(product.statement)));
   WarpRegisters& warp = registers(event.event);
-  for (const std::size_t number : warp.pending.front().accumulators) --warp.users[number];
-  for (const std::size_t number : warp.pending.front().of_a) --warp.readers[number];
+  const Pending pending = warp.pending.front();
+  for_each_result(pending.frame, *pending.operation, [&](std::size_t number) { --warp.users[number]; });
+  for_each_of_a(pending.frame, *pending.operation, [&](std::size_t number) { --warp.readers[number]; });
   warp.pending.erase(warp.pending.begin());
 }
 

@@ -17,6 +17,7 @@ class WgmmaCheck : public machine::Observer {
 
   void block_begins(const machine::BlockEvent& event) override;
   void operation(const machine::Event& event) override;
+  void run(const machine::RunEvent& event) override;
   void performs(const machine::Event& event) override;
   void product_issues(const machine::ProductEvent& event) override;
   void product_completes(const machine::ProductEvent& event) override;
@@ -30,8 +31,8 @@ class WgmmaCheck : public machine::Observer {
   };
   /// A product that has not completed. Registers have numbers: their byte offset among the warp's, divided by their alignment.
   struct Pending {
-    std::uint32_t statement;
-    std::vector<std::size_t> accumulators, of_a;
+    const code::Operation* operation;
+    std::size_t frame;  ///< byte offset of its function's registers
   };
   struct WarpRegisters {
     std::vector<Pending> pending;        ///< in the order of their statements
@@ -44,7 +45,14 @@ class WgmmaCheck : public machine::Observer {
   };
 
   WarpRegisters& registers(const machine::Event& event);
-  void check_use(const machine::Event& event, const WarpRegisters& warp) const;
+  void follow(const machine::Event& event, std::uint32_t ahead, std::size_t frame, WarpRegisters& warp);
+  void check_use(const machine::Event& event, std::uint32_t ahead, std::size_t frame, const WarpRegisters& warp) const;
+  template <typename Visit>
+  void for_each_result(std::size_t frame, const code::Operation& operation, Visit visit) const;
+  template <typename Visit>
+  void for_each_source(std::size_t frame, const code::Operation& operation, int count, Visit visit) const;
+  template <typename Visit>
+  void for_each_of_a(std::size_t frame, const code::Operation& operation, Visit visit) const;
 
   const Setup& setup_;
   std::vector<std::vector<WarpRegisters>> warps_;  ///< by rank and warp

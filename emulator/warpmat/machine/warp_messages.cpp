@@ -31,6 +31,15 @@ std::string WarpState::describe_shared(std::uint64_t address) const {
 }
 
 void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind) const {
+  trap_at(0, lane, address, reason, kind);
+}
+
+void WarpState::trap_ahead(std::uint32_t ahead, const std::string& reason) const {
+  trap_at(ahead, -1, std::nullopt, reason, Trap::Kind::misuse);
+}
+
+void WarpState::trap_at(std::uint32_t ahead, int lane, std::optional<std::uint64_t> address, const std::string& reason,
+                        Trap::Kind kind) const {
   Trap::Site site{.kernel = std::string(program_.entry),
                   .block = block_.index(),
                   .warp = index_,
@@ -40,7 +49,7 @@ void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::
                   .source = {}};
   if (!splits_.empty()) {
     const Split& s = splits_[current_ % splits_.size()];  // a warp that yields leaves current_ after its last split
-    const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
+    const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc) + ahead];
     const syntax::Statement& statement = *program_.statements[operation.statement];
     site.line = statement.location.line;
     site.statement = statement.opcode;

@@ -143,6 +143,8 @@ class WarpState {
   std::string describe_shared(std::uint64_t address) const;
   [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const std::string& reason,
                          Trap::Kind kind = Trap::Kind::misuse) const;
+  /// The same at the operation that comes `ahead` operations behind that of the split, which only computes, as do those before it.
+  [[noreturn]] void trap_ahead(std::uint32_t ahead, const std::string& reason) const;
 
   // What observers read, besides the above.
   const Block& block() const { return block_; }
@@ -166,6 +168,9 @@ class WarpState {
 
  private:
   enum class Step : std::uint8_t { next, leave_split, yield, needs_reservation, reservation_is_over };
+
+  [[noreturn]] void trap_at(std::uint32_t ahead, int lane, std::optional<std::uint64_t> address, const std::string& reason,
+                            Trap::Kind kind) const;
 
   // Control: warp_control.cpp, warp_splits.cpp, warp_calls.cpp, warp_waiting.cpp
   bool choose_split();

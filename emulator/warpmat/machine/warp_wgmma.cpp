@@ -114,7 +114,8 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
     trap(first_lane(mask), std::nullopt,
          fmt::format("{} takes an operand from registers of all lanes; lanes {:#010x} have exited",
                      program_.statements[operation.statement]->opcode, ~mask));
-  if (observers_.want(EventKinds::operations)) observers_.tell(EventKinds::operations, &Observer::performs, Event(*this, operation, mask));
+  constexpr EventKinds performed = EventKinds::operations | EventKinds::products;
+  if (observers_.want(performed)) observers_.tell(performed, &Observer::performs, Event(*this, operation, mask));
   PendingProduct pending{.product = &product,
                          .statement = operation.statement,
                          .group = wgmma_->committed,
@@ -126,6 +127,7 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
                          .b = nullptr,
                          .metadata = {},
                          .accumulates = true};
+  pending.d.reserve(static_cast<std::size_t>(operation.results));
   for (int i = 0; i < operation.results; ++i) pending.d.push_back(at<std::uint32_t>(result_slot(operation, i)));
   pending.b_descriptor = uniform_descriptor(operation, mask, product.b_source(), "the descriptor of operand b");
   if (product.a_in_registers) {
