@@ -343,7 +343,7 @@ typedef struct warpmat_tcgen05_call {
   const uint64_t* zero_columns;        /* .ws: the mask; null: none */
   /* ld, st */
   const warpmat_registers* registers; /* of the one warp that executes it */
-  int warp;                           /* its number: it reaches the lanes of its number modulo 4 */
+  int warp;                           /* its number: it reaches the lanes of its number modulo 4; lanes 0 to 31 of an address are its own */
   int64_t second_columns;             /* immHalfSplitoff of .16x32bx2 */
   unsigned flags;                     /* WARPMAT_UNDEFINED_AS_HARDWARE, WARPMAT_REFERENCE_PATH */
 } warpmat_tcgen05_call;

@@ -461,6 +461,13 @@ TEST_CASE("C: tcgen05.ld reads what tcgen05.st wrote, in the cells that the quer
       call.second_columns = std::string_view(shape).starts_with("16x32bx2") ? 64 : 0;
       call.registers = &from;
       REQUIRE(execute(stores, call, {&block}) == WARPMAT_OK);
+      // The address of lane 0 is that of the warp's first lane.
+      warpmat_tcgen05_call of_lane_0 = call;
+      of_lane_0.address = 7;
+      CHECK(cells_of(accesses(stores, of_lane_0)) == cells_of(accesses(stores, call)));
+      Block same;
+      REQUIRE(execute(stores, of_lane_0, {&same}) == WARPMAT_OK);
+      CHECK(same.tensor == block.tensor);
       const bool halves = std::string_view(shape).find("pack") != std::string_view::npos;
       for (std::size_t lane = 0; lane < 32; ++lane)
         for (std::size_t reg = 0; reg < count; ++reg)

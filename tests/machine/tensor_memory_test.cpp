@@ -165,6 +165,38 @@ TEST_CASE("a load with the address of lane 0 takes the warp's own lanes, as Deep
                                "lanes, from 96 on"));
 }
 
+TEST_CASE("a commit without .shared::cluster takes an address of shared memory, as ThunderKittens relies on, with a warning",
+          "[machine][tcgen05]") {
+  const std::string setup = allocate(32) + operands;
+  const auto launched = [&](const std::string& address, const std::string& committed) {
+    const std::string body = setup + product + address + committed + wait + loaded + free(32);
+    DeviceMemory memory;
+    const std::uint64_t out = memory.allocate(4 * 128, "out");
+    const LaunchResult result = launch(Kernel(word_kernel(body, "sm_100a", variables), "k"), {.grid = {1}, .block = {128}}, memory, {out});
+    CHECK(all_are(memory.read<std::uint32_t>(out, 128), 16));
+    return result.warnings;
+  };
+  const std::string by_word = "@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [%r14];\n",
+                    by_register = "@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [%l3];\n",
+                    multicast =
+                        "mov.u16 %s1, 1;\n@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.multicast::cluster.b64 [%l3], %s1;\n";
+  const std::string warned =
+      "(tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64), block (0, 0, 0), warp 0: without .shared::cluster the "
+      "address is a generic one, and this is one of shared memory; it is taken for that";
+  for (const auto& warnings : {launched("mov.u32 %r14, bar;\n", by_word), launched("mov.u64 %l3, bar;\n", by_register)}) {
+    REQUIRE(warnings.size() == 1);
+    CHECK_THAT(warnings.front(), ContainsSubstring(warned));
+  }
+  CHECK(launched("mov.u64 %l3, bar;\n", multicast).size() == 1);
+  CHECK(launched("cvta.shared.u64 %l3, bar;\n", by_register).empty());
+  CHECK(launched("cvta.shared.u64 %l3, bar;\n", multicast).empty());
+  CHECK(launched("mov.u32 %r14, bar;\n", "@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r14];\n").empty());
+  // Neither window: of a block that the cluster does not have, and beyond 32 bits.
+  const auto refused = [&](const std::string& address) { return trap_of(setup + product + address + by_register + wait + free(32)); };
+  CHECK_THAT(refused("mov.u64 %l3, 0xff000400;\n"), ContainsSubstring("the address is one of block 254 of a cluster of 1"));
+  CHECK_THAT(refused("mov.u64 %l3, 0x100000400;\n"), ContainsSubstring("the address is none of shared memory"));
+}
+
 TEST_CASE("rules of access", "[machine][tcgen05]") {
   const auto says = [](const std::string& body) { return trap_of(allocate(32) + operands + body + free(32)); };
   CHECK_THAT(says("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%d}, [%r10+2097152];\n"),

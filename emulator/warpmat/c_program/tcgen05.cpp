@@ -127,8 +127,8 @@ PendingTensorWork placed_work(const TensorStatement& statement, const warpmat_tc
 
 /// What a ld or st touches.
 std::vector<TensorRegion> placed_transfer(const Transfer& transfer, const warpmat_tcgen05_call& call) {
-  const TensorCell at = tensor_place(call.address);
   if (call.warp < 0) refuse("warp is negative");
+  const TensorCell at = in_own_lanes(tensor_place(call.address), call.warp);
   if (const auto problem = transfer_problem(transfer, at, call.warp)) refuse(*problem);
   std::vector<TensorRegion> regions = regions_of(transfer, at);
   for (const TensorRegion& region : regions) {
@@ -213,7 +213,7 @@ void execute_transfer(const TensorStatement& statement, const warpmat_tcgen05_ca
   check_registers(call.registers, statement);
   TensorMemory memory;
   read(call.tensor[0], regions, memory);
-  const TensorCell at = tensor_place(call.address);
+  const TensorCell at = in_own_lanes(tensor_place(call.address), call.warp);
   if (statement.action == TensorAction::store) {
     perform_store(stored_words(statement.transfer, at, [&](int reg, int lane) { return callers_register(*call.registers, reg, lane); }),
                   memory);

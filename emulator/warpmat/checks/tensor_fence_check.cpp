@@ -15,6 +15,7 @@ using machine::TensorOrder;
 using machine::TensorRegion;
 
 void TensorFenceCheck::tensor_accessed(const TensorAccess& event) {
+  if (event.reads.empty() && event.writes.empty()) return check_commit(event);
   ++time_;
   if (!event.by_a_thread) check_lane(event);
   const Warp warp{event.event.rank(), event.event.warp()};
@@ -39,6 +40,17 @@ void TensorFenceCheck::check_lane(const TensorAccess& event) {
           "(PTX ISA 9.1 section 9.7.16.8.1)",
           state.statement_name(event.event.statement()), block.x, block.y, block.z, event.event.warp(), lane,
           event.event.warp() % 4 * tensor_quarter));
+}
+
+/// Of a commit whose address is one of shared memory where it has to be generic: no other commit is told.
+void TensorFenceCheck::check_commit(const TensorAccess& event) {
+  if (!setup_.reports.tensor_fences.wants(wrong_window, cluster_)) return;
+  const Dim3 block = event.event.block();
+  setup_.reports.tensor_fences.add(
+      wrong_window, cluster_,
+      fmt::format("{}, block ({}, {}, {}), warp {}: without .shared::cluster the address is a generic one, and this is one of shared "
+                  "memory; it is taken for that (PTX ISA 9.1 section 9.7.16.12.1)",
+                  warp_of(event.event).statement_name(event.event.statement()), block.x, block.y, block.z, event.event.warp()));
 }
 
 void TensorFenceCheck::check(const TensorAccess& event, const Warp& warp, const TensorRegion& region, bool writes) {

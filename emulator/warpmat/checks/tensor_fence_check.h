@@ -17,7 +17,8 @@ namespace warpmat::inline v0_1::checks {
 ///   - tcgen05.wait::ld between an ld and what writes its cells, in any warp: the use of its registers orders nothing else;
 ///   - tcgen05.wait::st between an st and an ld of its cells, in any warp. Before everything else an st without it traps,
 ///     unless a load has read it;
-///   - an ld or st whose address has a lane of the warp.
+///   - an ld or st whose address has a lane of the warp;
+///   - a commit without .shared::cluster whose address is a generic one.
 /// A launch has one warning of each, because GPUs execute kernels well that have none of these: those of CUTLASS.
 class TensorFenceCheck : public machine::Observer {
  public:
@@ -43,12 +44,14 @@ class TensorFenceCheck : public machine::Observer {
   };
 
   void check_lane(const machine::TensorAccess& event);
+  void check_commit(const machine::TensorAccess& event);
   void check(const machine::TensorAccess& event, const Warp& warp, const machine::TensorRegion& region, bool writes);
   void keep(Access access);
   enum class Missing : std::uint32_t { before_sync, after_sync, wait_of_load, wait_of_store };
   void warn(const machine::TensorAccess& event, const Access& earlier, Missing missing);
 
   static constexpr std::uint32_t wrong_lane = 4;      ///< the key of check_lane's warning, behind those of Missing
+  static constexpr std::uint32_t wrong_window = 5;    ///< of check_commit's
   static constexpr std::size_t most_accesses = 1024;  ///< kept: the latest of all with different cells
 
   const Setup& setup_;

@@ -75,6 +75,10 @@ std::string TensorCore::describe_allocations() const {
   return fmt::format("columns {} are allocated", joined(all, " and "));
 }
 
+TensorCell in_own_lanes(TensorCell at, int warp) {
+  return {at.lane < tensor_quarter ? at.lane + warp % 4 * tensor_quarter : at.lane, at.column};
+}
+
 std::optional<std::string> transfer_problem(const Transfer& transfer, TensorCell at, int warp) {
   const int quarter = warp % 4 * tensor_quarter, lanes = transfer.shape->lanes, end = quarter + tensor_quarter;
   if (at.lane >= quarter && at.lane + lanes <= end && at.lane % 16 == 0) return std::nullopt;

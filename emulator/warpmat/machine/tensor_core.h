@@ -126,6 +126,9 @@ class TensorCore {
   int last_count_ = 0;
 };
 
+/// The cell from which warp `warp` moves a rectangle. An address with one of lanes 0 to 31 names that lane of the warp's own: the ISA
+/// leaves it undefined, and in DeepGEMM's epilogues all four warps give the address of lane 0 (assumed).
+TensorCell in_own_lanes(TensorCell at, int warp);
 /// Why warp `warp` cannot move a rectangle from `at` on, as one sentence; nothing if it can.
 std::optional<std::string> transfer_problem(const Transfer& transfer, TensorCell at, int warp);
 /// The cells of a transfer by warp `warp` from `at` on.

@@ -60,6 +60,8 @@ TEST_CASE("what the ISA fixes is specified, what it leaves open is named, the re
            Case{"tcgen05.mma.cta_group::1.kind::mxf4.block_scale.block32", sm_100, Label::published},
            Case{"tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale", sm_100, Label::assumed},
            Case{"tcgen05.cp.cta_group::1.32x128b.warpx4", sm_100, Label::published},
+           Case{"tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64", sm_100, Label::published},
+           Case{"tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64", sm_100, Label::assumed},
            Case{"tcgen05.cp.cta_group::1.128x128b.b8x16.b6x16_p32", sm_100, Label::assumed},
            Case{"tcgen05.shift.down.cta_group::1", sm_100, Label::assumed},
            Case{"tcgen05.alloc.cta_group::1.sync.aligned.b32", sm_100, Label::published, "which columns a block gets"},

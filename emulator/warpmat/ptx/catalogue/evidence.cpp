@@ -93,6 +93,10 @@ constexpr std::array tensor_rules{
                "6-bit types and pairs of two types as e4m3; e4m3, e5m2 and e2m1 with themselves are published: MMA-Sim, arXiv 2511.10909"},
     TensorRule{".mma", Label::published,
                "MMA-Sim, arXiv 2511.10909, compared with a B200 by its authors; smallest exponents as wgmma on an H200"},
+    TensorRule{"::arrive::one.shared::cluster", Label::published, of_tensor_memory},
+    TensorRule{
+        "::arrive::one", Label::assumed,
+        "an address of shared memory where the ISA asks for a generic one, as the same place; generic ones are published: PTX ISA 9.1"},
     TensorRule{".alloc", Label::published, of_tensor_memory, "which columns a block gets"},
     TensorRule{"", Label::published, of_tensor_memory},
 };

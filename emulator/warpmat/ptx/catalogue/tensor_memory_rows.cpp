@@ -25,7 +25,9 @@ void add_tensor_memory_rows(std::vector<Row>& rows) {
   add("tcgen05.st.sync(.aligned)?" + shape + repeats + "(.unpack::16b)?.b32");
   add("tcgen05(.wait::ld|.wait::st).sync.aligned");
   add("tcgen05(.fence::before_thread_sync|.fence::after_thread_sync)");
-  add("tcgen05.commit" + group + ".mbarrier::arrive::one(.shared::cluster)?(.multicast::cluster)?.b64");
+  // Two rows for the evidence, of addresses.
+  for (const char* space : {".shared::cluster", ""})
+    add("tcgen05.commit" + group + ".mbarrier::arrive::one" + space + "(.multicast::cluster)?.b64");
   for (const char* to : {"(.128x256b|.4x256b|.128x128b)", ".64x128b(.warpx2::02_13|.warpx2::01_23)", ".32x128b.warpx4"})
     for (const char* format : {"", ".b8x16.b4x16_p64", ".b8x16.b6x16_p32"}) add("tcgen05.cp" + group + to + format);
   add("tcgen05.shift.down" + group);
