@@ -114,7 +114,10 @@ TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slo
        "3fb504f3 3fb504f2\n3f9cc471 3f9cc470\n3eaaaaab 3eaaaaab\n401d9624 401d9624\n404fefc6 404fefc7\n"
        "bf03bb12 bf03bb10\n3f576aa4 3f576aa3\n3f0a5140 3f0a5141\n"},
       {"conditional",
-       "if 5 6, while 10 3, switch 0 0 7 0, child cudaErrorNotSupported, captured 4\ncudaErrorInvalidValue cudaErrorInvalidValue\n",
+       "if 5 6, while 10 3, switch 0 0 7 0, child cudaErrorNotSupported, captured 4\n"
+       "updated 0 3 0, destroyed body cudaErrorInvalidValue, nested 2 2\n"
+       "during capture: instantiated cudaSuccess, node destroyed cudaErrorIllegalState, graph destroyed cudaErrorIllegalState\n"
+       "cudaErrorInvalidValue cudaErrorInvalidValue\n",
        {"-rdc=true"}},
       {"children", "60 60 60 60 60 60 60 60 0 1 2 3 4 5 -1 -1 -1 -1 -1 -1 480 1 0 -1 60 60 60 60 -1 -1 -1 -1 \n", {"-rdc=true"}},
       {"virtual_memory", "0 wrong\n1 then 0\nCUDA_ERROR_INVALID_VALUE\n", {"-lcuda"}},

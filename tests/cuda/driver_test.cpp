@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -12,6 +13,7 @@
 
 #include "catch.h"
 #include "paths.h"
+#include "tools/command.h"
 
 // The driver's interface: libcuda.so.1 as a client loads it that has no header of CUDA.
 
@@ -226,4 +228,18 @@ TEST_CASE("the driver's table is what tools/driver-table writes", "[cuda][slow]"
     return;
   }
   CHECK(std::system((source_path("tools/driver-table") + " --check").c_str()) == 0);
+}
+
+TEST_CASE("the driver's library is unloaded after a launch on threads, also on one core", "[cuda]") {
+  const std::string program = std::filesystem::path(cuda_program_path()).replace_filename("warpmat_cuda_unload_program");
+  for (const char* const jobs : {"4", "0"})
+    for (const bool one_core : {false, true}) {
+      INFO(jobs << " jobs, " << (one_core ? "one core" : "all cores"));
+      std::vector<std::string> arguments{library};
+      if (one_core) arguments.push_back("one");
+      const auto outcome = warpmat::run_program(program, arguments, {std::string("WARPMAT_CUDA_JOBS=") + jobs});
+      CHECK(outcome.status == 0);
+      CHECK(outcome.out == "ended\n");
+      CHECK(outcome.err == "");
+    }
 }

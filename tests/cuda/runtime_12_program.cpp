@@ -19,6 +19,38 @@ struct Location {
   int type, id;
 };
 
+struct PointerAttributes {
+  int type, device;
+  void* on_device;
+  void* on_host;
+};
+
+struct ResourceDescription {  // of linear memory
+  int type;
+  void* memory;
+  int bits[4], kind;
+  std::size_t bytes, unused[2];
+};
+
+struct ResourceView {
+  int format;
+  std::size_t width, height, depth;
+  unsigned first_level, last_level, first_layer, last_layer;
+};
+
+/// A struct and what lies behind it, which a call leaves alone.
+template <typename Struct>
+struct Followed {
+  Struct value{};
+  unsigned char behind[128];
+  Followed() { std::memset(behind, 0xee, sizeof behind); }
+  bool is_whole() const {
+    for (const unsigned char each : behind)
+      if (each != 0xee) return false;
+    return true;
+  }
+};
+
 struct KernelNode {
   void* function;
   Dim3 grid, block;
@@ -61,6 +93,11 @@ int cudaGraphNodeGetDependencies(Node node, Node* nodes, std::size_t* count);
 int cudaGraphInstantiate(void** executable, Graph graph, unsigned long long flags);
 int cudaGraphLaunch(void* executable, Stream stream);
 int cudaIpcGetMemHandle(void* handle, void* pointer);
+int cudaPointerGetAttributes(PointerAttributes* attributes, const void* pointer);
+int cudaCreateTextureObject(unsigned long long* handle, const ResourceDescription* resource, const void* how, const ResourceView* view);
+int cudaGetTextureObjectResourceDesc(ResourceDescription* resource, unsigned long long handle);
+int cudaGetTextureObjectResourceViewDesc(ResourceView* view, unsigned long long handle);
+int cudaGetDriverEntryPoint_ptsz(const char* name, void** function, unsigned long long flags, int* status);
 int cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long flags, int* status);
 }
 
@@ -128,6 +165,26 @@ void print_properties() {
               number(388), number(408), number(612), number(772), properties[1032]);
 }
 
+void print_structs(void* managed) {
+  Followed<PointerAttributes> attributes;
+  CHECK(cudaPointerGetAttributes(&attributes.value, managed));
+  const bool is_there = attributes.value.type == 3 && attributes.value.on_device == managed && attributes.value.on_host == managed;
+  std::printf("attributes %s, behind them %s\n", is_there ? "right" : "wrong", attributes.is_whole() ? "right" : "wrong");
+  std::printf("attributes without a place: error %d\n", cudaPointerGetAttributes(nullptr, managed));
+
+  Followed<ResourceDescription> resource, again;
+  resource.value = {2, managed, {32, 0, 0, 0}, 1, 16, {}};
+  Followed<ResourceView> view, same;
+  for (unsigned char* const behind : {resource.behind, view.behind}) std::memset(behind, 0x11, sizeof resource.behind);  // not read
+  const int how[18] = {};  // cudaTextureDesc: all zero
+  unsigned long long texture = 0;
+  CHECK(cudaCreateTextureObject(&texture, &resource.value, how, &view.value));
+  CHECK(cudaGetTextureObjectResourceDesc(&again.value, texture));
+  CHECK(cudaGetTextureObjectResourceViewDesc(&same.value, texture));
+  const bool is_same = again.value.type == 2 && again.value.memory == managed && again.value.bytes == 16 && same.value.width == 0;
+  std::printf("texture %s, behind it %s\n", is_same ? "right" : "wrong", again.is_whole() && same.is_whole() ? "right" : "wrong");
+}
+
 }  // namespace
 
 int main() {
@@ -150,6 +207,7 @@ int main() {
   constexpr std::size_t bytes = 4 * sizeof *numbers;
   CHECK(cudaMallocManaged(reinterpret_cast<void**>(&numbers), bytes, 1));
   for (std::uint32_t i = 0; i < 4; ++i) numbers[i] = i + 1;
+  print_structs(numbers);
   CHECK(cudaMemAdvise(numbers, bytes, 3, 0));
   CHECK(cudaMemPrefetchAsync(numbers, bytes, 0, nullptr));
   CHECK(cudaMemPrefetchAsync_v2(numbers, bytes, {1, 0}, 0, nullptr));
@@ -189,6 +247,7 @@ int main() {
   void* synchronise = nullptr;
   CHECK(cudaGetDriverEntryPoint("cuCtxSynchronize", &synchronise, 0, nullptr));  // CUDA 13 has a second version, which has a parameter
   std::printf("\ncuCtxSynchronize: %d", reinterpret_cast<int (*)()>(synchronise)());
+  CHECK(cudaGetDriverEntryPoint_ptsz("cuCtxSynchronize", &synchronise, 0, nullptr));
   char ipc[64];
   std::printf("\nIPC: error %d\n", cudaIpcGetMemHandle(ipc, numbers));
 }

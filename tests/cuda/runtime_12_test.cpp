@@ -19,6 +19,9 @@ TEST_CASE("a program of CUDA 12 runs by its own interface", "[cuda]") {
   CHECK(outcome.out ==
         "version 12\n"
         "NVIDIA H200, 9.0, 1024 threads a block, clock known, 132 processors, 1D texture 131072, bus 6144 bits, cluster 1, behind it ee\n"
+        "attributes right, behind them right\n"
+        "attributes without a place: error 1\n"
+        "texture right, behind it right\n"
         "capture: status 1, 1 nodes to wait for\n"
         "graph: 1 edges, from the first node\n"
         "numbers: 8 16 24 32\n"

@@ -1,3 +1,4 @@
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,6 +59,32 @@ TEST_CASE("Launches of several blocks ask for threads, those of one block or one
   CHECK(words_of(numbers(), {3}, {64}, {.jobs = 4}) == up_to(3 * 64));
   CHECK(jobs_asked == 3);
 }
+
+#if defined(__linux__)
+TEST_CASE("0 jobs are the cores that the process may use", "[machine][pool]") {
+  const OwnThreadsAtEnd at_end;
+  machine::set_threads(count);
+  cpu_set_t all, one;
+  REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
+  const int cores = CPU_COUNT(&all);
+  CHECK(machine::usable_cores() == cores);
+  asked = jobs_asked = 0;
+  const auto blocks = static_cast<std::uint32_t>(cores + 1);
+  CHECK(words_of(numbers(), {blocks}, {64}, {.jobs = 0}) == up_to(blocks * 64));
+  CHECK(jobs_asked == (cores == 1 ? 0 : cores));
+
+  std::size_t first = 0;
+  while (!CPU_ISSET(first, &all)) ++first;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  asked = 0;
+  CHECK(machine::usable_cores() == 1);
+  CHECK(words_of(numbers(), {9}, {64}, {.jobs = 0}) == up_to(9 * 64));
+  CHECK(asked == 0);
+  REQUIRE(sched_setaffinity(0, sizeof all, &all) == 0);
+}
+#endif
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // threads of each launch instead; no fork beside threads
 TEST_CASE("The pool's threads stay, and help in launches", "[machine][pool]") {

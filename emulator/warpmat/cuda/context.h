@@ -15,7 +15,7 @@ namespace warpmat::inline v0_1::cuda {
 /// What the environment says; `warpmat cuda` sets it from its options.
 struct Settings {
   const Target* target = nullptr;         ///< WARPMAT_CUDA_TARGET, "sm_90a"
-  int jobs = 1;                           ///< WARPMAT_CUDA_JOBS: threads of a launch; 0: one for each core
+  int jobs = 0;                           ///< WARPMAT_CUDA_JOBS: threads of a launch; 0: one for each core that the process may use
   std::uint64_t schedule = 0;             ///< WARPMAT_CUDA_SCHEDULE
   Checks checks;                          ///< WARPMAT_CUDA_CHECK: names separated by commas, all or none
   Undefined undefined = Undefined::trap;  ///< WARPMAT_CUDA_UNDEFINED: trap or hardware

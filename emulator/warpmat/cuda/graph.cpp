@@ -59,6 +59,24 @@ std::pair<Update, GraphNode*> compare(const Graph& executable, Graph& graph) {
   return {Update::success, nullptr};
 }
 
+/// Gives a copy of a conditional node graphs of its own.
+void copy_bodies(GraphNode& node) {
+  const auto* const conditional = std::get_if<std::shared_ptr<Conditional>>(&node.made_from);
+  if (conditional == nullptr) return;
+  const Conditional& old = **conditional;
+  GraphNode own = conditional_node(old.kind, old.condition, old.bodies.size(), *node.graph, &old);
+  node.work = std::move(own.work);
+  node.made_from = std::move(own.made_from);
+}
+
+/// Destroys a graph of the program: not one that is captured into, nor a body, which its node destroys.
+void destroy(Graph* handle) {
+  require(!is_active(handle), cudaErrorIllegalState);
+  const auto found = graphs().find(handle);
+  require(found != graphs().end() && found->second->parent == nullptr);
+  unpublish(handle);
+}
+
 }  // namespace
 
 bool is_active(const Graph* graph) {
@@ -77,14 +95,8 @@ std::unique_ptr<Graph> copy_of(const Graph& graph) {
   copy->conditions = graph.conditions;
   std::map<const GraphNode*, GraphNode*> copies;
   for (const GraphNode& node : graph.nodes) {
-    const auto* const conditional = std::get_if<std::shared_ptr<Conditional>>(&node.made_from);
     GraphNode& made = add_node(*copy, {}, node);
-    if (conditional != nullptr) {
-      const Conditional& old = **conditional;
-      GraphNode own = conditional_node(old.kind, old.condition, old.bodies.size(), &old);
-      made.work = std::move(own.work);
-      made.made_from = std::move(own.made_from);
-    }
+    copy_bodies(made);
     made.origin = &node;
     copies[&node] = &made;
   }
@@ -261,7 +273,9 @@ WARPMAT_CUDA_API Error cudaGraphExecUpdate(Graph* executable, Graph* graph, Grap
     for (GraphNode& node : old.nodes) {
       node.work = from->work;
       node.made_from = from++->made_from;
+      copy_bodies(node);
     }
+    old.conditions = graph->conditions;
   });
 }
 
@@ -289,11 +303,11 @@ WARPMAT_CUDA_API Error cudaGraphUpload(Graph* executable, Stream* stream) {
 }
 
 WARPMAT_CUDA_API Error cudaGraphDestroy(Graph* graph) {
-  return call(__func__, [&](Context&) { require(unpublish(graph)); });
+  return call(__func__, [&](Context&) { destroy(graph); });
 }
 
 WARPMAT_CUDA_API Error cudaGraphExecDestroy(Graph* executable) {
-  return call(__func__, [&](Context&) { require(unpublish(executable)); });
+  return call(__func__, [&](Context&) { destroy(executable); });
 }
 
 WARPMAT_CUDA_PER_THREAD(cudaStreamBeginCapture, ptsz)

@@ -81,6 +81,7 @@ struct GraphNode {
 struct Graph {
   std::list<GraphNode> nodes;  ///< in the order in which they were added
   std::vector<std::shared_ptr<Condition>> conditions = {};
+  const Graph* parent = nullptr;  ///< of a body of a conditional node: the node's graph
 };
 
 /// The node that allocates what is asked for, now: its address goes into `asked`. Throws ApiError.
@@ -90,8 +91,9 @@ GraphNode free_node(Context& context, void* pointer);
 /// Whether memory of a graph begins at `pointer`.
 bool is_of_graph(Context& context, const void* pointer);
 
-/// A conditional node with `count` bodies, which are empty, or copies of those of `from`.
-GraphNode conditional_node(Conditional::Kind kind, std::uint64_t condition, std::size_t count, const Conditional* from = nullptr);
+/// A conditional node of `parent` with `count` bodies, which are empty, or copies of those of `from`.
+GraphNode conditional_node(Conditional::Kind kind, std::uint64_t condition, std::size_t count, const Graph& parent,
+                           const Conditional* from = nullptr);
 /// Gives the conditions of the graph and of those in its nodes the numbers that they have at a launch.
 void set_conditions(Context& context, const Graph& graph);
 

@@ -45,12 +45,15 @@ Conditional::~Conditional() {
   for (Graph* const body : bodies) unpublish(body);
 }
 
-GraphNode conditional_node(Conditional::Kind kind, std::uint64_t condition, std::size_t count, const Conditional* from) {
+GraphNode conditional_node(Conditional::Kind kind, std::uint64_t condition, std::size_t count, const Graph& parent,
+                           const Conditional* from) {
   const auto conditional = std::make_shared<Conditional>();
   conditional->kind = kind;
   conditional->condition = condition;
-  for (std::size_t i = 0; i < count; ++i)
+  for (std::size_t i = 0; i < count; ++i) {
     conditional->bodies.push_back(publish(from == nullptr ? std::make_unique<Graph>() : copy_of(*from->bodies[i])));
+    conditional->bodies.back()->parent = &parent;
+  }
   return {.type = NodeType::conditional,
           .work = [conditional](Context& state) { run_conditional(state, *conditional); },
           .made_from = conditional};

@@ -119,9 +119,11 @@ GraphNode conditional_of(const Graph& graph, NodeParameters& asked) {
   const auto kind = static_cast<Conditional::Kind>(type);
   require(type >= 0 && type <= static_cast<int>(Conditional::Kind::choice) && size >= 1);
   require(size <= (kind == Conditional::Kind::when ? 2 : kind == Conditional::Kind::loop ? 1 : size));
-  const auto has_it = [address = std::uint64_t{handle}](const std::shared_ptr<Condition>& each) { return each->address == address; };
-  require(std::ranges::any_of(graph.conditions, has_it));
-  GraphNode node = conditional_node(kind, handle, size);
+  const auto is_it = [address = std::uint64_t{handle}](const std::shared_ptr<Condition>& each) { return each->address == address; };
+  const Graph* owner = &graph;  // a condition is of the node's graph, or of one that has that in a body
+  while (owner != nullptr && std::ranges::none_of(owner->conditions, is_it)) owner = owner->parent;
+  require(owner != nullptr);
+  GraphNode node = conditional_node(kind, handle, size, graph);
   bodies = std::get<std::shared_ptr<Conditional>>(node.made_from)->bodies.data();
   return node;
 }
@@ -462,6 +464,7 @@ WARPMAT_CUDA_API Error cudaGraphRemoveDependencies(Graph* graph, Nodes from, Nod
 WARPMAT_CUDA_API Error cudaGraphDestroyNode(GraphNode* handle) {
   return call(__func__, [&](Context&) {
     Graph& graph = *node_of(handle).graph;
+    require(!is_active(&graph), cudaErrorIllegalState);
     for (GraphNode& node : graph.nodes) std::erase(node.after, handle);
     std::erase_if(graph.nodes, [&](const GraphNode& node) { return &node == handle; });
   });

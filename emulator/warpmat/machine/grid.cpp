@@ -9,7 +9,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/threads.h>
@@ -44,17 +43,13 @@ class Grid {
         order_(launch.options.schedule, size_),
         max_begun_(static_cast<std::size_t>(4 * jobs)) {}
 
-  /// The loop of one thread: runs blocks until all have ended.
+  /// The loop of one thread. What is thrown outside of a block, as for want of memory, ends the other threads' loops too.
   void work() {
     std::unique_lock lock(mutex_);
-    while (true) {
-      const auto number = choose();
-      if (number == none) {
-        if (ended_ == size_ || failed_) return;
-        changed_.wait(lock);
-        continue;
-      }
-      run(number, lock);
+    try {
+      run_all(lock);
+    } catch (...) {
+      if (!failed_) fail(std::current_exception());
       changed_.notify_all();
     }
   }
@@ -78,6 +73,20 @@ class Grid {
 
   static bool cancels_launches(const code::Program& program) {
     return std::ranges::any_of(program.bulk_copies, [](const code::BulkCopy& copy) { return copy.kind == code::BulkCopy::Kind::cancel; });
+  }
+
+  /// Runs blocks until all have ended.
+  void run_all(std::unique_lock<std::mutex>& lock) {
+    while (true) {
+      const auto number = choose();
+      if (number == none) {
+        if (ended_ == size_ || failed_) return;
+        changed_.wait(lock);
+        continue;
+      }
+      run(number, lock);
+      changed_.notify_all();
+    }
   }
 
   /// The block with the reservation if no thread runs it; else one that need not wait for it.
@@ -201,7 +210,7 @@ class Grid {
 }  // namespace
 
 LaunchResult run_grid(const LaunchState& launch) {
-  int jobs = launch.options.jobs > 0 ? launch.options.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  int jobs = launch.options.jobs > 0 ? launch.options.jobs : usable_cores();
   if (!launch.options.observers.empty()) jobs = 1;
   jobs = static_cast<int>(
       std::min<std::uint64_t>(static_cast<std::uint64_t>(jobs), launch.config.grid.count() / launch.config.cluster.count()));

@@ -1,5 +1,10 @@
 #include <warpmat/machine/threads.h>
 
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -20,6 +25,14 @@ constinit std::atomic<RunOnThreads> given{nullptr};
 
 void set_threads(RunOnThreads threads) {
   given = threads;
+}
+
+int usable_cores() {
+#if defined(__linux__)
+  cpu_set_t cores;  // fails on a machine with more cores than it has places for
+  if (sched_getaffinity(0, sizeof cores, &cores) == 0) return std::max(1, CPU_COUNT(&cores));
+#endif
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
 void run_on_threads(int jobs, void (*work)(void* data), void* data) {

@@ -10,6 +10,9 @@ using RunOnThreads = void (*)(int jobs, void (*work)(void* data), void* data);
 /// many launches give a pool (pool/thread_pool.h).
 void set_threads(RunOnThreads threads);
 
+/// The cores that the process may use, at least one.
+int usable_cores();
+
 void run_on_threads(int jobs, void (*work)(void* data), void* data);
 
 }  // namespace warpmat::inline v0_1::machine

@@ -4,9 +4,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include <tbb/global_control.h>
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <unistd.h>
@@ -17,7 +17,12 @@ namespace warpmat::inline v0_1 {
 namespace {
 
 // ThreadSanitizer does not see the synchronisation inside of oneTBB, which is compiled without it.
-#if defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)  // clang
+#define WARPMAT_HAS_FEATURE(name) __has_feature(name)
+#else
+#define WARPMAT_HAS_FEATURE(name) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || WARPMAT_HAS_FEATURE(thread_sanitizer)
 constexpr bool sanitizes_threads = true;
 #else
 constexpr bool sanitizes_threads = false;
@@ -49,9 +54,8 @@ Arenas& arenas() {
 
 void run_in_pool(int jobs, void (*work)(void* data), void* data) {
   if (arenas().in_child()) return work(data);
-  std::optional<tbb::global_control> more;  // oneTBB has no more threads than the machine, unless it is asked
-  if (jobs > static_cast<int>(std::thread::hardware_concurrency()))
-    more.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(jobs));
+  std::optional<tbb::global_control> more;  // oneTBB has no more threads than cores that the process may use, unless it is asked
+  if (jobs > tbb::info::default_concurrency()) more.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(jobs));
   arenas().of(jobs).execute([&] {
     tbb::parallel_for(
         0, jobs, [&](int) { work(data); }, tbb::simple_partitioner());

@@ -133,6 +133,50 @@ int main() {
   run(graph);
   std::printf(", captured %d\n", n[1]);
 
+  cudaGraph_t graphs[2];
+  cudaGraph_t* loops[2];
+  for (int i = 0; i < 2; ++i) {
+    CHECK(cudaGraphCreate(&graphs[i], 0));
+    condition = condition_of(graphs[i], 1, cudaGraphCondAssignDefault);
+    loops[i] = bodies_of(graphs[i], condition, cudaGraphCondTypeWhile, 1, nullptr, 0, &node);
+    kernel_in(loops[i][0], nullptr, count_down, condition, n, n + 1 + i);
+  }
+  CHECK(cudaGraphInstantiate(&executable, graphs[0], 0));
+  cudaGraphExecUpdateResultInfo updated;
+  CHECK(cudaGraphExecUpdate(executable, graphs[1], &updated));
+  kernel_in(loops[1][0], nullptr, add, n + 3, 1);  // not in the executable graph
+  for (cudaGraph_t each : graphs) CHECK(cudaGraphDestroy(each));
+  n[0] = 3;
+  n[1] = n[2] = n[3] = 0;
+  CHECK(cudaGraphLaunch(executable, 0));
+  CHECK(cudaDeviceSynchronize());
+  CHECK(cudaGraphExecDestroy(executable));
+  std::printf("updated %d %d %d", n[1], n[2], n[3]);
+
+  n[0] = 2;
+  n[1] = n[2] = 0;
+  CHECK(cudaGraphCreate(&graph, 0));
+  condition = condition_of(graph, 1, cudaGraphCondAssignDefault);
+  const cudaGraphConditionalHandle inner_condition = condition_of(graph, 1, cudaGraphCondAssignDefault);
+  bodies = bodies_of(graph, condition, cudaGraphCondTypeWhile, 1, nullptr, 0, &node);
+  kernel_in(bodies[0], nullptr, count_down, condition, n, n + 1);
+  cudaGraph_t* const nested = bodies_of(bodies[0], inner_condition, cudaGraphCondTypeIf, 1, nullptr, 0, &node);
+  kernel_in(nested[0], nullptr, add, n + 2, 1);
+  std::printf(", destroyed body %s", cudaGetErrorName(cudaGraphDestroy(bodies[0])));
+  run(graph);
+  std::printf(", nested %d %d\n", n[1], n[2]);
+
+  CHECK(cudaGraphCreate(&graph, 0));
+  CHECK(cudaStreamBeginCaptureToGraph(stream, graph, nullptr, nullptr, 0, cudaStreamCaptureModeRelaxed));
+  add<<<1, 1, 0, stream>>>(n, 0);
+  count = 1;
+  CHECK(cudaGraphGetNodes(graph, &node, &count));
+  std::printf("during capture: instantiated %s", cudaGetErrorName(cudaGraphInstantiate(&executable, graph, 0)));
+  std::printf(", node destroyed %s", cudaGetErrorName(cudaGraphDestroyNode(node)));
+  std::printf(", graph destroyed %s\n", cudaGetErrorName(cudaGraphDestroy(graph)));
+  CHECK(cudaStreamEndCapture(stream, nullptr));
+  CHECK(cudaGraphDestroy(graph));
+
   CHECK(cudaGraphCreate(&graph, 0));
   cudaGraphNodeParams wrong = {cudaGraphNodeTypeConditional};
   wrong.conditional.handle = condition_of(graph);

@@ -1,5 +1,7 @@
 // Functions whose interface changed between CUDA 12 and 13. 13 has the interface of 12's _v2 or _v3 under the plain name.
 
+#include <cstring>
+
 #include <warpmat/cuda/per_thread.h>
 #include <warpmat/cuda/runtime_12/forward.h>
 #include <warpmat/cuda/types.h>
@@ -8,10 +10,15 @@ namespace warpmat::inline v0_1::cuda {
 
 using Nodes = struct GraphNode* const*;
 
+WARPMAT_CUDA_13(cudaCreateSurfaceObject)
+WARPMAT_CUDA_13(cudaCreateTextureObject)
 WARPMAT_CUDA_13(cudaDeviceReset)
 WARPMAT_CUDA_13(cudaDeviceSynchronize)
 WARPMAT_CUDA_13(cudaEventElapsedTime)
 WARPMAT_CUDA_13(cudaGetDriverEntryPointByVersion)
+WARPMAT_CUDA_13(cudaGetSurfaceObjectResourceDesc)
+WARPMAT_CUDA_13(cudaGetTextureObjectResourceDesc)
+WARPMAT_CUDA_13(cudaGetTextureObjectResourceViewDesc)
 WARPMAT_CUDA_13(cudaGraphAddDependencies)
 WARPMAT_CUDA_13(cudaGraphAddNode)
 WARPMAT_CUDA_13(cudaGraphGetEdges)
@@ -20,15 +27,22 @@ WARPMAT_CUDA_13(cudaGraphNodeGetDependentNodes)
 WARPMAT_CUDA_13(cudaGraphRemoveDependencies)
 WARPMAT_CUDA_13(cudaMemAdvise)
 WARPMAT_CUDA_13(cudaMemPrefetchAsync)
+WARPMAT_CUDA_13(cudaPointerGetAttributes)
 WARPMAT_CUDA_13(cudaStreamGetCaptureInfo)
 WARPMAT_CUDA_13(cudaStreamUpdateCaptureDependencies)
 
 extern "C" {
+Error runtime_13_cudaCreateSurfaceObject(std::uint64_t* handle, const ResourceDescription* resource);
+Error runtime_13_cudaCreateTextureObject(std::uint64_t* handle, const ResourceDescription* resource, const TextureDescription* how,
+                                         const ResourceView* view);
 Error runtime_13_cudaDeviceReset();
 Error runtime_13_cudaDeviceSynchronize();
 Error runtime_13_cudaEventElapsedTime(float* milliseconds, struct Event* start, struct Event* end);
 Error runtime_13_cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version, unsigned long long flags,
                                                   int* status);
+Error runtime_13_cudaGetSurfaceObjectResourceDesc(ResourceDescription* resource, std::uint64_t handle);
+Error runtime_13_cudaGetTextureObjectResourceDesc(ResourceDescription* resource, std::uint64_t handle);
+Error runtime_13_cudaGetTextureObjectResourceViewDesc(ResourceView* view, std::uint64_t handle);
 Error runtime_13_cudaGraphAddDependencies(struct Graph* graph, Nodes from, Nodes to, const void* edges, std::size_t count);
 Error runtime_13_cudaGraphAddNode(struct GraphNode** node, struct Graph* graph, Nodes after, const void* edges, std::size_t count,
                                   NodeParameters* parameters);
@@ -39,6 +53,7 @@ Error runtime_13_cudaGraphRemoveDependencies(struct Graph* graph, Nodes from, No
 Error runtime_13_cudaMemAdvise(const void* pointer, std::size_t bytes, int advice, MemoryLocation location);
 Error runtime_13_cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, MemoryLocation location, unsigned flags,
                                       struct Stream* stream);
+Error runtime_13_cudaPointerGetAttributes(PointerAttributes* attributes, const void* pointer);
 Error runtime_13_cudaStreamGetCaptureInfo(struct Stream* stream, int* status, unsigned long long* id, struct Graph** graph, Nodes* after,
                                           const void** edges, std::size_t* count);
 Error runtime_13_cudaStreamUpdateCaptureDependencies(struct Stream* stream, Nodes after, const void* edges, std::size_t count,
@@ -54,6 +69,35 @@ MemoryLocation location_of(int device) {
   constexpr int cpu = -1, on_device = 1, on_host = 2;
   return device == cpu ? MemoryLocation{.type = on_host, .id = 0} : MemoryLocation{.type = on_device, .id = device};
 }
+
+// CUDA 13 gave these structs reserved members at their ends, and cudaResourceDesc flags. CUDA 12's end before them.
+constexpr std::size_t pointer_attributes_12 = 24, resource_description_12 = 64, resource_view_12 = 48;
+static_assert(pointer_attributes_12 == offsetof(PointerAttributes, reserved));
+static_assert(resource_description_12 == offsetof(ResourceDescription, of) + sizeof(ResourceDescription::of.pitched));
+static_assert(resource_view_12 == offsetof(ResourceView, reserved));
+
+/// Writes the first `bytes` of the struct that `get(struct)` fills, all that CUDA 12's has.
+template <typename Struct, typename Get>
+Error get_first(void* to, std::size_t bytes, Get get) {
+  Struct all{};
+  const Error error = get(to == nullptr ? nullptr : &all);
+  if (error == cudaSuccess) std::memcpy(to, &all, bytes);
+  return error;
+}
+
+/// CUDA 13's struct of the `bytes` of CUDA 12's, the others zero. Null stays null.
+template <typename Struct>
+class Widened {
+ public:
+  Widened(const void* from, std::size_t bytes) : is_null_(from == nullptr) {
+    if (!is_null_) std::memcpy(&all_, from, bytes);
+  }
+  const Struct* get() const { return is_null_ ? nullptr : &all_; }
+
+ private:
+  Struct all_{};
+  bool is_null_;
+};
 
 }  // namespace
 
@@ -74,6 +118,38 @@ WARPMAT_CUDA_API Error cudaMemAdvise(const void* pointer, std::size_t bytes, int
 
 WARPMAT_CUDA_API Error cudaMemAdvise_v2(const void* pointer, std::size_t bytes, int advice, MemoryLocation location) {
   return runtime_13_cudaMemAdvise(pointer, bytes, advice, location);
+}
+
+// ---- Structs that are shorter
+
+WARPMAT_CUDA_API Error cudaPointerGetAttributes(void* attributes, const void* pointer) {
+  return get_first<PointerAttributes>(attributes, pointer_attributes_12,
+                                      [&](PointerAttributes* all) { return runtime_13_cudaPointerGetAttributes(all, pointer); });
+}
+
+WARPMAT_CUDA_API Error cudaCreateTextureObject(std::uint64_t* handle, const void* resource, const TextureDescription* how,
+                                               const void* view) {
+  return runtime_13_cudaCreateTextureObject(handle, Widened<ResourceDescription>(resource, resource_description_12).get(), how,
+                                            Widened<ResourceView>(view, resource_view_12).get());
+}
+
+WARPMAT_CUDA_API Error cudaCreateSurfaceObject(std::uint64_t* handle, const void* resource) {
+  return runtime_13_cudaCreateSurfaceObject(handle, Widened<ResourceDescription>(resource, resource_description_12).get());
+}
+
+WARPMAT_CUDA_API Error cudaGetTextureObjectResourceDesc(void* resource, std::uint64_t handle) {
+  return get_first<ResourceDescription>(resource, resource_description_12,
+                                        [&](ResourceDescription* all) { return runtime_13_cudaGetTextureObjectResourceDesc(all, handle); });
+}
+
+WARPMAT_CUDA_API Error cudaGetSurfaceObjectResourceDesc(void* resource, std::uint64_t handle) {
+  return get_first<ResourceDescription>(resource, resource_description_12,
+                                        [&](ResourceDescription* all) { return runtime_13_cudaGetSurfaceObjectResourceDesc(all, handle); });
+}
+
+WARPMAT_CUDA_API Error cudaGetTextureObjectResourceViewDesc(void* view, std::uint64_t handle) {
+  return get_first<ResourceView>(view, resource_view_12,
+                                 [&](ResourceView* all) { return runtime_13_cudaGetTextureObjectResourceViewDesc(all, handle); });
 }
 
 // ---- Graphs, whose edges have no data here
@@ -172,6 +248,7 @@ WARPMAT_CUDA_API Error cudaRuntimeGetVersion(int* version) {
   return cudaSuccess;
 }
 
+WARPMAT_CUDA_PER_THREAD(cudaGetDriverEntryPoint, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaMemPrefetchAsync, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaMemPrefetchAsync_v2, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaStreamGetCaptureInfo, ptsz)
