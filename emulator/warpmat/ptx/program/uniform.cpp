@@ -34,12 +34,6 @@ bool is_read(const DraftFunction& function, const Definitions& definitions, int 
 
 }  // namespace
 
-Uniform::Uniform(const DraftFunction& function, const ProgramDraft& draft, const Definitions& definitions)
-    : function_(function), draft_(draft), definitions_(definitions) {
-  const auto asks = [](const DraftOperation& operation) { return operation.operation.semantics == Semantics::exchange; };
-  if (std::ranges::any_of(function.operations, asks)) find_parting();
-}
-
 const DraftOperation& Uniform::last_of(const Block& block) const {
   return function_.operations[static_cast<std::size_t>(block.last) - 1];
 }
@@ -57,7 +51,7 @@ bool Uniform::parts_lanes(const Block& block) const {
 }
 
 /// Marks what lies behind a branch that parts lanes, until all meet again.
-void Uniform::part(std::size_t block) {
+void Uniform::part(std::size_t block) const {
   std::vector<bool> seen(blocks_.size()), before(blocks_.size());
   for (int b = static_cast<int>(block); b >= 0; b = dominators_[static_cast<std::size_t>(b)]) before[static_cast<std::size_t>(b)] = true;
   std::vector<std::size_t> open{block};
@@ -75,7 +69,7 @@ void Uniform::part(std::size_t block) {
 }
 
 /// Leaves out the ways to blocks that only exit, but from blocks that have no other way to the function's end: those in endless loops.
-void Uniform::find_ways() {
+void Uniform::find_ways() const {
   const std::vector<Block> all = find_blocks(function_);
   blocks_ = all;
   std::vector<std::vector<int>> before(all.size());
@@ -108,7 +102,7 @@ void Uniform::find_ways() {
 }
 
 /// Which branches part lanes depends on what is in arms of others: none does at first, until nothing changes.
-void Uniform::find_parting() {
+void Uniform::find_parting() const {
   find_ways();
   std::vector<Block> backwards(blocks_.size());
   for (std::size_t b = 0; b < blocks_.size(); ++b)
@@ -131,6 +125,7 @@ void Uniform::find_parting() {
 }
 
 std::size_t Uniform::block_of(int place) const {
+  if (blocks_.empty()) find_parting();
   return static_cast<std::size_t>(std::ranges::upper_bound(blocks_, place, {}, &Block::first) - blocks_.begin()) - 1;
 }
 

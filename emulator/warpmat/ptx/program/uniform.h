@@ -12,7 +12,8 @@ namespace warpmat::inline v0_1::code {
 /// from one address, votes, redux, shuffles that read one lane, and what is computed of these alone.
 class Uniform {
  public:
-  Uniform(const DraftFunction& function, const ProgramDraft& draft, const Definitions& definitions);
+  Uniform(const DraftFunction& function, const ProgramDraft& draft, const Definitions& definitions)
+      : function_(function), draft_(draft), definitions_(definitions) {}
 
   /// Whether `value` is one behind operation `place`.
   bool behind(int place, Value value) const { return is_uniform(place + 1, definitions_.find_behind(place, value), value, 0); }
@@ -29,19 +30,19 @@ class Uniform {
   bool is_uniform_exchange(int place, int depth) const;
   bool is_common(int reader, Value value, std::set<int>& seen) const;
   bool parts_lanes(const Block& block) const;
-  void find_ways();
-  void find_parting();
-  void part(std::size_t block);
+  void find_ways() const;
+  void find_parting() const;
+  void part(std::size_t block) const;
   const DraftOperation& last_of(const Block& block) const;
   std::size_t block_of(int place) const;
 
   const DraftFunction& function_;
   const ProgramDraft& draft_;
   const Definitions& definitions_;
-  // Of functions with votes, shuffles and the like:
-  std::vector<Block> blocks_;                   ///< without ways to blocks that only exit
-  std::vector<int> dominators_, meeting_;       ///< by block: the nearest one on all paths to it, and on all paths from it
-  std::vector<bool> in_arms_, behind_parting_;  ///< by block: in arms of branches that part lanes; there, or in such loops
+  // What find_parting() fills when it is first needed.
+  mutable std::vector<Block> blocks_;                   ///< without ways to blocks that only exit
+  mutable std::vector<int> dominators_, meeting_;       ///< by block: the nearest one on all paths to it, and on all paths from it
+  mutable std::vector<bool> in_arms_, behind_parting_;  ///< by block: in arms of branches that part lanes; there, or in such loops
 };
 
 /// Marks shuffles of such values whose predicate nothing reads: ptxas leaves them out. A lane then has the value also where the lane that
