@@ -1,10 +1,12 @@
 #include "tools/lab/report/kernel_answers.h"
 
 #include <string>
+#include <string_view>
 
 #include "catch.h"
 #include "command.h"
 #include "contains.h"
+#include "tools/report/input_file.h"
 
 namespace warpmat::kernel_answers_test {
 namespace {
@@ -29,11 +31,22 @@ TEST_CASE("answers to random kernels are read as they were written", "[tools][fu
   CHECK(read.kernels[0] == agrees);
   CHECK(read.kernels[1] == by_code);
   CHECK(read.kernels[2] == differs);
+  CHECK(read.first_kernel.empty());
+}
+
+TEST_CASE("a file of answers names the digest of its first kernel", "[tools][fuzz]") {
+  const std::string text = header_line(7, "sm_90a", "5ad2e07c31b9");
+  CHECK(text == "# seed 7, sm_90a, kernel 0 5ad2e07c31b9\n");
+  const RecordedKernels read = parse_kernel_answers(text);
+  CHECK(read.target == "sm_90a");
+  CHECK(read.first_kernel == "5ad2e07c31b9");
 }
 
 TEST_CASE("a file of answers with an error is refused by its line", "[tools][fuzz]") {
   for (const auto& [text, line] : {std::pair{"", "line 1"},
                                    {"# seed x, sm_90a\n", "line 1"},
+                                   {"# seed 7, sm_90a, kernel 0 5ad2\n", "line 1"},
+                                   {"# seed 7, sm_90a, kernel 1 5ad2e07c31b9\n", "line 1"},
                                    {"# seed 7, sm_90a\n0 91c0f5e2ab\n", "line 2"},
                                    {"# seed 7, sm_90a\n0 91c0f5e2ab34\n1 91c0f5e2ab34 equal\n", "line 3"},
                                    {"# seed 7, sm_90a\n0 91c0f5e2ab34 differs 1\n", "line 2"},
@@ -60,6 +73,16 @@ TEST_CASE("fuzz --kernels writes a GPU's answers, and compares with them without
   INFO(read.out << read.err);
   CHECK(read.status == 0);
   CHECK(contains(read.out, "6 kernels of seed 5 for sm_90a: 6 as on the GPU by the rule, 0 with --assembler ptxas alone, 0 differ"));
+
+  // Of a build that makes other kernels.
+  std::string text = read_file(answers);
+  const std::size_t digest = text.find("kernel 0 ") + std::string_view("kernel 0 ").size();
+  text.replace(digest, 12, "000000000000");
+  const std::string other = directory.path("other");
+  write_text(other, text);
+  const Outcome refused = run_command({"fuzz", "--kernels", "--read-answers", other});
+  CHECK(refused.status == 1);
+  CHECK(contains(refused.err, "other: this build makes other kernels of seed 5"));
 }
 
 TEST_CASE("fuzz --kernels names the kernels whose recorded answers differ", "[tools][fuzz]") {

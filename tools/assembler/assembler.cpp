@@ -107,7 +107,7 @@ std::optional<AssembledKernel> kernel_by_ptxas(const Module& module, std::string
   };
   name(program.contraction_open, "machine code leaves it to the rule");
   name(program.contraction_inferred, "no instruction of its own alone decides it");
-  for (const code::Doubt::Why why : {code::Doubt::Why::merged_logic, code::Doubt::Why::sign}) {
+  for (const code::Doubt::Why why : {code::Doubt::Why::merged_logic, code::Doubt::Why::sign, code::Doubt::Why::shuffle}) {
     std::vector<std::uint32_t> statements;
     for (const code::Doubt& doubt : program.doubted)
       if (doubt.why == why) statements.push_back(doubt.statement);

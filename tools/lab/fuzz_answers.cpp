@@ -57,6 +57,11 @@ void fuzz_answers(const std::string& file, const Shard& shard) {
     throw std::runtime_error(fmt::format("{}: {}", file, error.what()));
   }
   const Target& own = target(recorded.target);
+  if (!recorded.first_kernel.empty() && digest_of(random_kernel(own, recorded.seed, 0).complete().ptx) != recorded.first_kernel)
+    throw std::runtime_error(fmt::format(
+        "{}: this build makes other kernels of seed {}: read it with the build that wrote it, or one of the same version by the same "
+        "compiler",
+        file, recorded.seed));
   EmulatorKernelRunner emulator(own);
   const Shard::Range part = shard.of(recorded.kernels.size());
   Progress progress(part.count);

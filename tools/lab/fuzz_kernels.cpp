@@ -32,7 +32,7 @@ class KernelFuzzer {
     if (options.answers.empty()) return;
     check_output_place(options.answers);
     answers_.open(options.answers, std::ios::binary);
-    answers_ << header_line(options.seed, target.name);
+    answers_ << header_line(options.seed, target.name, digest_of(random_kernel(target, options.seed, 0, options.max_units).complete().ptx));
   }
 
   /// Whether kernel `index` gives the same on both. A kernel that does not is shrunk and kept.

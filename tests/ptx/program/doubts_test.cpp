@@ -33,6 +33,11 @@ TEST_CASE("logic that reads a lop3 of equal operands with a predicate, and one o
            Case{"lop3.or.b32 %r4|%p1, %r1, %r2, %r2, 0x04, %p2; xor.b32 %d, %r2, %r4;", {"xor.b32"}},
            Case{"lop3.and.b32 %r4|%p1, %r2, %r1, %r2, 0x10, %p2; lop3.b32 %d, %r4, %r1, %r3, 0x96;", {"lop3.b32"}},
            Case{"lop3.or.b32 %r4|%p1, %r1, %r1, %r2, 0x96, %p2; or.b32 %d, %r4, %r1;", {"or.b32"}},
+           // Behind moves: the result, an operand there, one of the equal operands.
+           Case{"lop3.or.b32 %r4|%p1, %r1, %r2, %r2, 0x04, %p2; mov.b32 %r5, %r4; xor.b32 %d, %r2, %r5;", {"xor.b32"}},
+           Case{"mov.b32 %r5, %r2; lop3.or.b32 %r4|%p1, %r1, %r2, %r2, 0x04, %p2; xor.b32 %d, %r5, %r4;", {"xor.b32"}},
+           Case{"mov.b32 %r5, %r2; mov.b32 %r6, %r5; lop3.or.b32 %r4|%p1, %r1, %r2, %r6, 0x04, %p2; xor.b32 %d, %r2, %r4;", {"xor.b32"}},
+           Case{"mov.b32 %r5, %r2; add.u32 %r2, %r2, 1; lop3.or.b32 %r4|%p1, %r1, %r2, %r5, 0x04, %p2; xor.b32 %d, %r2, %r4;", {}},
            // Three different operands, no predicate, none of the operands, no logic, another value in the register.
            Case{"lop3.or.b32 %r4|%p1, %r1, %r2, %r3, 0x04, %p2; xor.b32 %d, %r2, %r4;", {}},
            Case{"lop3.b32 %r4, %r1, %r2, %r2, 0x04; xor.b32 %d, %r2, %r4;", {}},
@@ -47,6 +52,36 @@ TEST_CASE("logic that reads a lop3 of equal operands with a predicate, and one o
     CAPTURE(c.body);
     CHECK(doubted(start + c.body, code::Doubt::Why::merged_logic) == c.doubted);
   }
+}
+
+TEST_CASE("a shuffle of what all lanes have in common is in doubt where they may be apart", "[doubts]") {
+  const auto of = [](const std::string& body) {
+    return doubted("mov.u32 %r0, %tid.x; mov.u32 %r1, %c; setp.ge.u32 %p2, %r0, 16; setp.eq.u32 %p3, %n, 7;\n" + body,
+                   code::Doubt::Why::shuffle);
+  };
+  const std::string shuffle = "shfl.sync.bfly.b32 %d, %r1, 31, 31, -1; ";
+  const std::vector<std::string> one{"shfl.sync.bfly.b32"};
+  CHECK(of("@%p2 bra E; " + shuffle + "E:") == one);
+  CHECK(of("@%p2 bra T; bra.uni E; T: " + shuffle + "E:") == one);
+  CHECK(of("@%p2 bra T; mov.u32 %d, 1; bra.uni E; T: " + shuffle + "E:") == one);
+  CHECK(of("@%p2 " + shuffle) == one);
+  CHECK(of("@%p2 bra T; bra.uni E; T: st.global.u32 [%out], %n; exit; E: " + shuffle) == one);
+  CHECK(of("@%p2 bra T; bra.uni E; T: trap; E: " + shuffle) == one);
+  CHECK(of("T: .branchtargets A, B; and.b32 %r2, %r0, 1; brx.idx %r2, T; A: " + shuffle + "B:") == one);
+  // All together, behind the arms, lanes that exit, a value of each lane, a predicate that is read.
+  CHECK(of(shuffle).empty());
+  CHECK(of("@%p3 bra E; " + shuffle + "E:").empty());
+  CHECK(of("@%p3 " + shuffle).empty());
+  CHECK(of("T: .branchtargets A, B; and.b32 %r2, %n, 1; brx.idx %r2, T; A: " + shuffle + "B:").empty());
+  CHECK(of("@%p2 bra E; mov.u32 %d, 1; E: " + shuffle).empty());
+  CHECK(of("@%p2 exit; " + shuffle).empty());
+  CHECK(of("@%p2 bra X; " + shuffle + "bra.uni E; X: ret; E:").empty());
+  CHECK(of("@%p2 bra E; shfl.sync.bfly.b32 %d, %r0, 31, 31, -1; E:").empty());
+  CHECK(of("@%p2 bra E; shfl.sync.bfly.b32 %d|%p4, %r1, 31, 31, -1; selp.u32 %d, %d, 5, %p4; E:").empty());
+  // In a loop without another end, lanes that exit are apart from those that go on.
+  CHECK(of("L: @%p2 exit; " + shuffle + "bra.uni L;") == one);
+  CHECK(of("L: @%p2 bra X; " + shuffle + "bra.uni L; X: ret;") == one);
+  CHECK(of("L: @%p3 exit; " + shuffle + "bra.uni L;").empty());
 }
 
 TEST_CASE("what a guarded statement of f32 overwrites in a loop is in doubt where a neg may have written it", "[doubts]") {

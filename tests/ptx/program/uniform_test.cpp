@@ -45,11 +45,34 @@ TEST_CASE("a shuffle of a value that all lanes have in common is left out, as by
   CHECK(word_of(block, "shfl.sync.bfly.b32 %d|%p2, %r1, 31, 31, -1; @%p2 add.u32 %d, %d, 100;") == 100);
   CHECK(word_of(block, "shfl.sync.bfly.b32 %d|%p2, %r1, 31, 31, -1; setp.eq.u32 %p2, %r0, 31; @%p2 add.u32 %d, %d, 100;") == 104);
   CHECK(word_of(block, "shfl.sync.idx.b32 %d, %r1, 0, 31, -1;") == 4);
-  // In an arm of a branch that parts lanes it stays; behind one that does not, or that ends lanes, it does not.
+  // In an arm of a branch that parts lanes it stays and is in doubt; behind one that does not, or that ends lanes, it does not.
+  const std::string all = "shfl.sync.bfly.b32 %d, %r1, 31, 31, -1; ";
   const std::string arm = "mov.u32 %d, 9; setp.lt.u32 %p2, %r0, 16; @%p2 bra E; ";
   const std::string together = "mov.u32 %d, 9; setp.eq.u32 %p2, %r1, 7; @%p2 bra E; ";
   CHECK(word_of(block, arm + "shfl.sync.bfly.b32 %d, %r1, 31, 31, 0xffff0000; E:") == 0);
   CHECK(word_of(block, together + "shfl.sync.bfly.b32 %d, %r1, 31, 31, -1; E:") == 4);
+  const std::string part = "mov.u32 %d, 9; setp.ge.u32 %p2, %r0, 16; ", arm_shuffle = "shfl.sync.bfly.b32 %d, %r1, 31, 31, 0xffff0000; ";
+  CHECK(word_of(block, part + "@%p2 bra T; bra.uni E; T: " + arm_shuffle + "E:") == 0);
+  CHECK(word_of(block, part + "@%p2 bra T; mov.u32 %d, 8; bra.uni E; T: " + arm_shuffle + "E:") == 0);
+  CHECK(word_of(block, part + "@!%p2 bra T; " + arm_shuffle + "bra.uni E; T: mov.u32 %d, 8; E:") == 0);
+  CHECK(word_of(block, part + "@%p2 " + arm_shuffle) == 0);
+  CHECK(word_of(block, part + "@%p2 bra T; mov.u32 %d, 8; bra.uni E; T: add.u32 %d, %d, 1; E: " + all) == 4);
+  CHECK(word_of(block, part + "@%p2 bra T; exit; T: " + all) == 4);
+  CHECK(word_of(block, together + all + "E:") == 4);
+  CHECK(word_of(block, "mov.u32 %d, 9; setp.ne.u32 %p2, %n, 32; @%p2 " + all) == 9);
+  CHECK(word_of(block, "mov.u32 %d, 9; setp.eq.u32 %p2, %n, 32; @%p2 " + all) == 4);
+  // The second branch parts lanes because the first does: what it compares is written in an arm of it, and the other way round.
+  CHECK(word_of(block,
+                "mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r5, 0; L: add.u32 %r6, %r2, %r0; setp.lt.u32 %p2, %r6, 20; @%p2 bra A; "
+                "add.u32 %r3, %r3, 1; shfl.sync.bfly.b32 %r7, %r1, 31, 31, 0xfff00000; A: setp.eq.u32 %p3, %r3, 0; @%p3 bra B; mov.u32 "
+                "%r2, 0; shfl.sync.bfly.b32 %d, %r1, 31, 31, 0xfff00000; "
+                "B: add.u32 %r5, %r5, 1; setp.lt.u32 %p4, %r5, %n; @%p4 bra L;") == 0);
+  // In a loop that lanes leave in different rounds it goes where each round has it, and stays behind the place where they leave.
+  const std::string begin = "mov.u32 %r2, 0; L: ";
+  const std::string leave = "setp.ge.u32 %p2, %r2, %r0; @%p2 bra O; ", next = "add.u32 %r2, %r2, 1; bra.uni L; O:";
+  const std::string of_those = "activemask.b32 %r5; shfl.sync.bfly.b32 %d, %r1, 31, 31, %r5; ";
+  CHECK(word_of(block, begin + of_those + leave + next) == 4);
+  CHECK(word_of(block, begin + leave + of_those + next) == 0);
   // What another shuffle gave in a loop stays where lanes leave the loop in different rounds.
   const auto loop = [](const std::string& rounds) {
     return "mov.u32 %r2, 0; L: activemask.b32 %r5; add.u32 %r3, %r0, 40; shfl.sync.idx.b32 %r4, %r3, 31, 31, %r5; "

@@ -68,7 +68,11 @@ std::optional<RecordedKernel> parse_kernel(const std::string& line) {
 std::string digest_of(const KernelAnswer& answer) {
   std::string all;
   for (const auto& buffer : answer.buffers) all.append(buffer.begin(), buffer.end());
-  return digest(all).substr(0, digest_digits);
+  return digest_of(all);
+}
+
+std::string digest_of(std::string_view text) {
+  return digest(text).substr(0, digest_digits);
 }
 
 std::vector<BytesFound> bytes_found(const KernelAnswer& expected, const KernelAnswer& found, std::size_t most) {
@@ -84,8 +88,8 @@ std::vector<BytesFound> bytes_found(const KernelAnswer& expected, const KernelAn
   return all;
 }
 
-std::string header_line(std::uint64_t seed, std::string_view target) {
-  return fmt::format("# seed {}, {}\n", seed, target);
+std::string header_line(std::uint64_t seed, std::string_view target, std::string_view first_kernel) {
+  return fmt::format("# seed {}, {}{}{}\n", seed, target, first_kernel.empty() ? "" : ", kernel 0 ", first_kernel);
 }
 
 std::string line_of(const RecordedKernel& kernel) {
@@ -107,7 +111,14 @@ RecordedKernels parse_kernel_answers(std::string_view text) {
   std::istringstream header(line);
   header >> hash >> seed_word >> seed >> recorded.target;
   const auto of_header = seed.ends_with(',') ? number_of<std::uint64_t>(std::string_view(seed).substr(0, seed.size() - 1)) : std::nullopt;
-  if (hash != "#" || seed_word != "seed" || !of_header || recorded.target.empty()) fail("is not '# seed NUMBER, TARGET'");
+  bool is_header = hash == "#" && seed_word == "seed" && of_header;
+  if (recorded.target.ends_with(',')) {
+    recorded.target.pop_back();
+    std::string kernel, zero;
+    header >> kernel >> zero >> recorded.first_kernel;
+    is_header &= kernel == "kernel" && zero == "0" && recorded.first_kernel.size() == digest_digits;
+  }
+  if (!is_header || recorded.target.empty()) fail("is not '# seed NUMBER, TARGET', with ', kernel 0 DIGEST' behind it or not");
   recorded.seed = *of_header;
   for (++number; std::getline(lines, line); ++number) {
     auto kernel = parse_kernel(line);

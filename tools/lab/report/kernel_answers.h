@@ -10,9 +10,11 @@
 
 namespace warpmat::inline v0_1 {
 
-// What a GPU gave for random kernels, small enough to bring home: a line each. The kernels are not stored, seed and number make them again.
+// What a GPU gave for random kernels, small enough to bring home: a line each. The kernels are not stored, seed and number make them again,
+// in a build by the same compiler: which of a call's arguments is drawn first is its choice. The first line has a digest of kernel 0's
+// text, by which a build of another one is refused.
 //
-//   # seed 7, sm_90a
+//   # seed 7, sm_90a, kernel 0 5ad2e07c31b9
 //   0 91c0f5e2ab34
 //   1 08ffb2917c5d assembler
 //   2 7be2045d9a61 differs 3 2 1:4096:0a1b
@@ -41,17 +43,21 @@ struct RecordedKernel {
 struct RecordedKernels {
   std::uint64_t seed = 0;
   std::string target;
+  std::string first_kernel{};  ///< a digest of kernel 0's text; older files have none
   std::vector<RecordedKernel> kernels{};
 };
 
 /// Of all buffers, 12 hexadecimal digits.
 std::string digest_of(const KernelAnswer& answer);
 
+/// Of a kernel's text, as many.
+std::string digest_of(std::string_view text);
+
 /// Where `found` is another than `expected`: at most `most` bytes.
 std::vector<BytesFound> bytes_found(const KernelAnswer& expected, const KernelAnswer& found, std::size_t most);
 
 /// The first line of the file, and one for a kernel, both with their end.
-std::string header_line(std::uint64_t seed, std::string_view target);
+std::string header_line(std::uint64_t seed, std::string_view target, std::string_view first_kernel = "");
 std::string line_of(const RecordedKernel& kernel);
 
 /// Reads the file's text. Throws std::runtime_error that names the line.

@@ -392,9 +392,11 @@ struct Doubt {
   enum class Why : std::uint8_t {
     merged_logic,  ///< a lop3 that it reads, with a predicate and two equal operands, is merged with it wrongly (merged_logic.h)
     sign,          ///< of a NaN: it may read or overwrite what a neg or abs wrote, or another value (selected_signs.h)
+    shuffle,       ///< of a value that all lanes have in common, where they may be apart: it may be left out (uniform.h)
   };
   std::uint32_t statement = 0;
   Why why = Why::merged_logic;
+  friend bool operator==(const Doubt&, const Doubt&) = default;
 };
 
 struct Program {

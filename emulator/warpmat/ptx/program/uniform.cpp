@@ -18,35 +18,122 @@ bool is_shuffle(const WarpExchange& exchange) {
   return exchange.operation < WarpOperation::vote_all;
 }
 
-/// Whether something may read `value` as operation `writer` leaves it.
+/// Whether something may read `value` as operation `writer` leaves it. That a guarded one keeps its own result is no read.
 bool is_read(const DraftFunction& function, const Definitions& definitions, int writer, Value value) {
   bool found = std::ranges::find(function.return_registers, value) != function.return_registers.end();
-  for (int i = 0; i < static_cast<int>(function.operations.size()); ++i)
-    for_each_read(function.operations[static_cast<std::size_t>(i)], [&](Value read) {
-      if (read != value) return;
+  for (int i = 0; i < static_cast<int>(function.operations.size()); ++i) {
+    const DraftOperation& operation = function.operations[static_cast<std::size_t>(i)];
+    for_each_read(operation, [&](Value read) {
+      if (read != value || (i == writer && operation.guard != value)) return;
       const int from = definitions.find(i, value);
       found |= from == writer || from < 0;
     });
+  }
   return found;
 }
 
 }  // namespace
 
-int Uniform::target_of(int branch) const {
-  const DraftOperation& operation = function_.operations[static_cast<std::size_t>(branch)];
-  if (operation.operation.semantics != Semantics::branch || !operation.operation.guarded) return -1;
-  return function_.labels[static_cast<std::size_t>(operation.label)];
+const DraftOperation& Uniform::last_of(const Block& block) const {
+  return function_.operations[static_cast<std::size_t>(block.last) - 1];
 }
 
-bool Uniform::parts_lanes(int branch) const {
-  const auto [found, is_new] = parting_.try_emplace(branch, false);
-  if (is_new) {
-    std::set<int> seen;
-    const bool parts = !is_common(branch, function_.operations[static_cast<std::size_t>(branch)].guard, seen);
-    parting_[branch] = parts;
-    return parts;
+bool Uniform::parts_lanes(const Block& block) const {
+  const DraftOperation& last = last_of(block);
+  std::set<int> seen;
+  switch (last.operation.semantics) {
+    case Semantics::branch:
+    case Semantics::exit: return last.operation.guarded && !is_common(block.last - 1, last.guard, seen);
+    case Semantics::branch_table:
+      return !std::ranges::all_of(last.sources, [&](Value source) { return is_common(block.last - 1, source, seen); });
+    default: return false;
   }
-  return found->second;
+}
+
+/// Marks what lies behind a branch that parts lanes, until all meet again.
+void Uniform::part(std::size_t block) const {
+  std::vector<bool> seen(blocks_.size()), before(blocks_.size());
+  for (int b = static_cast<int>(block); b >= 0; b = dominators_[static_cast<std::size_t>(b)]) before[static_cast<std::size_t>(b)] = true;
+  std::vector<std::size_t> open{block};
+  while (!open.empty()) {
+    const std::size_t from = open.back();
+    open.pop_back();
+    for (const int next : blocks_[from].next) {
+      const auto to = static_cast<std::size_t>(next);
+      if (next == meeting_[block] || seen[to]) continue;
+      seen[to] = behind_parting_[to] = true;
+      if (!before[to]) in_arms_[to] = true;
+      open.push_back(to);
+    }
+  }
+}
+
+/// Leaves out the ways to blocks that only exit, but from blocks that have no other way to the function's end: those in endless loops.
+void Uniform::find_ways() const {
+  const std::vector<Block> all = find_blocks(function_);
+  blocks_ = all;
+  std::vector<std::vector<int>> before(all.size());
+  std::vector<bool> ends(all.size());
+  std::vector<std::size_t> open;
+  for (std::size_t b = 0; b < all.size(); ++b) {
+    std::erase_if(blocks_[b].next, [&](int next) { return only_exits(function_, all, next); });
+    for (const int next : blocks_[b].next) before[static_cast<std::size_t>(next)].push_back(static_cast<int>(b));
+    const Operation& last = last_of(blocks_[b]).operation;
+    blocks_[b].leaves |= blocks_[b].next.empty() || (last.semantics == Semantics::trap && !last.guarded);
+    if (!blocks_[b].leaves) continue;
+    ends[b] = true;
+    open.push_back(b);
+  }
+  while (!open.empty()) {
+    const std::size_t from = open.back();
+    open.pop_back();
+    for (const int previous : before[from]) {
+      const auto to = static_cast<std::size_t>(previous);
+      if (ends[to]) continue;
+      ends[to] = true;
+      open.push_back(to);
+    }
+  }
+  for (std::size_t b = 0; b < all.size(); ++b) {
+    if (ends[b]) continue;
+    blocks_[b].next = all[b].next;
+    blocks_[b].leaves |= last_of(blocks_[b]).operation.semantics == Semantics::exit;
+  }
+}
+
+/// Which branches part lanes depends on what is in arms of others: none does at first, until nothing changes.
+void Uniform::find_parting() const {
+  find_ways();
+  std::vector<Block> backwards(blocks_.size());
+  for (std::size_t b = 0; b < blocks_.size(); ++b)
+    for (const int next : blocks_[b].next) backwards[static_cast<std::size_t>(next)].next.push_back(static_cast<int>(b));
+  backwards.front().leaves = true;
+  dominators_ = immediate_post_dominators(backwards);
+  meeting_ = immediate_post_dominators(blocks_);
+  in_arms_.assign(blocks_.size(), false);
+  behind_parting_.assign(blocks_.size(), false);
+  std::vector<bool> parts(blocks_.size());
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      const std::size_t ways = blocks_[b].next.size() + (blocks_[b].leaves ? 1 : 0);
+      if (parts[b] || ways < 2 || !parts_lanes(blocks_[b])) continue;
+      parts[b] = changed = true;
+      part(b);
+    }
+  }
+}
+
+std::size_t Uniform::block_of(int place) const {
+  if (blocks_.empty()) find_parting();
+  return static_cast<std::size_t>(std::ranges::upper_bound(blocks_, place, {}, &Block::first) - blocks_.begin()) - 1;
+}
+
+bool Uniform::may_be_apart(int place) const {
+  if (in_arms_[block_of(place)]) return true;
+  const DraftOperation& operation = function_.operations[static_cast<std::size_t>(place)];
+  std::set<int> seen;
+  return operation.operation.guarded && !is_common(place, operation.guard, seen);
 }
 
 /// Whether lanes that come to `reader` together have `value` in common, also where a loop carries it: whatever may have written it was
@@ -57,33 +144,16 @@ bool Uniform::is_common(int reader, Value value, std::set<int>& seen) const {
   return !writers.empty() && std::ranges::all_of(writers, [&](int writer) {
     const DraftOperation& operation = function_.operations[static_cast<std::size_t>(writer)];
     if (!seen.insert(writer).second) return true;
-    if (operation.operation.guarded || operation.operation.semantics != Semantics::compute || is_in_parted_arm(writer) ||
+    if (operation.operation.guarded || operation.operation.semantics != Semantics::compute || in_arms_[block_of(writer)] ||
         leaves_loop(function_, writer, reader))
       return false;
     return std::ranges::all_of(operation.sources, [&](Value source) { return is_common(writer, source, seen); });
   });
 }
 
-bool Uniform::is_in_parted_arm(int place) const {
-  const auto leads_to_end = [&](int target) {
-    if (target >= static_cast<int>(function_.operations.size())) return true;
-    const Semantics semantics = function_.operations[static_cast<std::size_t>(target)].operation.semantics;
-    return semantics == Semantics::exit || semantics == Semantics::return_;
-  };
-  for (int branch = 0; branch < place; ++branch)
-    if (const int target = target_of(branch); target > place && !leads_to_end(target) && parts_lanes(branch)) return true;
-  return false;
-}
-
-bool Uniform::is_in_parted_loop(int place) const {
-  for (int branch = place; branch < static_cast<int>(function_.operations.size()); ++branch)
-    if (const int target = target_of(branch); target >= 0 && target <= place && parts_lanes(branch)) return true;
-  return false;
-}
-
 /// Votes, sums of a warp, and shuffles by which all lanes read one, where all lanes come together and as often.
 bool Uniform::is_uniform_exchange(int place, int depth) const {
-  if (is_in_parted_arm(place) || is_in_parted_loop(place)) return false;
+  if (behind_parting_[block_of(place)]) return false;
   const DraftOperation& operation = function_.operations[static_cast<std::size_t>(place)];
   const WarpOperation exchange = draft_.program.exchanges[operation.operation.detail].operation;
   if (exchange != WarpOperation::shuffle_index)
@@ -125,8 +195,13 @@ void mark_uniform_shuffles(DraftFunction& function, ProgramDraft& draft) {
   const Uniform uniform(function, draft, definitions);
   for (int i = 0; i < static_cast<int>(function.operations.size()); ++i) {
     DraftOperation& operation = function.operations[static_cast<std::size_t>(i)];
-    if (!shuffles(operation) || uniform.is_in_parted_arm(i) || !uniform.at(i, operation.sources[0])) continue;
+    if (!shuffles(operation) || !uniform.at(i, operation.sources[0])) continue;
     if (operation.results.size() == 2 && is_read(function, definitions, i, operation.results[1])) continue;
+    if (uniform.may_be_apart(i)) {
+      const Doubt doubt{operation.operation.statement, Doubt::Why::shuffle};
+      if (std::ranges::find(draft.program.doubted, doubt) == draft.program.doubted.end()) draft.program.doubted.push_back(doubt);
+      continue;
+    }
     WarpExchange exchange = draft.program.exchanges[operation.operation.detail];  // copies of a loop's round share it
     exchange.left_out = true;
     operation.operation.detail = static_cast<std::uint32_t>(draft.program.exchanges.size());
