@@ -79,9 +79,11 @@ void time_calls(benchmark::State& state, const Workload& workload, std::string_v
     for (std::size_t i = 0; i < Workload::warps; ++i) warps.execute(i % ThreadMajorWarps::warps);
 }
 
-Program repeated(Program program) {
-  program.statements.resize(program_statements, program.statements.front());
-  return program;
+/// The program's first statement again and again.
+Program repeated(const Program& program) {
+  std::string text = print_declarations(program);
+  for (int i = 0; i < program_statements; ++i) text += print(program, program.statements().front()) + "\n";
+  return parse(text);
 }
 
 void load_first_warp(const Workload& workload, Warp& warp) {
@@ -100,9 +102,9 @@ void time_single(benchmark::State& state, const Workload& workload, std::string_
   choose(state, set);
   Warp warp(workload.program());
   load_first_warp(workload, warp);
-  const Statement& statement = workload.program().statements.front();
+  const Statement& statement = workload.program().statements().front();
   std::vector<std::vector<std::uint32_t*>> words;
-  for (const OperandText& operand : statement.operands) words.push_back(warp.words(operand));
+  for (const OperandText& operand : statement.operands()) words.push_back(warp.words(operand));
   Arguments arguments;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const Operand& operand = workload.instruction().form().operands[i];

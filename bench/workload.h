@@ -14,7 +14,7 @@ class Workload {
 
   Workload(const Form& form, const Target& target, const OperandClass& operand_class);
 
-  const Instruction& instruction() const { return *program_.statements.front().matrix(); }
+  const Instruction& instruction() const { return *program_.statements().front().matrix(); }
 
   /// A program of one statement, the instruction.
   const Program& program() const { return program_; }

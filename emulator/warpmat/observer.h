@@ -7,11 +7,16 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <warpmat/export.h>
 #include <warpmat/forms.h>
 #include <warpmat/launch.h>
 #include <warpmat/warp.h>
+
+namespace warpmat::inline v0_1 {
+class Wgmma;
+}
 
 namespace warpmat::inline v0_1::code {
 struct Call;
@@ -21,6 +26,7 @@ struct Program;
 
 namespace warpmat::inline v0_1::machine {
 
+class Block;
 class WarpState;
 struct BulkTransfer;
 struct PendingProduct;
@@ -145,12 +151,21 @@ struct RunEvent {
   std::uint32_t operations;  ///< their number: consecutive ones of Program::operations
 };
 
-struct BlockEvent {
-  const code::Program& program;
+class WARPMAT_API BlockEvent {
+ public:
   Dim3 block;
   int rank;                              ///< in its cluster
   int warps;                             ///< of the block
   std::span<const std::uint8_t> shared;  ///< its shared memory, at this place until block_ends
+
+  std::string_view kernel() const;
+
+ private:
+  friend struct warpmat::Internals;
+  friend class Block;
+  explicit BlockEvent(const Block& block);
+
+  const code::Program* program_;
 };
 
 /// Warps of a warpgroup that executed setmaxnreg with different numbers, which the ISA leaves undefined and GPUs execute.
@@ -172,10 +187,20 @@ struct AccessEvent {
   bool consecutive = false;  ///< all lanes access, each the bytes behind those of the lane before
 };
 
-struct CallEvent {
-  Event event;
-  const code::Call& call;
-  std::uint32_t caller_frame, callee_frame;  ///< byte offsets of the functions' registers
+/// A call of a function of the module, or the return from it.
+class CallEvent {
+ public:
+  Event event;                ///< at the call, or at the function's ret
+  std::string_view function;  ///< that is called, as the PTX has it
+
+ private:
+  friend struct warpmat::Internals;
+  friend class WarpState;
+  CallEvent(const Event& place, std::string_view callee, const code::Call& call, std::uint32_t caller_frame, std::uint32_t callee_frame)
+      : event(place), function(callee), call_(&call), caller_frame_(caller_frame), callee_frame_(callee_frame) {}
+
+  const code::Call* call_;
+  std::uint32_t caller_frame_, callee_frame_;  ///< byte offsets of the functions' registers
 };
 
 /// A shuffle, vote, match or reduction of lanes that act together.
@@ -211,23 +236,53 @@ struct CopiesEvent {
 };
 
 /// A bulk copy, st.async or red.async.
-struct BulkEvent {
+class BulkEvent {
+ public:
   std::uint64_t number;     ///< of the copy in its cluster, from 0 on
   int rank, warp, lane;     ///< that issued it
   std::uint32_t statement;  ///< that issued it
   std::optional<SharedRange> reads, writes;
   bool reduces;  ///< what it writes; such copies may overlap
   bool from_registers;
-  bool tensor;
+  const TensorMap* map;                    ///< of a tensor copy, during the call; else nullptr
   std::optional<SharedRange> barrier{};    ///< the mbarrier that counts it
   std::span<const SharedRange> written{};  ///< bulk_completes: the bytes, where a tensor's box is not contiguous
-  const BulkTransfer* transfer = nullptr;  ///< inside of warpmat only: the copy itself
+
+ private:
+  friend struct warpmat::Internals;
+  friend struct BulkTransfer;
+  explicit BulkEvent(const BulkTransfer& transfer);
+
+  const BulkTransfer* transfer_;
 };
 
-/// A wgmma.mma_async of one warp.
+/// A wgmma.mma_async of one warp, from its statement to the wait that ends it.
+class WARPMAT_API Product {
+ public:
+  std::uint32_t statement() const;  ///< its number in the kernel
+  const Wgmma& instruction() const;
+  bool a_in_registers() const;
+  std::uint64_t a_descriptor() const;  ///< 0 if A is in registers
+  std::uint64_t b_descriptor() const;
+  bool accumulates() const;  ///< scale-d: whether D has the old D added
+
+  // The addresses of the chunks of shared memory that the warp reads. Their order follows from shape and layout.
+  static constexpr std::uint32_t chunk_bytes = 16;
+  std::vector<std::uint32_t> a_chunks() const;  ///< of its rows; none if A is in registers
+  std::vector<std::uint32_t> b_chunks() const;
+
+ private:
+  friend struct warpmat::Internals;
+  friend class WarpState;
+  Product(const PendingProduct& pending, int warp) : pending_(&pending), warp_(warp) {}
+
+  const PendingProduct* pending_;
+  int warp_;  ///< in the block
+};
+
 struct ProductEvent {
   Event event;  ///< the statement where the warp is: wgmma.mma_async, or the wait
-  const PendingProduct& product;
+  Product product;
 };
 
 /// Cells of tensor memory: some columns of some lanes.
@@ -306,7 +361,7 @@ class WARPMAT_API Observer {
   virtual void bulk_reads(const BulkEvent&) {}
   virtual void bulk_completes(const BulkEvent&) {}
   virtual void product_issues(const ProductEvent&) {}
-  virtual void products_read(const Event&, std::span<const PendingProduct>) {}
+  virtual void products_read(const Event&, std::span<const Product>) {}
   virtual void product_completes(const ProductEvent&) {}
   virtual void tensor_accessed(const TensorAccess&) {}
   virtual void tensor_ordered(const TensorOrder&) {}

@@ -97,7 +97,7 @@ struct Item {
   enum class Kind : std::uint8_t { named, number, laneid, variable, discard };
 
   Kind kind = Kind::named;
-  int index = 0;           ///< named: index in Program::registers; variable: in Program::variables
+  int index = 0;           ///< named: index in Program::registers(); variable: in Program::variables()
   std::uint64_t bits = 0;  ///< number: its bits; variable: the offset added to its address, modulo 2^64
   std::string text;        ///< number: its spelling
   int slot = 0;            ///< first word in the register file
@@ -116,53 +116,87 @@ struct OperandText {
   friend bool operator==(const OperandText&, const OperandText&) = default;
 };
 
-/// One instruction with its operands. A program has one memory; wmma.load and wmma.store use it whatever their state space. Equality of
-/// statements ignores their position.
-struct Statement {
-  Location location;
-  std::variant<Instruction, ScalarInstruction> instruction;
-  std::vector<OperandText> operands;
-  std::string label = {};                                ///< the name in the text, "product: mma...": its operand a is product.a
-  std::optional<Item> guard = {};                        ///< the predicate of the executing lanes; all lanes if empty
-  std::int32_t first_operation = 0, last_operation = 0;  ///< of Program::code, the last one excluded; none for a matrix instruction
+/// One instruction of a program, with its operands. A program has one memory; wmma.load and wmma.store use it whatever their state space.
+/// Equality of statements ignores their position.
+class Statement {
+ public:
+  Location location() const { return parts_.location; }
+  const std::variant<Instruction, ScalarInstruction>& instruction() const { return parts_.instruction; }
+  const Instruction* matrix() const { return std::get_if<Instruction>(&parts_.instruction); }
+  const ScalarInstruction* scalar() const { return std::get_if<ScalarInstruction>(&parts_.instruction); }
+  const std::vector<OperandText>& operands() const { return parts_.operands; }
+  /// The name in the text, "product: mma...": its operand a is product.a.
+  const std::string& label() const { return parts_.label; }
+  /// The predicate of the executing lanes; all lanes if empty.
+  const std::optional<Item>& guard() const { return parts_.guard; }
 
-  const Instruction* matrix() const { return std::get_if<Instruction>(&instruction); }
   friend bool operator==(const Statement& a, const Statement& b) {
-    return a.instruction == b.instruction && a.operands == b.operands && a.guard == b.guard;
+    return a.instruction() == b.instruction() && a.operands() == b.operands() && a.guard() == b.guard();
   }
-  const ScalarInstruction* scalar() const { return std::get_if<ScalarInstruction>(&instruction); }
+
+ private:
+  friend struct ListInternals;
+  struct Parts {
+    Location location;
+    std::variant<Instruction, ScalarInstruction> instruction;
+    std::vector<OperandText> operands{};
+    std::string label{};
+    std::optional<Item> guard{};
+    std::int32_t first_operation = 0, last_operation = 0;  ///< of Program's code, the last one excluded; none for a matrix instruction
+  };
+  explicit Statement(Parts parts) : parts_(std::move(parts)) {}
+
+  Parts parts_;
 };
 
-/// A program: PTX statements that one warp executes from first to last, as parse() makes it. Its parts depend on each other: read them, and
-/// change the text instead. Thread-safe.
-struct Program {
-  PtxVersion version = newest_ptx;
-  const Target* target = nullptr;
-  std::vector<NamedRegister> registers;
-  std::vector<SharedVariable> variables;
-  std::vector<Statement> statements;
-  std::shared_ptr<const code::Program> code;  ///< the scalar statements; nullptr if there are none
+/// A program: PTX statements that one warp executes from first to last. parse() makes it, and nothing changes it afterwards. Thread-safe.
+class Program {
+ public:
+  PtxVersion version() const { return parts_.version; }
+  const Target* target() const { return parts_.target; }  ///< never nullptr
+  const std::vector<NamedRegister>& registers() const { return parts_.registers; }
+  const std::vector<SharedVariable>& variables() const { return parts_.variables; }
+  const std::vector<Statement>& statements() const { return parts_.statements; }
 
-  int named_words = 0;                   ///< words of the named registers, at the start of the register file; two for _ follow
-  std::vector<Register> constants;       ///< the read-only registers, after those
-  std::vector<std::uint64_t> addresses;  ///< of variables, relative to shared memory: also read-only, two words each, at the end
-  std::int64_t shared_bytes = 0;         ///< up to the end of the last variable
-
+  /// Words of the named registers, at the start of the register file.
+  int named_words() const { return parts_.named_words; }
+  /// The read-only registers of numbers and %laneid, in the register file from first_constant() on.
+  const std::vector<Register>& constants() const { return parts_.constants; }
+  int first_constant() const { return parts_.first_constant(); }
   /// The register file's size in words.
-  int words() const { return address_slot(addresses.size()); }
-  int discard_slot() const { return named_words; }
-  int first_constant() const { return named_words + 2; }
-  int address_slot(std::size_t index) const { return first_constant() + static_cast<int>(constants.size() + 2 * index); }
+  int words() const { return parts_.address_slot(parts_.addresses.size()); }
+  /// Bytes of shared memory up to the end of the last variable.
+  std::int64_t shared_bytes() const { return parts_.shared_bytes; }
 
   [[nodiscard]] WARPMAT_API const NamedRegister* find_register(std::string_view name) const;
   [[nodiscard]] WARPMAT_API const SharedVariable* find_variable(std::string_view name) const;
 
-  /// Nothing if the parts fit together, as those from parse() do: statements have the operands of their instructions, and what operands
-  /// name exists. Else what is wrong.
-  [[nodiscard]] WARPMAT_API std::optional<std::string> problem() const;
-
   /// The matrix instructions in order. Examples and tests name operands by this index.
   [[nodiscard]] WARPMAT_API std::vector<const Statement*> matrix_statements() const;
+
+ private:
+  friend struct ListInternals;
+  struct Parts {
+    PtxVersion version = newest_ptx;
+    const Target* target = nullptr;
+    std::vector<NamedRegister> registers;
+    std::vector<SharedVariable> variables;
+    std::vector<Statement> statements;
+    std::shared_ptr<const code::Program> code;  ///< the scalar statements; nullptr if there are none
+
+    // The register file: named registers, two words for _, constants, addresses.
+    int named_words = 0;
+    std::vector<Register> constants;
+    std::vector<std::uint64_t> addresses;  ///< of variables, relative to shared memory: two words each
+    std::int64_t shared_bytes = 0;
+
+    int discard_slot() const { return named_words; }
+    int first_constant() const { return named_words + 2; }
+    int address_slot(std::size_t index) const { return first_constant() + static_cast<int>(constants.size() + 2 * index); }
+  };
+  Program() = default;
+
+  Parts parts_;
 };
 
 /// Parses a program: a list of PTX statements, with or without .version, .target, .reg and .shared. `target_name` ("sm_90a") overrides the
@@ -173,8 +207,12 @@ struct Program {
 /// The program as PTX text with all declarations: parse(print(p)) has the same registers, variables and statements.
 [[nodiscard]] WARPMAT_API std::string print(const Program& program);
 
-/// One statement of `program` as PTX text, without a line break.
-[[nodiscard]] WARPMAT_API std::string print(const Program& program, const Statement& statement);
+/// The beginning of print(program): everything except the statements.
+[[nodiscard]] WARPMAT_API std::string print_declarations(const Program& program);
+
+/// One statement of `program` as PTX text, without a line break. With `memory`, variables are places in one array of that name, which
+/// holds all of shared memory: memory+16.
+[[nodiscard]] WARPMAT_API std::string print(const Program& program, const Statement& statement, std::string_view memory = {});
 
 // ---- What machine code shows ----
 
@@ -210,8 +248,7 @@ class ListMachine;
 class WARPMAT_API Warp {
  public:
   /// All registers and all memory are zero. Shared memory holds the program's variables and has at least `shared_bytes` bytes. It begins at
-  /// address `shared_base`, a multiple of every alignment in the program. `program` must outlive the warp. Throws std::invalid_argument
-  /// with program.problem().
+  /// address `shared_base`, a multiple of every alignment in the program. `program` must outlive the warp.
   explicit Warp(const Program& program, std::size_t shared_bytes = 0, std::uint32_t shared_base = 0);
   explicit Warp(const Program&& program, std::size_t shared_bytes = 0, std::uint32_t shared_base = 0) = delete;
 
@@ -222,11 +259,15 @@ class WARPMAT_API Warp {
   const Register& reg(std::string_view name, int word = 0) const;
 
   /// The words of all named registers, in the order of their slots.
-  std::span<Register> named_registers() { return std::span(registers_).first(static_cast<std::size_t>(program_->named_words)); }
-  std::span<const Register> named_registers() const { return std::span(registers_).first(static_cast<std::size_t>(program_->named_words)); }
+  std::span<Register> named_registers() { return std::span(registers_).first(static_cast<std::size_t>(program_->named_words())); }
+  std::span<const Register> named_registers() const {
+    return std::span(registers_).first(static_cast<std::size_t>(program_->named_words()));
+  }
 
   SharedMemory& shared() { return shared_; }
   const SharedMemory& shared() const { return shared_; }
+
+  // Statements and operands below are those of program(), not copies. Others throw std::invalid_argument.
 
   /// The words of `operand`'s registers in order; each points to lanes 0 to 31.
   std::vector<std::uint32_t*> words(const OperandText& operand);
@@ -249,6 +290,7 @@ class WARPMAT_API Warp {
   void execute(const Statement& statement, const ExecutionOptions& options = {});
 
  private:
+  std::size_t number_of(const Statement& statement) const;
   void execute_matrix(const Statement& statement, const Instruction& instruction, const ExecutionOptions& options);
   void execute_scalar(const Statement& statement, const ScalarInstruction& instruction);
   void check_access(const Statement& statement, const ScalarInstruction& instruction);

@@ -215,7 +215,7 @@ class WarpFiller {
  public:
   WarpFiller(const Program& program, const Form& form, const OperandClass& operand_class, std::uint32_t shared_base)
       : program_(program), form_(form), random_only_(&operand_class == operand_classes().data()), product_(product_of(form)) {
-    memory_ = shared_base + (program.variables.empty() ? 0 : static_cast<std::uint32_t>(program.variables.front().address));
+    memory_ = shared_base + (program.variables().empty() ? 0 : static_cast<std::uint32_t>(program.variables().front().address));
     for (const Operand& operand : form.operands)
       fillers_.push_back(has_elements(operand) ? std::make_unique<ElementFiller>(form, operand, *product_, operand_class) : nullptr);
   }
@@ -224,7 +224,7 @@ class WarpFiller {
     constexpr uint64_t memory_index = 255;
     for (std::size_t i = 0; i < form_.operands.size(); ++i)
       if (has_registers(form_.operands[i]))
-        fill_operand(i, words_of(program_.statements.front().operands[i], states.registers_of(warp)), warp_key);
+        fill_operand(i, words_of(program_.statements().front().operands()[i], states.registers_of(warp)), warp_key);
     fill_memory(states.shared_of(warp), combine(warp_key, memory_index));
   }
 
@@ -240,7 +240,7 @@ class WarpFiller {
     if (operand.kind == OperandKind::stride) return fill_stride(*words.front(), form_, operand_key);
     if (operand.kind == OperandKind::address && moves_matrix(form_))
       return fill_matrix_address(*words.front(), form_, memory_, operand_key);
-    if (operand.kind == OperandKind::address) return fill_addresses(*words.front(), form_, *program_.target, memory_, operand_key);
+    if (operand.kind == OperandKind::address) return fill_addresses(*words.front(), form_, *program_.target(), memory_, operand_key);
     if (operand.name == OperandName::e) return fill_metadata(*words.front(), form_, operand_key);
     if (fillers_[index] != nullptr) return fillers_[index]->fill(words, warp_key, operand_key);
     fill_random(words, operand_key);
@@ -287,19 +287,19 @@ bool applies(const OperandClass& operand_class, const Form& form) {
 WarpStates make_case(const Program& program, const Form& form, const OperandClass& operand_class, std::uint64_t seed,
                      std::size_t first_warp, std::size_t warps, std::uint32_t shared_base) {
   WarpStates states(program, warps);
-  WarpFiller filler(program, form_on(form, program.target->hardware), operand_class, shared_base);
+  WarpFiller filler(program, form_on(form, program.target()->hardware), operand_class, shared_base);
   const uint64_t key = combine(combine(seed, hash_name(form.opcode)), hash_name(operand_class.name));
   for (std::size_t i = 0; i < warps; ++i) filler.fill(states, i, combine(key, first_warp + i));
   return states;
 }
 
 std::vector<std::uint32_t> answer_words(const Program& program, const WarpStates& states, std::size_t warp) {
-  const Statement& statement = program.statements.front();
+  const Statement& statement = program.statements().front();
   const Form& form = statement.matrix()->form();
   std::vector<std::uint32_t> words;
   for (std::size_t i = 0; i < form.operands.size(); ++i)
     if (form.operands[i].written)
-      for (const Item& item : statement.operands[i].items)
+      for (const Item& item : statement.operands()[i].items)
         for (int word = 0; word < item.words; ++word) {
           const Register& reg = states.registers_of(warp)[static_cast<std::size_t>(item.slot + word)];
           words.insert(words.end(), reg.begin(), reg.end());

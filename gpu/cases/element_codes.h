@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <warpmat/numeric/low_mask.h>
+
 #include "gpu/cases/random.h"
 
 namespace warpmat::inline v0_1 {
 
 // Codes of elements, built from the widths of a format's fields; shared by the operand classes.
-
-constexpr std::uint64_t low_mask(int bits) {
-  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
-}
 
 /// The first bit of the exponent field.
 inline int exponent_position(const FormatRow& f) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <warpmat/forms.h>
 #include <warpmat/layout.h>
+#include <warpmat/numeric/low_mask.h>
 
 #include <algorithm>
 #include <utility>
@@ -120,7 +121,7 @@ class ListGenerator {
   std::string number(int bits) {
     constexpr uint64_t signs = 0x8000800080008000;
     const uint64_t value = random_.next() >> random_.below(64) & ~(options_.assembler_faults ? 0 : signs);
-    return fmt::format("{:#x}", bits < 64 ? value & ((uint64_t{1} << bits) - 1) : value);
+    return fmt::format("{:#x}", value & low_mask(bits));
   }
 
   // ---- Addresses --------------------------------------------------------------------------------------------------------------------
@@ -453,7 +454,7 @@ WarpStates random_fuzz_states(const Program& program, std::uint64_t seed, std::u
   WarpStates states(program, warps);
   for (std::size_t warp = 0; warp < warps; ++warp) {
     const uint64_t warp_key = combine(combine(program_key, hash_name("warp")), warp);
-    for (const NamedRegister& reg : program.registers) fill_register(reg, states.registers_of(warp), program_key, warp_key);
+    for (const NamedRegister& reg : program.registers()) fill_register(reg, states.registers_of(warp), program_key, warp_key);
     Random random(combine(warp_key, hash_name("memory")));
     for (std::uint8_t& byte : states.shared_of(warp)) byte = static_cast<std::uint8_t>(random.next());
   }

@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include <warpmat/numeric/low_mask.h>
+
 #include "gpu/cases/random.h"
 
 namespace warpmat::inline v0_1 {
@@ -137,7 +139,7 @@ std::uint64_t value(ValueKind kind, ScalarClass operand_class, std::size_t opera
   std::uint64_t word = 0;
   for (int at = 0; at < 64; at += bits) {
     const std::uint64_t part = at == 0 ? low : draw(kind, operand_class, random);
-    word |= (bits == 64 ? part : part & ((std::uint64_t{1} << bits) - 1)) << at;
+    word |= (part & low_mask(bits)) << at;
   }
   return word;
 }

@@ -14,18 +14,32 @@
 
 namespace warpmat::inline v0_1 {
 
-/// An instruction under test: a form, which one warp executes from a program, or a product of a warpgroup, which is a kernel's block.
+/// A tcgen05.mma, of which the cases have one tile: a form of mma with the tcgen05.mma's lowering.
+struct TensorTile {
+  std::string name;  ///< "tcgen05.mma.cta_group::1.kind::f16 f32.f16.f16 m128n16k16"
+  const Form* form = nullptr;
+  const Lowering* lowering = nullptr;
+};
+
+/// An instruction under test: a form, which one warp executes from a program, or a product of a warpgroup, which is a kernel's block, or a
+/// tile of tcgen05.mma, as if one warp executed it.
 class TestedForm {
  public:
   TestedForm() = default;
   TestedForm(const Form& form) : form_(&form) {}
   TestedForm(const WgmmaForm& form) : form_(&form) {}
+  /// `tile` must outlive the form.
+  TestedForm(const TensorTile& tile) : form_(&tile) {}
 
-  /// The form if it is one of that kind, else nullptr.
-  const Form* warp() const { return get<Form>(); }
+  /// The form if it is one of that kind, else nullptr. A tile of tcgen05.mma has that of its mma.
+  const Form* warp() const { return tensor() != nullptr ? tensor()->form : get<Form>(); }
+  const TensorTile* tensor() const { return get<TensorTile>(); }
   const WgmmaForm* warpgroup() const { return get<WgmmaForm>(); }
 
-  const std::string& opcode() const { return warpgroup() != nullptr ? warpgroup()->opcode : warp()->opcode; }
+  const std::string& opcode() const {
+    if (tensor() != nullptr) return tensor()->name;
+    return warpgroup() != nullptr ? warpgroup()->opcode : warp()->opcode;
+  }
 
   /// This form's cases in a range counted in products of one warp and 8 columns. A case of a warpgroup counts as many as it has tiles. The
   /// parts of a range together give the cases of the whole.
@@ -41,7 +55,7 @@ class TestedForm {
     return found == nullptr ? nullptr : *found;
   }
 
-  std::variant<const Form*, const WgmmaForm*> form_ = static_cast<const Form*>(nullptr);
+  std::variant<const Form*, const WgmmaForm*, const TensorTile*> form_ = static_cast<const Form*>(nullptr);
 };
 
 /// All instructions of `target`: the forms, then those of wgmma.

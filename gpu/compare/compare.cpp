@@ -64,10 +64,10 @@ void compare_warp(const WarpStates& expected, const WarpStates& found, std::size
 }  // namespace
 
 Outputs outputs_of(const Program& program, const Statement& statement) {
-  Outputs outputs{std::vector<bool>(static_cast<std::size_t>(program.named_words)), stored_words(statement)};
-  for (std::size_t i = 0; i < statement.operands.size(); ++i) {
+  Outputs outputs{std::vector<bool>(static_cast<std::size_t>(program.named_words())), stored_words(statement)};
+  for (std::size_t i = 0; i < statement.operands().size(); ++i) {
     if (!is_written(statement, i)) continue;
-    for (const Item& item : statement.operands[i].items)
+    for (const Item& item : statement.operands()[i].items)
       for (int word = 0; item.kind == Item::Kind::named && word < item.words; ++word)
         outputs.registers[static_cast<std::size_t>(item.slot + word)] = true;
   }
@@ -75,8 +75,8 @@ Outputs outputs_of(const Program& program, const Statement& statement) {
 }
 
 Outputs outputs_of(const Program& program) {
-  Outputs all{std::vector<bool>(static_cast<std::size_t>(program.named_words))};
-  for (const Statement& statement : program.statements) {
+  Outputs all{std::vector<bool>(static_cast<std::size_t>(program.named_words()))};
+  for (const Statement& statement : program.statements()) {
     const Outputs outputs = outputs_of(program, statement);
     all.memory_words += outputs.memory_words;
     for (std::size_t word = 0; word < all.registers.size(); ++word) all.registers[word] = all.registers[word] || outputs.registers[word];

@@ -33,9 +33,9 @@ struct Inputs {
   std::vector<Source> sources;
 
   explicit Inputs(const Program& program) {
-    std::vector<bool> written(static_cast<std::size_t>(program.named_words));
-    for (const Statement& statement : program.statements) {
-      for (std::size_t i = 0; i < statement.operands.size(); ++i) add(program, statement, i, written);
+    std::vector<bool> written(static_cast<std::size_t>(program.named_words()));
+    for (const Statement& statement : program.statements()) {
+      for (std::size_t i = 0; i < statement.operands().size(); ++i) add(program, statement, i, written);
       const Outputs outputs = outputs_of(program, statement);
       for (std::size_t word = 0; word < written.size(); ++word) written[word] = written[word] || outputs.registers[word];
     }
@@ -43,11 +43,11 @@ struct Inputs {
 
  private:
   void add(const Program& program, const Statement& statement, std::size_t operand, const std::vector<bool>& written) {
-    const OperandText& text = statement.operands[operand];
+    const OperandText& text = statement.operands()[operand];
     const auto is_input = [&](const Item& item) { return item.kind == Item::Kind::named && !written[static_cast<std::size_t>(item.slot)]; };
     if (text.kind == OperandText::Kind::address) {
       if (!is_input(text.items.front())) return;
-      Offsets& offsets = addresses[&program.registers[static_cast<std::size_t>(text.items.front().index)]];
+      Offsets& offsets = addresses[&program.registers()[static_cast<std::size_t>(text.items.front().index)]];
       offsets = {std::min(offsets.lowest, text.offset), std::max(offsets.highest, text.offset)};
     } else if (statement.matrix() != nullptr && !statement.matrix()->form().operands[operand].written &&
                std::ranges::all_of(text.items, is_input)) {
@@ -83,8 +83,8 @@ void fill_operand(WarpStates& states, std::size_t warp, const Source& source, co
   const Form& form = source.statement->matrix()->form();
   const Program program = program_for(form, target);
   const WarpStates drawn = make_case(program, form, class_of(form, warp), seed, warp, 1, 0);
-  const std::vector<Item>& from = program.statements.front().operands[source.operand].items;
-  const std::vector<Item>& to = source.statement->operands[source.operand].items;
+  const std::vector<Item>& from = program.statements().front().operands()[source.operand].items;
+  const std::vector<Item>& to = source.statement->operands()[source.operand].items;
   for (std::size_t i = 0; i < to.size(); ++i)
     for (int word = 0; word < to[i].words; ++word)
       states.registers_of(warp)[static_cast<std::size_t>(to[i].slot + word)] =
@@ -93,7 +93,7 @@ void fill_operand(WarpStates& states, std::size_t warp, const Source& source, co
 
 /// Clears the unused bits of registers with less than 32 bits.
 void clear_unused_bits(const Program& program, std::span<Register> registers) {
-  for (const NamedRegister& r : program.registers)
+  for (const NamedRegister& r : program.registers())
     if (r.type->bits < 32)
       for (std::uint32_t& word : registers[static_cast<std::size_t>(r.slot)]) word &= (std::uint32_t{1} << r.type->bits) - 1;
 }
@@ -110,7 +110,7 @@ WarpStates random_states(const Program& program, std::size_t warps, std::uint64_
     for (Register& reg : states.registers_of(warp))
       for (std::uint32_t& word : reg) word = static_cast<std::uint32_t>(random.next());
     for (std::uint8_t& byte : states.shared_of(warp)) byte = static_cast<std::uint8_t>(random.next());
-    for (const Source& source : inputs.sources) fill_operand(states, warp, source, *program.target, seed);
+    for (const Source& source : inputs.sources) fill_operand(states, warp, source, *program.target(), seed);
     for (const auto& [address, offsets] : inputs.addresses) {
       const auto words = states.registers_of(warp).subspan(static_cast<std::size_t>(address->slot));
       words[0] = random_rows(Random(random.next()), offsets, states.shared_bytes, shared_base);

@@ -12,7 +12,7 @@
 namespace warpmat::inline v0_1 {
 namespace {
 
-constexpr std::size_t batch_size = 64;  // entries of one module: the assembler needs about 1 ms for each
+constexpr std::size_t scalar_batch_size = 64;  // entries of one module: the assembler needs about 1 ms for each
 constexpr std::size_t round_elements = std::size_t{1} << 20;
 constexpr std::size_t max_examples = 4;
 
@@ -68,9 +68,9 @@ Round draw_round(std::span<const ScalarCase> cases, std::uint64_t first, std::si
 }
 
 /// One thread's part of a round.
-class Worker {
+class ScalarWorker {
  public:
-  Worker(std::span<const ScalarCase> cases, const Round& round, std::unique_ptr<ScalarGpu> gpu, std::vector<ScalarFinding>& findings)
+  ScalarWorker(std::span<const ScalarCase> cases, const Round& round, std::unique_ptr<ScalarGpu> gpu, std::vector<ScalarFinding>& findings)
       : cases_(cases), round_(round), gpu_(std::move(gpu)), findings_(findings) {}
 
   void run(std::size_t first, std::size_t count) {
@@ -119,16 +119,16 @@ void run_round(const ScalarSweep& sweep, const Round& round, const std::function
   std::atomic<std::size_t> next = 0;
   std::mutex reporting;
   const auto work = [&] {
-    Worker worker(sweep.cases, round, open(), findings);
-    for (std::size_t first; (first = next.fetch_add(batch_size)) < sweep.cases.size();) {
-      const std::size_t count = std::min(batch_size, sweep.cases.size() - first);
+    ScalarWorker worker(sweep.cases, round, open(), findings);
+    for (std::size_t first; (first = next.fetch_add(scalar_batch_size)) < sweep.cases.size();) {
+      const std::size_t count = std::min(scalar_batch_size, sweep.cases.size() - first);
       worker.run(first, count);
       const std::lock_guard lock(reporting);
       observer.advanced(count * round.operands.size() * round.operands.front()->count());
       if (observer.stop()) next = sweep.cases.size();
     }
   };
-  const std::size_t batches = (sweep.cases.size() + batch_size - 1) / batch_size;
+  const std::size_t batches = (sweep.cases.size() + scalar_batch_size - 1) / scalar_batch_size;
   std::vector<std::future<void>> workers;
   for (std::size_t i = 0; i < std::clamp(std::size_t{sweep.threads}, std::size_t{1}, batches); ++i)
     workers.push_back(std::async(std::launch::async, work));

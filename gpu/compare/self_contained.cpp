@@ -17,8 +17,8 @@ constexpr std::size_t vector_bytes = 16;  // of st.shared.v4.b32
 /// do not, the address is ignored.
 std::set<int> address_slots(const Program& program, std::span<const Register> registers, std::uint32_t base, std::size_t bytes) {
   std::set<int> slots;
-  for (const Statement& statement : program.statements)
-    for (const OperandText& operand : statement.operands) {
+  for (const Statement& statement : program.statements())
+    for (const OperandText& operand : statement.operands()) {
       const Item& item = operand.items.front();
       if (operand.kind != OperandText::Kind::address || item.kind != Item::Kind::named || item.words != 1) continue;
       const Register& addresses = registers[static_cast<std::size_t>(item.slot)];
@@ -42,31 +42,29 @@ class Writer {
     declare();
     fill_memory();
     fill_registers();
-    for (const Statement& statement : program_.statements) line(print(program_, statement));
+    for (const Statement& statement : program_.statements()) line(print(program_, statement));
     return std::move(text_);
   }
 
  private:
   bool name_taken() const {
-    return std::ranges::any_of(program_.registers, [&](const NamedRegister& r) { return r.name.starts_with(prefix_); }) ||
-           std::ranges::any_of(program_.variables, [&](const SharedVariable& v) { return v.name.starts_with(prefix_); });
+    return std::ranges::any_of(program_.registers(), [&](const NamedRegister& r) { return r.name.starts_with(prefix_); }) ||
+           std::ranges::any_of(program_.variables(), [&](const SharedVariable& v) { return v.name.starts_with(prefix_); });
   }
 
   void line(const std::string& ptx) { text_ += ptx + "\n"; }
 
   /// Declares the program's own variables, the memory after them, and after that storage for the registers' words.
   void declare() {
-    Program declarations = program_;
-    declarations.statements.clear();
-    text_ = print(declarations);
+    text_ = print_declarations(program_);
     line(fmt::format(".reg .b32 {0}base, {0}lane, {0}at, {0}at4, {0}at8;", prefix_));
-    const auto declared = static_cast<std::size_t>(program_.shared_bytes);
+    const auto declared = static_cast<std::size_t>(program_.shared_bytes());
     if (memory_.size() > declared) line(fmt::format(".shared .b8 {}rest[{}];", prefix_, memory_.size() - declared));
     if (!registers_.empty())
       line(fmt::format(".shared .align {} .b8 {}initial[{}];", vector_bytes, prefix_, registers_.size() * sizeof(Register)));
     if (memory_.empty()) return;
     // at the beginning of shared memory
-    const std::string first = program_.variables.empty() ? prefix_ + "rest" : program_.variables.front().name;
+    const std::string first = program_.variables().empty() ? prefix_ + "rest" : program_.variables().front().name;
     line(fmt::format("mov.u32 {}base, {};", prefix_, first));
   }
 
@@ -97,14 +95,14 @@ class Writer {
 
   void fill_registers() {
     if (registers_.empty()) return;
-    for (const NamedRegister& r : program_.registers) {
+    for (const NamedRegister& r : program_.registers()) {
       const std::vector<std::uint32_t> values = words(r);
       store(prefix_ + "initial", offset(r), {reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(values[0])});
     }
     line("bar.warp.sync 0xffffffff;");
     line(fmt::format("mov.u32 {0}lane, %laneid;\nmov.u32 {0}at, {0}initial;", prefix_));
     line(fmt::format("mad.lo.u32 {0}at8, {0}lane, 8, {0}at;\nmad.lo.u32 {0}at4, {0}lane, 4, {0}at;", prefix_));
-    for (const NamedRegister& r : program_.registers) fill(r);
+    for (const NamedRegister& r : program_.registers()) fill(r);
     line("bar.warp.sync 0xffffffff;");
   }
 

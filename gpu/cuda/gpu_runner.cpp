@@ -110,10 +110,10 @@ std::string assembler_version(const std::string& text) {
 
 /// "the program 'STATEMENT'", or the first statement and the number of all.
 std::string name_program(const Program& program) {
-  if (program.statements.empty()) return "the empty program";
-  const std::string first = print(program, program.statements.front());
-  if (program.statements.size() == 1) return fmt::format("'{}'", first);
-  return fmt::format("the program of {} statements that begins with '{}'", program.statements.size(), first);
+  if (program.statements().empty()) return "the empty program";
+  const std::string first = print(program, program.statements().front());
+  if (program.statements().size() == 1) return fmt::format("'{}'", first);
+  return fmt::format("the program of {} statements that begins with '{}'", program.statements().size(), first);
 }
 
 // ---- One GPU --------------------------------------------------------------------------------------------------------------------------
@@ -180,8 +180,7 @@ class CudaGpuRunner {
 
   /// Runs the empty program, which reports the address of shared memory and the assembler's version.
   void probe() {
-    Program empty;
-    empty.target = baseline_target(device_);
+    const Program empty = parse("", baseline_target(device_)->name);
     WarpStates nothing(empty, 1);
     launch(empty, load(empty), nothing, nothing, 0, 1);
     shared_base_ = read_base();
@@ -198,7 +197,7 @@ class CudaGpuRunner {
 
   CUfunction load(const Program& program) {
     const PtxVersion required = required_version(program);
-    const PtxVersion version = program.version >= too_new_ ? required : std::max(required, program.version);
+    const PtxVersion version = program.version() >= too_new_ ? required : std::max(required, program.version());
     const WrappedProgram kernel = make_kernel(program, version);
     if (const auto found = functions_.find(kernel.text); found != functions_.end()) return found->second;
     constexpr std::size_t max_modules = 256;
@@ -320,9 +319,9 @@ class GpuGroup : public GpuRunner {
   }
 
   void run(const Program& program, WarpStates& states) override {
-    assert(states.words == static_cast<std::size_t>(program.named_words));
-    if (program.target->hardware != target_->hardware)
-      throw NoGpu(fmt::format("the program's target is {}, and the GPU of this machine is {}, {}", program.target->name,
+    assert(states.words == static_cast<std::size_t>(program.named_words()));
+    if (program.target()->hardware != target_->hardware)
+      throw NoGpu(fmt::format("the program's target is {}, and the GPU of this machine is {}, {}", program.target()->name,
                               infos_.front().card, name(target_->hardware)));
     WarpStates finished = states;
     std::vector<std::future<void>> parts;

@@ -21,7 +21,7 @@ namespace {
 class Elements {
  public:
   Elements(const Program& program, WarpStates& states)
-      : program_(program), states_(states), form_(program.statements.front().matrix()->form()) {}
+      : program_(program), states_(states), form_(program.statements().front().matrix()->form()) {}
 
   std::uint64_t read(OperandName name, const Element& element) const {
     const std::vector<std::uint32_t*> registers = words(name);
@@ -37,7 +37,7 @@ class Elements {
     std::vector<std::uint32_t*> found;
     for (std::size_t i = 0; i < form_.operands.size(); ++i)
       if (form_.operands[i].name == name)
-        for (const Item& item : program_.statements.front().operands[i].items)
+        for (const Item& item : program_.statements().front().operands()[i].items)
           for (int word = 0; word < item.words; ++word)
             found.push_back(states_.registers[static_cast<std::size_t>(item.slot + word)].data());
     return found;
@@ -76,10 +76,7 @@ bool alike(const Events& a, const Events& b) {
 class Pair {
  public:
   Pair(const Form& form, const Question& question)
-      : form_(form),
-        row_(*find_lowering(form, question.target->hardware)),
-        first_(form, row_, question.first),
-        second_(form, row_, question.second) {}
+      : form_(form), row_(question.lowering_of(form)), first_(form, row_, question.first), second_(form, row_, question.second) {}
 
   /// The first element of D that differs, starting from `initial`.
   std::optional<Element> difference(const Program& program, const WarpStates& initial) {
@@ -152,7 +149,7 @@ class Simplifier {
     for (const OperandName name : {OperandName::a, OperandName::b, OperandName::c, OperandName::d})
       for (std::size_t i = 0; i < form_.operands.size(); ++i)
         if (form_.operands[i].name == name)
-          for (const Item& item : program_.statements.front().operands[i].items)
+          for (const Item& item : program_.statements().front().operands()[i].items)
             for (int word = 0; word < item.words; ++word) states_.registers[static_cast<std::size_t>(item.slot + word)].fill(0);
     const Elements elements(program_, states_);
     for (int k = 0; k < form_.stored_k(); ++k)
@@ -222,7 +219,10 @@ namespace {
 class ClassSearch {
  public:
   ClassSearch(const Form& form, const Question& question, const OperandClass& operand_class)
-      : form_(form), question_(question), class_(operand_class), program_(program_for(form, *question.target, operand_class)) {}
+      : form_(form),
+        question_(question),
+        class_(operand_class),
+        program_(program_for(form, *question.target, operand_class, question.lowering != nullptr ? 0 : class_variant)) {}
 
   /// Tries the next few cases. Classes whose cases reach different regions in the two models get four times as many.
   std::optional<Distinction> next(Pair& pair) {
@@ -268,9 +268,13 @@ ResultOperands operands_of(const Distinction& distinction) {
   return read_operands(*distinction.form, distinction.program, states, distinction.element);
 }
 
-std::uint64_t result_bits(const Distinction& distinction, const WarpStates& states) {
+std::uint64_t element_bits(const Distinction& distinction, const WarpStates& states, OperandName operand, const Element& element) {
   WarpStates copy = states;
-  return Elements(distinction.program, copy).read(OperandName::d, distinction.element);
+  return Elements(distinction.program, copy).read(operand, element);
+}
+
+std::uint64_t result_bits(const Distinction& distinction, const WarpStates& states) {
+  return element_bits(distinction, states, OperandName::d, distinction.element);
 }
 
 std::string value_text(Format format, std::uint64_t bits) {

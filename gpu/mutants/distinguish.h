@@ -19,6 +19,11 @@ struct Question {
   ModelVariant first, second;
   std::size_t cases = 512;  ///< warps of each operand class to try
   std::uint64_t seed = 1;
+  /// What executes the form in place of the target's hardware: for tiles of tcgen05.mma, whose lowering is not mma's. Immediate operands
+  /// are then the first ones.
+  const Lowering* lowering = nullptr;
+
+  const Lowering& lowering_of(const Form& form) const { return lowering != nullptr ? *lowering : *find_lowering(form, target->hardware); }
 };
 
 /// Operands of one result on which two models differ, simplified: all others are zero.
@@ -45,6 +50,9 @@ struct ResultOperands {
 };
 
 ResultOperands operands_of(const Distinction& distinction);
+
+/// The bits of any element of an operand in `states`, which are those of the distinction.
+std::uint64_t element_bits(const Distinction& distinction, const WarpStates& states, OperandName operand, const Element& element);
 
 /// The bits of D's element in `states`.
 std::uint64_t result_bits(const Distinction& distinction, const WarpStates& states);

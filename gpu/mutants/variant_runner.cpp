@@ -21,14 +21,14 @@ void execute_variant(const VariedLowering& varied, const Arguments& arguments, E
 }
 
 void VariantRunner::run(const Program& program, WarpStates& states) {
-  assert(program.statements.size() == 1 && program.statements.front().matrix() != nullptr);
+  assert(program.statements().size() == 1 && program.statements().front().matrix() != nullptr);
   Warp warp(program, states.shared_bytes);
   for (std::size_t i = 0; i < states.warps; ++i) {
     std::ranges::copy(states.registers_of(i), warp.named_registers().begin());
     std::ranges::copy(states.shared_of(i), warp.shared().bytes().begin());
     try {
-      StatementArguments arguments(warp, program.statements.front());
-      execute_(program.statements.front().matrix()->form(), arguments.get());
+      StatementArguments arguments(warp, program.statements().front());
+      execute_(program.statements().front().matrix()->form(), arguments.get());
     } catch (const Trap& trap) {
       throw std::runtime_error(fmt::format("warp {}: {}", i, trap.what()));
     }

@@ -40,6 +40,23 @@ int digit(char c) {
   throw std::runtime_error(fmt::format("'{}' is no hexadecimal digit", c));
 }
 
+/// All bytes of a file, which may be a pipe.
+std::vector<std::uint8_t> read_whole(const std::filesystem::path& path) {
+  constexpr std::size_t piece = 1 << 20;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw std::runtime_error(fmt::format("cannot read {}", path.string()));
+  std::vector<std::uint8_t> bytes;
+  if (std::filesystem::is_regular_file(path)) bytes.reserve(std::filesystem::file_size(path) + piece);
+  while (in) {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + piece);
+    in.read(reinterpret_cast<char*>(bytes.data() + before), piece);
+    bytes.resize(before + static_cast<std::size_t>(in.gcount()));
+  }
+  if (in.bad()) throw std::runtime_error(fmt::format("cannot read {}", path.string()));
+  return bytes;
+}
+
 }  // namespace
 
 std::string to_text(const std::vector<Hash>& blocks) {
@@ -109,12 +126,7 @@ void ArchiveWriter::append(const std::filesystem::path& path) {
   file_.flush();
 }
 
-ArchiveReader::ArchiveReader(const std::filesystem::path& path) : path_(path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw std::runtime_error(fmt::format("cannot read {}", path.string()));
-  file_.resize(std::filesystem::file_size(path));
-  in.read(reinterpret_cast<char*>(file_.data()), static_cast<std::streamsize>(file_.size()));
-  if (!in) throw std::runtime_error(fmt::format("cannot read {}", path.string()));
+ArchiveReader::ArchiveReader(const std::filesystem::path& path) : path_(path), file_(read_whole(path)) {
   if (file_.size() < magic.size() || std::memcmp(file_.data(), magic.data(), magic.size()) != 0)
     throw std::runtime_error(fmt::format("{} is no archive of launches: 'warpmat record -- PROGRAM' writes one", path.string()));
   for (std::size_t at = magic.size(); at != file_.size();) {

@@ -135,7 +135,17 @@ const Kernel& LaunchComparer::kernel(const RecordedLaunch& launch, const std::st
   if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
   auto module = modules_.find(launch.ptx.blocks);
   if (module == modules_.end()) module = modules_.emplace(launch.ptx.blocks, Module(archive_.read_text(launch.ptx))).first;
-  return kernels_.emplace(key, Kernel(module->second, launch.kernel, {.target = target})).first->second;
+  return kernels_.emplace(key, make_kernel(module->second, launch.kernel, target)).first->second;
+}
+
+Kernel LaunchComparer::make_kernel(const Module& module, const std::string& name, const std::string& target) const {
+  return {module, name, {.target = target}};
+}
+
+/// Why a launch reached its limit: it was given up, or took too long.
+std::string LaunchComparer::reason_to_stop() const {
+  if (options_.stop && options_.stop()) return given_up;
+  return fmt::format("the emulation took longer than {} s (--seconds)", options_.most_time.count());
 }
 
 void LaunchComparer::stop_if_asked() const {
@@ -174,11 +184,25 @@ LaunchComparer::Run LaunchComparer::run(const RecordedLaunch& launch, const Kern
   return run;
 }
 
-void LaunchComparer::compare(const RecordedLaunch& launch, const Kernel& kernel, const Run& first, Comparison& comparison) const {
+/// The launch in another order of blocks and warps. Nothing, with `unsettled`, if it is given up: the first run's differences stay.
+std::optional<LaunchComparer::Run> LaunchComparer::run_otherwise(const RecordedLaunch& launch, const Kernel& kernel,
+                                                                 Comparison& comparison) const {
   constexpr std::uint64_t other_order = 1;
+  try {
+    return run(launch, kernel, other_order);
+  } catch (const GivenUp&) {
+    comparison.unsettled = given_up;
+  } catch (const Trap& trap) {
+    if (trap.kind != Trap::Kind::limit) throw;
+    comparison.unsettled = reason_to_stop();
+  }
+  return std::nullopt;
+}
+
+void LaunchComparer::compare(const RecordedLaunch& launch, const Kernel& kernel, const Run& first, Comparison& comparison) const {
   std::optional<Run> other;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
-    stop_if_asked();
+    if (comparison.different == 0) stop_if_asked();
     const RecordedBuffer& buffer = launch.buffers[b];
     const std::optional<std::size_t> parameter = parameter_of(launch, buffer);
     BufferDifference difference{.buffer = b,
@@ -195,8 +219,8 @@ void LaunchComparer::compare(const RecordedLaunch& launch, const Kernel& kernel,
       left_out = remove(places, varying, difference.type, gpu.size());
       comparison.nondeterministic += left_out;
     }
-    if (!places.empty()) {
-      if (!other) other = run(launch, kernel, other_order);
+    if (!places.empty() && !other && comparison.unsettled.empty()) other = run_otherwise(launch, kernel, comparison);
+    if (!places.empty() && other) {
       const std::set<std::uint64_t> varying = elements_of(different_bytes(first.buffers[b], other->buffers[b]), difference.type);
       const std::uint64_t unordered = remove(places, varying, difference.type, gpu.size());
       comparison.order_dependent += unordered;
@@ -229,10 +253,7 @@ Comparison LaunchComparer::compare(const RecordedLaunch& launch, const std::stri
   } catch (const Trap& trap) {
     comparison.stopped = trap.kind != Trap::Kind::limit;
     comparison.given_up = !comparison.stopped && options_.stop && options_.stop();
-    comparison.not_compared = comparison.stopped ? trap.what()
-                              : comparison.given_up
-                                  ? given_up
-                                  : fmt::format("the emulation took longer than {} s (--seconds)", options_.most_time.count());
+    comparison.not_compared = comparison.stopped ? trap.what() : comparison.given_up ? given_up : reason_to_stop();
   } catch (const SyntaxError& e) {
     comparison.not_compared = fmt::format("warpmat does not execute it: {}", e.what());
   } catch (const std::invalid_argument& e) {

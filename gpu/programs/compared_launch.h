@@ -43,6 +43,8 @@ struct Comparison {
   std::uint64_t nondeterministic = 0;  ///< not compared: two launches on the GPU gave two values
   std::uint64_t order_dependent = 0;   ///< not compared: another order of the warps gives another value here
   std::vector<BufferDifference> buffers;
+  std::string
+      unsettled;  ///< why a second order of the warps did not tell whether `different` depends on it; empty if it did, or none was needed
   bool same_text = true;
   std::string printed;  ///< by the emulator
   double seconds = 0;
@@ -59,9 +61,14 @@ struct CompareOptions {
 class LaunchComparer {
  public:
   LaunchComparer(const ArchiveReader& archive, CompareOptions options) : archive_(archive), options_(std::move(options)) {}
+  virtual ~LaunchComparer() = default;
 
   /// `target`: of the GPU that was recorded.
   Comparison compare(const RecordedLaunch& launch, const std::string& target);
+
+ protected:
+  /// The kernel that is executed.
+  virtual Kernel make_kernel(const Module& module, const std::string& name, const std::string& target) const;
 
  private:
   struct Run {
@@ -70,6 +77,8 @@ class LaunchComparer {
   };
   const Kernel& kernel(const RecordedLaunch& launch, const std::string& target);
   Run run(const RecordedLaunch& launch, const Kernel& kernel, std::uint64_t schedule) const;
+  std::optional<Run> run_otherwise(const RecordedLaunch& launch, const Kernel& kernel, Comparison& comparison) const;
+  std::string reason_to_stop() const;
   void compare(const RecordedLaunch& launch, const Kernel& kernel, const Run& run, Comparison& comparison) const;
   void stop_if_asked() const;
 

@@ -130,7 +130,7 @@ auto registers_of(const Program& program, States& states, std::size_t warp, Oper
   const std::vector<Operand>& operands = statement.matrix()->form().operands;
   const auto index = static_cast<std::size_t>(std::ranges::find(operands, name, &Operand::name) - operands.begin());
   std::vector<decltype(states.registers_of(warp).front().data())> registers;
-  for (const Item& item : statement.operands[index].items)
+  for (const Item& item : statement.operands()[index].items)
     registers.push_back(states.registers_of(warp)[static_cast<std::size_t>(item.slot)].data());
   return registers;
 }

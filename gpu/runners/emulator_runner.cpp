@@ -35,8 +35,8 @@ class FirstFailure {
 
 /// The used bits of each register's word: a 16-bit register is the low half.
 std::vector<std::uint32_t> register_masks(const Program& program) {
-  std::vector<std::uint32_t> masks(static_cast<std::size_t>(program.named_words), 0xffffffff);
-  for (const NamedRegister& r : program.registers)
+  std::vector<std::uint32_t> masks(static_cast<std::size_t>(program.named_words()), 0xffffffff);
+  for (const NamedRegister& r : program.registers())
     if (r.type->bits < 32) masks[static_cast<std::size_t>(r.slot)] = (std::uint32_t{1} << r.type->bits) - 1;
   return masks;
 }
@@ -54,12 +54,12 @@ void store(const Warp& warp, WarpStates& states, std::size_t index) {
 }
 
 void execute(Warp& warp, std::size_t index, const ExecutionOptions& options) {
-  for (const Statement& statement : warp.program().statements) {
+  for (const Statement& statement : warp.program().statements()) {
     try {
       warp.execute(statement, options);
     } catch (const Trap& trap) {
       throw std::runtime_error(
-          fmt::format("warp {}: line {}: {}: {}", index, statement.location.line, trap.what(), print(warp.program(), statement)));
+          fmt::format("warp {}: line {}: {}: {}", index, statement.location().line, trap.what(), print(warp.program(), statement)));
     }
   }
 }
@@ -70,8 +70,8 @@ EmulatorRunner::EmulatorRunner(std::uint32_t shared_base, unsigned threads, cons
     : shared_base_(shared_base), threads_(threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency())), options_(options) {}
 
 void EmulatorRunner::run(const Program& program, WarpStates& states) {
-  assert(states.words == static_cast<std::size_t>(program.named_words));
-  assert(states.shared_bytes >= static_cast<std::size_t>(program.shared_bytes));
+  assert(states.words == static_cast<std::size_t>(program.named_words()));
+  assert(states.shared_bytes >= static_cast<std::size_t>(program.shared_bytes()));
   constexpr std::size_t slice = 64;  // warps per task
   const std::vector<std::uint32_t> masks = register_masks(program);
   WarpStates finished = states;

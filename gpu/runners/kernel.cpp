@@ -14,22 +14,8 @@ namespace {
 std::string free_prefix(const Program& program) {
   std::string prefix = "warpmat_";
   const auto begins = [&](const NamedRegister& r) { return r.name.starts_with(prefix); };
-  while (std::ranges::any_of(program.registers, begins)) prefix += "_";
+  while (std::ranges::any_of(program.registers(), begins)) prefix += "_";
   return prefix;
-}
-
-/// The program with its variables placed in one array of that name.
-Program with_one_array(Program program, const std::string& array) {
-  for (Statement& statement : program.statements)
-    for (OperandText& operand : statement.operands)
-      for (Item& item : operand.items) {
-        if (item.kind != Item::Kind::variable) continue;
-        item.bits += static_cast<std::uint64_t>(program.variables[static_cast<std::size_t>(item.index)].address);
-        item.index = 0;
-      }
-  const std::int64_t bytes = std::max<std::int64_t>(program.shared_bytes, 1);
-  program.variables = {{array, find_data_type("b8"), bytes, {bytes}, 1, 0}};
-  return program;
 }
 
 /// The byte offset of a register word from the lane's first.
@@ -41,15 +27,15 @@ int word_offset(int word) {
 class Writer {
  public:
   Writer(const Program& program, PtxVersion version)
-      : program_(program), version_(version), prefix_(free_prefix(program)), shown_(with_one_array(program, prefix_ + "memory")) {}
+      : program_(program), version_(version), prefix_(free_prefix(program)), memory_(prefix_ + "memory") {}
 
   WrappedProgram kernel() {
     open();
     find_places();
     copy_shared("ld.global.b32 $word, [$global];\nst.shared.b32 [$local], $word;", "in");
-    for (const NamedRegister& r : program_.registers) load(r);
-    for (const Statement& statement : shown_.statements) write(statement);
-    for (const NamedRegister& r : program_.registers) store(r);
+    for (const NamedRegister& r : program_.registers()) load(r);
+    for (const Statement& statement : program_.statements()) write(statement);
+    for (const NamedRegister& r : program_.registers()) store(r);
     copy_shared("ld.shared.b32 $word, [$local];\nst.global.b32 [$global], $word;", "out");
     line("ret;\n}");
     return {prefix_ + "program", std::move(text_)};
@@ -59,7 +45,7 @@ class Writer {
   void write(const Statement& statement) {
     const bool moves = statement.matrix() != nullptr && moves_matrix(statement.matrix()->form());
     const AddressSpace space = moves ? statement.matrix()->form().space : AddressSpace::shared;
-    if (space == AddressSpace::shared) return line(print(shown_, statement));
+    if (space == AddressSpace::shared) return line(print(program_, statement, memory_));
     if (space == AddressSpace::generic) return write_elsewhere(statement, "cvta.shared.u64 $global, $global;");
     // Global memory is a copy of shared memory, before the statement and after it.
     const std::string number = std::to_string(copies_++);
@@ -72,8 +58,8 @@ class Writer {
 
   /// The statement with $global as its address, which `conversion` derives from the one in shared memory.
   void write_elsewhere(const Statement& statement, std::string_view conversion) {
-    const auto address = std::ranges::find(statement.operands, OperandText::Kind::address, &OperandText::kind);
-    const std::string text = print(shown_, statement);
+    const auto address = std::ranges::find(statement.operands(), OperandText::Kind::address, &OperandText::kind);
+    const std::string text = print(program_, statement, memory_);
     const std::size_t open = text.find('['), close = text.find(']');
     const Item& base = address->items.front();
     if (base.kind == Item::Kind::variable) {
@@ -89,7 +75,7 @@ class Writer {
     line(text.substr(0, open) + "[" + prefix_ + "global]" + text.substr(close + 1));
   }
 
-  const std::string& print_base(const Item& base) const { return shown_.registers[static_cast<std::size_t>(base.index)].name; }
+  const std::string& print_base(const Item& base) const { return program_.registers()[static_cast<std::size_t>(base.index)].name; }
 
   void line(std::string_view ptx) { text_.append(ptx).append("\n"); }
 
@@ -100,11 +86,11 @@ class Writer {
   }
 
   void open() {
-    line(fmt::format(".version {}\n.target {}\n.address_size 64", to_string(version_), program_.target->name));
+    line(fmt::format(".version {}\n.target {}\n.address_size 64", to_string(version_), program_.target()->name));
     add(".extern .shared .align 1024 .b8 $memory[];");
     add(".visible .entry $program(.param .u64 $registers, .param .u64 $shared, .param .u32 $shared_bytes, .param .u64 $base)\n"
         ".maxntid 32, 1, 1\n{");
-    for (const NamedRegister& r : program_.registers) line(fmt::format(".reg .{} {};", r.type->name, r.name));
+    for (const NamedRegister& r : program_.registers()) line(fmt::format(".reg .{} {};", r.type->name, r.name));
     add(".reg .pred $here;\n.reg .b16 $zero;\n.reg .b32 $warp, $lane, $word, $low, $high, $bytes, $local, $end;\n"
         ".reg .b64 $at, $memories, $global, $result, $at_shared;");
   }
@@ -113,7 +99,7 @@ class Writer {
   void find_places() {
     add("mov.u32 $warp, %ctaid.x;\nmov.u32 $lane, %tid.x;\nmov.b16 $zero, 0;");
     add("ld.param.u64 $at, [$registers];\ncvta.to.global.u64 $at, $at;");
-    line(fmt::format("mad.wide.u32 {0}at, {0}warp, {1}, {0}at;", prefix_, word_offset(program_.named_words)));
+    line(fmt::format("mad.wide.u32 {0}at, {0}warp, {1}, {0}at;", prefix_, word_offset(program_.named_words())));
     add("mad.wide.u32 $at, $lane, 4, $at;");
     add("ld.param.u64 $memories, [$shared];\ncvta.to.global.u64 $memories, $memories;\nld.param.u32 $bytes, [$shared_bytes];\n"
         "mad.wide.u32 $memories, $warp, $bytes, $memories;\nmad.wide.u32 $memories, $lane, 4, $memories;");
@@ -156,7 +142,7 @@ class Writer {
   const Program& program_;
   PtxVersion version_;
   std::string prefix_;
-  Program shown_;
+  std::string memory_;  ///< the array that holds all of shared memory
   std::string text_;
   int copies_ = 0;  ///< statements for which shared memory was copied to global memory
 };
@@ -176,8 +162,8 @@ WrappedProgram make_kernel(const Program& program, PtxVersion version) {
 }
 
 PtxVersion required_version(const Program& program) {
-  PtxVersion version = std::max(program.target->since, PtxVersion{6, 5});  // 6.5: bar.warp.sync, cvta and other needs of the wrapper
-  for (const Statement& statement : program.statements)
+  PtxVersion version = std::max(program.target()->since, PtxVersion{6, 5});  // 6.5: bar.warp.sync, cvta and other needs of the wrapper
+  for (const Statement& statement : program.statements())
     version =
         std::max(version, statement.matrix() != nullptr ? statement.matrix()->form().requirement.ptx : statement.scalar()->requirement.ptx);
   return version;

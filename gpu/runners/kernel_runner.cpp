@@ -40,7 +40,10 @@ Module EmulatorKernelRunner::module_of(const std::string& text) {
 }
 
 KernelAnswer EmulatorKernelRunner::run(const KernelLaunch& launch) {
-  const Kernel kernel(module_of(launch.ptx), launch.entry, {.target = target_.name, .sums = sums_});
+  return run(launch, Kernel(module_of(launch.ptx), launch.entry, {.target = target_.name}));
+}
+
+KernelAnswer EmulatorKernelRunner::run(const KernelLaunch& launch, const Kernel& kernel) const {
   DeviceMemory memory;
   std::vector<std::uint64_t> addresses;
   std::map<std::string, std::uint64_t> variables;

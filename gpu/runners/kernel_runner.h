@@ -10,7 +10,6 @@
 
 #include <warpmat/forms.h>
 #include <warpmat/launch.h>
-#include <warpmat/program.h>
 
 namespace warpmat::inline v0_1 {
 
@@ -78,15 +77,14 @@ class EmulatorKernelRunner : public KernelRunner {
   explicit EmulatorKernelRunner(const Target& target, LaunchOptions options = {}) : target_(target), options_(std::move(options)) {}
   KernelAnswer run(const KernelLaunch& launch) override;
 
-  /// Goes by what machine code shows of sums, or, where it is null, by the rule. `sums` outlives the next runs.
-  void set_sums(const std::vector<SumInCode>* sums) { sums_ = sums; }
+  /// The launch of a kernel that was made of its text otherwise: by what machine code shows.
+  KernelAnswer run(const KernelLaunch& launch, const Kernel& kernel) const;
 
  private:
   Module module_of(const std::string& text);
 
   const Target& target_;
   LaunchOptions options_;
-  const std::vector<SumInCode>* sums_ = nullptr;
   std::mutex mutex_;  ///< guards the members below
   std::string text_;  ///< of module_
   std::optional<Module> module_;

@@ -16,9 +16,9 @@ class StatementArguments {
     const Form& form = statement.matrix()->form();
     arguments_.shared = &warp.shared();
     for (std::size_t i = 0; i < form.operands.size(); ++i) {
-      words_[i] = warp.words(statement.operands[i]);
+      words_[i] = warp.words(statement.operands()[i]);
       const Operand& operand = form.operands[i];
-      if (operand.kind == OperandKind::address) arguments_.offset = statement.operands[i].offset;
+      if (operand.kind == OperandKind::address) arguments_.offset = statement.operands()[i].offset;
       if (operand.written)
         arguments_.destination = words_[i];
       else

@@ -70,7 +70,7 @@ class ProgramRun {
     before_ = warp_;
     const py::gil_scoped_release unlocked;
     Signals signals;
-    for (const Statement& statement : program_->statements) {
+    for (const Statement& statement : program_->statements()) {
       execute(statement);
       signals.check();
     }
@@ -80,7 +80,7 @@ class ProgramRun {
   py::tuple explain(std::string_view statement_text, const std::array<int, 3>& element, const std::string& against) const {
     const Statement& wanted = *program_->matrix_statements().at(find_statement(*program_, statement_text));
     Warp warp = before_run();
-    for (const Statement& statement : program_->statements) {
+    for (const Statement& statement : program_->statements()) {
       if (&statement == &wanted) break;
       warp.execute(statement, options_);
     }
@@ -100,7 +100,7 @@ class ProgramRun {
     try {
       warp_.execute(statement, options_);
     } catch (const Trap& trap) {
-      throw trap.at("line " + std::to_string(statement.location.line));
+      throw trap.at("line " + std::to_string(statement.location().line));
     }
   }
   Warp before_run() const {
@@ -122,7 +122,7 @@ class ProgramRun {
     const std::vector<Operand>& operands = statement(found).matrix()->form().operands;
     const auto operand = std::ranges::find(operands, found.operand, &Operand::name);
     if (operand == operands.end()) throw std::invalid_argument(statements_with(*program_, found.operand));
-    return warp_.words(statement(found).operands.at(static_cast<std::size_t>(operand - operands.begin())));
+    return warp_.words(statement(found).operands().at(static_cast<std::size_t>(operand - operands.begin())));
   }
   static Words copied(const std::vector<std::uint32_t*>& words) {
     Words out(std::vector<py::ssize_t>{static_cast<py::ssize_t>(words.size()), warp_size});
@@ -142,13 +142,13 @@ class ProgramRun {
 
 py::list registers(const ProgramRun& run) {
   py::list out;
-  for (const NamedRegister& r : run.program().registers) out.append(py::make_tuple(r.name, r.type->name, r.type->bits));
+  for (const NamedRegister& r : run.program().registers()) out.append(py::make_tuple(r.name, r.type->name, r.type->bits));
   return out;
 }
 
 py::list variables(const ProgramRun& run) {
   py::list out;
-  for (const SharedVariable& v : run.program().variables) out.append(py::make_tuple(v.name, v.type->name, v.address, v.bytes()));
+  for (const SharedVariable& v : run.program().variables()) out.append(py::make_tuple(v.name, v.type->name, v.address, v.bytes()));
   return out;
 }
 
@@ -166,12 +166,12 @@ void bind_program(py::module_& module) {
   py::class_<ProgramRun>(module, "ProgramRun")
       .def(py::init<std::string_view, std::string_view, std::size_t>(), py::call_guard<py::gil_scoped_release>(), py::arg("text"),
            py::arg("target"), py::arg("shared_bytes"))
-      .def_property_readonly("target", [](const ProgramRun& run) { return run.program().target->name; })
+      .def_property_readonly("target", [](const ProgramRun& run) { return run.program().target()->name; })
       .def_property_readonly("registers", &registers)
       .def_property_readonly("variables", &variables)
       .def_property_readonly("matrix_statements", &matrix_statements)
       .def_property_readonly("evidence_line",
-                             [](const ProgramRun& run) { return evidence_line(run.program().target->name, labelled(run.program())); })
+                             [](const ProgramRun& run) { return evidence_line(run.program().target()->name, labelled(run.program())); })
       .def("register_words", &ProgramRun::register_words, py::arg("name"))
       .def("set_register_words", &ProgramRun::set_register_words, py::arg("name"), py::arg("words"))
       .def("operand", &ProgramRun::operand, py::arg("place"))

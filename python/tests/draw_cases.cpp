@@ -46,11 +46,11 @@ void draw(const Form& form, const Target& target, const OperandClass& drawn, std
   const OperandText* written = nullptr;
   for (std::size_t i = 0; i < form.operands.size(); ++i) {
     const Operand& operand = form.operands[i];
-    if (operand.written) written = &statement.operands[i];
-    if (operand.written || statement.operands[i].kind == OperandText::Kind::omitted) continue;
-    sources.push_back(words_of(statement.operands[i], states));
+    if (operand.written) written = &statement.operands()[i];
+    if (operand.written || statement.operands()[i].kind == OperandText::Kind::omitted) continue;
+    sources.push_back(words_of(statement.operands()[i], states));
     line["operands"].push_back({{"name", name(operand.name)}, {"words", sources.back().size() / warps / warp_size}});
-    if (operand.kind == OperandKind::address) line["offset"] = statement.operands[i].offset;
+    if (operand.kind == OperandKind::address) line["offset"] = statement.operands()[i].offset;
   }
   const std::vector<std::uint8_t> memory = states.shared;
   EmulatorRunner(0, 1).run(program, states);

@@ -31,11 +31,12 @@ constexpr Checks no_checks{.uninitialised = false, .copies = false};
 
 TEST_CASE("A launch has the checks that its options and its program need", "[checks]") {
   using enum EventKinds;
-  const std::vector<EventKinds> of_shared{shared_accesses, copies, products, synchronisation};
+  const std::vector<EventKinds> of_bytes{shared_accesses, copies, products}, of_copies{shared_accesses, copies, products, synchronisation};
   CHECK(asked("", no_checks, 1024).empty());
   CHECK(asked("", {}, 0).empty());  // no shared memory
-  CHECK(asked("", {}, 1024) == std::vector<std::vector<EventKinds>>{of_shared});
-  CHECK(asked("", {.races = true}, 1024) == std::vector<std::vector<EventKinds>>{of_shared, of_shared});
+  CHECK(asked("", {}, 1024) == std::vector<std::vector<EventKinds>>{of_bytes});
+  CHECK(asked("cp.async.ca.shared.global [%r1], [%out], 4;", {}, 1024) == std::vector<std::vector<EventKinds>>{of_copies});
+  CHECK(asked("", {.races = true}, 1024) == std::vector<std::vector<EventKinds>>{of_bytes, of_copies});
   CHECK(asked("cp.async.bulk.global.shared::cta.bulk_group [%out], [%r1], 16;", {}, 1024).size() == 2);
   CHECK(asked("shfl.sync.idx.b32 %d, %i, 3, 31, -1;", no_checks, 0) == std::vector<std::vector<EventKinds>>{{absent_lanes}});
 }

@@ -109,6 +109,13 @@ TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slo
       {"driver", "device 0, 264 blocks of 1024 threads, window of 4096 bytes, 66 clusters\n"},
       {"pools", "0 of 1000 bytes, 0 wrong, cudaErrorInvalidValue\n"},
       {"rounded", "constants are right\n"},
+      {"decided",
+       "0000 0000 0001 0001 0001 0001 0001 0001 0001 0001 0001 0001 \n"
+       "3fb504f3 3fb504f2\n3f9cc471 3f9cc470\n3eaaaaab 3eaaaaab\n401d9624 401d9624\n404fefc6 404fefc7\n"
+       "bf03bb12 bf03bb10\n3f576aa4 3f576aa3\n3f0a5140 3f0a5141\n"},
+      {"conditional",
+       "if 5 6, while 10 3, switch 0 0 7 0, child cudaErrorNotSupported, captured 4\ncudaErrorInvalidValue cudaErrorInvalidValue\n",
+       {"-rdc=true"}},
       {"children", "60 60 60 60 60 60 60 60 0 1 2 3 4 5 -1 -1 -1 -1 -1 -1 480 1 0 -1 60 60 60 60 -1 -1 -1 -1 \n", {"-rdc=true"}},
       {"virtual_memory", "0 wrong\n1 then 0\nCUDA_ERROR_INVALID_VALUE\n", {"-lcuda"}},
   };

@@ -50,6 +50,7 @@ int cudaSetDevice(int device);
 int cudaGetDeviceCount(int* count);
 int cudaDeviceGetAttribute(int* value, int attribute, int device);
 int cudaDeviceGetLimit(std::size_t* value, int limit);
+int cudaDeviceSetLimit(int limit, std::size_t value);
 int cudaStreamCreate(Stream* stream);
 int cudaStreamDestroy(Stream stream);
 int cudaStreamSynchronize(Stream stream);
@@ -194,6 +195,8 @@ void calls() {
   SHOW(cudaSetDevice(3));
   SHOW(cudaDeviceGetAttribute(&value, 100000, 0));
   SHOW(cudaDeviceGetLimit(&limit, 99));
+  SHOW(cudaDeviceGetLimit(&limit, 3));
+  SHOW(cudaDeviceSetLimit(4, 4096));
   SHOW(cudaStreamSynchronize(&value));
   SHOW(cudaStreamDestroy(&value));
   SHOW(cudaStreamCreate(nullptr));

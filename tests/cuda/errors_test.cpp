@@ -91,6 +91,8 @@ cudaMallocManaged(&pointer, 4, 9): cudaErrorInvalidValue
 cudaSetDevice(3): cudaErrorInvalidDevice
 cudaDeviceGetAttribute(&value, 100000, 0): cudaErrorInvalidValue
 cudaDeviceGetLimit(&limit, 99): cudaErrorInvalidValue
+cudaDeviceGetLimit(&limit, 3): cudaErrorUnsupportedLimit
+cudaDeviceSetLimit(4, 4096): cudaSuccess
 cudaStreamSynchronize(&value): cudaErrorInvalidResourceHandle
 cudaStreamDestroy(&value): cudaErrorInvalidResourceHandle
 cudaStreamCreate(nullptr): cudaErrorInvalidValue

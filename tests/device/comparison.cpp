@@ -39,7 +39,7 @@ class Case {
   Case(const Program& program, const Form& form, WarpStates& states, std::size_t warp) {
     for (std::size_t i = 0; i < form.operands.size(); ++i) {
       const auto operand = static_cast<std::size_t>(form.operands[i].name);
-      for (const Item& item : program.statements.front().operands[i].items)
+      for (const Item& item : program.statements().front().operands()[i].items)
         for (int word = 0; word < (item.kind == Item::Kind::named ? item.words : 1); ++word)
           if (item.kind == Item::Kind::named)
             registers_[operand].push_back(states.registers_of(warp)[static_cast<std::size_t>(item.slot + word)].data());

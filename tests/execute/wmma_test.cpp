@@ -457,9 +457,9 @@ TEST_CASE("wmma.mma whose D registers are also sources gives what an H200 gives"
           warp.named_registers()[static_cast<std::size_t>(reg)][lane] =
               static_cast<std::uint32_t>(std::stoul(text.substr(8 * lane, 8), nullptr, 16));
       run(warp, {.path = path});
-      const Statement& statement = program.statements.front();
+      const Statement& statement = program.statements().front();
       std::vector<const std::uint32_t*> d;
-      for (std::uint32_t* word : warp.words(statement.operands.front())) d.push_back(word);
+      for (std::uint32_t* word : warp.words(statement.operands().front())) d.push_back(word);
       const Fragment& fragment = statement.matrix()->form().operand(OperandName::d).fragment;
       int i = 0, j = 0;
       char comma = 0, equals = 0;

@@ -37,7 +37,7 @@ void for_each_case(Visit visit) {
 const OperandText& operand_text(const Program& program, const Form& form, OperandName name) {
   std::size_t index = 0;
   while (form.operands[index].name != name) ++index;
-  return program.statements.front().operands[index];
+  return program.statements().front().operands()[index];
 }
 
 }  // namespace
@@ -69,8 +69,8 @@ TEST_CASE("every form on every target that has it is one statement", "[gpu]") {
     for (const Target& target : targets()) {
       if (unavailable(form, target)) continue;
       const Program program = program_for(form, target);
-      const bool whole = program.statements.size() == 1 && program.statements.front().matrix() != nullptr &&
-                         &program.statements.front().matrix()->form() == &form_on(form, target.hardware) && program.target == &target;
+      const bool whole = program.statements().size() == 1 && program.statements().front().matrix() != nullptr &&
+                         &program.statements().front().matrix()->form() == &form_on(form, target.hardware) && program.target() == &target;
       tally.expect(whole, [&] { return form.opcode + " on " + std::string(target.name); });
     }
   CHECK(tally.failures().empty());

@@ -33,7 +33,7 @@ class PlainDeviatingRunner : public Runner {
  public:
   void run(const Program& program, WarpStates& states) override {
     VariantRunner([&](const Form& form, const Arguments& arguments) {
-      execute_deviating(form, *find_lowering(form, program.target->hardware), {}, arguments);
+      execute_deviating(form, *find_lowering(form, program.target()->hardware), {}, arguments);
     }).run(program, states);
   }
   std::uint32_t shared_base() const override { return 0; }

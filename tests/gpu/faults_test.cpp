@@ -27,9 +27,9 @@ namespace {
 
 class Operands {
  public:
-  Operands(const Program& program, WarpStates& states, std::size_t warp) : form_(program.statements.front().matrix()->form()) {
+  Operands(const Program& program, WarpStates& states, std::size_t warp) : form_(program.statements().front().matrix()->form()) {
     for (std::size_t i = 0; i < form_.operands.size(); ++i)
-      for (const Item& item : program.statements.front().operands[i].items)
+      for (const Item& item : program.statements().front().operands()[i].items)
         for (int word = 0; word < item.words; ++word)
           words_[static_cast<std::size_t>(form_.operands[i].name)].push_back(
               &states.registers_of(warp)[static_cast<std::size_t>(item.slot + word)]);
@@ -57,7 +57,7 @@ class FaultyRunner : public Runner {
   void run(const Program& program, WarpStates& states) override {
     WarpStates spoiled = states;
     execution_(program, spoiled);
-    const Statement& statement = program.statements.front();
+    const Statement& statement = program.statements().front();
     const Form& form = statement.matrix()->form();
     for (std::size_t warp = 0; warp < states.warps; ++warp)
       for (const Operand& operand : form.operands) {

@@ -3,6 +3,7 @@
 #include <warpmat/program.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -23,9 +24,10 @@ class Forgetful : public Runner {
   explicit Forgetful(std::string opcode) : opcode_(std::move(opcode)) {}
 
   void run(const Program& program, WarpStates& states) override {
-    Program shorter = program;
-    std::erase_if(shorter.statements, [&](const Statement& s) { return s.scalar() != nullptr && s.scalar()->opcode == opcode_; });
-    emulator_.run(shorter, states);
+    std::string text = print_declarations(program);
+    for (const Statement& s : program.statements())
+      if (s.scalar() == nullptr || s.scalar()->opcode != opcode_) text += print(program, s) + "\n";
+    emulator_.run(parse(text), states);
   }
   std::uint32_t shared_base() const override { return emulator_.shared_base(); }
   std::string description() const override { return "emulator without " + opcode_; }
@@ -52,9 +54,10 @@ TEST_CASE("random programs parse, have 1 to 50 statements, and run without a tra
     for (std::uint64_t index = 0; index < case_count(200); ++index) {
       const FuzzProgram fuzz = random_fuzz_program(target(name), seed, index);
       CAPTURE(name, fuzz.text());
-      Program program;
-      REQUIRE_NOTHROW(program = parse(fuzz.text()));
-      CHECK(program.statements.size() == fuzz.statements());
+      std::optional<Program> parsed;
+      REQUIRE_NOTHROW(parsed = parse(fuzz.text()));
+      const Program& program = *parsed;
+      CHECK(program.statements().size() == fuzz.statements());
       lengths.insert(fuzz.statements());
       WarpStates states = random_fuzz_states(program, seed, index, 2);
       REQUIRE_NOTHROW(runner.run(program, states));
@@ -69,7 +72,7 @@ TEST_CASE("random programs use all that the target has, and overlap operands", "
   std::size_t matrices = 0, destination_is_source = 0, repeated_source = 0;
   for (std::uint64_t index = 0; index < 1500; ++index) {
     const Program program = parse(random_fuzz_program(target("sm_90a"), seed, index).text());
-    for (const Statement& statement : program.statements) {
+    for (const Statement& statement : program.statements()) {
       if (statement.matrix() == nullptr) {
         scalars.insert(statement.scalar()->opcode);
         continue;
@@ -78,9 +81,9 @@ TEST_CASE("random programs use all that the target has, and overlap operands", "
       mnemonics.emplace(name(form.mnemonic));
       ++matrices;
       for (std::size_t i = 1; i < form.operands.size(); ++i)
-        destination_is_source += form.operands[0].written && statement.operands[i].items == statement.operands[0].items;
+        destination_is_source += form.operands[0].written && statement.operands()[i].items == statement.operands()[0].items;
       std::set<int> slots;
-      for (const Item& item : statement.operands[1].items) repeated_source += !slots.insert(item.slot).second;
+      for (const Item& item : statement.operands()[1].items) repeated_source += !slots.insert(item.slot).second;
     }
   }
   std::set<std::string> all;
@@ -96,12 +99,12 @@ TEST_CASE("a destination holds no register twice unless asked to", "[gpu]") {
     std::size_t count = 0;
     for (std::uint64_t index = 0; index < 300; ++index)
       for (const Program program = parse(random_fuzz_program(target("sm_90a"), seed, index, options).text());
-           const Statement& statement : program.statements) {
+           const Statement& statement : program.statements()) {
         const bool load = statement.scalar() != nullptr && statement.scalar()->operation == ScalarOperation::load;
         const bool writes = statement.matrix() != nullptr ? statement.matrix()->form().operands.front().written : load;
         if (!writes) continue;
         std::set<int> slots;
-        for (const Item& item : statement.operands.front().items)
+        for (const Item& item : statement.operands().front().items)
           count += item.kind == Item::Kind::named && !slots.insert(item.slot).second;
       }
     return count;
@@ -126,10 +129,10 @@ TEST_CASE("the lanes of a warp store to disjoint bytes", "[gpu]") {
     Warp warp(program);
     const WarpStates states = random_fuzz_states(program, seed, index, 1);
     std::ranges::copy(states.registers_of(0), warp.named_registers().begin());
-    for (const Statement& statement : program.statements) {
+    for (const Statement& statement : program.statements()) {
       const bool store = statement.scalar() != nullptr && statement.scalar()->operation == ScalarOperation::store;
       if (store) {
-        const Item& base = statement.operands[0].items.front();
+        const Item& base = statement.operands()[0].items.front();
         const Register& addresses = warp.named_registers()[static_cast<std::size_t>(base.slot)];
         std::set<std::uint32_t> sorted(addresses.begin(), addresses.end());
         const auto bytes = static_cast<std::uint32_t>(statement.scalar()->access_bytes());

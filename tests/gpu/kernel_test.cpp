@@ -33,7 +33,7 @@ TEST_CASE("a kernel declares the program's registers and keeps its statements", 
   const WrappedProgram kernel = make_kernel(program, {8, 0});
   CHECK(kernel.text.starts_with(".version 8.0\n.target sm_90a\n"));
   CHECK(has_line(kernel, ".reg .f32 %d3;"));
-  CHECK(has_line(kernel, print(program, program.statements.front())));
+  CHECK(has_line(kernel, print(program, program.statements().front())));
   CHECK(kernel.text.find(".entry " + kernel.name + "(") != std::string::npos);
 }
 
@@ -63,10 +63,10 @@ TEST_CASE("random programs keep their statements", "[gpu]") {
   for (int i = 0; i < 50; ++i) {
     const Program program = parse(random_program(random, 20, true));
     const WrappedProgram kernel = make_kernel(program, newest_ptx);
-    for (const Statement& statement : program.statements) {
+    for (const Statement& statement : program.statements()) {
       if (statement.matrix() != nullptr && moves_matrix(statement.matrix()->form())) continue;  // their addresses are converted
       const auto is_variable = [](const Item& item) { return item.kind == Item::Kind::variable; };
-      if (std::ranges::any_of(statement.operands, [&](const OperandText& o) { return std::ranges::any_of(o.items, is_variable); }))
+      if (std::ranges::any_of(statement.operands(), [&](const OperandText& o) { return std::ranges::any_of(o.items, is_variable); }))
         continue;
       const std::vector<std::string> lines = lines_of(kernel.text);
       CHECK(std::ranges::find(lines, print(program, statement)) != lines.end());

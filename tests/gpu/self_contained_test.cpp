@@ -19,7 +19,7 @@ bool tells_the_same(const Program& program, const WarpStates& initial, std::size
   const Program told = parse(self_contained(program, initial, warp, base));
   WarpStates found(told, 1);
   EmulatorRunner(other_base, 1).run(told, found);
-  for (const NamedRegister& r : program.registers) {
+  for (const NamedRegister& r : program.registers()) {
     const NamedRegister& same = *told.find_register(r.name);
     for (int word = 0; word < (r.type->bits > 32 ? 2 : 1); ++word)
       if (expected.registers_of(warp)[static_cast<std::size_t>(r.slot + word)] !=
@@ -46,13 +46,12 @@ TEST_CASE("every form's case can be written as a program without input", "[gpu]"
     tally.expect(std::ranges::equal(expected.shared_of(2), found.shared_of(0).first(expected.shared_bytes)),
                  [&] { return form.opcode + ", memory"; });
     for (std::size_t i = 0; i < form.operands.size(); ++i)
-      for (const Item& item : program.statements.front().operands[i].items)
+      for (const Item& item : program.statements().front().operands()[i].items)
         if (form.operands[i].written)
-          tally.expect(
-              expected.registers_of(2)[static_cast<std::size_t>(item.slot)] ==
-                  found.registers_of(
-                      0)[static_cast<std::size_t>(told.find_register(program.registers[static_cast<std::size_t>(item.index)].name)->slot)],
-              [&] { return form.opcode + ", result"; });
+          tally.expect(expected.registers_of(2)[static_cast<std::size_t>(item.slot)] ==
+                           found.registers_of(0)[static_cast<std::size_t>(
+                               told.find_register(program.registers()[static_cast<std::size_t>(item.index)].name)->slot)],
+                       [&] { return form.opcode + ", result"; });
   }
   CHECK(tally.failures().empty());
 }

@@ -58,7 +58,7 @@ std::uint32_t shared_base_of(const Target& target) {
 
 /// Registers of 16 bits keep the low half of their word, predicates the lowest bit.
 void mask_words(const Program& program, WarpStates& states) {
-  for (const NamedRegister& r : program.registers)
+  for (const NamedRegister& r : program.registers())
     for (std::size_t warp = 0; r.type->bits < 32 && warp < states.warps; ++warp)
       for (std::uint32_t& word : states.registers_of(warp)[static_cast<std::size_t>(r.slot)]) word &= (1u << r.type->bits) - 1;
 }
@@ -74,7 +74,7 @@ WarpStates with_padding(const Program& program, const WarpStates& states) {
 
 /// Whether a launch leaves what running the program leaves.
 bool launch_agrees(const Program& program, const WarpStates& given) {
-  const std::uint32_t base = shared_base_of(*program.target);
+  const std::uint32_t base = shared_base_of(*program.target());
   WarpStates wanted = with_padding(program, given), left = wanted;
   EmulatorRunner(base, 1).run(program, wanted);
   LaunchRunner(base).run(program, left);

@@ -17,11 +17,16 @@ inline std::vector<Diagnostic> diagnostics(std::string_view text, std::string_vi
   }
 }
 
-/// Whether two programs have the same version, target, registers, variables and statements, in the same places.
+/// Whether two programs have the same target, registers, variables and statements, in the same places.
+inline bool same_contents(const Program& a, const Program& b) {
+  return a.target() == b.target() && a.registers() == b.registers() && a.variables() == b.variables() && a.statements() == b.statements() &&
+         a.named_words() == b.named_words() && a.constants() == b.constants() && a.words() == b.words() &&
+         a.shared_bytes() == b.shared_bytes();
+}
+
+/// And the same version.
 inline bool same_program(const Program& a, const Program& b) {
-  return a.version == b.version && a.target == b.target && a.registers == b.registers && a.variables == b.variables &&
-         a.statements == b.statements && a.named_words == b.named_words && a.constants == b.constants && a.addresses == b.addresses &&
-         a.shared_bytes == b.shared_bytes;
+  return a.version() == b.version() && same_contents(a, b);
 }
 
 }  // namespace warpmat

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     constexpr std::int64_t most_shared_bytes = 1 << 16;  // a larger program is right but slow
     constexpr int max_words = 1 << 12;
-    if (program.shared_bytes > most_shared_bytes || program.words() > max_words) return 0;
+    if (program.shared_bytes() > most_shared_bytes || program.words() > max_words) return 0;
     Warp warp(program, 256);
     try {
       run(warp);

@@ -160,10 +160,10 @@ TEST_CASE("operands: a dense A becomes a sparse one, also two by the selectors o
   const Eigen::MatrixXd first = two_of_four(1), second = two_of_four(2), b = counting(32, 8);
   set_operand(warp, 0, OperandName::b, b);
   set_sparse_a(warp, 0, first);
-  warp.execute(program.statements[0]);
+  warp.execute(program.statements()[0]);
   CHECK(compare_operand(warp, 0, OperandName::d, first * b) == "");
   set_sparse_a(warp, 1, second);
-  warp.execute(program.statements[1]);
+  warp.execute(program.statements()[1]);
   CHECK(compare_operand(warp, 1, OperandName::d, second * b) == "");
   CHECK(get_sparse_a(warp, 1) == second);
   // Both statements have their A's elements in a0 to a3, but each has its own codes in e.

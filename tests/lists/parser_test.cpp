@@ -20,14 +20,14 @@ namespace {
 
 std::string registers(const Program& program) {
   std::string text;
-  for (const NamedRegister& r : program.registers)
+  for (const NamedRegister& r : program.registers())
     text += fmt::format("{}{} .{} {}", text.empty() ? "" : ", ", r.name, r.type->name, r.slot);
   return text;
 }
 
 std::string variables(const Program& program) {
   std::string text;
-  for (const SharedVariable& v : program.variables)
+  for (const SharedVariable& v : program.variables())
     text += fmt::format("{}{} .{} x{} at {}", text.empty() ? "" : ", ", v.name, v.type->name, v.count, v.address);
   return text;
 }
@@ -44,11 +44,11 @@ std::vector<std::string> errors(std::string_view text, std::string_view target_n
 
 TEST_CASE("parser: .version, .target and .address_size") {
   const Program program = parse(".version 7.8\n.target sm_86\n.address_size 64\n");
-  CHECK(program.version == PtxVersion{7, 8});
-  CHECK(program.target->name == "sm_86");
-  CHECK(parse(".target sm_86", "sm_90a").target->name == "sm_90a");  // the caller's target goes first
-  CHECK(parse("", "sm_75").version == newest_ptx);
-  CHECK(parse(".address_size 32", "sm_75").statements.empty());
+  CHECK(program.version() == PtxVersion{7, 8});
+  CHECK(program.target()->name == "sm_86");
+  CHECK(parse(".target sm_86", "sm_90a").target()->name == "sm_90a");  // the caller's target goes first
+  CHECK(parse("", "sm_75").version() == newest_ptx);
+  CHECK(parse(".address_size 32", "sm_75").statements().empty());
   CHECK(errors("", "") == std::vector<std::string>{"1:1 no target: begin the program with .target sm_90a, or name one: --target sm_90a"});
   CHECK_THROWS_AS(parse("", "sm_91"), std::invalid_argument);
 }
@@ -62,32 +62,32 @@ TEST_CASE("parser: .reg declares registers of one or two words") {
   CHECK(types ==
         std::set<std::string_view>{"b16", "u16", "s16", "f16", "b32", "u32", "s32", "f32", "f16x2", "b64", "u64", "s64", "f64", "pred"});
   CHECK(registers(parse(".reg .pred p, q; .reg .b32 a;", "sm_80")) == "p .pred 0, q .pred 1, a .b32 2");
-  CHECK(parse(".reg .b32 a<65536>;", "sm_80").registers.size() == 65536);
+  CHECK(parse(".reg .b32 a<65536>;", "sm_80").registers().size() == 65536);
 }
 
 TEST_CASE("parser: .shared places variables consecutively, aligned") {
   const Program program = parse(".shared .b8 a[3]; .shared .u32 b; .shared .align 16 .b16 c[5], d; .shared .f64 e[1];", "sm_80");
   CHECK(variables(program) == "a .b8 x3 at 0, b .u32 x1 at 4, c .b16 x5 at 16, d .b16 x1 at 32, e .f64 x1 at 40");
-  CHECK(program.shared_bytes == 48);
-  CHECK(program.variables[0].extents.size() == 1);
-  CHECK(program.variables[1].extents.empty());
-  CHECK(program.variables[4].extents.size() == 1);
+  CHECK(program.shared_bytes() == 48);
+  CHECK(program.variables()[0].extents.size() == 1);
+  CHECK(program.variables()[1].extents.empty());
+  CHECK(program.variables()[4].extents.size() == 1);
 }
 
 TEST_CASE("parser: arrays may have several dimensions, stored row by row") {
   const Program program = parse(".shared .align 16 .b16 tile[64][32], cube[2][3][4]; .shared .b8 x;", "sm_80");
   CHECK(variables(program) == "tile .b16 x2048 at 0, cube .b16 x24 at 4096, x .b8 x1 at 4144");
-  CHECK(program.variables[0].extents == std::vector<std::int64_t>{64, 32});
-  CHECK(program.variables[1].extents == std::vector<std::int64_t>{2, 3, 4});
+  CHECK(program.variables()[0].extents == std::vector<std::int64_t>{64, 32});
+  CHECK(program.variables()[1].extents == std::vector<std::int64_t>{2, 3, 4});
 }
 
 TEST_CASE("parser: a label names its statement") {
   const Program program = parse("mov.u32 a, 1; $load:mov.u32 b, a; mov.u32 c, b;\nend : mov.u32 d, c;", "sm_80");
-  REQUIRE(program.statements.size() == 4);
-  CHECK(program.statements[0].label.empty());
-  CHECK(program.statements[1].label == "$load");
-  CHECK(program.statements[2].label.empty());
-  CHECK(program.statements[3].label == "end");
+  REQUIRE(program.statements().size() == 4);
+  CHECK(program.statements()[0].label().empty());
+  CHECK(program.statements()[1].label() == "$load");
+  CHECK(program.statements()[2].label().empty());
+  CHECK(program.statements()[3].label() == "end");
 }
 
 TEST_CASE("parser: without declarations a register is as wide as its first use") {
@@ -194,7 +194,7 @@ TEST_CASE("parser: a number may be a constant expression, and an offset of any s
       ".shared .b32 v[4]; .reg .b32 a; .reg .b16 h;\n"
       "mov.u32 a, --1; mov.u32 a, (1 << 4) | 3; mov.s16 h, ~7; mov.u32 a, v+2147483648; ld.shared.b32 a, [v+4*2+1-1];",
       "sm_90");
-  const auto source = [&](std::size_t i) { return program.statements[i].operands[1].items[0]; };
+  const auto source = [&](std::size_t i) { return program.statements()[i].operands()[1].items[0]; };
   CHECK(source(0).bits == 1);
   CHECK(source(1).bits == 19);
   CHECK(source(2).bits == 0xfff8);
@@ -252,29 +252,29 @@ TEST_CASE("parser: metadata and scale factors may stand in braces, as ptxas 13.0
     if (!c.taken) continue;
     const Program program = parse(text, "sm_120a");
     CHECK(same_program(parse(print(program)), program));  // with its braces
-    CHECK(print(program, program.statements[0]).ends_with(c.rest));
+    CHECK(print(program, program.statements()[0]).ends_with(c.rest));
   }
 }
 
 TEST_CASE("parser: what stands in a statement") {
   const Program program =
       parse(".shared .b64 v[2]; mov.u64 wide, v+0x10+-8; ldmatrix.sync.aligned.m8n8.x2.shared.b16 {_, a}, [a+4+-20];", "sm_90a");
-  REQUIRE(program.statements.size() == 2);
-  const OperandText& source = program.statements[0].operands[1];
+  REQUIRE(program.statements().size() == 2);
+  const OperandText& source = program.statements()[0].operands()[1];
   CHECK(source.kind == OperandText::Kind::single);
   CHECK(source.items[0].kind == Item::Kind::variable);
   CHECK(source.items[0].bits == 8);
   CHECK(source.items[0].words == 2);
-  CHECK(program.statements[0].matrix() == nullptr);
-  CHECK(program.statements[0].scalar()->opcode == "mov.u64");
-  const Statement& load = program.statements[1];
+  CHECK(program.statements()[0].matrix() == nullptr);
+  CHECK(program.statements()[0].scalar()->opcode == "mov.u64");
+  const Statement& load = program.statements()[1];
   CHECK(load.scalar() == nullptr);
   CHECK(load.matrix()->form().opcode == "ldmatrix.sync.aligned.m8n8.x2.shared.b16");
-  CHECK(load.operands[0].kind == OperandText::Kind::vector);
-  CHECK(load.operands[0].items[0].kind == Item::Kind::discard);
-  CHECK(load.operands[0].items[1].kind == Item::Kind::named);
-  CHECK(load.operands[1].kind == OperandText::Kind::address);
-  CHECK(load.operands[1].offset == -16);
+  CHECK(load.operands()[0].kind == OperandText::Kind::vector);
+  CHECK(load.operands()[0].items[0].kind == Item::Kind::discard);
+  CHECK(load.operands()[0].items[1].kind == Item::Kind::named);
+  CHECK(load.operands()[1].kind == OperandText::Kind::address);
+  CHECK(load.operands()[1].offset == -16);
   CHECK(program.matrix_statements() == std::vector<const Statement*>{&load});
 }
 

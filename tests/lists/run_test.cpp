@@ -2,10 +2,12 @@
 
 #include "catch.h"
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace warpmat::run_test {
@@ -32,46 +34,36 @@ TEST_CASE("run: a new warp is zero but for its shared memory's size") {
   CHECK(tight.shared().size() == 100);
 }
 
-TEST_CASE("run: a program whose parts do not fit together is refused") {
-  const Program program = parse(
-      ".reg .b32 a; .reg .pred b; .reg .b32 c<4>; .reg .b64 w; .shared .b32 v[4];\n"
-      "mov.u32 a, v;\n"
-      "@b add.u32 a, a, 7;\n"
-      "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {c0, c1, c2, c3}, [a];",
-      "sm_80");
-  REQUIRE_FALSE(program.problem());
-  const auto refused = [&](auto change) {
-    Program changed = program;
-    change(changed);
-    REQUIRE(changed.problem());
-    CHECK_THROWS_AS(Warp(changed), std::invalid_argument);
-    return *changed.problem();
-  };
-  using P = Program;
-  const auto item = [](P& p, std::size_t statement, std::size_t operand) -> Item& {
-    return p.statements[statement].operands[operand].items[0];
-  };
-  CHECK(refused([](P& p) { p.target = nullptr; }) == "the program has no target");
-  CHECK(refused([](P& p) { p.registers[0].slot = -1; }) == "register 'a' is outside of the 8 words of named registers");
-  CHECK(refused([](P& p) { p.registers.back().slot = 7; }).starts_with("register 'w' is outside of"));
-  CHECK(refused([](P& p) { p.registers[1].type = nullptr; }).starts_with("register 'b'"));
-  CHECK(refused([](P& p) { p.named_words = 3; }).starts_with("register"));
-  CHECK(refused([](P& p) { p.shared_bytes = 15; }) == "variable 'v' is outside of the 15 bytes of shared memory");
-  CHECK(refused([](P& p) { p.variables[0].address = INT64_MAX; }).starts_with("variable 'v'"));
-  const std::string at_line_2 = "the statement at line 2 is not as parse() made it: ",
-                    at_line_4 = "the statement at line 4 is not as parse() made it: ";
-  CHECK(refused([&](P& p) { item(p, 0, 1).index = 1; }) == at_line_2 + "an operand names nothing of the program");
-  CHECK(refused([&](P& p) { item(p, 0, 0).slot = 1 << 20; }) == at_line_2 + "an operand is outside of the registers");
-  CHECK(refused([&](P& p) { item(p, 0, 0).index = 1; }) == at_line_2 + "an operand is not where its register is");
-  CHECK(refused([](P& p) { p.statements[0].last_operation = 1 << 20; }) == at_line_2 + "the program has no code for it");
-  CHECK(refused([](P& p) { p.code = nullptr; }) == at_line_2 + "the program has no code for it");
-  CHECK(refused([](P& p) { p.statements[0].operands.pop_back(); }) == at_line_2 + "its operands are not those of its instruction");
-  CHECK(refused([](P& p) { p.statements[1].guard->slot = -1; }).ends_with("an operand is outside of the registers"));
-  CHECK(refused([](P& p) { p.statements[2].operands[0].items.pop_back(); }) == at_line_4 + "an operand has another number of registers");
-  CHECK(refused([](P& p) { p.statements[2].operands.pop_back(); }) == at_line_4 + "it has another number of operands than its instruction");
-  CHECK(refused([&](P& p) {  // a result in a read-only register
-          item(p, 2, 0) = item(p, 1, 2);
-        }) == at_line_4 + "an operand is outside of the registers");
+// Only parse() makes programs and statements, and nobody can change their parts.
+static_assert(!std::is_aggregate_v<Program> && !std::is_aggregate_v<Statement>);
+static_assert(!std::is_default_constructible_v<Program> && !std::is_default_constructible_v<Statement>);
+static_assert(std::is_same_v<decltype(std::declval<Program&>().registers()), const std::vector<NamedRegister>&>);
+static_assert(std::is_same_v<decltype(std::declval<Program&>().variables()), const std::vector<SharedVariable>&>);
+static_assert(std::is_same_v<decltype(std::declval<Program&>().statements()), const std::vector<Statement>&>);
+static_assert(std::is_same_v<decltype(std::declval<Program&>().constants()), const std::vector<Register>&>);
+static_assert(std::is_same_v<decltype(std::declval<Statement&>().operands()), const std::vector<OperandText>&>);
+static_assert(std::is_same_v<decltype(std::declval<Statement&>().guard()), const std::optional<Item>&>);
+
+TEST_CASE("run: a warp refuses statements and operands that are not its program's") {
+  const char* const text = ".reg .b32 a, c<40>; .shared .b32 v[4];\nmov.u32 a, v;\nld.shared.b32 c39, [a];";
+  const Program program = parse(text, "sm_80"), same = parse(text, "sm_80"), empty = parse("", "sm_80");
+  Warp warp(program), none(empty);
+  const Statement copied = program.statements()[1];
+  for (const Statement* const statement : {&copied, &same.statements()[1], &same.statements()[0]}) {
+    CHECK_THROWS_WITH(warp.execute(*statement),
+                      "the statement is a copy or another program's: a warp knows those of its program().statements()");
+    CHECK_THROWS_AS(warp.executing(*statement), std::invalid_argument);
+    CHECK_THROWS_AS(warp.addresses_read(*statement), std::invalid_argument);
+    CHECK_THROWS_AS(none.execute(*statement), std::invalid_argument);
+  }
+  CHECK(warp.reg("a") == Register{});
+  CHECK(warp.words(copied.operands()[0]) == std::vector{warp.reg("c39").data()});
+  CHECK_THROWS_WITH(none.words(copied.operands()[0]), "the operand is not of the warp's program: its registers do not exist");
+  OperandText before = copied.operands()[0];
+  before.items[0].slot = -1;
+  CHECK_THROWS_AS(warp.words(before), std::invalid_argument);
+  run(warp);
+  CHECK(warp.addresses_read(program.statements()[1]) != nullptr);
 }
 
 TEST_CASE("run: shared memory may begin elsewhere than at 0; variables move with it, numbers do not") {
@@ -205,9 +197,9 @@ TEST_CASE("run: the destination may be the source") {
   Warp warp(program);
   for (std::uint32_t lane = 0; lane < warp_size; ++lane) warp.reg("a")[lane] = lane * 0x10001 + 1;
   const Register before = warp.reg("a");
-  warp.execute(program.statements[0]);
+  warp.execute(program.statements()[0]);
   CHECK(warp.reg("a") != before);
-  warp.execute(program.statements[1]);
+  warp.execute(program.statements()[1]);
   CHECK(warp.reg("a") == before);
 }
 

@@ -202,7 +202,7 @@ std::uint64_t read_register(const Warp& warp, const std::string& name, int bits,
 
 void fill(Warp& warp, std::mt19937& random) {
   for (std::uint8_t& byte : warp.shared().bytes()) byte = static_cast<std::uint8_t>(random());
-  for (const NamedRegister& r : warp.program().registers)
+  for (const NamedRegister& r : warp.program().registers())
     for (int word = 0; word < (r.type->bits > 32 ? 2 : 1); ++word)
       for (uint32_t& x : warp.reg(r.name, word)) x = r.type->bits == 16 ? random() & 0xffff : static_cast<uint32_t>(random());
 }
@@ -228,7 +228,7 @@ struct State {
 
 State state_of(const Warp& warp) {
   State state;
-  for (const NamedRegister& r : warp.program().registers)
+  for (const NamedRegister& r : warp.program().registers())
     for (int word = 0; word < (r.type->bits > 32 ? 2 : 1); ++word) state.registers.push_back(warp.reg(r.name, word));
   state.memory.assign(warp.shared().bytes().begin(), warp.shared().bytes().end());
   return state;
@@ -469,7 +469,7 @@ TEST_CASE("scalar: a misaligned or outlying ld or st traps, names lane and addre
         warp.reg("address")[17] = static_cast<uint32_t>(c.address);
         const State before = state_of(warp);
         try {
-          warp.execute(program.statements[0]);
+          warp.execute(program.statements()[0]);
           FAIL_CHECK("no trap");
         } catch (const Trap& trap) {
           CHECK(trap.site.lane == 17);

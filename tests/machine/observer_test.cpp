@@ -34,7 +34,7 @@ class Script : public Observer {
  public:
   explicit Script(EventKinds events = EventKinds::all) : Observer(events) {}
 
-  void block_begins(const BlockEvent& e) override { add("begins: {} warps, {} bytes", e.warps, e.shared.size()); }
+  void block_begins(const BlockEvent& e) override { add("begins: {}, {} warps, {} bytes", e.kernel(), e.warps, e.shared.size()); }
   void block_ends(const BlockEvent&) override { add("ends"); }
   void operation(const Event& e) override { add("{}.{:x} {}", e.warp(), e.lanes(), e.opcode()); }
   void performs(const Event& e) override { add("performs {}", e.opcode()); }
@@ -97,7 +97,7 @@ TEST_CASE("EventKinds come before or after the effects that the contract says", 
   Script script;
   words_of(module, {1}, {32}, {.observers = {&script}});
   const std::vector<std::string> expected{
-      "begins: 1 warps, 256 bytes",
+      "begins: k, 1 warps, 256 bytes",
       "access ffffffff space 5 reads 8 bytes",     // ld.param
       "access ffffffff space 3 writes 4 bytes",    // st.shared
       "access ffffffff space 3 writes 4 bytes",    //
@@ -362,7 +362,7 @@ TEST_CASE("Matrix statements are told when all lanes are there; rows of ldmatrix
                                    "sm_80");
   Script none(EventKinds::shared_accesses);
   CHECK(message_of([&] { words_of(wrong, {1}, {32}, {.observers = {&none}}); }).find("ldmatrix") != std::string::npos);
-  CHECK(without_operations(none.lines) == std::vector<std::string>{"begins: 1 warps, 512 bytes"});
+  CHECK(without_operations(none.lines) == std::vector<std::string>{"begins: k, 1 warps, 512 bytes"});
 }
 
 TEST_CASE("A barrier says who continues, and which warps have exited instead", "[machine][observer]") {
@@ -376,6 +376,27 @@ TEST_CASE("A barrier says who continues, and which warps have exited instead", "
   const std::uint64_t out = memory.allocate(4 * 96, "out");
   launch(Kernel(module, "k"), {{1}, {96}, 0}, memory, {out}, {.observers = {&script}});
   CHECK(std::ranges::count(script.lines, "barrier 3: 3 continue, 4 exited") == 1);
+}
+
+TEST_CASE("A call and its return say which function", "[machine][observer][call]") {
+  struct Calls : Observer {
+    Calls() : Observer(EventKinds::operations) {}
+    void calls(const machine::CallEvent& e) override { add("calls", e); }
+    void returns(const machine::CallEvent& e) override { add("returns from", e); }
+    void add(const char* what, const machine::CallEvent& e) {
+      lines.push_back(fmt::format("{} {} at {}, lanes {:#x}", what, e.function, e.event.opcode(), e.event.lanes()));
+    }
+    std::vector<std::string> lines;
+  } seen;
+  const Module module = word_kernel("setp.lt.u32 %p0, %i, 4; @%p0 call (%d), next, (%i);", "sm_90", R"(
+.func (.reg .b32 result) next(.reg .b32 n)
+{
+    add.u32 result, n, 1;
+    ret;
+}
+)");
+  CHECK(words_of(module, {1}, {8}, {.observers = {&seen}}) == std::vector<std::uint32_t>{1, 2, 3, 4, 0, 0, 0, 0});
+  CHECK(seen.lines == std::vector<std::string>{"calls next at call, lanes 0xf", "returns from next at ret, lanes 0xf"});
 }
 
 TEST_CASE("Statements of tensor memory are told with their cells, and in the order of commits", "[machine][observer][tcgen05]") {

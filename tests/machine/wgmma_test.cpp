@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <regex>
+#include <span>
 #include <string>
+#include <vector>
+
+#include <warpmat/observer.h>
+#include <warpmat/wgmma.h>
 
 #include "catch.h"
 #include "machine/kernel.h"
@@ -66,6 +71,38 @@ TEST_CASE("scale-d, negation and A in registers", "[machine][wgmma]") {
   CHECK(all_are(run(operands + "setp.ne.u32 %p1, %r1, %r1;\n" + fence + of + "%l1, %l2, %p1, 1, 1, 0, 0;\n" + commit + wait + result), 16));
   CHECK(all_are(run(operands + fence + of + "%l1, %l2, 1, -1, 1, 0, 0;\n" + commit + wait + result), -15));
   CHECK(all_are(run(operands + fence + of + "{%r4, %r4, %r4, %r4}, %l2, 1, 1, -1, 0;\n" + commit + wait + result), -15));
+}
+
+TEST_CASE("an observer is told what a product is, which shared memory it reads, and when it has read it", "[machine][wgmma][observer]") {
+  struct Products : machine::Observer {
+    Products() : Observer(machine::EventKinds::products) {}
+    void product_issues(const machine::ProductEvent& e) override { add("issues", e.event, e.product); }
+    void products_read(const machine::Event& e, std::span<const machine::Product> products) override {
+      for (const machine::Product& product : products) add("read", e, product);
+    }
+    void product_completes(const machine::ProductEvent& e) override { add("completes", e.event, e.product); }
+    void add(const char* what, const machine::Event& e, const machine::Product& p) {
+      if (e.warp() != 1) return;
+      if (p.statement() != e.statement()) CHECK(e.opcode() == "wgmma.wait_group.sync.aligned");
+      const auto a = p.a_chunks(), b = p.b_chunks();
+      CHECK(p.a_in_registers() == (p.a_descriptor() == 0));
+      CHECK(p.b_descriptor() != 0);
+      lines.push_back(fmt::format("{} {}: {} chunks of A from {}, {} of B from {}{}", what, p.instruction().form().opcode, a.size(),
+                                  a.empty() ? 0 : a[0] - base, b.size(), b[0] - base, p.accumulates() ? ", accumulates" : ""));
+    }
+    std::uint32_t base = 0x400;  ///< of shared memory
+    std::vector<std::string> lines;
+  } seen;
+  const std::string of = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, ";
+  run(operands + fence + product + of + "{%r4, %r4, %r4, %r4}, %l2, 0, 1, 1, 0;\n" + commit + wait + result, 128, {.observers = {&seen}});
+  // Warp 1 reads the second 16 of A's 64 rows: chunks of 16 bytes, 8 rows in 128 bytes, in two halves of k.
+  const std::string opcode = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16: ";
+  std::vector<std::string> expected;
+  for (const std::string what : {"issues ", "read ", "completes "}) {
+    expected.push_back(what + opcode + "32 chunks of A from 512, 16 of B from 2048, accumulates");
+    expected.push_back(what + opcode + "0 chunks of A from 0, 16 of B from 2048");
+  }
+  CHECK(seen.lines == expected);
 }
 
 TEST_CASE("of two groups the first may be used while the second is under way", "[machine][wgmma]") {

@@ -68,14 +68,14 @@ void clear_padding(Warp& warp, const Statement& statement) {
   const std::vector<Operand>& operands = statement.matrix()->form().operands;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].kind != OperandKind::fragment) continue;
-    for (std::uint32_t* reg : warp.words(statement.operands[i]))
+    for (std::uint32_t* reg : warp.words(statement.operands()[i]))
       for (std::uint32_t& lane : std::span(reg, warp_size)) lane &= ~padding_bits(operands[i].fragment);
   }
 }
 
 /// Addresses and ids are 0, metadata a code that all forms define, all else random.
 void fill(Warp& warp, std::mt19937& random) {
-  for (const NamedRegister& r : warp.program().registers)
+  for (const NamedRegister& r : warp.program().registers())
     for (int word = 0; word < (r.type->bits + 31) / 32; ++word)
       for (std::uint32_t& lane : warp.reg(r.name, word)) {
         const char kind = r.name.front();
@@ -83,7 +83,7 @@ void fill(Warp& warp, std::mt19937& random) {
                : kind == 'e' || kind == 'u'              ? 0x4444'4444
                                                          : static_cast<std::uint32_t>(random());
       }
-  for (const Statement& statement : warp.program().statements) clear_padding(warp, statement);
+  for (const Statement& statement : warp.program().statements()) clear_padding(warp, statement);
   for (std::uint8_t& byte : warp.shared().bytes()) byte = static_cast<std::uint8_t>(random());
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("the ISA's examples and those of articles run") {
     if (x.refused()) continue;
     CAPTURE(x.section, x.statement);
     const Program program = parse(fmt::format(".version {}\n.target {}\n{}\n{}", x.since, x.target, declarations, x.statement));
-    CHECK(parse(print(program)).statements == program.statements);
+    CHECK(parse(print(program)).statements() == program.statements());
     Warp warp(program, 1024);
     fill(warp, random);
     const auto untouched = state(warp);

@@ -92,6 +92,51 @@ TEST_CASE("a sum is fused or rounded as the instructions of its line are", "[too
   }
 }
 
+// HADD2 R1, R2, R3 computes two halves, HADD2 R1, R2.H0_H0, R3.H0_H0 one.
+TEST_CASE("an instruction of pairs with the line of a half's sum is another's, too", "[tools][assembler]") {
+  constexpr std::uint64_t hadd2 = 0x230;
+  const auto one = [](std::uint64_t opcode, int line) {
+    MachineInstruction instruction = registers(opcode, 1, 2, 3, 4, line);
+    instruction.low |= std::uint64_t{2} << 60;
+    instruction.high |= 2 << 10 | 2 << 17;
+    return instruction;
+  };
+  const auto with_pair_of_addends = [&](int line) {
+    MachineInstruction instruction = one(hfma2, line);
+    instruction.high &= ~(std::uint64_t{3} << 17);
+    return instruction;
+  };
+  const auto two = [](std::uint64_t opcode, int line) { return registers(opcode, 1, 2, 3, 4, line); };
+  const Module module(entry(".reg .b16 %h<9>;\nmul.f16 %h1, %h2, %h3;\nadd.f16 %h4, %h1, %h5;\nadd.f16 %h6, %h1, %h7;"));
+  const NumberedModule numbered = number_statements(syntax_of(module));
+  struct Case {
+    std::vector<MachineInstruction> code;
+    std::vector<bool> fused, inferred;  ///< of lines 2 and 3, as far as they are there
+    std::size_t absent = 0;
+  };
+  for (const Case& c : {
+           Case{{one(hadd2, 2), one(hfma2, 3)}, {false, true}, {false, false}},
+           Case{{two(hfma2, 2)}, {true, true}, {false, true}},
+           Case{{one(hfma2, 2)}, {true}, {false}, 1},
+           // The pair may be a copy of the other sum.
+           Case{{one(hadd2, 2), two(hfma2, 2)}, {false, true}, {true, true}},
+           Case{{one(hadd2, 2), with_pair_of_addends(2)}, {false, true}, {true, true}},
+           Case{{two(hadd2, 2), one(hfma2, 2)}, {true, false}, {true, true}},
+           // Two pairs that are not alike.
+           Case{{one(hfma2, 2), two(hadd2, 2), two(hfma2, 2)}, {true}, {true}, 1},
+       }) {
+    const SumsInCode sums = read_sums(numbered, {{"k", c.code}}, "k");
+    std::vector<bool> fused, inferred;
+    for (const SumInCode& sum : sums.sums) {
+      fused.push_back(sum.fused);
+      inferred.push_back(sum.inferred);
+    }
+    CHECK(fused == c.fused);
+    CHECK(inferred == c.inferred);
+    CHECK(sums.absent.size() == c.absent);
+  }
+}
+
 TEST_CASE("where a sum is computed twice, the statements that read the fma are found", "[tools][assembler]") {
   const Module module(
       entry("mul.f32 %f1, %f2, %f3;\nadd.f32 %f4, %f1, %f2;\nneg.f32 %f5, %f4;\nst.global.f32 [%l1], %f4;\nst.global.f32 [%l1+4], %f5;\n"

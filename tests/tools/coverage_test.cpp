@@ -102,7 +102,7 @@ TEST_CASE("coverage prints tables, or every count as JSON", "[tools][coverage]")
   CHECK(json.at("forms")[0].at("classes").size() > 8);
   CHECK(json.at("forms")[0].at("classes")[0].at("regions").contains("E above floor"));
   CHECK(json.at("forms")[0].at("unreachable").empty());
-  CHECK(run_command({"coverage"}).err == "warpmat: error: coverage needs --target, --page or --summary\n");
+  CHECK(run_command({"coverage"}).err == "warpmat: error: coverage needs --target, --tcgen05, --page or --summary\n");
   CHECK(run_command({"coverage", "--target", "sm_90a", "--output", "x.md"}).err ==
         "warpmat: error: coverage writes a file with --page or --summary only\n");
 }

@@ -33,7 +33,7 @@
 namespace warpmat::mutated_modules_test {
 namespace {
 
-constexpr const char *hopper = "sm_90a", *blackwell = "sm_100a";
+constexpr const char *hopper = "sm_90a", *blackwell = "sm_100a", *ultra = "sm_103a";
 
 /// The texts of the .ptx and .ptx.gz files in `folder` and below, in the order of their names.
 std::vector<std::string> ptx_in(const std::filesystem::path& folder) {
@@ -50,35 +50,73 @@ void append(std::vector<std::string>& texts, std::vector<std::string> more) {
   std::ranges::move(more, std::back_inserter(texts));
 }
 
+/// A kernel around `statements` of products, copies and moves in tensor memory, committed to `bar` in one block or a pair. `before` makes
+/// their operands and allocates 64 columns.
+std::string tensor_module(const std::string& statements, int group, const std::string& before, const char* target) {
+  const std::string commit =
+      group == 1
+          ? "\n@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [bar];"
+          : "\nmov.u16 %s1, 3;\n@%p2 tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [bar], %s1;";
+  std::string text(*syntax_of(word_kernel(before + statements + commit + tensor_kernel::wait +
+                                              "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%d, %r1}, [%r12+3];\n"
+                                              "tcgen05.wait::ld.sync.aligned;\n" +
+                                              tensor_kernel::free(64, group),
+                                          target, tensor_kernel::variables))
+                        .text);
+  if (group == 2) text.insert(text.find(")\n{") + 1, "\n.reqnctapercluster 2, 1, 1");
+  return text;
+}
+
 /// Kernels around statements of tensor memory, and what else sm_100 added.
 std::vector<std::string> tensor_modules() {
+  struct Statements {
+    const char* text;
+    const char* descriptor = "0x08040010";  ///< of the instruction: here f16, m128n16
+    bool sparse = false;                    ///< metadata are the bytes 0x44 from column 16 on, as A and B then
+  };
+  constexpr const char *sparse_bytes = "0x08040014", *pair = "0x10040010";
+  const std::string allocated = tensor_kernel::allocate(64);
   std::vector<std::string> texts;
-  for (const char* statements : {
-           "@%p1 tcgen05.mma.cta_group::1.kind::f16.collector::a::fill [%r10], %l1, %l2, %r13, {%r14, %r14, %r14, %r14}, %p3, 2;",
-           "@%p1 tcgen05.mma.cta_group::1.kind::tf32 [%r10], [%r10+32], %l2, %r13, %p3;",
-           "@%p1 tcgen05.mma.sp.cta_group::1.kind::f8f6f4 [%r10], %l1, %l2, [%r10+16], %r13, %p3;",
-           "@%p1 tcgen05.mma.ws.cta_group::1.kind::i8.collector::b1::lastuse [%r10], %l1, %l2, %r13, %p3, %l3;",
-           "@%p1 tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale [%r10], %l1, %l2, %r13, [%r10+32], [%r10+36], %p3;",
-           "@%p1 tcgen05.mma.sp.cta_group::1.kind::mxf4nvf4.block_scale.block16 [%r10], %l1, %l2, [%r10+8], %r13, [%r10+32], [%r10+36], "
-           "%p3;",
-           "@%p1 tcgen05.mma.ws.sp.cta_group::1.kind::f16 [%r10], %l1, %l2, [%r10+16], %r13, %p3;",
-           "@%p1 tcgen05.mma.sp.cta_group::1.kind::i8 [%r10], [%r10+32], %l2, [%r10+16], %r13, %p3;",
-           "@%p1 tcgen05.mma.cta_group::1.kind::mxf4.block_scale.block32 [%r10], %l1, %l2, %r13, [%r10+32], [%r10+36], %p3;",
-           "@%p1 tcgen05.mma.cta_group::1.kind::f16.ashift.collector::a::discard [%r10], [%r10+32], %l2, %r13, %p3;",
-           "@%p1 tcgen05.cp.cta_group::1.64x128b.warpx2::02_13.b8x16.b6x16_p32 [%r10], %l1; @%p1 tcgen05.shift.cta_group::1.down [%r10];",
-           "tcgen05.st.sync.aligned.16x256b.x1.b32 [%r12], {%r1, %r3, %r4, %r14}; tcgen05.wait::st.sync.aligned;",
-           "tcgen05.st.sync.aligned.16x32bx2.x2.unpack::16b.b32 [%r12], 8, {%r1, %r3};",
-           "st.bulk.weak.shared::cta [%r1], 64, 0;",
-           "@%p1 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r1], [bar]; .reg .b128 %q; "
-           "ld.shared.b128 %q, [%r1]; clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%r1, %r3, %r4, _}, %q;",
+  for (const Statements& s : {
+           Statements{
+               "@%p1 tcgen05.mma.cta_group::1.kind::f16.collector::a::fill [%r10], %l1, %l2, %r13, {%r14, %r14, %r14, %r14}, %p3, 2;"},
+           Statements{"@%p1 tcgen05.mma.cta_group::1.kind::tf32 [%r10], [%r10+32], %l2, %r13, %p3;", "0x08040910"},
+           Statements{"@%p1 tcgen05.mma.sp.cta_group::1.kind::f8f6f4 [%r10], %l1, %l2, [%r10+16], %r13, %p3;", sparse_bytes, true},
+           Statements{"mov.b64 %l3, 0; @%p1 tcgen05.mma.ws.cta_group::1.kind::i8.collector::b1::lastuse [%r10], %l1, %l2, %r13, %p3, %l3;",
+                      "0x08100020"},
+           Statements{"@%p1 tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale [%r10], %l1, %l2, %r13, [%r10+32], [%r10+36], %p3;",
+                      "0x08840000"},
+           Statements{"@%p1 tcgen05.mma.sp.cta_group::1.kind::mxf4nvf4.block_scale.block16 [%r10], %l1, %l2, [%r10+16], %r13, [%r10+32], "
+                      "[%r10+36], %p3;",
+                      "0x08040484", true},
+           Statements{"@%p1 tcgen05.mma.ws.sp.cta_group::1.kind::f16 [%r10], %l1, %l2, [%r10+16], %r13, %p3;", "0x08100014", true},
+           Statements{"@%p1 tcgen05.mma.sp.cta_group::1.kind::i8 [%r10], [%r10+32], %l2, [%r10+16], %r13, %p3;", "0x08040024", true},
+           Statements{"@%p1 tcgen05.mma.cta_group::1.kind::mxf4.block_scale.block32 [%r10], %l1, %l2, %r13, [%r10+32], [%r10+36], %p3;",
+                      "0x08840480"},
+           Statements{"@%p1 tcgen05.mma.cta_group::1.kind::f16.ashift.collector::a::discard [%r10], [%r10+32], %l2, %r13, %p3;"},
+           Statements{"@%p1 tcgen05.cp.cta_group::1.64x128b.warpx2::02_13.b8x16.b6x16_p32 [%r10], %l1; "
+                      "@%p1 tcgen05.shift.cta_group::1.down [%r10];"},
+           Statements{"tcgen05.st.sync.aligned.16x256b.x1.b32 [%r12], {%r1, %r3, %r4, %r14}; tcgen05.wait::st.sync.aligned;"},
+           Statements{"tcgen05.st.sync.aligned.16x32bx2.x2.unpack::16b.b32 [%r12], 8, {%r1, %r3}; tcgen05.wait::st.sync.aligned;"},
+           Statements{"st.bulk.weak.shared::cta [%r1], 64, 0;"},
+           Statements{"@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16; "
+                      "@%p1 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r1], [bar];\n"
+                      "CANCELLED: mbarrier.try_wait.parity.shared.b64 %p4, [bar], 0; @!%p4 bra CANCELLED; .reg .b128 %q; "
+                      "ld.shared.b128 %q, [%r1]; clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%r1, %r3, %r4, _}, %q;"},
        })
-    texts.emplace_back(
-        *syntax_of(word_kernel(tensor_kernel::allocate(64) + tensor_kernel::operands("0x3c003c00", "0x08040010") + statements +
-                                   "\n@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [bar];" + tensor_kernel::wait +
-                                   "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%d, %r1}, [%r12+3];\ntcgen05.wait::ld.sync.aligned;\n" +
-                                   tensor_kernel::free(64),
-                               "sm_100a", tensor_kernel::variables))
-             .text);
+    texts.push_back(tensor_module((s.sparse ? "@%p1 tcgen05.cp.cta_group::1.128x128b [%r10+16], %l1;\n" : "") + std::string(s.text), 1,
+                                  allocated + tensor_kernel::operands(s.sparse ? "0x44444444" : "0x3c003c00", s.descriptor), blackwell));
+  texts.push_back(
+      tensor_module("tcgen05.ld.red.sync.aligned.32x32b.x4.max.abs.NaN.f32 {%r1, %r3, %r4, %r5}, %r6, [%r12+1];\n"
+                    "tcgen05.wait::ld.sync.aligned;",
+                    1, allocated + tensor_kernel::operands("0x3c003c00", "0x08040010"), ultra));
+  const std::string of_pair = "mov.u32 %i, %tid.x;\nsetp.lt.u32 %p0, %i, 32;\n" + tensor_kernel::operands("0x3c003c00", pair) +
+                              "mov.u32 %r9, %cluster_ctarank;\nsetp.eq.u32 %p6, %r9, 0;\nand.pred %p2, %p1, %p6;\n"
+                              "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n" +
+                              tensor_kernel::allocate(64, 2);
+  for (const char* statements : {"@%p2 tcgen05.mma.cta_group::2.kind::f16.collector::a::use [%r10], %l1, %l2, %r13, %p3;",
+                                 "@%p2 tcgen05.cp.cta_group::2.32x128b.warpx4 [%r10], %l1; @%p2 tcgen05.shift.cta_group::2.down [%r10];"})
+    texts.push_back(tensor_module(statements, 2, of_pair, blackwell));
   return texts;
 }
 
@@ -133,6 +171,13 @@ LaunchResult launch_entry(const Kernel& kernel) {
 
 enum class Outcome { not_a_module, not_a_program, not_launched, trapped, ran };
 
+/// The target for which a module with statements of one architecture is written; the others are for any.
+const char* target_of(const std::string& text) {
+  for (const char* target : {blackwell, ultra})
+    if (text.find(std::string(".target ") + target) != std::string::npos) return target;
+  return hopper;
+}
+
 /// Does with a text what `warpmat check` does, and launches its entries.
 Outcome take(const std::string& text) {
   Outcome outcome = Outcome::not_a_module;
@@ -142,7 +187,7 @@ Outcome take(const std::string& text) {
     for (const std::string& entry : module.entries()) {
       outcome = Outcome::not_a_program;
       try {
-        const Kernel kernel(module, entry, {.target = text.find(".target sm_100a") != std::string::npos ? blackwell : hopper});
+        const Kernel kernel(module, entry, {.target = target_of(text)});
         CHECK_FALSE(labelled(kernel).empty());
         launch_entry(kernel);
         outcome = Outcome::ran;
@@ -211,6 +256,14 @@ TEST_CASE("the modules that are mutated run as they are", "[machine][mutated]") 
     return outcome == Outcome::ran || outcome == Outcome::trapped;  // lanes of memory.ptx race for `dynamic`
   };
   CHECK(std::ranges::count_if(texts, runs) >= 2);
+}
+
+TEST_CASE("the modules of tensor memory that are mutated run to their end as they are", "[machine][mutated][tcgen05]") {
+  for (const std::string& text : tensor_modules()) {
+    const Module module(text);
+    INFO(text);
+    CHECK_NOTHROW(launch_entry(Kernel(module, module.entries().front(), {.target = target_of(text)})));
+  }
 }
 
 TEST_CASE("mutated modules end in an error, a report or a result", "[machine][mutated]") {

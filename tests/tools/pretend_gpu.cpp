@@ -41,10 +41,10 @@ std::size_t exchanged(std::size_t lane) {
 /// With WARPMAT_PRETEND_LAYOUT=lanes the registers of wmma.load lie in other lanes: bits 0 and 4 of the lane change places.
 void change_layout(const Program& program, WarpStates& states) {
   if (!is_set("WARPMAT_PRETEND_LAYOUT", "lanes")) return;
-  const Statement& load = program.statements.front();
+  const Statement& load = program.statements().front();
   if (load.matrix() == nullptr || load.matrix()->form().mnemonic != Mnemonic::wmma_load) return;
   for (std::size_t warp = 0; warp < states.warps; ++warp)
-    for (const Item& item : load.operands.front().items)
+    for (const Item& item : load.operands().front().items)
       for (int word = 0; word < item.words; ++word) {
         Register& changed = states.registers_of(warp)[static_cast<std::size_t>(item.slot + word)];
         const Register loaded = changed;

@@ -11,6 +11,7 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 
+#include "tools/report/doubts.h"
 #include "tools/report/input_file.h"
 #include "tools/report/process.h"
 #include "tools/report/toolkit_program.h"
@@ -24,10 +25,10 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-/// Adds a line for each of `statements`, sums whose bits machine code does not settle.
-void name_unsure(const code::Program& program, const std::vector<std::uint32_t>& statements, std::string_view why,
+/// Adds a line for each of `statements`, whose bits machine code does not settle.
+void name_unsure(const code::Program& program, const std::set<std::uint32_t>& statements, std::string_view why,
                  std::vector<std::string>& remarks) {
-  for (const std::uint32_t statement : std::set(statements.begin(), statements.end())) {
+  for (const std::uint32_t statement : statements) {
     const syntax::Statement& s = *program.statements[statement];
     remarks.push_back(fmt::format("line {}, {}: {}: its bits may differ from a GPU's", s.location.line, s.opcode, why));
   }
@@ -100,8 +101,19 @@ std::optional<AssembledKernel> kernel_by_ptxas(const Module& module, std::string
     const bool folded = std::ranges::find(program.folded, differs, &code::Folded::statement) != program.folded.end();
     remark(differs, folded ? "computes it itself" : "leaves it to the machine");
   }
-  name_unsure(program, program.contraction_open, "machine code leaves it to the rule", made.remarks);
-  name_unsure(program, program.contraction_inferred, "no instruction of its own alone decides it", made.remarks);
+  const std::size_t differing = made.remarks.size();
+  const auto name = [&](const std::vector<std::uint32_t>& statements, std::string_view why) {
+    name_unsure(program, {statements.begin(), statements.end()}, why, made.remarks);
+  };
+  name(program.contraction_open, "machine code leaves it to the rule");
+  name(program.contraction_inferred, "no instruction of its own alone decides it");
+  for (const code::Doubt::Why why : {code::Doubt::Why::merged_logic, code::Doubt::Why::sign}) {
+    std::vector<std::uint32_t> statements;
+    for (const code::Doubt& doubt : program.doubted)
+      if (doubt.why == why) statements.push_back(doubt.statement);
+    name(statements, doubt_text(why));
+  }
+  made.unsure = made.remarks.size() - differing;
   return made;
 }
 

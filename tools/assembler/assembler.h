@@ -3,6 +3,7 @@
 #include <warpmat/launch.h>
 #include <warpmat/program.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -38,6 +39,7 @@ struct AssembledKernel {
   Kernel kernel;
   std::string assembler;             ///< what ptxas calls itself
   std::vector<std::string> remarks;  ///< a line for each statement about which the rule of docs/assembler.md says otherwise, and copies
+  std::size_t unsure = 0;            ///< how many statements have a remark that their bits may differ from a GPU's
 };
 
 /// The module's `entry` as this machine's ptxas assembles it for options.target; nothing if there is no ptxas. Throws std::runtime_error if

@@ -44,7 +44,8 @@ struct SumType {
 struct Decoded {
   SumKind kind = SumKind::other;
   SumType numbers{};
-  int registers = 4;  ///< at most, that others write
+  bool of_pairs = false;  ///< of halves: computes both, and not one of each register
+  int registers = 4;      ///< at most, that others write
   unsigned destination = no_register, addend = no_register;
   unsigned moved = no_register;  ///< what MOV, or IMAD with zeros, copies
 };
@@ -60,6 +61,15 @@ SumKind kind_of_half(std::uint32_t immediate, bool has_immediate, unsigned adden
 bool adds_zero(const MachineInstruction& instruction) {
   const std::uint64_t form = instruction.low >> 9 & 7, a = instruction.low >> 24 & 0xff, b = instruction.low >> 32 & 0xff;
   return a == no_register || (form == 1 && b == no_register);
+}
+
+/// Whether an instruction of halves takes both of a register that is its operand A, B or, of HFMA2, C. HFMA2.MMA does so always.
+bool takes_pairs(const MachineInstruction& instruction) {
+  constexpr std::uint64_t both = 0;
+  const std::uint64_t code = instruction.low & 0x1ff, form = instruction.low >> 9 & 7;
+  const std::uint64_t of_a = instruction.high >> 10 & 3, of_b = instruction.low >> 60 & 3, of_c = instruction.high >> 17 & 3;
+  const bool has_addend = code == 0x031 && form == 1 && (instruction.high & 0xff) != no_register;
+  return code == 0x035 || of_a == both || (form == 1 && of_b == both) || (has_addend && of_c == both);
 }
 
 Decoded decode(const MachineInstruction& instruction) {
@@ -83,6 +93,7 @@ Decoded decode(const MachineInstruction& instruction) {
                      : (instruction.high & bf16_bit) != 0 ? "bf16"
                                                           : "f16",
                      opcode->registers == 1 && (instruction.high & flush_bit) != 0};
+  decoded.of_pairs = of_halves && takes_pairs(instruction);
   if (of_halves && opcode->kind == SumKind::add && adds_zero(instruction)) decoded.kind = SumKind::other;
   if (opcode->kind != SumKind::fuse) return decoded;
   const bool addend_is_register = form != 2 && form != 3 && form != 7;  // else B is, and C is a constant
@@ -108,11 +119,17 @@ struct Variant {
 /// The instructions of one statement.
 struct Seen {
   std::set<Variant> variants;
+  std::set<Variant> pairs{};  ///< of a half's statement: instructions that compute two
   /// What reads them, by line and variant: which of them.
   std::map<std::pair<int, Variant>, std::set<Variant>> readers{};
 
   bool contains(SumKind kind) const {
     return std::ranges::any_of(variants, [&](const Variant& variant) { return variant.kind == kind; });
+  }
+  /// A pair with the statement's line is that of two others where the statement has an instruction of its own.
+  void settle_pairs() {
+    if (!contains(SumKind::add) && !contains(SumKind::fuse)) variants.merge(pairs);
+    pairs.clear();
   }
 };
 
@@ -136,10 +153,12 @@ SumType sum_type(const syntax::Statement& statement) {
   return {type, opcode.find(".ftz") != std::string::npos};
 }
 
-/// Whether ptxas has given an instruction of halves, which may be a pair of two statements' results, the line of another statement.
+/// Whether ptxas has given an instruction of halves, which may be a pair of two statements' results, the line of another statement, or that
+/// of one of the two.
 bool has_other_line(const Decoded& decoded, const syntax::Statement* statement) {
   if (!decoded.numbers.type.ends_with("f16")) return false;
   if (statement == nullptr || statement->opcode.find("f16") == std::string::npos) return true;
+  if (decoded.of_pairs && !statement->opcode.ends_with("x2")) return true;
   return (may_be_fused(*statement) || statement->opcode.starts_with("mul.")) && sum_type(*statement) != decoded.numbers;
 }
 
@@ -205,7 +224,8 @@ void scan(const MachineFunction& function, const NumberedModule& module, Code& c
       for (const unsigned source : sources_of(instruction))
         if (const Writer& writer = writers[source]; source != no_register && writer.line != 0 && !writer.overwritten)
           seen[writer.line].readers[{instruction.line, variant}].insert(writer.variant);
-    if (own) seen[instruction.line].variants.insert(variant);
+    const bool of_two = own && decoded.of_pairs && !named->opcode.ends_with("x2");
+    if (own) (of_two ? seen[instruction.line].pairs : seen[instruction.line].variants).insert(variant);
     const Writer made = decoded.moved != no_register ? writers[decoded.moved] : own ? Writer{instruction.line, variant} : Writer{};
     const int registers = decoded.moved == no_register ? decoded.registers : 1;
     for (unsigned r = decoded.destination; r < decoded.destination + static_cast<unsigned>(registers) && r < no_register; ++r) {
@@ -226,6 +246,12 @@ std::optional<Seen> moved_sum(const NumberedModule& module, const Code& code, in
   const auto strays = code.strays.find(sum_type(*module.at_line(line)));
   if (strays == code.strays.end() || strays->second.size() != 1) return std::nullopt;
   return Seen{.variants = {{*strays->second.begin(), 0}}};
+}
+
+/// Whether an instruction of halves with any line may be another copy of a sum, computed in the other way.
+bool may_have_stray_copy(const Code& code, const syntax::Statement& statement, bool fused) {
+  const auto strays = code.strays.find(sum_type(statement));
+  return strays != code.strays.end() && strays->second.contains(fused ? SumKind::add : SumKind::fuse);
 }
 
 /// The registers that hold what statement `line` writes, behind moves and signs, and products of it, which may be fused with their readers.
@@ -312,6 +338,7 @@ SumsInCode read_sums(const NumberedModule& module, const std::vector<MachineFunc
   Code seen;
   for (const MachineFunction& function : code)
     if (!others.contains(function.name)) scan(function, module, seen);
+  for (auto& [line, sum] : seen.lines) sum.settle_pairs();
   SumsInCode result;
   for (std::size_t i = 0; i < module.lines.size(); ++i) {
     const syntax::Statement& statement = *module.lines[i].statement;
@@ -331,7 +358,7 @@ SumsInCode read_sums(const NumberedModule& module, const std::vector<MachineFunc
     };
     std::tie(sum.addend_line, sum.addend_column) = addend(ways[0]);
     if (ways.size() == 2) std::tie(sum.other_addend_line, sum.other_addend_column) = addend(ways[1]);
-    sum.inferred = absent || ways.size() > 1;
+    sum.inferred = absent || ways.size() > 1 || may_have_stray_copy(seen, statement, sum.fused);
     if (absent || ways.size() == 1 || find_readers(module, seen, line, ways, sum)) {
       result.sums.push_back(sum);
       continue;

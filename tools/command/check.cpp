@@ -15,6 +15,7 @@
 
 #include "commands.h"
 #include "tools/command_line/label_flags.h"
+#include "tools/report/doubts.h"
 #include "tools/report/evidence_line.h"
 #include "tools/report/program_warnings.h"
 #include "tools/report/ptx_file.h"
@@ -55,7 +56,7 @@ void add_assembler_lines(const code::Program& program, AssemblerLines& lines) {
     else if (f.kind == code::Folded::Kind::copied)
       add(f.statement, "simplified: a register's value, a NaN's payload too");
     else if (f.kind == code::Folded::Kind::converted)
-      add(f.statement, "stores the number converted to an integer, not the register's low bits: an error of ptxas 13.0");
+      add(f.statement, "takes the number converted to an integer, not the register's bits: an error of ptxas 13.0");
     else if (f.kind == code::Folded::Kind::inverted)
       add(f.statement, "simplified: undoes the rcp or ex2 of its operand, whose rounding is left out");
     else if (f.kind == code::Folded::Kind::flushed)
@@ -65,6 +66,7 @@ void add_assembler_lines(const code::Program& program, AssemblerLines& lines) {
     else
       add(f.statement, fmt::format("simplified, as an operand is constant ({:#x})", f.bits));
   }
+  for (const code::Doubt& doubt : program.doubted) add(doubt.statement, fmt::format("in doubt: {}", doubt_text(doubt.why)));
   for (const std::uint32_t statement : program.contracted) add(statement, "fused with a product into an fma");
   for (const std::uint32_t statement : program.contraction_assumed)
     add(statement, "product whose fusing was not compared: docs/numerics.md");
@@ -112,9 +114,9 @@ void check(const CheckOptions& options) {
     if (options.assembler) refuse_option("--assembler", "is for modules: the statements of a list are executed one by one, as they stand");
     const Program program = parse(text, options.target);
     for (const std::string& warning : program_warnings(program, nullptr)) fmt::print(stderr, "{}: {}\n", options.file, warning);
-    report_labels(options, program.target->name, labelled(program));
-    const std::size_t statements = program.statements.size();
-    fmt::print("{}: {} {}, no errors for {}\n", name, statements, statements == 1 ? "statement" : "statements", program.target->name);
+    report_labels(options, program.target()->name, labelled(program));
+    const std::size_t statements = program.statements().size();
+    fmt::print("{}: {} {}, no errors for {}\n", name, statements, statements == 1 ? "statement" : "statements", program.target()->name);
   } catch (const SyntaxError& e) {
     print_errors(e.errors, name, options.all_errors);
     exit_with(1);

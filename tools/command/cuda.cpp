@@ -34,7 +34,7 @@ using Json = nlohmann::ordered_json;
 
 struct CudaOptions {
   std::string target = "sm_90a", checks = usual_checks, report, save;
-  int jobs = 1, processors = 0;
+  int jobs = 0, processors = 0;
   std::uint64_t schedule = 0;
   bool leaks = false;
   Undefined undefined = Undefined::trap;
@@ -186,7 +186,8 @@ void add_cuda(Command app) {
   const Command command = app.add_subcommand("cuda", "Run a CUDA program without a GPU: cuda [OPTIONS] PROGRAM [ARGUMENTS]");
   command.prefix_command();
   command.add_option("--target", options->target, "The GPU to be, for example sm_80").capture_default_str();
-  command.add_option("--jobs", options->jobs, "Threads of each launch; 0: one for each core").range(0, 1024);
+  command.add_option("--jobs", options->jobs, "Threads of each launch; 0: one for each core, the default. The result does not depend on it")
+      .range(0, 1024);
   command.add_option("--schedule", options->schedule, "The seed of another order of blocks and warps; 0: in order");
   command.add_option("--check", options->checks, "uninitialised, copies, races, lanes, fences, separated by commas; or all, or none")
       .capture_default_str();
@@ -209,7 +210,7 @@ void add_cuda(Command app) {
       "  nvcc -arch=sm_90 -cudart shared -lineinfo -o saxpy saxpy.cu\n"
       "  warpmat cuda ./saxpy 1000\n"
       "  warpmat cuda --profile --profile=saxpy.json ./saxpy 1000\n"
-      "  warpmat cuda --target sm_80 --check all --jobs 0 --report launches.json ./saxpy 1000");
+      "  warpmat cuda --target sm_80 --check all --report launches.json ./saxpy 1000");
   command.callback([options, command] { run_cuda(*options, command.remaining()); });
 }
 

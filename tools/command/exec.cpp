@@ -165,6 +165,8 @@ class Chunk {
 void exec(const ExecOptions& options, const Command& command) {
   refuse_file(options.operands.opcode);
   if (options.operands.opcode.starts_with("wgmma.")) return exec_wgmma(options, command);
+  if (options.operands.opcode.starts_with("tcgen05.mma")) return exec_tensor(options, command);
+  if (options.descriptor) throw std::runtime_error("--descriptor is the instruction descriptor of tcgen05.mma");
   if (options.wgmma != WgmmaOptions())
     throw std::runtime_error(
         "--a-descriptor, --b-descriptor, --scale-d, --negate-a, --negate-b, --transpose-a and --transpose-b are options of wgmma");
@@ -189,6 +191,7 @@ constexpr const char* introduction =
 codes (rows by groups), of --scale-a and --scale-b the factors that the ids select (rows by factors, factors by columns). Its shape says which;
 where both would fit, :registers, :values or :bits behind the file's name does. 'zeros' stands for an operand that is all zero, '-' for standard
 input and output. Files may be larger than memory, but for '-'. A result appears whole or not at all.
+A case of tcgen05.mma is one product of a block or a pair, whose sizes and types the --descriptor has; its arrays are matrices.
 
 )";
 
@@ -197,6 +200,7 @@ Examples:
   warpmat exec mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --target sm_80 --a A.npy --b B.npy --c zeros --d D.npy --as matrix
   warpmat exec mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 --target sm_90a --sparse-a A.npy --b B.npy --c zeros --d D.npy --as matrix
   warpmat exec mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --target sm_80 --a A.npy --b B.npy --c C.npy --d D.npy
+  warpmat exec tcgen05.mma.cta_group::1.kind::f16 --descriptor 0x08100010 --target sm_100a --a A.npy --b B.npy --c zeros --d D.npy
   warpmat exec ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 --target sm_90a --shared MEM.npy --p ADDR.npy --r R.npy
   warpmat exec stmatrix.sync.aligned.m8n8.x2.shared.b16 --target sm_90 --shared MEM.npy --p ADDR.npy --r R.npy --shared-out OUT.npy
   warpmat exec movmatrix.sync.aligned.m8n8.trans.b16 --target sm_75 --a A.npy --d D.npy
@@ -210,6 +214,7 @@ void add_exec(Command app) {
   const auto options = std::make_shared<ExecOptions>();
   add_operand_options(command, options->operands);
   add_wgmma_options(command, options->wgmma);
+  command.add_option("--descriptor", options->descriptor, "Of tcgen05.mma: the instruction descriptor, 0x08100010").type_name("BITS");
   command.add_option("--target", options->target, "The target to execute as: sm_80, sm_90a, ...").required().type_name("T");
   command.add_option("--as", options->as, "How the result is written: registers, its matrix, or the matrix's bits (default: registers)")
       .type_name("{registers,matrix,bits}")

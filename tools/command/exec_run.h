@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <exception>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -32,6 +34,7 @@ struct WgmmaOptions {
 struct ExecOptions {
   OperandOptions operands;
   WgmmaOptions wgmma;
+  std::optional<std::uint64_t> descriptor;  ///< of tcgen05.mma: the instruction descriptor
   std::string target;
   ExecutionOptions execution;
   LabelOptions labels;
@@ -45,6 +48,9 @@ void add_wgmma_options(Command command, WgmmaOptions& options);
 
 /// `warpmat exec wgmma.mma_async...`
 void exec_wgmma(const ExecOptions& options, const Command& command);
+
+/// `warpmat exec tcgen05.mma...`
+void exec_tensor(const ExecOptions& options, const Command& command);
 
 /// The number of cases per chunk, for `cases` cases of `bytes` bytes in all: few enough to stay in a thread's cache and to give every
 /// thread work.

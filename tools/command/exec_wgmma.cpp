@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "exec_case_file.h"
 #include "exec_run.h"
 #include "run_report.h"
 #include "tools/report/element_array.h"
@@ -26,33 +27,6 @@ MatrixSize extent_of(const WgmmaForm& form, OperandName operand) {
   const MatrixExtent extent = matrix_extent(form, operand);
   return {static_cast<std::size_t>(extent.rows), static_cast<std::size_t>(extent.columns)};
 }
-
-/// An input array: `case_bytes` bytes for each case.
-class CaseFile {
- public:
-  CaseFile(const char* option, const std::string& path) : option_(option), path_(path), file_(path) {
-    if (header().shape.empty()) refuse("an array with a dimension for the cases");
-  }
-
-  const NpyHeader& header() const { return file_.header(); }
-  const std::string& path() const { return path_; }
-  std::size_t cases() const { return header().shape[0]; }
-  std::size_t case_bytes() const { return cases() == 0 ? 0 : *header().byte_count() / cases(); }
-  bool has_shape(DType dtype, const std::vector<std::size_t>& of_a_case) const { return header().dtype == dtype && has_shape(of_a_case); }
-  bool has_shape(const std::vector<std::size_t>& of_a_case) const {
-    return std::vector(header().shape.begin() + 1, header().shape.end()) == of_a_case;
-  }
-  void read(std::size_t first, std::span<std::byte> bytes) { file_.read(first * case_bytes(), bytes); }
-
-  [[noreturn]] void refuse(const std::string& wanted) const {
-    throw std::runtime_error(fmt::format("{}: --{} must be {}; the file holds {}", path_, option_, wanted, describe(header())));
-  }
-
- private:
-  const char* option_;
-  std::string path_;
-  NpyReader file_;
-};
 
 /// A descriptor: one for all cases, or one for each.
 struct DescriptorSource {
@@ -136,9 +110,7 @@ class WgmmaInputs {
 
   void count(const CaseFile& file) {
     if (cases_from_ == nullptr) cases_from_ = &file;
-    if (file.cases() != cases())
-      throw std::runtime_error(fmt::format("{} holds {} cases but {} holds {}; all files must hold the same number of cases",
-                                           cases_from_->path(), cases(), file.path(), file.cases()));
+    check_equal_cases(*cases_from_, file);
   }
 
   std::unique_ptr<ArraySource> array(const char* option, const std::string& text, OperandName operand, int registers) {

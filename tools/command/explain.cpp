@@ -210,7 +210,7 @@ std::vector<ExplanationPair> explained_statement(const ExplainOptions& options) 
   const Program& program = session.program;
   const Statement& wanted = *program.matrix_statements().at(find_statement(program, options.statement.empty() ? "0" : options.statement));
   session.fill();
-  for (const Statement& statement : program.statements) {
+  for (const Statement& statement : program.statements()) {
     if (&statement == &wanted) break;
     session.warp.execute(statement, options.execution);
   }

@@ -4,6 +4,7 @@
 #include <warpmat/launch.h>
 #include <warpmat/machine/check_list.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/pool/thread_pool.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/text/readable_name.h>
 
@@ -172,6 +173,7 @@ void run_probe(const LaunchCommandOptions& options) {
 }
 
 void run_launch(const LaunchCommandOptions& options, const Command& command) {
+  use_thread_pool();
   if (!options.init.empty()) return write_skeleton(options);
   if (!options.probe.empty()) return run_probe(options);
   LaunchDescription description = description_of(options.flags);
@@ -246,7 +248,9 @@ void add_launch(Command app) {
       .type_name("PRODUCT");
   command.add_option("--init", options->init, "Write a launch.json for the kernel, with its parameters to be filled in, and do not run it")
       .type_name("FILE.json");
-  command.add_option("--jobs", options->launch.jobs, "Threads; 0: one for each core").range(0, 1024);
+  options->launch.jobs = 0;
+  command.add_option("--jobs", options->launch.jobs, "Threads; 0: one for each core, the default. The result does not depend on it")
+      .range(0, 1024);
   command.add_option("--gemm", options->launch.gemm,
                      "C=A*B^T:128x128x64, or Y=conv(X,F):2x16x16x32*64x3x3,pad=1: what the kernel computes. Each product of a matrix "
                      "instruction is held against it, and the first wrong one is reported with the lines of both sides; no expected values "
@@ -288,7 +292,7 @@ void add_launch(Command app) {
       "fills in the kernel's name, its threads and its shared memory.\n"
       "\n"
       "Examples:\n"
-      "  warpmat launch launch.json --jobs 0\n"
+      "  warpmat launch launch.json --jobs 1\n"
       "  warpmat launch gemm.cu --kernel gemm --init launch.json\n"
       "  warpmat launch launch.json --profile --profile=gemm.folded\n"
       "  warpmat launch saxpy.ptx --target sm_90 --grid 8 --block 128 --buffer x=x.npy --buffer y=zeros:4000 \\\n"

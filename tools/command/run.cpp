@@ -61,8 +61,8 @@ void run_versus(const RunOptions& options, const Session& session) {
   const std::vector<std::string> texts = options.print.empty() ? results_of(session.program) : options.print;
   const auto places = session.places(texts), other_places = other.places(texts);
   for (std::size_t i = 0; i < places.size(); ++i) {
-    fmt::print("{}", versus_text({session.warp, places[i], session.program.target->name},
-                                 {other.warp, other_places[i], other.program.target->name}));
+    fmt::print("{}", versus_text({session.warp, places[i], session.program.target()->name},
+                                 {other.warp, other_places[i], other.program.target()->name}));
     const auto held = places[i].read(session.warp), other_held = other_places[i].read(other.warp);
     const auto first = static_cast<std::size_t>(std::ranges::mismatch(held, other_held).in1 - held.begin());
     if (first == held.size()) continue;
@@ -70,13 +70,13 @@ void run_versus(const RunOptions& options, const Session& session) {
       fmt::print(stderr, "explain: warpmat explain {}{} --against {}\n", session_text(session_options(options), options.target), element,
                  options.versus);
   }
-  print_evidence(options.labels, other.program.target->name, labelled(other.program));
+  print_evidence(options.labels, other.program.target()->name, labelled(other.program));
 }
 
 /// Every statement once.
 std::map<std::string, std::uint64_t> opcode_counts(const Program& program) {
   std::map<std::string, std::uint64_t> counts;
-  for (const Statement& statement : program.statements) ++counts[statement_opcode(statement)];
+  for (const Statement& statement : program.statements()) ++counts[statement_opcode(statement)];
   return counts;
 }
 
@@ -90,7 +90,7 @@ void run_program(const RunOptions& options, const Command& command) {
     expectations.emplace_back(a.place, a.what);
   for (const Assignment& output : outputs) check_output_place(output.what);
   if (!options.report.empty()) check_output_place(options.report);
-  require_labels(options.labels, session.program.target->name, instructions);
+  require_labels(options.labels, session.program.target()->name, instructions);
 
   session.fill();
   print_warnings(session, options.file);
@@ -98,8 +98,8 @@ void run_program(const RunOptions& options, const Command& command) {
   for (const WarpPlace& place : shown) fmt::print("{}\n", place.show(session.warp));
   for (const Assignment& output : outputs) write_npy(output.what, output.place.array(session.warp));
   if (!options.versus.empty()) run_versus(options, session);
-  print_evidence(options.labels, session.program.target->name, instructions);
-  write_report(options.report, command, session.program.target->name, instructions, opcode_counts(session.program));
+  print_evidence(options.labels, session.program.target()->name, instructions);
+  write_report(options.report, command, session.program.target()->name, instructions, opcode_counts(session.program));
   bool wrong = false;
   for (const Expectation& expectation : expectations) {
     const std::string text = expectation.compare(session.warp);

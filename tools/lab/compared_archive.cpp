@@ -95,6 +95,15 @@ class Report {
  private:
   static constexpr int most_shown = 3;  // launches of a kernel
 
+  /// What else is known of differences.
+  static std::string remark(const Comparison& comparison) {
+    if (!comparison.unsettled.empty())
+      return fmt::format("; whether they depend on the order of warps is not known: {}", comparison.unsettled);
+    if (comparison.nondeterministic != 0) return "; other elements vary on the GPU from launch to launch";
+    if (comparison.order_dependent != 0) return "; other elements vary here with the order of warps";
+    return "";
+  }
+
   void print(const RecordedLaunch& launch, const Comparison& comparison) const {
     const std::string where = fmt::format("launch {}, kernel '{}'", launch.number, readable_name(launch.kernel));
     for (const BufferDifference& buffer : comparison.buffers) {
@@ -102,9 +111,7 @@ class Report {
       const std::string place =
           buffer.parameter.empty() ? fmt::format("'{}'", memory.name) : fmt::format("'{}' ({})", memory.name, buffer.parameter);
       fmt::print("{}, {} of {} bytes: {} elements of {} differ{}\n", where, place, memory.before.bytes, buffer.elements, buffer.type.ptx,
-                 comparison.nondeterministic != 0  ? "; other elements vary on the GPU from launch to launch"
-                 : comparison.order_dependent != 0 ? "; other elements vary here with the order of warps"
-                                                   : "");
+                 remark(comparison));
       for (const ElementDifference& each : buffer.first)
         fmt::print("  element {}: GPU {}, emulator {}\n", each.index, to_text(buffer.type, each.gpu), to_text(buffer.type, each.emulator));
     }
@@ -137,7 +144,9 @@ void add_comparing_flags(Command command, CompareArchiveOptions& options) {
 }
 
 bool holds_launches(const std::filesystem::path& file) {
-  return std::filesystem::is_regular_file(file) && is_archive(file);
+  namespace fs = std::filesystem;
+  if (fs::is_regular_file(file)) return is_archive(file);
+  return fs::is_fifo(file) || fs::is_socket(file) || fs::is_character_file(file);  // read once, so not looked into
 }
 
 void compare_archive(const std::filesystem::path& path, const CompareArchiveOptions& options) {

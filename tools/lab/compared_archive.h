@@ -17,7 +17,7 @@ struct CompareArchiveOptions {
 /// --jobs, --seconds, --keep.
 void add_comparing_flags(Command command, CompareArchiveOptions& options);
 
-/// Whether the file is an archive of a program's launches.
+/// Whether the file is an archive of a program's launches, or a pipe, which can be nothing else: recordings are known by their names.
 bool holds_launches(const std::filesystem::path& file);
 
 /// Executes an archive's launches in the emulator, compares every byte, and prints what differs, what was not compared and why, and the

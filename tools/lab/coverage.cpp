@@ -18,6 +18,8 @@
 #include "tools/lab/report/coverage.h"
 #include "tools/lab/report/coverage_page.h"
 #include "tools/lab/report/form_selection.h"
+#include "tools/lab/report/tensor_question.h"
+#include "tools/report/pattern.h"
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -28,7 +30,7 @@ struct CoverageOptions {
   std::string target, forms, output;
   std::size_t warps = 32;
   std::uint64_t seed = 1;
-  bool json = false, page = false, summary = false;
+  bool json = false, page = false, summary = false, tensor = false;
 };
 
 /// The regions that a class reached in a form, with their counts.
@@ -69,6 +71,16 @@ std::string json_text(const std::vector<CoverageRow>& rows, const CoveragePlan& 
   return all.dump(1) + "\n";
 }
 
+/// The tiles of the products of tcgen05.mma whose names have `pattern`.
+std::vector<TensorTile> selected_tiles(const std::string& pattern) {
+  const Pattern wanted(pattern);
+  std::vector<TensorTile> tiles;
+  for (const TensorProductRow& row : tensor_product_rows())
+    if (wanted.found_in(row.name())) tiles.push_back({row.name(), row.product.tile, row.product.lowering});
+  if (tiles.empty()) throw std::runtime_error(fmt::format("no product of tcgen05.mma matches '{}'", pattern));
+  return tiles;
+}
+
 void coverage(const CoverageOptions& options) {
   if (options.page || options.summary) {
     const std::vector<CoveragePart> parts = coverage_parts();
@@ -80,9 +92,11 @@ void coverage(const CoverageOptions& options) {
     }
     return;
   }
-  const Target& target = warpmat::target(options.target);
+  const Target& target = warpmat::target(options.tensor ? std::string(target_of_tensor_tiles) : options.target);
+  const std::vector<TensorTile> tiles = options.tensor ? selected_tiles(options.forms) : std::vector<TensorTile>();
   const std::string forms = options.forms.empty() ? "^(?!wgmma)" : options.forms;  // whose widths repeat the same tiles
-  const CoveragePlan plan{select_tested_forms(target, forms), &target, options.warps, options.seed};
+  const CoveragePlan plan{options.tensor ? std::vector<TestedForm>(tiles.begin(), tiles.end()) : select_tested_forms(target, forms),
+                          &target, options.warps, options.seed};
   const std::vector<CoverageRow> rows = cover(plan);
   fmt::print("{}", options.json ? json_text(rows, plan) : coverage_text(rows, target));
   const std::vector<CoverageFault> faults = coverage_faults(by_form(rows), target);
@@ -98,6 +112,7 @@ Each line of the table is a region, the classes of operands that reach it in eve
 Examples:
   warpmat coverage --target sm_90a --forms 'mma.*m16n8k16.*f16.f16.f16.f16'
   warpmat coverage --target sm_90a --json > coverage.json
+  warpmat coverage --tcgen05 --forms 'kind::tf32'
   warpmat coverage --page --output coverage.md
   warpmat coverage --summary --output docs/coverage.md)";
 
@@ -120,11 +135,16 @@ void add_coverage(Command app) {
                                     .excludes(page);
   const CommandOption output =
       command.add_option("--output", options->output, "With --page or --summary: into this file").type_name("FILE.md");
+  command.add_flag("--tcgen05", options->tensor, "Of the products of tcgen05.mma instead, tile by tile; --forms selects among their names")
+      .excludes(target)
+      .excludes(page)
+      .excludes(summary);
   command.footer(coverage_footer);
   command.callback([options, page, summary, output] {
     const bool writes_page = page.count() + summary.count() != 0;
     if (!writes_page && output.count() != 0) throw std::runtime_error("coverage writes a file with --page or --summary only");
-    if (!writes_page && options->target.empty()) throw std::runtime_error("coverage needs --target, --page or --summary");
+    if (!writes_page && options->target.empty() && !options->tensor)
+      throw std::runtime_error("coverage needs --target, --tcgen05, --page or --summary");
     coverage(*options);
   });
 }

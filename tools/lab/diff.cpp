@@ -186,7 +186,7 @@ void diff_program(const DiffOptions& options) {
   const Program program = read_program(options.file, options.target);
   const std::vector<Assignment> inputs = assignments(program, options.in, "in", "SOURCE");
   MismatchReport report(options.keep);
-  const std::unique_ptr<GpuRunner> gpu = open(options, program.target);
+  const std::unique_ptr<GpuRunner> gpu = open(options, program.target());
   EmulatorRunner emulator(gpu->shared_base());
 
   WarpStates initial = random_states(program, options.warps, options.seed, options.shared_bytes, gpu->shared_base());

@@ -19,6 +19,8 @@
 #include "tools/lab/report/coverage.h"
 #include "tools/lab/report/form_selection.h"
 #include "tools/lab/report/mismatch_text.h"
+#include "tools/lab/report/tensor_program.h"
+#include "tools/report/pattern.h"
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -29,7 +31,7 @@ struct DistinguishOptions {
   std::string first, second, target = "sm_90a", forms, json, out = ".";
   std::size_t cases = 512;
   std::uint64_t seed = 1;
-  bool each = false, gpu = false;
+  bool each = false, gpu = false, tensor = false;
 };
 
 std::string hex(Format format, std::uint64_t bits) {
@@ -84,9 +86,10 @@ std::string regions_text(const Events& events, const Events& other) {
   return text.empty() ? "none" : text;
 }
 
-std::string report(const Finding& finding, const Question& question) {
+/// `name` is that of the form, or of the product of whose tiles the form is one.
+std::string report(const Finding& finding, const Question& question, const std::string& name) {
   const Distinction& d = finding.distinction;
-  std::string text = fmt::format("{}\n{} of D: {}\n", d.form->opcode, place_text(d.element), operands_text(d));
+  std::string text = fmt::format("{}\n{} of D: {}\n", name, place_text(d.element), operands_text(d));
   text += fmt::format("{}: {}\n{}: {}\n", question.first.text(), answer_text(d, d.by_first), question.second.text(),
                       answer_text(d, d.by_second));
   if (question.first.deviations.empty() && question.second.deviations.empty()) {
@@ -107,7 +110,7 @@ void write_program(const Finding& finding, const Question& question) {
   const Distinction& d = finding.distinction;
   const std::string usage = fmt::format("// found in {}\n// warpmat run {} --print 0.d\n// warpmat diff {} --warps 1\n", d.found_in,
                                         finding.file.filename().string(), finding.file.filename().string());
-  write_file(finding.file, {commented(report(finding, question)), usage, self_contained(d.program, d.initial, 0, 0)});
+  write_file(finding.file, {commented(report(finding, question, d.form->opcode)), usage, self_contained(d.program, d.initial, 0, 0)});
 }
 
 Json elements_json(Format format, const std::vector<std::uint64_t>& bits) {
@@ -200,7 +203,7 @@ void find_operands(const DistinguishOptions& options) {
     Finding finding{std::move(*found), file_of(options, findings.size() + 1), std::nullopt, {}};
     if (gpu != nullptr) ask(*gpu, finding);
     write_program(finding, question);
-    fmt::print("{}{}\n\n", report(finding, question), finding.file.string());
+    fmt::print("{}{}\n\n", report(finding, question, form->opcode), finding.file.string());
     findings.push_back(std::move(finding));
     if (!options.each) break;
   }
@@ -210,6 +213,36 @@ void find_operands(const DistinguishOptions& options) {
                                          question.first.text(), question.second.text(), question.cases, forms.size(),
                                          forms.size() == 1 ? "" : "s"));
   if (options.each) fmt::print("{} of {} forms tell the two models apart\n", findings.size(), forms.size());
+}
+
+/// Operands of products of tcgen05.mma: all in one program for a card.
+void find_tensor_operands(const DistinguishOptions& options) {
+  const Question question{&target(target_of_tensor_tiles), parse_variant(options.first), parse_variant(options.second), options.cases,
+                          options.seed};
+  if (question.first.text() != "table") throw std::runtime_error("with --tcgen05 FIRST is 'table': what the tables say of tcgen05.mma");
+  if (question.second.text() == "table") throw std::runtime_error("the two models are the same");
+  const std::filesystem::path file = std::filesystem::path(options.out) / "distinguish.cu";
+  check_output_place(file);
+  const Pattern wanted(options.forms);
+  std::vector<TensorQuestion> questions;
+  std::string reason = fmt::format("no product of tcgen05.mma matches '{}'", options.forms);
+  for (const TensorProductRow& row : tensor_product_rows()) {
+    if (!wanted.found_in(row.name()) || (!options.each && !questions.empty())) continue;
+    try {
+      auto found = distinguish(row, question.second, question.second.text(), options.cases, options.seed);
+      reason =
+          fmt::format("no operands found on which table and {} differ, in {} cases of each class", question.second.text(), options.cases);
+      if (!found) continue;
+      fmt::print("{}\n", report({std::move(found->distinction), file, std::nullopt, {}}, question, row.name()));
+      questions.push_back(std::move(found->question));
+    } catch (const std::invalid_argument& e) {
+      reason = e.what();
+    }
+  }
+  if (questions.empty()) throw std::runtime_error(reason);
+  write_file(file, {tensor_program(questions)});
+  fmt::print("{}: {} question{} for a card of compute capability 10.0\n", file.string(), questions.size(),
+             questions.size() == 1 ? "" : "s");
 }
 
 /// The names from which MODEL is composed.
@@ -232,7 +265,8 @@ Examples:
   warpmat distinguish hopper ampere
   warpmat distinguish hopper hopper:floor_f16=-22 --forms 'f16.f16.f16.f16' --each
   warpmat distinguish table table:zero_terms_aligned --forms tf32 --gpu --json answers.json
-  warpmat distinguish table table:clamped_each_product --forms s8)";
+  warpmat distinguish table table:clamped_each_product --forms s8
+  warpmat distinguish table table:fraction_bits=24 --tcgen05 --forms 'kind::f16 f32' --each)";
 
 }  // namespace
 
@@ -251,7 +285,11 @@ void add_distinguish(Command app) {
   command.add_flag("--gpu", options->gpu, "Run each program on this machine's GPU and say which model it follows");
   command.add_option("--json", options->json, "Write operands and answers to this file").type_name("FILE.json");
   command.footer(vocabulary() + "\n" + distinguish_footer);
-  command.callback([options] { find_operands(*options); });
+  const CommandOption tensor = command.add_flag(
+      "--tcgen05", options->tensor,
+      "Of products of tcgen05.mma, whose names --forms selects; --out gets distinguish.cu, a program that asks a card of sm_100");
+  for (const char* other : {"--target", "--gpu", "--json"}) tensor.excludes(command.get_option(other));
+  command.callback([options] { options->tensor ? find_tensor_operands(*options) : find_operands(*options); });
 }
 
 }  // namespace warpmat::inline v0_1

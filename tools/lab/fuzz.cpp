@@ -42,7 +42,7 @@ struct FuzzCommandOptions {
   std::uint64_t seed = 1, first = 0, enough = 10;
   FuzzOptions fuzz;
   Shard shard;
-  std::string target, keep = ".", json;
+  std::string target, keep = ".", json, write_answers, read_answers;
   bool kernels = false, warpgroups = false, assembler = false;
 
   /// The numbers of this part's programs.
@@ -118,7 +118,7 @@ class FuzzFindings {
   void add(const Prepared& prepared, const Comparison& comparison) {
     const std::lock_guard lock(mutex_);
     ++counts_.programs;
-    counts_.statements += prepared.program.statements.size();
+    counts_.statements += prepared.program.statements().size();
     counts_.outputs += comparison.outputs;
     counts_.differing_programs += comparison.mismatches != 0;
     progress_.advance();
@@ -240,7 +240,9 @@ void fuzz(const FuzzCommandOptions& options) {
                                   .shard = options.shard,
                                   .warpgroups = options.warpgroups,
                                   .keep = options.keep,
-                                  .enough = options.enough};
+                                  .enough = options.enough,
+                                  .answers = options.write_answers};
+  if (!options.read_answers.empty()) return fuzz_answers(options.read_answers, options.shard);
   if (options.assembler) return fuzz_assembler(kernels, options.target);
   if ((options.kernels || options.warpgroups) && !options.target.empty())
     throw std::runtime_error("--target: whole kernels run as what this machine's GPU is; only --kernels --assembler has another target");
@@ -326,6 +328,15 @@ void add_fuzz(Command app) {
       .type_name("N")
       .range(std::uint64_t{1}, std::uint64_t{1} << 30)
       .needs(kernels);
+  const CommandOption written = command.add_option(
+      "--write-answers", options->write_answers,
+      "With --kernels: write a digest of what the GPU gives for each kernel, and the bytes that differ, and go on to the end");
+  written.type_name("FILE").needs(kernels).excludes(assembler);
+  command.add_option("--read-answers", options->read_answers, "With --kernels: compare with such a file; no GPU is needed")
+      .type_name("FILE")
+      .needs(kernels)
+      .excludes(written)
+      .excludes(assembler);
   command.add_option("--json", options->json, "Write what was run, and where it comes from, to this file")
       .type_name("FILE.json")
       .excludes(kernels)

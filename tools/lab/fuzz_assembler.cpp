@@ -46,7 +46,7 @@ std::string differences(const KernelLaunch& launch, const std::filesystem::path&
   for (const std::uint32_t differs : program.contraction_differs)
     text += fmt::format("  line {}: {}\n", program.statements[differs]->location.line, program.statements[differs]->opcode);
   counts.open += !program.contraction_open.empty();
-  counts.unsure += !program.contraction_open.empty() || !program.contraction_inferred.empty();
+  counts.unsure += !program.contraction_open.empty() || !program.contraction_inferred.empty() || !program.doubted.empty();
   for (const std::uint32_t open : program.contraction_open)
     text += fmt::format("  line {}: {}: {}\n", program.statements[open]->location.line, program.statements[open]->opcode,
                         reason(code, program.statements[open]->location));
@@ -76,7 +76,7 @@ void fuzz_assembler(const KernelFuzzOptions& options, const std::string& target_
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   fmt::print(
       "{} kernels from {} on for {} by {}: {} sums in machine code, {} of them fused, {} fused in one copy alone; {} kernels differ, {} "
-      "have sums that are left to the rule; {} have such or others without an instruction of their own; {:.1f} s\n",
+      "have sums that are left to the rule; {} have such or others in doubt; {:.1f} s\n",
       counts.kernels, options.first + part.first, own.name, version_of(*ptxas), counts.sums, counts.fused, counts.mixed, counts.differing,
       counts.open, counts.unsure, seconds.count());
   if (counts.differing != 0) throw std::runtime_error(fmt::format("{} kernels differ between the rule and machine code", counts.differing));

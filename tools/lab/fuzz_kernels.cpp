@@ -5,6 +5,7 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <stdexcept>
 
@@ -17,6 +18,7 @@
 #include "gpu/cuda/kernel_gpu.h"
 #include "tools/assembler/assembler.h"
 #include "tools/lab/report/interruption.h"
+#include "tools/lab/report/kernel_answers.h"
 #include "tools/report/launch_files.h"
 #include "tools/report/progress.h"
 
@@ -26,7 +28,12 @@ namespace {
 class KernelFuzzer {
  public:
   KernelFuzzer(const KernelFuzzOptions& options, const Target& target)
-      : options_(options), target_(target), emulator_(target), gpu_(open_kernel_gpu()) {}
+      : options_(options), target_(target), emulator_(target), gpu_(open_kernel_gpu()) {
+    if (options.answers.empty()) return;
+    check_output_place(options.answers);
+    answers_.open(options.answers, std::ios::binary);
+    answers_ << header_line(options.seed, target.name);
+  }
 
   /// Whether kernel `index` gives the same on both. A kernel that does not is shrunk and kept.
   bool check(std::uint64_t index) {
@@ -34,6 +41,7 @@ class KernelFuzzer {
     const KernelProgram kernel = options_.warpgroups ? random_warpgroup_kernel(options_.seed, index)
                                                      : random_kernel(target_, options_.seed, index, options_.max_units);
     statements_ += kernel.statements();
+    if (!options_.answers.empty()) return record(index, kernel);
     try {
       const KernelComparison comparison = compare(kernel);
       bytes_ += comparison.bytes;
@@ -55,8 +63,43 @@ class KernelFuzzer {
   std::size_t bytes() const { return bytes_; }
   /// Kernels that differ by the rule of contraction and not by machine code.
   std::uint64_t explained() const { return explained_; }
+  /// Of those whose answers are recorded and that differ: with statements that --assembler names.
+  std::uint64_t named() const { return named_; }
 
  private:
+  /// Writes what the GPU gives for the kernel. Whether the emulator gives the same.
+  bool record(std::uint64_t index, const KernelProgram& kernel) {
+    constexpr std::size_t most_bytes = 2000;
+    using Same = RecordedKernel::Same;
+    const KernelLaunch launch = kernel.complete();
+    const KernelAnswer found = gpu_->run(launch);
+    RecordedKernel recorded{.index = index, .digest = digest_of(found)};
+    KernelAnswer expected = emulator_.run(launch);
+    KernelComparison comparison = compare_kernels(launch, expected, found, 0);
+    bytes_ += comparison.bytes;
+    if (comparison.mismatches != 0) {
+      if (const auto made = by_code(launch)) {
+        expected = emulator_.run(launch, made->kernel);
+        comparison = compare_kernels(launch, expected, found, 0);
+        recorded.named = made->unsure;
+      }
+      recorded.same = comparison.mismatches == 0 ? Same::by_assembler : Same::no;
+    }
+    explained_ += recorded.same == Same::by_assembler;
+    named_ += recorded.same == Same::no && recorded.named != 0;
+    if (recorded.same == Same::no) {
+      recorded.mismatches = comparison.mismatches;
+      recorded.found = bytes_found(expected, found, most_bytes);
+    }
+    answers_ << line_of(recorded) << std::flush;
+    return recorded.same != Same::no;
+  }
+
+  /// As machine code says, where ptxas is installed.
+  std::optional<AssembledKernel> by_code(const KernelLaunch& launch) const {
+    return kernel_by_ptxas(Module(launch.ptx), launch.entry, {.target = target_.name});
+  }
+
   /// Whether a kernel that differs is the same once machine code says which sums are fused. Such a kernel is kept, not shortened.
   bool is_explained(std::uint64_t index, const KernelProgram& kernel) {
     if (!ptxas_ || compare_by_code(kernel).mismatches != 0) return false;
@@ -80,15 +123,10 @@ class KernelFuzzer {
     return compare_kernels(launch, emulator_.run(launch), gpu_->run(launch), 4);
   }
 
-  /// By what machine code shows of sums, where ptxas is installed.
   KernelComparison compare_by_code(const KernelProgram& kernel) {
-    if (!ptxas_) return compare(kernel);
     const KernelLaunch launch = kernel.complete();
-    const SumsInCode code = sums_by_ptxas(*ptxas_, Module(launch.ptx), launch.entry, target_.name);
-    emulator_.set_sums(&code.sums);
-    const KernelComparison comparison = compare(kernel);
-    emulator_.set_sums(nullptr);
-    return comparison;
+    const auto made = by_code(launch);
+    return compare_kernels(launch, made ? emulator_.run(launch, made->kernel) : emulator_.run(launch), gpu_->run(launch), 4);
   }
 
   /// Writes the kernel that failed, and returns a message that names it.
@@ -122,7 +160,8 @@ class KernelFuzzer {
   std::unique_ptr<KernelRunner> gpu_;
   const std::optional<std::filesystem::path> ptxas_ = find_ptxas();
   std::size_t statements_ = 0, bytes_ = 0;
-  std::uint64_t explained_ = 0, shortened_ = 0;
+  std::uint64_t explained_ = 0, shortened_ = 0, named_ = 0;
+  std::ofstream answers_;
 };
 
 /// The first GPU's description. It is obtained before a kernel runs, because after a hang the end of a runner waits for the kernel.
@@ -148,7 +187,7 @@ void fuzz_kernels(const KernelFuzzOptions& options) {
   catch_interruptions();
   try {
     Progress progress(part.count);
-    for (; run < part.count && differing < options.enough && interruption() == 0; ++run, progress.advance())
+    for (; run < part.count && (differing < options.enough || !options.answers.empty()) && interruption() == 0; ++run, progress.advance())
       differing += !fuzzer.check(options.first + part.first + run);
   } catch (...) {
     failure = std::current_exception();
@@ -158,6 +197,7 @@ void fuzz_kernels(const KernelFuzzOptions& options) {
              options.first + part.first, fuzzer.statements(), fuzzer.bytes(), differing, differing == 1 ? "" : "s", seconds.count());
   if (fuzzer.explained() != 0)
     fmt::print("{} more differ in which sums are fused, and are the same with --assembler ptxas\n", fuzzer.explained());
+  if (!options.answers.empty()) fmt::print("{} of those that differ have statements that --assembler ptxas names\n", fuzzer.named());
   fmt::print("{}, seed {}\n", card.description, options.seed);
   if (failure) std::rethrow_exception(failure);
   if (differing == 0 && fuzzer.explained() != 0)

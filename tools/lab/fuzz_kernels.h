@@ -14,10 +14,15 @@ struct KernelFuzzOptions {
   bool warpgroups = false;    ///< kernels of wgmma instead
   std::string keep = ".";     ///< directory for kernels that differ
   std::uint64_t enough = 10;  ///< kernels that differ: then the run ends
+  std::string answers = "";   ///< a file for what the GPU gives (kernel_answers.h): then nothing is kept, and the run goes on; empty: none
 };
 
 /// `warpmat fuzz --kernels` and `--warpgroups`: runs random kernels on the emulator and on this machine's GPU, and compares every byte of
 /// every buffer. Throws std::runtime_error if something differs, NoGpu without a GPU.
 void fuzz_kernels(const KernelFuzzOptions& options);
+
+/// `warpmat fuzz --kernels --read-answers`: runs the kernels of such a file on the emulator, and compares with what the GPU gave. Throws
+/// std::runtime_error if something differs.
+void fuzz_answers(const std::string& file, const Shard& shard);
 
 }  // namespace warpmat::inline v0_1

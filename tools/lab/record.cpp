@@ -26,6 +26,8 @@
 #include "tools/lab/report/interruption.h"
 #include "tools/lab/report/run_source.h"
 #include "tools/lab/report/shard_option.h"
+#include "tools/lab/report/tensor_program.h"
+#include "tools/report/pattern.h"
 #include "tools/report/progress.h"
 
 namespace warpmat::inline v0_1 {
@@ -37,6 +39,7 @@ struct RecordOptions {
   std::string out, forms, target;
   bool all = false;
   bool approximate = false;
+  bool tensor = false;      ///< a program that asks about tcgen05
   std::uint64_t limit = 0;  ///< bytes of the file; 0: none
   RecordingSize size;
   std::uint64_t seed = 1;
@@ -224,6 +227,20 @@ void record_launches(const RecordOptions& options) {
   if (status != 0) throw std::runtime_error(fmt::format("{} ended with status {}", program.string(), status));
 }
 
+/// A program that asks a card about tcgen05, where this machine has none.
+void write_tensor_program(const RecordOptions& options) {
+  if (!options.out.ends_with(".cu")) require_option("--tcgen05 writes a program: --out FILE.cu");
+  check_output_place(options.out);
+  const Pattern pattern(options.forms);
+  const std::vector<TensorQuestion> questions =
+      tensor_questions([&](const std::string& subject) { return pattern.found_in(subject); }, options.size.warps, options.seed);
+  if (questions.empty()) throw std::runtime_error(fmt::format("no product or statement of tcgen05 matches '{}'", options.forms));
+  write_file(options.out, {tensor_program(questions)});
+  const auto rules = std::ranges::count_if(questions, [](const TensorQuestion& q) { return !q.alternative.empty(); });
+  fmt::print("{}: {} questions, {} of them about a rule of the arithmetic; for a card of compute capability 10.0\n", options.out,
+             questions.size(), rules);
+}
+
 constexpr const char* record_footer =
     R"(A directory gets a file for each form, a path that ends with .jsonl.gz is one file with everything. The format is described in
 docs/recording.md; 'warpmat replay' compares the answers with the emulator on any machine, and 'warpmat evidence' says what they prove.
@@ -238,6 +255,7 @@ Examples:
   warpmat record --out my_card_wgmma.jsonl.gz --forms 'wgmma.*m64n(8|80|256)k'
   warpmat record --all --shard 2/8
   warpmat record --approximate --out my_card_all_operands
+  warpmat record --tcgen05 --out tcgen05.cu && nvcc -o tcgen05 tcgen05.cu -lcuda && ./tcgen05
   warpmat record --limit 2MB --out program.launches -- ./program --size 1024)";
 
 }  // namespace
@@ -265,11 +283,16 @@ void add_record(Command app) {
       "--approximate", options->approximate,
       "Instead of the forms the approximate functions of one operand: digests of the answers to all 2^32, for 'warpmat exhaust'");
   for (const char* other : {"--all", "--limit", "--shard", "--cases", "--seed"}) approximate.excludes(command.get_option(other));
+  const CommandOption tensor = command.add_flag("--tcgen05", options->tensor,
+                                                "Instead a program for a B200, FILE.cu, that says of each rule and place of tcgen05 "
+                                                "whether the card is as the tables; needs no GPU here");
+  for (const char* other : {"--all", "--limit", "--shard", "--target", "--approximate"}) tensor.excludes(command.get_option(other));
   command.footer(record_footer);
   command.words_behind_dashes(options->program.words);
   add_recording_flags(command, options->program);
   command.callback([options] {
     if (!options->program.words.empty()) return record_launches(*options);
+    if (options->tensor) return write_tensor_program(*options);
     check(*options);
     if (options->approximate) return record_approximate(options->out, options->forms, options->target);
     record_all(*options);

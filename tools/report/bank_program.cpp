@@ -30,7 +30,7 @@ BankExample example_of(const Warp& warp, const Statement& statement) {
     example.bytes = Form::row_bytes;
     if (form.rows_in_memory() < warp_size) example.lanes = lane_bit(form.rows_in_memory()) - 1;
     for (std::size_t i = 0; i < form.operands.size(); ++i)
-      if (form.operands[i].kind == OperandKind::address) example.addresses = addresses_of(warp, statement.operands[i]);
+      if (form.operands[i].kind == OperandKind::address) example.addresses = addresses_of(warp, statement.operands()[i]);
     return example;
   }
   const ScalarInstruction& scalar = *statement.scalar();
@@ -39,7 +39,7 @@ BankExample example_of(const Warp& warp, const Statement& statement) {
   example.access = load ? checks::BankAccess::load : checks::BankAccess::store;
   example.lanes = warp.executing(statement);
   example.bytes = static_cast<std::uint32_t>(scalar.access_bytes());
-  example.addresses = addresses_of(warp, statement.operands[load ? 1 : 0]);
+  example.addresses = addresses_of(warp, statement.operands()[load ? 1 : 0]);
   return example;
 }
 
@@ -47,11 +47,11 @@ BankExample example_of(const Warp& warp, const Statement& statement) {
 
 void count_program(Warp& warp, const ExecutionOptions& options, BankReport& report) {
   const Program& program = warp.program();
-  for (const Statement& statement : program.statements) {
+  for (const Statement& statement : program.statements()) {
     BankExample example = example_of(warp, statement);
     if (example.bytes != 0) {
-      const Evidence evidence = checks::bank_evidence(program.target->hardware, example.access, example.bytes, example.lanes);
-      report.shared(statement.location.line, statement_opcode(statement), evidence, std::move(example));
+      const Evidence evidence = checks::bank_evidence(program.target()->hardware, example.access, example.bytes, example.lanes);
+      report.shared(statement.location().line, statement_opcode(statement), evidence, std::move(example));
     }
     warp.execute(statement, options);
   }

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/machine/bulk_copies.h>
-#include <warpmat/machine/warpgroup.h>
-#include <warpmat/ptx/program/code.h>
+#include <warpmat/wgmma.h>
 
 #include <algorithm>
 #include <span>
@@ -49,8 +47,8 @@ std::string text_of(const TensorMap& map, const std::string& buffer) {
 }  // namespace
 
 void DescriptorReport::bulk_issues(const machine::Event& event, const machine::BulkEvent& copy) {
-  if (copy.transfer == nullptr || !copy.transfer->map) return;
-  const TensorMap& map = *copy.transfer->map;
+  if (copy.map == nullptr) return;
+  const TensorMap& map = *copy.map;
   const DeviceMemory::Buffer* const buffer = memory_.find(map.address);
   const std::string of = buffer == nullptr ? fmt::format("{:#x}", map.address)
                          : map.address == buffer->address
@@ -75,10 +73,10 @@ void DescriptorReport::add(const machine::Event& event, char operand, Major majo
 }
 
 void DescriptorReport::product_issues(const machine::ProductEvent& event) {
-  const machine::PendingProduct& product = event.product;
-  const auto& immediates = product.product->instruction.immediates();
-  if (!product.product->a_in_registers) add(event.event, 'a', immediates.major_a, product.a_descriptor);
-  add(event.event, 'b', immediates.major_b, product.b_descriptor);
+  const machine::Product& product = event.product;
+  const auto& immediates = product.instruction().immediates();
+  if (!product.a_in_registers()) add(event.event, 'a', immediates.major_a, product.a_descriptor());
+  add(event.event, 'b', immediates.major_b, product.b_descriptor());
 }
 
 std::string DescriptorReport::text() const {

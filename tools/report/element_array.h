@@ -1,6 +1,7 @@
 #pragma once
 
 #include <warpmat/formats.h>
+#include <warpmat/numeric/low_mask.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace warpmat::inline v0_1 {
 
 /// The low `bits` bits of a value, 1 to 64 of them.
 inline std::uint64_t low_bits(std::uint64_t value, int bits) {
-  return bits >= 64 ? value : value & ((std::uint64_t{1} << bits) - 1);
+  return value & low_mask(bits);
 }
 
 // Arrays of NumPy's types that hold elements as numbers, or as bit patterns for formats without a NumPy type (bf16, fp8, scale factors).

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "tools/report/compared_results.h"
+#include "tools/report/doubts.h"
 #include "tools/report/floor.h"
 #include "tools/report/lowered_forms.h"
 
@@ -105,6 +106,15 @@ void add_contraction(const code::Program& program, Collection& all) {
   }
 }
 
+/// Statements that ptxas may make something else of: the first names them all.
+void add_doubts(const code::Program& program, Collection& all) {
+  if (program.doubted.empty()) return;
+  const code::Doubt& doubt = program.doubted.front();
+  const syntax::Statement& statement = *program.statements[doubt.statement];
+  all.add({"statements in doubt", Label::assumed,
+           fmt::format("line {}, {}: {}", statement.location.line, statement.opcode, doubt_text(doubt.why)), "", ""});
+}
+
 /// What ptxas computes itself is known where it was compared: an H100.
 void add_folding(const code::Program& program, Collection& all) {
   const auto is_f64 = [&](const code::Folded& f) { return program.statements[f.statement]->opcode.ends_with(".f64"); };
@@ -114,7 +124,7 @@ void add_folding(const code::Program& program, Collection& all) {
     const char *what, *why;
   };
   constexpr std::array by_code{ByCode{code::Folded::Kind::copied, "moves that ptxas makes of arithmetic", "a NaN's payload"},
-                               ByCode{code::Folded::Kind::converted, "stores that ptxas converts", "an integer in place of low bits"},
+                               ByCode{code::Folded::Kind::converted, "numbers that ptxas converts", "an integer in place of bits"},
                                ByCode{code::Folded::Kind::inverted, "reciprocals that ptxas leaves out", "one instruction in place of two"},
                                ByCode{code::Folded::Kind::flushed, "products before cvt.ftz.f64.f32", "factors that are flushed"},
                                ByCode{code::Folded::Kind::selected, "signs of selected numbers", "a NaN's payload"}};
@@ -173,8 +183,8 @@ Labelled labelled(const WgmmaForm& form) {
 }
 
 std::vector<Labelled> labelled(const Program& program) {
-  Collection all(program.target->hardware);
-  for (const Statement& statement : program.statements) {
+  Collection all(program.target()->hardware);
+  for (const Statement& statement : program.statements()) {
     if (const Instruction* instruction = statement.matrix())
       all.add(labelled(*instruction));
     else
@@ -190,6 +200,7 @@ std::vector<Labelled> labelled(const Kernel& kernel) {
   for (const code::WarpgroupProduct& product : program.products) all.add(labelled(product.instruction.form()));
   add_contraction(program, all);
   add_folding(program, all);
+  add_doubts(program, all);
   for (const code::Operation& operation : program.operations) {
     all.add_opcode(program.statements[operation.statement]->opcode);
     if (operation.semantics != catalogue::Semantics::special) continue;

@@ -28,22 +28,22 @@ bool is_written(const Statement& statement, std::size_t index) {
 
 Slots written_by(const Statement& statement) {
   Slots slots;
-  for (std::size_t i = 0; i < statement.operands.size(); ++i)
-    if (is_written(statement, i)) add_registers(statement.operands[i], slots);
+  for (std::size_t i = 0; i < statement.operands().size(); ++i)
+    if (is_written(statement, i)) add_registers(statement.operands()[i], slots);
   return slots;
 }
 
 Slots read_by(const Statement& statement) {
   Slots slots;
-  for (std::size_t i = 0; i < statement.operands.size(); ++i)
-    if (!is_written(statement, i)) add_registers(statement.operands[i], slots);
-  if (statement.guard) slots.insert(statement.guard->slot);
+  for (std::size_t i = 0; i < statement.operands().size(); ++i)
+    if (!is_written(statement, i)) add_registers(statement.operands()[i], slots);
+  if (statement.guard()) slots.insert(statement.guard()->slot);
   return slots;
 }
 
 std::string register_names(const Program& program, const Slots& slots) {
   std::vector<std::string> names;
-  for (const NamedRegister& r : program.registers)
+  for (const NamedRegister& r : program.registers())
     if (slots.contains(r.slot)) names.push_back(r.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -58,7 +58,7 @@ class Warnings {
 
   std::vector<std::string> all() {
     std::size_t number = 0;  // of matrix instructions
-    for (const Statement& statement : program_.statements) {
+    for (const Statement& statement : program_.statements()) {
       if (statement.matrix() != nullptr) check_matrix(statement, number++);
       if (statement.matrix() == nullptr) check_scalar(statement);
       known_.merge(written_by(statement));
@@ -70,7 +70,7 @@ class Warnings {
  private:
   template <typename... Parts>
   void warn(const Statement& statement, fmt::format_string<Parts...> format, Parts&&... parts) {
-    texts_.push_back(fmt::format("line {}: warning: {}", statement.location.line, fmt::format(format, std::forward<Parts>(parts)...)));
+    texts_.push_back(fmt::format("line {}: warning: {}", statement.location().line, fmt::format(format, std::forward<Parts>(parts)...)));
   }
 
   Slots unknown_of(const OperandText& operand) const {
@@ -85,9 +85,9 @@ class Warnings {
     for (std::size_t i = 0; i < form.operands.size(); ++i) {
       const Operand& operand = form.operands[i];
       const std::string place = fmt::format("{}.{}", statement_name(program_, number), name(operand.name));
-      if (!operand.written) check_read(statement, operand, statement.operands[i], place);
-      if (operand.kind == OperandKind::ids) check_ids(statement, form, operand, statement.operands[i]);
-      if (operand.kind == OperandKind::selector) check_selector(statement, form, statement.operands[i]);
+      if (!operand.written) check_read(statement, operand, statement.operands()[i], place);
+      if (operand.kind == OperandKind::ids) check_ids(statement, form, operand, statement.operands()[i]);
+      if (operand.kind == OperandKind::selector) check_selector(statement, form, statement.operands()[i]);
     }
   }
 
@@ -138,7 +138,7 @@ class Warnings {
     for (const FilledPlace& place : *filled_) {
       if (place.slots.empty()) continue;
       const auto any_in = [&](const Slots& slots) { return std::ranges::any_of(place.slots, [&](int s) { return slots.contains(s); }); };
-      for (const Statement& statement : program_.statements) {
+      for (const Statement& statement : program_.statements()) {
         if (any_in(read_by(statement))) break;
         if (!any_in(written_by(statement))) continue;
         warn(statement, "the statement overwrites what --in has filled as {}, which nothing has read until then", place.text);

@@ -70,8 +70,8 @@ namespace {
 std::string all_names(const Program& program) {
   constexpr std::size_t most = 24;
   std::vector<std::string> names;
-  for (const SharedVariable& variable : program.variables) names.push_back(variable.name);
-  for (const NamedRegister& r : program.registers) names.push_back(r.name);
+  for (const SharedVariable& variable : program.variables()) names.push_back(variable.name);
+  for (const NamedRegister& r : program.registers()) names.push_back(r.name);
   if (names.empty()) return "none";
   const bool all = names.size() <= most;
   if (!all) names.resize(most);
@@ -218,7 +218,7 @@ std::vector<int> WarpPlace::slots(const Program& program) const {
   if (operand_ == nullptr) return slots;
   const Statement& statement = *program.matrix_statements()[statement_];
   const auto add = [&](const Operand& operand) {
-    for (const Item& item : statement.operands[static_cast<std::size_t>(&operand - form_->operands.data())].items)
+    for (const Item& item : statement.operands()[static_cast<std::size_t>(&operand - form_->operands.data())].items)
       if (item.kind == Item::Kind::named) slots.push_back(item.slot);
   };
   add(*operand_);
@@ -235,7 +235,7 @@ std::vector<std::uint64_t> WarpPlace::read(const Warp& warp) const {
     for (int i = 0; i < a.rows(); ++i)
       for (int j = 0; j < a.columns(); ++j) elements.push_back(from_double(*operand_->format, a(i, j)));
   } else if (kind_ == Kind::operand) {
-    const auto words = warp.words(statement->operands[static_cast<std::size_t>(operand_ - form_->operands.data())]);
+    const auto words = warp.words(statement->operands()[static_cast<std::size_t>(operand_ - form_->operands.data())]);
     for (std::size_t i = 0; i < count(); ++i) elements.push_back(read_element(operand_->fragment, words, element(warp, i)));
   } else if (kind_ == Kind::variable) {
     const auto bytes = warp.shared().bytes().subspan(static_cast<std::size_t>(variable_->address));
@@ -259,7 +259,7 @@ void WarpPlace::write_operand(Warp& warp, const std::vector<std::uint64_t>& elem
     return numbers::set_sparse_a(warp, statement_, a);
   }
   const OperandText& text =
-      warp.program().matrix_statements()[statement_]->operands[static_cast<std::size_t>(operand_ - form_->operands.data())];
+      warp.program().matrix_statements()[statement_]->operands()[static_cast<std::size_t>(operand_ - form_->operands.data())];
   if (std::ranges::any_of(text.items, [](const Item& item) { return item.kind != Item::Kind::named; }))
     fail(text_, "the operand is not made of registers");
   const auto words = warp.words(text);

@@ -26,10 +26,10 @@ namespace {
 
 /// `error` with the line of `statement` in its message.
 warpmat_error at_line(warpmat_error error, const Statement& statement) {
-  const warpmat_error named = plain_error(error.status, fmt::format("line {}: {}", statement.location.line, error.message));
+  const warpmat_error named = plain_error(error.status, fmt::format("line {}: {}", statement.location().line, error.message));
   std::copy(std::begin(named.message), std::end(named.message), error.message);
-  error.line = statement.location.line;
-  error.column = statement.location.column;
+  error.line = statement.location().line;
+  error.column = statement.location().column;
   return error;
 }
 
@@ -67,12 +67,12 @@ void warpmat_program_free(warpmat_program* program) {
 }
 
 int warpmat_program_register_count(const warpmat_program* program) {
-  return program == nullptr ? 0 : static_cast<int>(program->program.registers.size());
+  return program == nullptr ? 0 : static_cast<int>(program->program.registers().size());
 }
 
 const char* warpmat_program_register_name(const warpmat_program* program, int index) {
   if (index < 0 || index >= warpmat_program_register_count(program)) return nullptr;
-  return program->program.registers[static_cast<std::size_t>(index)].name.c_str();
+  return program->program.registers()[static_cast<std::size_t>(index)].name.c_str();
 }
 
 warpmat_warp* warpmat_warp_create(const warpmat_program* program, size_t shared_bytes, warpmat_error* error) {
@@ -115,7 +115,7 @@ warpmat_status warpmat_warp_run(warpmat_warp* warp, unsigned flags, warpmat_erro
       return report(error, WARPMAT_BAD_ARGUMENT, "unknown flags");
     const ExecutionOptions options{(flags & WARPMAT_REFERENCE_PATH) != 0 ? Path::reference : Path::fast,
                                    (flags & WARPMAT_UNDEFINED_AS_HARDWARE) != 0 ? Undefined::hardware : Undefined::trap};
-    for (const Statement& statement : warp->warp.program().statements)
+    for (const Statement& statement : warp->warp.program().statements())
       if (const warpmat_status status = execute(warp->warp, statement, options, error); status != WARPMAT_OK) return status;
     return WARPMAT_OK;
   } catch (...) {

@@ -5,7 +5,6 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/checks/wgmma_chunks.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
@@ -56,7 +55,7 @@ const BulkEvent* BulkCheck::overlapping(const SharedRange& range, Use use) const
 bool BulkCheck::may_overlap(int rank, const std::vector<std::uint32_t>& chunks) const {
   if (pending_.empty() || chunks.empty()) return false;
   const auto [first, last] = std::ranges::minmax(chunks);
-  return overlapping({rank, first - setup_.program.shared_base, last - first + chunk_bytes}, Use::read) != nullptr;
+  return overlapping({rank, first - setup_.program.shared_base, last - first + machine::Product::chunk_bytes}, Use::read) != nullptr;
 }
 
 /// Traps if a pending copy conflicts with this access to these bytes.
@@ -137,30 +136,31 @@ void BulkCheck::check_chunks(const machine::ProductEvent& event, OperandName ope
   const bool stores = proxies->has_stores(), overlap = may_overlap(at.rank(), chunks);
   for (std::size_t i = 0; (stores || overlap) && i < chunks.size(); ++i) {
     const std::uint32_t offset = chunks[i] - setup_.program.shared_base;
-    if (const auto store = stores ? proxies->unfenced(offset, chunk_bytes) : std::nullopt; store && !store->copied)
+    if (const auto store = stores ? proxies->unfenced(offset, machine::Product::chunk_bytes) : std::nullopt; store && !store->copied)
       at.trap(-1, chunks[i],
               fmt::format("operand {} has been stored by warp {} at {}, and no fence.proxy.async since then lets wgmma see that: {}",
                           name(operand), store->warp, warp_of(at).statement_name(store->statement), warp_of(at).describe_shared(chunks[i])),
               Trap::Kind::unordered);
-    if (overlap) report_overlap(at, static_cast<int>(i % warp_size), {at.rank(), offset, chunk_bytes}, Use::read);
+    if (overlap) report_overlap(at, static_cast<int>(i % warp_size), {at.rank(), offset, machine::Product::chunk_bytes}, Use::read);
   }
 }
 
 void BulkCheck::product_issues(const machine::ProductEvent& event) {
-  check_chunks(event, OperandName::a, a_chunks(event.product, event.event.warp()));
-  check_chunks(event, OperandName::b, b_chunks(event.product));
+  check_chunks(event, OperandName::a, event.product.a_chunks());
+  check_chunks(event, OperandName::b, event.product.b_chunks());
 }
 
-void BulkCheck::products_read(const Event& event, std::span<const machine::PendingProduct> products) {
+void BulkCheck::products_read(const Event& event, std::span<const machine::Product> products) {
   if (pending_.empty()) return;
-  for (const machine::PendingProduct& product : products)
-    for (const std::vector<std::uint32_t>& chunks : {b_chunks(product), a_chunks(product, event.warp())}) {
+  for (const machine::Product& product : products)
+    for (const std::vector<std::uint32_t>& chunks : {product.b_chunks(), product.a_chunks()}) {
       if (!may_overlap(event.rank(), chunks)) continue;
       for (const std::uint32_t chunk : chunks)
-        if (const BulkEvent* const other = overlapping({event.rank(), chunk - setup_.program.shared_base, chunk_bytes}, Use::read))
+        if (const BulkEvent* const other =
+                overlapping({event.rank(), chunk - setup_.program.shared_base, machine::Product::chunk_bytes}, Use::read))
           event.trap(-1, chunk,
                      fmt::format("the bulk copy of warp {} at {} overwrites what the product at {} may read until here: {}", other->warp,
-                                 warp_of(event).statement_name(other->statement), warp_of(event).statement_name(product.statement),
+                                 warp_of(event).statement_name(other->statement), warp_of(event).statement_name(product.statement()),
                                  warp_of(event).describe_shared(chunk)),
                      Trap::Kind::unordered);
     }

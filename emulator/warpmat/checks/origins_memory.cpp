@@ -233,7 +233,7 @@ void Origins::bulk_reads(const machine::BulkEvent& event) {
 }
 
 void Origins::bulk_completes(const machine::BulkEvent& event) {
-  const machine::BulkTransfer& transfer = *event.transfer;
+  const machine::BulkTransfer& transfer = transfer_of(event);
   for (BlockOrigins& of : blocks_) ++of.changes;
   if (transfer.copy->kind == code::BulkCopy::Kind::load) {
     const std::uint32_t way = ways_.number_of({.load = event.statement, .store = event.statement, .warp = event.warp});

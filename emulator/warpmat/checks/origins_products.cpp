@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
-#include <warpmat/checks/wgmma_chunks.h>
 #include <warpmat/forms.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/wgmma.h>
 
 // Origins of the operands and results of matrix instructions.
 
@@ -288,7 +288,7 @@ OperandOrigins Origins::in_shared(const Event& event, const std::vector<std::uin
   const BlockOrigins& of = block(event);
   OperandOrigins operand{lines, depth};
   operand.elements.resize(static_cast<std::size_t>(lines) * static_cast<std::size_t>(depth));
-  const int in_chunk = static_cast<int>(chunk_bytes) * 8 / bits;
+  const int in_chunk = static_cast<int>(machine::Product::chunk_bytes) * 8 / bits;
   const int along = (major == Major::k ? depth : lines) / in_chunk;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     const int outer = static_cast<int>(i) / along, inner = static_cast<int>(i) % along * in_chunk;
@@ -306,32 +306,32 @@ OperandOrigins Origins::in_shared(const Event& event, const std::vector<std::uin
 
 void Origins::product_issues(const machine::ProductEvent& event) {
   collect();
-  const machine::PendingProduct& pending = event.product;
+  const machine::Product& pending = event.product;
   const Event& at = event.event;
   const WarpState& warp = warp_of(at);
-  const Wgmma& instruction = pending.product->instruction;
+  const Wgmma& instruction = pending.instruction();
   const WgmmaForm& form = instruction.form();
   const Form& tile = *form.tile;
   const FormPlaces& all = places(tile);
   const int bits = row(tile.format(OperandName::a)).bits;
   const int rows = tile.shape.m, columns = form.shape.n;
   OperandOrigins a{rows, tile.stored_k()};
-  if (pending.product->a_in_registers) {
+  if (pending.a_in_registers()) {
     const Fragment& fragment = tile.operand(OperandName::a).fragment;
     for (const ElementPlace& one : all.a)
       a.elements.push_back(element(find(at, warp.source_slot(operation_of(at), one.reg)), one, fragment));
   } else {
-    a = in_shared(at, a_chunks(pending, at.warp()), instruction.immediates().major_a, rows, tile.stored_k(), bits);
+    a = in_shared(at, pending.a_chunks(), instruction.immediates().major_a, rows, tile.stored_k(), bits);
   }
   a.slot = slot_of_a_;
   a.id = ++contents_;
-  OriginProduct product{at, tile, a, operand_b(at, b_chunks(pending), instruction.immediates().major_b, columns, form.shape.k, bits)};
-  const int metadata = (pending.product->a_in_registers ? form.a_registers() : 1) + 1;
+  OriginProduct product{at, tile, a, operand_b(at, pending.b_chunks(), instruction.immediates().major_b, columns, form.shape.k, bits)};
+  const int metadata = (pending.a_in_registers() ? form.a_registers() : 1) + 1;
   if (form.sparse()) product.metadata = companions(at, tile, OperandName::e, instruction.immediates().selector, metadata);
   const Fragment& d = tile.operand(OperandName::d).fragment;
   std::vector<Slot> slots;
   for (int i = 0; i < form.tiles() * d.registers(); ++i) slots.push_back(warp.result_slot(operation_of(at), i));
-  if (pending.accumulates) find_accumulators(product, all, OperandName::d, slots);
+  if (pending.accumulates()) find_accumulators(product, all, OperandName::d, slots);
   const auto number = multiplies(product);
   clear_results(at, all_lanes);
   for (int t = 0; t < form.tiles(); ++t) write_results(at, d, all, 0, t * d.registers(), t * d.columns(), number);

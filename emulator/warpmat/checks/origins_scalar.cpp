@@ -255,13 +255,13 @@ void Origins::move_registers(const Event& event, std::size_t from, Slot from_slo
 }
 
 void Origins::calls(const machine::CallEvent& event) {
-  for (const code::RegisterCopy& copy : event.call.register_arguments)
-    move_registers(event.event, event.caller_frame, copy.caller, event.callee_frame + static_cast<std::size_t>(copy.callee));
+  for (const code::RegisterCopy& copy : call_of(event).register_arguments)
+    move_registers(event.event, caller_frame_of(event), copy.caller, callee_frame_of(event) + static_cast<std::size_t>(copy.callee));
 }
 
 void Origins::returns(const machine::CallEvent& event) {
-  for (const code::RegisterCopy& copy : event.call.register_returns)
-    move_registers(event.event, event.callee_frame, copy.callee, event.caller_frame + static_cast<std::size_t>(copy.caller));
+  for (const code::RegisterCopy& copy : call_of(event).register_returns)
+    move_registers(event.event, callee_frame_of(event), copy.callee, caller_frame_of(event) + static_cast<std::size_t>(copy.caller));
 }
 
 }  // namespace warpmat::inline v0_1::checks

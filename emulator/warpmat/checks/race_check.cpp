@@ -5,7 +5,6 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/checks/wgmma_chunks.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
@@ -122,23 +121,25 @@ void RaceCheck::bulk_completes(const machine::BulkEvent& copy) {
 void RaceCheck::read_chunks(const Event& event, const std::vector<std::uint32_t>& chunks) {
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     const std::size_t offset = chunks[i] - setup_.program.shared_base;
-    const auto conflict = block(event.rank()).races.read(event.warp(), offset, chunk_bytes, event.statement(), RaceDetector::Kind::plain);
+    const auto conflict =
+        block(event.rank()).races.read(event.warp(), offset, machine::Product::chunk_bytes, event.statement(), RaceDetector::Kind::plain);
     if (conflict) report(event, static_cast<int>(i % warp_size), offset, false, *conflict);
   }
 }
 
 void RaceCheck::product_issues(const machine::ProductEvent& event) {
-  read_chunks(event.event, a_chunks(event.product, event.event.warp()));
-  read_chunks(event.event, b_chunks(event.product));
+  read_chunks(event.event, event.product.a_chunks());
+  read_chunks(event.event, event.product.b_chunks());
 }
 
 /// The products have read their operands until here.
-void RaceCheck::products_read(const Event& event, std::span<const machine::PendingProduct> products) {
+void RaceCheck::products_read(const Event& event, std::span<const machine::Product> products) {
   RaceDetector& races = block(event.rank()).races;
-  for (const machine::PendingProduct& product : products)
-    for (const std::vector<std::uint32_t>& chunks : {b_chunks(product), a_chunks(product, event.warp())})
+  for (const machine::Product& product : products)
+    for (const std::vector<std::uint32_t>& chunks : {product.b_chunks(), product.a_chunks()})
       for (const std::uint32_t chunk : chunks)
-        races.read(event.warp(), chunk - setup_.program.shared_base, chunk_bytes, product.statement, RaceDetector::Kind::plain);
+        races.read(event.warp(), chunk - setup_.program.shared_base, machine::Product::chunk_bytes, product.statement(),
+                   RaceDetector::Kind::plain);
 }
 
 void RaceCheck::synchronises(const Synchronisation& event) {

@@ -21,7 +21,7 @@ class RaceCheck : public machine::Observer {
   void bulk_reads(const machine::BulkEvent& copy) override;
   void bulk_completes(const machine::BulkEvent& copy) override;
   void product_issues(const machine::ProductEvent& event) override;
-  void products_read(const machine::Event& event, std::span<const machine::PendingProduct> products) override;
+  void products_read(const machine::Event& event, std::span<const machine::Product> products) override;
   void synchronises(const machine::Synchronisation& event) override;
   void barrier_arrives(const machine::BarrierEvent& event) override;
   void barrier_completes(const machine::BarrierEvent& event) override;

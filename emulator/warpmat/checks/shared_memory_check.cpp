@@ -19,13 +19,14 @@ using machine::Synchronisation;
 
 namespace {
 
-constexpr EventKinds always = EventKinds::copies | EventKinds::products | EventKinds::synchronisation;
+constexpr EventKinds usual = EventKinds::copies | EventKinds::products;
 
 }  // namespace
 
-SharedMemoryCheck::SharedMemoryCheck(const Setup& setup) : Observer(always | EventKinds::shared_accesses), setup_(setup) {
+SharedMemoryCheck::SharedMemoryCheck(const Setup& setup) : Observer(usual | EventKinds::shared_accesses), setup_(setup) {
   has_copies_ = std::ranges::find(setup.program.operations, catalogue::Semantics::cp_async, &code::Operation::semantics) !=
                 setup.program.operations.end();
+  if (has_copies_) want(wanted() | EventKinds::synchronisation);
 }
 
 /// While a register holds an uninitialised value, its way through all operations is followed. Once all bytes are initialised, and no access
@@ -34,7 +35,8 @@ void SharedMemoryCheck::choose_events() {
   const bool bytes = has_copies_ || std::ranges::any_of(blocks_, [](const BlockState& state) {
                        return !state.shadow.complete() || state.shadow.has_starts();
                      });
-  EventKinds events = always;
+  EventKinds events = usual;
+  if (has_copies_) events = events | EventKinds::synchronisation;  // which makes copies visible to other warps
   if (bytes) events = events | EventKinds::shared_accesses;
   if (following_ != 0)
     events = events | EventKinds::shared_accesses | EventKinds::accesses | EventKinds::operations | EventKinds::exchanges;
@@ -157,7 +159,7 @@ void SharedMemoryCheck::copies_complete(const Event& event) {
 }
 
 void SharedMemoryCheck::bulk_issues(const Event& event, const machine::BulkEvent& copy) {
-  if (!setup_.checks.copies || !setup_.checks.uninitialised || copy.tensor || !copy.reads || copy.reads->bytes == 0) return;
+  if (!setup_.checks.copies || !setup_.checks.uninitialised || copy.map != nullptr || !copy.reads || copy.reads->bytes == 0) return;
   if (!shadow(event).undefined(copy.reads->offset, copy.reads->bytes)) return;
   const std::uint64_t address = setup_.program.shared_base + copy.reads->offset;
   event.trap(copy.lane, address, fmt::format("the copy reads uninitialised shared memory: {}", warp_of(event).describe_shared(address)));

@@ -105,11 +105,13 @@ void SharedShadow::define(std::size_t offset, std::size_t bytes) {
   for_each_cell(offset, bytes, [&](std::size_t cell, Cell bits) { define_cell(cell, bits); });
 }
 
+void SharedShadow::undefine_cell(std::size_t cell, Cell bits) {
+  missing_ += count(static_cast<Cell>(bits & defined_[cell]));
+  defined_[cell] = static_cast<Cell>(defined_[cell] & ~bits);
+}
+
 void SharedShadow::undefine(std::size_t offset, std::size_t bytes) {
-  for_each_cell(offset, bytes, [&](std::size_t cell, Cell bits) {
-    missing_ += count(static_cast<Cell>(bits & defined_[cell]));
-    defined_[cell] = static_cast<Cell>(defined_[cell] & ~bits);
-  });
+  for_each_cell(offset, bytes, [&](std::size_t cell, Cell bits) { undefine_cell(cell, bits); });
 }
 
 SharedShadow::Copy SharedShadow::unpack(std::uint32_t word) {
@@ -117,37 +119,58 @@ SharedShadow::Copy SharedShadow::unpack(std::uint32_t word) {
   return {state, static_cast<int>((word & warp_bits) >> warp_shift), word & statement_bits};
 }
 
+namespace {
+
+/// Calls visit(i) for i from 0 to `number` - 1. Four words are a cp.async of 16 bytes, nearly all of them: the compiler then knows the
+/// number.
+template <typename Visit>
+void for_each_word(std::size_t number, Visit visit) {
+  if (number == 4) {
+    for (std::size_t i = 0; i < 4; ++i) visit(i);
+  } else {
+    for (std::size_t i = 0; i < number; ++i) visit(i);
+  }
+}
+
+}  // namespace
+
 void SharedShadow::begin_copy(std::size_t offset, std::size_t bytes, int warp, std::uint32_t statement) {
-  if (copies_.empty()) copies_.resize((bytes_ + copy_bytes - 1) / copy_bytes);
-  undefine(offset, bytes);
+  if (copies_.empty()) {
+    copies_.resize((bytes_ + copy_bytes - 1) / copy_bytes);
+    landed_.resize(most_warps);
+  }
+  undefine_cell(offset / cell_bytes, static_cast<Cell>(((1u << bytes) - 1) << offset % cell_bytes));
   const std::uint32_t own = static_cast<std::uint32_t>(warp) << warp_shift, fresh = pending_bit | own | (statement & statement_bits);
   std::uint32_t* const first = copies_.data() + offset / copy_bytes;
-  for (std::size_t i = 0; i < bytes / copy_bytes; ++i) first[i] = fresh | ((first[i] & warp_bits) == own ? first[i] & listed_bit : 0);
+  for_each_word(bytes / copy_bytes, [&](std::size_t i) { first[i] = fresh | ((first[i] & warp_bits) == own ? first[i] & listed_bit : 0); });
 }
 
 void SharedShadow::land_copy(std::size_t offset, std::size_t bytes, int warp) {
   const std::size_t first = offset / copy_bytes, number = bytes / copy_bytes;
   std::uint32_t listed = listed_bit;
-  for (std::size_t i = first; i < first + number; ++i) {
-    listed &= copies_[i];
-    copies_[i] = (copies_[i] & ~pending_bit) | landed_bit | listed_bit;
-  }
+  std::uint32_t* const words = copies_.data() + first;
+  for_each_word(number, [&](std::size_t i) {
+    listed &= words[i];
+    words[i] = (words[i] & ~pending_bit) | landed_bit | listed_bit;
+  });
   if (listed == 0)
     landed_[static_cast<std::size_t>(warp)].push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(number)});
 }
 
 void SharedShadow::publish(int warp) {
+  if (landed_.empty()) return;
   auto& landed = landed_[static_cast<std::size_t>(warp)];
   const std::uint32_t own = static_cast<std::uint32_t>(warp) << warp_shift;
   for (const auto [first, number] : landed) {
-    unsigned bits = 0;
-    for (std::uint32_t i = first; i < first + number; ++i) {
-      const std::uint32_t copy = copies_[i];
-      if ((copy & warp_bits) != own) continue;
-      copies_[i] = copy & ~(listed_bit | landed_bit);
-      if ((copy & landed_bit) != 0) bits |= ((1u << copy_bytes) - 1) << i * copy_bytes % cell_bytes;
-    }
-    define_cell(first * copy_bytes / cell_bytes, static_cast<Cell>(bits));
+    unsigned bits = 0;  // from the first word's on
+    std::uint32_t* const words = copies_.data() + first;
+    for_each_word(number, [&](std::size_t i) {
+      const std::uint32_t copy = words[i];
+      const bool mine = (copy & warp_bits) == own;
+      words[i] = mine ? copy & ~(listed_bit | landed_bit) : copy;
+      bits |= mine && (copy & landed_bit) != 0 ? ((1u << copy_bytes) - 1) << i * copy_bytes : 0;
+    });
+    define_cell(first * copy_bytes / cell_bytes, static_cast<Cell>(bits << first * copy_bytes % cell_bytes));
   }
   landed.clear();
 }

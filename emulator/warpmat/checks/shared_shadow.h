@@ -73,6 +73,7 @@ class SharedShadow {
   static constexpr std::uint32_t pending_bit = 1u << 30, landed_bit = 1u << 31;
   static Copy unpack(std::uint32_t word);
 
+  static constexpr std::size_t most_warps = 32;  ///< of a block
   /// Some entries of copies_, all in one cell.
   struct Landed {
     std::uint32_t first, count;
@@ -81,6 +82,7 @@ class SharedShadow {
   static std::size_t count(Cell bits);
   bool surely_defined(const Places& places, std::uint32_t bytes, LaneMask mask) const;
   void define_cell(std::size_t cell, Cell bits);
+  void undefine_cell(std::size_t cell, Cell bits);
 
   template <typename Visit>
   void for_each_cell(std::size_t offset, std::size_t bytes, Visit visit) const;
@@ -91,9 +93,9 @@ class SharedShadow {
   std::size_t bytes_;
   std::size_t missing_;  ///< uninitialised bytes
   std::vector<Cell> defined_;
-  std::vector<Cell> starts_;           ///< empty if all variables begin at multiples of cell_bytes: no access crosses those
-  std::vector<std::uint32_t> copies_;  ///< for each 4 bytes; empty before the first copy
-  std::array<std::vector<Landed>, lane_count> landed_;  ///< by warp
+  std::vector<Cell> starts_;                 ///< empty if all variables begin at multiples of cell_bytes: no access crosses those
+  std::vector<std::uint32_t> copies_;        ///< for each 4 bytes; empty before the first copy
+  std::vector<std::vector<Landed>> landed_;  ///< by warp; empty before the first copy
 };
 
 }  // namespace warpmat::inline v0_1::checks

@@ -16,6 +16,7 @@ using machine::TensorRegion;
 
 void TensorFenceCheck::tensor_accessed(const TensorAccess& event) {
   ++time_;
+  if (!event.by_a_thread) check_lane(event);
   const Warp warp{event.event.rank(), event.event.warp()};
   for (const TensorRegion& region : event.reads) check(event, warp, region, false);
   for (const TensorRegion& region : event.writes) check(event, warp, region, true);
@@ -23,6 +24,21 @@ void TensorFenceCheck::tensor_accessed(const TensorAccess& event) {
     keep({event.rank, warp, event.by_a_thread, false, region, event.event.statement(), event.issued});
   for (const TensorRegion& region : event.writes)
     keep({event.rank, warp, event.by_a_thread, true, region, event.event.statement(), event.issued});
+}
+
+/// Of ld and st: whether the address names the warp's own lanes.
+void TensorFenceCheck::check_lane(const TensorAccess& event) {
+  const machine::WarpState& state = warp_of(event.event);
+  const int lane = tensor_place(state.source_word(operation_of(event.event), 0, 0)).lane, quarter = lane / tensor_quarter;
+  if (quarter == event.event.warp() % 4 || !setup_.reports.tensor_fences.wants(wrong_lane, cluster_)) return;
+  const Dim3 block = event.event.block();
+  setup_.reports.tensor_fences.add(
+      wrong_lane, cluster_,
+      fmt::format(
+          "{}, block ({}, {}, {}), warp {}: the address has lane {}, which another warp reaches; this one takes its own lanes, from {} on "
+          "(PTX ISA 9.1 section 9.7.16.8.1)",
+          state.statement_name(event.event.statement()), block.x, block.y, block.z, event.event.warp(), lane,
+          event.event.warp() % 4 * tensor_quarter));
 }
 
 void TensorFenceCheck::check(const TensorAccess& event, const Warp& warp, const TensorRegion& region, bool writes) {

@@ -16,7 +16,8 @@ namespace warpmat::inline v0_1::checks {
 ///   - after_thread_sync before the second, also before ld and st of the warp whose thread issued the first;
 ///   - tcgen05.wait::ld between an ld and what writes its cells, in any warp: the use of its registers orders nothing else;
 ///   - tcgen05.wait::st between an st and an ld of its cells, in any warp. Before everything else an st without it traps,
-///     unless a load has read it.
+///     unless a load has read it;
+///   - an ld or st whose address has a lane of the warp.
 /// A launch has one warning of each, because GPUs execute kernels well that have none of these: those of CUTLASS.
 class TensorFenceCheck : public machine::Observer {
  public:
@@ -41,11 +42,13 @@ class TensorFenceCheck : public machine::Observer {
     std::uint64_t released = 0;  ///< when the warp had a fence behind it, or the commit arrived; 0: not yet
   };
 
+  void check_lane(const machine::TensorAccess& event);
   void check(const machine::TensorAccess& event, const Warp& warp, const machine::TensorRegion& region, bool writes);
   void keep(Access access);
   enum class Missing : std::uint32_t { before_sync, after_sync, wait_of_load, wait_of_store };
   void warn(const machine::TensorAccess& event, const Access& earlier, Missing missing);
 
+  static constexpr std::uint32_t wrong_lane = 4;      ///< the key of check_lane's warning, behind those of Missing
   static constexpr std::size_t most_accesses = 1024;  ///< kept: the latest of all with different cells
 
   const Setup& setup_;

@@ -6,11 +6,11 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/checks/wgmma_chunks.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/wgmma.h>
 
 namespace warpmat::inline v0_1::checks {
 
@@ -33,17 +33,19 @@ TileCheck::TileCheck(const Setup& setup, std::uint64_t cluster)
     : Observer(EventKinds::copies | EventKinds::products), setup_(setup), cluster_(cluster) {}
 
 void TileCheck::block_begins(const machine::BlockEvent& event) {
-  blocks_.push_back({event.shared.data(), std::vector<Chunk>(event.shared.size() / chunk_bytes)});
+  blocks_.push_back({event.shared.data(), std::vector<Chunk>(event.shared.size() / machine::Product::chunk_bytes)});
 }
 
 void TileCheck::bulk_completes(const machine::BulkEvent& event) {
   for (const machine::SharedRange& range : event.written) {
     std::vector<Chunk>& chunks = blocks_[static_cast<std::size_t>(range.rank)].chunks;
-    for (std::uint64_t i = range.offset / chunk_bytes;
-         i < std::min<std::uint64_t>((range.offset + range.bytes + chunk_bytes - 1) / chunk_bytes, chunks.size()); ++i)
+    for (std::uint64_t i = range.offset / machine::Product::chunk_bytes;
+         i < std::min<std::uint64_t>((range.offset + range.bytes + machine::Product::chunk_bytes - 1) / machine::Product::chunk_bytes,
+                                     chunks.size());
+         ++i)
       chunks[i] = {};
   }
-  const machine::BulkTransfer& transfer = *event.transfer;
+  const machine::BulkTransfer& transfer = transfer_of(event);
   if (!transfer.loads() || !transfer.map || transfer.map->rank < 2 || transfer.map->mode != TensorMap::Mode::tile ||
       transfer.map->interleave != TensorMap::Interleave::none)
     return;
@@ -52,18 +54,20 @@ void TileCheck::bulk_completes(const machine::BulkEvent& event) {
   if (map == maps_.end()) maps_.push_back(*transfer.map);
   std::vector<Chunk>& chunks = blocks_[static_cast<std::size_t>(transfer.shared.rank)].chunks;
   for_each_moved(transfer, setup_.program.shared_base, [&](std::uint64_t offset, std::uint64_t address, std::uint64_t bytes) {
-    if (bytes == chunk_bytes && offset % chunk_bytes == 0) chunks[offset / chunk_bytes] = {address, event.statement, number};
+    if (bytes == machine::Product::chunk_bytes && offset % machine::Product::chunk_bytes == 0)
+      chunks[offset / machine::Product::chunk_bytes] = {address, event.statement, number};
   });
 }
 
 /// What a tensor map's copy wrote at an address of shared memory, if the bytes are still these.
 std::optional<TileCheck::Chunk> TileCheck::chunk_at(const BlockTiles& tiles, std::uint32_t address) const {
   const std::size_t offset = address - setup_.program.shared_base;
-  if (offset / chunk_bytes >= tiles.chunks.size() || offset % chunk_bytes != 0) return std::nullopt;
-  const Chunk& chunk = tiles.chunks[offset / chunk_bytes];
+  if (offset / machine::Product::chunk_bytes >= tiles.chunks.size() || offset % machine::Product::chunk_bytes != 0) return std::nullopt;
+  const Chunk& chunk = tiles.chunks[offset / machine::Product::chunk_bytes];
   if (chunk.address == 0) return std::nullopt;
   const auto bytes = setup_.memory->find(chunk.address);
-  if (bytes == nullptr || std::memcmp(bytes->data.get() + (chunk.address - bytes->address), tiles.shared + offset, chunk_bytes) != 0)
+  if (bytes == nullptr ||
+      std::memcmp(bytes->data.get() + (chunk.address - bytes->address), tiles.shared + offset, machine::Product::chunk_bytes) != 0)
     return std::nullopt;
   return chunk;
 }
@@ -84,10 +88,11 @@ std::string TileCheck::fault(const BlockTiles& tiles, const std::vector<std::uin
       const auto chunk = chunk_at(tiles, chunks[line * in_line + i]);
       if (!chunk || (first && chunk->map != first->map)) return "";  // not a tile of one tensor
       at = *chunk;
-      if (before && chunk->address != before->address + chunk_bytes)
-        return fmt::format("line {} of the operand does not follow itself in memory: at byte {} it goes on {} bytes off", line,
-                           i * chunk_bytes,
-                           static_cast<std::int64_t>(chunk->address - before->address) - static_cast<std::int64_t>(chunk_bytes));
+      if (before && chunk->address != before->address + machine::Product::chunk_bytes)
+        return fmt::format(
+            "line {} of the operand does not follow itself in memory: at byte {} it goes on {} bytes off", line,
+            i * machine::Product::chunk_bytes,
+            static_cast<std::int64_t>(chunk->address - before->address) - static_cast<std::int64_t>(machine::Product::chunk_bytes));
       if (i == 0) {
         if (!first) first = chunk;
         if (column_of(*chunk) != column_of(*first))
@@ -132,15 +137,15 @@ void TileCheck::check(const machine::ProductEvent& event, char operand, const st
 
 /// The descriptors of a product; that of B once for the four warps.
 void TileCheck::product_issues(const machine::ProductEvent& event) {
-  const machine::PendingProduct& product = event.product;
-  const Wgmma& instruction = product.product->instruction;
+  const machine::Product& product = event.product;
+  const Wgmma& instruction = product.instruction();
   const WgmmaForm& form = instruction.form();
   const auto lines = [](Major major, int outer, int depth) { return static_cast<std::size_t>(major == Major::k ? outer : depth); };
-  if (!product.product->a_in_registers)
-    check(event, 'a', a_chunks(product, event.event.warp()),
-          lines(instruction.immediates().major_a, form.tile->shape.m, form.tile->stored_k()), product.a_descriptor);
+  if (!product.a_in_registers())
+    check(event, 'a', product.a_chunks(), lines(instruction.immediates().major_a, form.tile->shape.m, form.tile->stored_k()),
+          product.a_descriptor());
   if (event.event.warp() % WgmmaForm::warps == 0)
-    check(event, 'b', b_chunks(product), lines(instruction.immediates().major_b, form.shape.n, form.shape.k), product.b_descriptor);
+    check(event, 'b', product.b_chunks(), lines(instruction.immediates().major_b, form.shape.n, form.shape.k), product.b_descriptor());
 }
 
 }  // namespace warpmat::inline v0_1::checks

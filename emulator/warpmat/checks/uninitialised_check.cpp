@@ -6,10 +6,10 @@
 #include <fmt/core.h>
 
 #include <warpmat/checks/shared_memory_check.h>
-#include <warpmat/checks/wgmma_chunks.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/machine/warpgroup.h>
 
 namespace warpmat::inline v0_1::checks {
 
@@ -156,15 +156,15 @@ void SharedMemoryCheck::store_uninitialised(const machine::AccessEvent& event, S
 
 void SharedMemoryCheck::calls(const machine::CallEvent& event) {
   if (!values(event.event).any()) return;
-  for (const code::RegisterCopy& copy : event.call.register_arguments)
-    set(event.event, event.callee_frame + static_cast<std::size_t>(copy.callee), event.event.lanes(),
+  for (const code::RegisterCopy& copy : call_of(event).register_arguments)
+    set(event.event, callee_frame_of(event) + static_cast<std::size_t>(copy.callee), event.event.lanes(),
         uninitialised_of(event.event, copy.caller), {});
 }
 
 void SharedMemoryCheck::returns(const machine::CallEvent& event) {
   if (!values(event.event).any()) return;
-  for (const code::RegisterCopy& copy : event.call.register_returns)
-    set(event.event, event.caller_frame + static_cast<std::size_t>(copy.caller), event.event.lanes(),
+  for (const code::RegisterCopy& copy : call_of(event).register_returns)
+    set(event.event, caller_frame_of(event) + static_cast<std::size_t>(copy.caller), event.event.lanes(),
         uninitialised_of(event.event, copy.callee), {});
 }
 
@@ -321,17 +321,17 @@ void SharedMemoryCheck::check_chunks(const Event& event, const std::vector<std::
     std::array<const std::uint8_t*, warp_size> places{};
     for (std::size_t i = 0; i < count; ++i) places[i] = memory + (chunks[first + i] - setup_.program.shared_base);
     const LaneMask mask = count == warp_size ? all_lanes : lane_bit(static_cast<int>(count)) - 1;
-    for (LaneMask rest = check_bytes(event, places, chunk_bytes, mask, Use::load); rest != 0; rest &= rest - 1) {
+    for (LaneMask rest = check_bytes(event, places, machine::Product::chunk_bytes, mask, Use::load); rest != 0; rest &= rest - 1) {
       const std::size_t i = first + static_cast<std::size_t>(first_lane(rest));
-      if (!shadow(event).landed_for(chunks[i] - setup_.program.shared_base, chunk_bytes, event.warp())) undefined(i);
+      if (!shadow(event).landed_for(chunks[i] - setup_.program.shared_base, machine::Product::chunk_bytes, event.warp())) undefined(i);
     }
   }
 }
 
 /// Checks the bytes that a product reads. Uninitialised bytes make the rows and columns of D that use them uninitialised.
 void SharedMemoryCheck::product_issues(const machine::ProductEvent& event) {
-  const machine::PendingProduct& product = event.product;
-  const Wgmma& instruction = product.product->instruction;
+  const machine::Product& product = event.product;
+  const Wgmma& instruction = product.instruction();
   const WgmmaForm& form = instruction.form();
   std::vector<bool> rows(static_cast<std::size_t>(form.tile->shape.m)), columns(static_cast<std::size_t>(form.shape.n));
   std::uint64_t address = 0;
@@ -345,8 +345,8 @@ void SharedMemoryCheck::product_issues(const machine::ProductEvent& event) {
       std::fill_n(uninitialised.begin() + static_cast<std::ptrdiff_t>(first), major == Major::k ? 1 : elements, true);
     });
   };
-  if (!product.product->a_in_registers) check(instruction.immediates().major_a, a_chunks(product, event.event.warp()), rows);
-  check(instruction.immediates().major_b, b_chunks(product), columns);
+  if (!product.a_in_registers()) check(instruction.immediates().major_a, product.a_chunks(), rows);
+  check(instruction.immediates().major_b, product.b_chunks(), columns);
   if (address != 0 || values(event.event).any()) mark_warpgroup_product(event, std::move(rows), columns, address);
 }
 
@@ -355,10 +355,10 @@ void SharedMemoryCheck::product_issues(const machine::ProductEvent& event) {
 void SharedMemoryCheck::mark_warpgroup_product(const machine::ProductEvent& product_event, std::vector<bool> rows,
                                                const std::vector<bool>& columns, std::uint64_t address) {
   const Event& event = product_event.event;
-  const machine::PendingProduct& product = product_event.product;
+  const machine::Product& product = product_event.product;
   const Operation& operation = operation_of(event);
   const WarpState& warp = warp_of(event);
-  const WgmmaForm& form = product.product->instruction.form();
+  const WgmmaForm& form = product.instruction().form();
   const Form& tile = *form.tile;
   Origin origin{operation.statement, address};
   const auto mark_rows = [&](int source, OperandName operand) {
@@ -371,13 +371,13 @@ void SharedMemoryCheck::mark_warpgroup_product(const machine::ProductEvent& prod
           rows[static_cast<std::size_t>(fragment.element({first_lane(rest), reg, i * fragment.element_bits}).row)] = true;
     }
   };
-  if (product.product->a_in_registers) mark_rows(0, OperandName::a);
-  if (form.sparse()) mark_rows(product.product->metadata_source(), OperandName::e);
-  must_be_defined(event, warp.source_slot(operation, product.product->scale_source()), all_lanes, "scale-d");
+  if (product.a_in_registers()) mark_rows(0, OperandName::a);
+  if (form.sparse()) mark_rows(pending_of(product).product->metadata_source(), OperandName::e);
+  must_be_defined(event, warp.source_slot(operation, pending_of(product).product->scale_source()), all_lanes, "scale-d");
   const Fragment& d = tile.operand(OperandName::d).fragment;
   for (int i = 0; i < operation.results; ++i) {
     const Slot slot = warp.result_slot(operation, i);
-    LaneMask uninitialised = product.accumulates ? uninitialised_of(event, slot) : 0;
+    LaneMask uninitialised = product.accumulates() ? uninitialised_of(event, slot) : 0;
     if (uninitialised != 0) origin = values(event).origin(place(event, slot));
     const int first_column = i / d.registers() * tile.shape.n;
     for (int lane = 0; lane < warp_size; ++lane)

@@ -109,9 +109,9 @@ void WgmmaCheck::performs(const Event& event) {
 
 void WgmmaCheck::product_issues(const machine::ProductEvent& event) {
   WarpRegisters& warp = registers(event.event);
-  Pending& pending = warp.pending.emplace_back(Pending{event.product.statement, {}, {}});
+  Pending& pending = warp.pending.emplace_back(Pending{event.product.statement(), {}, {}});
   for_each_result(event.event, [&](std::size_t number) { pending.accumulators.push_back(number); });
-  if (const code::WarpgroupProduct& product = *event.product.product; product.a_in_registers)
+  if (const code::WarpgroupProduct& product = *pending_of(event.product).product; product.a_in_registers)
     for_each_source(event.event, product.instruction.form().a_registers(), [&](std::size_t number) { pending.of_a.push_back(number); });
   for (const std::size_t number : pending.accumulators) ++warp.users[number];
   for (const std::size_t number : pending.of_a) ++warp.readers[number];
@@ -120,7 +120,7 @@ void WgmmaCheck::product_issues(const machine::ProductEvent& event) {
 /// Shared memory still holds what the products read at their statements. The four warps perform a product one after the other: B is read
 /// again only once, because nothing runs in between that could change it.
 void WgmmaCheck::product_completes(const machine::ProductEvent& event) {
-  const machine::PendingProduct& product = event.product;
+  const machine::PendingProduct& product = pending_of(event.product);
   const machine::WarpState& state = warp_of(event.event);
   const bool a_changed = !product.product->a_in_registers && state.read_a(product) != product.a;
   if (a_changed || (event.event.warp() % WgmmaForm::warps == 0 && state.read_b(product) != *product.b))

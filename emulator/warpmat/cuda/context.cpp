@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/check_list.h>
+#include <warpmat/pool/thread_pool.h>
 
 namespace warpmat::inline v0_1::cuda {
 namespace {
@@ -60,7 +61,7 @@ const Target* target_of(const char* name) {
 
 Settings read_settings() {
   return {.target = target_of("WARPMAT_CUDA_TARGET"),
-          .jobs = number("WARPMAT_CUDA_JOBS", 1, 1024),
+          .jobs = number("WARPMAT_CUDA_JOBS", 0, 1024),
           .schedule = number<std::uint64_t>("WARPMAT_CUDA_SCHEDULE", 0, ~std::uint64_t{0}),
           .checks = checks_of("WARPMAT_CUDA_CHECK"),
           .undefined = undefined_of("WARPMAT_CUDA_UNDEFINED"),
@@ -73,7 +74,9 @@ Settings read_settings() {
 
 }  // namespace
 
-Context::Context() : settings(read_settings()), device(device_of(*settings.target, settings.processors)), space(device.global_bytes) {}
+Context::Context() : settings(read_settings()), device(device_of(*settings.target, settings.processors)), space(device.global_bytes) {
+  use_thread_pool();
+}
 
 Context& context() {
   static auto* const made = new Context;

@@ -82,6 +82,23 @@ std::string decompress(const Image& image) {
   return text;
 }
 
+/// A function of NVIDIA's device runtime, which has no PTX: it stores the number to the handle, an address (graph_condition.cpp).
+constexpr std::string_view set_conditional = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value) {
+  .reg .b64 %handle; .reg .b32 %value;
+  ld.param.b64 %handle, [handle];
+  ld.param.b32 %value, [value];
+  st.volatile.u32 [%handle], %value;
+  ret;
+}
+)";
+
+bool uses_conditional(const std::string& text) {
+  return text.find(".extern .func cudaGraphSetConditional") != std::string::npos;
+}
+
 }  // namespace
 
 std::string Image::text() const {
@@ -141,6 +158,7 @@ std::string wrapper_text(const void* wrapper, const Target& target) {
     }
   }
   if (texts.empty()) throw refused ? *refused : FatbinaryError("the program registers no device code");
+  if (std::ranges::any_of(texts, uses_conditional)) texts.emplace_back(set_conditional);
   try {
     return syntax::link_modules(texts);
   } catch (const syntax::LinkError& e) {

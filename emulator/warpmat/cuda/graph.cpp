@@ -29,10 +29,6 @@ std::map<Graph*, std::unique_ptr<Graph>>& graphs() {
   return *all;
 }
 
-void destroy(Graph* handle) {
-  require(graphs().erase(handle) == 1);
-}
-
 void begin_capture(Stream* handle, int mode, Graph* into, std::vector<GraphNode*> after) {
   Stream& stream = stream_of(handle);
   require(mode >= 0 && mode <= 2);
@@ -78,9 +74,17 @@ GraphNode& add_node(Graph& graph, std::vector<GraphNode*> after, GraphNode node)
 
 std::unique_ptr<Graph> copy_of(const Graph& graph) {
   auto copy = std::make_unique<Graph>();
+  copy->conditions = graph.conditions;
   std::map<const GraphNode*, GraphNode*> copies;
   for (const GraphNode& node : graph.nodes) {
+    const auto* const conditional = std::get_if<std::shared_ptr<Conditional>>(&node.made_from);
     GraphNode& made = add_node(*copy, {}, node);
+    if (conditional != nullptr) {
+      const Conditional& old = **conditional;
+      GraphNode own = conditional_node(old.kind, old.condition, old.bodies.size(), &old);
+      made.work = std::move(own.work);
+      made.made_from = std::move(own.made_from);
+    }
     made.origin = &node;
     copies[&node] = &made;
   }
@@ -111,7 +115,7 @@ void run(Context& context, const Graph& graph) {
 }
 
 Graph& graph_of(Graph* handle) {
-  require(graphs().contains(handle));
+  require(graphs().contains(handle) || is_active(handle));
   return *handle;
 }
 
@@ -119,6 +123,11 @@ Graph* publish(std::unique_ptr<Graph> graph) {
   Graph* const handle = graph.get();
   graphs()[handle] = std::move(graph);
   return handle;
+}
+
+bool unpublish(Graph* handle) {
+  const auto graph = graphs().extract(handle);  // destroyed when it is out of the map: its nodes may have graphs of their own there
+  return !graph.empty();
 }
 
 GraphNode& node_of(GraphNode* handle) {
@@ -146,16 +155,16 @@ WARPMAT_CUDA_API Error cudaStreamBeginCaptureToGraph(Stream* stream, Graph* grap
 
 WARPMAT_CUDA_API Error cudaStreamEndCapture(Stream* handle, Graph** graph) {
   return call(__func__, [&](Context&) {
-    require(graph != nullptr);
     Stream& stream = stream_of(handle);
     require(stream.capture != nullptr, cudaErrorIllegalState);
     const auto found =
         std::find_if(captures().begin(), captures().end(), [&](const Capture& capture) { return capture.origin == &stream; });
     require(found != captures().end(), cudaErrorStreamCaptureUnmatched);
     const Capture ended = *found;
+    require(graph != nullptr || !ended.own);  // a graph of the program needs no name for it
     captures().erase(found);
     leave_capture(ended.graph);
-    *graph = ended.own ? publish(std::unique_ptr<Graph>(ended.graph)) : ended.graph;
+    if (graph != nullptr) *graph = ended.own ? publish(std::unique_ptr<Graph>(ended.graph)) : ended.graph;
   });
 }
 
@@ -261,7 +270,14 @@ WARPMAT_CUDA_API Error cudaGraphLaunch(Graph* executable, Stream* stream) {
     std::shared_ptr<Graph> copy;
     if (stream_of(stream).capture != nullptr) copy = copy_of(graph_of(executable));
     const Graph* const graph = copy != nullptr ? copy.get() : &graph_of(executable);
-    submit(context, stream, {.type = NodeType::child, .work = [copy, graph](Context& state) { run(state, *graph); }, .made_from = copy});
+    submit(context, stream,
+           {.type = NodeType::child,
+            .work =
+                [copy, graph](Context& state) {
+                  set_conditions(state, *graph);
+                  run(state, *graph);
+                },
+            .made_from = copy});
   });
 }
 
@@ -273,11 +289,11 @@ WARPMAT_CUDA_API Error cudaGraphUpload(Graph* executable, Stream* stream) {
 }
 
 WARPMAT_CUDA_API Error cudaGraphDestroy(Graph* graph) {
-  return call(__func__, [&](Context&) { destroy(graph); });
+  return call(__func__, [&](Context&) { require(unpublish(graph)); });
 }
 
 WARPMAT_CUDA_API Error cudaGraphExecDestroy(Graph* executable) {
-  return call(__func__, [&](Context&) { destroy(executable); });
+  return call(__func__, [&](Context&) { require(unpublish(executable)); });
 }
 
 WARPMAT_CUDA_PER_THREAD(cudaStreamBeginCapture, ptsz)

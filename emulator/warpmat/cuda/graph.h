@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -26,8 +28,42 @@ struct GraphMemory {
   ~GraphMemory();
 };
 
+struct Graph;
+
 /// cudaGraphNodeType.
-enum class NodeType : int { kernel, copy, fill, host, child, empty, event_wait, event_record, allocation = 10, free = 11 };
+enum class NodeType : int {
+  kernel,
+  copy,
+  fill,
+  host,
+  child,
+  empty,
+  event_wait,
+  event_record,
+  allocation = 10,
+  free = 11,
+  conditional = 13
+};
+
+/// A number in device memory that kernels set (cudaGraphSetConditional) and conditional nodes read. Its handle is its address.
+struct Condition {
+  std::uint64_t address = 0;
+  std::optional<std::uint32_t> at_launch = {};  ///< the number that a launch of the graph begins with
+  Condition() = default;
+  Condition(const Condition&) = delete;
+  ~Condition();
+};
+
+/// A node that runs graphs as a condition says. The graphs are handles, which the program fills.
+struct Conditional {
+  enum class Kind : int { when, loop, choice };  ///< cudaGraphConditionalNodeType
+  Kind kind = Kind::when;
+  std::uint64_t condition = 0;  ///< an address
+  std::vector<Graph*> bodies = {};
+  Conditional() = default;
+  Conditional(const Conditional&) = delete;
+  ~Conditional();
+};
 
 struct GraphNode {
   NodeType type = NodeType::empty;
@@ -38,12 +74,13 @@ struct GraphNode {
   bool enabled = true;
   /// What the node was made from, for the calls that ask for it: none of a captured copy.
   std::variant<std::monostate, std::shared_ptr<KernelNode>, Copy3D, Fill, HostCall, std::shared_ptr<Graph>, Event*,
-               std::shared_ptr<GraphMemory>, void*>
+               std::shared_ptr<GraphMemory>, void*, std::shared_ptr<Conditional>>
       made_from = {};
 };
 
 struct Graph {
   std::list<GraphNode> nodes;  ///< in the order in which they were added
+  std::vector<std::shared_ptr<Condition>> conditions = {};
 };
 
 /// The node that allocates what is asked for, now: its address goes into `asked`. Throws ApiError.
@@ -52,6 +89,11 @@ GraphNode allocation_node(Context& context, GraphAllocation& asked);
 GraphNode free_node(Context& context, void* pointer);
 /// Whether memory of a graph begins at `pointer`.
 bool is_of_graph(Context& context, const void* pointer);
+
+/// A conditional node with `count` bodies, which are empty, or copies of those of `from`.
+GraphNode conditional_node(Conditional::Kind kind, std::uint64_t condition, std::size_t count, const Conditional* from = nullptr);
+/// Gives the conditions of the graph and of those in its nodes the numbers that they have at a launch.
+void set_conditions(Context& context, const Graph& graph);
 
 /// Adds a node behind `after`.
 GraphNode& add_node(Graph& graph, std::vector<GraphNode*> after, GraphNode node);
@@ -62,10 +104,12 @@ std::vector<const GraphNode*> in_order(const Graph& graph);
 /// The work of all nodes that are enabled.
 void run(Context& context, const Graph& graph);
 
-/// The graph of a handle, of graphs and of executable ones. Throws ApiError with cudaErrorInvalidValue.
+/// The graph of a handle: of graphs, of executable ones, and of one that is being captured. Throws ApiError with cudaErrorInvalidValue.
 Graph& graph_of(Graph* handle);
 /// Makes `graph` a handle of the program.
 Graph* publish(std::unique_ptr<Graph> graph);
+/// Destroys the graph of a handle. Returns whether there was one.
+bool unpublish(Graph* handle);
 /// The node of a handle. Throws ApiError with cudaErrorInvalidValue.
 GraphNode& node_of(GraphNode* handle);
 

@@ -97,6 +97,8 @@ GraphNode host_of(const HostCall* asked) {
 }
 
 GraphNode child_of(Graph* child) {
+  if (std::ranges::find(graph_of(child).nodes, NodeType::conditional, &GraphNode::type) != graph_of(child).nodes.end())
+    throw ApiError(cudaErrorNotSupported, "a child graph with a conditional node is not supported, nor is it by an H100");
   const std::shared_ptr<Graph> copy = cuda::copy_of(graph_of(child));
   in_order(*copy);
   return {.type = NodeType::child, .work = [copy](Context& context) { run(context, *copy); }, .made_from = copy};
@@ -109,6 +111,19 @@ GraphNode event_of_type(NodeType type, Event* event) {
     event_of(event).time = std::chrono::steady_clock::now();
   };
   return {.type = type, .work = type == NodeType::event_record ? Work(record) : Work(), .made_from = event};
+}
+
+/// A conditional node of `graph`; its bodies go into `asked`.
+GraphNode conditional_of(const Graph& graph, NodeParameters& asked) {
+  auto& [handle, type, size, bodies] = asked.of.conditional;
+  const auto kind = static_cast<Conditional::Kind>(type);
+  require(type >= 0 && type <= static_cast<int>(Conditional::Kind::choice) && size >= 1);
+  require(size <= (kind == Conditional::Kind::when ? 2 : kind == Conditional::Kind::loop ? 1 : size));
+  const auto has_it = [address = std::uint64_t{handle}](const std::shared_ptr<Condition>& each) { return each->address == address; };
+  require(std::ranges::any_of(graph.conditions, has_it));
+  GraphNode node = conditional_node(kind, handle, size);
+  bodies = std::get<std::shared_ptr<Conditional>>(node.made_from)->bodies.data();
+  return node;
 }
 
 /// What cudaGraphAddNode is given.
@@ -125,6 +140,7 @@ GraphNode node_of_parameters(Context& context, NodeParameters* asked) {
     case NodeType::event_record: return event_of_type(static_cast<NodeType>(asked->type), asked->of.event);
     case NodeType::allocation: return allocation_node(context, asked->of.allocation);
     case NodeType::free: return free_node(context, asked->of.pointer);
+    case NodeType::conditional: break;  // has to be known which graph it is for
   }
   throw ApiError(cudaErrorNotSupported, "graph nodes of type " + std::to_string(asked->type) + " are not supported");
 }
@@ -356,7 +372,11 @@ WARPMAT_CUDA_API Error cudaGraphMemFreeNodeGetParams(GraphNode* node, void** poi
 
 WARPMAT_CUDA_API Error cudaGraphAddNode(GraphNode** node, Graph* graph, Nodes after, const void*, std::size_t count,
                                         NodeParameters* asked) {
-  return add(__func__, node, graph, after, count, [&](Context& context) { return node_of_parameters(context, asked); });
+  return add(__func__, node, graph, after, count, [&](Context& context) {
+    require(asked != nullptr);
+    return static_cast<NodeType>(asked->type) == NodeType::conditional ? conditional_of(*graph, *asked)
+                                                                       : node_of_parameters(context, asked);
+  });
 }
 
 WARPMAT_CUDA_API Error cudaGraphNodeSetParams(GraphNode* node, NodeParameters* asked) {

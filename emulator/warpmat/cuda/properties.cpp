@@ -168,8 +168,15 @@ int attribute_of(const Device& device, int number) {
 
 /// The limits by cudaLimit, with the values that a driver starts with.
 std::map<int, std::size_t>& limits() {
-  static auto* const all = new std::map<int, std::size_t>{{0, 1024}, {1, 1 << 20}, {2, 8 << 20}, {5, 64}, {6, 0}};
+  static auto* const all = new std::map<int, std::size_t>{{0, 1024}, {1, 1 << 20}, {2, 8 << 20}, {3, 2}, {4, 2048}, {5, 64}, {6, 0}};
   return *all;
+}
+
+/// The depth to which kernels wait for kernels has a limit below sm_90 alone [CUDA Runtime API, cudaDeviceSetLimit].
+void require_limit(const Device& device, int limit) {
+  constexpr int sync_depth = 3;
+  require(limits().contains(limit));
+  require(limit != sync_depth || device.number < 90, cudaErrorUnsupportedLimit);
 }
 
 /// The heap keeps its size once a kernel has used it.
@@ -260,9 +267,9 @@ WARPMAT_CUDA_API Error cudaGetDeviceFlags(unsigned* flags) {
 }
 
 WARPMAT_CUDA_API Error cudaDeviceGetLimit(std::size_t* value, int limit) {
-  return call(__func__, [&](Context&) {
+  return call(__func__, [&](Context& context) {
     require(value != nullptr);
-    require(limits().contains(limit));
+    require_limit(context.device, limit);
     *value = limits().at(limit);
   });
 }
@@ -270,7 +277,7 @@ WARPMAT_CUDA_API Error cudaDeviceGetLimit(std::size_t* value, int limit) {
 WARPMAT_CUDA_API Error cudaDeviceSetLimit(int limit, std::size_t value) {
   return call(__func__, [&](Context& context) {
     constexpr int heap_bytes = 2;
-    require(limits().contains(limit));
+    require_limit(context.device, limit);
     if (limit == heap_bytes) set_heap_bytes(context, value);
     limits()[limit] = value;
   });

@@ -11,10 +11,6 @@
 namespace warpmat::inline v0_1::cuda {
 namespace {
 
-nlohmann::ordered_json sizes(const Dim3& size) {
-  return {size.x, size.y, size.z};
-}
-
 /// The statements are rows of numbers: the statement's number, and StatementProfile's in their order.
 nlohmann::ordered_json profile_json(const Profile& profile) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();

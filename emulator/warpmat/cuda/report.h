@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -17,6 +19,11 @@ struct LaunchRecord {
   std::string trap = {};  ///< the text of the trap, if there was one
   std::optional<Profile> profile = {};
 };
+
+/// The three sizes, as files have them.
+inline std::array<std::uint32_t, 3> sizes(const Dim3& size) {
+  return {size.x, size.y, size.z};
+}
 
 /// Appends the record, if one is kept.
 void record_launch(Context& context, const Function& function, const LaunchRecord& record);

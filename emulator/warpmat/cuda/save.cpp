@@ -1,5 +1,7 @@
 #include <warpmat/cuda/save.h>
 
+#include <warpmat/cuda/report.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -33,10 +35,6 @@ std::string hex(std::span<const std::uint8_t> bytes) {
   std::string text;
   for (const std::uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
   return text;
-}
-
-Json sizes(const Dim3& size) {
-  return {size.x, size.y, size.z};
 }
 
 /// One buffer; its bytes go into a file unless they are all alike.

@@ -252,6 +252,12 @@ struct NodeParameters {  ///< cudaGraphNodeParams
     struct Event* event;
     GraphAllocation allocation;
     void* pointer;
+    struct {
+      unsigned long long handle;
+      int type;
+      unsigned size;
+      struct Graph** graphs;
+    } conditional;
   } of;
   long long reserved_end;
 };

@@ -194,7 +194,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   const code::Program& program = program_of(kernel);
   check_limits(program, config);
   std::vector<std::uint8_t> parameters = place_arguments(program, arguments);
-  const machine::ConstantCopy constants(program, place_module(program, memory));
+  const machine::ConstantCopy constants(program, place_module(program, memory), parameters);
   if (std::ranges::any_of(program.calls, [](const code::Call& call) {
         using Called = code::Call::Target;
         return call.target == Called::allocate || call.target == Called::prepare_launch || call.target == Called::put_memory;
@@ -215,6 +215,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
                                    .config = shaped,
                                    .options = options,
                                    .memory = memory,
+                                   .thread_indices{program, shaped.block},
                                    .constants = constants.begin(),
                                    .parameters = std::move(parameters),
                                    .shared_bytes = shared_bytes,

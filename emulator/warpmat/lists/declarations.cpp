@@ -30,9 +30,10 @@ bool is_directive(const Token& token) {
 Declarations::Declarations(TokenReader& tokens, Program& program, const Target* target)
     : tokens_(tokens),
       program_(program),
+      parts_(ListInternals::parts(program)),
       target_is_given_(target != nullptr),
       declares_registers_(std::ranges::any_of(tokens.tokens(), is_reg)) {
-  program_.target = target;
+  parts_.target = target;
 }
 
 void Declarations::parse_directive() {
@@ -59,17 +60,17 @@ void Declarations::parse_version() {
   const PtxVersion version{static_cast<int>(*major), static_cast<int>(*minor)};
   if (version > newest_ptx)
     fail(token, fmt::format("PTX {} is newer than this library knows; the newest is {}", to_string(version), to_string(newest_ptx)));
-  program_.version = version;
+  parts_.version = version;
 }
 
 void Declarations::parse_target() {
   const Token& token = tokens_.take();
   const Target* named = token.kind == Token::Kind::word ? find_target(token.text) : nullptr;
   if (named == nullptr) fail(token, fmt::format("unknown target {}: for example sm_80, sm_90a, sm_120a", spell(token)));
-  if (!target_is_given_) program_.target = named;
-  if (program_.version < named->since)
+  if (!target_is_given_) parts_.target = named;
+  if (parts_.version < named->since)
     fail(token,
-         fmt::format("{} needs PTX {} or later; the version is {}", named->name, to_string(named->since), to_string(program_.version)));
+         fmt::format("{} needs PTX {} or later; the version is {}", named->name, to_string(named->since), to_string(parts_.version)));
 }
 
 void Declarations::parse_address_size() {
@@ -88,16 +89,16 @@ void Declarations::require_new(Location location, const std::string& name) const
 
 const NamedRegister* Declarations::find_register(std::string_view name) const {
   const auto found = register_index_.find(name);
-  return found == register_index_.end() ? nullptr : &program_.registers[found->second];
+  return found == register_index_.end() ? nullptr : &parts_.registers[found->second];
 }
 
 const NamedRegister& Declarations::define_register(Location location, std::string name, const DataType& type) {
   require_new(location, name);
-  if (program_.registers.size() >= max_registers) fail(location, fmt::format("more than {} registers", max_registers));
-  register_index_.emplace(name, program_.registers.size());
-  program_.registers.push_back({std::move(name), &type, program_.named_words});
-  program_.named_words += type.bits > 32 ? 2 : 1;
-  return program_.registers.back();
+  if (parts_.registers.size() >= max_registers) fail(location, fmt::format("more than {} registers", max_registers));
+  register_index_.emplace(name, parts_.registers.size());
+  parts_.registers.push_back({std::move(name), &type, parts_.named_words});
+  parts_.named_words += type.bits > 32 ? 2 : 1;
+  return parts_.registers.back();
 }
 
 void Declarations::define_registers(const syntax::Variable& variable, const DataType& type) {
@@ -120,11 +121,11 @@ void Declarations::define_variable(const syntax::Variable& declared, const DataT
       fail(declared.location, fmt::format("'{}' needs a number of elements from 1 to {}", declared.name, most));
     variable.count *= extent;
   }
-  variable.address = (program_.shared_bytes + variable.alignment - 1) / variable.alignment * variable.alignment;
+  variable.address = (parts_.shared_bytes + variable.alignment - 1) / variable.alignment * variable.alignment;
   if (variable.address + variable.bytes() > max_shared_bytes)
     fail(declared.location, fmt::format("more than {} bytes of shared memory", max_shared_bytes));
-  program_.shared_bytes = variable.address + variable.bytes();
-  program_.variables.push_back(std::move(variable));
+  parts_.shared_bytes = variable.address + variable.bytes();
+  parts_.variables.push_back(std::move(variable));
 }
 
 void Declarations::define(const syntax::Variable& variable) {

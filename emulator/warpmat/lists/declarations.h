@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include <warpmat/program.h>
+#include <warpmat/lists/list_internals.h>
 #include <warpmat/ptx/syntax/module.h>
 #include <warpmat/ptx/text/token_reader.h>
 
@@ -41,10 +41,11 @@ class Declarations {
   void require_new(Location location, const std::string& name) const;
 
   TokenReader& tokens_;
-  Program& program_;
+  const Program& program_;
+  ProgramParts& parts_;  ///< of the program
   bool target_is_given_;
   bool declares_registers_;
-  std::map<std::string, std::size_t, std::less<>> register_index_;  ///< by name: the position in Program::registers
+  std::map<std::string, std::size_t, std::less<>> register_index_;  ///< by name: the position in Program::registers()
 };
 
 }  // namespace warpmat::inline v0_1

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <warpmat/lists/list_internals.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/constant_copy.h>
 #include <warpmat/numeric/rounding_mode.h>
@@ -10,14 +11,15 @@ namespace warpmat::inline v0_1 {
 namespace {
 
 code::Program placed(const Program& program, std::uint32_t shared_base) {
-  code::Program code = *program.code;
+  code::Program code = *ListInternals::parts(program).code;
   code.shared_base = shared_base;
   return code;
 }
 
 std::vector<std::uint64_t> variable_addresses(const Program& program, std::uint32_t shared_base) {
   std::vector<std::uint64_t> addresses;
-  for (const SharedVariable& variable : program.variables) addresses.push_back(shared_base + static_cast<std::uint64_t>(variable.address));
+  for (const SharedVariable& variable : program.variables())
+    addresses.push_back(shared_base + static_cast<std::uint64_t>(variable.address));
   return addresses;
 }
 
@@ -26,11 +28,12 @@ class OneWarp : public ListMachine {
  public:
   OneWarp(const Program& program, std::uint32_t shared_base)
       : program_(placed(program, shared_base)),
-        constants_(program_, variable_addresses(program, shared_base)),
+        constants_(program_, variable_addresses(program, shared_base), {}),
         launch_{.program = program_,
                 .config = {.grid = {}, .block = {warp_size}},
                 .options = {},
                 .memory = memory_,
+                .thread_indices{program_, {warp_size}},
                 .constants = constants_.begin(),
                 .parameters = {}},
         cluster_(launch_, 0) {}

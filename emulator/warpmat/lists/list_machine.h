@@ -9,7 +9,7 @@
 
 namespace warpmat::inline v0_1 {
 
-/// Executes the operations of Program::code for a warp: the machine that executes kernels, with one warp.
+/// Executes the scalar statements of a program for a warp: the machine that executes kernels, with one warp.
 class ListMachine {
  public:
   virtual ~ListMachine() = default;

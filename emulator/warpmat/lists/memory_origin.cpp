@@ -44,16 +44,16 @@ const OperandText* result_of(const Statement& statement) {
   if (const Instruction* instruction = statement.matrix()) {
     const auto& operands = instruction->form().operands;
     const auto written = std::ranges::find_if(operands, [](const Operand& o) { return o.written; });
-    return written == operands.end() ? nullptr : &statement.operands[static_cast<std::size_t>(written - operands.begin())];
+    return written == operands.end() ? nullptr : &statement.operands()[static_cast<std::size_t>(written - operands.begin())];
   }
   const ScalarOperation operation = statement.scalar()->operation;
   if (operation == ScalarOperation::store || operation == ScalarOperation::barrier) return nullptr;
-  return &statement.operands[0];
+  return &statement.operands()[0];
 }
 
 /// The last statement before `end` that writes the register in `slot`, or nullptr.
 const Statement* writer(const Program& program, const Statement* end, int slot) {
-  for (const Statement* s = end; s != program.statements.data();)
+  for (const Statement* s = end; s != program.statements().data();)
     if (const OperandText* result = result_of(*--s); result != nullptr && holds(*result, slot)) return s;
   return nullptr;
 }
@@ -130,7 +130,7 @@ struct VariablePlace {
 };
 
 VariablePlace place_of(const Warp& warp, std::uint64_t address) {
-  for (const SharedVariable& v : warp.program().variables) {
+  for (const SharedVariable& v : warp.program().variables()) {
     const std::uint64_t byte = address - warp.shared().base() - static_cast<std::uint64_t>(v.address);
     if (byte >= static_cast<std::uint64_t>(v.bytes())) continue;
     VariablePlace place{v.name, byte};
@@ -206,7 +206,7 @@ std::string describe_load(const Warp& warp, const Statement& load, LoadedWords& 
   std::vector<ReadRow> rows = is_matrix ? rows_of(load.matrix()->form(), words, *addresses) : rows_of(*load.scalar(), words, *addresses);
   std::erase_if(rows, [](const ReadRow& row) { return !row.wrong(); });
   if (rows.empty()) return "";
-  std::string text = fmt::format("{} in line {} read {} wrong row{}:\n", is_matrix ? "ldmatrix" : "ld.shared", load.location.line,
+  std::string text = fmt::format("{} in line {} read {} wrong row{}:\n", is_matrix ? "ldmatrix" : "ld.shared", load.location().line,
                                  rows.size(), rows.size() == 1 ? "" : "s");
   std::vector<std::optional<Misplaced>> misplaced(rows.size());
   std::vector<std::string> lines;
@@ -220,7 +220,7 @@ std::string describe_load(const Warp& warp, const Statement& load, LoadedWords& 
 std::string describe_origin(const Warp& warp, const Statement& statement, const Operand& operand, Format format,
                             const numbers::Matrix& expected) {
   const auto index = static_cast<std::size_t>(&operand - statement.matrix()->form().operands.data());
-  const OperandText& text = statement.operands[index];
+  const OperandText& text = statement.operands()[index];
   if (std::ranges::any_of(text.items, [](const Item& item) { return item.kind != Item::Kind::named || item.words != 1; })) return "";
   std::vector<Register> wanted(text.items.size());
   const auto held = warp.words(text);

@@ -125,7 +125,7 @@ void OperandChecker::check_vector(const syntax::Operand& given, const Slot& plac
 }
 
 const DataType& OperandChecker::named_type(const Item& named) const {
-  return *program_.registers[static_cast<std::size_t>(named.index)].type;
+  return *program_.registers()[static_cast<std::size_t>(named.index)].type;
 }
 
 /// The width that an item requires, or 0: an integer fits every width, a floating-point number has its own.
@@ -167,7 +167,7 @@ Item OperandChecker::discard_item(const syntax::Operand& given, const Slot& plac
   if (!place.in_braces && !place.in_pair) fail(given.location, fmt::format("{} needs a register: _ only stands in braces", place.what));
   if (!place.may_discard)
     fail(given.location,
-         fmt::format("{} takes no _ on {}: ptxas cannot discard a result of this form there", place.what, program_.target->name));
+         fmt::format("{} takes no _ on {}: ptxas cannot discard a result of this form there", place.what, program_.target()->name));
   return {Item::Kind::discard, 0, 0, {}, 0, words_of(place)};
 }
 
@@ -189,7 +189,7 @@ Item OperandChecker::variable_item(const syntax::Operand& given, const SharedVar
     fail(given.location, fmt::format("the address of '{}' is an integer; {} is .{}", variable.name, place.what, place.type->name));
   if (place.type->bits < 32)
     fail(given.location, fmt::format("the address of '{}' needs 32 bits; {} has {}", variable.name, place.what, place.type->bits));
-  const auto index = static_cast<int>(&variable - program_.variables.data());
+  const auto index = static_cast<int>(&variable - program_.variables().data());
   return {Item::Kind::variable, index, static_cast<std::uint64_t>(given.offset), {}, 0, words_of(place)};
 }
 
@@ -203,7 +203,7 @@ Item OperandChecker::register_item(const syntax::Operand& given, const Slot& pla
   if (!accepts(place.accepted, type))
     fail(given.location,
          fmt::format("'{}' is .{}; ptxas does not take that for {}: declare it .b{}", given.text, type.name, place.what, type.bits));
-  const auto index = static_cast<int>(found - program_.registers.data());
+  const auto index = static_cast<int>(found - program_.registers().data());
   return {Item::Kind::named, index, 0, {}, found->slot, type.bits > 32 ? 2 : 1, given.inverted};
 }
 

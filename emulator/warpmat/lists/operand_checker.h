@@ -25,7 +25,7 @@ struct Slot {
 /// registers. All functions throw StatementError.
 class OperandChecker {
  public:
-  OperandChecker(Program& program, Declarations& declarations) : program_(program), declarations_(declarations) {}
+  OperandChecker(const Program& program, Declarations& declarations) : program_(program), declarations_(declarations) {}
 
   /// `operand` of a matrix instruction; `what` is its name in messages.
   OperandText matrix_operand(const syntax::Operand& given, const Instruction& instruction, const Operand& operand, const std::string& what);
@@ -53,7 +53,7 @@ class OperandChecker {
   Item register_item(const syntax::Operand& given, const Slot& place);
   const NamedRegister& undeclared_register(const syntax::Operand& given, const Slot& place);
 
-  Program& program_;
+  const Program& program_;
   Declarations& declarations_;
 };
 

@@ -36,7 +36,7 @@ Found find(const Program& program, std::size_t index, OperandName operand_name, 
     throw std::invalid_argument(fmt::format("{} has no {} operand {}; {}", form.opcode,
                                             kind == OperandKind::fragment ? "matrix" : name(kind), name(operand_name),
                                             statements_with(program, operand_name)));
-  return {form, *operand, statement.operands[static_cast<std::size_t>(operand - form.operands.data())]};
+  return {form, *operand, statement.operands()[static_cast<std::size_t>(operand - form.operands.data())]};
 }
 
 /// `format`, or the operand's own.

@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/lists/declarations.h>
+#include <warpmat/lists/list_internals.h>
 #include <warpmat/lists/operand_checker.h>
 #include <warpmat/lists/slots.h>
 #include <warpmat/ptx/catalogue/restrictions.h>
@@ -40,10 +41,10 @@ class Parser {
       }
     }
     refuse_labels_of_names();
-    if (program_.target == nullptr && errors_.empty())
+    if (program_.target() == nullptr && errors_.empty())
       report({1, 1}, "no target: begin the program with .target sm_90a, or name one: --target sm_90a");
     if (!errors_.empty()) throw SyntaxError(std::move(errors_));
-    place_slots(program_);
+    place_slots(ListInternals::parts(program_));
     if (!body_.empty()) resolve();
     return std::move(program_);
   }
@@ -51,27 +52,29 @@ class Parser {
  private:
   /// Labels, registers and variables share one name space. Undeclared registers are created after their labels.
   void refuse_labels_of_names() {
-    for (const Statement& statement : program_.statements)
-      if (program_.find_variable(statement.label) != nullptr || declarations_.find_register(statement.label) != nullptr)
-        report(statement.location,
-               fmt::format("'{}' is a register or a variable already: a label needs a name of its own", statement.label));
+    for (const Statement& statement : program_.statements())
+      if (program_.find_variable(statement.label()) != nullptr || declarations_.find_register(statement.label()) != nullptr)
+        report(statement.location(),
+               fmt::format("'{}' is a register or a variable already: a label needs a name of its own", statement.label()));
   }
 
   /// Resolves the scalar statements.
   void resolve() {
     const auto module = std::make_shared<syntax::Module>();
     module->text = text_;
-    module->version = program_.version;
+    module->version = program_.version();
     module->functions.push_back({.entry = true, .defined = true, .body = std::move(body_)});
-    program_.code = std::make_shared<const code::Program>(code::resolve_list(module, program_));
-    const std::vector<code::Operation>& operations = program_.code->operations;
+    ProgramParts& parts = ListInternals::parts(program_);
+    parts.code = std::make_shared<const code::Program>(code::resolve_list(module, program_));
+    const std::vector<code::Operation>& operations = parts.code->operations;
     auto operation = operations.begin();
     std::uint32_t number = 0;
-    for (Statement& statement : program_.statements) {
+    for (Statement& statement : parts.statements) {
       if (statement.matrix() != nullptr) continue;
-      statement.first_operation = static_cast<std::int32_t>(operation - operations.begin());
+      StatementParts& range = ListInternals::parts(statement);
+      range.first_operation = static_cast<std::int32_t>(operation - operations.begin());
       while (operation != operations.end() && operation->statement == number) ++operation;
-      statement.last_operation = static_cast<std::int32_t>(operation - operations.begin());
+      range.last_operation = static_cast<std::int32_t>(operation - operations.begin());
       ++number;
     }
   }
@@ -133,12 +136,12 @@ class Parser {
     std::string opcode(mnemonic.text);
     while (tokens_.here().kind == Token::Kind::qualifier) {
       constexpr PtxVersion cta_since{7, 8};
-      if (tokens_.here().text == ".shared::cta" && program_.version < cta_since)
+      if (tokens_.here().text == ".shared::cta" && program_.version() < cta_since)
         fail(tokens_.here(),
-             fmt::format(".shared::cta needs PTX {} or later; the version is {}", to_string(cta_since), to_string(program_.version)));
+             fmt::format(".shared::cta needs PTX {} or later; the version is {}", to_string(cta_since), to_string(program_.version())));
       opcode += tokens_.take().text;
     }
-    if (program_.target == nullptr) fail(mnemonic, "no target yet: begin the program with .target sm_90a, or name one: --target sm_90a");
+    if (program_.target() == nullptr) fail(mnemonic, "no target yet: begin the program with .target sm_90a, or name one: --target sm_90a");
 
     if (is_matrix_mnemonic(mnemonic.text))
       parse_matrix_statement(mnemonic, opcode);
@@ -150,9 +153,9 @@ class Parser {
     const Form* form = find_form(opcode);
     if (form == nullptr) fail(mnemonic, explain_unknown_opcode(opcode));
     if (guard_) fail(mnemonic, "a matrix instruction has no guard in a list of statements: all lanes of the warp take part");
-    if (const auto reason = unavailable(*form, *program_.target, program_.version)) fail(mnemonic, *reason);
-    const Instruction instruction(*form, *program_.target, program_.version);
-    Statement statement{mnemonic.location, instruction, {}};
+    if (const auto reason = unavailable(*form, *program_.target(), program_.version())) fail(mnemonic, *reason);
+    const Instruction instruction(*form, *program_.target(), program_.version());
+    StatementParts statement{mnemonic.location, instruction};
     const std::size_t most = form->operands.size();
     const bool may_omit = form->operands.back().kind == OperandKind::stride;
     const std::vector<syntax::Operand> given = read_operands(mnemonic, may_omit ? most - 1 : most, most);
@@ -169,11 +172,12 @@ class Parser {
   void parse_scalar_statement(const Token& mnemonic, const std::string& opcode) {
     std::optional<ScalarInstruction> instruction = find_scalar_instruction(opcode);
     if (!instruction) fail(mnemonic, explain_unknown_scalar(opcode));
-    if (const auto reason = catalogue::refusal(*catalogue::find_row(opcode), *program_.target, program_.version)) fail(mnemonic, *reason);
-    Statement statement{mnemonic.location, std::move(*instruction), {}};
+    if (const auto reason = catalogue::refusal(*catalogue::find_row(opcode), *program_.target(), program_.version()))
+      fail(mnemonic, *reason);
+    StatementParts statement{mnemonic.location, std::move(*instruction)};
     const std::string of = fmt::format(" of {}", mnemonic.text);
     const bool moves = mnemonic.text == "mov";
-    const std::vector<ScalarArgument>& arguments = statement.scalar()->operands;
+    const std::vector<ScalarArgument>& arguments = std::get<ScalarInstruction>(statement.instruction).operands;
     const auto count = static_cast<std::size_t>(std::ranges::count(arguments, false, &ScalarArgument::paired));
     const std::vector<syntax::Operand> given = read_operands(mnemonic, count, count);
     const auto place_of = [&](const ScalarArgument& argument) {
@@ -216,10 +220,10 @@ class Parser {
     return operands;
   }
 
-  void add(Statement statement) {
+  void add(StatementParts statement) {
     statement.label = std::exchange(label_, {});
     statement.guard = guard_;
-    program_.statements.push_back(std::move(statement));
+    ListInternals::parts(program_).statements.push_back(ListInternals::statement(std::move(statement)));
   }
 
   std::shared_ptr<const std::string> text_;  ///< owns what all names point into
@@ -229,7 +233,7 @@ class Parser {
   std::optional<Item> guard_;     ///< of the current statement
   std::optional<syntax::Guard> guard_text_;
   std::size_t failed_at_ = 0;  ///< the start of the current statement: recovery must advance beyond it
-  Program program_;
+  Program program_ = ListInternals::empty_program();
   Declarations declarations_;
   OperandChecker operands_;
   std::vector<syntax::Element> body_;  ///< the scalar statements

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <stdexcept>
 #include <utility>
 
 #include <fmt/core.h>
 
+#include <warpmat/lists/list_internals.h>
 #include <warpmat/lists/list_machine.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/tables/capacity.h>
@@ -29,13 +31,9 @@ bool reads_memory(const Statement& statement) {
 /// Words of the register file, plus those that only the machine uses.
 std::size_t all_words(const Program& program) {
   const auto words = static_cast<std::size_t>(program.words());
-  if (program.code == nullptr) return words;
-  return std::max(words, (program.code->functions.front().frame_bytes + sizeof(Register) - 1) / sizeof(Register));
-}
-
-const Program& checked(const Program& program) {
-  if (const auto wrong = program.problem()) throw std::invalid_argument(*wrong);
-  return program;
+  const code::Program* const code = ListInternals::parts(program).code.get();
+  if (code == nullptr) return words;
+  return std::max(words, (code->functions.front().frame_bytes + sizeof(Register) - 1) / sizeof(Register));
 }
 
 }  // namespace
@@ -56,20 +54,21 @@ ListMachine& Warp::Machine::made(const Program& program, std::uint32_t shared_ba
 }
 
 Warp::Warp(const Program& program, std::size_t shared_bytes, std::uint32_t shared_base)
-    : program_(&checked(program)),
+    : program_(&program),
       registers_(all_words(program)),
-      shared_(std::max(shared_bytes, static_cast<std::size_t>(program.shared_bytes)), shared_base) {
-  std::ranges::copy(program.constants, registers_.begin() + program.first_constant());
-  for (std::size_t i = 0; i < program.addresses.size(); ++i) {
-    const std::uint64_t address = shared_base + program.addresses[i];
-    const auto words = std::span(registers_).subspan(static_cast<std::size_t>(program.address_slot(i)), 2);
+      shared_(std::max(shared_bytes, static_cast<std::size_t>(program.shared_bytes())), shared_base) {
+  const ProgramParts& parts = ListInternals::parts(program);
+  std::ranges::copy(parts.constants, registers_.begin() + parts.first_constant());
+  for (std::size_t i = 0; i < parts.addresses.size(); ++i) {
+    const std::uint64_t address = shared_base + parts.addresses[i];
+    const auto words = std::span(registers_).subspan(static_cast<std::size_t>(parts.address_slot(i)), 2);
     words[0].fill(static_cast<std::uint32_t>(address));
     words[1].fill(static_cast<std::uint32_t>(address >> 32));
   }
-  if (program.code != nullptr) machine_.made(program, shared_base);
-  if (std::ranges::any_of(program.statements, reads_memory)) {
-    read_.resize(program.statements.size());
-    has_read_.resize(program.statements.size());
+  if (parts.code != nullptr) machine_.made(program, shared_base);
+  if (std::ranges::any_of(program.statements(), reads_memory)) {
+    read_.resize(program.statements().size());
+    has_read_.resize(program.statements().size());
   }
 }
 
@@ -82,15 +81,23 @@ const MemoryMatrix* Warp::described_variable(std::string_view name) const {
   return found == matrices_.end() ? nullptr : &found->second;
 }
 
+std::size_t Warp::number_of(const Statement& statement) const {
+  const std::vector<Statement>& all = program_->statements();
+  const std::less<const Statement*> before;
+  if (all.empty() || before(&statement, all.data()) || before(&all.back(), &statement))
+    throw std::invalid_argument("the statement is a copy or another program's: a warp knows those of its program().statements()");
+  return static_cast<std::size_t>(&statement - all.data());
+}
+
 void Warp::note_addresses(const Statement& statement, const OperandText& address_operand) {
-  const auto number = static_cast<std::size_t>(&statement - program_->statements.data());
+  const std::size_t number = number_of(statement);
   for (std::size_t lane = 0; lane < warp_size; ++lane) read_[number][lane] = address(address_operand, lane);
   has_read_[number] = true;
 }
 
 const std::array<std::uint64_t, warp_size>* Warp::addresses_read(const Statement& statement) const {
+  const std::size_t number = number_of(statement);
   if (!reads_memory(statement)) return nullptr;
-  const auto number = static_cast<std::size_t>(&statement - program_->statements.data());
   return has_read_[number] ? &read_[number] : nullptr;
 }
 
@@ -108,19 +115,22 @@ const Register& Warp::reg(std::string_view name, int word) const {
 
 std::vector<std::uint32_t*> Warp::words(const OperandText& operand) {
   std::vector<std::uint32_t*> out;
-  for (const Item& item : operand.items)
-    for (int i = 0; i < item.words; ++i) out.push_back(word(item, i).data());
+  for (const std::uint32_t* const word : std::as_const(*this).words(operand)) out.push_back(const_cast<std::uint32_t*>(word));
   return out;
 }
 
 std::vector<const std::uint32_t*> Warp::words(const OperandText& operand) const {
   std::vector<const std::uint32_t*> out;
-  for (const Item& item : operand.items)
+  for (const Item& item : operand.items) {
+    if (item.slot < 0 || item.words > program_->words() - item.slot)
+      throw std::invalid_argument("the operand is not of the warp's program: its registers do not exist");
     for (int i = 0; i < item.words; ++i) out.push_back(word(item, i).data());
+  }
   return out;
 }
 
 void Warp::execute(const Statement& statement, const ExecutionOptions& options) {
+  static_cast<void>(number_of(statement));
   if (const Instruction* instruction = statement.matrix()) return execute_matrix(statement, *instruction, options);
   execute_scalar(statement, *statement.scalar());
 }
@@ -131,7 +141,7 @@ void Warp::execute_matrix(const Statement& statement, const Instruction& instruc
   arguments.shared = &shared_;
   std::size_t next = 0;
   for (const Operand& operand : instruction.form().operands) {
-    const OperandText& text = statement.operands[next];
+    const OperandText& text = statement.operands()[next];
     Words& list = lists[next++];
     for (const Item& item : text.items)
       for (int i = 0; i < item.words; ++i) list.add(word(item, i));
@@ -153,7 +163,8 @@ void Warp::execute_scalar(const Statement& statement, const ScalarInstruction& i
     case ScalarOperation::store: check_access(statement, instruction); break;
     case ScalarOperation::compute: break;
   }
-  machine_.made(*program_, shared_.base()).execute(statement.first_operation, statement.last_operation, registers_, shared_.bytes());
+  const StatementParts& parts = ListInternals::parts(statement);
+  machine_.made(*program_, shared_.base()).execute(parts.first_operation, parts.last_operation, registers_, shared_.bytes());
 }
 
 std::uint64_t Warp::address(const OperandText& operand, std::size_t lane) const {
@@ -165,18 +176,19 @@ std::uint64_t Warp::address(const OperandText& operand, std::size_t lane) const 
 }
 
 LaneMask Warp::executing(const Statement& statement) const {
-  if (!statement.guard) return all_lanes;
+  static_cast<void>(number_of(statement));
+  if (!statement.guard()) return all_lanes;
   LaneMask mask = 0;
-  const Register& predicate = word(*statement.guard, 0);
+  const Register& predicate = word(*statement.guard(), 0);
   for (int lane = 0; lane < warp_size; ++lane)
-    if ((predicate[static_cast<std::size_t>(lane)] != 0) != statement.guard->inverted) mask |= lane_bit(lane);
+    if ((predicate[static_cast<std::size_t>(lane)] != 0) != statement.guard()->inverted) mask |= lane_bit(lane);
   return mask;
 }
 
 /// Traps if a lane's address is invalid.
 void Warp::check_access(const Statement& statement, const ScalarInstruction& instruction) {
   const bool load = instruction.operation == ScalarOperation::load;
-  const OperandText& place = statement.operands[load ? 1 : 0];
+  const OperandText& place = statement.operands()[load ? 1 : 0];
   if (load) note_addresses(statement, place);
   const auto bytes = static_cast<std::size_t>(instruction.access_bytes());
   for (LaneMask rest = executing(statement); rest != 0; rest &= rest - 1) {
@@ -186,7 +198,7 @@ void Warp::check_access(const Statement& statement, const ScalarInstruction& ins
 }
 
 void Warp::check_barrier(const Statement& statement) const {
-  const Register& masks = word(statement.operands[0].items[0], 0);
+  const Register& masks = word(statement.operands()[0].items[0], 0);
   for (LaneMask rest = executing(statement); rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const std::uint32_t mask = masks[static_cast<std::size_t>(lane)];
@@ -197,11 +209,11 @@ void Warp::check_barrier(const Statement& statement) const {
 }
 
 void run(Warp& warp, const ExecutionOptions& options) {
-  for (const Statement& statement : warp.program().statements) {
+  for (const Statement& statement : warp.program().statements()) {
     try {
       warp.execute(statement, options);
     } catch (const Trap& trap) {
-      throw trap.at(fmt::format("line {}", statement.location.line));
+      throw trap.at(fmt::format("line {}", statement.location().line));
     }
   }
 }

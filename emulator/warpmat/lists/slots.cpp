@@ -6,13 +6,13 @@ namespace warpmat::inline v0_1 {
 namespace {
 
 template <typename Visit>
-void for_each_item(Program& program, Visit visit) {
+void for_each_item(ProgramParts& program, Visit visit) {
   for (Statement& statement : program.statements)
-    for (OperandText& operand : statement.operands)
+    for (OperandText& operand : ListInternals::parts(statement).operands)
       for (Item& item : operand.items) visit(item);
 }
 
-int address_slot(Program& program, const Item& item) {
+int address_slot(ProgramParts& program, const Item& item) {
   const std::uint64_t address = static_cast<std::uint64_t>(program.variables[static_cast<std::size_t>(item.index)].address) + item.bits;
   std::vector<std::uint64_t>& addresses = program.addresses;
   const auto found = std::ranges::find(addresses, address);
@@ -21,7 +21,7 @@ int address_slot(Program& program, const Item& item) {
   return slot;
 }
 
-int constant_slot(Program& program, const std::vector<Register>& value) {
+int constant_slot(ProgramParts& program, const std::vector<Register>& value) {
   std::vector<Register>& constants = program.constants;
   auto found = std::search(constants.begin(), constants.end(), value.begin(), value.end());
   const int slot = program.first_constant() + static_cast<int>(found - constants.begin());
@@ -29,7 +29,7 @@ int constant_slot(Program& program, const std::vector<Register>& value) {
   return slot;
 }
 
-int constant_slot(Program& program, std::uint64_t bits, int words) {
+int constant_slot(ProgramParts& program, std::uint64_t bits, int words) {
   std::vector<Register> value(static_cast<std::size_t>(words));
   for (Register& word : value) {
     word.fill(static_cast<std::uint32_t>(bits));
@@ -38,7 +38,7 @@ int constant_slot(Program& program, std::uint64_t bits, int words) {
   return constant_slot(program, value);
 }
 
-int slot_of(Program& program, const Item& item) {
+int slot_of(ProgramParts& program, const Item& item) {
   switch (item.kind) {
     case Item::Kind::named: return item.slot;
     case Item::Kind::discard: return program.discard_slot();
@@ -55,7 +55,7 @@ int slot_of(Program& program, const Item& item) {
 
 }  // namespace
 
-void place_slots(Program& program) {
+void place_slots(ProgramParts& program) {
   for (const bool addresses : {false, true})
     for_each_item(program, [&](Item& item) {
       if ((item.kind == Item::Kind::variable) == addresses) item.slot = slot_of(program, item);

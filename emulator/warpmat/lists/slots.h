@@ -1,12 +1,11 @@
 #pragma once
 
-#include <warpmat/program.h>
+#include <warpmat/lists/list_internals.h>
 
 namespace warpmat::inline v0_1 {
 
 /// Assigns a slot to every item of a parsed program that is not a named register. After the named registers come the discarded result's
 /// slot, a read-only register for each value, and the addresses.
-/// for each value, and behind those the addresses.
-void place_slots(Program& program);
+void place_slots(ProgramParts& program);
 
 }  // namespace warpmat::inline v0_1

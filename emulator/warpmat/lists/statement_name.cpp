@@ -41,7 +41,7 @@ std::string operands_text(const Statement& statement) {
 
 std::size_t find_statement(const Program& program, std::string_view name) {
   const auto statements = program.matrix_statements();
-  const auto called = std::ranges::find_if(statements, [&](const Statement* s) { return !name.empty() && s->label == name; });
+  const auto called = std::ranges::find_if(statements, [&](const Statement* s) { return !name.empty() && s->label() == name; });
   if (called != statements.end()) return static_cast<std::size_t>(called - statements.begin());
   const std::size_t dot = name.rfind('.');
   const bool counted = dot == std::string_view::npos;  // by its number among all, or among those of its mnemonic
@@ -70,7 +70,7 @@ OperandPlace find_operand_place(const Program& program, std::string_view name) {
 
 std::string statement_name(const Program& program, std::size_t statement) {
   const auto statements = program.matrix_statements();
-  if (const std::string& label = statements.at(statement)->label; !label.empty()) return label;
+  if (const std::string& label = statements.at(statement)->label(); !label.empty()) return label;
   std::size_t number = 0;
   for (std::size_t i = 0; i < statement; ++i) number += mnemonic(*statements[i]) == mnemonic(*statements.at(statement));
   return fmt::format("{}.{}", mnemonic(*statements[statement]), number);

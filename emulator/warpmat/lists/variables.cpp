@@ -68,7 +68,7 @@ class View {
 
   static std::string unknown(const Program& program, std::string_view name) {
     std::vector<std::string> names;
-    for (const SharedVariable& v : program.variables) names.push_back(v.name);
+    for (const SharedVariable& v : program.variables()) names.push_back(v.name);
     return fmt::format("the program has no shared variable '{}'; it has {}", name, names.empty() ? "none" : joined(names, ", "));
   }
 };

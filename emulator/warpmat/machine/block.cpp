@@ -24,6 +24,10 @@ std::uint64_t next_random(std::uint64_t& state) {
   return state * 0x2545f4914f6cdd1d;
 }
 
+std::size_t warps_of(Dim3 block) {
+  return static_cast<std::size_t>((block.count() + warp_size - 1) / warp_size);
+}
+
 }  // namespace
 
 Block::Block(Cluster& cluster, Dim3 index, int rank)
@@ -31,22 +35,24 @@ Block::Block(Cluster& cluster, Dim3 index, int rank)
       launch_(cluster.launch()),
       index_(index),
       rank_(rank),
-      shared_storage_(cluster.launch().shared_bytes),
-      shared_(shared_storage_) {
+      storage_(launch_, warps_of(launch_.config.block)),
+      shared_(storage_.shared()),
+      warps_(storage_.warps()) {
   const LaunchState& launch = launch_;
   const std::uint64_t threads = launch.config.block.count();
   const std::uint64_t number = index.x + std::uint64_t{launch.config.grid.x} * (index.y + std::uint64_t{launch.config.grid.y} * index.z);
   random_ = (launch.options.schedule ^ number << 32) * 0x9e3779b97f4a7c15 | 1;
   for (std::uint64_t first = 0; first < threads; first += warp_size) {
     const std::uint64_t count = std::min<std::uint64_t>(threads - first, warp_size);
-    warps_.push_back(std::make_unique<WarpState>(*this, static_cast<int>(warps_.size()),
-                                                 count == warp_size ? all_lanes : lane_bit(static_cast<int>(count)) - 1));
+    storage_.add_warp(*this, count == warp_size ? all_lanes : lane_bit(static_cast<int>(count)) - 1);
   }
-  warpgroups_.resize((warps_.size() + WgmmaForm::warps - 1) / WgmmaForm::warps);
+  if (!launch.program.products.empty()) warpgroups_.resize((warps_.size() + WgmmaForm::warps - 1) / WgmmaForm::warps);
   if (!launch.program.tensor_statements.empty()) tensor_core_ = std::make_unique<TensorCore>();
-  order_.resize(warps_.size());
-  std::iota(order_.begin(), order_.end(), 0);
-  cluster.observers().tell_all(&Observer::block_begins, BlockEvent{launch.program, index, rank, static_cast<int>(warps_.size()), shared_});
+  if (launch.options.schedule != 0) {
+    order_.resize(warps_.size());
+    std::iota(order_.begin(), order_.end(), 0);
+  }
+  cluster.observers().tell_all(&Observer::block_begins, BlockEvent(*this));
 }
 
 std::uint64_t Block::operations() const {
@@ -69,7 +75,7 @@ Block::Status Block::run() {
   const bool alone = cluster_.size() == 1;
   while (finished_ < warps_.size()) {
     if (slice_ <= 0) begin_slice();
-    WarpState& warp = *warps_[order_[next_warp_]];
+    WarpState& warp = *warps_[order_.empty() ? next_warp_ : order_[next_warp_]];
     const std::uint64_t before = warp.operations();
     const bool was_finished = warp.finished();
     const WarpState::Status status = warp.run(slice_);
@@ -103,8 +109,7 @@ void Block::end() {
   check_warpgroups();
   check_tensor_memory();
   for (const auto& warp : warps_) warp->check_max_registers();
-  cluster_.observers().tell_all(&Observer::block_ends,
-                                BlockEvent{launch_.program, index_, rank_, static_cast<int>(warps_.size()), shared_});
+  cluster_.observers().tell_all(&Observer::block_ends, BlockEvent(*this));
 }
 
 /// A warp's slice has the same length in every run: a warp that waits for the reservation continues with the rest of its slice.

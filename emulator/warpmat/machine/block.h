@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/machine/block_storage.h>
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/machine/mbarrier.h>
@@ -74,7 +75,7 @@ class Block {
   BarrierState& barrier(int id) { return barriers_[static_cast<std::size_t>(id)]; }
   /// Releases the warps at barrier `id` if all have arrived; `action` is that of the last statement.
   void check_barrier(int id);
-  const std::vector<std::unique_ptr<WarpState>>& warps() const { return warps_; }
+  const std::vector<WarpState*>& warps() const { return warps_; }
   /// Its tensor memory, made where a program has statements of tcgen05.
   bool has_tensor_core() const { return tensor_core_ != nullptr; }
   TensorCore& tensor_core() { return *tensor_core_; }
@@ -95,13 +96,13 @@ class Block {
   const LaunchState& launch_;
   Dim3 index_;
   int rank_;
-  std::vector<std::uint8_t> shared_storage_;
+  BlockStorage storage_;
   std::span<std::uint8_t> shared_;
   std::map<std::uint32_t, MbarrierHistory> mbarriers_;
-  std::vector<std::unique_ptr<WarpState>> warps_;
-  std::vector<std::size_t> order_;
+  const std::vector<WarpState*>& warps_;
+  std::vector<std::size_t> order_;  ///< of the warps; empty: that of their numbers
   std::array<BarrierState, block_barriers> barriers_{};
-  std::vector<WarpgroupIssues> warpgroups_;
+  std::vector<WarpgroupIssues> warpgroups_;  ///< of programs with wgmma
   std::unique_ptr<TensorCore> tensor_core_;
   std::string printed_;
   std::size_t next_warp_ = 0;

@@ -68,7 +68,7 @@ void Block::report_deadlock(const std::string& others) {
   for (const auto& warp : warps_) {
     if (warp->finished()) continue;
     warp->go_back_to_polls();
-    if (first == nullptr || (!first->polls() && warp->polls())) first = warp.get();
+    if (first == nullptr || (!first->polls() && warp->polls())) first = warp;
   }
   if (!first->polls())
     for (const auto& warp : warps_)

@@ -132,22 +132,23 @@ bool BulkCopies::adds_floats(const SharedPlace& issuer, int warp, int lane) cons
   });
 }
 
+BulkEvent::BulkEvent(const BulkTransfer& transfer)
+    : number(transfer.number),
+      rank(transfer.issuer.rank),
+      warp(transfer.warp),
+      lane(transfer.lane),
+      statement(transfer.statement),
+      reduces(!transfer.copy->reductions.empty()),
+      from_registers(transfer.copy->kind == BulkCopy::Kind::from_registers || transfer.copy->kind == BulkCopy::Kind::cancel),
+      map(transfer.map ? &*transfer.map : nullptr),
+      transfer_(&transfer) {}
+
 BulkEvent BulkTransfer::event() const {
   const auto range = [&](const SharedPlace& place, std::uint64_t count) { return SharedRange{place.rank, place.offset, count}; };
-  BulkEvent event{number,
-                  issuer.rank,
-                  warp,
-                  lane,
-                  statement,
-                  std::nullopt,
-                  std::nullopt,
-                  !copy->reductions.empty(),
-                  copy->kind == BulkCopy::Kind::from_registers || copy->kind == BulkCopy::Kind::cancel,
-                  map.has_value()};
+  BulkEvent event(*this);
   if (reads_shared()) event.reads = range(shared, bytes);
   if (writes_shared()) event.writes = range(written(), bytes);
   if (barrier) event.barrier = range(*barrier, sizeof(std::uint64_t));
-  event.transfer = this;
   return event;
 }
 

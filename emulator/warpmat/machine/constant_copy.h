@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include <warpmat/ptx/program/code.h>
@@ -9,11 +11,11 @@
 
 namespace warpmat::inline v0_1::machine {
 
-/// An aligned copy of a program's constants with the variables' addresses inserted.
+/// An aligned copy of a program's constants with the variables' addresses and the parameters inserted.
 class ConstantCopy {
  public:
   /// `variables`: the address of each variable, indexed by Relocation::variable.
-  ConstantCopy(const code::Program& program, const std::vector<std::uint64_t>& variables)
+  ConstantCopy(const code::Program& program, const std::vector<std::uint64_t>& variables, std::span<const std::uint8_t> parameters)
       : words_(program.constants.size() + code::register_alignment / 8) {
     auto address = reinterpret_cast<std::uintptr_t>(words_.data());
     address = (address + code::register_alignment - 1) / code::register_alignment * code::register_alignment;
@@ -24,6 +26,12 @@ class ConstantCopy {
       for (int lane = 0; lane < warp_size; ++lane)
         std::memcpy(begin_ + relocation.at + static_cast<std::size_t>(lane * relocation.bytes), &value,
                     static_cast<std::size_t>(relocation.bytes));
+    }
+    for (const code::ParameterRow& row : program.parameter_rows) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, parameters.data() + row.offset, row.bytes);
+      if (row.bytes == 4) value |= value << 32;
+      std::fill_n(reinterpret_cast<std::uint64_t*>(begin_ + row.at), warp_size * row.bytes / 8, value);
     }
   }
   const std::uint8_t* begin() const { return begin_; }

@@ -7,9 +7,12 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <set>
+#include <string>
 #include <thread>
 
 #include <warpmat/machine/cluster.h>
+#include <warpmat/machine/threads.h>
 
 namespace warpmat::inline v0_1::machine {
 namespace {
@@ -159,17 +162,15 @@ class Grid {
 
   void end(std::uint64_t number) {
     Begun& begun = begun_[number];
-    printed_[number] = begun.cluster->take_printed();
+    if (std::string text = begun.cluster->take_printed(); !text.empty()) printed_[number] = std::move(text);
     result_.operations += begun.cluster->operations();
     const std::uint64_t cancelled = begun.cancelled;
     begun_.erase(number);
-    for (std::uint64_t i = 0; i <= cancelled; ++i) ended_late_.insert({number + i * first_wave_, true});
     idle_reservations_ = 0;
-    while (ended_late_.erase(ended_before_) != 0) {
-      result_.printed += printed_[ended_before_];
-      printed_.erase(ended_before_);
-      ++ended_before_;
-    }
+    const bool in_order = number == ended_before_ && cancelled == 0 && ended_late_.empty();  // nearly always on one thread
+    for (std::uint64_t i = 0; i <= cancelled && !in_order; ++i) ended_late_.insert(number + i * first_wave_);
+    for (bool next = in_order; next || ended_late_.erase(ended_before_) != 0; ++ended_before_, next = false)
+      if (const auto text = printed_.extract(ended_before_)) result_.printed += text.mapped();
     ended_ += 1 + cancelled;
     if (reservation_ == number && ended_ < size_) pass_reservation();
   }
@@ -187,7 +188,7 @@ class Grid {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::uint64_t, Begun> begun_;
-  std::map<std::uint64_t, bool> ended_late_;  ///< ended while a lower one has not
+  std::set<std::uint64_t> ended_late_;  ///< ended while a lower one has not
   std::map<std::uint64_t, std::string> printed_;
   std::uint64_t ended_before_ = 0;  ///< all lower ones have ended
   std::uint64_t ended_ = 0, next_ = 0, reservation_ = 0;
@@ -205,10 +206,8 @@ LaunchResult run_grid(const LaunchState& launch) {
   jobs = static_cast<int>(
       std::min<std::uint64_t>(static_cast<std::uint64_t>(jobs), launch.config.grid.count() / launch.config.cluster.count()));
   Grid grid(launch, jobs);
-  std::vector<std::thread> threads;
-  for (int i = 1; i < jobs; ++i) threads.emplace_back([&] { grid.work(); });
-  grid.work();
-  for (std::thread& thread : threads) thread.join();
+  run_on_threads(
+      jobs, [](void* data) { static_cast<Grid*>(data)->work(); }, &grid);
   return grid.result();
 }
 

@@ -22,6 +22,12 @@ struct Internals {
   static const code::Program& program(const machine::Event& event) { return event.program(); }
   static const code::Operation& operation(const machine::Event& event) { return *event.operation_; }
   static const machine::WarpState& warp(const machine::Event& event) { return *event.warp_; }
+  static const code::Program& program(const machine::BlockEvent& event) { return *event.program_; }
+  static const code::Call& call(const machine::CallEvent& event) { return *event.call_; }
+  static std::uint32_t caller_frame(const machine::CallEvent& event) { return event.caller_frame_; }
+  static std::uint32_t callee_frame(const machine::CallEvent& event) { return event.callee_frame_; }
+  static const machine::BulkTransfer& transfer(const machine::BulkEvent& event) { return *event.transfer_; }
+  static const machine::PendingProduct& pending(const machine::Product& product) { return *product.pending_; }
 };
 
 /// The text of a module as a tree.
@@ -43,6 +49,31 @@ inline const code::Operation& operation_of(const machine::Event& event) {
 }
 inline const machine::WarpState& warp_of(const machine::Event& event) {
   return Internals::warp(event);
+}
+
+/// What the block executes.
+inline const code::Program& program_of(const machine::BlockEvent& event) {
+  return Internals::program(event);
+}
+
+// A call: what it copies, and the byte offsets of the functions' registers.
+inline const code::Call& call_of(const machine::CallEvent& event) {
+  return Internals::call(event);
+}
+inline std::uint32_t caller_frame_of(const machine::CallEvent& event) {
+  return Internals::caller_frame(event);
+}
+inline std::uint32_t callee_frame_of(const machine::CallEvent& event) {
+  return Internals::callee_frame(event);
+}
+
+/// The copy of a bulk event, to be read during the call.
+inline const machine::BulkTransfer& transfer_of(const machine::BulkEvent& event) {
+  return Internals::transfer(event);
+}
+
+inline const machine::PendingProduct& pending_of(const machine::Product& product) {
+  return Internals::pending(product);
 }
 
 }  // namespace warpmat::inline v0_1

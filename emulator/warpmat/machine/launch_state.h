@@ -7,6 +7,7 @@
 
 #include <warpmat/launch.h>
 #include <warpmat/machine/spare_storage.h>
+#include <warpmat/machine/thread_indices.h>
 #include <warpmat/observer.h>
 
 namespace warpmat::inline v0_1::machine {
@@ -17,13 +18,14 @@ struct LaunchState {
   LaunchConfig config;
   LaunchOptions options;
   DeviceMemory& memory;
+  ThreadIndices thread_indices;
   const std::uint8_t* constants = nullptr;  ///< Program::constants with the module's addresses inserted
   std::vector<std::uint8_t> parameters;
   std::uint32_t shared_bytes = 0;  ///< static and dynamic
   std::uint32_t frame_bytes = 0;   ///< registers of a warp, including called functions
   std::uint32_t local_bytes = 0;   ///< local memory of a lane, including called functions
   bool explicit_cluster = false;   ///< the launch has clusters
-  SpareStorage* spare = nullptr;   ///< of registers; null: each warp has memory of its own
+  SpareStorage* spare = nullptr;   ///< of blocks; null: each has memory of its own
   /// Makes the observers of a cluster, told before those of the options; may be null.
   std::function<std::vector<std::unique_ptr<Observer>>(std::uint64_t cluster)> checks = nullptr;
 };

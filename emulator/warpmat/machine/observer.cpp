@@ -2,6 +2,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/machine/warpgroup.h>
 #include <warpmat/ptx/syntax/source_text.h>
 
 namespace warpmat::inline v0_1::machine {
@@ -48,6 +49,46 @@ void Event::trap(int lane, std::optional<std::uint64_t> address, const std::stri
 
 const code::Program& Event::program() const {
   return warp_->program();
+}
+
+BlockEvent::BlockEvent(const Block& of)
+    : block(of.index()), rank(of.rank()), warps(static_cast<int>(of.warps().size())), shared(of.shared()), program_(&of.launch().program) {}
+
+std::string_view BlockEvent::kernel() const {
+  return program_->entry;
+}
+
+std::uint32_t Product::statement() const {
+  return pending_->statement;
+}
+
+const Wgmma& Product::instruction() const {
+  return pending_->product->instruction;
+}
+
+bool Product::a_in_registers() const {
+  return pending_->product->a_in_registers;
+}
+
+std::uint64_t Product::a_descriptor() const {
+  return pending_->a_descriptor;
+}
+
+std::uint64_t Product::b_descriptor() const {
+  return pending_->b_descriptor;
+}
+
+bool Product::accumulates() const {
+  return pending_->accumulates;
+}
+
+std::vector<std::uint32_t> Product::a_chunks() const {
+  if (a_in_registers()) return {};
+  return instruction().a_chunks(pending_->a_descriptor, warp_ % WgmmaForm::warps);
+}
+
+std::vector<std::uint32_t> Product::b_chunks() const {
+  return instruction().b_chunks(pending_->b_descriptor);
 }
 
 }  // namespace warpmat::inline v0_1::machine

@@ -8,11 +8,11 @@
 
 namespace warpmat::inline v0_1::machine {
 
-/// The registers' memory of warps that have ended, for the launch's next warps: to give it back to the system and ask again costs more than
-/// to clear it. Several threads may call it at once.
+/// The memory of blocks that have ended, for the launch's next blocks: to give it back to the system and ask again costs more than to clear
+/// what must be zero. Several threads may call it at once.
 class SpareStorage {
  public:
-  /// `bytes` zeros.
+  /// At least `bytes`, with any contents.
   std::vector<std::uint8_t> take(std::size_t bytes) {
     std::vector<std::uint8_t> storage;
     {
@@ -22,7 +22,7 @@ class SpareStorage {
         spare_.pop_back();
       }
     }
-    storage.assign(bytes, 0);
+    if (storage.size() < bytes) storage.resize(bytes);
     return storage;
   }
 
@@ -32,7 +32,7 @@ class SpareStorage {
   }
 
  private:
-  static constexpr std::size_t most = 256;  ///< warps: some blocks' of every thread
+  static constexpr std::size_t most = 64;  ///< blocks: some of every thread
 
   std::mutex mutex_;
   std::vector<std::vector<std::uint8_t>> spare_;

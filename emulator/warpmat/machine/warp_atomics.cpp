@@ -40,8 +40,10 @@ bool WarpState::update_shared(const Operation& operation, const Access& access, 
   Offsets found;
   if (!find_offsets(operation, access, mask, found)) return false;
   if (observers_.want(EventKinds::accesses | EventKinds::shared_accesses)) tell_offsets(operation, access, mask, found);
+  const bool polls = operation.results != 0 && access.result_used;
   Addresses addresses;
-  for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.host[lane] = found[lane];
+  if (polls || observers_.want(EventKinds::synchronisation))
+    for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.host[lane] = found[lane];
   tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
   const auto* const b = at<std::uint32_t>(source_slot(operation, 1));
   const auto* const c = access.atomic == AtomicOperation::compare_and_swap ? at<std::uint32_t>(source_slot(operation, 2)) : b;
@@ -49,7 +51,7 @@ bool WarpState::update_shared(const Operation& operation, const Access& access, 
   auto* const old = operation.results != 0 ? at<std::uint32_t>(result_slot(operation, 0)) : unread.data();
   if (update_shared_words(access.atomic, access.type->is_signed_integer(), found.memory, found.offset.data(), b, c, mask, old))
     block_.make_progress();
-  if (operation.results != 0 && access.result_used) poll(operation, addresses, access.bytes, mask);
+  if (polls) poll(operation, addresses, access.bytes, mask);
   return true;
 }
 

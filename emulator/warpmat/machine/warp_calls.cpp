@@ -44,7 +44,8 @@ WarpState::Step WarpState::call(const Operation& operation) {
       std::copy_n(memory + s.local + copy.caller, copy.bytes, memory + local + copy.callee);
   }
   if (observers_.want(EventKinds::operations))
-    observers_.tell(EventKinds::operations, &Observer::calls, CallEvent{Event(*this, operation, s.lanes), call, s.frame, frame});
+    observers_.tell(EventKinds::operations, &Observer::calls,
+                    CallEvent(Event(*this, operation, s.lanes), callee.name, call, s.frame, frame));
   for (const code::RegisterCopy& copy : call.register_arguments)
     std::copy_n(at<std::uint8_t>(copy.caller), code::bytes(copy.register_class), registers_ + frame + copy.callee);
   s.calls.push_back({s.pc, s.frame, s.local, s.function});
@@ -181,7 +182,9 @@ WarpState::Step WarpState::return_from_call(const Operation& operation) {
   s.calls.pop_back();
   const code::Call& call = program_.calls[program_.operations[static_cast<std::size_t>(back.pc)].detail];
   if (observers_.want(EventKinds::operations))
-    observers_.tell(EventKinds::operations, &Observer::returns, CallEvent{Event(*this, operation, s.lanes), call, back.frame, s.frame});
+    observers_.tell(EventKinds::operations, &Observer::returns,
+                    CallEvent(Event(*this, operation, s.lanes), program_.functions[static_cast<std::size_t>(s.function)].name, call,
+                              back.frame, s.frame));
   for (int lane = 0; lane < warp_size; ++lane) {
     if ((s.lanes & lane_bit(lane)) == 0) continue;
     std::uint8_t* const memory = local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/execute_row.h>
 #include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/warp_state.h>
 
@@ -35,15 +36,7 @@ void blend(RegisterClass register_class, void* to, const void* from, LaneMask ma
   }
 }
 
-/// Calls the row's function.
-void execute_row(const code::Program& program, const Operation& operation, void* const* results, const void* const* sources) {
-  if (operation.kernel != nullptr)
-    operation.kernel(results, sources, program.modifiers[operation.detail]);
-  else
-    operation.function(results, sources);
-}
-
-/// The same for the lanes of `mask`; other lanes keep their results. A function of its own, because the common case needs no stack for
+/// execute_row() for the lanes of `mask`; other lanes keep their results. A function of its own, because the common case needs no stack for
 /// temporary results.
 [[gnu::noinline]] void call_masked(const code::Program& program, const Operation& operation, void* const* results,
                                    const void* const* sources, LaneMask mask) {
@@ -53,11 +46,6 @@ void execute_row(const code::Program& program, const Operation& operation, void*
   fresh[operation.results] = nullptr;
   execute_row(program, operation, fresh, sources);
   for (int i = 0; i < operation.results; ++i) blend(operation.result_class(i < 4 ? i : 3), results[i], fresh[i], mask);
-}
-
-/// The place of a source in the registers or the constants.
-const void* place_of(code::Slot slot, const std::uint8_t* frame, const std::uint8_t* constants) {
-  return slot < 0 ? constants + ~slot : frame + slot;
 }
 
 /// Pointers to the operands of an operation of any number. Null pointers end both lists, because kernels test for a second result or a last
@@ -73,11 +61,6 @@ struct Operands {
     sources[operation.sources] = nullptr;
   }
 };
-
-bool is_thread_index(SpecialRegister special_register) {
-  return special_register == SpecialRegister::tid_x || special_register == SpecialRegister::tid_y ||
-         special_register == SpecialRegister::tid_z;
-}
 
 /// Whether the lanes of a warp have different values, besides those of is_thread_index().
 bool differs_by_lane(SpecialRegister special_register) {
@@ -103,22 +86,6 @@ void WarpState::compute(const Operation& operation, LaneMask mask, std::uint8_t*
     execute_row(program_, operation, operands.results, operands.sources);
   else
     call_masked(program_, operation, operands.results, operands.sources, mask);
-}
-
-/// Computes consecutive plain operations from `first` on, at most `most`, in all lanes. Returns their number.
-int WarpState::compute_plain(const Operation* first, int most, std::uint8_t* frame) const {
-  const code::Slot* const all_slots = program_.slots.data();
-  const std::uint8_t* const constants = launch_.constants;
-  const Operation* operation = first;
-  for (const Operation* const end = first + most; operation != end && operation->plain; ++operation) {
-    const code::Slot* const slot = all_slots + operation->slots;
-    void* const results[] = {frame + slot[0], nullptr};
-    const void* sources[code::fewest_slots] = {place_of(slot[1], frame, constants), place_of(slot[2], frame, constants),
-                                               place_of(slot[3], frame, constants)};
-    sources[operation->sources] = nullptr;
-    execute_row(program_, *operation, results, sources);
-  }
-  return static_cast<int>(operation - first);
 }
 
 void WarpState::write_word(const Operation& operation, int result, int lane, std::uint64_t value) {
@@ -162,13 +129,13 @@ void WarpState::special(const Operation& operation, LaneMask mask) {
   const auto special_register = static_cast<SpecialRegister>(operation.detail);
   if (operation.sources == 0 && operation.result_class(0) == RegisterClass::word && !differs_by_lane(special_register)) {
     auto* const row = at<std::uint32_t>(result_slot(operation, 0));
-    if (is_thread_index(special_register)) return copy_lanes(row, thread_indices(special_register).data(), mask);
+    if (is_thread_index(special_register)) return copy_lanes(row, launch_.thread_indices.row(index_, special_register).data(), mask);
     return fill_lanes(row, static_cast<std::uint32_t>(special_value(special_register, 0)), mask);
   }
   const std::uint64_t offset = operation.sources > 0 ? *at<std::uint64_t>(source_slot(operation, 0)) : 0;
   std::array<std::uint64_t, warp_size> values;
   if (is_thread_index(special_register)) {
-    find_thread_indices(special_register, values);
+    std::ranges::copy(launch_.thread_indices.row(index_, special_register), values.begin());
   } else if (differs_by_lane(special_register)) {
     for (int lane = 0; lane < warp_size; ++lane) values[static_cast<std::size_t>(lane)] = special_value(special_register, lane);
   } else {
@@ -176,33 +143,6 @@ void WarpState::special(const Operation& operation, LaneMask mask) {
   }
   for (std::uint64_t& value : values) value += offset;
   write_words(operation, 0, values, mask);
-}
-
-/// %tid.x, .y or .z of all lanes. Divides once.
-void WarpState::find_thread_indices(SpecialRegister special_register, std::array<std::uint64_t, warp_size>& values) const {
-  const Dim3 block = launch_.config.block;
-  const auto first = static_cast<std::uint32_t>(index_ * warp_size);
-  std::uint32_t x = first % block.x, y = first / block.x % block.y, z = first / block.x / block.y;
-  for (std::uint64_t& value : values) {
-    value = special_register == SpecialRegister::tid_x ? x : special_register == SpecialRegister::tid_y ? y : z;
-    if (++x < block.x) continue;
-    x = 0;
-    if (++y < block.y) continue;
-    y = 0;
-    ++z;
-  }
-}
-
-/// The same in words, found once.
-const std::array<std::uint32_t, warp_size>& WarpState::thread_indices(SpecialRegister special_register) {
-  const auto which = static_cast<std::size_t>(special_register) - static_cast<std::size_t>(SpecialRegister::tid_x);
-  std::array<std::uint32_t, warp_size>& indices = thread_indices_[which];
-  if (known_indices_[which]) return indices;
-  std::array<std::uint64_t, warp_size> values;
-  find_thread_indices(special_register, values);
-  std::ranges::transform(values, indices.begin(), [](std::uint64_t value) { return static_cast<std::uint32_t>(value); });
-  known_indices_[which] = true;
-  return indices;
 }
 
 std::uint64_t WarpState::special_value(SpecialRegister special_register, int lane) const {
@@ -213,7 +153,7 @@ std::uint64_t WarpState::special_value(SpecialRegister special_register, int lan
   switch (special_register) {
     case tid_x:
     case tid_y:
-    case tid_z: return 0;  // find_thread_indices()
+    case tid_z: return 0;  // ThreadIndices
     case ntid_x: return block.x;
     case ntid_y: return block.y;
     case ntid_z: return block.z;

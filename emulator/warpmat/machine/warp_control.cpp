@@ -1,11 +1,13 @@
 // Executes a warp's operations: schedules its splits and dispatches each operation.
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/execute_row.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/machine/warpgroup.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
@@ -22,33 +24,32 @@ constexpr int split_slice = 512;  // operations until another split of the warp 
 constexpr std::uint64_t max_spins = 2000;
 constexpr std::uint64_t max_wait = 20'000'000;  // operations until the same
 
+void copy_parameter(const Operation& operation, std::uint8_t* to, const std::uint8_t* from) {
+  constexpr std::size_t words = warp_size * 4;
+  if (operation.result_class(0) == code::RegisterClass::word)
+    std::memcpy(to, from, words);
+  else
+    std::memcpy(to, from, 2 * words);
+}
+
 }  // namespace
 
-WarpState::WarpState(Block& block, int index, LaneMask existing)
+WarpState::WarpState(Block& block, int index, LaneMask existing, std::uint8_t* registers)
     : block_(block),
       launch_(block.launch()),
       observers_(block.cluster().observers()),
       program_(launch_.program),
       index_(index),
       existing_(existing),
-      live_(existing) {
-  const std::size_t storage_bytes = launch_.frame_bytes + code::register_alignment;
-  if (launch_.spare != nullptr)
-    register_storage_ = launch_.spare->take(storage_bytes);
-  else
-    register_storage_.resize(storage_bytes);
-  registers_ = register_storage_.data();
-  const auto misalignment = reinterpret_cast<std::uintptr_t>(registers_) % code::register_alignment;
-  if (misalignment != 0) registers_ += code::register_alignment - misalignment;
+      live_(existing),
+      registers_(registers) {
   local_.resize(std::size_t{launch_.local_bytes} * warp_size);
   splits_.push_back({.pc = program_.functions.front().first, .lanes = existing, .calls = {}});
   max_registers_ = program_.limits.registers;
   if (!program_.products.empty()) wgmma_ = std::make_unique<WarpgroupState>();
 }
 
-WarpState::~WarpState() {
-  if (launch_.spare != nullptr) launch_.spare->give(std::move(register_storage_));
-}
+WarpState::~WarpState() = default;
 
 bool WarpState::choose_split() {
   for (std::size_t i = 0; i < splits_.size(); ++i) {
@@ -110,6 +111,29 @@ void WarpState::run_list(std::int32_t first, std::int32_t last, std::uint8_t* re
   }
 }
 
+/// Computes consecutive plain operations from `first` on, at most `most`, in all lanes, loads of parameters among them if nobody observes
+/// these. Returns their number.
+inline int WarpState::compute_plain(const Operation* first, int most, std::uint8_t* frame) const {
+  const code::Slot* const all_slots = program_.slots.data();
+  const std::uint8_t* const constants = launch_.constants;
+  const bool parameters = !observers_.want(EventKinds::accesses);
+  const Operation* operation = first;
+  for (const Operation* const end = first + most; operation != end; ++operation) {
+    const code::Slot* const slot = all_slots + operation->slots;
+    if (!operation->plain) {
+      if (!operation->copies_parameter || !parameters) break;
+      copy_parameter(*operation, frame + slot[0], constants + ~slot[2]);
+      continue;
+    }
+    void* const results[] = {frame + slot[0], nullptr};
+    const void* sources[code::fewest_slots] = {place_of(slot[1], frame, constants), place_of(slot[2], frame, constants),
+                                               place_of(slot[3], frame, constants)};
+    sources[operation->sources] = nullptr;
+    execute_row(program_, *operation, results, sources);
+  }
+  return static_cast<int>(operation - first);
+}
+
 /// Executes operations without looking for another split between them: those that compute, that load, store and
 /// update in no defined order, and branches that all lanes take or none. Leaves the last one of the budget and of the split's slice to
 /// step().
@@ -124,11 +148,12 @@ void WarpState::run_straight(int& budget) {
   int done = 0;
   for (bool observed = false; done < most && !observed; ++done) {
     const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
-    if (operation.plain && whole) {
-      const int count = compute_plain(&operation, most - done, frame);
-      s.pc += count;
-      done += count - 1;
-      continue;
+    if ((operation.plain || operation.copies_parameter) && whole) {
+      if (const int count = compute_plain(&operation, most - done, frame); count != 0) {
+        s.pc += count;
+        done += count - 1;
+        continue;
+      }
     }
     if (operation.converges && s.convergence >= 0) break;
     const LaneMask mask = guarded_lanes(operation, s);

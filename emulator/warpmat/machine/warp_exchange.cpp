@@ -81,19 +81,6 @@ void WarpState::divide_split(const std::vector<LaneMask>& groups) {
 
 namespace {
 
-std::uint32_t reduce(WarpOperation operation, std::uint32_t a, std::uint32_t b) {
-  switch (operation) {
-    case WarpOperation::reduce_add: return a + b;
-    case WarpOperation::reduce_min: return std::min(a, b);
-    case WarpOperation::reduce_max: return std::max(a, b);
-    case WarpOperation::reduce_min_signed: return static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b) ? a : b;
-    case WarpOperation::reduce_max_signed: return static_cast<std::int32_t>(a) > static_cast<std::int32_t>(b) ? a : b;
-    case WarpOperation::reduce_and: return a & b;
-    case WarpOperation::reduce_or: return a | b;
-    default: return a ^ b;
-  }
-}
-
 /// min and max of f32, like the scalar instructions: a NaN loses, or wins with .NaN; -0 is less than +0.
 std::uint32_t reduce_float(const WarpExchange& exchange, std::uint32_t a, std::uint32_t b) {
   constexpr std::uint32_t canonical_nan = 0x7fffffff;
@@ -122,20 +109,43 @@ LaneValues votes_of(WarpOperation operation, LaneMask agreeing, LaneMask mask) {
   return values;
 }
 
+/// The values of the lanes of `mask`, combined one by one.
+template <typename Combine>
+std::uint32_t combined(LaneMask mask, const LaneValues& values, Combine combine) {
+  auto result = static_cast<std::uint32_t>(values[static_cast<std::size_t>(first_lane(mask))]);
+  for (LaneMask rest = mask & (mask - 1); rest != 0; rest &= rest - 1)
+    result = combine(result, static_cast<std::uint32_t>(values[static_cast<std::size_t>(first_lane(rest))]));
+  return result;
+}
+
+std::uint32_t combined_integers(WarpOperation operation, LaneMask mask, const LaneValues& values) {
+  using Word = std::uint32_t;
+  const auto is_less = [](Word a, Word b) { return static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b); };
+  switch (operation) {
+    case WarpOperation::reduce_add: return combined(mask, values, [](Word a, Word b) { return a + b; });
+    case WarpOperation::reduce_min: return combined(mask, values, [](Word a, Word b) { return std::min(a, b); });
+    case WarpOperation::reduce_max: return combined(mask, values, [](Word a, Word b) { return std::max(a, b); });
+    case WarpOperation::reduce_min_signed: return combined(mask, values, [&](Word a, Word b) { return is_less(b, a) ? b : a; });
+    case WarpOperation::reduce_max_signed: return combined(mask, values, [&](Word a, Word b) { return is_less(a, b) ? b : a; });
+    case WarpOperation::reduce_and: return combined(mask, values, [](Word a, Word b) { return a & b; });
+    case WarpOperation::reduce_or: return combined(mask, values, [](Word a, Word b) { return a | b; });
+    default: return combined(mask, values, [](Word a, Word b) { return a ^ b; });
+  }
+}
+
 LaneValues reduction_of(const WarpExchange& exchange, LaneMask mask, const LaneValues& values) {
   const bool floating = exchange.operation == WarpOperation::reduce_min_float || exchange.operation == WarpOperation::reduce_max_float;
-  bool begun = false;
-  std::uint32_t result = 0;
-  for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
-    auto value = static_cast<std::uint32_t>(values[static_cast<std::size_t>(first_lane(rest))]);
-    if (exchange.absolute) value &= 0x7fffffff;
-    result = !begun     ? (floating ? reduce_float(exchange, value, value) : value)
-             : floating ? reduce_float(exchange, result, value)
-                        : reduce(exchange.operation, result, value);
-    begun = true;
-  }
   LaneValues all;
-  all.fill(result);
+  if (!floating) {
+    all.fill(combined_integers(exchange.operation, mask, values));
+    return all;
+  }
+  LaneValues given = values;
+  if (exchange.absolute)
+    for (std::uint64_t& value : given) value &= 0x7fffffff;
+  const auto combine = [&](std::uint32_t a, std::uint32_t b) { return reduce_float(exchange, a, b); };
+  const std::uint32_t result = combined(mask, given, combine);
+  all.fill(combine(result, result));  // of one lane, whose NaN becomes the canonical one, too
   return all;
 }
 

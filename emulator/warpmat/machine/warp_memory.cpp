@@ -370,6 +370,8 @@ void WarpState::load(const Operation& operation, LaneMask mask) {
     else if (found.pattern == LanePattern::same) {
       load_from(operation, access, found, lane_bit(first_lane(mask)));
       spread(operation, access, mask);
+    } else if (moves_words(access)) {
+      scalar::load_words_at(found.offset.data(), mask, found.memory, at<std::uint32_t>(result_slot(operation, 0)));
     } else {
       load_from(operation, access, found, mask);
     }
@@ -412,8 +414,12 @@ void WarpState::store(const Operation& operation, LaneMask mask) {
   }
   if (Offsets found; find_offsets(operation, access, mask, found)) {
     if (observers_.want(events_of(access.space))) tell_offsets(operation, access, mask, found);
-    if (!moves_rows(access, mask, found)) return store_to(operation, access, found, mask);
-    copy_row(found[0], at<std::uint8_t>(source_slot(operation, 1)), access.bytes);
+    if (moves_rows(access, mask, found))
+      copy_row(found[0], at<std::uint8_t>(source_slot(operation, 1)), access.bytes);
+    else if (moves_words(access))
+      scalar::store_words_at(found.offset.data(), mask, found.memory, at<std::uint32_t>(source_slot(operation, 1)));
+    else
+      return store_to(operation, access, found, mask);
     return block_.make_progress();
   }
   Addresses addresses;

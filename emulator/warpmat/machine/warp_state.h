@@ -100,7 +100,8 @@ class WarpState {
     reservation_is_over,  ///< it used up the operations of a reservation
   };
 
-  WarpState(Block& block, int index, LaneMask existing);
+  /// `registers`: launch().frame_bytes zeros, aligned to code::register_alignment, at this place as long as the warp exists.
+  WarpState(Block& block, int index, LaneMask existing, std::uint8_t* registers);
   ~WarpState();
 
   /// Executes operations and decrements `budget` until it is 0. Throws Trap.
@@ -202,8 +203,6 @@ class WarpState {
   int compute_plain(const code::Operation* first, int most, std::uint8_t* frame) const;
   void special(const code::Operation& operation, LaneMask mask);
   std::uint64_t special_value(code::SpecialRegister special_register, int lane) const;
-  void find_thread_indices(code::SpecialRegister special_register, std::array<std::uint64_t, warp_size>& values) const;
-  const std::array<std::uint32_t, warp_size>& thread_indices(code::SpecialRegister special_register);
   void write_word(const code::Operation& operation, int result, int lane, std::uint64_t value);
   void write_words(const code::Operation& operation, int result, const std::array<std::uint64_t, warp_size>& values, LaneMask mask);
   void write_bits(const code::Operation& operation, int result, LaneMask bits, LaneMask mask);
@@ -432,11 +431,8 @@ class WarpState {
   bool repeats_ = false;             ///< one of them came back
   std::uint64_t seen_progress_ = 0;  ///< Block::progress() at the last of them
   std::map<std::pair<std::int32_t, LaneMask>, std::uint64_t> found_;  ///< a hash of what such an access read last
-  std::vector<std::uint8_t> register_storage_;
-  std::uint8_t* registers_;                                             ///< aligned; a list's owner keeps its own
-  std::vector<std::uint8_t> local_;                                     ///< by lane
-  std::array<std::array<std::uint32_t, warp_size>, 3> thread_indices_;  ///< %tid.x, .y and .z of the lanes, once one is read
-  std::array<bool, 3> known_indices_{};
+  std::uint8_t* registers_;                                           ///< the block's storage; a list's owner keeps its own
+  std::vector<std::uint8_t> local_;                                   ///< by lane
   std::vector<AsyncCopy> copies_;
   std::uint64_t issued_copies_ = 0;
   std::array<std::uint32_t, warp_size> committed_{};

@@ -225,10 +225,20 @@ void WarpState::tell_tensor_access(const Operation& operation, LaneMask executin
                   TensorAccess{Event(*this, operation, executing), block.rank(), executing != all_lanes, reads, writes, issued});
 }
 
+namespace {
+
+/// The cell from which warp `warp` moves a rectangle. An address with one of lanes 0 to 31 names that lane of the warp's own: the ISA
+/// leaves it undefined, and in DeepGEMM's epilogues all four warps give the address of lane 0 (assumed). checks/tensor_fence_check.h warns.
+TensorCell in_own_lanes(TensorCell at, int warp) {
+  return {at.lane < tensor_quarter ? at.lane + warp % 4 * tensor_quarter : at.lane, at.column};
+}
+
+}  // namespace
+
 void WarpState::transfer_tensor(const Operation& operation, const TensorStatement& statement) {
   const Transfer& transfer = statement.transfer;
   const bool stores = statement.action == TensorAction::store;
-  const TensorCell from = tensor_place(uniform_word(operation, 0, "the address of tensor memory"));
+  const TensorCell from = in_own_lanes(tensor_place(uniform_word(operation, 0, "the address of tensor memory")), index_);
   if (const auto problem = transfer_problem(transfer, from, index_)) trap(0, std::nullopt, *problem);
   const std::vector<TensorRegion> regions = regions_of(transfer, from);
   for (const TensorRegion& region : regions) {

@@ -143,7 +143,7 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
   pending.accumulates = scale != 0;
   agree_with_warpgroup(pending);
   if (!product.a_in_registers) pending.a = read_a(pending);
-  observers_.tell(EventKinds::products, &Observer::product_issues, ProductEvent{Event(*this, operation, mask), pending});
+  observers_.tell(EventKinds::products, &Observer::product_issues, ProductEvent{Event(*this, operation, mask), Product(pending, index_)});
   wgmma_->pending.push_back(std::move(pending));
   advance_gathered(mask, false);
   return Step::next;
@@ -203,11 +203,13 @@ WarpState::Step WarpState::wgmma_commit(LaneMask mask) {
 /// The products for which `operation` waits have read their operands: these may change from here on.
 void WarpState::tell_products_read(const Operation& operation) const {
   if (!observers_.want(EventKinds::products)) return;
-  const std::vector<PendingProduct>& pending = wgmma_->pending;
-  std::size_t done = 0;
-  while (done < pending.size() && is_done(pending[done], operation.detail)) ++done;
+  std::vector<Product> done;
+  for (const PendingProduct& product : wgmma_->pending) {
+    if (!is_done(product, operation.detail)) break;
+    done.push_back(Product(product, index_));
+  }
   observers_.tell(EventKinds::products, &Observer::products_read, Event(*this, operation, split().executing),
-                  std::span<const PendingProduct>(pending.data(), done));
+                  std::span<const Product>(done));
 }
 
 /// Performs the products of all groups except the last `operation.detail`.
@@ -219,7 +221,8 @@ void WarpState::wait_for_products(const Operation& operation) {
 }
 
 void WarpState::perform_product(const Operation& operation, const PendingProduct& product) {
-  observers_.tell(EventKinds::products, &Observer::product_completes, ProductEvent{Event(*this, operation, live_), product});
+  observers_.tell(EventKinds::products, &Observer::product_completes,
+                  ProductEvent{Event(*this, operation, live_), Product(product, index_)});
   try {
     product.product->instruction.multiply(product.d, product.a.data(), product.b->data(), product.metadata.data(), product.accumulates,
                                           launch_.options.execution);

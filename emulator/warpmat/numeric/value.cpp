@@ -6,13 +6,10 @@
 
 #include <warpmat/numeric/bit_length.h>
 #include <warpmat/numeric/exact.h>
+#include <warpmat/numeric/low_mask.h>
 
 namespace warpmat::inline v0_1 {
 namespace {
-
-std::uint64_t low_mask(int bits) {
-  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
-}
 
 int sign_shift(const FormatRow& f) {
   return f.bits - 1;

@@ -152,7 +152,7 @@ class Profiler::ClusterObserver : public machine::Observer {
   ClusterObserver(const code::Program& program, Threads& threads) : Observer(in_runs), program_(program), threads_(threads) {}
 
   void block_begins(const machine::BlockEvent& event) override {
-    if (&event.program != &program_) throw std::invalid_argument("the profiler is that of another kernel than the launch");
+    if (&program_of(event) != &program_) throw std::invalid_argument("the profiler is that of another kernel than the launch");
     begin_outside();
   }
   void block_ends(const machine::BlockEvent&) override { begin_outside(); }

@@ -72,6 +72,11 @@ HWY_INLINE std::uint32_t first_offset(const LaneAddresses& a) {
   return static_cast<std::uint32_t>(base + a.add);
 }
 
+/// The same. Known before the offsets of all lanes are.
+HWY_INLINE std::uint32_t first_offset_of(const LaneAddresses& a) {
+  return a.wide ? first_offset<true>(a) : first_offset<false>(a);
+}
+
 HWY_INLINE bool is_zero(Word v) {
   const Words d;
   return hn::AllTrue(d, hn::Eq(v, hn::Zero(d)));
@@ -124,10 +129,46 @@ HWY_INLINE void write_row(std::uint32_t lanes, std::uint32_t* row, WordsFrom wor
   }
 }
 
+/// Whether the lanes of a vector access consecutive words.
+HWY_INLINE bool is_run(const std::uint32_t* offsets) {
+  const Words d;
+  const Word run = hn::Add(hn::Set(d, offsets[0]), hn::Mul(hn::Iota(d, 0), hn::Set(d, sizeof(std::uint32_t))));
+  return is_zero(hn::Xor(hn::Load(d, offsets), run));
+}
+
 HWY_INLINE std::uint32_t word_at(const std::uint8_t* from) {
   std::uint32_t word;
   std::memcpy(&word, from, sizeof word);
   return word;
+}
+
+HWY_INLINE void load_scattered(const std::uint32_t* offsets, std::uint32_t lanes, const std::uint8_t* memory, std::uint32_t* row) {
+  const Words d;
+  write_row(lanes, row, [&](std::size_t lane) HWY_ATTR {
+    const std::uint32_t* const o = offsets + lane;
+    if (is_run(o)) return hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(memory + *o));
+    alignas(64) Offsets words;
+    for (std::size_t i = 0; i < hn::Lanes(d); ++i) words[i] = word_at(memory + o[i]);
+    return hn::Load(d, words.data());
+  });
+}
+
+HWY_INLINE void store_scattered(const std::uint32_t* offsets, std::uint32_t lanes, std::uint8_t* memory, const std::uint32_t* row) {
+  const Words d;
+  if (lanes == every_lane) {
+    for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d)) {
+      const std::uint32_t* const o = offsets + lane;
+      if (is_run(o))
+        hn::StoreU(hn::Load(d, row + lane), d, reinterpret_cast<std::uint32_t*>(memory + *o));
+      else
+        for (std::size_t i = 0; i < hn::Lanes(d); ++i) std::memcpy(memory + o[i], row + lane + i, sizeof *row);
+    }
+    return;
+  }
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
+    std::memcpy(memory + offsets[lane], row + lane, sizeof *row);
+  }
 }
 
 LanePattern load_lanes_words(const LaneAddresses& a, const std::uint8_t* memory, std::uint32_t* row) {
@@ -135,14 +176,13 @@ LanePattern load_lanes_words(const LaneAddresses& a, const std::uint8_t* memory,
   alignas(64) Offsets offset;
   const LanePattern pattern = word_offsets(a, offset.data());
   if (pattern == LanePattern::consecutive) {
-    const auto* const from = reinterpret_cast<const std::uint32_t*>(memory + offset[0]);
+    const auto* const from = reinterpret_cast<const std::uint32_t*>(memory + first_offset_of(a));
     write_row(every_lane, row, [&](std::size_t lane) HWY_ATTR { return hn::LoadU(d, from + lane); });
   } else if (pattern == LanePattern::same) {
-    const Word word = hn::Set(d, word_at(memory + offset[0]));
+    const Word word = hn::Set(d, word_at(memory + first_offset_of(a)));
     write_row(a.lanes, row, [&](std::size_t) HWY_ATTR { return word; });
   } else if (pattern == LanePattern::scattered) {
-    for (std::uint32_t& o : offset) o = word_at(memory + o);
-    write_row(a.lanes, row, [&](std::size_t lane) HWY_ATTR { return hn::Load(d, offset.data() + lane); });
+    load_scattered(offset.data(), a.lanes, memory, row);
   }
   return pattern;
 }
@@ -152,18 +192,20 @@ LanePattern store_lanes_words(const LaneAddresses& a, std::uint8_t* memory, cons
   alignas(64) Offsets offset;
   const LanePattern pattern = word_offsets(a, offset.data());
   if (pattern == LanePattern::consecutive) {
-    auto* const to = reinterpret_cast<std::uint32_t*>(memory + offset[0]);
+    auto* const to = reinterpret_cast<std::uint32_t*>(memory + first_offset_of(a));
     for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d)) hn::StoreU(hn::Load(d, row + lane), d, to + lane);
   } else if (pattern != LanePattern::invalid) {
-    if (a.lanes == every_lane)
-      for (std::size_t lane = 0; lane < lane_count; ++lane) std::memcpy(memory + offset[lane], row + lane, sizeof *row);
-    else
-      for (std::uint32_t rest = a.lanes; rest != 0; rest &= rest - 1) {
-        const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
-        std::memcpy(memory + offset[lane], row + lane, sizeof *row);
-      }
+    store_scattered(offset.data(), a.lanes, memory, row);
   }
   return pattern;
+}
+
+void load_words_at_offsets(const std::uint32_t* offsets, std::uint32_t lanes, const std::uint8_t* memory, std::uint32_t* row) {
+  load_scattered(offsets, lanes, memory, row);
+}
+
+void store_words_at_offsets(const std::uint32_t* offsets, std::uint32_t lanes, std::uint8_t* memory, const std::uint32_t* row) {
+  store_scattered(offsets, lanes, memory, row);
 }
 
 }  // namespace
@@ -176,6 +218,8 @@ namespace warpmat::inline v0_1::scalar {
 HWY_EXPORT(lane_offsets);
 HWY_EXPORT(load_lanes_words);
 HWY_EXPORT(store_lanes_words);
+HWY_EXPORT(load_words_at_offsets);
+HWY_EXPORT(store_words_at_offsets);
 
 LanePattern find_lane_offsets(const LaneAddresses& addresses, std::uint32_t* offsets) {
   return WARPMAT_KERNEL(lane_offsets)(addresses, offsets);
@@ -187,6 +231,14 @@ LanePattern load_lane_words(const LaneAddresses& addresses, const std::uint8_t* 
 
 LanePattern store_lane_words(const LaneAddresses& addresses, std::uint8_t* memory, const std::uint32_t* row) {
   return WARPMAT_KERNEL(store_lanes_words)(addresses, memory, row);
+}
+
+void load_words_at(const std::uint32_t* offsets, std::uint32_t lanes, const std::uint8_t* memory, std::uint32_t* row) {
+  WARPMAT_KERNEL(load_words_at_offsets)(offsets, lanes, memory, row);
+}
+
+void store_words_at(const std::uint32_t* offsets, std::uint32_t lanes, std::uint8_t* memory, const std::uint32_t* row) {
+  WARPMAT_KERNEL(store_words_at_offsets)(offsets, lanes, memory, row);
 }
 
 }  // namespace warpmat::inline v0_1::scalar

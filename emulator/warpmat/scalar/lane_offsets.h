@@ -29,4 +29,8 @@ LanePattern load_lane_words(const LaneAddresses& addresses, const std::uint8_t* 
 /// Stores them, in the order of the lanes.
 LanePattern store_lane_words(const LaneAddresses& addresses, std::uint8_t* memory, const std::uint32_t* row);
 
+/// The same at offsets that find_lane_offsets() has written and found to be good.
+void load_words_at(const std::uint32_t* offsets, std::uint32_t lanes, const std::uint8_t* memory, std::uint32_t* row);
+void store_words_at(const std::uint32_t* offsets, std::uint32_t lanes, std::uint8_t* memory, const std::uint32_t* row);
+
 }  // namespace warpmat::inline v0_1::scalar

@@ -47,6 +47,21 @@ const char* const text = R"(
 again:
   bra again;
 }
+
+.visible .entry in_order(.param .u64 tickets) {  // ends only where the warps come in their order
+  .reg .u64 %to; .reg .u32 %i, %ticket; .reg .pred %other;
+  ld.param.u64 %to, [tickets];
+  mov.u32 %i, %tid.x;
+  rem.u32 %ticket, %i, 32;
+  setp.ne.u32 %other, %ticket, 0;
+  @%other ret;
+  div.u32 %i, %i, 32;
+  atom.global.add.u32 %ticket, [%to], 1;
+again:
+  setp.ne.u32 %other, %i, %ticket;
+  @%other bra again;
+  ret;
+}
 )";
 
 Bytes bytes_of(const std::vector<std::uint16_t>& numbers) {
@@ -200,6 +215,29 @@ TEST_CASE("a launch is given up when that is asked", "[programs]") {
   fill(early, {15, 25, 35, 4});
   CHECK(early.compared(std::chrono::seconds(60), [] { return true; }).given_up);
   CHECK_FALSE(early.compared(std::chrono::seconds(60), [] { return false; }).given_up);
+}
+
+TEST_CASE("a difference stays where the run in another order of warps is given up", "[programs]") {
+  const TemporaryDirectory directory;
+  using Clock = std::chrono::steady_clock;
+  Recording recording;
+  recording.launch.kernel = "in_order";
+  recording.launch.config = {.grid = {1}, .block = {256}};
+  recording.launch.arguments = {bytes_of(first_address)};
+  recording.add("tickets", first_address, Bytes(4), {9, 0, 0, 0});  // eight warps take a ticket
+  const auto check = [](const programs::Comparison& comparison, const char* reason) {
+    CHECK(comparison.not_compared == "");
+    CHECK(comparison.different == 1);
+    REQUIRE(comparison.buffers.size() == 1);
+    CHECK(comparison.buffers.front().first.front().emulator == 8);
+    CHECK(comparison.unsettled == reason);
+  };
+  check(recording.compared(std::chrono::seconds(1)), "the emulation took longer than 1 s (--seconds)");
+  const auto start = Clock::now();
+  check(recording.compared(std::chrono::seconds(60), [start] { return Clock::now() - start > std::chrono::seconds(1); }), "interrupted");
+  const Outcome outcome = run_command({"replay", "--seconds", "1", "--keep", directory.path(""), recording.file()});
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.out, "differ; whether they depend on the order of warps is not known: the emulation took longer than 1 s"));
 }
 
 TEST_CASE("Ctrl-C ends replay within a launch, with the report", "[programs]") {

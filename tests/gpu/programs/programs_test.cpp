@@ -70,6 +70,19 @@ TEST_CASE("record and replay give what diff gives, on any machine", "[programs]"
   CHECK(contains(run_command({"replay", file}).out, "the archive ends within a launch"));
 }
 
+TEST_CASE("replay reads an archive from a pipe", "[programs]") {
+  const std::string file = source_path("tests/vectors/programs/driver_program.launches");
+  const auto piped = [&](const std::string& from) {
+    return run_program("/bin/sh", {"-c", from + " | " + command_path() + " replay /dev/stdin"});
+  };
+  const Outcome outcome = piped("cat " + file);
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.status == 0);
+  CHECK(contains(outcome.out, "5 launches, 4892 bytes compared; 0 launches differ, "));
+  CHECK(contains(piped("echo nothing").err, "/dev/stdin is no archive of launches: 'warpmat record -- PROGRAM' writes one"));
+  CHECK(contains(piped("head -c -5 " + file).out, "the archive ends within a launch"));
+}
+
 TEST_CASE("launches are chosen, and those that are not compared are counted with the reason", "[programs]") {
   const auto sums = [](const std::vector<std::string>& options, const std::vector<std::string>& parts) {
     std::vector<std::string> arguments{"diff"};

@@ -108,6 +108,20 @@ TEST_CASE("unrounded products are fused into the sums that use them, as ptxas do
            Case{"mul.f32 %f5, %f1, %f2; @%p8 st.global.u32 [%out], %r10; add.f32 %f9, %f5, %f3;", 0},
            // A product by a number that a guarded store in another block reads too.
            Case{"mul.f32 %f5, %f1, 0f3F800800; @%p9 bra L; add.f32 %f9, %f5, %f3; L: @%p9 st.global.f32 [%out], %f5;", 0},
+           // But such a product counts as one of its sum's region: with as many uses as the other the first operand is fused, else that of
+           // fewer uses, wherever they are. Moved in front of a division: HeCBench's adamw.
+           Case{"mul.f32 %f5, %f1, 0f3F800800; div.rn.f32 %f7, %f1, %f4; mul.f32 %f6, %f3, %f10; "
+                "st.global.f32 [%out], %f7; add.f32 %f9, %f5, %f6;",
+                lost},
+           Case{"mul.f32 %f5, %f1, 0f3F800800; div.rn.f32 %f7, %f1, %f4; mul.f32 %f6, %f3, %f10; st.global.f32 [%out], %f7; "
+                "add.f32 %f9, %f6, %f5;",
+                0},
+           Case{"mul.f32 %f5, %f1, 0f3F800800; div.rn.f32 %f7, %f1, %f4; mul.f32 %f6, %f3, %f10; st.global.f32 [%out], %f7; "
+                "add.f32 %f9, %f5, %f6; add.f32 %f8, %f5, %f4; st.global.f32 [%out], %f8;",
+                0},
+           Case{"mul.f32 %f5, %f1, 0f3F800800; add.f32 %f8, %f5, %f4; div.rn.f32 %f7, %f1, %f4; mul.f32 %f6, %f3, %f10; "
+                "st.global.f32 [%out], %f7; add.f32 %f9, %f5, %f6; st.global.f32 [%out], %f8;",
+                0},
            // Fused across these; and across a division of which nothing remains.
            Case{"mul.f32 %f5, %f1, %f2; div.full.f32 %f6, %f1, %f4; st.global.f32 [%out], %f6; add.f32 %f9, %f5, %f3;", lost},
            Case{"mul.f32 %f5, %f1, %f2; div.u32 %r9, %n, 7; st.global.u32 [%out], %r9; add.f32 %f9, %f5, %f3;", lost},
@@ -276,6 +290,7 @@ TEST_CASE("machine code may name an equal product as the addend", "[contraction]
   const Location difference = program_of(by_rule).statements[program_of(by_rule).contracted.at(0)]->location;
   const std::vector<SumInCode> named{{difference.line, difference.column, true, difference.line - 2, 1}};
   CHECK(program_of(Kernel(twice, "k", {.sums = &named})).contracted.size() == 1);
+  CHECK(program_of(Kernel(twice, "k", {.sums = &named})).contraction_inferred.size() == 1);
   // Of the same registers with another value: not equal.
   const Module changed = word_kernel(
       "mul.f32 %f5, %f1, %f2;\nmul.f32 %f6, %f3, %f4;\nadd.f32 %f9, %f5, %f6;\nmax.f32 %f1, %f9, %f3;\nmul.f32 %f7, %f2, %f1;\n"

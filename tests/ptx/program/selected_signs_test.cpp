@@ -31,6 +31,8 @@ TEST_CASE("a selected neg or abs keeps a NaN's payload, as ptxas's FSEL does", "
            // A branch is no selection, nor of two values that may come there.
            Case{"neg.f32 %f3, %f1; @%p1 bra L; mov.f32 %f3, %f2; L: mov.b32 %d, %f3;", canonical},
            Case{"neg.f32 %f3, %f1; @%p1 bra L; neg.f32 %f3, %f2; L: selp.f32 %f3, %f3, %f2, %p1; mov.b32 %d, %f3;", canonical},
+           // Of one register twice.
+           Case{"neg.f32 %f3, %f1; selp.f32 %f3, %f3, %f3, %p1; mov.b32 %d, %f3;", canonical},
            // Bits, .ftz and numbers added to zero are none.
            Case{"neg.f32 %f3, %f1; selp.b32 %f3, %f3, %f2, %p1; mov.b32 %d, %f3;", canonical},
            Case{"neg.ftz.f32 %f3, %f1; selp.f32 %f3, %f3, %f2, %p1; mov.b32 %d, %f3;", canonical},
@@ -57,6 +59,7 @@ TEST_CASE("a guarded neg or abs of f32 selects, and so does what overwrites one"
            Case{"neg.f32 %f3, %f1; @%p2 add.f32 %f3, %f2, %f2; mov.b32 %d, %f3;", turned},
            Case{"abs.f32 %f3, %f1; @!%p1 mul.ftz.f32 %f3, %f2, %f2; mov.b32 %d, %f3;", turned},
            Case{"neg.f32 %f3, %f1; @%p1 add.f32 %f3, %f2, %f2; mov.b32 %d, %f3;", 0x42800000},
+           Case{"abs.f32 %f3, %f1; @%p2 selp.f32 %f3, %f2, %f1, %p1; mov.b32 %d, %f3;", turned},
            Case{"neg.f32 %f3, %f1; @%p2 neg.f32 %f3, %f2; mov.b32 %d, %f3;", turned},
            Case{"neg.f32 %f3, %f1; @%p2 neg.f32 %f3, %f3; mov.b32 %d, %f3;", turned},
            Case{"neg.f32 %f3, %f1; @%p1 neg.f32 %f3, %f3; mov.b32 %d, %f3;", payload},

@@ -66,6 +66,27 @@ TEST_CASE("st converts a number that it stores in fewer bytes, as ptxas has it",
   }
 }
 
+// ptxas 13.0.88 for sm_90a: F2I.U64.TRUNC in front of SHF.L.U64.HI and SHF.L.U32. 37.9 is 0x42179999.
+TEST_CASE("a shift of 64 bits by a number is by the integer, as ptxas has it", "[stores]") {
+  struct Case {
+    const char* body;
+    std::uint32_t word;
+  };
+  const std::string start = "add.u32 %r2, %r1, 0x42179999; mov.b32 %f3, %r2; cvt.u64.u32 %l2, %r1; add.u64 %l2, %l2, 1; ";
+  const std::string high = " shr.u64 %l3, %l3, 32; cvt.u32.u64 %r6, %l3; st.shared.u32 [%r9], %r6;";
+  for (const Case& c : {
+           Case{"mov.f32 %r5, %f3; shl.b64 %l3, %l2, %r5;", 1u << 5},
+           Case{"add.rn.f32 %r7, %f3, %f2; @%p1 shl.b64 %l3, %l2, %r7;", 1u << 4},
+           Case{"shl.b64 %l4, %l2, 63; mov.f32 %r5, %f3; shr.u64 %l4, %l4, %r5; shl.b64 %l3, %l4, 32;", 1u << 26},
+           // Bits: 0x42179999 is beyond 63. In 32 bits, the bits of a number too.
+           Case{"mov.b32 %r5, %f3; shl.b64 %l3, %l2, %r5;", 0},
+           Case{"mov.f32 %r5, %f3; shl.b32 %r7, 1, %r5; mov.b64 %l3, {%r7, %r7};", 0},
+       }) {
+    CAPTURE(c.body);
+    CHECK(stored(start + c.body + high) == c.word);
+  }
+}
+
 TEST_CASE("each lane stores its own number", "[stores]") {
   const std::string address = ".shared .b32 memory[4]; mov.u32 %r9, memory; mad.lo.u32 %r9, %i, 4, %r9; st.shared.u32 [%r9], 0;\n";
   const std::string load = " ld.shared.u32 %d, [%r9];";

@@ -45,6 +45,19 @@ TEST_CASE("a shuffle of a value that all lanes have in common is left out, as by
   CHECK(word_of(block, "shfl.sync.bfly.b32 %d|%p2, %r1, 31, 31, -1; @%p2 add.u32 %d, %d, 100;") == 100);
   CHECK(word_of(block, "shfl.sync.bfly.b32 %d|%p2, %r1, 31, 31, -1; setp.eq.u32 %p2, %r0, 31; @%p2 add.u32 %d, %d, 100;") == 104);
   CHECK(word_of(block, "shfl.sync.idx.b32 %d, %r1, 0, 31, -1;") == 4);
+  // In an arm of a branch that parts lanes it stays; behind one that does not, or that ends lanes, it does not.
+  const std::string arm = "mov.u32 %d, 9; setp.lt.u32 %p2, %r0, 16; @%p2 bra E; ";
+  const std::string together = "mov.u32 %d, 9; setp.eq.u32 %p2, %r1, 7; @%p2 bra E; ";
+  CHECK(word_of(block, arm + "shfl.sync.bfly.b32 %d, %r1, 31, 31, 0xffff0000; E:") == 0);
+  CHECK(word_of(block, together + "shfl.sync.bfly.b32 %d, %r1, 31, 31, -1; E:") == 4);
+  // What another shuffle gave in a loop stays where lanes leave the loop in different rounds.
+  const auto loop = [](const std::string& rounds) {
+    return "mov.u32 %r2, 0; L: activemask.b32 %r5; add.u32 %r3, %r0, 40; shfl.sync.idx.b32 %r4, %r3, 31, 31, %r5; "
+           "shfl.sync.bfly.b32 %d, %r4, 31, 31, %r5; add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, " +
+           rounds + "; @%p2 bra L;";
+  };
+  CHECK(word_of(block, loop("%r0")) == 0);
+  CHECK(word_of(block, loop("%n")) == 71);
 }
 
 TEST_CASE("a shuffle that is left out is still reported where it reads an absent lane", "[uniform]") {

@@ -21,10 +21,11 @@ namespace {
 /// The registers of a one-statement program's operands in a warp.
 class CountedWarp {
  public:
-  CountedWarp(const Program& program, Events& counts)
-      : instruction_(*program.statements.front().matrix()),
-        warp_(program, static_cast<std::size_t>(program.shared_bytes)),
-        arguments_(warp_, program.statements.front()),
+  CountedWarp(const Program& program, const Lowering& lowering, Events& counts)
+      : instruction_(*program.statements().front().matrix()),
+        lowering_(lowering),
+        warp_(program, static_cast<std::size_t>(program.shared_bytes())),
+        arguments_(warp_, program.statements().front()),
         counts_(counts) {}
   CountedWarp(const CountedWarp&) = delete;
   CountedWarp& operator=(const CountedWarp&) = delete;
@@ -33,13 +34,14 @@ class CountedWarp {
   void run(WarpStates& states, std::size_t index) {
     std::ranges::copy(states.registers_of(index), warp_.named_registers().begin());
     std::ranges::copy(states.shared_of(index), warp_.shared().bytes().begin());
-    execute_counting(instruction_.form(), instruction_.lowering(), arguments_.get(), ExecutionOptions{}, counts_);
+    execute_counting(instruction_.form(), lowering_, arguments_.get(), ExecutionOptions{}, counts_);
     std::ranges::copy(warp_.named_registers(), states.registers_of(index).begin());
     std::ranges::copy(warp_.shared().bytes(), states.shared_of(index).begin());
   }
 
  private:
   const Instruction& instruction_;
+  const Lowering& lowering_;
   Warp warp_;
   StatementArguments arguments_;
   Events& counts_;
@@ -49,7 +51,7 @@ class CountedWarp {
 void fill(CoverageRow& row, const CoveragePlan& plan, const Form& form, int variant, std::size_t first, std::size_t count) {
   const Program program = program_for(form, *plan.target, *row.operand_class, variant);
   WarpStates states = make_case(program, form, *row.operand_class, plan.seed, first, count, 0);
-  CountedWarp warp(program, row.events);
+  CountedWarp warp(program, lowering_of(row.form, *plan.target), row.events);
   for (std::size_t i = 0; i < count; ++i) {
     warp.run(states, i);
     row.written.add(answer_words(program, states, i));
@@ -107,6 +109,7 @@ const Form& arithmetic_of(const TestedForm& form) {
 }
 
 const Lowering& lowering_of(const TestedForm& form, const Target& target) {
+  if (form.tensor() != nullptr) return *form.tensor()->lowering;
   return form.warpgroup() != nullptr ? lowering_of(*form.warpgroup()) : *find_lowering(*form.warp(), target.hardware);
 }
 

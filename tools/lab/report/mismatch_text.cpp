@@ -18,7 +18,7 @@ struct Origin {
 };
 
 const NamedRegister* register_at(const Program& program, int slot) {
-  for (const NamedRegister& r : program.registers)
+  for (const NamedRegister& r : program.registers())
     if (slot >= r.slot && slot < r.slot + (r.type->bits > 32 ? 2 : 1)) return &r;
   return nullptr;
 }
@@ -26,15 +26,15 @@ const NamedRegister* register_at(const Program& program, int slot) {
 Origin origin_of(const Program& program, int slot) {
   Origin origin{register_at(program, slot), nullptr, 0};
   std::size_t matrix_statements = 0;
-  for (const Statement& statement : program.statements) {
+  for (const Statement& statement : program.statements()) {
     const std::size_t number = statement.matrix() != nullptr ? matrix_statements++ : 0;
     if (!outputs_of(program, statement).registers[static_cast<std::size_t>(slot)]) continue;
     origin.operand = nullptr;
     if (statement.matrix() == nullptr) continue;
-    for (std::size_t i = 0; i < statement.operands.size(); ++i)
-      for (std::size_t j = 0; j < statement.operands[i].items.size(); ++j) {
+    for (std::size_t i = 0; i < statement.operands().size(); ++i)
+      for (std::size_t j = 0; j < statement.operands()[i].items.size(); ++j) {
         const Operand& operand = statement.matrix()->form().operands[i];
-        if (operand.written && statement.operands[i].items[j].slot == origin.reg->slot)
+        if (operand.written && statement.operands()[i].items[j].slot == origin.reg->slot)
           origin = {origin.reg, &operand, static_cast<int>(j), number};
       }
   }

@@ -310,6 +310,8 @@ struct Operation {
   bool prepares = false;            ///< computes an address or a value for its statement's own operation, or widens that one's result
   std::uint8_t result_classes = 0;  ///< two bits for each of the first four results: its RegisterClass
   bool plain = false;  ///< only computes, without a guard, one result of fewer than fewest_slots operands; never a convergence point
+  /// A load of a parameter without a guard, whose slot 2 is that of the ParameterRow. Never a convergence point.
+  bool copies_parameter = false;
   Slot guard = 0;
   std::uint32_t slots = 0;
   std::int32_t target = -1;  ///< branch: an index of Program::operations
@@ -345,6 +347,13 @@ struct Relocation {
   std::uint64_t addend = 0;  ///< added to its address
 };
 
+/// A constant that is a parameter's value, in all lanes: a load of a parameter is a copy of it. The launch fills it.
+struct ParameterRow {
+  std::size_t at = 0;        ///< byte offset into Program::constants
+  std::uint32_t offset = 0;  ///< in the parameters
+  std::uint8_t bytes = 4;    ///< of the value: 4 or 8
+};
+
 /// A parameter of the entry.
 struct Parameter {
   std::string_view name;
@@ -378,6 +387,16 @@ struct Folded {
   bool own_bits = false;  ///< the instruction at run time may give others
 };
 
+/// A statement whose bits on a GPU may be others: what ptxas 13.0 makes of it is not known well enough to execute it so.
+struct Doubt {
+  enum class Why : std::uint8_t {
+    merged_logic,  ///< a lop3 that it reads, with a predicate and two equal operands, is merged with it wrongly (merged_logic.h)
+    sign,          ///< of a NaN: it may read or overwrite what a neg or abs wrote, or another value (selected_signs.h)
+  };
+  std::uint32_t statement = 0;
+  Why why = Why::merged_logic;
+};
+
 struct Program {
   std::shared_ptr<const syntax::Module> module;
   const Target* target = nullptr;
@@ -403,6 +422,7 @@ struct Program {
 
   std::vector<std::uint64_t> constants;  ///< the constants' bytes; Slot ~offset
   std::vector<Relocation> constant_relocations;
+  std::vector<ParameterRow> parameter_rows;
   std::vector<std::uint8_t> module_bytes;  ///< initial contents of the module's .global and .const variables
   std::vector<Relocation> module_relocations;
   std::vector<Variable> module_variables, shared_variables;
@@ -416,7 +436,8 @@ struct Program {
   std::vector<std::uint32_t> contracted;  ///< statements (adds) executed as part of an fma: `--fmad`'s report
   /// Products whose sums ptxas may treat differently: near branches, and if two equal products enter one sum.
   std::vector<std::uint32_t> contraction_assumed;
-  std::vector<Folded> folded;                       ///< in the order of the functions and their operations
+  std::vector<Folded> folded;  ///< in the order of the functions and their operations
+  std::vector<Doubt> doubted;
   bool contraction_from_code = false;               ///< whether machine code said which sums are fused, and no rule
   std::vector<std::uint32_t> contraction_differs;   ///< then: statements (adds) about which the rule says otherwise
   std::vector<std::uint32_t> contraction_open;      ///< then: those with a product that machine code leaves to the rule

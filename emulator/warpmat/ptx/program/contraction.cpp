@@ -10,6 +10,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/ptx/program/arithmetic.h>
 #include <warpmat/ptx/program/definitions.h>
 #include <warpmat/ptx/program/rewrite.h>
 #include <warpmat/ptx/program/sum_copies.h>
@@ -17,40 +18,9 @@
 
 namespace warpmat::inline v0_1::code {
 
-using catalogue::Match;
 using catalogue::Semantics;
 
 namespace {
-
-/// A statement that contraction knows: mul, add, sub, neg, abs without a rounding modifier, mov, and div.approx and div.full of f32, which
-/// end with such a mul: of the dividend and the divisor's reciprocal.
-struct Arithmetic {
-  enum class Kind { mul, div_approx, div_full, add, sub, neg, abs, mov };
-  Kind kind;
-  std::string type;  ///< ".ftz.f32": what must be equal; of mov ".b32"
-  bool saturates;
-
-  bool multiplies() const { return kind == Kind::mul || kind == Kind::div_approx || kind == Kind::div_full; }
-  bool adds() const { return kind == Kind::add || kind == Kind::sub; }
-  bool flushes() const { return type.starts_with(".ftz"); }
-  std::string_view number() const { return std::string_view(type).substr(type.rfind('.')); }
-};
-
-constexpr std::array kinds{std::pair{"mul", Arithmetic::Kind::mul},           std::pair{"div.approx", Arithmetic::Kind::div_approx},
-                           std::pair{"div.full", Arithmetic::Kind::div_full}, std::pair{"add", Arithmetic::Kind::add},
-                           std::pair{"sub", Arithmetic::Kind::sub},           std::pair{"neg", Arithmetic::Kind::neg},
-                           std::pair{"abs", Arithmetic::Kind::abs},           std::pair{"mov", Arithmetic::Kind::mov}};
-constexpr std::array types{"f32", "f64", "f16", "f16x2", "bf16", "bf16x2"};
-
-/// Whether ptxas has a sign of the operand for neg. Of .bf16x2 it has a product with -1, of flushed halves a sum with -0.
-bool is_sign(const Arithmetic& neg) {
-  return neg.number() != ".bf16x2" && (!neg.flushes() || neg.number() == ".f32");
-}
-
-/// Whether ptxas takes one of two equal products twice in their sum: not of pairs and flushed halves.
-bool may_be_doubled(const Arithmetic& sum) {
-  return !sum.number().ends_with("x2") && (!sum.flushes() || sum.number() == ".f32");
-}
 
 class Contraction {
  public:
@@ -64,12 +34,10 @@ class Contraction {
         definitions_(function) {}
 
   void run() {
-    for (const DraftOperation& operation : function_.operations) arithmetic_.push_back(classify(operation));
-    for (const std::vector<int>& region : uses_.regions()) {
-      fuse(region, true);
-      fuse(region, false);
-    }
-    for (int i = 0; i < static_cast<int>(arithmetic_.size()); ++i) fuse_product_by_immediate(i);
+    for (const DraftOperation& operation : function_.operations) arithmetic_.push_back(classify_arithmetic(operation, draft_));
+    for (int i = 0; i < static_cast<int>(arithmetic_.size()); ++i) find_product_by_immediate(i);
+    for (const bool single : {true, false})
+      for (const std::vector<int>& region : uses_.regions()) fuse(region, single);
     if (code_ != nullptr)
       follow_code();
     else
@@ -97,27 +65,6 @@ class Contraction {
     bool negated;
   };
 
-  std::optional<Arithmetic> classify(const DraftOperation& draft) const {
-    if (draft.operation.semantics != Semantics::compute || draft.results.size() != 1) return std::nullopt;
-    const std::string opcode(draft.opcode);
-    const auto kind = std::ranges::find_if(kinds, [&](const auto& k) { return opcode.starts_with(std::string(k.first) + '.'); });
-    if (kind == kinds.end()) return std::nullopt;
-    const Match* match = draft_.find_match(opcode);
-    if (match == nullptr) return std::nullopt;
-    Operation own;
-    draft_.set_function(*match, own);
-    // part of a longer sequence for the statement
-    if (own.kernel != draft.operation.kernel || own.detail != draft.operation.detail) return std::nullopt;
-    if (kind->second == Kind::mov) return draft.sources.size() == 1 ? std::optional(Arithmetic{Kind::mov, ".mov", false}) : std::nullopt;
-    if (match->pattern->row.kernel.empty() || match->types.size() != 1 || std::ranges::find(types, match->types[0]->name) == types.end())
-      return std::nullopt;
-    Arithmetic arithmetic{kind->second, fmt::format("{}.{}", match->has(".ftz") ? ".ftz" : "", match->types[0]->name), match->has(".sat")};
-    for (const std::string_view q : match->qualifiers)
-      if (q != ".ftz" && q != ".sat" && q != ".approx" && q != ".full" && q.substr(1) != match->types[0]->name)
-        return std::nullopt;  // a rounding modifier
-    return arithmetic;
-  }
-
   const DraftOperation& at(int i) const { return function_.operations[static_cast<std::size_t>(i)]; }
   const std::optional<Arithmetic>& kind(int i) const { return arithmetic_[static_cast<std::size_t>(i)]; }
   bool is(int i, Kind wanted) const { return i >= 0 && kind(i) && kind(i)->kind == wanted && !at(i).operation.guarded; }
@@ -139,7 +86,7 @@ class Contraction {
     bool flushed = false;
     while (root.operation >= 0) {
       const int writer = root.operation;
-      const bool sign = is(writer, Kind::neg) && is_sign(*kind(writer)) && type.ends_with(kind(writer)->number());
+      const bool sign = is(writer, Kind::neg) && kind(writer)->is_sign() && type.ends_with(kind(writer)->number());
       if (sign && kind(writer)->flushes() && (flushed || !type.starts_with(".ftz"))) return root;
       const bool square = is(writer, Kind::abs) && is_square(operand(writer, 0, kind(writer)->type, anywhere).operation);
       if (!sign && !square && !is(writer, Kind::mov)) return root;
@@ -176,7 +123,7 @@ class Contraction {
 
   /// A sum of two equal products, both positive: ptxas takes one of them twice.
   bool is_double(int i) const {
-    if (!may_be_doubled(*kind(i))) return false;
+    if (!kind(i)->may_be_doubled()) return false;
     const Root left = operand(i, 0, kind(i)->type), right = operand(i, 1, kind(i)->type);
     if (left.negated || right.negated != (kind(i)->kind == Kind::sub)) return false;
     if (!is(left.operation, Kind::mul) || !is(right.operation, Kind::mul) || kind(left.operation)->type != kind(right.operation)->type)
@@ -195,7 +142,7 @@ class Contraction {
       if (use.operation < 0 || use.operand < 0 || !kind(use.operation)) return false;
       const Arithmetic& user = *kind(use.operation);
       if (is(use.operation, Kind::abs) && is_square(mul)) return may_fuse(mul, use.operation, flushed);
-      if (is(use.operation, Kind::neg) && is_sign(user) && user.number() == kind(mul)->number() &&
+      if (is(use.operation, Kind::neg) && user.is_sign() && user.number() == kind(mul)->number() &&
           (!user.flushes() || (kind(mul)->flushes() && !flushed)))
         return (user.flushes() && all.size() == 1) || may_fuse(mul, use.operation, flushed || user.flushes());
       return user.adds() && user.type == kind(mul)->type && may_be_used_by(mul, use);
@@ -210,19 +157,39 @@ class Contraction {
     return fused == replaced_.end() || fused->second.mul == mul;
   }
 
-  /// Fuses the sums of a region with products that have one use, then the others, each with that of fewer uses and else the first operand.
+  /// A product that a sum may take in, and how many uses it has.
+  struct Candidate {
+    Replacement replacement;
+    std::size_t uses;
+  };
+
+  /// What sum `i` may take in as its operand `source`.
+  std::optional<Candidate> candidate(int i, std::size_t source) const {
+    if (const auto found = elsewhere_.find({i, source}); found != elsewhere_.end()) {
+      const std::vector<int>& readers = readers_.at(found->second.mul);
+      const bool free = std::ranges::all_of(readers, [&](int reader) {
+        const auto fused = replaced_.find(reader);
+        return fused == replaced_.end() || fused->second.mul == found->second.mul;
+      });
+      return free ? std::optional(Candidate{found->second, readers.size()}) : std::nullopt;
+    }
+    const Root root = operand(i, source, kind(i)->type);
+    if (!is_product(root.operation) || kind(root.operation)->type != kind(i)->type) return std::nullopt;
+    if (!may_fuse(root.operation, root.operation, false)) return std::nullopt;
+    return Candidate{{root.operation, source, root.negated}, count(root.operation)};
+  }
+
+  /// Fuses the sums of a region with products that have one use, or with the others, each with that of fewer uses and else the first
+  /// operand.
   void fuse(const std::vector<int>& region, bool single) {
     for (const int i : region) {
       if (!is_sum(i) || replaced_.contains(i) || (single && is_double(i))) continue;
-      std::optional<std::pair<std::size_t, Replacement>> best;
+      std::optional<Candidate> best;
       for (std::size_t source = 0; source < 2; ++source) {
-        const Root root = operand(i, source, kind(i)->type);
-        if (!is_product(root.operation) || kind(root.operation)->type != kind(i)->type) continue;
-        const std::size_t uses = count(root.operation);
-        if ((uses == 1) != single || !may_fuse(root.operation, root.operation, false)) continue;
-        if (!best || uses < best->first) best = {uses, {root.operation, source, root.negated}};
+        const std::optional<Candidate> found = candidate(i, source);
+        if (found && (found->uses == 1) == single && (!best || found->uses < best->uses)) best = found;
       }
-      if (best) replaced_[i] = best->second;
+      if (best) replaced_[i] = best->replacement;
     }
   }
 
@@ -254,26 +221,29 @@ class Contraction {
       const int definition = definitions_.find(i, value);
       if (definition >= 0 && definition != writer) continue;
       if (definition < 0 || (at(i).operation.guarded && writes(at(i), value))) return false;
-      const bool sign = is(i, Kind::neg) && is_sign(*kind(i)) && !kind(i)->flushes() && kind(i)->number() == kind(mul)->number();
+      const bool sign = is(i, Kind::neg) && kind(i)->is_sign() && !kind(i)->flushes() && kind(i)->number() == kind(mul)->number();
       if (sign || is(i, Kind::mov)) {
         if (!find_readers(mul, i, negated != sign, readers)) return false;
         continue;
       }
       const bool both = at(i).sources.size() == 2 && at(i).sources[0] == at(i).sources[1];
-      if (!is_sum(i) || both || kind(i)->type != kind(mul)->type || replaced_.contains(i)) return false;
+      if (!is_sum(i) || both || kind(i)->type != kind(mul)->type) return false;
       readers.push_back({i, {mul, at(i).sources[0] == value ? std::size_t{0} : std::size_t{1}, negated}});
     }
     return true;
   }
 
   /// ptxas computes such a product where it is needed: in which regions its sums are does not count.
-  void fuse_product_by_immediate(int mul) {
+  void find_product_by_immediate(int mul) {
     if (!is_product(mul) || uses_.region(mul) < 0) return;
     if (std::ranges::none_of(at(mul).sources, [&](Value factor) { return is_immediate(mul, factor); })) return;
-    if (std::ranges::none_of(users(mul), [](const Use& use) { return use.operation < 0; })) return;  // fuse() has decided
+    if (std::ranges::none_of(users(mul), [](const Use& use) { return use.operation < 0; })) return;  // all are in its region
     std::vector<Reader> readers;
     if (!find_readers(mul, mul, false, readers)) return;
-    for (const Reader& reader : readers) replaced_[reader.sum] = reader.replacement;
+    for (const Reader& reader : readers) {
+      elsewhere_[{reader.sum, reader.replacement.operand}] = reader.replacement;
+      readers_[mul].push_back(reader.sum);
+    }
   }
 
   bool is_read_by_sum(Value value) const {
@@ -420,12 +390,15 @@ class Contraction {
     return false;
   }
 
-  /// Whether sum `i` is fused with one of two different products, and machine code does not tell with which.
+  /// Whether sum `i` is fused with one of two different products, and machine code does not tell with which. Of the difference of two equal
+  /// ones, both of which it may name, the sign tells.
   bool has_unknown_addend(int i, const SumInCode& said) const {
     if (!said.fused || is_double(i)) return false;
     const Root left = operand(i, 0, kind(i)->type, true), right = operand(i, 1, kind(i)->type, true);
     const auto is_own = [&](const Root& root) { return is_product(root.operation) && kind(root.operation)->type == kind(i)->type; };
-    return is_own(left) && is_own(right) && !(left == right) && !is_addend(left.operation, i, said) && !is_addend(right.operation, i, said);
+    if (!is_own(left) || !is_own(right) || left == right) return false;
+    if (kind(i)->kind == Kind::sub && is_equal(left.operation, right.operation)) return true;
+    return !is_addend(left.operation, i, said) && !is_addend(right.operation, i, said);
   }
 
   /// Whether a sum of halves is fused, and another of the same product rounded, or conversely: an instruction of pairs may have the line of
@@ -579,7 +552,7 @@ class Contraction {
     for (int i = 0; i < static_cast<int>(function_.operations.size()); ++i) {
       rewrite.come_to(i);
       DraftOperation& operation = function_.operations[static_cast<std::size_t>(i)];
-      const auto arithmetic = classify(operation);
+      const auto arithmetic = classify_arithmetic(operation, draft_);
       const bool product = arithmetic && !operation.operation.guarded && !arithmetic->adds() && arithmetic->kind != Arithmetic::Kind::mov;
       if (product && uses[static_cast<std::size_t>(operation.results[0])] == 0) continue;
       rewrite.out.push_back(std::move(operation));
@@ -594,7 +567,10 @@ class Contraction {
   ValueUses uses_;
   Definitions definitions_;
   std::vector<std::optional<Arithmetic>> arithmetic_;
-  std::map<int, Replacement> replaced_;            ///< by add or sub
+  std::map<int, Replacement> replaced_;  ///< by add or sub
+  /// Products by what is in the instruction whose sums are in several regions: by sum and operand; and the sums of each.
+  std::map<std::pair<int, std::size_t>, Replacement> elsewhere_;
+  std::map<int, std::vector<int>> readers_;
   std::map<std::pair<int, Value>, Value> copies_;  ///< by product and factor
 };
 

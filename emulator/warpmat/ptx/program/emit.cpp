@@ -74,6 +74,7 @@ class Emitter {
     add_convergence(index, first);
     mark_unused_results(index, first);
     mark_plain(first);
+    add_parameter_rows(first);
   }
 
   void emit_operation(std::size_t index, const DraftOperation& draft, std::int32_t first) {
@@ -157,6 +158,32 @@ class Emitter {
     for (Operation& operation : std::span(program_.operations).subspan(static_cast<std::size_t>(first)))
       operation.plain = catalogue::computes(operation.semantics) && !operation.guarded && !operation.converges && operation.results == 1 &&
                         operation.sources < fewest_slots;
+  }
+
+  /// The same.
+  void add_parameter_rows(std::int32_t first) {
+    for (Operation& operation : std::span(program_.operations).subspan(static_cast<std::size_t>(first))) {
+      if (operation.semantics != Semantics::load || operation.guarded || operation.converges) continue;
+      const Access& access = program_.accesses[operation.detail];
+      const Slot address = program_.slots[operation.slots + 1];
+      if (access.space != Space::param || !access.uniform || access.ordered || access.relative || access.vector != 1 ||
+          access.narrow_address || (access.bytes != 4 && access.bytes != 8) || access.bytes * 8 != access.register_bits || address >= 0)
+        continue;
+      const std::uint64_t offset = program_.constants[static_cast<std::size_t>(~address) / 8] + static_cast<std::uint64_t>(access.offset);
+      if (offset % access.bytes != 0 || offset > program_.parameter_bytes || access.bytes > program_.parameter_bytes - offset) continue;
+      program_.slots[operation.slots + 2] = parameter_row(static_cast<std::uint32_t>(offset), access.bytes);
+      operation.copies_parameter = true;
+    }
+  }
+
+  Slot parameter_row(std::uint32_t offset, std::uint8_t bytes) {
+    const auto same =
+        std::ranges::find_if(program_.parameter_rows, [&](const ParameterRow& row) { return row.offset == offset && row.bytes == bytes; });
+    if (same != program_.parameter_rows.end()) return ~static_cast<Slot>(same->at);
+    const std::size_t at = program_.constants.size() * 8;
+    program_.constants.resize(program_.constants.size() + warp_size * bytes / 8);
+    program_.parameter_rows.push_back({at, offset, bytes});
+    return ~static_cast<Slot>(at);
   }
 
   ProgramDraft& draft_;

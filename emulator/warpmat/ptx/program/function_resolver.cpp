@@ -98,7 +98,7 @@ FunctionResolver::FunctionResolver(ProgramDraft& draft, int function)
 std::map<Value, Words> FunctionResolver::declare(const warpmat::Program& list) {
   std::map<Value, Words> kept;
   const auto new_word = [&](int bits) { return function_.words.emplace_back(names_.new_register(RegisterClass::word, bits)); };
-  for (const NamedRegister& named : list.registers) {
+  for (const NamedRegister& named : list.registers()) {
     const int bits = named.type->bits;
     const RegisterClass register_class = register_class_of(bits);
     const bool is_word = register_class == RegisterClass::word;
@@ -109,8 +109,8 @@ std::map<Value, Words> FunctionResolver::declare(const warpmat::Program& list) {
     words.low = new_word(32);
     if (register_class == RegisterClass::wide) words.high = new_word(32);
   }
-  for (std::size_t i = 0; i < list.variables.size(); ++i)
-    names_.declare(list.variables[i].name, {.kind = Named::Kind::module, .index = static_cast<int>(i)});
+  for (std::size_t i = 0; i < list.variables().size(); ++i)
+    names_.declare(list.variables()[i].name, {.kind = Named::Kind::module, .index = static_cast<int>(i)});
   function_.words_bytes = static_cast<std::uint32_t>(static_cast<std::size_t>(list.words()) * bytes(RegisterClass::word));
   return kept;
 }

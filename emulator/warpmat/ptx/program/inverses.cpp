@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <warpmat/ptx/program/definitions.h>
 #include <warpmat/ptx/program/rewrite.h>
@@ -137,7 +139,44 @@ class Inverses {
   std::map<int, int> inner_;  ///< by outer function
 };
 
+/// Whether no branch leads from behind operation `from` to `to`, which comes later, and none leaves between them.
+bool is_straight(const DraftFunction& function, int from, int to) {
+  if (from >= to || std::ranges::any_of(function.labels, [&](int label) { return label > from && label <= to; })) return false;
+  return std::none_of(function.operations.begin() + from, function.operations.begin() + to,
+                      [](const DraftOperation& operation) { return operation.operation.semantics == catalogue::Semantics::branch; });
+}
+
+/// Whether a neg as `i` is may have written what `i` reads, in another block or a loop's round before.
+bool may_be_paired(const DraftFunction& function, const Definitions& definitions, int i) {
+  const auto at = [&](int place) -> const DraftOperation& { return function.operations[static_cast<std::size_t>(place)]; };
+  std::vector<std::pair<int, Value>> open{{i, at(i).sources[0]}};
+  std::vector<int> seen;
+  while (!open.empty()) {
+    const auto [reader, value] = open.back();
+    open.pop_back();
+    if (is_constant(value)) continue;
+    for (const int writer : definitions.find_all(reader, value)) {
+      if (at(writer).opcode == at(i).opcode && !is_straight(function, writer, i)) return true;
+      if (!is_move(at(writer)) || std::ranges::find(seen, writer) != seen.end()) continue;
+      seen.push_back(writer);
+      open.emplace_back(writer, at(writer).sources[0]);
+    }
+  }
+  return false;
+}
+
 }  // namespace
+
+void note_neg_pairs(const DraftFunction& function, ProgramDraft& draft) {
+  const auto is_neg = [](const DraftOperation& operation) { return is_involution(operation.opcode) && operation.opcode != rcp; };
+  if (std::ranges::none_of(function.operations, is_neg)) return;
+  const Definitions definitions(function);
+  for (int i = 0; i < static_cast<int>(function.operations.size()); ++i) {
+    const DraftOperation& operation = function.operations[static_cast<std::size_t>(i)];
+    if (is_neg(operation) && may_be_paired(function, definitions, i))
+      draft.program.doubted.push_back({operation.operation.statement, Doubt::Why::sign});
+  }
+}
 
 void remove_inverses(DraftFunction& function, ProgramDraft& draft) {
   if (std::ranges::any_of(function.operations, may_undo, &DraftOperation::opcode)) Inverses(function, draft).run();

@@ -15,4 +15,8 @@ namespace warpmat::inline v0_1::code {
 /// Source: machine code of ptxas 13.0.
 void remove_inverses(DraftFunction& function, ProgramDraft& draft);
 
+/// Notes each neg of what another neg of the same type may have written, in another block or in a loop's round before: ptxas makes moves of
+/// some of these, and not always of those that remove_inverses() does.
+void note_neg_pairs(const DraftFunction& function, ProgramDraft& draft);
+
 }  // namespace warpmat::inline v0_1::code

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/forms.h>
+#include <warpmat/numeric/low_mask.h>
 #include <warpmat/ptx/catalogue/video_selectors.h>
 #include <warpmat/ptx/program/function_resolver.h>
 #include <warpmat/ptx/text/number.h>
@@ -28,8 +29,7 @@ std::optional<std::uint64_t> integer_of(const syntax::Operand& operand) {
 std::optional<std::uint64_t> converted_integer(const syntax::Operand& operand, int bits) {
   const auto value = integer_of(operand);
   if (!value || (bits > 64 && operand.negative)) return std::nullopt;
-  const std::uint64_t mask = bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
-  return (operand.negative ? ~*value + 1 : *value) & mask;
+  return (operand.negative ? ~*value + 1 : *value) & low_mask(bits);
 }
 
 }  // namespace
@@ -92,8 +92,7 @@ Value FunctionResolver::sum(const syntax::Operand& operand, const ValueType& typ
   const RegisterClass register_class = register_class_of(bits);
   const Value total = names_.new_register(register_class, bits);
   prepare(row(fmt::format("add.u{}", bits), {total},
-              {value, draft_.constants.add(register_class, static_cast<std::uint64_t>(operand.offset) &
-                                                               (bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1))}));
+              {value, draft_.constants.add(register_class, static_cast<std::uint64_t>(operand.offset) & low_mask(bits))}));
   return total;
 }
 

@@ -16,6 +16,7 @@
 #include <warpmat/ptx/program/hoisting.h>
 #include <warpmat/ptx/program/inverses.h>
 #include <warpmat/ptx/program/matrix_sums.h>
+#include <warpmat/ptx/program/merged_logic.h>
 #include <warpmat/ptx/program/selected_signs.h>
 #include <warpmat/ptx/program/sinking.h>
 #include <warpmat/ptx/program/stored_numbers.h>
@@ -144,6 +145,8 @@ Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view e
     for (std::size_t i = 0; i < draft.functions.size(); ++i) FunctionResolver(draft, static_cast<int>(i)).resolve(errors);
     if (!errors.empty()) return;
     for (DraftFunction& f : draft.functions) {
+      note_merged_logic(f, draft);
+      note_neg_pairs(f, draft);
       convert_stored_numbers(f, draft);
       remove_inverses(f, draft);
       unroll(f, draft);

@@ -68,7 +68,7 @@ class KeptInWords {
 
 Program resolve_list(std::shared_ptr<const syntax::Module> module, const warpmat::Program& list) {
   const syntax::Function& body = module->functions.front();
-  return make_program(std::move(module), *list.target, [&](ProgramDraft& draft, std::vector<Diagnostic>& errors) {
+  return make_program(std::move(module), *list.target(), [&](ProgramDraft& draft, std::vector<Diagnostic>& errors) {
     draft.function_index(body);
     FunctionResolver resolver(draft, 0);
     const std::map<Value, Words> words = resolver.declare(list);

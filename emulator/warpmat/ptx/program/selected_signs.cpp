@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <warpmat/ptx/program/definitions.h>
 #include <warpmat/ptx/program/rewrite.h>
@@ -61,16 +62,53 @@ class SelectedSigns {
   void find(int i) {
     const DraftOperation& operation = at(i);
     Selected selected;
-    if (is_selection(operation.opcode))
+    if (selects(operation))
       for (std::size_t k = 0; k < 2; ++k)
         if (const auto changed = changed_before(i, operation.sources[k])) selected.sources[k] = *changed;
     if (operation.operation.guarded && is_sign(operation.opcode)) selected.result = changed_by(i);
     if (operation.operation.guarded && is_computed_number(operation)) selected.before = changed_before(i, operation.results[0]);
+    if (is_in_doubt(i, selected)) draft_.program.doubted.push_back({operation.operation.statement, Doubt::Why::sign});
     if (!selected.sources.empty() || selected.result || selected.before) selected_[i] = std::move(selected);
+  }
+
+  /// Whether a neg or abs may have written what the operation selects, or what it overwrites and keeps where its guard does not hold, and a
+  /// loop's next round brings that or another value.
+  bool is_in_doubt(int i, const Selected& selected) const {
+    const DraftOperation& operation = at(i);
+    if (selects(operation))
+      for (std::size_t k = 0; k < 2; ++k)
+        if (!selected.sources.contains(k) && may_be_changed_in_loop(i, operation.sources[k])) return true;
+    return operation.operation.guarded && is_computed_number(operation) && !selected.before &&
+           may_be_changed_in_loop(i, operation.results[0]);
+  }
+
+  bool may_be_changed_in_loop(int i, Value value) const {
+    std::vector<std::pair<int, Value>> open{{i, value}};
+    std::vector<int> seen;
+    bool sign = false, carried = false;
+    while (!open.empty()) {
+      const auto [reader, read] = open.back();
+      open.pop_back();
+      if (is_constant(read)) continue;
+      for (const int writer : definitions_.find_all(reader, read)) {
+        if (std::ranges::find(seen, writer) != seen.end()) continue;
+        seen.push_back(writer);
+        sign |= is_sign(at(writer).opcode);
+        carried |= writer >= reader;
+        if (is_move(at(writer))) open.emplace_back(writer, at(writer).sources[0]);
+      }
+    }
+    return sign && carried;
+  }
+
+  /// Of one register twice ptxas makes no selection.
+  static bool selects(const DraftOperation& operation) {
+    return is_selection(operation.opcode) && operation.sources[0] != operation.sources[1];
   }
 
   /// Whether ptxas computes the guarded operation in all lanes and selects its result.
   bool is_computed_number(const DraftOperation& operation) const {
+    if (is_selection(operation.opcode)) return true;
     if (operation.operation.semantics != catalogue::Semantics::compute || operation.results.size() != 1) return false;
     const catalogue::Match* match = operation.opcode.empty() ? nullptr : draft_.find_match(std::string(operation.opcode));
     return match != nullptr && !match->types.empty() && match->types[0]->name == "f32" && !keeps_its_guard(operation.opcode);

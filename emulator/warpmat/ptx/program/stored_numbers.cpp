@@ -79,6 +79,7 @@ class StoredNumbers {
         draft_.program.accesses[draft.operation.detail].register_bits = 32;
         draft_.program.folded.push_back({draft.operation.statement, Folded::Kind::converted, 0, true});
       }
+      if (is_shift_by_number(draft)) convert_amount(draft, rewrite.out);
       note(draft, match);
       rewrite.out.push_back(std::move(draft));
     }
@@ -98,6 +99,23 @@ class StoredNumbers {
     const int bits = number->second == "f16" ? 16 : number->second == "f32" ? 32 : 64;
     if (type.bits >= bits) return {};
     return fmt::format("cvt.rzi.{}{}.{}", type.is_signed_integer() ? "s" : "u", type.bits, number->second);
+  }
+
+  /// Of shifts of 64 bits ptxas converts an amount of f32; of others it takes the bits.
+  bool is_shift_by_number(const DraftOperation& draft) const {
+    constexpr std::array<std::string_view, 4> shifts{"shl.b64", "shr.b64", "shr.u64", "shr.s64"};
+    if (std::ranges::find(shifts, draft.opcode) == shifts.end() || draft.sources.size() != 2) return false;
+    const auto number = numbers_.find(draft.sources[1]);
+    return number != numbers_.end() && number->second == "f32";
+  }
+
+  /// F2I.U64.TRUNC, of which the shift takes the low word.
+  void convert_amount(DraftOperation& shift, std::vector<DraftOperation>& out) {
+    const Value wide = new_register(function_, {RegisterClass::wide, 64}), amount = new_register(function_, {RegisterClass::word, 32});
+    out.push_back(draft_.make("cvt.rzi.u64.f32", {wide}, {shift.sources[1]}, shift));
+    out.push_back(draft_.make("cvt.u32.u64", {amount}, {wide}, shift));
+    shift.sources[1] = amount;
+    draft_.program.folded.push_back({shift.operation.statement, Folded::Kind::converted, 0, true});
   }
 
   bool fits(Value value, std::string_view type) const {
@@ -127,8 +145,10 @@ class StoredNumbers {
 }  // namespace
 
 void convert_stored_numbers(DraftFunction& function, ProgramDraft& draft) {
-  const auto stores = [](const DraftOperation& draft_operation) { return draft_operation.operation.semantics == Semantics::store; };
-  if (std::ranges::any_of(function.operations, stores)) StoredNumbers(function, draft).run();
+  const auto converts = [](const DraftOperation& operation) {
+    return operation.operation.semantics == Semantics::store || operation.opcode.starts_with("sh");
+  };
+  if (std::ranges::any_of(function.operations, converts)) StoredNumbers(function, draft).run();
 }
 
 }  // namespace warpmat::inline v0_1::code

@@ -32,8 +32,58 @@ bool is_read(const DraftFunction& function, const Definitions& definitions, int 
 
 }  // namespace
 
-/// Votes, sums of a warp, and shuffles by which all lanes read one.
+int Uniform::target_of(int branch) const {
+  const DraftOperation& operation = function_.operations[static_cast<std::size_t>(branch)];
+  if (operation.operation.semantics != Semantics::branch || !operation.operation.guarded) return -1;
+  return function_.labels[static_cast<std::size_t>(operation.label)];
+}
+
+bool Uniform::parts_lanes(int branch) const {
+  const auto [found, is_new] = parting_.try_emplace(branch, false);
+  if (is_new) {
+    std::set<int> seen;
+    const bool parts = !is_common(branch, function_.operations[static_cast<std::size_t>(branch)].guard, seen);
+    parting_[branch] = parts;
+    return parts;
+  }
+  return found->second;
+}
+
+/// Whether lanes that come to `reader` together have `value` in common, also where a loop carries it: whatever may have written it was
+/// computed of such values. `seen` are operations that are being looked at.
+bool Uniform::is_common(int reader, Value value, std::set<int>& seen) const {
+  if (is_constant(value) || at(reader, value)) return true;
+  const std::vector<int> writers = definitions_.find_all(reader, value);
+  return !writers.empty() && std::ranges::all_of(writers, [&](int writer) {
+    const DraftOperation& operation = function_.operations[static_cast<std::size_t>(writer)];
+    if (!seen.insert(writer).second) return true;
+    if (operation.operation.guarded || operation.operation.semantics != Semantics::compute || is_in_parted_arm(writer) ||
+        leaves_loop(function_, writer, reader))
+      return false;
+    return std::ranges::all_of(operation.sources, [&](Value source) { return is_common(writer, source, seen); });
+  });
+}
+
+bool Uniform::is_in_parted_arm(int place) const {
+  const auto leads_to_end = [&](int target) {
+    if (target >= static_cast<int>(function_.operations.size())) return true;
+    const Semantics semantics = function_.operations[static_cast<std::size_t>(target)].operation.semantics;
+    return semantics == Semantics::exit || semantics == Semantics::return_;
+  };
+  for (int branch = 0; branch < place; ++branch)
+    if (const int target = target_of(branch); target > place && !leads_to_end(target) && parts_lanes(branch)) return true;
+  return false;
+}
+
+bool Uniform::is_in_parted_loop(int place) const {
+  for (int branch = place; branch < static_cast<int>(function_.operations.size()); ++branch)
+    if (const int target = target_of(branch); target >= 0 && target <= place && parts_lanes(branch)) return true;
+  return false;
+}
+
+/// Votes, sums of a warp, and shuffles by which all lanes read one, where all lanes come together and as often.
 bool Uniform::is_uniform_exchange(int place, int depth) const {
+  if (is_in_parted_arm(place) || is_in_parted_loop(place)) return false;
   const DraftOperation& operation = function_.operations[static_cast<std::size_t>(place)];
   const WarpOperation exchange = draft_.program.exchanges[operation.operation.detail].operation;
   if (exchange != WarpOperation::shuffle_index)
@@ -75,7 +125,7 @@ void mark_uniform_shuffles(DraftFunction& function, ProgramDraft& draft) {
   const Uniform uniform(function, draft, definitions);
   for (int i = 0; i < static_cast<int>(function.operations.size()); ++i) {
     DraftOperation& operation = function.operations[static_cast<std::size_t>(i)];
-    if (!shuffles(operation) || !uniform.at(i, operation.sources[0])) continue;
+    if (!shuffles(operation) || uniform.is_in_parted_arm(i) || !uniform.at(i, operation.sources[0])) continue;
     if (operation.results.size() == 2 && is_read(function, definitions, i, operation.results[1])) continue;
     WarpExchange exchange = draft.program.exchanges[operation.operation.detail];  // copies of a loop's round share it
     exchange.left_out = true;

@@ -1,0 +1,183 @@
+// Functions whose interface changed between CUDA 12 and 13. 13 has the interface of 12's _v2 or _v3 under the plain name.
+
+#include <warpmat/cuda/per_thread.h>
+#include <warpmat/cuda/runtime_12/forward.h>
+#include <warpmat/cuda/types.h>
+
+namespace warpmat::inline v0_1::cuda {
+
+using Nodes = struct GraphNode* const*;
+
+WARPMAT_CUDA_13(cudaDeviceReset)
+WARPMAT_CUDA_13(cudaDeviceSynchronize)
+WARPMAT_CUDA_13(cudaEventElapsedTime)
+WARPMAT_CUDA_13(cudaGetDriverEntryPointByVersion)
+WARPMAT_CUDA_13(cudaGraphAddDependencies)
+WARPMAT_CUDA_13(cudaGraphAddNode)
+WARPMAT_CUDA_13(cudaGraphGetEdges)
+WARPMAT_CUDA_13(cudaGraphNodeGetDependencies)
+WARPMAT_CUDA_13(cudaGraphNodeGetDependentNodes)
+WARPMAT_CUDA_13(cudaGraphRemoveDependencies)
+WARPMAT_CUDA_13(cudaMemAdvise)
+WARPMAT_CUDA_13(cudaMemPrefetchAsync)
+WARPMAT_CUDA_13(cudaStreamGetCaptureInfo)
+WARPMAT_CUDA_13(cudaStreamUpdateCaptureDependencies)
+
+extern "C" {
+Error runtime_13_cudaDeviceReset();
+Error runtime_13_cudaDeviceSynchronize();
+Error runtime_13_cudaEventElapsedTime(float* milliseconds, struct Event* start, struct Event* end);
+Error runtime_13_cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version, unsigned long long flags,
+                                                  int* status);
+Error runtime_13_cudaGraphAddDependencies(struct Graph* graph, Nodes from, Nodes to, const void* edges, std::size_t count);
+Error runtime_13_cudaGraphAddNode(struct GraphNode** node, struct Graph* graph, Nodes after, const void* edges, std::size_t count,
+                                  NodeParameters* parameters);
+Error runtime_13_cudaGraphGetEdges(struct Graph* graph, struct GraphNode** from, struct GraphNode** to, void* edges, std::size_t* count);
+Error runtime_13_cudaGraphNodeGetDependencies(struct GraphNode* node, struct GraphNode** nodes, void* edges, std::size_t* count);
+Error runtime_13_cudaGraphNodeGetDependentNodes(struct GraphNode* node, struct GraphNode** nodes, void* edges, std::size_t* count);
+Error runtime_13_cudaGraphRemoveDependencies(struct Graph* graph, Nodes from, Nodes to, const void* edges, std::size_t count);
+Error runtime_13_cudaMemAdvise(const void* pointer, std::size_t bytes, int advice, MemoryLocation location);
+Error runtime_13_cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, MemoryLocation location, unsigned flags,
+                                      struct Stream* stream);
+Error runtime_13_cudaStreamGetCaptureInfo(struct Stream* stream, int* status, unsigned long long* id, struct Graph** graph, Nodes* after,
+                                          const void** edges, std::size_t* count);
+Error runtime_13_cudaStreamUpdateCaptureDependencies(struct Stream* stream, Nodes after, const void* edges, std::size_t count,
+                                                     unsigned flags);
+}
+
+namespace {
+
+constexpr int last_12 = 12090;
+
+/// The place that CUDA 12 names by the device's number, or by cudaCpuDeviceId.
+MemoryLocation location_of(int device) {
+  constexpr int cpu = -1, on_device = 1, on_host = 2;
+  return device == cpu ? MemoryLocation{.type = on_host, .id = 0} : MemoryLocation{.type = on_device, .id = device};
+}
+
+}  // namespace
+
+// ---- Where managed memory lies
+
+WARPMAT_CUDA_API Error cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int device, struct Stream* stream) {
+  return runtime_13_cudaMemPrefetchAsync(pointer, bytes, location_of(device), 0, stream);
+}
+
+WARPMAT_CUDA_API Error cudaMemPrefetchAsync_v2(const void* pointer, std::size_t bytes, MemoryLocation location, unsigned flags,
+                                               struct Stream* stream) {
+  return runtime_13_cudaMemPrefetchAsync(pointer, bytes, location, flags, stream);
+}
+
+WARPMAT_CUDA_API Error cudaMemAdvise(const void* pointer, std::size_t bytes, int advice, int device) {
+  return runtime_13_cudaMemAdvise(pointer, bytes, advice, location_of(device));
+}
+
+WARPMAT_CUDA_API Error cudaMemAdvise_v2(const void* pointer, std::size_t bytes, int advice, MemoryLocation location) {
+  return runtime_13_cudaMemAdvise(pointer, bytes, advice, location);
+}
+
+// ---- Graphs, whose edges have no data here
+
+WARPMAT_CUDA_API Error cudaGraphAddNode(struct GraphNode** node, struct Graph* graph, Nodes after, std::size_t count,
+                                        NodeParameters* parameters) {
+  return runtime_13_cudaGraphAddNode(node, graph, after, nullptr, count, parameters);
+}
+
+WARPMAT_CUDA_API Error cudaGraphAddNode_v2(struct GraphNode** node, struct Graph* graph, Nodes after, const void* edges, std::size_t count,
+                                           NodeParameters* parameters) {
+  return runtime_13_cudaGraphAddNode(node, graph, after, edges, count, parameters);
+}
+
+WARPMAT_CUDA_API Error cudaGraphGetEdges(struct Graph* graph, struct GraphNode** from, struct GraphNode** to, std::size_t* count) {
+  return runtime_13_cudaGraphGetEdges(graph, from, to, nullptr, count);
+}
+
+WARPMAT_CUDA_API Error cudaGraphGetEdges_v2(struct Graph* graph, struct GraphNode** from, struct GraphNode** to, void* edges,
+                                            std::size_t* count) {
+  return runtime_13_cudaGraphGetEdges(graph, from, to, edges, count);
+}
+
+/// A function of a graph's edges, with and without their data.
+#define WARPMAT_CUDA_EDGES(name)                                                                                      \
+  WARPMAT_CUDA_API Error name(struct Graph* graph, Nodes from, Nodes to, std::size_t count) {                         \
+    return runtime_13_##name(graph, from, to, nullptr, count);                                                        \
+  }                                                                                                                   \
+  WARPMAT_CUDA_API Error name##_v2(struct Graph* graph, Nodes from, Nodes to, const void* edges, std::size_t count) { \
+    return runtime_13_##name(graph, from, to, edges, count);                                                          \
+  }
+WARPMAT_CUDA_EDGES(cudaGraphAddDependencies)
+WARPMAT_CUDA_EDGES(cudaGraphRemoveDependencies)
+#undef WARPMAT_CUDA_EDGES
+
+/// The same of a node's neighbours.
+#define WARPMAT_CUDA_NEIGHBOURS(name)                                                                                   \
+  WARPMAT_CUDA_API Error name(struct GraphNode* node, struct GraphNode** nodes, std::size_t* count) {                   \
+    return runtime_13_##name(node, nodes, nullptr, count);                                                              \
+  }                                                                                                                     \
+  WARPMAT_CUDA_API Error name##_v2(struct GraphNode* node, struct GraphNode** nodes, void* edges, std::size_t* count) { \
+    return runtime_13_##name(node, nodes, edges, count);                                                                \
+  }
+WARPMAT_CUDA_NEIGHBOURS(cudaGraphNodeGetDependencies)
+WARPMAT_CUDA_NEIGHBOURS(cudaGraphNodeGetDependentNodes)
+#undef WARPMAT_CUDA_NEIGHBOURS
+
+// ---- Capture
+
+WARPMAT_CUDA_API Error cudaStreamGetCaptureInfo(struct Stream* stream, int* status, unsigned long long* id) {
+  return runtime_13_cudaStreamGetCaptureInfo(stream, status, id, nullptr, nullptr, nullptr, nullptr);
+}
+
+WARPMAT_CUDA_API Error cudaStreamGetCaptureInfo_v2(struct Stream* stream, int* status, unsigned long long* id, struct Graph** graph,
+                                                   Nodes* after, std::size_t* count) {
+  return runtime_13_cudaStreamGetCaptureInfo(stream, status, id, graph, after, nullptr, count);
+}
+
+WARPMAT_CUDA_API Error cudaStreamGetCaptureInfo_v3(struct Stream* stream, int* status, unsigned long long* id, struct Graph** graph,
+                                                   Nodes* after, const void** edges, std::size_t* count) {
+  return runtime_13_cudaStreamGetCaptureInfo(stream, status, id, graph, after, edges, count);
+}
+
+WARPMAT_CUDA_API Error cudaStreamUpdateCaptureDependencies(struct Stream* stream, Nodes after, std::size_t count, unsigned flags) {
+  return runtime_13_cudaStreamUpdateCaptureDependencies(stream, after, nullptr, count, flags);
+}
+
+WARPMAT_CUDA_API Error cudaStreamUpdateCaptureDependencies_v2(struct Stream* stream, Nodes after, const void* edges, std::size_t count,
+                                                              unsigned flags) {
+  return runtime_13_cudaStreamUpdateCaptureDependencies(stream, after, edges, count, flags);
+}
+
+// ---- Names that 13 no longer has
+
+WARPMAT_CUDA_API Error cudaEventElapsedTime_v2(float* milliseconds, struct Event* start, struct Event* end) {
+  return runtime_13_cudaEventElapsedTime(milliseconds, start, end);
+}
+
+WARPMAT_CUDA_API Error cudaThreadSynchronize() {
+  return runtime_13_cudaDeviceSynchronize();
+}
+
+WARPMAT_CUDA_API Error cudaThreadExit() {
+  return runtime_13_cudaDeviceReset();
+}
+
+/// The driver's function as it was in CUDA 12.
+WARPMAT_CUDA_API Error cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long flags, int* status) {
+  return runtime_13_cudaGetDriverEntryPointByVersion(name, function, last_12, flags, status);
+}
+
+/// The runtime's version, which a program compares with the one it was compiled for.
+WARPMAT_CUDA_API Error cudaRuntimeGetVersion(int* version) {
+  if (version == nullptr) return cudaErrorInvalidValue;
+  *version = last_12;
+  return cudaSuccess;
+}
+
+WARPMAT_CUDA_PER_THREAD(cudaMemPrefetchAsync, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaMemPrefetchAsync_v2, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaStreamGetCaptureInfo, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaStreamGetCaptureInfo_v2, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaStreamGetCaptureInfo_v3, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaStreamUpdateCaptureDependencies, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaStreamUpdateCaptureDependencies_v2, ptsz)
+
+}  // namespace warpmat::inline v0_1::cuda

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <warpmat/machine/launch_state.h>
+#include <warpmat/warp.h>
+
+namespace warpmat::inline v0_1::machine {
+
+class Block;
+class WarpState;
+
+/// The memory of a block in one piece: the state of each warp and its registers, and shared memory. Registers and
+/// shared memory are zero at first.
+class BlockStorage {
+ public:
+  /// For at most `warps` warps.
+  BlockStorage(const LaunchState& launch, std::size_t warps);
+  ~BlockStorage();
+  BlockStorage(const BlockStorage&) = delete;
+  BlockStorage& operator=(const BlockStorage&) = delete;
+
+  /// Makes the next warp.
+  void add_warp(Block& block, LaneMask existing);
+  const std::vector<WarpState*>& warps() const { return warps_; }
+  std::span<std::uint8_t> shared() const { return shared_; }
+
+ private:
+  SpareStorage* spare_;
+  std::vector<std::uint8_t> bytes_;
+  std::size_t register_bytes_;  ///< of a warp
+  std::uint8_t* states_;
+  std::uint8_t* registers_;
+  std::span<std::uint8_t> shared_;
+  std::vector<WarpState*> warps_;
+};
+
+}  // namespace warpmat::inline v0_1::machine

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <warpmat/launch.h>
+#include <warpmat/ptx/program/code.h>
+#include <warpmat/warp.h>
+
+namespace warpmat::inline v0_1::machine {
+
+/// %tid.x, .y and .z of the lanes of each warp of a block. They are the same in all blocks of a launch.
+class ThreadIndices {
+ public:
+  using Row = std::array<std::uint32_t, warp_size>;
+
+  /// Those that the program reads.
+  ThreadIndices(const code::Program& program, Dim3 block);
+
+  /// tid_x, tid_y or tid_z.
+  const Row& row(int warp, code::SpecialRegister index) const {
+    return rows_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(index) - static_cast<std::size_t>(code::SpecialRegister::tid_x)];
+  }
+
+ private:
+  std::vector<std::array<Row, 3>> rows_;  ///< by warp; empty if the program reads none
+};
+
+/// Whether it is %tid.x, .y or .z.
+inline bool is_thread_index(code::SpecialRegister special_register) {
+  using enum code::SpecialRegister;
+  return special_register == tid_x || special_register == tid_y || special_register == tid_z;
+}
+
+}  // namespace warpmat::inline v0_1::machine

@@ -1,0 +1,121 @@
+#include <cstdint>
+#include <vector>
+
+#include <warpmat/observer.h>
+
+#include "catch.h"
+#include "machine/kernel.h"
+
+using namespace warpmat;
+
+namespace warpmat::parameter_test {
+namespace {
+
+/// Counts accesses to parameters.
+class ParameterLoads : public machine::Observer {
+ public:
+  ParameterLoads() : Observer(machine::EventKinds::accesses) {}
+  void access(const machine::AccessEvent& event) override { count += event.space == code::Space::param; }
+
+  int count = 0;
+};
+
+}  // namespace
+
+TEST_CASE("Parameters of every size are loaded, in all lanes or some, twice, beside each other", "[machine]") {
+  // Words and pairs of words of all lanes are copied from rows that the launch has filled; the others are loaded.
+  const Module module = module_of(".param .u64 out, .param .u32 a, .param .s16 b, .param .u8 c, .param .align 16 .b8 d[16]", R"(
+    .reg .b32 %r<9>; .reg .b64 %l<4>; .reg .pred %p;
+    ld.param.u64 %l0, [out];
+    mov.u32 %r0, %tid.x;
+    mul.wide.u32 %l1, %r0, 28;
+    add.u64 %l0, %l0, %l1;
+    ld.param.u32 %r1, [a];
+    ld.param.s16 %r2, [b];
+    ld.param.u8 %r3, [c];
+    ld.param.u32 %r4, [d+12];
+    ld.param.v2.u32 {%r5, %r6}, [d];
+    ld.param.u64 %l2, [d+8];
+    ld.param.u32 %r7, [a];
+    setp.ge.u32 %p, %r0, 40;
+    @%p ld.param.u32 %r7, [d+4];
+    st.global.u32 [%l0], %r1;
+    st.global.u32 [%l0+4], %r2;
+    st.global.u32 [%l0+8], %r3;
+    st.global.u32 [%l0+12], %r4;
+    st.global.u32 [%l0+16], %r6;
+    cvt.u32.u64 %r8, %l2;
+    st.global.u32 [%l0+20], %r8;
+    st.global.u32 [%l0+24], %r7;
+    ret;
+)");
+  std::vector<std::uint8_t> bytes(16);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(0x10 + i);
+  constexpr std::uint32_t threads = 64;
+  // Two launches with other values: a kernel keeps nothing of the first.
+  for (const std::uint32_t a : {7u, 0xfffffffeu})
+    for (const bool observed : {false, true}) {
+      ParameterLoads loads;
+      LaunchOptions options;
+      if (observed) options.observers = {&loads};
+      DeviceMemory memory;
+      const std::uint64_t out = memory.allocate(28 * threads, "out");
+      const LaunchResult result = launch(Kernel(module, "k"), {{1}, {threads}}, memory,
+                                         {out, a, static_cast<std::int16_t>(-3), static_cast<std::uint8_t>(200), Argument(bytes)}, options);
+      const auto words = memory.read<std::uint32_t>(out, 7 * threads);
+      for (std::uint32_t thread = 0; thread < threads; ++thread) {
+        CAPTURE(a, observed, thread);
+        const std::vector<std::uint32_t> found(words.begin() + 7 * thread, words.begin() + 7 * thread + 7);
+        CHECK(found == std::vector<std::uint32_t>{a, 0xfffffffd, 200, 0x1f1e1d1c, 0x17161514, 0x1b1a1918, thread >= 40 ? 0x17161514 : a});
+      }
+      // two warps, 8 loads in both and the guarded one in the second
+      CHECK(loads.count == (observed ? 2 * 8 + 1 : 0));
+      static std::uint64_t operations = 0;
+      if (operations == 0) operations = result.operations;
+      CHECK(result.operations == operations);
+    }
+}
+
+TEST_CASE("Lanes of a warp that access rows of sixteen and eight words", "[machine]") {
+  // Rows of 16, 8 and 2 words with gaps between them, loaded and stored: patterns that are consecutive in parts. All lanes, and some.
+  const Module module = module_of(".param .u64 out, .param .u32 shift, .param .u32 from", R"(
+    .reg .b32 %r<9>; .reg .b64 %l<4>; .reg .pred %p;
+    .shared .align 16 .b8 tile[16384];
+    ld.param.u64 %l0, [out];
+    ld.param.u32 %r1, [shift];
+    ld.param.u32 %r2, [from];
+    mov.u32 %r0, %tid.x;
+    shr.u32 %r3, %r0, %r1;
+    mul.lo.u32 %r3, %r3, 100;
+    add.u32 %r3, %r3, %r0;
+    shl.b32 %r3, %r3, 2;
+    mov.u32 %r4, tile;
+    add.u32 %r4, %r4, %r3;
+    setp.ge.u32 %p, %r0, %r2;
+    add.u32 %r5, %r0, 1000;
+    st.shared.u32 [%r4], %r0;
+    @%p st.shared.u32 [%r4], %r5;
+    mov.u32 %r6, 5;
+    @%p ld.shared.u32 %r6, [%r4];
+    ld.shared.u32 %r7, [%r4];
+    mul.wide.u32 %l1, %r0, 8;
+    add.u64 %l0, %l0, %l1;
+    st.global.u32 [%l0], %r6;
+    st.global.u32 [%l0+4], %r7;
+    ret;
+)");
+  for (const std::uint32_t shift : {1u, 3u, 4u})
+    for (const std::uint32_t from : {0u, 11u, 16u, 32u}) {
+      DeviceMemory memory;
+      const std::uint64_t out = memory.allocate(8 * 32, "out");
+      launch(Kernel(module, "k"), {{1}, {32}}, memory, {out, shift, from});
+      const auto words = memory.read<std::uint32_t>(out, 2 * 32);
+      for (std::uint32_t lane = 0; lane < 32; ++lane) {
+        CAPTURE(shift, from, lane);
+        CHECK(words[2 * lane] == (lane >= from ? lane + 1000 : 5));
+        CHECK(words[2 * lane + 1] == (lane >= from ? lane + 1000 : lane));
+      }
+    }
+}
+
+}  // namespace warpmat::parameter_test

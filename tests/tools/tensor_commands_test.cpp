@@ -1,0 +1,197 @@
+// exec, record, distinguish and coverage of tcgen05.
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "catch.h"
+#include "command.h"
+#include "contains.h"
+#include "tools/lab/report/tensor_program.h"
+#include "tools/lab/report/tensor_question.h"
+#include "tools/report/npy.h"
+
+namespace warpmat::tensor_commands_test {
+namespace {
+
+constexpr std::size_t cases = 2;
+
+/// Small whole numbers, [cases][rows][columns].
+struct Matrices {
+  std::size_t rows, columns;
+  std::vector<double> values;
+
+  Matrices(std::size_t r, std::size_t c, unsigned seed, std::vector<double> choice = {0, 1, -1, 2, -3}) : rows(r), columns(c) {
+    std::mt19937 random(seed);
+    for (std::size_t i = 0; i < cases * r * c; ++i) values.push_back(choice[random() % choice.size()]);
+  }
+  double at(std::size_t i, std::size_t row, std::size_t column) const { return values[(i * rows + row) * columns + column]; }
+
+  std::string write(const TemporaryDirectory& directory, const std::string& name) const {
+    NpyArray array = NpyArray::zeros(DType::float64, {cases, rows, columns});
+    std::memcpy(array.bytes.data(), values.data(), array.bytes.size());
+    write_npy(directory.path(name), array);
+    return directory.path(name);
+  }
+};
+
+Outcome exec(const std::string& opcode, const std::string& descriptor, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"exec", opcode, "--descriptor", descriptor, "--target", "sm_100a", "--quiet"});
+  return run_command(arguments);
+}
+
+/// D as exec writes it, and as sums of factor(case, row, k) and b.
+template <typename Factor>
+void check(const std::string& opcode, const std::string& descriptor, const TemporaryDirectory& directory,
+           std::vector<std::string> arguments, const Matrices& b, const Matrices* c, std::size_t m, Factor factor) {
+  arguments.insert(arguments.end(), {"--b", b.write(directory, "b.npy"), "--c", c != nullptr ? c->write(directory, "c.npy") : "zeros",
+                                     "--d", directory.path("d.npy")});
+  const Outcome outcome = exec(opcode, descriptor, arguments);
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.status == 0);
+  const NpyArray d = read_npy(directory.path("d.npy"));
+  REQUIRE(d.shape == std::vector<std::size_t>{cases, m, b.columns});
+  REQUIRE(d.dtype == DType::float32);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < cases; ++i)
+    for (std::size_t row = 0; row < m; ++row)
+      for (std::size_t column = 0; column < b.columns; ++column) {
+        double sum = c != nullptr ? c->at(i, row, column) : 0;
+        for (std::size_t k = 0; k < b.rows; ++k) sum += factor(i, row, k, column) * b.at(i, k, column);
+        wrong += static_cast<double>(d.as<float>()[(i * m + row) * b.columns + column]) != sum;
+      }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("exec of tcgen05.mma multiplies matrices of a block and of a pair", "[tools][tcgen05]") {
+  const TemporaryDirectory directory;
+  for (const auto& [opcode, descriptor, m] : {std::tuple("tcgen05.mma.cta_group::1.kind::f16", "0x08060010", 128u),
+                                              std::tuple("tcgen05.mma.cta_group::1.kind::f16", "0x04060010", 64u),
+                                              std::tuple("tcgen05.mma.cta_group::2.kind::f16", "0x10080010", 256u),
+                                              std::tuple("tcgen05.mma.ws.cta_group::1.kind::f16", "0x04100010", 64u)}) {
+    CAPTURE(opcode, descriptor);
+    const std::size_t n = (std::stoul(descriptor, nullptr, 16) >> 17 & 63) * 8;
+    const Matrices a(m, 16, 1), b(16, n, 2), c(m, n, 3);
+    const std::vector<std::string> of_a{"--a", a.write(directory, "a.npy")};
+    const auto factor = [&](std::size_t i, std::size_t row, std::size_t k, std::size_t) { return a.at(i, row, k); };
+    check(opcode, descriptor, directory, of_a, b, &c, m, factor);
+    check(opcode, descriptor, directory, of_a, b, nullptr, m, factor);
+    std::vector<std::string> without_d = of_a;
+    without_d.insert(without_d.end(), {"--reference"});
+    check(opcode, descriptor, directory, without_d, b, &c, m, factor);
+  }
+}
+
+TEST_CASE("exec of tcgen05.mma takes scale factors and metadata", "[tools][tcgen05]") {
+  const TemporaryDirectory directory;
+  {
+    const Matrices a(128, 32, 4), b(32, 16, 5), scale_a(128, 1, 6, {1, 2, 0.5}), scale_b(1, 16, 7, {1, 4});
+    check("tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale", "0x08840000", directory,
+          {"--a", a.write(directory, "a.npy"), "--scale-a", scale_a.write(directory, "sa.npy") + ":values", "--scale-b",
+           scale_b.write(directory, "sb.npy") + ":values"},
+          b, nullptr, 128, [&](std::size_t i, std::size_t row, std::size_t k, std::size_t column) {
+            return a.at(i, row, k) * scale_a.at(i, row, 0) * scale_b.at(i, 0, column);
+          });
+  }
+  // PTX ISA 9.1 section 9.7.16.10.8: of four elements two are stored, at the indices in bits 0 and 1, 2 and 3 of the code.
+  const Matrices a(128, 16, 8), b(32, 16, 9), codes(128, 8, 10, {0x4, 0x8, 0xc, 0x9, 0xd, 0xe});
+  NpyArray e = NpyArray::zeros(DType::uint8, {cases, 128, 8});
+  for (std::size_t i = 0; i < codes.values.size(); ++i) e.as<std::uint8_t>()[i] = static_cast<std::uint8_t>(codes.values[i]);
+  write_npy(directory.path("e.npy"), e);
+  check("tcgen05.mma.sp.cta_group::1.kind::f16", "0x08040014", directory,
+        {"--a", a.write(directory, "a.npy"), "--e", directory.path("e.npy")}, b, nullptr, 128,
+        [&](std::size_t i, std::size_t row, std::size_t k, std::size_t) {
+          const auto code = static_cast<unsigned>(codes.at(i, row, k / 4));
+          for (const unsigned stored : {0u, 1u})
+            if ((code >> 2 * stored & 3) == k % 4) return a.at(i, row, k / 4 * 2 + stored);
+          return 0.0;
+        });
+}
+
+TEST_CASE("exec of tcgen05.mma refuses in one sentence", "[tools][tcgen05]") {
+  const TemporaryDirectory directory;
+  const std::string a = Matrices(128, 16, 1).write(directory, "a.npy"), b = Matrices(16, 48, 2).write(directory, "b.npy");
+  const auto refusal = [&](const std::string& opcode, const std::string& descriptor, std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--d", directory.path("d.npy")});
+    const Outcome outcome = exec(opcode, descriptor, arguments);
+    CHECK(outcome.status == 1);
+    return outcome.err;
+  };
+  const std::string f16 = "tcgen05.mma.cta_group::1.kind::f16";
+  CHECK(contains(refusal(f16, "0x08060050", {}), "has 1 in bit 6, which is reserved"));
+  CHECK(contains(refusal(f16, "0x08060010", {"--a", a}), "needs --b FILE.npy: a matrix [cases][16][24] of f16"));
+  CHECK(contains(refusal(f16, "0x08060010", {"--a", a, "--b", b, "--c", "zeros"}), "--b must be a matrix [cases][16][24] of f16"));
+  CHECK(contains(refusal(f16, "0x08060010", {"--a", a, "--e", a}), "takes no --e"));
+  CHECK(contains(refusal(f16, "0x08060010", {"--a", a, "--negate-a"}), "takes matrices; the instruction descriptor negates"));
+  CHECK(contains(refusal("tcgen05.mma.cta_group::1.kind::none", "0", {}), "tcgen05"));
+  CHECK(contains(run_command({"exec", "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", "--target", "sm_90", "--descriptor", "1"}).err,
+                 "--descriptor is the instruction descriptor of tcgen05.mma"));
+}
+
+TEST_CASE("every lowering of tcgen05.mma is asked about, and every question has a kernel that executes", "[tools][tcgen05]") {
+  for (const Lowering& lowering : tensor_lowerings()) {
+    CAPTURE(lowering.machine, lowering.source);
+    CHECK(std::ranges::any_of(tensor_product_rows(), [&](const TensorProductRow& row) { return row.product.lowering == &lowering; }));
+  }
+  std::size_t rules = 0;
+  for (const TensorProductRow& row : tensor_product_rows())
+    if (contains(row.name(), "group::1.kind::f16 f16.f16.f16 m128n16k16") || contains(row.name(), "sp.cta_group::2.kind::mxf4 ") ||
+        contains(row.name(), "kind::i8 s32.s8.u8")) {
+      CAPTURE(row.name());
+      const std::vector<TensorQuestion> questions = questions_of(row, 16, 1);
+      for (const TensorQuestion& question : questions) {
+        CAPTURE(question.alternative);
+        CHECK(question.otherwise.empty() == question.alternative.empty());
+        rules += question.alternative.empty() ? 0u : 1u;
+        std::vector<std::uint32_t> by_tables = question.memory_image();
+        for (const ListedWord& word : question.after) by_tables[word.index] = word.word;
+        for (const ListedWord& word : question.otherwise) CHECK(by_tables[word.index] != word.word);
+      }
+    }
+  CHECK(rules > 30);
+  for (const TensorQuestion& question : questions_of_places()) {
+    CAPTURE(question.subject);
+    CHECK_FALSE(question.after.empty());
+  }
+}
+
+TEST_CASE("record --tcgen05 writes a program that needs no other file", "[tools][tcgen05]") {
+  const TemporaryDirectory directory;
+  const std::string file = directory.path("tcgen05.cu");
+  const Outcome outcome = run_command({"record", "--tcgen05", "--out", file, "--forms", "group::1.kind::i8.*m128|shift", "--cases", "16"});
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.status == 0);
+  CHECK(contains(outcome.out, " of them about a rule of the arithmetic; for a card of compute capability 10.0\n"));
+  const std::string text = read_text(file);
+  for (const char* part :
+       {"int main(", "clamp_left_out", "tcgen05.shift", "tcgen05.mma.cta_group::1.kind::i8 [%base], %a, %b, %product, %yes;"})
+    CHECK(contains(text, part));
+  CHECK(contains(run_command({"record", "--tcgen05"}).err, "--tcgen05 writes a program: --out FILE.cu"));
+  CHECK(contains(run_command({"record", "--tcgen05", "--out", file, "--forms", "nothing"}).err,
+                 "no product or statement of tcgen05 matches"));
+}
+
+TEST_CASE("distinguish and coverage take products of tcgen05.mma", "[tools][tcgen05]") {
+  const TemporaryDirectory directory;
+  const Outcome outcome = run_command({"distinguish", "table", "table:fraction_bits=24", "--tcgen05", "--forms",
+                                       "kind::f16 f32.f16.*m128n16k16", "--out", directory.path("")});
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.status == 0);
+  CHECK(contains(outcome.out, "tcgen05.mma.cta_group::1.kind::f16 f32.f16.f16 m128n16k16\nrow "));
+  CHECK(contains(outcome.out, "1 question for a card of compute capability 10.0\n"));
+  CHECK(contains(read_text(directory.path("distinguish.cu")), "table:fraction_bits=24"));
+  CHECK(contains(run_command({"distinguish", "hopper", "ampere", "--tcgen05"}).err, "with --tcgen05 FIRST is 'table'"));
+  CHECK(contains(run_command({"distinguish", "table", "table:clamp_added", "--tcgen05", "--forms", "kind::f16"}).err,
+                 "clamp_added does not concern"));
+
+  const Outcome covered = run_command({"coverage", "--tcgen05", "--forms", "group::1.kind::tf32.*m128n16k8"});
+  CHECK(covered.status == 0);
+  CHECK(contains(covered.out, "| cut by floor |"));
+  CHECK(contains(run_command({"coverage", "--tcgen05", "--forms", "nothing"}).err, "no product of tcgen05.mma matches 'nothing'"));
+}
+
+}  // namespace
+}  // namespace warpmat::tensor_commands_test

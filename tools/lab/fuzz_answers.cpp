@@ -1,0 +1,77 @@
+#include "fuzz_kernels.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <stdexcept>
+#include <string>
+
+#include "gpu/cases/kernel_program.h"
+#include "gpu/compare/compare_kernels.h"
+#include "tools/assembler/assembler.h"
+#include "tools/lab/report/kernel_answers.h"
+#include "tools/report/input_file.h"
+#include "tools/report/progress.h"
+
+namespace warpmat::inline v0_1 {
+namespace {
+
+/// How many of the recorded bytes `answer` has.
+std::size_t bytes_agreed(const RecordedKernel& recorded, const KernelAnswer& answer) {
+  std::size_t agreed = 0;
+  for (const BytesFound& found : recorded.found)
+    for (std::size_t i = 0; i < found.bytes.size(); ++i) agreed += answer.buffers.at(found.buffer).at(found.at + i) == found.bytes[i];
+  return agreed;
+}
+
+struct Judgement {
+  RecordedKernel::Same same = RecordedKernel::Same::by_rule;
+  std::size_t named = 0;
+};
+
+/// Runs the kernel by the rule, and if that differs with --assembler ptxas, where that is installed.
+Judgement judge(const RecordedKernel& recorded, std::uint64_t seed, EmulatorKernelRunner& emulator, const Target& target) {
+  const KernelLaunch launch = random_kernel(target, seed, recorded.index).complete();
+  KernelAnswer answer = emulator.run(launch);
+  if (digest_of(answer) == recorded.digest) return {};
+  std::size_t named = 0;
+  if (const auto made = kernel_by_ptxas(Module(launch.ptx), launch.entry, {.target = target.name})) {
+    answer = emulator.run(launch, made->kernel);
+    named = made->unsure;
+    if (digest_of(answer) == recorded.digest) return {RecordedKernel::Same::by_assembler, named};
+  }
+  std::size_t bytes = 0;
+  for (const BytesFound& found : recorded.found) bytes += found.bytes.size();
+  fmt::print("kernel {}: differs, {} statements named, {} of {} recorded bytes as on the GPU\n", recorded.index, named,
+             bytes_agreed(recorded, answer), bytes);
+  return {RecordedKernel::Same::no, named};
+}
+
+}  // namespace
+
+void fuzz_answers(const std::string& file, const Shard& shard) {
+  RecordedKernels recorded;
+  try {
+    recorded = parse_kernel_answers(read_file(file));
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(fmt::format("{}: {}", file, error.what()));
+  }
+  const Target& own = target(recorded.target);
+  EmulatorKernelRunner emulator(own);
+  const Shard::Range part = shard.of(recorded.kernels.size());
+  Progress progress(part.count);
+  std::array<std::uint64_t, 3> counts{};
+  std::uint64_t named = 0;
+  for (std::uint64_t i = 0; i < part.count; ++i, progress.advance()) {
+    const Judgement judged = judge(recorded.kernels[part.first + i], recorded.seed, emulator, own);
+    ++counts[static_cast<std::size_t>(judged.same)];
+    named += judged.same == RecordedKernel::Same::no && judged.named != 0;
+  }
+  fmt::print(
+      "{} kernels of seed {} for {}: {} as on the GPU by the rule, {} with --assembler ptxas alone, {} differ; {} of these have statements "
+      "that --assembler ptxas names\n",
+      part.count, recorded.seed, own.name, counts[0], counts[1], counts[2], named);
+  if (counts[2] != 0) throw std::runtime_error(fmt::format("{} kernels differ between emulator and GPU", counts[2]));
+}
+
+}  // namespace warpmat::inline v0_1

@@ -1,0 +1,120 @@
+#include "tools/lab/report/kernel_answers.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "gpu/recordings/vectors.h"
+
+namespace warpmat::inline v0_1 {
+namespace {
+
+constexpr std::size_t digest_digits = 12;
+constexpr std::array answer_names{std::pair{RecordedKernel::Same::by_assembler, "assembler"},
+                                  std::pair{RecordedKernel::Same::no, "differs"}};
+
+template <typename Number>
+std::optional<Number> number_of(std::string_view text, int base = 10) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+/// "1:4096:0a1b".
+std::optional<BytesFound> parse_found(std::string_view text) {
+  const std::size_t first = text.find(':'), second = text.find(':', first + 1);
+  if (second == std::string_view::npos) return std::nullopt;
+  const auto buffer = number_of<std::size_t>(text.substr(0, first)),
+             at = number_of<std::size_t>(text.substr(first + 1, second - first - 1));
+  const std::string_view digits = text.substr(second + 1);
+  if (!buffer || !at || digits.empty() || digits.size() % 2 != 0) return std::nullopt;
+  BytesFound found{*buffer, *at, {}};
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    const auto byte = number_of<std::uint8_t>(digits.substr(i, 2), 16);
+    if (!byte) return std::nullopt;
+    found.bytes.push_back(*byte);
+  }
+  return found;
+}
+
+std::optional<RecordedKernel> parse_kernel(const std::string& line) {
+  std::istringstream words(line);
+  RecordedKernel kernel;
+  std::string same, found;
+  if (!(words >> kernel.index >> kernel.digest) || kernel.digest.size() != digest_digits) return std::nullopt;
+  if (!(words >> same)) return kernel;
+  const auto* const name = std::ranges::find(answer_names, same, [](const auto& pair) { return std::string_view(pair.second); });
+  if (name == answer_names.end()) return std::nullopt;
+  kernel.same = name->first;
+  if (kernel.same != RecordedKernel::Same::no) return words >> found ? std::nullopt : std::optional(kernel);
+  if (!(words >> kernel.named >> kernel.mismatches)) return std::nullopt;
+  while (words >> found) {
+    auto bytes = parse_found(found);
+    if (!bytes) return std::nullopt;
+    kernel.found.push_back(std::move(*bytes));
+  }
+  return kernel;
+}
+
+}  // namespace
+
+std::string digest_of(const KernelAnswer& answer) {
+  std::string all;
+  for (const auto& buffer : answer.buffers) all.append(buffer.begin(), buffer.end());
+  return digest(all).substr(0, digest_digits);
+}
+
+std::vector<BytesFound> bytes_found(const KernelAnswer& expected, const KernelAnswer& found, std::size_t most) {
+  std::vector<BytesFound> all;
+  for (std::size_t b = 0; b < found.buffers.size(); ++b)
+    for (std::size_t i = 0; i < found.buffers[b].size(); ++i) {
+      if (found.buffers[b][i] == expected.buffers[b][i]) continue;
+      if (most-- == 0) return all;
+      const bool next = !all.empty() && all.back().buffer == b && all.back().at + all.back().bytes.size() == i;
+      if (!next) all.push_back({b, i, {}});
+      all.back().bytes.push_back(found.buffers[b][i]);
+    }
+  return all;
+}
+
+std::string header_line(std::uint64_t seed, std::string_view target) {
+  return fmt::format("# seed {}, {}\n", seed, target);
+}
+
+std::string line_of(const RecordedKernel& kernel) {
+  std::string line = fmt::format("{} {}", kernel.index, kernel.digest);
+  for (const auto& [same, name] : answer_names)
+    if (same == kernel.same) line += fmt::format(" {}", name);
+  if (kernel.same == RecordedKernel::Same::no) line += fmt::format(" {} {}", kernel.named, kernel.mismatches);
+  for (const BytesFound& found : kernel.found) line += fmt::format(" {}:{}:{:02x}", found.buffer, found.at, fmt::join(found.bytes, ""));
+  return line + '\n';
+}
+
+RecordedKernels parse_kernel_answers(std::string_view text) {
+  RecordedKernels recorded;
+  std::istringstream lines{std::string(text)};
+  int number = 1;
+  std::string line, hash, seed_word, seed;
+  const auto fail = [&](const char* what) { throw std::runtime_error(fmt::format("line {}: '{}' {}", number, line, what)); };
+  std::getline(lines, line);
+  std::istringstream header(line);
+  header >> hash >> seed_word >> seed >> recorded.target;
+  const auto of_header = seed.ends_with(',') ? number_of<std::uint64_t>(std::string_view(seed).substr(0, seed.size() - 1)) : std::nullopt;
+  if (hash != "#" || seed_word != "seed" || !of_header || recorded.target.empty()) fail("is not '# seed NUMBER, TARGET'");
+  recorded.seed = *of_header;
+  for (++number; std::getline(lines, line); ++number) {
+    auto kernel = parse_kernel(line);
+    if (!kernel) fail("is not 'NUMBER DIGEST', with 'assembler' or 'differs NAMED BYTES FOUND...' behind it or not");
+    recorded.kernels.push_back(std::move(*kernel));
+  }
+  return recorded;
+}
+
+}  // namespace warpmat::inline v0_1

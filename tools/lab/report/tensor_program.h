@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/lab/report/tensor_question.h"
+
+namespace warpmat::inline v0_1 {
+
+/// A CUDA program, in one file, that asks the questions of a card and says whether it does as the tables or as the alternatives. It needs
+/// nothing but nvcc and a driver: `nvcc FILE.cu -lcuda`.
+std::string tensor_program(const std::vector<TensorQuestion>& questions);
+
+}  // namespace warpmat::inline v0_1

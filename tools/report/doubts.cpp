@@ -1,0 +1,13 @@
+#include "tools/report/doubts.h"
+
+namespace warpmat::inline v0_1 {
+
+std::string_view doubt_text(code::Doubt::Why why) {
+  switch (why) {
+    case code::Doubt::Why::merged_logic: return "ptxas 13.0 takes an operand of the lop3 that it reads for 0 where it makes one of both";
+    case code::Doubt::Why::sign: return "whether a NaN keeps its payload through neg or abs is not known here";
+  }
+  return "";
+}
+
+}  // namespace warpmat::inline v0_1
