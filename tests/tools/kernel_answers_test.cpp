@@ -92,9 +92,10 @@ TEST_CASE("fuzz --read-answers names the file of what it cannot use", "[tools][f
   };
   CHECK(contains(error_of("# seed 7, sm_9\n0 91c0f5e2ab34\n"), answers + ": "));
   CHECK(contains(error_of("# seed 7, sm_90a\n"), answers + ": line 2: no kernel"));
-  CHECK(contains(error_of("# seed 7, sm_90a\n0 91c0f5e2ab34 differs 0 1 99:0:00\n"), answers + ": kernel 0: 1 bytes at 0 of buffer 99: "));
+  CHECK(contains(error_of("# seed 7, sm_90a\n0 91c0f5e2ab34 differs 0 1 99:0:00\n"),
+                 answers + ": kernel 0: the bytes at 0 of buffer 99 are outside"));
   CHECK(contains(error_of("# seed 7, sm_90a\n3 91c0f5e2ab34 differs 0 1 0:18446744073709551615:0000\n"),
-                 answers + ": kernel 3: 2 bytes at "));
+                 answers + ": kernel 3: the bytes at "));
 }
 
 TEST_CASE("fuzz --kernels refuses options that answers in a file leave no place for", "[tools][fuzz]") {
