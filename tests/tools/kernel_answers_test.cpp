@@ -1,5 +1,6 @@
 #include "tools/lab/report/kernel_answers.h"
 
+#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -50,7 +51,10 @@ TEST_CASE("a file of answers with an error is refused by its line", "[tools][fuz
                                    {"# seed 7, sm_90a\n0 91c0f5e2ab\n", "line 2"},
                                    {"# seed 7, sm_90a\n0 91c0f5e2ab34\n1 91c0f5e2ab34 equal\n", "line 3"},
                                    {"# seed 7, sm_90a\n0 91c0f5e2ab34 differs 1\n", "line 2"},
-                                   {"# seed 7, sm_90a\n0 91c0f5e2ab34 differs 1 2 1:5:0\n", "line 2"}}) {
+                                   {"# seed 7, sm_90a\n0 91c0f5e2ab34 differs 1 2 1:5:0\n", "line 2"},
+                                   {"# seed 7, sm_90a\n-1 91c0f5e2ab34\n", "line 2"},
+                                   {"# seed 7, sm_90a\n0 91c0f5e2ab34 differs 1 -2\n", "line 2"},
+                                   {"# seed 7, sm_90a\n", "line 2: no kernel"}}) {
     INFO(text);
     CHECK_THROWS_WITH(parse_kernel_answers(text), Catch::Matchers::StartsWith(line));
   }
@@ -88,17 +92,56 @@ TEST_CASE("fuzz --kernels writes a GPU's answers, and compares with them without
 TEST_CASE("fuzz --kernels names the kernels whose recorded answers differ", "[tools][fuzz]") {
   const TemporaryDirectory directory;
   const std::string answers = directory.path("answers");
-  const Outcome written =
-      run_pretending({"fuzz", "--kernels", "--programs", "2", "--seed", "5", "--enough", "1", "--write-answers", answers});
+  const Outcome written = run_pretending({"fuzz", "--kernels", "--programs", "2", "--seed", "5", "--write-answers", answers});
   INFO(written.out << written.err);
   CHECK(written.status == 1);
-  CHECK(contains(written.out, "2 of 2 kernels from 0 on, "));  // beyond --enough
+  CHECK(contains(written.out, "2 of 2 kernels from 0 on, "));
   const Outcome read = run_command({"fuzz", "--kernels", "--read-answers", answers});
   INFO(read.out << read.err);
   CHECK(read.status == 1);
   CHECK(contains(read.out, "kernel 1: differs, "));
   CHECK(contains(read.out, "0 of 1 recorded bytes as on the GPU"));
   CHECK(contains(read.out, "0 as on the GPU by the rule, 0 with --assembler ptxas alone, 2 differ"));
+}
+
+TEST_CASE("fuzz --read-answers names the file of what it cannot use", "[tools][fuzz]") {
+  const TemporaryDirectory directory;
+  const std::string answers = directory.path("answers");
+  const auto error_of = [&](const std::string& text) {
+    std::ofstream(answers) << text;
+    const Outcome outcome = run_command({"fuzz", "--kernels", "--read-answers", answers});
+    CHECK(outcome.status == 1);
+    return outcome.err;
+  };
+  CHECK(contains(error_of("# seed 7, sm_9\n0 91c0f5e2ab34\n"), answers + ": "));
+  CHECK(contains(error_of("# seed 7, sm_90a\n"), answers + ": line 2: no kernel"));
+  CHECK(contains(error_of("# seed 7, sm_90a\n0 91c0f5e2ab34 differs 0 1 99:0:00\n"),
+                 answers + ": kernel 0: the bytes at 0 of buffer 99 are outside"));
+  CHECK(contains(error_of("# seed 7, sm_90a\n3 91c0f5e2ab34 differs 0 1 0:18446744073709551615:0000\n"),
+                 answers + ": kernel 3: the bytes at "));
+}
+
+TEST_CASE("fuzz --kernels refuses options that answers in a file leave no place for", "[tools][fuzz]") {
+  for (const char* option : {"--seed", "--first", "--programs", "--target", "--enough", "--keep"}) {
+    INFO(option);
+    const Outcome outcome = run_command({"fuzz", "--kernels", "--read-answers", "answers", option, "1"});
+    CHECK(outcome.status != 0);
+    CHECK(contains(outcome.err, "excludes"));
+  }
+  for (const char* option : {"--enough", "--keep"}) {
+    INFO(option);
+    const Outcome outcome = run_command({"fuzz", "--kernels", "--write-answers", "answers", option, "1"});
+    CHECK(outcome.status != 0);
+    CHECK(contains(outcome.err, "excludes"));
+  }
+}
+
+TEST_CASE("fuzz --write-answers says that a file takes no line", "[tools][fuzz]") {
+  const TemporaryDirectory directory;
+  const std::string answers = directory.path(std::string(300, 'a'));  // longer than a file's name can be
+  const Outcome outcome = run_pretending({"fuzz", "--kernels", "--programs", "1", "--write-answers", answers}, {no_faults});
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.err, "cannot write " + answers));
 }
 
 }  // namespace

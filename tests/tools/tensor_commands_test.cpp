@@ -82,6 +82,13 @@ TEST_CASE("exec of tcgen05.mma multiplies matrices of a block and of a pair", "[
     std::vector<std::string> without_d = of_a;
     without_d.insert(without_d.end(), {"--reference"});
     check(opcode, descriptor, directory, without_d, b, &c, m, factor);
+    const Outcome unscaled =
+        exec(opcode, descriptor,
+             {"--a", directory.path("a.npy"), "--b", directory.path("b.npy"), "--scale-d", "0", "--d", directory.path("without_c.npy")});
+    CAPTURE(unscaled.err);
+    REQUIRE(unscaled.status == 0);
+    check(opcode, descriptor, directory, of_a, b, nullptr, m, factor);
+    CHECK(read_text(directory.path("without_c.npy")) == read_text(directory.path("d.npy")));
   }
 }
 
@@ -126,6 +133,8 @@ TEST_CASE("exec of tcgen05.mma refuses in one sentence", "[tools][tcgen05]") {
   CHECK(contains(refusal(f16, "0x08060010", {"--a", a, "--b", b, "--c", "zeros"}), "--b must be a matrix [cases][16][24] of f16"));
   CHECK(contains(refusal(f16, "0x08060010", {"--a", a, "--e", a}), "takes no --e"));
   CHECK(contains(refusal(f16, "0x08060010", {"--a", a, "--negate-a"}), "takes matrices; the instruction descriptor negates"));
+  CHECK(contains(refusal(f16, "0x08060010", {"--a", a, "--b", b, "--as", "registers"}), "writes no registers: --as matrix"));
+  CHECK(contains(refusal(f16 + ".ashift", "0x08060010", {}), "exec does not shift"));
   CHECK(contains(refusal("tcgen05.mma.cta_group::1.kind::none", "0", {}), "tcgen05"));
   CHECK(contains(run_command({"exec", "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", "--target", "sm_90", "--descriptor", "1"}).err,
                  "--descriptor is the instruction descriptor of tcgen05.mma"));
@@ -169,6 +178,10 @@ TEST_CASE("record --tcgen05 writes a program that needs no other file", "[tools]
   for (const char* part :
        {"int main(", "clamp_left_out", "tcgen05.shift", "tcgen05.mma.cta_group::1.kind::i8 [%base], %a, %b, %product, %yes;"})
     CHECK(contains(text, part));
+  CHECK(contains(text, "Made by 'warpmat record --tcgen05'."));
+  CHECK(contains(text, "nvcc -o tcgen05 tcgen05.cu -lcuda"));
+  CHECK_FALSE(contains(text, "%NAME%"));
+  CHECK(contains(run_command({"record", "--tcgen05", "--out", file, "--", "./program"}).err, "writes a program of its own"));
   CHECK(contains(run_command({"record", "--tcgen05"}).err, "--tcgen05 writes a program: --out FILE.cu"));
   CHECK(contains(run_command({"record", "--tcgen05", "--out", file, "--forms", "nothing"}).err,
                  "no product or statement of tcgen05 matches"));
@@ -183,6 +196,8 @@ TEST_CASE("distinguish and coverage take products of tcgen05.mma", "[tools][tcge
   CHECK(contains(outcome.out, "tcgen05.mma.cta_group::1.kind::f16 f32.f16.f16 m128n16k16\nrow "));
   CHECK(contains(outcome.out, "1 question for a card of compute capability 10.0\n"));
   CHECK(contains(read_text(directory.path("distinguish.cu")), "table:fraction_bits=24"));
+  CHECK(contains(read_text(directory.path("distinguish.cu")), "Made by 'warpmat distinguish --tcgen05'."));
+  CHECK(contains(read_text(directory.path("distinguish.cu")), "nvcc -o tcgen05 distinguish.cu -lcuda"));
   CHECK(contains(run_command({"distinguish", "hopper", "ampere", "--tcgen05"}).err, "with --tcgen05 FIRST is 'table'"));
   CHECK(contains(run_command({"distinguish", "table", "table:clamp_added", "--tcgen05", "--forms", "kind::f16"}).err,
                  "clamp_added does not concern"));
@@ -190,6 +205,8 @@ TEST_CASE("distinguish and coverage take products of tcgen05.mma", "[tools][tcge
   const Outcome covered = run_command({"coverage", "--tcgen05", "--forms", "group::1.kind::tf32.*m128n16k8"});
   CHECK(covered.status == 0);
   CHECK(contains(covered.out, "| cut by floor |"));
+  CHECK(contains(run_command({"coverage", "--tcgen05", "--forms", "group::1.kind::tf32.*m128n16k8", "--json"}).out,
+                 "\"target\": \"sm_100a\""));
   CHECK(contains(run_command({"coverage", "--tcgen05", "--forms", "nothing"}).err, "no product of tcgen05.mma matches 'nothing'"));
 }
 

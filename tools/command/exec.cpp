@@ -191,7 +191,7 @@ constexpr const char* introduction =
 codes (rows by groups), of --scale-a and --scale-b the factors that the ids select (rows by factors, factors by columns). Its shape says which;
 where both would fit, :registers, :values or :bits behind the file's name does. 'zeros' stands for an operand that is all zero, '-' for standard
 input and output. Files may be larger than memory, but for '-'. A result appears whole or not at all.
-A case of tcgen05.mma is one product of a block or a pair, whose sizes and types the --descriptor has; its arrays are matrices.
+A case of tcgen05.mma is one product of a block or a pair; its arrays are matrices. The --descriptor has their sizes and types.
 
 )";
 
@@ -216,7 +216,9 @@ void add_exec(Command app) {
   add_wgmma_options(command, options->wgmma);
   command.add_option("--descriptor", options->descriptor, "Of tcgen05.mma: the instruction descriptor, 0x08100010").type_name("BITS");
   command.add_option("--target", options->target, "The target to execute as: sm_80, sm_90a, ...").required().type_name("T");
-  command.add_option("--as", options->as, "How the result is written: registers, its matrix, or the matrix's bits (default: registers)")
+  command
+      .add_option("--as", options->as,
+                  "How the result is written: registers, its matrix, or the matrix's bits (default: registers, of tcgen05.mma the matrix)")
       .type_name("{registers,matrix,bits}")
       .one_of({"registers", "matrix", "bits"});
   add_execution_flags(command, options->execution);

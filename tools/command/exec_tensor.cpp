@@ -80,7 +80,7 @@ class TensorInputs {
     if (options.operands.paths.at("d").empty()) throw std::runtime_error(fmt::format("{} needs --d FILE.npy: the result", opcode));
     for (const TensorRole& role : tensor_roles)
       if (const MatrixExtent extent = tensor_extent(product, role.operand); extent.rows != 0)
-        add(opcode, product, role, extent, options.operands.paths.at(role.option));
+        add(opcode, product, role, extent, text_of(role, options));
     if (cases_from_ == nullptr) throw std::runtime_error("at least one operand must be a file: it says how many cases there are");
   }
 
@@ -88,6 +88,12 @@ class TensorInputs {
   const std::vector<TensorInput>& all() const { return inputs_; }
 
  private:
+  /// With --scale-d 0 a C that is not given is zeros: no bit of it counts.
+  static std::string text_of(const TensorRole& role, const ExecOptions& options) {
+    const std::string& given = options.operands.paths.at(role.option);
+    return given.empty() && role.operand == OperandName::d && options.wgmma.scale_d == 0 ? "zeros" : given;
+  }
+
   void add(const std::string& opcode, const TensorProduct& product, const TensorRole& role, const MatrixExtent& extent,
            const std::string& text) {
     const ElementType type = type_of(product, role.operand);
@@ -162,6 +168,8 @@ TensorProduct product_of(const ExecOptions& options) {
   const Target& target = warpmat::target(options.target);
   if (target.family != 100 && target.family != 110)
     throw std::runtime_error(fmt::format("{} exists for sm_100a and later targets of its family alone", opcode));
+  if (opcode.find(".ashift") != std::string::npos)
+    throw std::runtime_error(fmt::format("{}: exec does not shift; give the rows of A as .ashift has them, and leave it out", opcode));
   TensorProduct product = tensor_product_of(opcode, options.descriptor);
   const TensorVariant variant{.sparse = product.sparse()};
   if (const auto reason = code::product_refusal(opcode, *product.kind, variant, target)) throw std::runtime_error(*reason);
@@ -175,6 +183,9 @@ TensorProduct product_of(const ExecOptions& options) {
 void exec_tensor(const ExecOptions& options, const Command& command) {
   const std::string& opcode = options.operands.opcode;
   const TensorProduct product = product_of(options);
+  for (const auto& [option, values] : command.given())
+    if (option == "--as" && options.as == "registers")
+      throw std::runtime_error(fmt::format("{} writes no registers: --as matrix, its default, or bits", opcode));
   if (!options.report.empty()) check_output_place(options.report);
   const std::vector<Labelled> labels{
       {.what = opcode, .label = label_of(*product.lowering), .source = std::string(product.lowering->source), .remark = "", .behind = ""}};

@@ -321,7 +321,9 @@ void add_wgmma_options(Command command, WgmmaOptions& options) {
         .add_option(fmt::format("--{}-descriptor", matrix), *text,
                     fmt::format("of wgmma: where {} lies in --shared: a matrix descriptor, or uint64 [cases]", matrix))
         .type_name("N|FILE.npy");
-  command.add_option("--scale-d", options.scale_d, "of wgmma: 0 for A*B, 1 for A*B+D (default: 1)").type_name("{0,1}").range(0, 1, true);
+  command.add_option("--scale-d", options.scale_d, "of wgmma and tcgen05.mma: 0 for A*B, 1 for A*B+D (default: 1)")
+      .type_name("{0,1}")
+      .range(0, 1, true);
   command.add_flag("--negate-a", options.negate_a, "of wgmma: imm-scale-a is -1");
   command.add_flag("--negate-b", options.negate_b, "of wgmma: imm-scale-b is -1");
   command.add_flag("--transpose-a", options.transpose_a, "of wgmma: imm-trans-a is 1, A is MN-major");

@@ -56,8 +56,9 @@ Json unreachable_json(const TestedForm& form, const Target& target) {
   return json;
 }
 
-std::string json_text(const std::vector<CoverageRow>& rows, const CoveragePlan& plan) {
-  Json all = {{"target", plan.target->name}, {"seed", plan.seed}, {"forms", Json::array()}};
+/// `target`: whose forms they are.
+std::string json_text(const std::vector<CoverageRow>& rows, const CoveragePlan& plan, std::string_view target) {
+  Json all = {{"target", target}, {"seed", plan.seed}, {"forms", Json::array()}};
   for (const CoverageRow& row : rows) {
     Json& list = all["forms"];
     if (list.empty() || list.back().at("form") != row.form.opcode())
@@ -98,7 +99,7 @@ void coverage(const CoverageOptions& options) {
   const CoveragePlan plan{options.tensor ? std::vector<TestedForm>(tiles.begin(), tiles.end()) : select_tested_forms(target, forms),
                           &target, options.warps, options.seed};
   const std::vector<CoverageRow> rows = cover(plan);
-  fmt::print("{}", options.json ? json_text(rows, plan) : coverage_text(rows, target));
+  fmt::print("{}", options.json ? json_text(rows, plan, options.tensor ? "sm_100a" : target.name) : coverage_text(rows, target));
   const std::vector<CoverageFault> faults = coverage_faults(by_form(rows), target);
   for (const CoverageFault& fault : faults) fmt::print(stderr, "{}: {}\n", fault.form.opcode(), fault.text);
   if (!faults.empty()) throw std::runtime_error(fmt::format("{} cells are not as the rules of reach say", faults.size()));

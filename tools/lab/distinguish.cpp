@@ -240,7 +240,7 @@ void find_tensor_operands(const DistinguishOptions& options) {
     }
   }
   if (questions.empty()) throw std::runtime_error(reason);
-  write_file(file, {tensor_program(questions)});
+  write_file(file, {tensor_program(questions, file.filename().string(), "warpmat distinguish --tcgen05")});
   fmt::print("{}: {} question{} for a card of compute capability 10.0\n", file.string(), questions.size(),
              questions.size() == 1 ? "" : "s");
 }

@@ -291,6 +291,8 @@ Examples:
   warpmat fuzz --programs 1000000 --shard 2/8 --json fuzz_2.json
   warpmat fuzz --seed 7 --max-statements 8
   warpmat fuzz --kernels --programs 20000
+  warpmat fuzz --kernels --programs 20000 --write-answers answers.txt
+  warpmat fuzz --kernels --read-answers answers.txt
   warpmat fuzz --kernels --programs 1000 --assembler --target sm_80
   warpmat fuzz --warpgroups --programs 20000)";
 
@@ -324,24 +326,26 @@ void add_fuzz(Command app) {
   const CommandOption assembler = command.add_flag(
       "--assembler", options->assembler, "With --kernels: compare with this machine's ptxas which sums become fma; no GPU is needed");
   assembler.needs(kernels);
-  command.add_option("--enough", options->enough, "With --kernels: end after so many that differ, of which ten are shortened (default: 10)")
-      .type_name("N")
-      .range(std::uint64_t{1}, std::uint64_t{1} << 30)
-      .needs(kernels);
-  const CommandOption written = command.add_option(
-      "--write-answers", options->write_answers,
-      "With --kernels: write a digest of what the GPU gives for each kernel, and the bytes that differ, and go on to the end");
-  written.type_name("FILE").needs(kernels).excludes(assembler);
-  command.add_option("--read-answers", options->read_answers, "With --kernels: compare with such a file; no GPU is needed")
-      .type_name("FILE")
-      .needs(kernels)
-      .excludes(written)
-      .excludes(assembler);
+  const CommandOption enough = command.add_option(
+      "--enough", options->enough, "With --kernels: end after so many that differ, of which ten are shortened (default: 10)");
+  enough.type_name("N").range(std::uint64_t{1}, std::uint64_t{1} << 30).needs(kernels);
+  const CommandOption written = command.add_option("--write-answers", options->write_answers,
+                                                   "With --kernels: write a digest of what the GPU gives for each kernel, and the bytes "
+                                                   "that differ, and go on to the end; nothing is kept");
+  written.type_name("FILE").needs(kernels).excludes(assembler).excludes(enough);
+  const CommandOption read = command.add_option(
+      "--read-answers", options->read_answers,
+      "With --kernels: compare with such a file, which says seed, numbers and target; no GPU is needed, and nothing is kept");
+  read.type_name("FILE").needs(kernels).excludes(written).excludes(assembler).excludes(enough);
+  for (const char* of_file : {"--seed", "--first", "--programs", "--target"}) read.excludes(command.get_option(of_file));
   command.add_option("--json", options->json, "Write what was run, and where it comes from, to this file")
       .type_name("FILE.json")
       .excludes(kernels)
       .excludes(warpgroups);
-  command.add_option("--keep", options->keep, "Directory for the programs that differ (default: this one)").type_name("DIRECTORY");
+  command.add_option("--keep", options->keep, "Directory for the programs that differ (default: this one)")
+      .type_name("DIRECTORY")
+      .excludes(written)
+      .excludes(read);
   command.footer(fuzz_footer);
   command.callback([options] { fuzz(*options); });
 }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -16,12 +17,22 @@
 namespace warpmat::inline v0_1 {
 namespace {
 
-/// How many of the recorded bytes `answer` has.
+/// How many of the recorded bytes `answer` has (check_places).
 std::size_t bytes_agreed(const RecordedKernel& recorded, const KernelAnswer& answer) {
   std::size_t agreed = 0;
   for (const BytesFound& found : recorded.found)
-    for (std::size_t i = 0; i < found.bytes.size(); ++i) agreed += answer.buffers.at(found.buffer).at(found.at + i) == found.bytes[i];
+    for (std::size_t i = 0; i < found.bytes.size(); ++i) agreed += answer.buffers[found.buffer][found.at + i] == found.bytes[i];
   return agreed;
+}
+
+/// Throws std::runtime_error if the file names a byte that no buffer has.
+void check_places(const RecordedKernel& recorded, const KernelAnswer& answer) {
+  for (const BytesFound& found : recorded.found) {
+    const std::size_t size = found.buffer < answer.buffers.size() ? answer.buffers[found.buffer].size() : 0;
+    if (found.at >= size || found.bytes.size() > size - found.at)
+      throw std::runtime_error(
+          fmt::format("kernel {}: the bytes at {} of buffer {} are outside of its buffers", recorded.index, found.at, found.buffer));
+  }
 }
 
 struct Judgement {
@@ -33,6 +44,7 @@ struct Judgement {
 Judgement judge(const RecordedKernel& recorded, std::uint64_t seed, EmulatorKernelRunner& emulator, const Target& target) {
   const KernelLaunch launch = random_kernel(target, seed, recorded.index).complete();
   KernelAnswer answer = emulator.run(launch);
+  check_places(recorded, answer);
   if (digest_of(answer) == recorded.digest) return {};
   std::size_t named = 0;
   if (const auto made = kernel_by_ptxas(Module(launch.ptx), launch.entry, {.target = target.name})) {
@@ -47,16 +59,21 @@ Judgement judge(const RecordedKernel& recorded, std::uint64_t seed, EmulatorKern
   return {RecordedKernel::Same::no, named};
 }
 
+/// What `work` returns. Its failure names the file.
+template <typename Work>
+auto of_file(const std::string& file, Work work) {
+  try {
+    return work();
+  } catch (const std::exception& error) {
+    throw std::runtime_error(fmt::format("{}: {}", file, error.what()));
+  }
+}
+
 }  // namespace
 
 void fuzz_answers(const std::string& file, const Shard& shard) {
-  RecordedKernels recorded;
-  try {
-    recorded = parse_kernel_answers(read_file(file));
-  } catch (const std::runtime_error& error) {
-    throw std::runtime_error(fmt::format("{}: {}", file, error.what()));
-  }
-  const Target& own = target(recorded.target);
+  const RecordedKernels recorded = of_file(file, [&] { return parse_kernel_answers(read_file(file)); });
+  const Target& own = *of_file(file, [&] { return &target(recorded.target); });
   if (!recorded.first_kernel.empty() && digest_of(random_kernel(own, recorded.seed, 0).complete().ptx) != recorded.first_kernel)
     throw std::runtime_error(fmt::format(
         "{}: this build makes other kernels of seed {}: read it with the build that wrote it, or one of the same version by the same "
@@ -68,7 +85,7 @@ void fuzz_answers(const std::string& file, const Shard& shard) {
   std::array<std::uint64_t, 3> counts{};
   std::uint64_t named = 0;
   for (std::uint64_t i = 0; i < part.count; ++i, progress.advance()) {
-    const Judgement judged = judge(recorded.kernels[part.first + i], recorded.seed, emulator, own);
+    const Judgement judged = of_file(file, [&] { return judge(recorded.kernels[part.first + i], recorded.seed, emulator, own); });
     ++counts[static_cast<std::size_t>(judged.same)];
     named += judged.same == RecordedKernel::Same::no && judged.named != 0;
   }

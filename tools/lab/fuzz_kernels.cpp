@@ -32,7 +32,7 @@ class KernelFuzzer {
     if (options.answers.empty()) return;
     check_output_place(options.answers);
     answers_.open(options.answers, std::ios::binary);
-    answers_ << header_line(options.seed, target.name, digest_of(random_kernel(target, options.seed, 0, options.max_units).complete().ptx));
+    write(header_line(options.seed, target.name, digest_of(random_kernel(target, options.seed, 0, options.max_units).complete().ptx)));
   }
 
   /// Whether kernel `index` gives the same on both. A kernel that does not is shrunk and kept.
@@ -67,6 +67,12 @@ class KernelFuzzer {
   std::uint64_t named() const { return named_; }
 
  private:
+  /// Adds a line to the file of answers.
+  void write(const std::string& line) {
+    answers_ << line << std::flush;
+    if (!answers_) throw std::runtime_error(fmt::format("cannot write {}", options_.answers));
+  }
+
   /// Writes what the GPU gives for the kernel. Whether the emulator gives the same.
   bool record(std::uint64_t index, const KernelProgram& kernel) {
     constexpr std::size_t most_bytes = 2000;
@@ -91,7 +97,7 @@ class KernelFuzzer {
       recorded.mismatches = comparison.mismatches;
       recorded.found = bytes_found(expected, found, most_bytes);
     }
-    answers_ << line_of(recorded) << std::flush;
+    write(line_of(recorded));
     return recorded.same != Same::no;
   }
 

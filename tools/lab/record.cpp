@@ -229,16 +229,17 @@ void record_launches(const RecordOptions& options) {
 
 /// A program that asks a card about tcgen05, where this machine has none.
 void write_tensor_program(const RecordOptions& options) {
+  if (!options.program.words.empty()) refuse_option("--tcgen05", "writes a program of its own: no PROGRAM behind --");
   if (!options.out.ends_with(".cu")) require_option("--tcgen05 writes a program: --out FILE.cu");
   check_output_place(options.out);
   const Pattern pattern(options.forms);
   const std::vector<TensorQuestion> questions =
       tensor_questions([&](const std::string& subject) { return pattern.found_in(subject); }, options.size.warps, options.seed);
   if (questions.empty()) throw std::runtime_error(fmt::format("no product or statement of tcgen05 matches '{}'", options.forms));
-  write_file(options.out, {tensor_program(questions)});
+  write_file(options.out, {tensor_program(questions, fs::path(options.out).filename().string(), "warpmat record --tcgen05")});
   const auto rules = std::ranges::count_if(questions, [](const TensorQuestion& q) { return !q.alternative.empty(); });
-  fmt::print("{}: {} questions, {} of them about a rule of the arithmetic; for a card of compute capability 10.0\n", options.out,
-             questions.size(), rules);
+  fmt::print("{}: {} question{}, {} of them about a rule of the arithmetic; for a card of compute capability 10.0\n", options.out,
+             questions.size(), questions.size() == 1 ? "" : "s", rules);
 }
 
 constexpr const char* record_footer =
@@ -274,7 +275,9 @@ void add_record(Command app) {
       .type_name("SIZE")
       .size_of_bytes();
   add_shard_option(command, options->shard);
-  command.add_option("--cases", options->size.warps, "Warps for each form and class (default: 256)")
+  command
+      .add_option("--cases", options->size.warps,
+                  "Warps for each form and class; with --tcgen05 the cases of each class that are tried for a rule (default: 256)")
       .type_name("N")
       .range(std::size_t{1}, max_warps);
   command.add_option("--seed", options->seed, "Of the operands (default: 1)").type_name("S");
@@ -291,8 +294,8 @@ void add_record(Command app) {
   command.words_behind_dashes(options->program.words);
   add_recording_flags(command, options->program);
   command.callback([options] {
-    if (!options->program.words.empty()) return record_launches(*options);
     if (options->tensor) return write_tensor_program(*options);
+    if (!options->program.words.empty()) return record_launches(*options);
     check(*options);
     if (options->approximate) return record_approximate(options->out, options->forms, options->target);
     record_all(*options);

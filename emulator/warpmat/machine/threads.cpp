@@ -19,12 +19,12 @@ void run_on_own_threads(int jobs, void (*work)(void* data), void* data) {
   for (std::thread& thread : threads) thread.join();
 }
 
-constinit std::atomic<RunOnThreads> given{nullptr};
+constinit std::atomic<RunOnThreads> given_threads{nullptr};
 
 }  // namespace
 
 void set_threads(RunOnThreads threads) {
-  given = threads;
+  given_threads = threads;
 }
 
 int usable_cores() {
@@ -36,7 +36,7 @@ int usable_cores() {
 }
 
 void run_on_threads(int jobs, void (*work)(void* data), void* data) {
-  const RunOnThreads threads = given;
+  const RunOnThreads threads = given_threads;
   if (jobs == 1) return work(data);
   (threads != nullptr ? threads : run_on_own_threads)(jobs, work, data);
 }

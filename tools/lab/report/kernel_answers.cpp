@@ -6,6 +6,7 @@
 #include <optional>
 #include <sstream>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -48,13 +49,20 @@ std::optional<RecordedKernel> parse_kernel(const std::string& line) {
   std::istringstream words(line);
   RecordedKernel kernel;
   std::string same, found;
-  if (!(words >> kernel.index >> kernel.digest) || kernel.digest.size() != digest_digits) return std::nullopt;
+  // Not `words >> number`, which takes "-1".
+  const auto read = [&](auto& number) {
+    std::string word;
+    const auto value = words >> word ? number_of<std::remove_reference_t<decltype(number)>>(word) : std::nullopt;
+    number = value.value_or(0);
+    return value.has_value();
+  };
+  if (!read(kernel.index) || !(words >> kernel.digest) || kernel.digest.size() != digest_digits) return std::nullopt;
   if (!(words >> same)) return kernel;
   const auto* const name = std::ranges::find(answer_names, same, [](const auto& pair) { return std::string_view(pair.second); });
   if (name == answer_names.end()) return std::nullopt;
   kernel.same = name->first;
   if (kernel.same != RecordedKernel::Same::no) return words >> found ? std::nullopt : std::optional(kernel);
-  if (!(words >> kernel.named >> kernel.mismatches)) return std::nullopt;
+  if (!read(kernel.named) || !read(kernel.mismatches)) return std::nullopt;
   while (words >> found) {
     auto bytes = parse_found(found);
     if (!bytes) return std::nullopt;
@@ -125,6 +133,7 @@ RecordedKernels parse_kernel_answers(std::string_view text) {
     if (!kernel) fail("is not 'NUMBER DIGEST', with 'assembler' or 'differs NAMED BYTES FOUND...' behind it or not");
     recorded.kernels.push_back(std::move(*kernel));
   }
+  if (recorded.kernels.empty()) throw std::runtime_error("line 2: no kernel");
   return recorded;
 }
 

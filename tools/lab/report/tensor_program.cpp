@@ -111,9 +111,9 @@ int main(int count, char** arguments) {
 )host";
 
 constexpr const char* head_text =
-    R"(// Questions about tcgen05 for a card of compute capability 10.0, such as a B200. Made by 'warpmat record --tcgen05'.
+    R"(// Questions about tcgen05 for a card of compute capability 10.0, such as a B200. Made by '{command}'.
 //
-//   nvcc -o tcgen05 %NAME% -lcuda && ./tcgen05
+//   nvcc -o tcgen05 {file} -lcuda && ./tcgen05
 //
 // Each question is one launch. The program says which the card answers as the tables of warpmat do, and which as an alternative: another
 // rule of the arithmetic, whose name stands behind the colon. The file tcgen05_answers.txt has every answer. It is worth sending whatever
@@ -142,7 +142,7 @@ std::string list_name(const char* name, std::size_t number, const std::vector<Li
 
 }  // namespace
 
-std::string tensor_program(const std::vector<TensorQuestion>& questions) {
+std::string tensor_program(const std::vector<TensorQuestion>& questions, const std::string& file, const std::string& command) {
   std::vector<TensorEntry> entries;
   std::string lists, table;
   for (std::size_t i = 0; i < questions.size(); ++i) {
@@ -157,7 +157,7 @@ std::string tensor_program(const std::vector<TensorQuestion>& questions) {
                          list_name("tile", i, q.tile), list_name("before", i, q.before), list_name("after", i, q.after),
                          list_name("otherwise", i, q.otherwise));
   }
-  std::string text = head_text;
+  std::string text = fmt::format(head_text, fmt::arg("file", file), fmt::arg("command", command));
   text += fmt::format("constexpr size_t tile_words = {}, memory_words = {};\n\nstatic const char* const ptx[] = {{\n",
                       TensorQuestion::tile_words, TensorQuestion::memory_words);
   text += "R\"ptx(.version 9.0\n.target sm_100a\n.address_size 64\n)ptx\",\n";

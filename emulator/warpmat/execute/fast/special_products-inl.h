@@ -48,6 +48,7 @@ class SpecialProducts {
   const std::uint32_t (*before(int step, bool special_c, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows]))[rows] {
     results_ = sums_[step];
     if (!special_c && !o_.special_scales()) return c;
+    results_ = with_c_;
     for_each_vector([&](int column, int row) HWY_ATTR {
       const Word bits_of_c = hn::Load(U32(), c[column] + row);
       const auto number = f16_accumulator() ? f16_to_f32(bits_of_c) : hn::BitCast(F32(), bits_of_c);
@@ -56,7 +57,7 @@ class SpecialProducts {
       auto result = number;
       if (in_products_) result = hn::Add(result, hn::Load(F32(), sums_[step][column] + row));
       if (bits == 8 && o_.special_scales()) result = hn::Add(result, o_.scale_nan(column, row));
-      hn::Store(result, F32(), sums_[step][column] + row);
+      hn::Store(result, F32(), with_c_[column] + row);
     });
     return d;
   }
@@ -112,10 +113,12 @@ class SpecialProducts {
   }
 
   static constexpr int max_steps = 2;
+  static_assert(max_row_words / quad <= max_steps);  // FloatOperands::for_each_step: at most a step for each register of a row
 
   Operands& o_;
   bool in_products_ = false;
-  HWY_ALIGN float sums_[max_steps][columns][rows];  ///< if in_products_
+  HWY_ALIGN float sums_[max_steps][columns][rows];  ///< if in_products_; kept for another attempt
+  HWY_ALIGN float with_c_[columns][rows];           ///< of a step: with its C and the scales
   const float (*results_)[rows] = nullptr;          ///< of a step: special, or any number
 };
 
