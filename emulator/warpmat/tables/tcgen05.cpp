@@ -52,17 +52,20 @@ constexpr std::array sizes{
 // The arithmetic. MMA-Sim (arXiv 2511.10909, TCGen05MMA) adds all products of K and D in one step, 25 bits below the largest term, and was
 // compared with a B200 by its authors: f16, bf16, tf32, e4m3, e5m2 and e2m1, each with itself. These are the numbers of the model `hopper`;
 // scale factors of kind::mxf8f6f4 are added to the products' exponents before. Products of 4-bit elements are summed exactly in groups of
-// 16; the groups, with their scale factors, and D are added 35 bits below the largest. No source has the floors; those of the model are
-// wgmma's and mma's on an H200. No comparison covers 6-bit types, pairs of different types, sparse A, two blocks, .ws, and integers: exact
-// sums, saturated as mma's .satfinite. K = 96 has six groups instead of four.
+// 16; the groups, with their scale factors, and D are added 35 bits below the largest. The floors of the model are wgmma's and mma's on an
+// H200; 4-bit kinds have none: FPy has -139, MMA-Sim an exponent of zero terms alone. No comparison covers 6-bit types, pairs of
+// different types, sparse A, two blocks, .ws, and integers: exact sums, saturated as mma's .satfinite. K = 96 has six groups instead of
+// four.
 constexpr auto with_b200 = "MMA-Sim, arXiv 2511.10909, compared with a B200 by its authors; its smallest exponents as wgmma on an H200";
+constexpr auto with_b200_no_floor =
+    "MMA-Sim, arXiv 2511.10909, compared with a B200 by its authors; no smallest exponent, where other models have -139";
 constexpr auto as_dense = "as dense products of one block, of K = 64";
 constexpr std::array lowerings_of_kinds{
     Lowering{"UTCHMMA", Semantics::dot, &dot_models::hopper, Evidence::published, with_b200},
     Lowering{"UTCHMMA", Semantics::dot, &dot_models::hopper, Evidence::assumed, as_dense},
     Lowering{"UTCQMMA", Semantics::dot, &dot_models::hopper, Evidence::published, with_b200},
     Lowering{"UTCQMMA", Semantics::dot, &dot_models::hopper, Evidence::assumed, "as e4m3 with e4m3, dense, in one block"},
-    Lowering{"UTCOMMA", Semantics::grouped_dot, &dot_models::blackwell_fp4, Evidence::published, with_b200},
+    Lowering{"UTCOMMA", Semantics::grouped_dot, &dot_models::blackwell_fp4, Evidence::published, with_b200_no_floor},
     Lowering{"UTCOMMA", Semantics::grouped_dot, &dot_models::blackwell_fp4, Evidence::assumed, as_dense},
     Lowering{"UTCIMMA", Semantics::integer_dot, nullptr, Evidence::assumed, "exact, and saturated as mma"},
 };

@@ -91,6 +91,8 @@ constexpr std::array tensor_rules{
     TensorRule{".kind::i8", Label::assumed, "exact sums, saturated as mma; no card compared"},
     TensorRule{".kind::f8f6f4", Label::assumed,
                "6-bit types and pairs of two types as e4m3; e4m3, e5m2 and e2m1 with themselves are published: MMA-Sim, arXiv 2511.10909"},
+    TensorRule{".kind::mxf4", Label::published,
+               "MMA-Sim, arXiv 2511.10909, compared with a B200 by its authors; no smallest exponent, where other models have -139"},
     TensorRule{".mma", Label::published,
                "MMA-Sim, arXiv 2511.10909, compared with a B200 by its authors; smallest exponents as wgmma on an H200"},
     TensorRule{"::arrive::one.shared::cluster", Label::published, of_tensor_memory},
