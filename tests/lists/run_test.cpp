@@ -34,7 +34,7 @@ TEST_CASE("run: a new warp is zero but for its shared memory's size") {
   CHECK(tight.shared().size() == 100);
 }
 
-// Only parse() makes programs and statements, and nobody can change their parts.
+// Only parse() makes programs and statements, and their parts cannot be changed.
 static_assert(!std::is_aggregate_v<Program> && !std::is_aggregate_v<Statement>);
 static_assert(!std::is_default_constructible_v<Program> && !std::is_default_constructible_v<Statement>);
 static_assert(std::is_same_v<decltype(std::declval<Program&>().registers()), const std::vector<NamedRegister>&>);

@@ -23,7 +23,7 @@ namespace warpmat::inline v0_1 {
 // alone, or not. Then follow how many of the kernel's statements `--assembler ptxas` names, how many bytes differ, and what the GPU gave:
 // buffer, offset, bytes.
 
-/// Bytes of a buffer on the GPU, one behind the other.
+/// Consecutive bytes of a buffer on the GPU.
 struct BytesFound {
   std::size_t buffer = 0, at = 0;
   std::vector<std::uint8_t> bytes;
