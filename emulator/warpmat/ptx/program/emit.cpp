@@ -181,7 +181,7 @@ class Emitter {
         std::ranges::find_if(program_.parameter_rows, [&](const ParameterRow& row) { return row.offset == offset && row.bytes == bytes; });
     if (same != program_.parameter_rows.end()) return ~static_cast<Slot>(same->at);
     const std::size_t at = program_.constants.size() * 8;
-    program_.constants.resize(program_.constants.size() + warp_size * bytes / 8);
+    program_.constants.resize(program_.constants.size() + static_cast<std::size_t>(warp_size * bytes / 8));
     program_.parameter_rows.push_back({at, offset, bytes});
     return ~static_cast<Slot>(at);
   }
