@@ -31,14 +31,14 @@ std::vector<int> post_order_from_end(const std::vector<Block>& blocks, const std
     stack.emplace_back(static_cast<int>(root), 0);
     while (!stack.empty()) {
       auto& [block, next] = stack.back();
-      const std::vector<int>& predecessors = before[static_cast<std::size_t>(block)];
-      if (next == predecessors.size()) {
+      const std::vector<int>& previous = before[static_cast<std::size_t>(block)];
+      if (next == previous.size()) {
         position[static_cast<std::size_t>(block)] = static_cast<int>(order.size());
         order.push_back(block);
         stack.pop_back();
         continue;
       }
-      const int predecessor = predecessors[next++];
+      const int predecessor = previous[next++];
       if (seen[static_cast<std::size_t>(predecessor)]) continue;
       seen[static_cast<std::size_t>(predecessor)] = true;
       stack.emplace_back(predecessor, 0);
@@ -79,13 +79,17 @@ std::vector<Block> find_blocks(const DraftFunction& function, const std::vector<
   return blocks;
 }
 
-/// The algorithm of Cooper, Harvey and Kennedy ("A simple, fast dominance algorithm", 2001) on the reversed graph.
-std::vector<int> immediate_post_dominators(const std::vector<Block>& blocks) {
+std::vector<std::vector<int>> predecessors(const std::vector<Block>& blocks) {
   std::vector<std::vector<int>> before(blocks.size());
   for (std::size_t i = 0; i < blocks.size(); ++i)
     for (const int next : blocks[i].next) before[static_cast<std::size_t>(next)].push_back(static_cast<int>(i));
+  return before;
+}
+
+/// The algorithm of Cooper, Harvey and Kennedy ("A simple, fast dominance algorithm", 2001) on the reversed graph.
+std::vector<int> immediate_post_dominators(const std::vector<Block>& blocks) {
   std::vector<int> order;
-  std::vector<int> position = post_order_from_end(blocks, before, order);
+  std::vector<int> position = post_order_from_end(blocks, predecessors(blocks), order);
   const auto end = static_cast<int>(blocks.size());  // a virtual block after all exits
   position.push_back(static_cast<int>(order.size()));
   constexpr int unknown = -2;
@@ -157,26 +161,20 @@ Liveness::Liveness(const DraftFunction& function, const std::vector<Block>& bloc
       }
     }
   }
-  in_.assign(blocks.size(), std::vector<bool>(global_.size()));
+  in_.assign(blocks.size(), ValueSet(global_.size()));
   out_ = in_;
-  std::vector<std::vector<bool>> written = in_;
+  std::vector<ValueSet> written = in_;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     for (const Value value : writes[b])
-      if (index_[static_cast<std::size_t>(value)] >= 0)
-        written[b][static_cast<std::size_t>(index_[static_cast<std::size_t>(value)])] = true;
-    for (const Value value : reads[b]) in_[b][static_cast<std::size_t>(index_[static_cast<std::size_t>(value)])] = true;
+      if (const int index = index_[static_cast<std::size_t>(value)]; index >= 0) written[b].insert(index);
+    for (const Value value : reads[b]) in_[b].insert(index_[static_cast<std::size_t>(value)]);
   }
   for (bool changed = true; changed;) {
     changed = false;
-    for (std::size_t b = blocks.size(); b-- > 0;)
-      for (const int next : blocks[b].next)
-        for (std::size_t i = 0; i < global_.size(); ++i) {
-          if (!in_[static_cast<std::size_t>(next)][i] || out_[b][i]) continue;
-          out_[b][i] = true;
-          if (written[b][i] || in_[b][i]) continue;
-          in_[b][i] = true;
-          changed = true;
-        }
+    for (std::size_t b = blocks.size(); b-- > 0;) {
+      for (const int next : blocks[b].next) out_[b].insert(in_[static_cast<std::size_t>(next)]);
+      changed |= in_[b].insert_without(out_[b], written[b]);
+    }
   }
 }
 

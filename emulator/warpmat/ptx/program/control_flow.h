@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <warpmat/ptx/program/draft.h>
+#include <warpmat/ptx/program/value_set.h>
 
 namespace warpmat::inline v0_1::code {
 
@@ -15,6 +16,9 @@ struct Block {
 
 /// The basic blocks of a function, in the order of the text. Where `ends` is given, they end behind its operations too.
 std::vector<Block> find_blocks(const DraftFunction& function, const std::vector<bool>* ends = nullptr);
+
+/// For each block those that may come before it, in the order of the text.
+std::vector<std::vector<int>> predecessors(const std::vector<Block>& blocks);
 
 /// For each block its immediate post-dominator: the nearest block on every path from it to the function's end; -1 for the end itself. Paths
 /// that never end (traps, endless loops) do not count.
@@ -37,14 +41,14 @@ class Liveness {
   const std::vector<Value>& global() const { return global_; }
 
  private:
-  bool bit(const std::vector<std::vector<bool>>& sets, int block, Value value) const {
+  bool bit(const std::vector<ValueSet>& sets, int block, Value value) const {
     const int index = index_[static_cast<std::size_t>(value)];
-    return index >= 0 && sets[static_cast<std::size_t>(block)][static_cast<std::size_t>(index)];
+    return index >= 0 && sets[static_cast<std::size_t>(block)].contains(index);
   }
 
   std::vector<Value> global_;
-  std::vector<int> index_;  ///< by register: its position in global_, or -1
-  std::vector<std::vector<bool>> in_, out_;
+  std::vector<int> index_;          ///< by register: its position in global_, or -1
+  std::vector<ValueSet> in_, out_;  ///< by block: positions in global_
 };
 
 /// Whether the operation writes `value`, with or without a guard.

@@ -10,9 +10,8 @@ bool is_move(const DraftOperation& operation) {
 }
 
 Definitions::Definitions(const DraftFunction& function)
-    : function_(function), blocks_(find_blocks(function)), previous_(blocks_.size()), last_(blocks_.size()) {
+    : function_(function), blocks_(find_blocks(function)), previous_(predecessors(blocks_)), last_(blocks_.size()) {
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    for (const int next : blocks_[b].next) previous_[static_cast<std::size_t>(next)].push_back(static_cast<int>(b));
     for (int i = blocks_[b].first; i < blocks_[b].last; ++i) {
       const DraftOperation& operation = function.operations[static_cast<std::size_t>(i)];
       for (const Value value : operation.results) last_[b][value] = i;

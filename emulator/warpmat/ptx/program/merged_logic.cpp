@@ -39,16 +39,15 @@ class MergedLogic {
     return !in.empty() && (equal(0, 1) || equal(0, 2) || equal(1, 2));
   }
 
-  /// Whether `reader` may read the result of `inner` together with one of its operands.
-  bool may_be_merged(int inner, int reader) const {
-    if (!is_logic(at(reader).opcode)) return false;
-    const std::vector<Value>& sources = at(reader).sources;
-    const auto is_operand = [&](Value source) {
-      return std::ranges::any_of(merged_operands(at(inner)),
-                                 [&](Value in) { return source == in || origin(reader, source) == origin(inner, in); });
-    };
-    return std::ranges::any_of(sources, is_operand) &&
-           std::ranges::any_of(sources, [&](Value source) { return may_read(reader, source, inner); });
+  /// The operations with equal operands whose result `reader` may read together with one of their operands.
+  std::vector<int> merged_into(int reader) const {
+    std::vector<int> found;
+    if (!is_logic(at(reader).opcode)) return found;
+    for (const Value source : at(reader).sources)
+      for (const int inner : possible_writers(reader, source))
+        if (std::ranges::find(found, inner) == found.end() && has_equal_operands(inner) && reads_operand_of(inner, reader))
+          found.push_back(inner);
+    return found;
   }
 
  private:
@@ -64,21 +63,29 @@ class MergedLogic {
     return {-1, value};
   }
 
-  /// Whether `value` may be the first result of `writer`, as it is or behind moves.
-  bool may_read(int reader, Value value, int writer) const {
+  bool reads_operand_of(int inner, int reader) const {
+    return std::ranges::any_of(at(reader).sources, [&](Value source) {
+      return std::ranges::any_of(merged_operands(at(inner)),
+                                 [&](Value in) { return source == in || origin(reader, source) == origin(inner, in); });
+    });
+  }
+
+  /// The operations whose first result `value` may be, as it is or behind moves.
+  std::vector<int> possible_writers(int reader, Value value) const {
+    std::vector<int> writers;
     std::vector<Origin> open{{reader, value}};
     std::vector<int> seen;
     while (!open.empty()) {
       const auto [place, read] = open.back();
       open.pop_back();
       for (const int found : definitions_.find_all(place, read)) {
-        if (found == writer && read == at(writer).results[0]) return true;
+        if (!at(found).results.empty() && read == at(found).results[0]) writers.push_back(found);
         if (!is_move(at(found)) || std::ranges::find(seen, found) != seen.end()) continue;
         seen.push_back(found);
         open.emplace_back(found, at(found).sources[0]);
       }
     }
-    return false;
+    return writers;
   }
 
   const DraftFunction& function_;
@@ -90,14 +97,12 @@ class MergedLogic {
 void note_merged_logic(const DraftFunction& function, ProgramDraft& draft) {
   if (std::ranges::all_of(function.operations, [](const DraftOperation& operation) { return merged_operands(operation).empty(); })) return;
   const MergedLogic logic(function);
-  const int count = static_cast<int>(function.operations.size());
-  for (int i = 0; i < count; ++i) {
-    if (!logic.has_equal_operands(i)) continue;
-    for (int reader = 0; reader < count; ++reader)
-      if (logic.may_be_merged(i, reader))
-        draft.program.doubted.push_back(
-            {function.operations[static_cast<std::size_t>(reader)].operation.statement, Doubt::Why::merged_logic});
-  }
+  std::vector<std::pair<int, int>> merged;  // the operation with equal operands, and its reader
+  for (int reader = 0; reader < static_cast<int>(function.operations.size()); ++reader)
+    for (const int inner : logic.merged_into(reader)) merged.emplace_back(inner, reader);
+  std::ranges::sort(merged);
+  for (const auto& [inner, reader] : merged)
+    draft.program.doubted.push_back({function.operations[static_cast<std::size_t>(reader)].operation.statement, Doubt::Why::merged_logic});
 }
 
 }  // namespace warpmat::inline v0_1::code

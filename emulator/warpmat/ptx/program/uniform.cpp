@@ -72,18 +72,17 @@ void Uniform::part(std::size_t block) const {
 void Uniform::find_ways() const {
   const std::vector<Block> all = find_blocks(function_);
   blocks_ = all;
-  std::vector<std::vector<int>> before(all.size());
   std::vector<bool> ends(all.size());
   std::vector<std::size_t> open;
   for (std::size_t b = 0; b < all.size(); ++b) {
     std::erase_if(blocks_[b].next, [&](int next) { return only_exits(function_, all, next); });
-    for (const int next : blocks_[b].next) before[static_cast<std::size_t>(next)].push_back(static_cast<int>(b));
     const Operation& last = last_of(blocks_[b]).operation;
     blocks_[b].leaves |= blocks_[b].next.empty() || (last.semantics == Semantics::trap && !last.guarded);
     if (!blocks_[b].leaves) continue;
     ends[b] = true;
     open.push_back(b);
   }
+  const std::vector<std::vector<int>> before = predecessors(blocks_);
   while (!open.empty()) {
     const std::size_t from = open.back();
     open.pop_back();
@@ -105,8 +104,8 @@ void Uniform::find_ways() const {
 void Uniform::find_parting() const {
   find_ways();
   std::vector<Block> backwards(blocks_.size());
-  for (std::size_t b = 0; b < blocks_.size(); ++b)
-    for (const int next : blocks_[b].next) backwards[static_cast<std::size_t>(next)].next.push_back(static_cast<int>(b));
+  std::vector<std::vector<int>> before = predecessors(blocks_);
+  for (std::size_t b = 0; b < blocks_.size(); ++b) backwards[b].next = std::move(before[b]);
   backwards.front().leaves = true;
   dominators_ = immediate_post_dominators(backwards);
   meeting_ = immediate_post_dominators(blocks_);
@@ -120,6 +119,7 @@ void Uniform::find_parting() const {
       if (parts[b] || ways < 2 || !parts_lanes(blocks_[b])) continue;
       parts[b] = changed = true;
       part(b);
+      answers_.clear();  // they depend on what is behind
     }
   }
 }
@@ -164,13 +164,22 @@ bool Uniform::is_uniform_exchange(int place, int depth) const {
 }
 
 bool Uniform::is_uniform_source(int reader, Value value, int depth) const {
-  return is_uniform(reader, is_constant(value) ? -1 : definitions_.find(reader, value), value, depth + 1);
+  if (is_constant(value)) return true;
+  ++depth;
+  const std::pair place(reader, value);
+  if (const auto known = answers_.find(place); known != answers_.end()) {
+    if (depth <= known->second.uniform_up_to) return true;
+    if (depth >= known->second.not_from) return false;
+  }
+  const bool uniform = is_uniform(reader, definitions_.find(reader, value), value, depth);
+  Answer& answer = answers_[place];  // is_uniform() may have cleared all
+  (uniform ? answer.uniform_up_to : answer.not_from) = depth;
+  return uniform;
 }
 
 bool Uniform::is_uniform(int reader, int writer, Value value, int depth) const {
-  constexpr int enough = 24;
   if (is_constant(value)) return true;
-  if (writer < 0 || depth > enough || leaves_loop(function_, writer, reader)) return false;
+  if (writer < 0 || depth > max_depth || leaves_loop(function_, writer, reader)) return false;
   const DraftOperation& operation = function_.operations[static_cast<std::size_t>(writer)];
   switch (operation.operation.semantics) {
     case Semantics::special: return std::ranges::find(common, static_cast<SpecialRegister>(operation.operation.detail)) != common.end();

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include <warpmat/ptx/program/definitions.h>
@@ -36,9 +38,17 @@ class Uniform {
   const DraftOperation& last_of(const Block& block) const;
   std::size_t block_of(int place) const;
 
+  /// How many operations a value is followed through.
+  static constexpr int max_depth = 24;
+  /// At which depths a value that an operation reads is one: up to some depth it is, from another on it is not known to be.
+  struct Answer {
+    int uniform_up_to = -1, not_from = max_depth + 1;
+  };
+
   const DraftFunction& function_;
   const ProgramDraft& draft_;
   const Definitions& definitions_;
+  mutable std::map<std::pair<int, Value>, Answer> answers_;  ///< by reader and value
   // What find_parting() fills when it is first needed.
   mutable std::vector<Block> blocks_;                   ///< without ways to blocks that only exit
   mutable std::vector<int> dominators_, meeting_;       ///< by block: the nearest one on all paths to it, and on all paths from it

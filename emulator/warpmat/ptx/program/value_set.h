@@ -21,6 +21,16 @@ class ValueSet {
   void insert(const ValueSet& other) {
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
   }
+  /// Adds the registers of `other` that are not in `without`. Returns whether one is new.
+  bool insert_without(const ValueSet& other, const ValueSet& without) {
+    std::uint64_t added = 0;
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      const std::uint64_t wanted = other.words_[i] & ~without.words_[i];
+      added |= wanted & ~words_[i];
+      words_[i] |= wanted;
+    }
+    return added != 0;
+  }
   bool operator==(const ValueSet&) const = default;
 
  private:

@@ -104,9 +104,7 @@ bool ValueUses::is_needed_behind(int operation, Value value) const {
 /// Marks what stores and the like, and perhaps `branches`, need, directly or not. A value that only a loop's next round of itself needs is
 /// not needed.
 void ValueUses::find_needed(bool branches) {
-  std::vector<std::vector<std::size_t>> before(blocks_.size());
-  for (std::size_t b = 0; b < blocks_.size(); ++b)
-    for (const int next : blocks_[b].next) before[static_cast<std::size_t>(next)].push_back(b);
+  const std::vector<std::vector<int>> before = predecessors(blocks_);
   Bits stale(blocks_.size(), true);  // blocks behind which more is needed than when they were walked
   for (bool changed = true; changed;) {
     changed = false;
@@ -116,7 +114,7 @@ void ValueUses::find_needed(bool branches) {
       ValueSet live(function_.registers.size());
       for (const int next : blocks_[b].next) live.insert(live_in_[static_cast<std::size_t>(next)]);
       if (!walk_block(b, std::move(live), branches)) continue;
-      for (const std::size_t previous : before[b]) stale[previous] = true;
+      for (const int previous : before[b]) stale[static_cast<std::size_t>(previous)] = true;
       changed = true;
     }
   }
