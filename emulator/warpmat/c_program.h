@@ -348,7 +348,8 @@ typedef struct warpmat_tcgen05_call {
   unsigned flags;                     /* WARPMAT_UNDEFINED_AS_HARDWARE, WARPMAT_REFERENCE_PATH */
 } warpmat_tcgen05_call;
 
-/* After an error nothing has changed. Allocates memory. */
+/* After an error nothing has changed. Allocates memory. A launch warns of an address of ld or st with lanes 0 to 31 in a warp of other
+ * lanes; a call executes it without a word. */
 WARPMAT_API warpmat_status warpmat_tcgen05_execute(const warpmat_tcgen05* tcgen05, const warpmat_tcgen05_call* call, warpmat_error* error);
 
 /* What a call accesses, without executing it, of each block in turn: of shared memory the 16 bytes that the matrix unit reads at once, as

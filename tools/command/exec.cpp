@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <warpmat/files/output_file.h>
 #include <warpmat/instruction.h>
+#include <warpmat/machine/threads.h>
 
 #include <algorithm>
 #include <array>
@@ -224,8 +225,8 @@ void add_exec(Command app) {
   add_execution_flags(command, options->execution);
   add_label_flags(command, options->labels);
   add_report_option(command, options->report);
-  options->jobs = std::max(1u, std::thread::hardware_concurrency());
-  command.add_option("--jobs", options->jobs, "Threads; results do not depend on it (default: the cores of this machine)")
+  options->jobs = static_cast<unsigned>(machine::usable_cores());
+  command.add_option("--jobs", options->jobs, "Threads; results do not depend on it (default: the cores that the process may use)")
       .type_name("N")
       .range(1u, max_jobs);
   command.footer(introduction + dtype_help() + examples);

@@ -91,15 +91,19 @@ std::string enumerator(std::string opcode) {
   return opcode;
 }
 
-constexpr Hardware all_hardware[] = {Hardware::sm_70,  Hardware::sm_75,  Hardware::sm_80, Hardware::sm_86,  Hardware::sm_87,
-                                     Hardware::sm_88,  Hardware::sm_89,  Hardware::sm_90, Hardware::sm_100, Hardware::sm_103,
-                                     Hardware::sm_110, Hardware::sm_120, Hardware::sm_121};
+/// In the order of the targets, which is that of the enumeration.
+std::vector<Hardware> all_hardware() {
+  std::vector<Hardware> all;
+  for (const Target& target : targets())
+    if (all.empty() || all.back() != target.hardware) all.push_back(target.hardware);
+  return all;
+}
 
 class Tables {
  public:
   void add(const Form& form, const std::string& opcode, const auto& lowering_on) {
     std::vector<std::size_t> of_hardware;
-    for (const Hardware hardware : all_hardware) of_hardware.push_back(number_of(lowerings_, lowering_text(lowering_on(hardware))));
+    for (const Hardware hardware : all_hardware()) of_hardware.push_back(number_of(lowerings_, lowering_text(lowering_on(hardware))));
     const std::size_t set = number_of(sets_, fmt::format("{{{}}}", fmt::join(of_hardware, ", ")));
     const bool sparse = form.sparsity != Sparsity::dense;
     const int group = sparse ? form.shape.k / form.operand(OperandName::e).fragment.columns() : 0;
@@ -126,7 +130,7 @@ class Tables {
       names.emplace_back(f.name);
       rows.push_back(format_text_of(f));
     }
-    for (const Hardware h : all_hardware) hardware.emplace_back(name(h));
+    for (const Hardware h : all_hardware()) hardware.emplace_back(name(h));
     out += fmt::format("enum class Format : unsigned char {{ {} }};\n\n", fmt::join(names, ", "));
     out += array("FormatRow", "format_rows", rows);
     out +=
@@ -134,7 +138,7 @@ class Tables {
     out += array("Fragment", "fragments", fragments_);
     out += array("Lowering", "lowerings", lowerings_);
     out += fmt::format("/// Indices of `lowerings`, by hardware.\ninline constexpr unsigned char lowering_sets[][{}] = {{\n    {}}};\n\n",
-                       std::size(all_hardware), fmt::join(sets_, ",\n    "));
+                       all_hardware().size(), fmt::join(sets_, ",\n    "));
     out += "/// PTX's opcodes, with _ for . and ::.\nenum class Opcode : unsigned short {\n  " +
            fmt::format("{}", fmt::join(opcodes_, ",\n  ")) + "\n};\n\n";
     out += fmt::format("inline constexpr int form_count = {};\n\n", forms_.size());
