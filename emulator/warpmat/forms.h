@@ -173,8 +173,8 @@ enum class Sparsity : std::uint8_t { dense, sparse, sparse_ordered };  ///< mma,
 /// The .kind of mma: the layout of A and B in registers, and whether there are scale factors.
 enum class Kind : std::uint8_t { plain, f8f6f4, mxf8f6f4, mxf4, mxf4nvf4 };
 
-/// The state space of the address of wmma.load and wmma.store.
-enum class AddressSpace : std::uint8_t { generic, global, shared };
+/// A state space of memory, as a statement names it (PTX ISA 9.1 section 5.1); generic addresses belong to one of the others.
+enum class Space : std::uint8_t { generic, global, constant, shared, local, param };
 
 enum class BitOperation : std::uint8_t { none, bit_xor, bit_and };  ///< of .b1: .xor.popc, .and.popc
 
@@ -202,8 +202,8 @@ struct Form {
 
   // wmma.load, wmma.store
   OperandName matrix = OperandName::a;  ///< a, b, c or d of wmma.mma
-  AddressSpace space = AddressSpace::generic;
-  bool column_major = false;  ///< .col: columns are contiguous in memory
+  Space space = Space::generic;         ///< of the address: generic, global or shared
+  bool column_major = false;            ///< .col: columns are contiguous in memory
 
   // mma
   Sparsity sparsity = Sparsity::dense;
@@ -406,20 +406,30 @@ struct LayoutLabel {
 
 // ---- Types of PTX ----
 
-/// A fundamental type of PTX: of a register, of a shared variable's elements, or of a scalar instruction (PTX ISA 9.1 section 5.2).
+/// A type of PTX: of a register, of a variable's elements, or of an instruction (PTX ISA 9.1 sections 5.2 and 5.3).
 struct DataType {
-  enum class Class : std::uint8_t { bits, integer, floating, packed_f16, predicate };
+  enum class Class : std::uint8_t { bits, integer, floating, packed_integer, packed_floating, predicate };
 
   std::string_view name;  ///< "u32"
-  int bits;
+  int bits;               ///< in a register: 32 for f16x2, 1 for pred
   Class type_class;
   bool is_signed;
-  bool is_register;  ///< .reg accepts it; the 8-bit types are only for memory, predicates only for registers
+  bool is_register;                ///< .reg of a list accepts it; the 8-bit types are only for memory, predicates only for registers
+  std::optional<Format> format{};  ///< of floating-point numbers: that of each element
+  int elements = 1;                ///< of a packed type
+
+  constexpr bool is_floating() const { return type_class == Class::floating || type_class == Class::packed_floating; }
+  constexpr bool is_signed_integer() const { return type_class == Class::integer && is_signed; }
+  constexpr bool is_predicate() const { return type_class == Class::predicate; }
+  /// Bytes in memory.
+  constexpr int bytes() const { return (bits + 7) / 8; }
 };
 
+/// The fundamental types, of which lists of statements declare registers and variables. Packed types and alternate formats, which only
+/// opcodes name, are not among them.
 [[nodiscard]] WARPMAT_API std::span<const DataType> data_types();
 
-/// The type `name`, without the dot, or nullptr.
+/// The one of data_types() with that name, without the dot, or nullptr.
 [[nodiscard]] WARPMAT_API const DataType* find_data_type(std::string_view name);
 
 /// The register types that an instruction accepts for an operand. Untyped registers (.b) are always accepted. The rules are those of ptxas
@@ -445,12 +455,3 @@ WARPMAT_LOCAL inline constexpr Accepts accepts_predicates{false, false, false, t
 [[nodiscard]] WARPMAT_API Accepts accepted_by(const Form& form, const Operand& operand);
 
 }  // namespace warpmat::inline v0_1
-
-// ---- State spaces ----
-
-namespace warpmat::inline v0_1::code {
-
-/// A state space of memory, as a statement names it; generic addresses belong to one of the others.
-enum class Space : std::uint8_t { generic, global, constant, shared, local, param };
-
-}  // namespace warpmat::inline v0_1::code

@@ -170,7 +170,7 @@ class WARPMAT_API Instruction {
 
 /// An access of an instruction to memory: contiguous bytes. For timing models and caches.
 struct MemoryAccess {
-  AddressSpace space = AddressSpace::shared;  ///< generic: the opcode names none
+  Space space = Space::shared;  ///< generic: the opcode names none
   bool writes = false;
   std::uint32_t bytes = 0;
   std::uint64_t address = 0;

@@ -178,7 +178,7 @@ struct RegistersEvent {
 /// An access of a warp to memory. A cp.async causes two: it writes shared and reads global memory.
 struct AccessEvent {
   Event event;                                  ///< its lanes are those that access this space
-  code::Space space;                            ///< never generic
+  Space space;                                  ///< never generic
   bool reads, writes;                           ///< both: atom, red
   std::uint32_t bytes;                          ///< of each lane
   std::span<const std::uint64_t> addresses;     ///< by lane, in the space: shared addresses are offsets, global ones are generic addresses

@@ -32,12 +32,10 @@ std::string Choices::mnemonic(const ScalarCase& shown) {
 
 bool Choices::is_left_out(const ScalarCase& shown) {
   // Only contraction() draws products without rounding.
-  const bool contracts = mnemonic(shown) == "mul" && shown.results[0].type->type_class == catalogue::ValueType::Class::floating &&
-                         shown.executable.modifiers.rounding == scalar::Rounding::nearest_even &&
-                         shown.opcode.find(".rn") == std::string::npos;
+  const bool contracts = mnemonic(shown) == "mul" && shown.results[0].type->is_floating() &&
+                         shown.executable.modifiers.rounding == Rounding::nearest_even && shown.opcode.find(".rn") == std::string::npos;
   const bool set = mnemonic(shown) == "set" && shown.results[0].register_bits == 16;
-  const bool widens = shown.opcode.starts_with("cvt") && shown.results[0].kind == ValueKind::f64 &&
-                      shown.sources[0].type->type_class == catalogue::ValueType::Class::floating;
+  const bool widens = shown.opcode.starts_with("cvt") && shown.results[0].kind == ValueKind::f64 && shown.sources[0].type->is_floating();
   const bool bytes = std::ranges::any_of(shown.results, [](const ScalarOperand& result) { return result.register_bits == 8; });
   return bytes || contracts || set || (widens && shown.sources[0].kind != ValueKind::f64);
 }

@@ -21,7 +21,7 @@ void use_number(KernelDrawing& d, const ScalarCase& shown, Lines& sources) {
   const bool short_shift = Choices::mnemonic(shown).starts_with("sh") && shown.results[0].type->bits == 16;
   if (short_shift) sources.back() = fmt::format("{}", d.random.below(20));  // ptxas takes 0 for an amount that ld.s8 made negative
   if (short_shift || !d.random.one_in(6)) return;
-  const bool integer = last.type->type_class != catalogue::ValueType::Class::floating && !last.is_predicate() && last.vector == 1;
+  const bool integer = !last.type->is_floating() && !last.is_predicate() && last.vector == 1;
   const bool decorated = shown.behind.size() > shown.results.size() + shown.sources.size() - 1;
   if (!integer || decorated || last.type->name.ends_with("x2") || last.type->bits < 16) return;
   const bool field = shown.opcode.starts_with("bf");  // ptxas takes 0 to 255 there

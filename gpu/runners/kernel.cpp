@@ -44,9 +44,9 @@ class Writer {
  private:
   void write(const Statement& statement) {
     const bool moves = statement.matrix() != nullptr && moves_matrix(statement.matrix()->form());
-    const AddressSpace space = moves ? statement.matrix()->form().space : AddressSpace::shared;
-    if (space == AddressSpace::shared) return line(print(program_, statement, memory_));
-    if (space == AddressSpace::generic) return write_elsewhere(statement, "cvta.shared.u64 $global, $global;");
+    const Space space = moves ? statement.matrix()->form().space : Space::shared;
+    if (space == Space::shared) return line(print(program_, statement, memory_));
+    if (space == Space::generic) return write_elsewhere(statement, "cvta.shared.u64 $global, $global;");
     // Global memory is a copy of shared memory, before the statement and after it.
     const std::string number = std::to_string(copies_++);
     copy_shared("ld.shared.b32 $word, [$local];\nst.global.b32 [$global], $word;", "before" + number);

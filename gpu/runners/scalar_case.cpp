@@ -16,20 +16,19 @@ using catalogue::Match;
 using catalogue::OperandPattern;
 using catalogue::Pattern;
 
-ValueKind kind_of(const catalogue::ValueType& type) {
-  using enum catalogue::ValueType::Class;
+ValueKind kind_of(const DataType& type) {
   if (type.is_predicate()) return ValueKind::predicate;
   if (type.name.starts_with("f16")) return ValueKind::f16;
   if (type.name.starts_with("bf16")) return ValueKind::bf16;
   if (type.name == "f32" || type.name == "tf32") return ValueKind::f32;
   if (type.name == "f64") return ValueKind::f64;
-  if (type.bits == 8 || type.type_class == floating) return ValueKind::i8;  // including packed small formats
+  if (type.bits == 8 || type.is_floating()) return ValueKind::i8;  // including packed small formats
   if (type.bits == 16 || type.name.ends_with("16x2")) return ValueKind::i16;
   return type.bits == 64 ? ValueKind::i64 : ValueKind::i32;
 }
 
 ScalarOperand operand(const Match& match, const OperandPattern& pattern) {
-  const catalogue::ValueType& type = match.type_of(pattern);
+  const DataType& type = match.type_of(pattern);
   // Uses the widest register that is allowed, so that the GPU shows how it fills the upper bits.
   const int bits = type.is_predicate() ? 1 : pattern.may_be_wider ? std::max(type.bits, 32) : type.bits;
   return {&type, kind_of(type), bits, pattern.implicit, pattern.paired, pattern.count};

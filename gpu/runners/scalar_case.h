@@ -31,7 +31,7 @@ std::string_view name(ScalarClass operand_class);
 
 /// One operand of a case.
 struct ScalarOperand {
-  const catalogue::ValueType* type = nullptr;
+  const DataType* type = nullptr;
   ValueKind kind = ValueKind::i32;
   int register_bits = 32;  ///< 1: a predicate
   bool carry = false;      ///< CC.CF, which the text does not write

@@ -32,7 +32,7 @@ struct Unary {
 
   catalogue::Executable executable;
   PtxVersion ptx;  ///< the oldest version with the instruction
-  const catalogue::ValueType *source, *result;
+  const DataType *source, *result;
 };
 
 class Emulated : public UnaryFunction {
@@ -67,16 +67,16 @@ class Emulated : public UnaryFunction {
 };
 
 /// A register declaration of the type.
-std::string register_type(const catalogue::ValueType& type) {
+std::string register_type(const DataType& type) {
   return type.name == "f32" || type.name == "f64" ? std::string(type.name) : fmt::format("b{}", type.bits);
 }
 
-std::string operand_of_word(const catalogue::ValueType& type) {
+std::string operand_of_word(const DataType& type) {
   if (type.bits == 16) return "cvt.u16.u32 %a, %word;";
   return type.bits == 64 ? "mov.b64 %a, {%zero, %word};" : "mov.b32 %a, %word;";
 }
 
-std::string answer_of_result(const catalogue::ValueType& type) {
+std::string answer_of_result(const DataType& type) {
   if (type.bits == 16) return "cvt.u32.u16 %word, %d;";
   return type.bits == 64 ? "mov.b64 {%zero, %word}, %d;\nxor.b32 %word, %word, %zero;" : "mov.b32 %word, %d;";
 }

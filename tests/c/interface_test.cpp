@@ -276,9 +276,9 @@ TEST_CASE("C: the accesses of every form are those of the C++ interface", "[c]")
         CHECK(list[i].operand == WARPMAT_R);
         CHECK((list[i].place.lane == expected[i].lane && list[i].place.reg == expected[i].reg && list[i].place.bit == expected[i].bit));
         CHECK(Element{list[i].element.row, list[i].element.column, list[i].element.matrix} == expected[i].element);
-        const warpmat_space space = expected[i].space == AddressSpace::shared   ? WARPMAT_SPACE_SHARED
-                                    : expected[i].space == AddressSpace::global ? WARPMAT_SPACE_GLOBAL
-                                                                                : WARPMAT_SPACE_GENERIC;
+        const warpmat_space space = expected[i].space == Space::shared   ? WARPMAT_SPACE_SHARED
+                                    : expected[i].space == Space::global ? WARPMAT_SPACE_GLOBAL
+                                                                         : WARPMAT_SPACE_GENERIC;
         CHECK(list[i].space == space);
       }
     }

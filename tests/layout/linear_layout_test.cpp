@@ -15,7 +15,7 @@ namespace warpmat::linear_layout_test {
 namespace {
 
 using enum LayoutAxis;
-using Space = std::vector<AxisBits>;
+using Axes = std::vector<AxisBits>;
 
 Point point_of(LayoutAxis axis, std::uint32_t coordinate) {
   Point point;
@@ -24,7 +24,7 @@ Point point_of(LayoutAxis axis, std::uint32_t coordinate) {
 }
 
 /// A random matrix over GF(2) of `bits` rows and columns; with `invertible`, a product of elementary ones.
-LinearLayout random_layout(const Space& from, const Space& to, int bits, bool invertible, std::mt19937_64& random) {
+LinearLayout random_layout(const Axes& from, const Axes& to, int bits, bool invertible, std::mt19937_64& random) {
   std::vector<std::uint64_t> columns = LinearLayout::identity(from, to).columns();
   const std::uint64_t mask = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
   for (std::uint64_t& column : columns)
@@ -36,7 +36,7 @@ LinearLayout random_layout(const Space& from, const Space& to, int bits, bool in
   return {from, to, columns};
 }
 
-Point random_point(const Space& space, std::mt19937_64& random) {
+Point random_point(const Axes& space, std::mt19937_64& random) {
   Point point;
   for (const AxisBits& axis : space) point[axis.axis] = static_cast<std::uint32_t>(random() & ((std::uint64_t{1} << axis.bits) - 1));
   return point;
@@ -51,7 +51,7 @@ Point exclusive_or(Point a, const Point& b) {
 
 TEST_CASE("laws of linear layouts", "[layout]") {
   std::mt19937_64 random(11);
-  const Space a{{LayoutAxis::row, 5}, {column, 7}}, b{{lane, 5}, {reg, 3}, {bit, 4}}, c{{address, 12}};
+  const Axes a{{LayoutAxis::row, 5}, {column, 7}}, b{{lane, 5}, {reg, 3}, {bit, 4}}, c{{address, 12}};
   for (int round = 0; round < 200; ++round) {
     const bool invertible = round % 2 == 0;
     const LinearLayout f = random_layout(a, b, 12, invertible, random), g = random_layout(b, c, 12, invertible, random),
@@ -74,7 +74,7 @@ TEST_CASE("laws of linear layouts", "[layout]") {
 
 TEST_CASE("a layout is injective just where no two points share a place", "[layout]") {
   std::mt19937_64 random(12);
-  const Space from{{LayoutAxis::row, 3}, {column, 3}}, to{{lane, 4}, {reg, 2}};
+  const Axes from{{LayoutAxis::row, 3}, {column, 3}}, to{{lane, 4}, {reg, 2}};
   std::size_t injective = 0;
   for (int round = 0; round < 300; ++round) {
     const LinearLayout f = random_layout(from, to, 6, false, random);
@@ -123,7 +123,7 @@ TEST_CASE("every fragment of every form is a linear layout, both ways", "[layout
 namespace {
 
 /// All points of a space of few bits.
-std::vector<Point> all_points(const Space& space) {
+std::vector<Point> all_points(const Axes& space) {
   std::vector<Point> points{Point{}};
   for (const AxisBits& axis : space) {
     const std::vector<Point> before = std::exchange(points, {});
@@ -136,14 +136,14 @@ std::vector<Point> all_points(const Space& space) {
   return points;
 }
 
-int bits_on(const Space& space, LayoutAxis axis) {
+int bits_on(const Axes& space, LayoutAxis axis) {
   int bits = 0;
   for (const AxisBits& a : space) bits += a.axis == axis ? a.bits : 0;
   return bits;
 }
 
 /// The coordinates' low bits, those of `space`, or the bits above them.
-Point part(Point point, const Space& space, bool low) {
+Point part(Point point, const Axes& space, bool low) {
   for (std::size_t i = 0; i < layout_axes; ++i) {
     const int bits = bits_on(space, static_cast<LayoutAxis>(i));
     point.coordinates[i] = low ? point.coordinates[i] & ((1u << bits) - 1) : point.coordinates[i] >> bits;
@@ -151,7 +151,7 @@ Point part(Point point, const Space& space, bool low) {
   return point;
 }
 
-Point joined(const Point& low, Point high, const Space& low_space) {
+Point joined(const Point& low, Point high, const Axes& low_space) {
   for (std::size_t i = 0; i < layout_axes; ++i)
     high.coordinates[i] = high.coordinates[i] << bits_on(low_space, static_cast<LayoutAxis>(i)) | low.coordinates[i];
   return high;
@@ -161,7 +161,7 @@ bool same_map(const LinearLayout& f, const LinearLayout& g) {
   return std::ranges::all_of(all_points(f.from()), [&](const Point& x) { return f(x) == g(x); });
 }
 
-LinearLayout any_layout(const Space& from, const Space& to, std::mt19937_64& random) {
+LinearLayout any_layout(const Axes& from, const Axes& to, std::mt19937_64& random) {
   int from_bits = 0, to_bits = 0;
   for (const AxisBits& axis : from) from_bits += axis.bits;
   for (const AxisBits& axis : to) to_bits += axis.bits;
@@ -174,8 +174,8 @@ LinearLayout any_layout(const Space& from, const Space& to, std::mt19937_64& ran
 
 TEST_CASE("a product maps low bits by its first factor and the others by its second, and can be divided by both", "[layout]") {
   std::mt19937_64 random(13);
-  const Space low_from{{LayoutAxis::row, 2}, {column, 1}}, high_from{{column, 2}, {matrix, 1}, {LayoutAxis::row, 1}};
-  const Space low_to{{lane, 3}, {bit, 2}}, high_to{{reg, 2}, {lane, 2}};
+  const Axes low_from{{LayoutAxis::row, 2}, {column, 1}}, high_from{{column, 2}, {matrix, 1}, {LayoutAxis::row, 1}};
+  const Axes low_to{{lane, 3}, {bit, 2}}, high_to{{reg, 2}, {lane, 2}};
   for (int round = 0; round < 60; ++round) {
     const LinearLayout low = any_layout(low_from, low_to, random), high = any_layout(high_from, high_to, random);
     const LinearLayout whole = low * high;
@@ -201,7 +201,7 @@ TEST_CASE("a product maps low bits by its first factor and the others by its sec
 
 TEST_CASE("free bits are redundant: without them a layout is injective and reaches the same places", "[layout]") {
   std::mt19937_64 random(14);
-  const Space from{{lane, 3}, {reg, 3}}, to{{LayoutAxis::row, 2}, {column, 2}};
+  const Axes from{{lane, 3}, {reg, 3}}, to{{LayoutAxis::row, 2}, {column, 2}};
   for (int round = 0; round < 100; ++round) {
     const LinearLayout f = any_layout(from, to, random);
     const std::uint32_t free_lanes = f.free_bits(lane), free_registers = f.free_bits(reg);
@@ -220,7 +220,7 @@ TEST_CASE("free bits are redundant: without them a layout is injective and reach
 
 TEST_CASE("a conversion between two layouts: this, then the inverse of the other", "[layout]") {
   std::mt19937_64 random(15);
-  const Space registers{{lane, 2}, {reg, 3}}, memory{{address, 3}}, matrix_space{{LayoutAxis::row, 2}, {column, 2}};
+  const Axes registers{{lane, 2}, {reg, 3}}, memory{{address, 3}}, matrix_space{{LayoutAxis::row, 2}, {column, 2}};
   std::size_t possible = 0;
   for (int round = 0; round < 200; ++round) {
     const LinearLayout f = any_layout(memory, matrix_space, random), g = any_layout(registers, matrix_space, random);
@@ -337,7 +337,7 @@ TEST_CASE("swizzles of 32, 64 and 128 bytes", "[layout]") {
 }
 
 TEST_CASE("layouts that cannot be are refused", "[layout]") {
-  const Space one{{LayoutAxis::row, 2}}, other{{lane, 3}};
+  const Axes one{{LayoutAxis::row, 2}}, other{{lane, 3}};
   CHECK_THROWS_AS(LinearLayout(one, other, {1}), std::invalid_argument);
   CHECK_THROWS_AS(LinearLayout(one, other, {1, 8}), std::invalid_argument);
   CHECK_THROWS_AS(LinearLayout({{LayoutAxis::row, 1}, {LayoutAxis::row, 1}}, other, {1, 2}), std::invalid_argument);

@@ -133,7 +133,7 @@ class Generator {
     const DataType::Class type_class = place.type->type_class;
     const bool floating = type_class == DataType::Class::floating;
     if (place.written) return place.in_braces && place.may_discard && one_in(5) ? "_" : named(place, bits);
-    if (one_in(4) && type_class != DataType::Class::packed_f16) {
+    if (one_in(4) && type_class != DataType::Class::packed_floating) {
       if (!place.in_braces) return number(*place.type, place.accepted.floating);
       // Numbers are typed: they stand only beside registers of their class.
       if (place.accepted.integer && !floating) return integer(*place.type);

@@ -192,7 +192,7 @@ TEST_CASE("An observer is told what it asks for, and may ask for more while it r
     }
     void access(const AccessEvent& e) override {
       accesses += 1;
-      if (e.space == code::Space::shared) want(EventKinds::operations);
+      if (e.space == Space::shared) want(EventKinds::operations);
     }
     std::vector<std::string> opcodes;
     int accesses = 0;
@@ -294,7 +294,7 @@ TEST_CASE("An observer ends a launch by an error of its own, or by a trap at its
    public:
     explicit Ends(bool traps) : Observer(EventKinds::accesses), traps_(traps) {}
     void access(const AccessEvent& e) override {
-      if (e.space != code::Space::global || e.event.block().x < 2) return;
+      if (e.space != Space::global || e.event.block().x < 2) return;
       if (traps_) e.event.trap(3, e.addresses[3], "an access that I do not want", Trap::Kind::stopped);
       throw std::runtime_error("block " + std::to_string(e.event.block().x));
     }

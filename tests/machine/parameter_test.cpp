@@ -15,7 +15,7 @@ namespace {
 class ParameterLoads : public machine::Observer {
  public:
   ParameterLoads() : Observer(machine::EventKinds::accesses) {}
-  void access(const machine::AccessEvent& event) override { count += event.space == code::Space::param; }
+  void access(const machine::AccessEvent& event) override { count += event.space == Space::param; }
 
   int count = 0;
 };

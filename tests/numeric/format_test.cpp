@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 #include <warpmat/formats.h>
+#include <warpmat/numeric/canonical_nan.h>
 
 #include <bit>
 #include <cmath>
@@ -91,6 +92,12 @@ TEST_CASE("NaNs become the double NaN and the canonical NaN of the format") {
     // f64 is the format of the double itself, whose payload stays.
     if (r.format != Format::f64) CHECK(from_double(r.format, std::numeric_limits<double>::quiet_NaN()) == r.canonical);
   }
+}
+
+TEST_CASE("the canonical NaNs of kernels are those of the formats") {
+  CHECK(canonical_f32_nan == canonical_nan(Format::f32));
+  CHECK(canonical_half_nan == canonical_nan(Format::f16));
+  CHECK(canonical_half_nan == canonical_nan(Format::bf16));
 }
 
 TEST_CASE("codes of the 32- and 64-bit formats survive decode and encode; tf32 loses its 13 low bits") {

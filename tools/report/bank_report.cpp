@@ -67,7 +67,7 @@ std::string evidence_text(Evidence evidence) {
 void BankReport::access(const machine::AccessEvent& event) {
   const int line = event.event.line();
   const std::string opcode(event.event.opcode());
-  if (event.space == code::Space::shared) {
+  if (event.space == Space::shared) {
     const Dim3 block = event.event.block();
     BankExample example{access_of(event), event.bytes, {event.addresses.begin(), event.addresses.end()}, event.event.lanes()};
     example.where = fmt::format("block ({},{},{}), warp {}", block.x, block.y, block.z, event.event.warp());
@@ -79,7 +79,7 @@ void BankReport::access(const machine::AccessEvent& event) {
     if (std::string& source = lines_[{line, false}].source; source.empty()) source = event.event.source();
     return;
   }
-  if (event.space != code::Space::global) return;
+  if (event.space != Space::global) return;
   BankLine& found = lines_[{line, true}];
   const checks::GlobalRequest request = checks::global_request(event.bytes, event.addresses, event.event.lanes());
   found.line = line, found.opcode = opcode, found.global = true;

@@ -10,13 +10,22 @@
 
 namespace warpmat::inline v0_1::c {
 
+inline warpmat_space space_of(Space space) {
+  switch (space) {
+    case Space::generic: break;
+    case Space::global: return WARPMAT_SPACE_GLOBAL;
+    case Space::constant: return WARPMAT_SPACE_CONSTANT;
+    case Space::shared: return WARPMAT_SPACE_SHARED;
+    case Space::local: return WARPMAT_SPACE_LOCAL;
+    case Space::param: return WARPMAT_SPACE_PARAM;
+  }
+  return WARPMAT_SPACE_GENERIC;
+}
+
 inline warpmat_memory_access access_of(const MemoryAccess& access) {
-  const warpmat_space space = access.space == AddressSpace::shared   ? WARPMAT_SPACE_SHARED
-                              : access.space == AddressSpace::global ? WARPMAT_SPACE_GLOBAL
-                                                                     : WARPMAT_SPACE_GENERIC;
   return {access.address,
           access.bytes,
-          space,
+          space_of(access.space),
           access.writes,
           static_cast<warpmat_operand>(access.operand),
           {access.lane, access.reg, access.bit},

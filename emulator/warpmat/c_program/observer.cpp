@@ -1,5 +1,7 @@
 #include <warpmat/c_program/observer.h>
 
+#include <warpmat/c/accesses.h>
+
 namespace warpmat::inline v0_1::c {
 
 using machine::Event;
@@ -12,18 +14,6 @@ warpmat_event event_of(const Event& event) {
   return {sizeof(warpmat_event),
           event.opcode().data(),  // all of a string, which ends with a null
           event.line(),          event.statement(), {block.x, block.y, block.z}, event.warp(), event.lanes()};
-}
-
-warpmat_space space_of(code::Space space) {
-  switch (space) {
-    case code::Space::generic:
-    case code::Space::global: break;
-    case code::Space::constant: return WARPMAT_SPACE_CONSTANT;
-    case code::Space::shared: return WARPMAT_SPACE_SHARED;
-    case code::Space::local: return WARPMAT_SPACE_LOCAL;
-    case code::Space::param: return WARPMAT_SPACE_PARAM;
-  }
-  return WARPMAT_SPACE_GLOBAL;
 }
 
 void end_unless_zero(int result, const Event& event) {

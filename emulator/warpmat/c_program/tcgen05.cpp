@@ -256,7 +256,7 @@ void check_call(const warpmat_tcgen05* tcgen05, const warpmat_tcgen05_call* call
 void add_regions(std::span<const TensorRegion> regions, OperandName operand, int block, bool writes, std::vector<MemoryAccess>& all) {
   for (const TensorRegion& region : regions)
     for_each_lane(region, [&](int lane, int first, int columns) {
-      all.push_back({.space = AddressSpace::generic,  // tensor_access says which
+      all.push_back({.space = Space::generic,  // tensor_access says which
                      .writes = writes,
                      .bytes = static_cast<std::uint32_t>(columns) * 4,
                      .address = static_cast<std::uint64_t>(lane) << 16 | static_cast<std::uint64_t>(first),

@@ -72,7 +72,7 @@ void BulkCheck::report_overlap(const Event& event, int lane, const SharedRange& 
 
 void BulkCheck::access(const machine::AccessEvent& event) {
   BlockState& here = block(event.event.rank());
-  if (event.space != code::Space::shared || (pending_.empty() && !here.proxies)) return;
+  if (event.space != Space::shared || (pending_.empty() && !here.proxies)) return;
   for (LaneMask rest = event.event.lanes(); rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const auto offset = offset_from(here.shared, event.places[static_cast<std::size_t>(lane)]);

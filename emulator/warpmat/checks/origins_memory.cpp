@@ -25,7 +25,7 @@ void Origins::read(const AccessEvent& event, int lane, std::size_t at, std::span
   const std::uint32_t statement = event.event.statement();
   std::ranges::fill(to, Origin{});
   switch (event.space) {
-    case code::Space::shared: {
+    case Space::shared: {
       const BlockOrigins& of = block(event.event);
       const std::size_t offset = offset_from(of.first, event.places[l]) + at;
       for (std::size_t b = 0; b < to.size() && offset + b < of.shared.size(); ++b) {
@@ -36,12 +36,12 @@ void Origins::read(const AccessEvent& event, int lane, std::size_t at, std::span
       }
       return;
     }
-    case code::Space::global: {
+    case Space::global: {
       const std::uint32_t way = ways_.number_of({.load = statement});
       for (std::size_t b = 0; b < to.size(); ++b) to[b] = in_global(event.addresses[l] + at + b, way);
       return;
     }
-    case code::Space::local: {
+    case Space::local: {
       for (std::size_t b = 0; !local_.empty() && b < to.size(); ++b)
         if (const auto found = local_.find(event.places[l] + at + b); found != local_.end()) to[b] = found->second;
       return;
@@ -79,24 +79,24 @@ void Origins::store(const AccessEvent& event, Slot slot, std::size_t at, std::ui
   static const std::array<Origin, 16> nothing{};
   const RegisterOrigins* const from = find(event.event, slot);
   BlockOrigins& of = block(event.event);
-  if (event.space == code::Space::shared) ++of.changes;
+  if (event.space == Space::shared) ++of.changes;
   for (LaneMask rest = event.event.lanes(); rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const auto l = static_cast<std::size_t>(lane);
     const Origin* const origins = from == nullptr ? nothing.data() : from->lane(lane) + first_byte;
-    if (event.space == code::Space::shared) {
+    if (event.space == Space::shared) {
       const std::size_t offset = offset_from(of.first, event.places[l]) + at;
       for (std::size_t b = 0; b < bytes && offset + b < of.shared.size(); ++b) {
         Origin& to = of.shared[offset + b] = origins[b];
         to.way = step(to.way, &Way::store, event.event.statement(), event.event.warp());
       }
-    } else if (event.space == code::Space::local) {
+    } else if (event.space == Space::local) {
       for (std::size_t b = 0; b < bytes; ++b)
         if (origins[b].known())
           local_[event.places[l] + at + b] = origins[b];
         else if (!local_.empty())
           local_.erase(event.places[l] + at + b);
-    } else if (event.space == code::Space::global) {
+    } else if (event.space == Space::global) {
       writes({event.addresses[l] + at, bytes, origins, event.event.statement(), event.event.warp(), lane, event.reads},
              warp_of(event.event));
     }

@@ -58,7 +58,7 @@ void RaceCheck::report(const Event& event, int lane, std::size_t offset, bool wr
 }
 
 void RaceCheck::access(const machine::AccessEvent& event) {
-  if (event.space != code::Space::shared) return;
+  if (event.space != Space::shared) return;
   BlockState& here = block(event.event.rank());
   const code::Operation& operation = operation_of(event.event);
   const int warp = event.event.warp();

@@ -65,7 +65,7 @@ std::uint64_t SharedMemoryCheck::shared_address(const Event& event, SharedShadow
 
 void SharedMemoryCheck::access(const machine::AccessEvent& event) {
   LaneMask undefined = 0;
-  if (event.space == code::Space::shared) {
+  if (event.space == Space::shared) {
     const Use use = event.asynchronous ? Use::copy : !event.writes ? Use::load : event.reads ? Use::atomic : Use::store;
     undefined = check_bytes(event.event, event.places, event.bytes, event.event.lanes(), use, event.consecutive);
   }

@@ -118,7 +118,7 @@ void SharedMemoryCheck::follow_access(const machine::AccessEvent& event, LaneMas
   for (int e = 0; undefined != 0 && e < std::min<int>(registers, operation.results); ++e)
     mark_loaded(event, undefined, warp.result_slot(operation, first + e), static_cast<std::size_t>(e) * bytes, bytes);
   if (!event.writes) return;
-  if (event.reads && access->atomic == code::AtomicOperation::exchange && event.space == code::Space::shared)
+  if (event.reads && access->atomic == code::AtomicOperation::exchange && event.space == Space::shared)
     shadow(at).define(event.places, event.bytes, at.lanes());
   for (int e = 0; e < registers; ++e)
     store_uninitialised(event, warp.source_slot(operation, 1 + first + e), static_cast<std::size_t>(e) * bytes, bytes);
@@ -142,7 +142,7 @@ void SharedMemoryCheck::mark_loaded(const machine::AccessEvent& event, LaneMask 
 
 /// Uninitialised values make bytes of shared memory uninitialised; in global memory they are an error.
 void SharedMemoryCheck::store_uninitialised(const machine::AccessEvent& event, Slot slot, std::size_t at, std::uint32_t bytes) {
-  if (event.space == code::Space::local) return;
+  if (event.space == Space::local) return;
   SharedShadow& bytes_of_block = shadow(event.event);
   for (LaneMask rest = uninitialised_of(event.event, slot) & event.event.lanes(); rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);

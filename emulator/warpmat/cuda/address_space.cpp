@@ -51,8 +51,7 @@ void map_pages(std::uint64_t address, std::uint64_t bytes, int protection) {
 AddressSpace::AddressSpace(std::uint64_t total)
     : memory_(device_start), total_(total), next_shared_(shared_start), next_virtual_(virtual_start) {
   reserve(device_start, shared_end - device_start);
-  for (const code::Space space : {code::Space::shared, code::Space::local, code::Space::param})
-    reserve(code::window_start(space), code::window_bytes);
+  for (const Space space : {Space::shared, Space::local, Space::param}) reserve(code::window_start(space), code::window_bytes);
 }
 
 std::uint64_t AddressSpace::map_shared(std::uint64_t bytes) {

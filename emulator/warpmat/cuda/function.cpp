@@ -27,7 +27,7 @@ FunctionAttributes attributes_of(const Function& function, const code::Program& 
   FunctionAttributes attributes{};
   attributes.sharedSizeBytes = program.shared_bytes;
   for (const code::Variable& variable : program.module_variables)
-    if (variable.space == code::Space::constant) attributes.constSizeBytes += variable.bytes;
+    if (variable.space == Space::constant) attributes.constSizeBytes += variable.bytes;
   attributes.localSizeBytes = program.functions.front().local_bytes;
   attributes.maxThreadsPerBlock = most_threads(program);
   attributes.numRegs = register_count(program);

@@ -10,20 +10,20 @@
 namespace warpmat::inline v0_1 {
 namespace {
 
-using Space = std::vector<AxisBits>;
+using Axes = std::vector<AxisBits>;
 
 /// The number of bits up to the highest that is set.
 int width(std::uint64_t bits) {
   return static_cast<int>(std::bit_width(bits));
 }
 
-int bits_of(const Space& space) {
+int bits_of(const Axes& space) {
   int bits = 0;
   for (const AxisBits& axis : space) bits += axis.bits;
   return bits;
 }
 
-void check(const Space& space) {
+void check(const Axes& space) {
   for (const AxisBits& axis : space) {
     if (axis.bits < 0 || axis.bits > 32) throw std::invalid_argument("an axis of a layout has 0 to 32 bits");
     if (std::ranges::count(space, axis.axis, &AxisBits::axis) > 1)
@@ -32,7 +32,7 @@ void check(const Space& space) {
   if (bits_of(space) > 64) throw std::invalid_argument("the space of a layout has at most 64 bits");
 }
 
-std::uint64_t pack(const Space& space, const Point& point) {
+std::uint64_t pack(const Axes& space, const Point& point) {
   std::uint64_t packed = 0;
   int position = 0;
   for (const AxisBits& axis : space) {
@@ -46,7 +46,7 @@ std::uint64_t pack(const Space& space, const Point& point) {
   return packed;
 }
 
-Point unpack(const Space& space, std::uint64_t packed) {
+Point unpack(const Axes& space, std::uint64_t packed) {
   Point point;
   for (const AxisBits& axis : space) {
     point[axis.axis] = static_cast<std::uint32_t>(packed & ((std::uint64_t{1} << axis.bits) - 1));
@@ -80,19 +80,19 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> echelon(const std::vector<s
   return found;
 }
 
-const AxisBits* find(const Space& space, LayoutAxis axis) {
+const AxisBits* find(const Axes& space, LayoutAxis axis) {
   const auto found = std::ranges::find(space, axis, &AxisBits::axis);
   return found == space.end() ? nullptr : &*found;
 }
 
 /// The bits of the axis; 0 if the space lacks it.
-int bits_of(const Space& space, LayoutAxis axis) {
+int bits_of(const Axes& space, LayoutAxis axis) {
   const AxisBits* found = find(space, axis);
   return found == nullptr ? 0 : found->bits;
 }
 
 /// The space of both, with the axes of `low` first.
-Space sum(Space low, const Space& high) {
+Axes sum(Axes low, const Axes& high) {
   for (const AxisBits& axis : high) {
     const auto found = std::ranges::find(low, axis.axis, &AxisBits::axis);
     if (found == low.end())
@@ -104,7 +104,7 @@ Space sum(Space low, const Space& high) {
 }
 
 /// The bits of `whole` that `part` leaves, or nothing if it has more.
-std::optional<Space> rest(Space whole, const Space& part) {
+std::optional<Axes> rest(Axes whole, const Axes& part) {
   for (const AxisBits& axis : part) {
     const auto found = std::ranges::find(whole, axis.axis, &AxisBits::axis);
     if (axis.bits > (found == whole.end() ? 0 : found->bits)) return std::nullopt;
@@ -114,7 +114,7 @@ std::optional<Space> rest(Space whole, const Space& part) {
 }
 
 /// The bits of `packed`, of space `from`, in space `to`, on each axis above those of `below`.
-std::uint64_t placed(const Space& from, std::uint64_t packed, const Space& to, const Space& below) {
+std::uint64_t placed(const Axes& from, std::uint64_t packed, const Axes& to, const Axes& below) {
   Point point = unpack(from, packed);
   for (const AxisBits& axis : from)
     if (axis.bits > 0) point[axis.axis] <<= bits_of(below, axis.axis);
@@ -122,7 +122,7 @@ std::uint64_t placed(const Space& from, std::uint64_t packed, const Space& to, c
 }
 
 /// The number of coordinates of the axis, 1 to 2^32.
-std::uint64_t size_of(const Space& space, LayoutAxis axis) {
+std::uint64_t size_of(const Axes& space, LayoutAxis axis) {
   const AxisBits* bits = find(space, axis);
   return bits == nullptr ? 1 : std::uint64_t{1} << bits->bits;
 }
@@ -143,7 +143,7 @@ std::string_view name(LayoutAxis axis) {
   return "";
 }
 
-LinearLayout::LinearLayout(Space from, Space to, std::vector<std::uint64_t> columns)
+LinearLayout::LinearLayout(Axes from, Axes to, std::vector<std::uint64_t> columns)
     : from_(std::move(from)), to_(std::move(to)), columns_(std::move(columns)) {
   check(from_);
   check(to_);
@@ -153,7 +153,7 @@ LinearLayout::LinearLayout(Space from, Space to, std::vector<std::uint64_t> colu
     if (width(column) > bits) throw std::invalid_argument("a column of a layout lies outside of the space of its places");
 }
 
-LinearLayout LinearLayout::identity(const Space& from, const Space& to) {
+LinearLayout LinearLayout::identity(const Axes& from, const Axes& to) {
   if (bits_of(from) != bits_of(to)) throw std::invalid_argument("an identity has as many bits on both sides");
   std::vector<std::uint64_t> columns;
   for (int i = 0; i < bits_of(from); ++i) columns.push_back(std::uint64_t{1} << i);
@@ -188,11 +188,11 @@ LinearLayout LinearLayout::inverse() const {
 }
 
 LinearLayout LinearLayout::operator*(const LinearLayout& high) const {
-  const Space from = sum(from_, high.from_), to = sum(to_, high.to_);
+  const Axes from = sum(from_, high.from_), to = sum(to_, high.to_);
   check(from);
   check(to);
   std::vector<std::uint64_t> columns(static_cast<std::size_t>(bits_of(from)));
-  const auto set = [&](const LinearLayout& part, const Space& from_below, const Space& to_below) {
+  const auto set = [&](const LinearLayout& part, const Axes& from_below, const Axes& to_below) {
     for (std::size_t i = 0; i < part.columns_.size(); ++i) {
       const std::uint64_t index = placed(part.from_, std::uint64_t{1} << i, from, from_below);
       columns[static_cast<std::size_t>(std::countr_zero(index))] = placed(part.to_, part.columns_[i], to, to_below);
@@ -207,7 +207,7 @@ namespace {
 
 /// The part of `whole` from the bits of `from` above those of `from_below` to the bits of `to` above those of `to_below`. It is a factor of
 /// `whole` if the product with the other factor is `whole`.
-LinearLayout part_of(const LinearLayout& whole, const Space& from, const Space& to, const Space& from_below, const Space& to_below) {
+LinearLayout part_of(const LinearLayout& whole, const Axes& from, const Axes& to, const Axes& from_below, const Axes& to_below) {
   std::vector<std::uint64_t> columns;
   for (int i = 0; i < bits_of(from); ++i) {
     const std::uint64_t index = placed(from, std::uint64_t{1} << i, whole.from(), from_below);
@@ -223,7 +223,7 @@ LinearLayout part_of(const LinearLayout& whole, const Space& from, const Space& 
 
 /// Whether both are the same map, whatever the order of their axes.
 bool same_map(const LinearLayout& one, const LinearLayout& other) {
-  const auto sorted = [](Space space) {
+  const auto sorted = [](Axes space) {
     std::erase_if(space, [](const AxisBits& axis) { return axis.bits == 0; });
     std::ranges::sort(space, {}, &AxisBits::axis);
     return space;
@@ -284,8 +284,8 @@ std::uint32_t LinearLayout::free_bits(LayoutAxis axis) const {
 }
 
 LinearLayout LinearLayout::sublayout(const std::vector<LayoutAxis>& from, const std::vector<LayoutAxis>& to) const {
-  const auto chosen = [](const Space& space, const std::vector<LayoutAxis>& axes) {
-    Space found;
+  const auto chosen = [](const Axes& space, const std::vector<LayoutAxis>& axes) {
+    Axes found;
     for (const LayoutAxis axis : axes) {
       const AxisBits* bits = find(space, axis);
       if (bits == nullptr) throw std::invalid_argument("the layout has no axis " + std::string(name(axis)));
@@ -346,12 +346,12 @@ TiledLayout TiledLayout::inverse() const {
 
 LinearLayout linear_layout(const Fragment& fragment) {
   const auto log2 = [](int count) { return width(static_cast<unsigned>(count)) - 1; };
-  const Space from{{LayoutAxis::row, log2(fragment.rows())},
-                   {LayoutAxis::column, log2(fragment.columns())},
-                   {LayoutAxis::matrix, log2(fragment.matrices())}};
-  const Space to{{LayoutAxis::bit, log2(fragment.register_bits)},
-                 {LayoutAxis::lane, Fragment::lane_bits},
-                 {LayoutAxis::reg, log2(fragment.registers())}};
+  const Axes from{{LayoutAxis::row, log2(fragment.rows())},
+                  {LayoutAxis::column, log2(fragment.columns())},
+                  {LayoutAxis::matrix, log2(fragment.matrices())}};
+  const Axes to{{LayoutAxis::bit, log2(fragment.register_bits)},
+                {LayoutAxis::lane, Fragment::lane_bits},
+                {LayoutAxis::reg, log2(fragment.registers())}};
   std::vector<std::uint64_t> columns;
   for (int i = 0; i < bits_of(from); ++i) {
     const Point index = unpack(from, std::uint64_t{1} << i);
@@ -385,7 +385,7 @@ LinearLayout element_layout(const Fragment& fragment) {
 LinearLayout swizzle_layout(Swizzle swizzle, int address_bits) {
   if (address_bits < 10 || address_bits > 32)
     throw std::invalid_argument("a swizzle repeats after 1,024 bytes, and addresses have 32 bits: 10 to 32 bits can be swizzled");
-  const Space space{{LayoutAxis::address, address_bits}};
+  const Axes space{{LayoutAxis::address, address_bits}};
   std::vector<std::uint64_t> columns;
   for (int i = 0; i < address_bits; ++i) columns.push_back(swizzled(swizzle, 1u << i));
   return {space, space, std::move(columns)};

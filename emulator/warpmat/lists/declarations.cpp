@@ -129,7 +129,7 @@ void Declarations::define_variable(const syntax::Variable& declared, const DataT
 }
 
 void Declarations::define(const syntax::Variable& variable) {
-  const bool is_register = variable.space == syntax::Space::reg;
+  const bool is_register = !variable.space;
   const DataType* const type = find_data_type(variable.type);
   if (type == nullptr || (is_register ? !type->is_register : type->bits < 8))
     fail(variable.location, fmt::format("'{}' needs a type such as .b32 or .f32{}", variable.name,

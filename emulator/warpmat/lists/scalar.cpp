@@ -14,7 +14,6 @@ namespace {
 using catalogue::Match;
 using catalogue::OperandPattern;
 using catalogue::Semantics;
-using catalogue::ValueType;
 
 constexpr std::string_view elsewhere = "'warpmat launch' and Module take whole kernels";
 
@@ -23,71 +22,38 @@ bool exchanges(Semantics semantics) {
 }
 
 /// The type of registers and immediates of `type` in a program: itself, or the untyped type of its width if .reg does not know it.
-const DataType* data_type(const ValueType& type) {
-  const DataType* const own = find_data_type(type.name);
-  return own != nullptr ? own : find_data_type(fmt::format("b{}", type.bits));
+const DataType* declared_type(const DataType& type) {
+  return find_data_type(type.name) != nullptr ? &type : &untyped(type.bits);
 }
 
-/// Packed types that .reg does not know accept integers; other formats accept only untyped registers.
-Accepts accepted_by(const ValueType& type, std::string_view mnemonic) {
-  if (mnemonic == "shl" || mnemonic == "shr" || mnemonic == "bar") return accepts_integers;
-  if (const DataType* const own = find_data_type(type.name)) return warpmat::accepted_by(*own);
-  return type.type_class == ValueType::Class::floating ? accepts_untyped : accepts_integers;
-}
-
-/// The opcode with its qualifiers in the order of the row's places. Types, and others at the same place, keep their order.
-std::string in_order(const Match& match) {
-  std::vector<std::string_view> left = match.qualifiers;
-  std::string opcode = match.pattern->mnemonic;
-  const auto is_type = [](std::string_view qualifier) { return catalogue::find_value_type(qualifier.substr(1)) != nullptr; };
-  for (const catalogue::Pattern::Place& place : match.pattern->places) {
-    const auto found =
-        is_type(place.alternatives.front()) ? std::ranges::find_if(left, is_type) : std::ranges::find_first_of(left, place.alternatives);
-    if (found == left.end()) continue;
-    opcode += *found == ".shared::cta" ? ".shared" : *found;
-    left.erase(found);
-  }
-  return opcode;
-}
-
-/// ptxas 13.0 accepts qualifiers in any order, but some are part of the instruction's name: mul.lo, shf.l, bar.warp.
-bool begin_alike(std::string_view opcode, std::string_view ordered) {
-  const auto begin = [](std::string_view text) { return text.substr(0, text.find('.', text.find('.') + 1)); };
-  constexpr std::array of_names{".lo", ".hi", ".wide", ".l", ".r", ".full", ".warp"};
-  const std::string_view name = begin(ordered);
-  const bool is_fixed = std::ranges::any_of(of_names, [&](std::string_view qualifier) { return name.ends_with(qualifier); });
-  return !is_fixed || begin(opcode) == name;
+Accepts accepted_at(const Match& match, const OperandPattern& operand) {
+  return catalogue::takes_integers_alone(match, operand) ? accepts_integers : accepted_by(match.type_of(operand));
 }
 
 bool is_access(const Match& match) {
   return match.pattern->row.semantics == Semantics::load || match.pattern->row.semantics == Semantics::store;
 }
 
-/// The registers of a load or store.
-int vector_of(const Match& match) {
-  return match.has(".v8") ? 8 : match.has(".v4") ? 4 : match.has(".v2") ? 2 : 1;
-}
-
 /// A load or store whose qualifiers are all .shared, .v2, .v4 or a type, of at most 128 bits.
 bool is_plain_access(const Match& match) {
   constexpr int widest_bits = 128, widest_register = 64;
-  const ValueType& type = *match.types.back();
+  const DataType& type = *match.types.back();
   const bool plain = std::ranges::all_of(match.qualifiers, [&](std::string_view qualifier) {
     return qualifier.starts_with(".shared") || qualifier == ".v2" || qualifier == ".v4" || qualifier.substr(1) == type.name;
   });
   const bool shared = match.has(".shared") || match.has(".shared::cta");
   return plain && shared && find_data_type(type.name) != nullptr && type.bits <= widest_register &&
-         type.bits * vector_of(match) <= widest_bits;
+         type.bits * match.vector() <= widest_bits;
 }
 
 bool is_unrounded_sum(const Match& match) {
   const bool sum = match.pattern->mnemonic == "add" || match.pattern->mnemonic == "sub";
-  if (!sum || match.types.front()->type_class != ValueType::Class::floating) return false;
+  if (!sum || !match.types.front()->is_floating()) return false;
   return std::ranges::none_of(std::array{".rn", ".rz", ".rm", ".rp"}, [&](std::string_view rounding) { return match.has(rounding); });
 }
 
 bool has_registers(const Match& match, const OperandPattern& operand) {
-  const ValueType& type = match.type_of(operand);
+  const DataType& type = match.type_of(operand);
   return type.is_predicate() || type.bits == 16 || type.bits == 32 || type.bits == 64 || (type.bits == 8 && operand.may_be_wider);
 }
 
@@ -120,20 +86,19 @@ std::string refusal(const Match& match, std::string_view opcode) {
 }
 
 std::vector<ScalarArgument> operands_of(const Match& match) {
-  const std::string_view mnemonic = match.pattern->mnemonic;
   if (is_access(match)) {
-    const ValueType& type = *match.types.back();
+    const DataType& type = *match.types.back();
     const bool load = match.pattern->row.semantics == Semantics::load;
-    const bool may_be_wider = type.type_class != ValueType::Class::floating;
-    const ScalarArgument data{data_type(type), accepted_by(type, mnemonic), load, may_be_wider, vector_of(match)}, address{};
+    const bool may_be_wider = !type.is_floating();
+    const ScalarArgument data{declared_type(type), accepted_by(type), load, may_be_wider, match.vector()}, address{};
     return load ? std::vector{data, address} : std::vector{address, data};
   }
   std::vector<ScalarArgument> operands;
   for (const OperandPattern& pattern : match.pattern->operands) {
     if (pattern.implicit) continue;  // the carry
-    const ValueType& type = match.type_of(pattern);
-    operands.push_back({data_type(type), accepted_by(type, mnemonic), pattern.result, pattern.may_be_wider, pattern.count, pattern.paired,
-                        pattern.optional});
+    const DataType& type = match.type_of(pattern);
+    operands.push_back({declared_type(type), accepted_at(match, pattern), pattern.result, pattern.may_be_wider, pattern.count,
+                        pattern.paired, pattern.optional});
   }
   return operands;
 }
@@ -147,19 +112,17 @@ ScalarOperation operation_of(Semantics semantics) {
 }  // namespace
 
 std::optional<ScalarInstruction> find_scalar_instruction(std::string_view opcode) {
-  const std::optional<Match> match = catalogue::find_row(opcode);
+  std::optional<Match> match = catalogue::find_row(opcode);
   if (!match || !refusal(*match, opcode).empty()) return std::nullopt;
-  std::string ordered = in_order(*match);
-  if (!begin_alike(opcode, ordered)) return std::nullopt;
   const catalogue::Row& row = match->pattern->row;
-  return ScalarInstruction{std::move(ordered), operation_of(row.semantics), operands_of(*match), row.requirement};
+  std::ranges::replace(match->qualifiers, std::string_view(".shared::cta"), std::string_view(".shared"));
+  return ScalarInstruction{in_order(*match), operation_of(row.semantics), operands_of(*match), row.requirement};
 }
 
 std::string explain_unknown_scalar(std::string_view opcode) {
   const std::optional<Match> match = catalogue::find_row(opcode);
   if (!match) return catalogue::explain_unknown_row(opcode);
-  if (std::string reason = refusal(*match, opcode); !reason.empty()) return reason;
-  return fmt::format("the qualifiers of '{}' are in another order than in {}", opcode, in_order(*match));
+  return refusal(*match, opcode);
 }
 
 }  // namespace warpmat::inline v0_1

@@ -99,8 +99,8 @@ bool update_shared_words(AtomicOperation operation, bool is_signed, std::uint8_t
   return update(memory, offset, b, c, mask, old);
 }
 
-AtomicUpdate update_integer(AtomicOperation operation, const catalogue::ValueType& type, std::uint8_t* place, std::uint64_t b,
-                            std::uint64_t c, bool shared) {
+AtomicUpdate update_integer(AtomicOperation operation, const DataType& type, std::uint8_t* place, std::uint64_t b, std::uint64_t c,
+                            bool shared) {
   const bool is_signed = type.is_signed_integer();
   switch (type.bytes()) {
     case 2: return update<std::uint16_t>(place, operation, b, c, shared);

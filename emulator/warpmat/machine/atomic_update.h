@@ -14,8 +14,8 @@ struct AtomicUpdate {
 
 /// Executes an integer operation; atomically where blocks of other threads may access the memory, which those in `shared` memory do not.
 /// `c` is the third operand of compare-and-swap.
-AtomicUpdate update_integer(code::AtomicOperation operation, const catalogue::ValueType& type, std::uint8_t* place, std::uint64_t b,
-                            std::uint64_t c, bool shared);
+AtomicUpdate update_integer(code::AtomicOperation operation, const DataType& type, std::uint8_t* place, std::uint64_t b, std::uint64_t c,
+                            bool shared);
 
 /// The same of words in shared memory, lane after lane of `mask`: at memory + offset, with b and c of the lane. `old` is what each found;
 /// other lanes keep theirs. Returns whether a word has changed.

@@ -8,6 +8,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/mbarrier.h>
+#include <warpmat/numeric/canonical_nan.h>
 
 namespace warpmat::inline v0_1::machine {
 
@@ -18,7 +19,7 @@ namespace {
 /// A load of tf32 rounds f32 to nearest, ties to even; NaN becomes one with 10 fraction bits set (measured on an H200). Loads of f32_ftz
 /// and tf32_ftz do not flush (measured).
 std::uint32_t round_to_tf32(std::uint32_t bits) {
-  constexpr std::uint32_t nan = 0x7fffe000, dropped = 0x1fff, half = 0x1000;
+  constexpr std::uint32_t dropped = 0x1fff, nan = canonical_f32_nan & ~dropped, half = 0x1000;
   if ((bits & 0x7fffffff) > 0x7f800000) return nan;
   return (bits + half - 1 + (bits >> 13 & 1)) & ~dropped;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <warpmat/machine/tensor_core.h>
+#include <warpmat/numeric/canonical_nan.h>
 #include <warpmat/ptx/program/code.h>
 
 namespace warpmat::inline v0_1::machine {
@@ -32,9 +33,9 @@ inline std::uint32_t reduce(const code::TensorStatement& statement, std::uint32_
     return static_cast<std::int32_t>(negative_float ? bits ^ 0x7fffffff : bits);
   };
   if (statement.reduction == Reduction::min_f32 || statement.reduction == Reduction::max_f32) {
-    constexpr std::uint32_t canonical = 0x7fffffff, infinity = 0x7f800000;
+    constexpr std::uint32_t infinity = 0x7f800000;
     const bool a_nan = (a & 0x7fffffff) > infinity, b_nan = (b & 0x7fffffff) > infinity;
-    if ((a_nan && b_nan) || (statement.nan && (a_nan || b_nan))) return canonical;
+    if ((a_nan && b_nan) || (statement.nan && (a_nan || b_nan))) return canonical_f32_nan;
     if (a_nan || b_nan) return a_nan ? b : a;
   }
   return (ordered(a) < ordered(b)) == least ? a : b;

@@ -13,7 +13,6 @@ namespace warpmat::inline v0_1::machine {
 
 using code::Access;
 using code::Operation;
-using code::Space;
 
 namespace {
 

@@ -36,7 +36,7 @@ std::uint64_t atomic_sum(const Access& access, bool in_shared, std::uint64_t old
 
 /// The common case: integers of 32 bits in shared memory, without an error. False for all others.
 bool WarpState::update_shared(const Operation& operation, const Access& access, LaneMask mask) {
-  if (access.space != code::Space::shared || access.arithmetic != nullptr || access.vector != 1 || access.bytes != 4) return false;
+  if (access.space != Space::shared || access.arithmetic != nullptr || access.vector != 1 || access.bytes != 4) return false;
   Offsets found;
   if (!find_offsets(operation, access, mask, found)) return false;
   if (observers_.want(EventKinds::accesses | EventKinds::shared_accesses)) tell_offsets(operation, access, mask, found);
@@ -64,9 +64,8 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
   const std::uint64_t first_given = addresses.address[static_cast<std::size_t>(first_lane(mask))];
   locate(operation, access.space, access.bytes * access.vector, mask, true, true, addresses);
   tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
-  const bool in_shared =
-      access.space == code::Space::shared ||
-      (access.space == code::Space::generic && addresses.address[static_cast<std::size_t>(first_lane(mask))] != first_given);
+  const bool in_shared = access.space == Space::shared ||
+                         (access.space == Space::generic && addresses.address[static_cast<std::size_t>(first_lane(mask))] != first_given);
   const bool wide = access.register_bits == 64;
   const auto value_of = [&](int source, int lane) -> std::uint64_t {
     return wide ? at<std::uint64_t>(source_slot(operation, source))[lane] : at<std::uint32_t>(source_slot(operation, source))[lane];

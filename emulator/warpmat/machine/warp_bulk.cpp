@@ -15,7 +15,6 @@ namespace warpmat::inline v0_1::machine {
 
 using code::BulkCopy;
 using code::Operation;
-using code::Space;
 
 namespace {
 

@@ -97,7 +97,7 @@ void WarpState::use_runtime(const code::Call& call, LaneMask mask) {
     std::uint8_t* const local = local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane) + split().local;
     const auto word = [&](std::size_t i) { return argument<std::uint64_t>(local, call, i); };
     const auto put = [&](auto what) {  // where the first argument points to
-      std::memcpy(locate_lane(code::Space::generic, lane, word(0), sizeof what, true), &what, sizeof what);
+      std::memcpy(locate_lane(Space::generic, lane, word(0), sizeof what, true), &what, sizeof what);
     };
     std::uint64_t value = 0;
     switch (call.target) {

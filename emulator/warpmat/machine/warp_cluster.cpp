@@ -53,7 +53,7 @@ std::uint8_t* WarpState::locate_in_cluster(int lane, std::uint64_t address, std:
   const Operation& operation = program_.operations[static_cast<std::size_t>(split().pc)];
   const std::string_view opcode = program_.statements[operation.statement]->opcode;
   const bool own_only = opcode.find(".shared") != std::string_view::npos && opcode.find(".shared::cluster") == std::string_view::npos;
-  const SharedPlace place = shared_place(lane, address, bytes, bytes, code::Space::shared, !own_only);
+  const SharedPlace place = shared_place(lane, address, bytes, bytes, Space::shared, !own_only);
   observers_.tell(EventKinds::shared_accesses, &Observer::remote_access,
                   RemoteAccess{Event(*this, operation, lane_bit(lane)), lane, {place.rank, place.offset, bytes}, address, writes, false});
   return host_of(place);
@@ -129,11 +129,11 @@ WarpState::Step WarpState::tensor_map(const Operation& operation, LaneMask mask)
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const auto address = [&](int source) { return at<std::uint64_t>(source_slot(operation, source))[lane]; };
-    std::uint8_t* const map_bytes = edit.space == code::Space::shared
+    std::uint8_t* const map_bytes = edit.space == Space::shared
                                         ? host_of(shared_place(lane, address(0), TensorMap::bytes, TensorMap::alignment, edit.space, false))
                                         : locate_map(edit.space, lane, address(0), true);
     if (copies) {
-      const SharedPlace from = shared_place(lane, address(1), TensorMap::bytes, TensorMap::alignment, code::Space::shared, false);
+      const SharedPlace from = shared_place(lane, address(1), TensorMap::bytes, TensorMap::alignment, Space::shared, false);
       std::memmove(map_bytes, host_of(from), TensorMap::bytes);
       continue;
     }

@@ -167,7 +167,7 @@ void WarpState::run_straight(int& budget) {
       operations_ = before + static_cast<std::uint64_t>(done) + 1;
       if (mask != 0) operation.semantics == Semantics::load ? load(operation, mask) : store(operation, mask);
       observed = observers_.want(EventKinds::operations | EventKinds::runs);  // since the access
-    } else if (operation.semantics == Semantics::atomic && program_.accesses[operation.detail].space == code::Space::shared) {
+    } else if (operation.semantics == Semantics::atomic && program_.accesses[operation.detail].space == Space::shared) {
       operations_ = before + static_cast<std::uint64_t>(done) + 1;
       if (mask != 0) atomic(operation, mask);
       observed = observers_.want(EventKinds::operations | EventKinds::runs);

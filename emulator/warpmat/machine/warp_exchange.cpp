@@ -9,6 +9,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/numeric/canonical_nan.h>
 
 namespace warpmat::inline v0_1::machine {
 
@@ -83,10 +84,9 @@ namespace {
 
 /// min and max of f32, like the scalar instructions: a NaN loses, or wins with .NaN; -0 is less than +0.
 std::uint32_t reduce_float(const WarpExchange& exchange, std::uint32_t a, std::uint32_t b) {
-  constexpr std::uint32_t canonical_nan = 0x7fffffff;
   const auto is_nan = [](std::uint32_t bits) { return (bits & 0x7fffffff) > 0x7f800000; };
-  if (exchange.nan && (is_nan(a) || is_nan(b))) return canonical_nan;
-  if (is_nan(a) && is_nan(b)) return canonical_nan;
+  if (exchange.nan && (is_nan(a) || is_nan(b))) return canonical_f32_nan;
+  if (is_nan(a) && is_nan(b)) return canonical_f32_nan;
   if (is_nan(a)) return b;
   if (is_nan(b)) return a;
   const auto key = [](std::uint32_t bits) { return (bits >> 31) != 0 ? ~bits : bits | 0x80000000; };

@@ -150,7 +150,7 @@ void WarpState::tell_rows(const Operation& operation, const Form& form, const Re
     of_rows.host[lane] = block_.shared().data() + (addresses[lane] - program_.shared_base);
   }
   const bool writes = form.mnemonic == Mnemonic::stmatrix;
-  tell_access(operation, code::Space::shared, Form::row_bytes, rows >= warp_size ? all_lanes : lane_bit(rows) - 1, !writes, writes, of_rows,
+  tell_access(operation, Space::shared, Form::row_bytes, rows >= warp_size ? all_lanes : lane_bit(rows) - 1, !writes, writes, of_rows,
               false, 0);
 }
 

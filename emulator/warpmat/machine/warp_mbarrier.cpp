@@ -17,10 +17,10 @@ using code::Operation;
 using MbarrierAction = code::Mbarrier::Action;
 
 /// The bytes at an address of shared memory: the block's own or, if `remote`, those of another block of the cluster.
-SharedPlace WarpState::shared_place(int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment, code::Space space,
+SharedPlace WarpState::shared_place(int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment, Space space,
                                     bool remote) const {
   const std::uint64_t given = address;
-  if (space == code::Space::generic) {
+  if (space == Space::generic) {
     if (address - code::shared_window >= code::window_bytes) trap(lane, given, "the address is none of shared memory");
     address -= code::shared_window;
   }

@@ -15,7 +15,6 @@ namespace warpmat::inline v0_1::machine {
 
 using code::Access;
 using code::Operation;
-using code::Space;
 using scalar::LanePattern;
 
 namespace {
@@ -117,8 +116,7 @@ std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t addres
     address -= space == Space::global ? 0 : code::window_start(space);
   }
   if (address % bytes != 0)
-    trap(lane, address,
-         fmt::format("{} of {} bytes from {} memory: the address is not a multiple of {}", what, bytes, code::name(space), bytes),
+    trap(lane, address, fmt::format("{} of {} bytes from {} memory: the address is not a multiple of {}", what, bytes, name(space), bytes),
          Trap::Kind::misaligned);
   switch (space) {
     case Space::shared: {
@@ -154,7 +152,7 @@ std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t addres
     return buffer->data.get() + (address - buffer->address);
   }
   trap(lane, address,
-       fmt::format("{} of {} bytes {} {} memory outside of any buffer: {}", what, bytes, writes ? "to" : "from", code::name(space),
+       fmt::format("{} of {} bytes {} {} memory outside of any buffer: {}", what, bytes, writes ? "to" : "from", name(space),
                    launch_.memory.describe(address)),
        Trap::Kind::out_of_range);
 }

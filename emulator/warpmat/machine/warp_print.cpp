@@ -12,8 +12,6 @@
 
 namespace warpmat::inline v0_1::machine {
 
-using code::Space;
-
 namespace {
 
 constexpr std::size_t longest_text = 1 << 20;

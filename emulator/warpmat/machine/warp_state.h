@@ -218,13 +218,13 @@ class WarpState {
     std::array<std::uint8_t*, warp_size> host;
   };
   void find_addresses(const code::Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const;
-  void locate(const code::Operation& operation, code::Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
+  void locate(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
               Addresses& addresses, bool asynchronous = false, int first_register = 0);
-  void tell_access(const code::Operation& operation, code::Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
+  void tell_access(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
                    const Addresses& addresses, bool asynchronous, int first_register) const;
   void tell_mixed_access(const code::Operation& operation, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
                          const Addresses& addresses) const;
-  std::uint8_t* locate_lane(code::Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool writes);
+  std::uint8_t* locate_lane(Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool writes);
   /// Memory of one kind: shared memory, or a buffer.
   struct Region {
     std::uint8_t* memory = nullptr;
@@ -273,8 +273,7 @@ class WarpState {
   void tell_order(Synchronisation::Kind kind, LaneMask mask, std::uint8_t* const* words) const;
 
   // mbarriers: warp_mbarrier.cpp
-  SharedPlace shared_place(int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment, code::Space space,
-                           bool remote) const;
+  SharedPlace shared_place(int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment, Space space, bool remote) const;
   int rank_of(std::uint64_t address) const;
   int pair_rank(std::uint64_t address, int rank) const;
   bool arrives_in_vain(const code::Mbarrier& what, int rank) const;
@@ -299,7 +298,7 @@ class WarpState {
   void read_tensor_map(const code::BulkCopy& copy, int lane, std::uint64_t address, BulkTransfer& transfer);
   void check_global(const code::BulkCopy& copy, int lane, const BulkTransfer& transfer);
   std::uint8_t* locate_bytes(int lane, std::uint64_t address, std::uint64_t bytes, bool writes);
-  std::uint8_t* locate_map(code::Space space, int lane, std::uint64_t address, bool writes);
+  std::uint8_t* locate_map(Space space, int lane, std::uint64_t address, bool writes);
   void add_copy(int lane, BulkTransfer transfer);
   void bulk_commit(LaneMask mask);
   void bulk_wait(const code::Operation& operation, LaneMask mask);

@@ -101,8 +101,8 @@ void WarpState::issue_tensor_commit(const Operation& operation, int lane, Pendin
   const std::uint64_t address = at<std::uint64_t>(source_slot(operation, 0))[lane];
   // Without .shared::cluster the ISA asks for a generic address, and leaves one outside of that window undefined. ThunderKittens and others
   // give one of shared memory, which means the same place (assumed). checks/tensor_fence_check.h warns: for it alone, the commit is told.
-  const bool generic = statement.space == code::Space::generic && address >= code::window_bytes;
-  SharedPlace place = shared_place(lane, address, 8, 8, generic ? code::Space::generic : code::Space::shared, true);
+  const bool generic = statement.space == Space::generic && address >= code::window_bytes;
+  SharedPlace place = shared_place(lane, address, 8, 8, generic ? Space::generic : Space::shared, true);
   if (statement.multicast) {
     const std::uint32_t blocks = source_word(operation, 1, lane) & 0xffff;
     const int count = block_.cluster().size();
@@ -115,7 +115,7 @@ void WarpState::issue_tensor_commit(const Operation& operation, int lane, Pendin
     work.arrivals.push_back(place);
   }
   for (const SharedPlace& arrival : work.arrivals) must_be_mbarrier(lane, arrival);
-  if (!generic && statement.space == code::Space::generic)
+  if (!generic && statement.space == Space::generic)
     tell_tensor_access(operation, lane_bit(lane), block_, {}, {}, block_.tensor_core().issued);
 }
 

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdint>
 
+#include <warpmat/numeric/canonical_nan.h>
 #include <warpmat/numeric/multi_function_tables.h>
 
 namespace warpmat::inline v0_1::multi_function {
@@ -42,7 +43,7 @@ namespace warpmat::inline v0_1::multi_function {
 
 inline constexpr std::uint32_t sign_bit = 0x80000000;
 inline constexpr std::uint32_t infinity = 0x7f800000;
-inline constexpr std::uint32_t nan = 0x7fffffff;  ///< the NaN result of every f32 function
+inline constexpr std::uint32_t nan = canonical_f32_nan;  ///< the NaN result of every f32 function
 inline constexpr std::uint32_t one = 0x3f800000;
 inline constexpr int bias = 127;
 inline constexpr int fraction_bits = 23;
@@ -234,7 +235,7 @@ constexpr std::uint32_t widen_f16(std::uint16_t a) {
 constexpr std::uint16_t truncate_to_f16(std::uint32_t a) {
   const Parts p(a);
   const auto sign = static_cast<std::uint16_t>(p.sign >> 16);
-  if (p.is_nan()) return 0x7fff;
+  if (p.is_nan()) return canonical_half_nan;
   const int exponent = p.exponent - bias;
   if (exponent >= 16) return sign | 0x7c00;
   if (exponent >= -14)

@@ -28,4 +28,38 @@ class Persistent {
   std::atomic<const T*> value_{nullptr};
 };
 
+/// One such value for each of few keys: a list that only grows, at its head.
+template <typename Key, typename T>
+class PersistentMap {
+ public:
+  constexpr PersistentMap() = default;
+
+  template <typename Make>
+  const T& get(const Key& key, Make make) {
+    const Node* first = first_.load(std::memory_order_acquire);
+    if (const Node* found = find(first, nullptr, key)) return found->value;
+    auto fresh = std::make_unique<Node>(Node{key, make(), first});
+    while (!first_.compare_exchange_weak(first, fresh.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {
+      if (const Node* found = find(first, fresh->next, key)) return found->value;
+      fresh->next = first;
+    }
+    return fresh.release()->value;
+  }
+
+ private:
+  struct Node {
+    Key key;
+    T value;
+    const Node* next;
+  };
+
+  static const Node* find(const Node* from, const Node* to, const Key& key) {
+    for (; from != to; from = from->next)
+      if (from->key == key) return from;
+    return nullptr;
+  }
+
+  std::atomic<const Node*> first_{nullptr};
+};
+
 }  // namespace warpmat::inline v0_1

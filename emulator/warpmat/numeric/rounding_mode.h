@@ -7,6 +7,8 @@
 #include <xmmintrin.h>
 #endif
 
+#include <warpmat/formats.h>
+
 namespace warpmat::inline v0_1 {
 
 /// The control word of this thread's CPU: rounding and treatment of subnormal numbers. No mode traps exceptions. `Status` are the sticky
@@ -118,6 +120,17 @@ class RoundingMode : private FloatControl {
   bool differs_;  ///< what was wanted, from before_
   [[no_unique_address]] Status status_;
 };
+
+/// The CPU's mode of a rounding.
+constexpr RoundingMode::Mode mode_of(Rounding rounding) {
+  switch (rounding) {
+    case Rounding::nearest_even: return RoundingMode::nearest;
+    case Rounding::toward_zero: return RoundingMode::toward_zero;
+    case Rounding::down: return RoundingMode::down;
+    case Rounding::up: return RoundingMode::up;
+  }
+  return RoundingMode::nearest;
+}
 
 /// Another rounding inside the scope of a RoundingMode that does not flush: nothing is read, for which the CPU would wait for all
 /// arithmetic before.

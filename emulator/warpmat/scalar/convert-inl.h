@@ -39,8 +39,6 @@ HWY_INLINE void with_rounding(Rounding rounding, Pass pass) {
     case toward_zero: return pass(std::integral_constant<Rounding, toward_zero>());
     case down: return pass(std::integral_constant<Rounding, down>());
     case up: return pass(std::integral_constant<Rounding, up>());
-    case nearest_away: return pass(std::integral_constant<Rounding, nearest_away>());
-    case stochastic: return;  // cvt.rs has kernels of its own
   }
 }
 

@@ -31,8 +31,8 @@ HWY_INLINE void pack_pair_rounded(void* result, const Modifiers& m, Upper upper,
   const SmallFloat format = m.format;
   const bool finite = m.finite, relu = m.relu;
   WARPMAT_EACH_LANE {
-    const uint32_t high = to_small<rounding>(upper(lane), format, finite, relu),
-                   low = to_small<rounding>(lower(lane), format, finite, relu);
+    const Directed<rounding> how;
+    const uint32_t high = to_small(how, upper(lane), format, finite, relu), low = to_small(how, lower(lane), format, finite, relu);
     store<uint32_t>(result, lane, high << format.stride | low);
   }
 }
@@ -68,8 +68,8 @@ void pair_of_floats_stochastic(void* const* results, const void* const* sources,
   WARPMAT_EACH_LANE {
     const auto random = load<uint32_t>(sources[2], lane);
     const auto code = [&](const void* source, uint32_t bits) HWY_ATTR {
-      return to_small<Rounding::stochastic>(load<float>(source, lane), m.format, m.finite, m.relu, bits & ((1u << random_bits) - 1),
-                                            random_bits);
+      const Stochastic how{bits & ((1u << random_bits) - 1), random_bits};
+      return to_small(how, load<float>(source, lane), m.format, m.finite, m.relu);
     };
     store<uint32_t>(results[0], lane, code(sources[0], random >> 16) << m.format.stride | code(sources[1], random & 0xffff));
   }
@@ -88,8 +88,7 @@ void quad_of_floats_stochastic(void* const* results, const void* const* sources,
       const bool first_pair = i < 2;
       const uint32_t bits =
           narrow ? random >> ((i % 2 == 0 ? 16 : 0) + (first_pair ? 8 : 0)) & 0xff : random >> (first_pair ? 16 : 0) & 0xffff;
-      word = word << m.format.stride |
-             to_small<Rounding::stochastic>(load<float>(sources[i], lane), m.format, m.finite, m.relu, bits, random_bits);
+      word = word << m.format.stride | to_small(Stochastic{bits, random_bits}, load<float>(sources[i], lane), m.format, m.finite, m.relu);
     }
     store<uint32_t>(results[0], lane, word);
   }

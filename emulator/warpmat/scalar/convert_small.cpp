@@ -24,7 +24,7 @@ void round_numbers(void* result, const void* source, const Modifiers& m) {
   const bool finite = m.finite, relu = m.relu;
   WARPMAT_EACH_LANE {
     const T x = load<T>(source, lane);
-    uint32_t code = to_small<rounding>(x, format, finite, relu);
+    uint32_t code = to_small(Directed<rounding>(), x, format, finite, relu);
     if constexpr (sizeof(T) == 8) code = is_nan(x) ? shorter_nan(x, format.fraction_bits, format.sign) : code;
     store<uint32_t>(result, lane, code << format.unused_low_bits);
   }

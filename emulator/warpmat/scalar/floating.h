@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include <warpmat/numeric/canonical_nan.h>
 #include <warpmat/scalar/kernel.h>
 
 // Floating-point arithmetic of one lane in f32 and f64 (PTX ISA 9.1 section 9.7.3). The CPU rounds by its mode, which the kernels set.
@@ -21,7 +22,7 @@ template <>
 struct FloatBits<float> {
   using Bits = std::uint32_t;
   using Signed = std::int32_t;
-  static constexpr Bits infinity = 0x7f800000, smallest_normal = 0x00800000, sign = 0x80000000, nan = 0x7fffffff;
+  static constexpr Bits infinity = 0x7f800000, smallest_normal = 0x00800000, sign = 0x80000000, nan = canonical_f32_nan;
 };
 template <>
 struct FloatBits<double> {
@@ -160,7 +161,7 @@ struct Order {
   }
 };
 
-using OrderF32 = Order<std::uint32_t, 0x7f800000, 0x00800000, 0x7fffffff>;
+using OrderF32 = Order<std::uint32_t, 0x7f800000, 0x00800000, canonical_f32_nan>;
 using OrderF64 = Order<std::uint64_t, 0x7ff0000000000000, 0x0010000000000000, 0x7fffffffffffffff>;
 
 /// neg and abs are additions on the hardware: a NaN becomes the canonical one in f32, and keeps its sign in f64 [H200].

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 
+#include <warpmat/numeric/canonical_nan.h>
 #include <warpmat/scalar/floating.h>
 
 // Arithmetic of one lane in f16 and bf16 (PTX ISA 9.1 section 9.7.4): both widen to f32 exactly. A sum, difference or product is rounded to
@@ -20,7 +21,7 @@ struct Bf16 {
   static constexpr std::uint16_t infinity = 0x7f80, smallest_normal = 0x0080, one = 0x3f80;
 };
 
-inline constexpr std::uint16_t half_sign = 0x8000, half_nan = 0x7fff;
+inline constexpr std::uint16_t half_sign = 0x8000, half_nan = canonical_half_nan;
 
 // Codes are in the lower 16 bits of a word, so that loops over words are vectorised.
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include <warpmat/formats.h>
+
 // The scalar instructions of PTX, for the 32 lanes of a warp at a time. This folder knows bits, not spelling; rows of the catalogue
 // (ptx/catalogue) map opcodes to kernels. Each kernel is a loop over pure lane functions (integer.h, bits.h, ...), compiled once for each
 // instruction set of the CPU.
@@ -17,9 +19,6 @@ enum Outcome : std::uint8_t { is_less = 1, is_equal = 2, is_greater = 4, is_unor
 
 /// The operation by which setp, set and lop3 combine their outcome with the predicate source.
 enum class Combine : std::uint8_t { none, conjunction, disjunction, exclusive };
-
-/// The rounding of a result. `nearest_away` (.rna) and `stochastic` (.rs) are for conversions only.
-enum class Rounding : std::uint8_t { nearest_even, toward_zero, down, up, nearest_away, stochastic };
 
 /// A floating-point format of up to 19 bits, for the kernels that convert to or from it; made by small_float().
 struct SmallFloat {
@@ -52,20 +51,20 @@ struct Video {
 
 /// The qualifiers and immediate operands of a statement, the same for all lanes.
 struct Modifiers {
-  Rounding rounding = Rounding::nearest_even;
-  bool ftz = false;            ///< subnormal sources and results become zeros
-  bool saturate = false;       ///< .sat: floating-point results are clamped to [+0, 1], NaN becomes +0
-  bool finite = false;         ///< .satfinite: infinities become the largest finite number
-  bool integral = false;       ///< .rni, .rzi, .rmi, .rpi: the result is a whole number
-  bool relu = false;           ///< negative results become +0
-  bool nan = false;            ///< min, max: a NaN source makes the result NaN
-  bool absolute = false;       ///< min, max: .abs
-  bool xor_sign = false;       ///< min, max: .xorsign
-  bool out_of_bounds = false;  ///< fma.oob
-  bool carry_in = false;       ///< addc, subc, madc: the last source is CC.CF
-  bool carry_out = false;      ///< .cc: the second result is CC.CF
-  bool wrap = false;           ///< shf, szext, bmsk, vshl, vshr: .wrap; else .clamp
-  std::uint8_t outcomes = 0;   ///< setp, set: a union of Outcome
+  Rounding rounding = Rounding::nearest_even;  ///< .rna and .rs have kernels of their own
+  bool ftz = false;                            ///< subnormal sources and results become zeros
+  bool saturate = false;                       ///< .sat: floating-point results are clamped to [+0, 1], NaN becomes +0
+  bool finite = false;                         ///< .satfinite: infinities become the largest finite number
+  bool integral = false;                       ///< .rni, .rzi, .rmi, .rpi: the result is a whole number
+  bool relu = false;                           ///< negative results become +0
+  bool nan = false;                            ///< min, max: a NaN source makes the result NaN
+  bool absolute = false;                       ///< min, max: .abs
+  bool xor_sign = false;                       ///< min, max: .xorsign
+  bool out_of_bounds = false;                  ///< fma.oob
+  bool carry_in = false;                       ///< addc, subc, madc: the last source is CC.CF
+  bool carry_out = false;                      ///< .cc: the second result is CC.CF
+  bool wrap = false;                           ///< shf, szext, bmsk, vshl, vshr: .wrap; else .clamp
+  std::uint8_t outcomes = 0;                   ///< setp, set: a union of Outcome
   Combine combine = Combine::none;
   std::uint32_t true_value = 0;  ///< set: the value of a true comparison, in one element of the result
   SmallFloat format;             ///< cvt: the small format

@@ -13,15 +13,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE {
 
-HWY_INLINE RoundingMode::Mode mode_of(Rounding rounding) {
-  switch (rounding) {
-    case Rounding::toward_zero: return RoundingMode::toward_zero;
-    case Rounding::down: return RoundingMode::down;
-    case Rounding::up: return RoundingMode::up;
-    default: return RoundingMode::nearest;
-  }
-}
-
 /// Whether the caller's mode (kernel.h) is that of the modifiers, so that a kernel neither reads nor writes it.
 HWY_INLINE bool is_callers_mode(Rounding rounding, bool ftz) {
   return mode_of(rounding) == RoundingMode::nearest && !ftz;

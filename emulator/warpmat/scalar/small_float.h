@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <warpmat/formats.h>
+#include <warpmat/numeric/canonical_nan.h>
 #include <warpmat/scalar/floating.h>
 
 // Conversion of one lane to and from floating-point formats of up to 19 bits (PTX ISA 9.1 section 9.7.9.21), all by one rule.
@@ -14,24 +15,42 @@ namespace warpmat::inline v0_1::scalar {
 /// `format` in the form that conversion kernels use. `stride`: bits from one packed element to the next.
 SmallFloat small_float(Format format, int stride);
 
-/// Whether a magnitude with the discarded bits `rest` rounds up. `half` is the weight of the highest discarded bit; `odd` is the last kept
-/// bit. Stochastic rounding adds `random` at the top of the discarded bits; a carry rounds up.
-template <typename B>
-constexpr bool rounds_up(Rounding rounding, bool negative, B rest, B half, bool odd, B random) {
-  switch (rounding) {
-    case Rounding::nearest_even: return rest + static_cast<B>(odd) > half;
-    case Rounding::nearest_away: return rest >= half;
-    case Rounding::toward_zero: return false;
-    case Rounding::down: return negative && rest != 0;
-    case Rounding::up: return !negative && rest != 0;
-    case Rounding::stochastic: return rest + random >= 2 * half;
+/// A direction of rounding.
+template <Rounding rounding>
+struct Directed {
+  /// Whether a magnitude with the discarded bits `rest` rounds up. `half` is the weight of the highest of the `shift` discarded bits; `odd`
+  /// is the last kept bit.
+  template <typename B, typename S>
+  constexpr bool rounds_up(bool negative, B rest, B half, bool odd, S) const {
+    switch (rounding) {
+      case Rounding::nearest_even: return rest + static_cast<B>(odd) > half;
+      case Rounding::toward_zero: return false;
+      case Rounding::down: return negative && rest != 0;
+      case Rounding::up: return !negative && rest != 0;
+    }
+    return false;
   }
-  return false;
-}
+  /// Whether numbers beyond the largest finite one become that, not infinity.
+  constexpr bool stops_at_largest(bool negative) const {
+    return rounding == Rounding::toward_zero || (rounding == Rounding::down && !negative) || (rounding == Rounding::up && negative);
+  }
+};
 
-/// The code of x, of type float or double, in the small format. Stochastic rounding uses `random`, of `random_bits` bits.
-template <Rounding rounding, typename T>
-constexpr std::uint32_t to_small(T x, const SmallFloat& format, bool finite, bool relu, std::uint32_t random = 0, int random_bits = 0) {
+/// cvt.rs: adds `random`, of `bits` bits, at the top of the discarded bits; a carry rounds up.
+struct Stochastic {
+  template <typename B, typename S>
+  constexpr bool rounds_up(bool, B rest, B half, bool, S shift) const {
+    return rest + (static_cast<B>(random) << std::max<S>(shift - static_cast<S>(bits), 0)) >= 2 * half;
+  }
+  constexpr bool stops_at_largest(bool) const { return false; }
+
+  std::uint32_t random;
+  int bits;
+};
+
+/// The code of x, of type float or double, in the small format. `how`: Directed or Stochastic.
+template <typename How, typename T>
+constexpr std::uint32_t to_small(How how, T x, const SmallFloat& format, bool finite, bool relu) {
   using B = Bits<T>;
   using S = typename FloatBits<T>::Signed;
   constexpr int fraction = std::countr_zero(FloatBits<T>::smallest_normal);
@@ -44,12 +63,10 @@ constexpr std::uint32_t to_small(T x, const SmallFloat& format, bool finite, boo
   const S above_min = std::max<S>(field, 1) - bias - format.min_exponent;  // the exponent; a negative value makes the result subnormal
   const S shift = std::min<S>(fraction - format.fraction_bits + std::max<S>(-above_min, 0), fraction + 2);
   const B kept = significand >> shift, half = B{1} << (shift - 1), rest = significand & (2 * half - 1);
-  const B drawn = static_cast<B>(random) << std::max<S>(shift - random_bits, 0);
-  const B rounded = kept + static_cast<B>(rounds_up<B>(rounding, negative, rest, half, (kept & 1) != 0, drawn));
+  const B rounded = kept + static_cast<B>(how.rounds_up(negative, rest, half, (kept & 1) != 0, shift));
 
   B code = rounded + (static_cast<B>(std::max<S>(above_min, 0)) << format.fraction_bits);
-  const bool to_largest =
-      finite || rounding == Rounding::toward_zero || (rounding == Rounding::down && !negative) || (rounding == Rounding::up && negative);
+  const bool to_largest = finite || how.stops_at_largest(negative);
   const bool infinite = absolute == FloatBits<T>::infinity;
   code = code > format.largest || infinite ? (to_largest && (finite || !infinite) ? format.largest : format.overflow) : code;
   code = relu && negative ? 0 : code | (negative ? format.sign : 0);
@@ -83,7 +100,7 @@ constexpr std::uint32_t to_power(float x, bool up, bool finite) {
 /// The bf16 of a ue8m0 code.
 constexpr std::uint32_t power_to_bf16(std::uint32_t code) {
   constexpr std::uint32_t smallest = 0x0040;  // 2^-127 is subnormal
-  return code == 255 ? 0x7fff : code == 0 ? smallest : code << 7;
+  return code == 255 ? canonical_half_nan : code == 0 ? smallest : code << 7;
 }
 
 }  // namespace warpmat::inline v0_1::scalar

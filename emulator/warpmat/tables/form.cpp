@@ -138,8 +138,8 @@ int Form::memory_alignment() const {
   const int access = std::max(4, memory_bits / 8);                                                            // bytes
   if (matrix == OperandName::c || matrix == OperandName::d) return follows({0, 1, 0}) ? 2 * access : access;  // two at once
   const bool fills_registers = memory_bits >= 32 || follows({0, 0, memory_bits});
-  if (space == AddressSpace::shared && memory_bits <= 16 && (fills_registers || memory_bits == 16)) return 16;  // LDSM
-  return fills_registers || memory_bits == 16 || space == AddressSpace::shared ? access : 1;
+  if (space == Space::shared && memory_bits <= 16 && (fills_registers || memory_bits == 16)) return 16;  // LDSM
+  return fills_registers || memory_bits == 16 || space == Space::shared ? access : 1;
 }
 
 std::span<const Form> forms() {

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <span>
 #include <vector>
 
 #include <warpmat/numeric/persistent.h>
+#include <warpmat/tables/format_sets.h>
 #include <warpmat/text.h>
 
 namespace warpmat::inline v0_1 {
@@ -18,6 +20,9 @@ template <typename Enum>
 class Set {
  public:
   constexpr Set(std::initializer_list<Enum> members) {
+    for (const Enum member : members) bits_ |= bit(member);
+  }
+  constexpr explicit Set(std::span<const Enum> members) {
     for (const Enum member : members) bits_ |= bit(member);
   }
   constexpr bool has(Enum member) const { return (bits_ & bit(member)) != 0; }
@@ -65,17 +70,17 @@ constexpr Set<Kind> mxf8f6f4{Kind::mxf8f6f4};
 constexpr Set<Kind> mxf4{Kind::mxf4, Kind::mxf4nvf4};
 
 constexpr Set<Format> no_arithmetic{};
-constexpr Set<Format> f64{Format::f64};
-constexpr Set<Format> f16{Format::f16};
-constexpr Set<Format> tf32{Format::tf32};
+constexpr Set<Format> f64{format_sets::f64};
+constexpr Set<Format> f16{format_sets::f16};
+constexpr Set<Format> tf32{format_sets::tf32};
 constexpr Set<Format> halves{Format::f16, Format::bf16, Format::tf32};
-constexpr Set<Format> fp8{Format::e4m3, Format::e5m2};
-constexpr Set<Format> fp8_fp6_fp4{Format::e4m3, Format::e5m2, Format::e3m2, Format::e2m3, Format::e2m1};
-constexpr Set<Format> fp4{Format::e2m1};
+constexpr Set<Format> fp8{format_sets::fp8};
+constexpr Set<Format> fp8_fp6_fp4{format_sets::fp8_fp6_fp4};
+constexpr Set<Format> fp4{format_sets::fp4};
 constexpr Set<Format> integers{Format::s8, Format::u8, Format::s4, Format::u4};
-constexpr Set<Format> bytes{Format::s8, Format::u8};
-constexpr Set<Format> nibbles{Format::s4, Format::u4};
-constexpr Set<Format> bits{Format::b1};
+constexpr Set<Format> bytes{format_sets::bytes};
+constexpr Set<Format> nibbles{format_sets::nibbles};
+constexpr Set<Format> bits{format_sets::bits};
 
 constexpr Set<Hardware> turing_on{sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_100, sm_103, sm_110, sm_120, sm_121};
 constexpr Set<Hardware> turing_to_ada{sm_75, sm_80, sm_86, sm_87, sm_88, sm_89};

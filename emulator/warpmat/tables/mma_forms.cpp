@@ -5,6 +5,8 @@
 #include <unordered_set>
 
 #include <warpmat/layout/fragments.h>
+#include <warpmat/tables/format_sets.h>
+#include <warpmat/tables/requirement.h>
 #include <warpmat/text.h>
 
 namespace warpmat::inline v0_1 {
@@ -35,24 +37,11 @@ struct MmaRow {
   Kind kind = Kind::plain;
 };
 
-constexpr Format f64[] = {Format::f64};
-constexpr Format f16[] = {Format::f16};
-constexpr Format bf16[] = {Format::bf16};
-constexpr Format tf32[] = {Format::tf32};
-constexpr Format fp8[] = {Format::e4m3, Format::e5m2};
-constexpr Format fp8_fp6_fp4[] = {Format::e4m3, Format::e5m2, Format::e3m2, Format::e2m3, Format::e2m1};
-constexpr Format fp4[] = {Format::e2m1};
-constexpr Format bytes[] = {Format::s8, Format::u8};
-constexpr Format nibbles[] = {Format::s4, Format::u4};
-constexpr Format bits[] = {Format::b1};
-
+using namespace format_sets;
 using enum Pairing;
 using enum Variants;
 using Acc = Accumulators;
 
-constexpr Requirement since(int baseline, PtxVersion ptx) {
-  return {.baseline = baseline, .ptx = ptx};
-}
 constexpr Requirement blackwell(PtxVersion ptx) {
   return {.families = {100, 110, 120}, .ptx = ptx};
 }

@@ -4,16 +4,15 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include <warpmat/formats.h>
+#include <warpmat/tables/types.h>
 #include <warpmat/text.h>
 
 namespace warpmat::inline v0_1 {
 namespace {
-
-constexpr std::array<std::string_view, 12> scalar_types{"b8",  "b16", "b32", "b64",   "u16",    "u32",
-                                                        "u64", "s16", "s64", "f16x2", "bf16x2", "pred"};
 
 constexpr std::string_view type_class = "~type";
 
@@ -30,7 +29,7 @@ std::vector<std::string> split(std::string_view opcode) {
 /// Qualifiers of one class keep their order; classes mix freely. Types are a class; so are layouts, the operations of .b1, and the formats
 /// of a decompressing load. Every other qualifier is a class of its own.
 std::string_view qualifier_class(const std::string& qualifier) {
-  if (find_format(qualifier) != nullptr || std::ranges::find(scalar_types, qualifier) != scalar_types.end()) return type_class;
+  if (find_ptx_type(qualifier) != nullptr || find_format(qualifier) != nullptr) return type_class;
   if (qualifier == "row" || qualifier == "col") return "~layout";
   if (qualifier == "xor" || qualifier == "and" || qualifier == "popc") return "~reduction";
   if (qualifier == "b8x16" || qualifier == "b6x16_p32" || qualifier == "b4x16_p64") return "~load format";
@@ -210,6 +209,26 @@ KnownOpcode::KnownOpcode(std::string_view spelling) : opcode(spelling) {
   std::ranges::sort(sorted, by_text);
 }
 
+double distance(const KnownOpcode& a, const KnownOpcode& b) {
+  return distance(difference(a.sorted, b.sorted), difference(b.sorted, a.sorted));
+}
+
+const std::string& nearest_part(std::span<const std::string> choices, std::span<const std::string_view> given) {
+  const std::string* nearest = &choices.front();
+  std::optional<double> least;
+  for (const std::string& choice : choices)
+    for (const std::string_view part : given)
+      if (const double cost = replacement(OpcodePart(part), OpcodePart(choice)); !least || cost < *least) {
+        least = cost;
+        nearest = &choice;
+      }
+  return *nearest;
+}
+
+std::string other_order(std::string_view opcode, std::string_view known) {
+  return format_text("the qualifiers of '{}' are in another order than in {}", opcode, known);
+}
+
 std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode> known) {
   const KnownOpcode wanted(opcode);
   const KnownOpcode* nearest = nullptr;
@@ -228,8 +247,7 @@ std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode
     missing = std::move(m);
     extra = std::move(e);
   }
-  if (missing.empty() && extra.empty())
-    return format_text("the qualifiers of '{}' are in another order than in {}", opcode, nearest->opcode);
+  if (missing.empty() && extra.empty()) return other_order(opcode, nearest->opcode);
   std::string change;
   if (!extra.empty()) change += format_text(" without {}", dotted(extra));
   if (!missing.empty()) change += format_text("{} with {}", change.empty() ? "" : " and", dotted(missing));

@@ -44,9 +44,18 @@ struct KnownOpcode {
   std::vector<OpcodePart> sorted;
 };
 
-/// Why `opcode` is none of `known`, and the nearest of them: one sentence. Qualifiers that differ only in numbers are nearer the closer the
-/// numbers are (m16n8k15 to m16n8k16 rather than m8n8k4). Types of one width are nearer than other types. Precondition: one of `known` has
-/// the mnemonic of `opcode`, or its first part.
+/// How far one opcode is from another: 0 if they have the same parts. Qualifiers that differ only in numbers are nearer the closer the
+/// numbers are (m16n8k15 to m16n8k16 rather than m8n8k4). Types of one width are nearer than other types.
+double distance(const KnownOpcode& a, const KnownOpcode& b);
+
+/// The one of `choices` that is nearest to one of `given`; the first if nothing is given. Precondition: there are choices.
+const std::string& nearest_part(std::span<const std::string> choices, std::span<const std::string_view> given);
+
+/// "the qualifiers of 'mul.u32.lo' are in another order than in mul.lo.u32".
+std::string other_order(std::string_view opcode, std::string_view known);
+
+/// Why `opcode` is none of `known`, and the nearest of them by distance(): one sentence. Precondition: one of `known` has the mnemonic of
+/// `opcode`, or its first part.
 std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode> known);
 
 }  // namespace warpmat::inline v0_1

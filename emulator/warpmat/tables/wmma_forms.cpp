@@ -112,7 +112,7 @@ struct Moved {
   }
 };
 
-Form move_form(const Row& r, const Moved& moved, AddressSpace space, bool column_major) {
+Form move_form(const Row& r, const Moved& moved, Space space, bool column_major) {
   const bool load = moved.matrix != OperandName::d;
   Form form{.mnemonic = load ? Mnemonic::wmma_load : Mnemonic::wmma_store,
             .opcode = {},
@@ -123,7 +123,7 @@ Form move_form(const Row& r, const Moved& moved, AddressSpace space, bool column
             .matrix = moved.matrix,
             .space = space,
             .column_major = column_major};
-  const std::string_view space_name = space == AddressSpace::generic ? "" : space == AddressSpace::global ? ".global" : ".shared";
+  const std::string_view space_name = space == Space::generic ? "" : space == Space::global ? ".global" : ".shared";
   form.opcode = concatenated({name(form.mnemonic), ".", name(moved.matrix), ".sync.aligned.", layout_name(column_major), ".",
                               shape_name(r.shape), space_name, ".", name(moved.format)});
   const Operand registers = fragment_operand(OperandName::r, moved.format, moved.fragment(r, column_major), load);
@@ -140,7 +140,7 @@ struct Made {
 };
 
 void add_moves(const Row& r, const Moved& moved, bool both_layouts, Made& out) {
-  for (const AddressSpace space : {AddressSpace::generic, AddressSpace::global, AddressSpace::shared})
+  for (const Space space : {Space::generic, Space::global, Space::shared})
     for (const bool column_major : {false, true}) {
       if (!both_layouts && column_major != (moved.matrix == OperandName::b)) continue;
       Form form = move_form(r, moved, space, column_major);

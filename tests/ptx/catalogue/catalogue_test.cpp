@@ -65,6 +65,30 @@ TEST_CASE("every row's operands and types can be resolved, and every row has a f
   }
 }
 
+// ptxas 13.0 was asked each of them.
+TEST_CASE("a qualifier that is part of the instruction's name comes first, others in any order", "[catalogue]") {
+  for (const char* opcode :
+       {"mul.u32.lo", "mul.u32.hi", "mul.u32.wide", "mad.u32.lo", "mad.sat.hi.s32", "mad.cc.lo.u32", "madc.u32.lo", "madc.cc.hi.u32",
+        "dp2a.u32.hi.u32", "shf.wrap.r.b32", "shf.b32.l.wrap", "div.ftz.full.f32", "div.f32.full", "bar.sync.warp", "cvta.global.to.u64"}) {
+    INFO(opcode);
+    CHECK_FALSE(find_row(opcode));
+    CHECK(explain_unknown_row(opcode).starts_with(std::string("the qualifiers of '") + opcode + "' are in another order than in "));
+  }
+  for (const char* opcode :
+       {"mul.lo.u32", "mad.lo.cc.u32", "shf.l.b32.wrap", "div.ftz.approx.f32", "setp.u32.lo", "set.u32.u32.hi", "setp.and.lo.u32",
+        "cvta.to.u64.global", "prmt.b32.f4e", "lop3.b32.or", "szext.u32.wrap", "bfind.u32.shiftamt"}) {
+    INFO(opcode);
+    CHECK(find_row(opcode));
+  }
+  CHECK(explain_unknown_row("mul.u32.lo") == "the qualifiers of 'mul.u32.lo' are in another order than in mul.lo.u32");
+}
+
+TEST_CASE("of the rows with as many of an opcode's qualifiers the nearest is named", "[catalogue]") {
+  CHECK(explain_unknown_row("mov.u8") == "'mov.u8' is not a form that warpmat executes; the nearest is mov(.b16|.u16|.s16)");
+  CHECK(explain_unknown_row("popc.b16").ends_with("the nearest is popc(.b32|.b64)"));
+  CHECK(explain_unknown_row("mov.b65").ends_with("the nearest is mov(.b64|.u64|.s64|.f64)"));
+}
+
 TEST_CASE("an unknown opcode is explained", "[catalogue]") {
   CHECK_FALSE(find_row("selp.rn.s64"));
   CHECK(explain_unknown_row("selp.rn.s64").find("selp") != std::string::npos);

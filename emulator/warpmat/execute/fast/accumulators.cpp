@@ -1,6 +1,7 @@
 // C and D of wmma.mma if one is f16 and the other f32. Compiled once for each instruction set.
 
 #include <warpmat/execute/fast/accumulators.h>
+#include <warpmat/numeric/canonical_nan.h>
 #include <warpmat/numeric/kernels_target.h>
 #include <warpmat/numeric/rounding_mode.h>
 
@@ -49,7 +50,7 @@ HWY_INLINE Word narrowed(Word bits) {
   const U32 d;
   const Word number = hn::Or(f32_to_f16(hn::BitCast(F32(), bits)), hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 0x8000u)));
   const auto is_nan = hn::Gt(hn::And(bits, hn::Set(d, 0x7fffffffu)), hn::Set(d, 0x7f800000u));
-  return hn::IfThenElse(is_nan, hn::Set(d, 0x7fffu), number);
+  return hn::IfThenElse(is_nan, hn::Set(d, canonical_half_nan), number);
 }
 
 void narrow(const std::uint32_t* low, const std::uint32_t* high, std::uint32_t* d) {

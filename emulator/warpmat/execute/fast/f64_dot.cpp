@@ -219,16 +219,6 @@ class F64Dot {
   HWY_ALIGN double d_[columns][rows];
 };
 
-RoundingMode::Mode mode_of(Rounding rounding) {
-  switch (rounding) {
-    case Rounding::nearest_even: return RoundingMode::nearest;
-    case Rounding::toward_zero: return RoundingMode::toward_zero;
-    case Rounding::down: return RoundingMode::down;
-    case Rounding::up: return RoundingMode::up;
-  }
-  return RoundingMode::nearest;
-}
-
 HWY_NOINLINE std::size_t run_f64_dot(const F64Plan& plan, const Warps& warps) {
   F64Dot product(plan, warps);
   for (std::size_t warp = 0; warp < warps.count; ++warp) product.run(warp);

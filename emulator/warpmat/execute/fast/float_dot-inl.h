@@ -15,6 +15,7 @@
 #include <warpmat/execute/fast/general_float_dot-inl.h>
 #include <warpmat/execute/fast/special_products-inl.h>
 #include <warpmat/execute/fast/wide_float_dot-inl.h>
+#include <warpmat/numeric/canonical_nan.h>
 #include <warpmat/numeric/rounding_mode.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -72,7 +73,7 @@ class FloatDot {
       const InnerRoundingMode mode(RoundingMode::nearest, RoundingMode::toward_zero);
       add_arrays(sums[0], c[0]);
     }
-    const Word nan = hn::Set(d, plan_.f16_accumulator ? 0x7fffu : 0x7fffffffu);
+    const Word nan = hn::Set(d, plan_.f16_accumulator ? canonical_half_nan : canonical_f32_nan);
     for_each_vector([&](int column, int row) HWY_ATTR {
       const auto sum = hn::Load(F32(), sums[column] + row);
       const Word bits32 = plan_.f16_accumulator ? f32_to_f16(sum) : hn::BitCast(d, sum);

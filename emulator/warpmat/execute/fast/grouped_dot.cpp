@@ -9,6 +9,7 @@
 #include <limits>
 
 #include <warpmat/execute/fast/fast.h>
+#include <warpmat/numeric/canonical_nan.h>
 #include <warpmat/numeric/kernels_target.h>
 #include <warpmat/numeric/rounding_mode.h>
 
@@ -198,7 +199,8 @@ class GroupedDot {
 
   HWY_INLINE static Word bits(hn::Vec<F32> result) {
     const auto without_negative_zero = hn::Add(result, hn::Zero(F32()));
-    return hn::IfThenElse(hn::RebindMask(U32(), hn::IsNaN(result)), hn::Set(U32(), 0x7fffffffu), hn::BitCast(U32(), without_negative_zero));
+    return hn::IfThenElse(hn::RebindMask(U32(), hn::IsNaN(result)), hn::Set(U32(), canonical_f32_nan),
+                          hn::BitCast(U32(), without_negative_zero));
   }
 
   HWY_INLINE void write() const {

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cassert>
 #include <memory>
@@ -282,48 +281,24 @@ std::optional<FastPath::Plan> make_plan(const Form& form, const Lowering& loweri
   return std::nullopt;
 }
 
-}  // namespace
+/// The fast path of a form under each of its lowerings; empty if there is no kernel.
+using FoundPaths = PersistentMap<const Lowering*, std::optional<FastPath>>;
 
-namespace {
-
-/// The path found for a form under one of its lowerings, and the next entry.
-struct FoundPath {
-  const Lowering* lowering;
-  std::optional<FastPath> path;  ///< empty if the form has no kernel
-  const FoundPath* next;
-};
-
-/// The paths found so far for each form of the table. Entries are only added, at the head.
-using FoundPaths = std::unique_ptr<std::atomic<const FoundPath*>[]>;
-
-std::atomic<const FoundPath*>& found_paths(const Form& form) {
-  static constinit Persistent<FoundPaths> all;
-  const FoundPaths& paths = all.get([] { return std::make_unique<std::atomic<const FoundPath*>[]>(most_form_numbers()); });
+FoundPaths& found_paths(const Form& form) {
+  static constinit Persistent<std::unique_ptr<FoundPaths[]>> all;
+  const auto& paths = all.get([] { return std::make_unique<FoundPaths[]>(most_form_numbers()); });
   return paths[number_of(form)];
-}
-
-const FoundPath* find(const FoundPath* head, const Lowering& lowering) {
-  while (head != nullptr && head->lowering != &lowering) head = head->next;
-  return head;
 }
 
 }  // namespace
 
 const FastPath* find_fast_path(const Form& form, const Lowering& lowering) {
   assert(listed(form) == &form);
-  std::atomic<const FoundPath*>& head = found_paths(form);
-  const FoundPath* first = head.load(std::memory_order_acquire);
-  const FoundPath* found = find(first, lowering);
-  if (found == nullptr) {
-    auto made = std::make_unique<FoundPath>(FoundPath{&lowering, std::nullopt, first});
-    if (auto plan = make_plan(form, lowering)) made->path.emplace(form, std::move(*plan));
-    while (found == nullptr && !head.compare_exchange_weak(first, made.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {
-      found = find(first, lowering);  // another thread was first
-      made->next = first;
-    }
-    if (found == nullptr) found = made.release();
-  }
-  return found->path ? &*found->path : nullptr;
+  const std::optional<FastPath>& path = found_paths(form).get(&lowering, [&]() -> std::optional<FastPath> {
+    if (auto plan = make_plan(form, lowering)) return FastPath(form, std::move(*plan));
+    return std::nullopt;
+  });
+  return path ? &*path : nullptr;
 }
 
 }  // namespace warpmat::inline v0_1

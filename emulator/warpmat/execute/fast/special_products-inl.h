@@ -12,6 +12,7 @@
 
 #include <warpmat/execute/fast/bounds.h>
 #include <warpmat/execute/fast/float_operands-inl.h>
+#include <warpmat/numeric/canonical_nan.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace warpmat::inline v0_1::HWY_NAMESPACE {
@@ -65,7 +66,7 @@ class SpecialProducts {
   /// After it: replaces the special results.
   void after(std::uint32_t (*d)[rows]) const {
     const U32 u;
-    const Word nan = hn::Set(u, f16_accumulator() ? 0x7fffu : 0x7fffffffu);
+    const Word nan = hn::Set(u, f16_accumulator() ? canonical_half_nan : canonical_f32_nan);
     for_each_vector([&](int column, int row) HWY_ATTR {
       const auto v = hn::Load(F32(), results_[column] + row);
       const auto special = hn::RebindMask(u, hn::Not(hn::IsFinite(v))), is_nan = hn::RebindMask(u, hn::IsNaN(v));

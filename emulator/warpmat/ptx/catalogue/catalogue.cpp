@@ -5,11 +5,14 @@
 #include <map>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include <warpmat/ptx/catalogue/rows.h>
+#include <warpmat/ptx/catalogue/video_selectors.h>
 #include <warpmat/scalar/by_instruction_set.h>
+#include <warpmat/tables/opcode.h>
 #include <warpmat/wgmma.h>
 
 namespace warpmat::inline v0_1::catalogue {
@@ -66,7 +69,7 @@ OperandPattern parse_operand(std::string_view text, bool result) {
   }
   if (type == "T" || type == "U") {
     operand.type_index = type == "U";
-  } else if (operand.type = find_value_type(type); operand.type == nullptr) {
+  } else if (operand.type = find_ptx_type(type); operand.type == nullptr) {
     throw std::logic_error(fmt::format("no type '{}' for operand '{}' of a row", type, text));
   }
   return operand;
@@ -138,11 +141,26 @@ bool fits(const Pattern& pattern, std::span<const std::string_view> qualifiers) 
   return true;
 }
 
+bool is_type(std::string_view qualifier) {
+  return find_ptx_type(qualifier.substr(1)) != nullptr;
+}
+
+// Names of instructions that have a qualifier, which stands first (ptxas 13.0; each was tried).
+constexpr std::array<std::string_view, 15> names{"mul.lo",  "mul.hi",  "mul.wide", "mad.lo", "mad.hi",   "mad.wide", "madc.lo", "madc.hi",
+                                                 "dp2a.lo", "dp2a.hi", "shf.l",    "shf.r",  "div.full", "bar.warp", "cvta.to"};
+
+/// Whether no such qualifier stands behind another.
+bool begins_with_name(const Pattern& pattern, std::span<const std::string_view> qualifiers) {
+  return std::ranges::none_of(qualifiers.subspan(std::min<std::size_t>(qualifiers.size(), 1)), [&](std::string_view qualifier) {
+    return std::ranges::find(names, pattern.mnemonic + std::string(qualifier)) != names.end();
+  });
+}
+
 /// Whether the types among the qualifiers are in the order of their places.
 bool has_types_in_order(const Pattern& pattern, std::span<const std::string_view> qualifiers) {
   auto place = pattern.places.begin();
   for (const std::string_view qualifier : qualifiers) {
-    if (find_value_type(qualifier.substr(1)) == nullptr) continue;
+    if (!is_type(qualifier)) continue;
     place = std::ranges::find_if(place, pattern.places.end(), [&](const Pattern::Place& p) {
       return std::ranges::find(p.alternatives, qualifier) != p.alternatives.end();
     });
@@ -170,15 +188,34 @@ int Match::vector() const {
   return has(".v2") ? 2 : has(".v4") ? 4 : has(".v8") ? 8 : 1;
 }
 
-const ValueType& Match::type_of(const OperandPattern& operand) const {
+const DataType& Match::type_of(const OperandPattern& operand) const {
   if (operand.type != nullptr) return *operand.type;
   const auto i = static_cast<std::size_t>(operand.type_index);
   if (i >= types.size()) throw std::logic_error(fmt::format("row {} has no type number {}", pattern->row.opcode, i));
   return *types[i];
 }
 
+bool takes_integers_alone(const Match& match, const OperandPattern& operand) {
+  constexpr std::array<std::string_view, 3> others{"mul", "mad", "slct"};  // what is wide of mul and mad, and c of slct
+  return operand.type != nullptr && operand.type->type_class == DataType::Class::integer &&
+         std::ranges::find(others, match.pattern->mnemonic) == others.end() && !is_video(match);
+}
+
 std::span<const Pattern> patterns() {
   return index().patterns;
+}
+
+std::string in_order(const Match& match) {
+  std::vector<std::string_view> left = match.qualifiers;
+  std::string opcode = match.pattern->mnemonic;
+  for (const Pattern::Place& place : match.pattern->places) {
+    const auto found =
+        is_type(place.alternatives.front()) ? std::ranges::find_if(left, is_type) : std::ranges::find_first_of(left, place.alternatives);
+    if (found == left.end()) continue;
+    opcode += *found;
+    left.erase(found);
+  }
+  return opcode;
 }
 
 std::optional<Match> find_row(std::string_view opcode) {
@@ -190,11 +227,13 @@ std::optional<Match> find_row(std::string_view opcode) {
   // The first row that has their types in this order: cvt.sat.s16.u16 and cvt.sat.u16.s16 have the same qualifiers.
   const Pattern* found = nullptr;
   for (const Pattern* pattern : rows->second)
-    if (found == nullptr && fits(*pattern, qualifiers) && has_types_in_order(*pattern, qualifiers)) found = pattern;
+    if (found == nullptr && fits(*pattern, qualifiers) && has_types_in_order(*pattern, qualifiers) &&
+        begins_with_name(*pattern, qualifiers))
+      found = pattern;
   if (found == nullptr) return std::nullopt;
   Match match{found, {qualifiers.begin(), qualifiers.end()}, {}};
   for (const std::string_view qualifier : qualifiers)
-    if (const ValueType* type = find_value_type(qualifier.substr(1))) match.types.push_back(type);
+    if (const DataType* type = find_ptx_type(qualifier.substr(1))) match.types.push_back(type);
   return match;
 }
 
@@ -218,20 +257,32 @@ constexpr std::array absences{
     Refusal{"cp.", "no H200 has this form, whose answers the machine follows"},
 };
 
-/// The spelling of `pattern` with the most of `qualifiers`; at places without any of them it shows all alternatives.
-std::string spelling_like(const Pattern& pattern, std::span<const std::string_view> qualifiers) {
-  std::string spelling = pattern.mnemonic;
+/// What a row has in common with an opcode that it does not spell.
+struct Likeness {
+  Likeness(const Pattern& pattern, std::span<const std::string_view> qualifiers);
+
+  std::string spelling;     ///< with the most of the qualifiers; at places without any of them it shows all alternatives
+  std::string nearest;      ///< the same with the nearest alternative there
+  std::size_t unknown = 0;  ///< qualifiers that the row does not have
+};
+
+Likeness::Likeness(const Pattern& pattern, std::span<const std::string_view> qualifiers)
+    : spelling(pattern.mnemonic), nearest(pattern.mnemonic) {
   std::vector<std::string_view> left(qualifiers.begin(), qualifiers.end());
+  std::vector<const Pattern::Place*> unfilled;
   for (const Pattern::Place& place : pattern.places) {
     const auto given = std::ranges::find_first_of(left, place.alternatives);
     if (given != left.end()) {
       spelling += *given;
+      nearest += *given;
       left.erase(given);
     } else if (!place.optional) {
       spelling += place.alternatives.size() == 1 ? place.alternatives.front() : fmt::format("({})", joined(place.alternatives, "|"));
+      unfilled.push_back(&place);
     }
   }
-  return spelling;
+  unknown = left.size();
+  for (const Pattern::Place* place : unfilled) nearest += nearest_part(place->alternatives, left);
 }
 
 }  // namespace
@@ -250,18 +301,22 @@ std::string explain_unknown_row(std::string_view opcode) {
   const auto rows = index().by_mnemonic.find(parts.front());
   if (rows == index().by_mnemonic.end())
     return fmt::format("'{}' is not an instruction that warpmat executes: 'warpmat list' and 'warpmat list --scalar' name those", opcode);
-  // The row with the most of the qualifiers.
   const auto qualifiers = std::span(parts).subspan(1);
-  const Pattern* nearest = nullptr;
-  std::ptrdiff_t most = -1;
+  for (const Pattern* pattern : rows->second)
+    if (fits(*pattern, qualifiers) && has_types_in_order(*pattern, qualifiers))
+      return other_order(opcode, in_order({pattern, {qualifiers.begin(), qualifiers.end()}, {}}));
+  // The row with the most of the qualifiers, and the nearest of those.
+  const KnownOpcode wanted(opcode);
+  std::optional<Likeness> nearest;
+  double least = 0;
   for (const Pattern* pattern : rows->second) {
-    const auto known =
-        std::ranges::count_if(qualifiers, [&](std::string_view q) { return pattern->row.opcode.find(q) != std::string::npos; });
-    if (known <= most) continue;
-    nearest = pattern;
-    most = known;
+    Likeness like(*pattern, qualifiers);
+    const double far = distance(wanted, KnownOpcode(like.nearest));
+    if (nearest && std::pair(like.unknown, far) >= std::pair(nearest->unknown, least)) continue;
+    nearest = std::move(like);
+    least = far;
   }
-  return fmt::format("'{}' is not a form that warpmat executes; the nearest is {}", opcode, spelling_like(*nearest, qualifiers));
+  return fmt::format("'{}' is not a form that warpmat executes; the nearest is {}", opcode, nearest->spelling);
 }
 
 }  // namespace warpmat::inline v0_1::catalogue

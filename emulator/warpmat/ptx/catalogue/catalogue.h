@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <warpmat/ptx/catalogue/row.h>
-#include <warpmat/ptx/catalogue/value_type.h>
+#include <warpmat/tables/types.h>
 
 namespace warpmat::inline v0_1::catalogue {
 
@@ -16,8 +16,8 @@ namespace warpmat::inline v0_1::catalogue {
 struct OperandPattern {
   std::string name;
   bool result = false;
-  const ValueType* type = nullptr;  ///< nullptr: type number `type_index` of the statement
-  int type_index = 0;               ///< 0 for T, 1 for U
+  const DataType* type = nullptr;  ///< nullptr: type number `type_index` of the statement
+  int type_index = 0;              ///< 0 for T, 1 for U
   int count = 1;
   bool may_be_wider = false;  ///< T+
   bool paired = false;        ///< follows the preceding operand after |
@@ -44,18 +44,26 @@ struct Pattern {
 struct Match {
   const Pattern* pattern = nullptr;
   std::vector<std::string_view> qualifiers;  ///< with their dots, in the statement's order; they point into find_row's opcode
-  std::vector<const ValueType*> types;       ///< the qualifiers that are types, in order
+  std::vector<const DataType*> types;        ///< the qualifiers that are types, in order
 
   bool has(std::string_view qualifier) const;
   /// Elements of a vector: what .v2, .v4 or .v8 says, else 1.
   int vector() const;
-  const ValueType& type_of(const OperandPattern& operand) const;
+  const DataType& type_of(const OperandPattern& operand) const;
 };
+
+/// Whether ptxas 13.0 takes no .f16x2 register for the operand: for most of those with an integer type of their own, such as the number of
+/// a shift or a mask of lanes.
+bool takes_integers_alone(const Match& match, const OperandPattern& operand);
 
 /// Every row, with functions for the instruction set that Highway has selected. Made on first use, never destroyed.
 std::span<const Pattern> patterns();
 
-/// The first row that spells `opcode`.
+/// The opcode with its qualifiers in the order of the row's places; types, and others at the same place, keep their order.
+std::string in_order(const Match& match);
+
+/// The first row that spells `opcode`: the qualifiers in any order, but types in theirs, and those first that are part of the
+/// instruction's name.
 std::optional<Match> find_row(std::string_view opcode);
 
 /// Why the machine does not have an opcode whose row is Semantics::absent.

@@ -22,10 +22,10 @@ bool is_one_of(const Pattern& pattern, auto... mnemonics) {
 
 /// Whether every type among the alternatives of that place, counted from the last, is a floating-point type.
 bool is_floating(const Pattern& pattern, std::size_t from_last) {
-  std::vector<const ValueType*> types;
+  std::vector<const DataType*> types;
   for (auto place = pattern.places.rbegin(); place != pattern.places.rend(); ++place)
-    if (const ValueType* type = find_value_type(std::string_view(place->alternatives.front()).substr(1))) types.push_back(type);
-  return from_last < types.size() && types[from_last]->type_class == ValueType::Class::floating;
+    if (const DataType* type = find_ptx_type(std::string_view(place->alternatives.front()).substr(1))) types.push_back(type);
+  return from_last < types.size() && types[from_last]->is_floating();
 }
 
 /// Whether results are rounded numbers, which may be NaN.

@@ -16,7 +16,6 @@ namespace {
 
 using scalar::Combine;
 using scalar::Modifiers;
-using scalar::Rounding;
 using enum scalar::Outcome;
 
 struct Qualifier {
@@ -53,8 +52,6 @@ constexpr std::array qualifiers{
     Qualifier{".rz", round<Rounding::toward_zero>},
     Qualifier{".rm", round<Rounding::down>},
     Qualifier{".rp", round<Rounding::up>},
-    Qualifier{".rna", round<Rounding::nearest_away>},
-    Qualifier{".rs", round<Rounding::stochastic>},
     Qualifier{".rni", round<Rounding::nearest_even, true>},
     Qualifier{".rzi", round<Rounding::toward_zero, true>},
     Qualifier{".rmi", round<Rounding::down, true>},
@@ -100,27 +97,13 @@ std::uint32_t true_value(std::string_view type) {
   return type == "u16" || type == "s16" ? 0xffff : 0xffffffff;
 }
 
-/// A packed type as its elements' format and their spacing: "e2m1x4" uses 4 bits each, "e2m3x2" 8 bits of which 6 are used.
-struct SmallType {
-  const FormatRow* format;
-  int stride;
-};
-
-SmallType small_type(const ValueType& type) {
-  const std::size_t x = type.name.rfind('x');
-  const bool packed = x != std::string_view::npos && x > 1;
-  const FormatRow* const format = find_format(packed ? type.name.substr(0, x) : type.name);
-  return {format, packed ? type.bits / (type.name[x + 1] - '0') : type.bits};
-}
-
 /// The format of up to 19 bits of a conversion: the destination's, or the source's for packed formats converted to f16x2.
 scalar::SmallFloat conversion_format(const Match& match) {
   const bool unpacks = match.pattern->row.kernel == "cvt.f16x2.pair";
-  for (const ValueType* type : std::span(match.types).subspan(unpacks ? 1 : 0)) {
-    const SmallType small = small_type(*type);
-    if (small.format == nullptr || is_integer(*small.format) || small.format->bits - small.format->ignored_low_bits > 19) continue;
-    if (small.format->format == Format::ue8m0) continue;  // has its own kernels
-    return scalar::small_float(small.format->format, small.stride);
+  for (const DataType* type : std::span(match.types).subspan(unpacks ? 1 : 0)) {
+    if (!type->format || *type->format == Format::ue8m0) continue;  // ue8m0 has its own kernels
+    const FormatRow& format = row(*type->format);
+    if (format.bits - format.ignored_low_bits <= 19) return scalar::small_float(format.format, type->bits / type->elements);
   }
   return {};
 }

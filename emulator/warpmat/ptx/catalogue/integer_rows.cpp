@@ -104,7 +104,7 @@ std::vector<KernelRow> bits() {
       {"bfi(.b32|.b64)", "f:T = a:T, b:T, c:u32, d:u32", "bfi.T", sm20},
       {"bmsk(.clamp|.wrap).b32", "d:T = a:T, b:T", "bmsk.b32", sm70},
       {"szext(.clamp|.wrap)(.u32|.s32)", "d:T = a:T, b:u32", "szext.T", sm70},
-      {"fns.b32", "d:T = mask:T, base:b32, offset:s32", "fns.b32", sm30_fns},
+      {"fns.b32", "d:T = mask:T, base:b32, offset:b32", "fns.b32", sm30_fns},
       {"prmt.b32", "d:T = a:T, b:T, c:T", "prmt.b32", sm20},
       {"prmt.b32.f4e", "d:T = a:T, b:T, c:T", "prmt.b32.f4e", sm20},
       {"prmt.b32.b4e", "d:T = a:T, b:T, c:T", "prmt.b32.b4e", sm20},

@@ -5,13 +5,9 @@
 #include <vector>
 
 #include <warpmat/ptx/catalogue/row.h>
+#include <warpmat/tables/requirement.h>
 
 namespace warpmat::inline v0_1::catalogue {
-
-/// sm_`baseline` and every later target.
-constexpr Requirement since(int baseline, PtxVersion ptx) {
-  return {.baseline = baseline, .ptx = ptx};
-}
 
 inline constexpr Requirement any_target = since(1, {1, 0});
 /// What most instructions of a generation need; rows that need another version of PTX say so.

@@ -14,13 +14,12 @@ namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
 using catalogue::Semantics;
-using catalogue::ValueType;
 using Kind = syntax::Operand::Kind;
 
 namespace {
 
-const ValueType& type_named(std::string_view name) {
-  return *catalogue::find_value_type(name);
+const DataType& type_named(std::string_view name) {
+  return *find_ptx_type(name);
 }
 
 bool names_shared(const Match& match) {
@@ -120,7 +119,7 @@ void FunctionResolver::mbarrier(const Match& match) {
   add(std::move(operation));
 }
 
-Reduction FunctionResolver::reduction(const Match& match, const ValueType& type) {
+Reduction FunctionResolver::reduction(const Match& match, const DataType& type) {
   Reduction reduction{.operation = AtomicOperation::add, .type = &type};
   std::string_view name;
   for (const auto& [qualifier, operation] : atomic_names)
@@ -128,7 +127,7 @@ Reduction FunctionResolver::reduction(const Match& match, const ValueType& type)
       reduction.operation = operation;
       name = qualifier.substr(1);
     }
-  if (type.type_class != ValueType::Class::floating) return reduction;
+  if (!type.is_floating()) return reduction;
   const Operation computed = row(fmt::format("{}{}.{}", name, name == "add" ? ".rn" : "", type.name), {}, {}).operation;
   reduction.arithmetic = computed.kernel;
   reduction.modifiers = draft_.program.modifiers[computed.detail];
@@ -153,7 +152,7 @@ std::vector<std::string_view> reducible_types(AtomicOperation operation) {
 
 /// st.async [a], value or {values}, [mbarrier]; red.async [a], value, [mbarrier].
 void FunctionResolver::remote_store(const Match& match) {
-  const ValueType& type = *match.types.back();
+  const DataType& type = *match.types.back();
   const std::size_t values = match.has(".v4") ? 4 : match.has(".v2") ? 2 : 1;
   BulkCopy copy{.kind = BulkCopy::Kind::from_registers,
                 .remote = true,

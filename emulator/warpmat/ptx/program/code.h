@@ -12,11 +12,11 @@
 #include <warpmat/instruction.h>
 #include <warpmat/layout/tensor_memory.h>
 #include <warpmat/ptx/catalogue/row.h>
-#include <warpmat/ptx/catalogue/value_type.h>
 #include <warpmat/ptx/program/special_register.h>
 #include <warpmat/ptx/syntax/module.h>
 #include <warpmat/scalar/kernel.h>
 #include <warpmat/tables/tcgen05.h>
+#include <warpmat/tables/types.h>
 #include <warpmat/wgmma.h>
 
 namespace warpmat::inline v0_1::code {
@@ -35,8 +35,6 @@ using Slot = std::int32_t;
 /// An operation with fewer operands has slots of 0 behind theirs: the usual operations are read without a loop.
 WARPMAT_LOCAL inline constexpr std::size_t fewest_slots = 4;
 
-std::string_view name(Space space);
-
 /// The operation of an atomic on the old value and its sources.
 enum class AtomicOperation : std::uint8_t { add, min, max, increase, decrease, bit_and, bit_or, bit_xor, exchange, compare_and_swap };
 
@@ -54,8 +52,8 @@ struct Access {
   std::uint8_t register_bits = 32;                     ///< of each register: loads fill them, stores take their low bits
   bool ordered = false;                                ///< volatile, relaxed, acquire, release: other blocks observe it in a defined order
   AtomicOperation atomic = AtomicOperation::add;
-  const catalogue::ValueType* type = nullptr;  ///< of an atomic operation
-  scalar::Function arithmetic = nullptr;       ///< of an atomic operation on floating-point numbers
+  const DataType* type = nullptr;         ///< of an atomic operation
+  scalar::Function arithmetic = nullptr;  ///< of an atomic operation on floating-point numbers
   scalar::Modifiers modifiers{};
   bool flush = false;             ///< f32 atomics: subnormal numbers are zero
   bool result_used = true;        ///< false: no operation reads the result, so the atomic acts like red
@@ -99,7 +97,7 @@ struct Mbarrier {
 /// A reduction in memory for elements of one type.
 struct Reduction {
   AtomicOperation operation = AtomicOperation::add;
-  const catalogue::ValueType* type = nullptr;
+  const DataType* type = nullptr;
   scalar::Function arithmetic = nullptr;  ///< of floating-point types
   scalar::Modifiers modifiers{};
 };

@@ -131,7 +131,7 @@ void FunctionResolver::open_stack() {
 
 /// alloca d, bytes{, alignment}; stacksave d; stackrestore a.
 void FunctionResolver::stack(const catalogue::Match& match) {
-  const catalogue::ValueType &type = *match.types.back(), &b64 = *catalogue::find_value_type("b64");
+  const DataType &type = *match.types.back(), &b64 = *find_ptx_type("b64");
   const std::string_view mnemonic = match.pattern->mnemonic;
   const auto widen = [&](Value value) {
     if (class_of(value) == RegisterClass::wide) return value;
@@ -221,7 +221,7 @@ void FunctionResolver::branch_table() {
     fail(operand(1), fmt::format("'{}' is no list of .branchtargets", operand(1).text));
   DraftOperation operation;
   operation.operation.semantics = Semantics::branch_table;
-  operation.sources = {source(operand(0), *catalogue::find_value_type("u32"))};
+  operation.sources = {source(operand(0), *find_ptx_type("u32"))};
   for (const std::string_view target : list->second->targets) {
     syntax::Operand label{Kind::name, operand(1).location};
     label.text = target;
@@ -271,7 +271,7 @@ void FunctionResolver::call_indirectly(const syntax::Operand* returns, const syn
   if (prototype == prototypes_.end() && (list == target_lists_.end() || !list->second->calls))
     fail(operand(next), fmt::format("'{}' is no .callprototype or .calltargets", label));
   const Value target = temporary(RegisterClass::wide);
-  prepare(row("mov.b64", {target}, {source(name, *catalogue::find_value_type("u64"))}));
+  prepare(row("mov.b64", {target}, {source(name, *find_ptx_type("u64"))}));
   const auto new_label = [&] {
     function_.labels.push_back(0);
     return static_cast<int>(function_.labels.size()) - 1;
@@ -328,7 +328,7 @@ void FunctionResolver::call_function(const syntax::Operand* returns, const synta
       const syntax::Operand& item = given->items[i];
       const auto named = item.kind == Kind::name ? names_.find(item.text) : std::nullopt;
       if (offsets[i] < 0) {
-        const catalogue::ValueType* type = catalogue::find_value_type(formal[i].type);
+        const DataType* type = find_ptx_type(formal[i].type);
         if (type == nullptr) fail(item, fmt::format("no register is .{}", formal[i].type));
         registers.push_back(result ? this->result(item, *type) : source(item, *type));
       } else if (named && named->kind == Named::Kind::local) {

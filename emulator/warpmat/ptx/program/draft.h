@@ -30,8 +30,8 @@ struct DraftOperation {
 
 struct DraftRegister {
   RegisterClass register_class = RegisterClass::word;
-  std::uint8_t bits = 32;                      ///< 16 for .b16: a word whose upper half is zero
-  const catalogue::ValueType* type = nullptr;  ///< that it was declared with; nullptr for a register without a name
+  std::uint8_t bits = 32;          ///< 16 for .b16: a word whose upper half is zero
+  const DataType* type = nullptr;  ///< that it was declared with; nullptr for a register without a name
 };
 
 /// The words of a list's register that is not a word itself: a 64-bit register, or a predicate, which has one.

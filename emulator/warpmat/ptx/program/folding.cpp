@@ -342,7 +342,7 @@ class Folding {
     const bool known_sources = sources.size() == draft.sources.size();  // machine code may know more
     const bool own_bits = !known_sources || evaluator_.run(draft, sources)->front() != results->front();
     const Match& match = *match_of(draft);
-    const bool floating = !match.types.empty() && match.types[0]->type_class == catalogue::ValueType::Class::floating;
+    const bool floating = !match.types.empty() && match.types[0]->is_floating();
     if (match.pattern->mnemonic != "mov" && match.pattern->mnemonic.front() != '%')
       note(draft, Folded::Kind::constant, results->front(), own_bits);
     if (!own_bits && !floating) return false;

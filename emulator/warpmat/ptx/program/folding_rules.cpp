@@ -6,14 +6,15 @@
 #include <cmath>
 #include <string_view>
 
+#include <warpmat/numeric/canonical_nan.h>
+
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
-using catalogue::ValueType;
 
 namespace {
 
-constexpr std::uint32_t f32_sign = 0x80000000, f32_infinity = 0x7f800000, f32_quiet = 0x00400000, f32_nan = 0x7fffffff;
+constexpr std::uint32_t f32_sign = 0x80000000, f32_infinity = 0x7f800000, f32_quiet = 0x00400000, f32_nan = canonical_f32_nan;
 constexpr std::uint32_t f32_one = 0x3f800000, smallest_normal = 0x00800000, two_to_126 = 0x7e800000;
 
 float to_float(std::uint64_t bits) {
@@ -32,7 +33,7 @@ std::uint32_t flush(std::uint64_t bits) {
 }
 
 /// Whether the low bits that `type` has are a NaN.
-bool is_nan(const ValueType& type, std::uint64_t bits) {
+bool is_nan(const DataType& type, std::uint64_t bits) {
   const auto above = [&](std::uint64_t sign, std::uint64_t infinity) { return (bits & (sign - 1)) > infinity; };
   if (type.name == "f16") return above(0x8000, 0x7c00);
   if (type.name == "bf16") return above(0x8000, 0x7f80);
@@ -128,7 +129,7 @@ std::optional<std::uint64_t> quotient(const Match& match, std::uint64_t dividend
 
 /// abs and neg turn a sign, of f32 after making the NaN quiet; of f16 that is not packed and of bf16, NaNs are the machine's.
 std::uint64_t with_sign(const Match& match, std::uint64_t source, std::uint64_t computed) {
-  const ValueType& type = *match.types[0];
+  const DataType& type = *match.types[0];
   const bool absolute = match.pattern->mnemonic == "abs";
   const auto turned = [&](std::uint64_t bits, std::uint64_t sign) { return absolute ? bits & ~sign : bits ^ sign; };
   if (type.name == "f32") return is_f32_nan(source) ? turned(source | f32_quiet, f32_sign) : computed;
@@ -142,14 +143,14 @@ struct ConvertedNan {
   std::uint64_t nan;
 };
 constexpr std::array converted_nans{ConvertedNan{"f32", "bf16", f32_nan}, ConvertedNan{"f64", "f16", 0x7fffffffe0000000},
-                                    ConvertedNan{"f64", "bf16", 0x7fffffffe0000000}, ConvertedNan{"f16", "f64", 0x7fff},
-                                    ConvertedNan{"bf16", "f64", 0x7fff}};
+                                    ConvertedNan{"f64", "bf16", 0x7fffffffe0000000}, ConvertedNan{"f16", "f64", canonical_half_nan},
+                                    ConvertedNan{"bf16", "f64", canonical_half_nan}};
 
 /// What ptxas does with conversions: those that it leaves to the machine have another rounding, or wide integers beside floating point.
 std::optional<std::uint64_t> converted(const Match& match, std::uint64_t source, std::uint64_t computed) {
   if (match.types.size() != 2 || match.has(".relu") || match.has(".satfinite")) return std::nullopt;
-  const ValueType &to = *match.types[0], &from = *match.types[1];
-  const bool to_floating = to.type_class == ValueType::Class::floating, from_floating = from.type_class == ValueType::Class::floating;
+  const DataType &to = *match.types[0], &from = *match.types[1];
+  const bool to_floating = to.is_floating(), from_floating = from.is_floating();
   if (!to_floating && !from_floating) return computed;
   if (match.has(".rz") || match.has(".rm") || match.has(".rp") || match.has(".rmi") || match.has(".rpi")) return std::nullopt;
   if (!to_floating) return is_nan(from, source) || to.bits < 16 ? std::nullopt : std::optional(computed);
@@ -171,14 +172,14 @@ bool always(const Match&, std::uint64_t) {
 }
 /// Of f32 with .rn every result; without a rounding modifier all but NaNs.
 bool sum_or_product(const Match& match, std::uint64_t computed) {
-  const ValueType& type = *match.types[0];
+  const DataType& type = *match.types[0];
   if (type.name == "f32" && has_rounding(match)) return match.has(".rn") && !match.has(".sat");
   return (type.name == "f32" || type.name == "f64") && !has_rounding(match) && !is_nan(type, computed);
 }
 bool arithmetic(const Match& match, std::uint64_t computed) {
   if (match.types.empty()) return false;
-  const ValueType& type = *match.types[0];
-  if (type.type_class == ValueType::Class::floating) return sum_or_product(match, computed);
+  const DataType& type = *match.types[0];
+  if (type.is_floating()) return sum_or_product(match, computed);
   if (match.has(".relu") || type.name.ends_with("x2")) return false;
   if (match.has(".cc")) return match.pattern->mnemonic == "add" && type.bits == 32;
   if (match.has(".hi")) return match.pattern->mnemonic == "mul" ? type.bits <= 32 : type.bits == 16;
@@ -186,14 +187,13 @@ bool arithmetic(const Match& match, std::uint64_t computed) {
 }
 bool extremum(const Match& match, std::uint64_t computed) {
   if (match.types.empty() || match.has(".relu") || match.has(".NaN") || match.has(".xorsign") || match.has(".abs")) return false;
-  const ValueType& type = *match.types[0];
+  const DataType& type = *match.types[0];
   if (type.name == "f64") return !is_nan(type, computed);
-  return type.name == "f32" || (type.type_class != ValueType::Class::floating && !type.name.ends_with("x2"));
+  return type.name == "f32" || (!type.is_floating() && !type.name.ends_with("x2"));
 }
 bool plain_types(const Match& match, std::uint64_t) {
-  return std::ranges::all_of(match.types, [](const ValueType* type) {
-    return type->type_class != ValueType::Class::floating || type->name == "f32" || type->name == "f64";
-  });
+  return std::ranges::all_of(match.types,
+                             [](const DataType* type) { return !type->is_floating() || type->name == "f32" || type->name == "f64"; });
 }
 
 struct FoldingRule {
@@ -213,8 +213,8 @@ constexpr std::array rules{
 
 /// mad of integers; of floating point it is fma, which ptxas leaves to the machine.
 bool folds_mad(const Match& match) {
-  return match.pattern->mnemonic == "mad" && !match.types.empty() && match.types[0]->type_class != ValueType::Class::floating &&
-         !match.has(".cc") && !match.has(".sat") && (!match.has(".hi") || match.types[0]->bits == 16);
+  return match.pattern->mnemonic == "mad" && !match.types.empty() && !match.types[0]->is_floating() && !match.has(".cc") &&
+         !match.has(".sat") && (!match.has(".hi") || match.types[0]->bits == 16);
 }
 
 bool is_quotient(const Match& match) {
@@ -306,7 +306,7 @@ std::optional<std::uint64_t> folded_result(const Match& match, std::span<const s
   if (is_quotient(match)) return quotient(match, sources[0], sources[1]);
   if (mnemonic == "cvt") return converted(match, sources[0], computed);
   if ((mnemonic == "abs" || mnemonic == "neg") && match.types.size() == 1) {
-    if (match.types[0]->type_class != ValueType::Class::floating) return computed;
+    if (!match.types[0]->is_floating()) return computed;
     if (match.has(".ftz") && match.types[0]->name != "f32") return std::nullopt;
     return with_sign(match, sources[0], computed);
   }

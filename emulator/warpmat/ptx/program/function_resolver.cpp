@@ -67,7 +67,7 @@ int ProgramDraft::function_index(const syntax::Function& function) {
   draft.source = &function;
   // Results and parameters of a .func are in its local memory; .reg ones are declared with its registers.
   const auto place = [&](const syntax::Variable& variable, std::vector<std::int32_t>& offsets, std::vector<std::int32_t>& bytes) {
-    const bool in_register = variable.space == syntax::Space::reg;
+    const bool in_register = !variable.space;
     const auto alignment = in_register ? 1 : static_cast<std::uint32_t>(alignment_of(variable));
     draft.local_bytes = (draft.local_bytes + alignment - 1) / alignment * alignment;
     offsets.push_back(in_register ? -1 : static_cast<std::int32_t>(draft.local_bytes));
@@ -148,7 +148,7 @@ void FunctionResolver::declare_parameters() {
                                std::vector<Value>& registers) {
     for (std::size_t i = 0; i < variables.size(); ++i) {
       const syntax::Variable& variable = variables[i];
-      if (variable.space == syntax::Space::reg) {
+      if (!variable.space) {
         names_.declare_registers(variable);
         registers.push_back(names_.find(variable.name)->value);
       } else {
@@ -212,21 +212,21 @@ std::int32_t FunctionResolver::new_local(std::int64_t bytes, std::int64_t alignm
 }
 
 void FunctionResolver::declare(const syntax::Variable& variable) {
-  switch (variable.space) {
-    case syntax::Space::reg: return names_.declare_registers(variable);
-    case syntax::Space::shared:
-      return names_.declare(variable.name, {.kind = Named::Kind::shared, .index = draft_.symbols.add_shared(variable)});
-    case syntax::Space::local:
-    case syntax::Space::param: {
+  if (!variable.space) return names_.declare_registers(variable);
+  switch (*variable.space) {
+    case Space::shared: return names_.declare(variable.name, {.kind = Named::Kind::shared, .index = draft_.symbols.add_shared(variable)});
+    case Space::local:
+    case Space::param: {
       const std::int64_t bytes = size_of(variable);
       const std::int32_t offset = new_local(bytes, alignment_of(variable));
       return names_.declare(variable.name, {.kind = Named::Kind::local,
                                             .offset = static_cast<std::uint32_t>(offset),
                                             .bytes = static_cast<std::uint32_t>(bytes),
-                                            .parameter = variable.space == syntax::Space::param});
+                                            .parameter = variable.space == Space::param});
     }
-    case syntax::Space::global:
-    case syntax::Space::constant:
+    case Space::generic:  // no directive
+    case Space::global:
+    case Space::constant:
       return names_.declare(variable.name, {.kind = Named::Kind::module, .index = draft_.symbols.index_in_body(variable)});
   }
 }

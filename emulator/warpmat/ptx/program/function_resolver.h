@@ -65,23 +65,25 @@ class FunctionResolver {
 
   // Operands: operands.cpp
   const syntax::Operand& operand(std::size_t index) const;
-  Value source(const syntax::Operand& operand, const catalogue::ValueType& type, bool may_be_wider = false);
+  Value source(const syntax::Operand& operand, const DataType& type, bool may_be_wider = false);
   /// The register of a result. If it is wider than the type, a temporary that `extensions_` widens afterwards.
-  Value result(const syntax::Operand& operand, const catalogue::ValueType& type, bool may_be_wider = false);
+  Value result(const syntax::Operand& operand, const DataType& type, bool may_be_wider = false);
   Value named_register(const syntax::Operand& operand);
-  void check_type(const syntax::Operand& operand, Value value, const catalogue::ValueType& type) const;
-  Value sum(const syntax::Operand& operand, const catalogue::ValueType& type);
+  void check_type(const syntax::Operand& operand, Value value, const DataType& type) const;
+  void check_integer(const syntax::Operand& operand, const DataType& type) const;
+  [[noreturn]] void fail_type(const syntax::Operand& operand, const DataType& type, const DataType& declared) const;
+  Value sum(const syntax::Operand& operand, const DataType& type);
   /// Whether a variable, meaning its address, is allowed as a source register.
   bool takes_addresses() const;
   /// The space of the variable that the operand names.
   std::optional<Space> variable_space(const syntax::Operand& operand) const;
-  Value special_register(const syntax::Operand& operand, const SpecialRegisterName& special, const catalogue::ValueType& type);
+  Value special_register(const syntax::Operand& operand, const SpecialRegisterName& special, const DataType& type);
   /// Reads the operands of the row.
   void read_operands(const catalogue::Match& match, DraftOperation& operation, scalar::Video* video = nullptr);
   syntax::Operand without_selector(const catalogue::Match& match, std::size_t index, scalar::Video& video);
   void read_operand(const catalogue::Match& match, const catalogue::OperandPattern& pattern, const syntax::Operand& operand,
                     DraftOperation& operation);
-  Value number(const syntax::Operand& operand, const catalogue::ValueType& type);
+  Value number(const syntax::Operand& operand, const DataType& type);
   std::uint64_t immediate(const syntax::Operand& operand) const;
   Value address_of(const syntax::Operand& operand, const Named& named, RegisterClass register_class);
   Value temporary(RegisterClass register_class) { return names_.new_register(register_class, 0); }
@@ -97,7 +99,7 @@ class FunctionResolver {
   };
   Place place(const syntax::Operand& operand);
   Place place_in(const syntax::Operand& operand, Space space);
-  std::vector<Value> group(const syntax::Operand& operand, const catalogue::ValueType& type, bool result, std::size_t count);
+  std::vector<Value> group(const syntax::Operand& operand, const DataType& type, bool result, std::size_t count);
 
   // Scalar statements: scalar_statements.cpp
   void compute(const catalogue::Match& match);
@@ -148,7 +150,7 @@ class FunctionResolver {
   void cluster_barrier(const catalogue::Match& match);
   void cluster_rank(const catalogue::Match& match);
   void tensor_map(const catalogue::Match& match);
-  Reduction reduction(const catalogue::Match& match, const catalogue::ValueType& type);
+  Reduction reduction(const catalogue::Match& match, const DataType& type);
 
   // tcgen05: tensor_memory_statements.cpp
   Value tensor_address(const syntax::Operand& operand);

@@ -5,19 +5,13 @@
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Semantics;
-using catalogue::ValueType;
 using Kind = syntax::Operand::Kind;
 
 namespace {
 
 /// The state space of the matrix of wmma.load or wmma.store: by a register's address, or by a variable in space `variable`.
 Space matrix_space(const Form& form, std::optional<Space> variable) {
-  switch (form.space) {
-    case AddressSpace::shared: return Space::shared;
-    case AddressSpace::global: return Space::global;
-    case AddressSpace::generic: break;
-  }
-  return variable.value_or(Space::generic);
+  return form.space == Space::generic ? variable.value_or(Space::generic) : form.space;
 }
 
 }  // namespace
@@ -57,13 +51,13 @@ void FunctionResolver::matrix() {
         operation.sources.push_back(draft_.constants.add(RegisterClass::word, value));
         break;
       }
-      case OperandKind::stride: operation.sources.push_back(source(given, *catalogue::find_value_type("u32"))); break;
+      case OperandKind::stride: operation.sources.push_back(source(given, *find_ptx_type("u32"))); break;
       case OperandKind::ids:
-        for (const Value value : group(given, *catalogue::find_value_type("b16"), false, 2)) operation.sources.push_back(value);
+        for (const Value value : group(given, *find_ptx_type("b16"), false, 2)) operation.sources.push_back(value);
         break;
       case OperandKind::fragment: {
         const bool wide = wanted.fragment.register_bits == 64;
-        const ValueType& type = *catalogue::find_value_type(wide ? "f64" : wanted.format == Format::f32 ? "f32" : "b32");
+        const DataType& type = *find_ptx_type(wide ? "f64" : wanted.format == Format::f32 ? "f32" : "b32");
         std::vector<Value>& values = wanted.written ? operation.results : operation.sources;
         for (const Value value : group(given, type, wanted.written, static_cast<std::size_t>(wanted.registers()))) values.push_back(value);
         break;

@@ -11,7 +11,6 @@ namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
 using catalogue::Semantics;
-using catalogue::ValueType;
 using Kind = syntax::Operand::Kind;
 
 Space space_of(const Match& match) {
@@ -40,9 +39,9 @@ AtomicOperation atomic_operation(const Match& match) {
 }
 
 /// The catalogue's instruction that computes an atomic's stored value, if that is arithmetic on formats.
-std::string arithmetic_of(const Match& match, const ValueType& type) {
+std::string arithmetic_of(const Match& match, const DataType& type) {
   const std::string_view name = type.name;
-  if (type.type_class != ValueType::Class::floating) return {};
+  if (!type.is_floating()) return {};
   const std::string_view operation = match.has(".min") ? "min" : match.has(".max") ? "max" : match.has(".add") ? "add" : "";
   if (operation.empty()) return {};
   const bool rounds = operation == "add";
@@ -66,11 +65,11 @@ void FunctionResolver::add_access(DraftOperation operation, Access access, const
 
 /// Whether registers that a vector lists are declared with several types, which ptxas then does not compare with the statement's.
 bool FunctionResolver::has_several_types(const std::vector<syntax::Operand>& items) const {
-  const ValueType* first = nullptr;
+  const DataType* first = nullptr;
   for (const syntax::Operand& item : items) {
     const auto named = item.kind == Kind::name ? names_.find(item.text) : std::nullopt;
     if (!named || named->kind != Named::Kind::register_) continue;
-    const ValueType* const type = function_.registers[static_cast<std::size_t>(named->value)].type;
+    const DataType* const type = function_.registers[static_cast<std::size_t>(named->value)].type;
     if (first != nullptr && type != first) return true;
     first = type;
   }
@@ -79,12 +78,12 @@ bool FunctionResolver::has_several_types(const std::vector<syntax::Operand>& ite
 
 /// After `count` operands only the cache policy of .L2::cache_hint may follow; it has no effect.
 void FunctionResolver::take_policy(const Match& match, std::size_t count) {
-  if (match.has(".L2::cache_hint")) source(operand(count++), *catalogue::find_value_type("b64"));
+  if (match.has(".L2::cache_hint")) source(operand(count++), *find_ptx_type("b64"));
   if (count < statement_->operands.size()) fail(operand(count), fmt::format("{} takes {} operands", statement_->opcode, count));
 }
 
 void FunctionResolver::load(const Match& match) {
-  const ValueType& type = *match.types.back();
+  const DataType& type = *match.types.back();
   Access access{.space = space_of(match),
                 .bytes = static_cast<std::uint8_t>(type.bytes()),
                 .vector = static_cast<std::uint8_t>(match.vector()),
@@ -119,7 +118,7 @@ void FunctionResolver::load(const Match& match) {
 }
 
 void FunctionResolver::store(const Match& match) {
-  const ValueType& type = *match.types.back();
+  const DataType& type = *match.types.back();
   Access access{.space = space_of(match),
                 .bytes = static_cast<std::uint8_t>(type.bytes()),
                 .vector = static_cast<std::uint8_t>(match.vector()),
@@ -167,7 +166,7 @@ void FunctionResolver::store(const Match& match) {
 
 /// atom d, [a], b{, c} and red [a], b. A trailing policy has no effect.
 void FunctionResolver::atomic(const Match& match) {
-  const ValueType& type = *match.types.back();
+  const DataType& type = *match.types.back();
   const bool reduction = match.pattern->mnemonic == "red";
   Access access{
       .space = space_of(match), .bytes = static_cast<std::uint8_t>(type.bytes()), .vector = static_cast<std::uint8_t>(match.vector())};
@@ -221,10 +220,10 @@ void FunctionResolver::cp_async(const Match& match) {
     access.has_source_size = !access.ignores_source;
     if (extra.kind == Kind::number && immediate(extra) > size)
       fail(extra, fmt::format("cp.async reads at most the {} bytes that it writes", size));
-    const Requirement ignoring = catalogue::since(80, {7, 5});
+    const Requirement ignoring = since(80, {7, 5});
     if (const auto rule = unmet(ignoring, *draft_.program.target, draft_.program.module->version); rule && access.ignores_source)
       fail(extra, fmt::format("cp.async with a predicate {}", *rule));
-    operation.sources.push_back(source(extra, *catalogue::find_value_type(access.ignores_source ? "pred" : "u32")));
+    operation.sources.push_back(source(extra, *find_ptx_type(access.ignores_source ? "pred" : "u32")));
   }
   take_policy(match, next);
   add_access(std::move(operation), access, to);

@@ -7,9 +7,9 @@
 #include <fmt/core.h>
 
 #include <warpmat/forms.h>
-#include <warpmat/ptx/catalogue/value_type.h>
 #include <warpmat/ptx/text/number.h>
 #include <warpmat/ptx/text/token_reader.h>
+#include <warpmat/tables/types.h>
 
 namespace warpmat::inline v0_1::code {
 namespace {
@@ -17,8 +17,8 @@ namespace {
 constexpr std::int64_t largest_variable = std::int64_t{1} << 32;
 constexpr std::uint64_t most_shared_bytes = 1 << 24;  // more than any GPU has: the launch checks the actual limit
 
-const catalogue::ValueType& type_of(const syntax::Variable& variable) {
-  const catalogue::ValueType* type = catalogue::find_value_type(variable.type);
+const DataType& type_of(const syntax::Variable& variable) {
+  const DataType* type = find_ptx_type(variable.type);
   if (type == nullptr || type->is_predicate())
     throw StatementError{variable.location, fmt::format("a variable cannot be .{}", variable.type)};
   return *type;
@@ -29,9 +29,8 @@ std::uint64_t round_up(std::uint64_t value, std::int64_t alignment) {
   return (value + a - 1) / a * a;
 }
 
-std::uint64_t number_bits(const syntax::Initialiser& value, const catalogue::ValueType& type, Location location) {
-  const DataType* data_type = find_data_type(type.name);
-  if (const auto bits = data_type == nullptr ? std::nullopt : parse_number(value.number, value.negative, *data_type)) return *bits;
+std::uint64_t number_bits(const syntax::Initialiser& value, const DataType& type, Location location) {
+  if (const auto bits = parse_number(value.number, value.negative, type)) return *bits;
   const auto integer = parse_integer(value.number);  // integers of another sign, of more bits or of 16-bit formats
   if (!integer) throw StatementError{location, fmt::format("'{}' is not a number that fits .{}", value.number, type.name)};
   return value.negative ? ~*integer + 1 : *integer;
@@ -63,7 +62,7 @@ std::int64_t alignment_of(const syntax::Variable& variable) {
 
 ModuleSymbols::ModuleSymbols(const syntax::Module& module) : module_(module) {
   for (const syntax::Variable& variable : module.variables) {
-    if (variable.space == syntax::Space::shared) {
+    if (variable.space == Space::shared) {
       names_[variable.name] = {.kind = Named::Kind::shared, .index = static_cast<int>(shared_.size())};
       shared_.push_back({&variable, false});
     } else {
@@ -80,7 +79,7 @@ ModuleSymbols::ModuleSymbols(const syntax::Module& module) : module_(module) {
   for (const syntax::Function& function : module.functions)
     for (const syntax::Element& element : function.body)
       if (const auto* variable = std::get_if<syntax::Variable>(&element);
-          variable != nullptr && (variable->space == syntax::Space::global || variable->space == syntax::Space::constant)) {
+          variable != nullptr && (variable->space == Space::global || variable->space == Space::constant)) {
         in_bodies_[variable] = static_cast<int>(variables_.size());
         variables_.push_back(variable);
       }
@@ -132,8 +131,7 @@ void ModuleSymbols::place_module(Program& program) const {
     const syntax::Variable& variable = *variables_[i];
     end = round_up(end, std::max<std::int64_t>(alignment_of(variable), 16));
     const auto bytes = static_cast<std::uint64_t>(size_of(variable));
-    program.module_variables.push_back(
-        {variable.name, variable.space == syntax::Space::constant ? Space::constant : Space::global, end, bytes});
+    program.module_variables.push_back({variable.name, variable.space == Space::constant ? Space::constant : Space::global, end, bytes});
     end += bytes;
     if (end > std::uint64_t{largest_variable})
       throw StatementError{variable.location, fmt::format("the module's variables have more than {} bytes", largest_variable)};
@@ -141,7 +139,7 @@ void ModuleSymbols::place_module(Program& program) const {
   program.module_bytes.assign(end, 0);
   for (std::size_t i = 0; i < variables_.size(); ++i) {
     const syntax::Variable& variable = *variables_[i];
-    const catalogue::ValueType& type = type_of(variable);
+    const DataType& type = type_of(variable);
     const auto element = static_cast<std::size_t>(type.bytes());
     std::size_t at = program.module_variables[i].address;
     const std::size_t last = at + static_cast<std::size_t>(size_of(variable));
@@ -176,7 +174,7 @@ void ModuleSymbols::place_module(Program& program) const {
 void place_parameters(const syntax::Function& entry, Program& program) {
   std::uint64_t end = 0;
   for (const syntax::Variable& variable : entry.parameters) {
-    if (variable.space != syntax::Space::param) throw StatementError{variable.location, "the parameters of an entry are .param"};
+    if (variable.space != Space::param) throw StatementError{variable.location, "the parameters of an entry are .param"};
     const std::int64_t alignment = alignment_of(variable);
     end = round_up(end, alignment);
     const auto bytes = static_cast<std::uint32_t>(size_of(variable));

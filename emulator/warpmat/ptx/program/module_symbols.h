@@ -27,7 +27,7 @@ class ModuleSymbols {
   Space space(int index) const {
     const auto at = static_cast<std::size_t>(index);
     if (at >= variables_.size()) return Space::shared;
-    return variables_[at]->space == syntax::Space::constant ? Space::constant : Space::global;
+    return variables_[at]->space == Space::constant ? Space::constant : Space::global;
   }
   void use_shared(int index) { shared_[static_cast<std::size_t>(index)].used = true; }
 

@@ -5,8 +5,8 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/catalogue/value_type.h>
 #include <warpmat/ptx/text/token_reader.h>
+#include <warpmat/tables/types.h>
 
 namespace warpmat::inline v0_1::code {
 
@@ -19,13 +19,13 @@ void Names::begin_scope() {
   open_.emplace_back();
 }
 
-Value Names::new_register(RegisterClass register_class, int bits, const catalogue::ValueType* type) {
+Value Names::new_register(RegisterClass register_class, int bits, const DataType* type) {
   function_.registers.push_back({register_class, static_cast<std::uint8_t>(bits), type});
   return static_cast<Value>(function_.registers.size() - 1);
 }
 
 void Names::declare_registers(const syntax::Variable& variable) {
-  const catalogue::ValueType* type = catalogue::find_value_type(variable.type);
+  const DataType* type = find_ptx_type(variable.type);
   if (type == nullptr) throw StatementError{variable.location, fmt::format("a register cannot be .{}", variable.type)};
   const int bits = type->is_predicate() ? 1 : type->bits < 16 ? 16 : type->bits;
   const auto first = static_cast<Value>(function_.registers.size());

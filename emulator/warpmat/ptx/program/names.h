@@ -37,7 +37,7 @@ class Names {
   std::optional<Named> find(std::string_view name) const;
 
   /// A new register without a name.
-  Value new_register(RegisterClass register_class, int bits, const catalogue::ValueType* type = nullptr);
+  Value new_register(RegisterClass register_class, int bits, const DataType* type = nullptr);
 
  private:
   /// Without an element of a vector behind a dot.

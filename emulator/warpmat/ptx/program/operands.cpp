@@ -14,7 +14,6 @@ namespace warpmat::inline v0_1::code {
 using catalogue::Match;
 using catalogue::OperandPattern;
 using catalogue::Semantics;
-using catalogue::ValueType;
 using Kind = syntax::Operand::Kind;
 
 namespace {
@@ -74,16 +73,27 @@ RegisterClass FunctionResolver::class_of(Value value) const {
 }
 
 /// Whether the register is allowed for an operand of .`type`.
-void FunctionResolver::check_type(const syntax::Operand& operand, Value value, const ValueType& type) const {
-  const ValueType* const declared = is_constant(value) ? nullptr : function_.registers[static_cast<std::size_t>(value)].type;
-  if (declared != nullptr && !catalogue::takes(type, *declared))
-    fail(operand, fmt::format("'{}' is a register of .{}, which {} does not take for .{}", operand.text, declared->name, statement_->opcode,
-                              type.name));
+void FunctionResolver::check_type(const syntax::Operand& operand, Value value, const DataType& type) const {
+  const DataType* const declared = is_constant(value) ? nullptr : function_.registers[static_cast<std::size_t>(value)].type;
+  if (declared != nullptr && !takes(type, *declared)) fail_type(operand, type, *declared);
+}
+
+void FunctionResolver::fail_type(const syntax::Operand& operand, const DataType& type, const DataType& declared) const {
+  fail(operand, fmt::format("'{}' is a register of .{}, which {} does not take for .{}", operand.text, declared.name, statement_->opcode,
+                            type.name));
+}
+
+/// Whether the register is allowed for an operand for which ptxas takes integers alone.
+void FunctionResolver::check_integer(const syntax::Operand& operand, const DataType& type) const {
+  const auto named = names_.find(operand.text);
+  if (!named || named->kind != Named::Kind::register_) return;
+  const DataType* const declared = function_.registers[static_cast<std::size_t>(named->value)].type;
+  if (declared != nullptr && !accepts(accepts_integers, *declared)) fail_type(operand, type, *declared);
 }
 
 /// A register with a number behind it, %r1+4: their sum.
-Value FunctionResolver::sum(const syntax::Operand& operand, const ValueType& type) {
-  if (type.type_class == ValueType::Class::floating || type.is_predicate() || type.bits > 64)
+Value FunctionResolver::sum(const syntax::Operand& operand, const DataType& type) {
+  if (type.is_floating() || type.is_predicate() || type.bits > 64)
     fail(operand, fmt::format("only integers and addresses have an offset behind the register '{}'", operand.text));
   syntax::Operand plain = operand;
   plain.offset = 0;
@@ -105,7 +115,7 @@ Value FunctionResolver::named_register(const syntax::Operand& operand) {
   return named->value;
 }
 
-Value FunctionResolver::number(const syntax::Operand& operand, const ValueType& type) {
+Value FunctionResolver::number(const syntax::Operand& operand, const DataType& type) {
   const RegisterClass register_class = register_class_of(type.bits);
   if (type.is_predicate()) {
     const auto value = integer_of(operand);
@@ -113,13 +123,12 @@ Value FunctionResolver::number(const syntax::Operand& operand, const ValueType& 
     return draft_.constants.add(register_class, *value != 0 ? 0xffffffff : 0);
   }
   // No floating-point format accepts an integer, and only .f32 and .f64 accept any number; integers do not accept 0f3F800000.
-  const DataType* data_type = find_data_type(type.name);
-  auto bits = data_type != nullptr ? parse_number(operand.text, operand.negative, *data_type) : std::nullopt;
+  auto bits = parse_number(operand.text, operand.negative, type);
   // .f64 takes the bits of 0f3F800000 as they are, and .b64 a number with a point (an H200's answers).
   if (!bits && type.name == "f64") bits = parse_number(operand.text, operand.negative, *find_data_type("f32"));
   if (!bits && type.name == "b64" && operand.text.find('.') != std::string_view::npos)
     bits = parse_number(operand.text, operand.negative, *find_data_type("f64"));
-  if (!bits && type.type_class != ValueType::Class::floating) bits = converted_integer(operand, type.bits);
+  if (!bits && !type.is_floating()) bits = converted_integer(operand, type.bits);
   if (!bits) fail(operand, fmt::format("'{}{}' is not a number that fits .{}", operand.negative ? "-" : "", operand.text, type.name));
   return draft_.constants.add(register_class, *bits);
 }
@@ -130,7 +139,7 @@ std::uint64_t FunctionResolver::immediate(const syntax::Operand& operand) const 
   return *value;
 }
 
-Value FunctionResolver::special_register(const syntax::Operand& operand, const SpecialRegisterName& special, const ValueType& type) {
+Value FunctionResolver::special_register(const syntax::Operand& operand, const SpecialRegisterName& special, const DataType& type) {
   if (const auto rule = unmet(special.requirement, *draft_.program.target, draft_.program.module->version))
     fail(operand, fmt::format("{} {}", operand.text, *rule));
   const std::string& opcode = statement_->opcode;
@@ -138,7 +147,7 @@ Value FunctionResolver::special_register(const syntax::Operand& operand, const S
   // A vector that st stores may list it, too (ptxas 13.0).
   const bool stored_in_vector = opcode.starts_with("st.") && statement_->operands.size() > 1 && this->operand(1).kind == Kind::vector;
   const bool reads = opcode.starts_with("mov.") || converts || stored_in_vector;
-  if (!reads || type.type_class == ValueType::Class::floating || special.elements)
+  if (!reads || type.is_floating() || special.elements)
     fail(operand, fmt::format("{} cannot be {}: mov.u{} takes {} to a register", statement_->opcode, operand.text, special.bits,
                               special.elements ? "one of its elements, .x .y .z .w," : "that"));
   const int bits = type.bits;
@@ -183,12 +192,11 @@ Value FunctionResolver::address_of(const syntax::Operand& operand, const Named& 
   fail(operand, fmt::format("'{}' has no address", operand.text));
 }
 
-Value FunctionResolver::source(const syntax::Operand& operand, const ValueType& type, bool may_be_wider) {
+Value FunctionResolver::source(const syntax::Operand& operand, const DataType& type, bool may_be_wider) {
   if (operand.kind == Kind::number) return number(operand, type);
   if (operand.kind != Kind::name) fail(operand, fmt::format("expected a register or a number for .{}", type.name));
   if (const auto special = find_special_register(operand.text)) return special_register(operand, *special, type);
-  if (operand.text == "WARP_SZ" && type.type_class != ValueType::Class::floating)
-    return draft_.constants.add(register_class_of(type.bits), warp_size);
+  if (operand.text == "WARP_SZ" && !type.is_floating()) return draft_.constants.add(register_class_of(type.bits), warp_size);
   auto named = names_.find(operand.text);
   if (!named) named = draft_.symbols.find(operand.text);
   if (named && named->kind != Named::Kind::register_) {
@@ -216,7 +224,7 @@ Value FunctionResolver::source(const syntax::Operand& operand, const ValueType& 
   return low;
 }
 
-Value FunctionResolver::result(const syntax::Operand& operand, const ValueType& type, bool may_be_wider) {
+Value FunctionResolver::result(const syntax::Operand& operand, const DataType& type, bool may_be_wider) {
   if (operand.kind == Kind::name && operand.text == "_") {
     if (!may_discard_) fail(operand, fmt::format("{} takes no _ here: ptxas cannot discard this result", statement_->opcode));
     return temporary(register_class_of(type.bits));
@@ -233,7 +241,7 @@ Value FunctionResolver::result(const syntax::Operand& operand, const ValueType& 
   return narrow;
 }
 
-std::vector<Value> FunctionResolver::group(const syntax::Operand& operand, const ValueType& type, bool is_result, std::size_t count) {
+std::vector<Value> FunctionResolver::group(const syntax::Operand& operand, const DataType& type, bool is_result, std::size_t count) {
   const bool may_discard = may_discard_;
   const auto one = [&](const syntax::Operand& item) { return is_result ? result(item, type) : source(item, type); };
   if (operand.kind != Kind::vector) {
@@ -260,7 +268,7 @@ FunctionResolver::Place FunctionResolver::place(const syntax::Operand& operand) 
   if (operand.kind != Kind::address) fail(operand, "expected an address in brackets");
   const syntax::Operand& base = operand.items.front();
   if (base.kind == Kind::number) {
-    const Value value = number(base, *catalogue::find_value_type("b64"));
+    const Value value = number(base, *find_ptx_type("b64"));
     return {.base = value, .offset = operand.offset, .number = true};
   }
   if (base.kind != Kind::name) fail(base, "expected a register or a variable in brackets");
@@ -271,7 +279,7 @@ FunctionResolver::Place FunctionResolver::place(const syntax::Operand& operand) 
     case Named::Kind::register_: {
       const int bits = bits_of(named->value);
       if (bits != 16 && bits != 32 && bits != 64) fail(base, fmt::format("'{}' has {} bits; an address has 32 or 64", base.text, bits));
-      check_type(base, named->value, *catalogue::find_value_type("u64"));
+      check_type(base, named->value, *find_ptx_type("u64"));
       return {.base = named->value, .offset = operand.offset};
     }
     case Named::Kind::local:
@@ -301,7 +309,7 @@ FunctionResolver::Place FunctionResolver::place_in(const syntax::Operand& operan
 
 void FunctionResolver::read_operand(const Match& match, const OperandPattern& pattern, const syntax::Operand& operand,
                                     DraftOperation& operation) {
-  const ValueType& type = match.type_of(pattern);
+  const DataType& type = match.type_of(pattern);
   std::vector<Value>& values = pattern.result ? operation.results : operation.sources;
   if (pattern.name == "address") {
     if (const auto space = variable_space(operand.items.empty() ? operand : operand.items.front());
@@ -326,6 +334,7 @@ void FunctionResolver::read_operand(const Match& match, const OperandPattern& pa
     const std::vector<Value> items = group(operand, type, pattern.result, static_cast<std::size_t>(count));
     values.insert(values.end(), items.begin(), items.end());
   } else {
+    if (catalogue::takes_integers_alone(match, pattern)) check_integer(operand, type);
     values.push_back(pattern.result ? result(operand, type, pattern.may_be_wider) : source(operand, type, pattern.may_be_wider));
   }
 }

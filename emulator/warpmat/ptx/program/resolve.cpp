@@ -122,18 +122,6 @@ std::size_t bytes(RegisterClass register_class) {
   return 0;
 }
 
-std::string_view name(Space space) {
-  switch (space) {
-    case Space::generic: return "generic";
-    case Space::global: return "global";
-    case Space::constant: return "const";
-    case Space::shared: return "shared";
-    case Space::local: return "local";
-    case Space::param: return "param";
-  }
-  return "";
-}
-
 Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view entry, const Target* target, const ResolveOptions& options) {
   const syntax::Function& function = find_entry(*module, entry);
   const Target& run_target = find_run_target(*module, target);

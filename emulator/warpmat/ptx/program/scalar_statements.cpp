@@ -8,7 +8,6 @@ namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
 using catalogue::Semantics;
-using catalogue::ValueType;
 using Kind = syntax::Operand::Kind;
 
 void FunctionResolver::compute(const Match& match) {
@@ -37,7 +36,7 @@ void FunctionResolver::compute(const Match& match) {
 void FunctionResolver::move_vector() {
   const std::size_t dot = statement_->opcode.find('.', 4);
   const std::string type_name = dot == std::string::npos ? "" : statement_->opcode.substr(dot + 1);
-  const ValueType* type = catalogue::find_value_type(type_name);
+  const DataType* type = find_ptx_type(type_name);
   const bool two = statement_->opcode.starts_with("mov.v2.");
   const std::size_t count = two ? 2 : 4;
   if (type == nullptr || type->bits < 16 || type->bits > 64 || statement_->operands.size() != 2)
@@ -73,7 +72,7 @@ void FunctionResolver::move_vector() {
 /// mov between a vector in braces and one register: mov.b32 {lo, hi}, r; mov.b64 rd, {a, b}.
 void FunctionResolver::pack() {
   const std::string type_name = statement_->opcode.substr(statement_->opcode.find('.') + 1);
-  const ValueType* type = catalogue::find_value_type(type_name);
+  const DataType* type = find_ptx_type(type_name);
   if (type == nullptr || type->is_predicate() || statement_->operands.size() != 2)
     fail(fmt::format("'{}' does not move vectors", statement_->opcode));
   const bool packs = operand(1).kind == Kind::vector;
@@ -81,7 +80,7 @@ void FunctionResolver::pack() {
   const syntax::Operand& whole = operand(packs ? 0 : 1);
   const std::size_t count = vector.items.size();
   const int bits = count == 0 ? 0 : type->bits / static_cast<int>(count);
-  const ValueType* part = catalogue::find_value_type(fmt::format("b{}", bits));
+  const DataType* part = &untyped(bits);
   if (part == nullptr || part->bits * static_cast<int>(count) != type->bits || whole.kind == Kind::vector)
     fail(vector, fmt::format("{} registers do not make up .{}", count, type->name));
   const std::string parts = fmt::format("{}.b{}.b{}", packs ? "%pack" : "%unpack", type->bits, bits);
@@ -98,7 +97,7 @@ void FunctionResolver::pack() {
 
 /// cvta adds or subtracts the start of the space's window in generic addresses; isspacep tests whether an address is in it.
 void FunctionResolver::address_space(const Match& match) {
-  const ValueType& address = *catalogue::find_value_type("u64");
+  const DataType& address = *find_ptx_type("u64");
   const Space space = match.has(".shared") || match.has(".shared::cta") || match.has(".shared::cluster") ? Space::shared
                       : match.has(".local")                                                              ? Space::local
                       : match.has(".param") || match.has(".param::entry")                                ? Space::param
@@ -113,7 +112,7 @@ void FunctionResolver::address_space(const Match& match) {
   const auto named = from.kind == Kind::name ? names_.find(from.text) : std::nullopt;
   if (query && named && named->kind == Named::Kind::register_ && bits_of(named->value) == 32) {
     a = temporary(RegisterClass::wide);
-    prepare(row("%extend.u32.b64", {a}, {source(from, *catalogue::find_value_type("u32"))}));
+    prepare(row("%extend.u32.b64", {a}, {source(from, *find_ptx_type("u32"))}));
   } else {
     a = source(from, address);
   }
@@ -122,7 +121,7 @@ void FunctionResolver::address_space(const Match& match) {
   if (query) {
     const bool own = match.has(".shared") || match.has(".shared::cta");
     const Value size = draft_.constants.add(RegisterClass::wide, own ? block_window_bytes : window_size(space));
-    return add(row("%within.b64", {result(operand(0), *catalogue::find_value_type("pred"))}, {a, start, size}));
+    return add(row("%within.b64", {result(operand(0), *find_ptx_type("pred"))}, {a, start, size}));
   }
   const bool moves = space == Space::global || space == Space::constant;  // their addresses are generic ones
   if (moves) return add(row("mov.b64", {result(operand(0), address)}, {a}));

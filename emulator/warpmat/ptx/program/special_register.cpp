@@ -13,7 +13,6 @@ namespace warpmat::inline v0_1::code {
 namespace {
 
 using catalogue::any_target;
-using catalogue::since;
 
 struct Row {
   std::string_view name;

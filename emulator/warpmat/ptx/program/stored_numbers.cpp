@@ -32,7 +32,7 @@ constexpr std::array writers_of_bits{"copysign", "set"};
 bool is_sequence(const Match& match) {
   const auto* const found = std::ranges::find(sequences, std::string_view(match.pattern->mnemonic), &Sequence::mnemonic);
   if (found == sequences.end()) return false;
-  const bool integer = match.types[0]->type_class != catalogue::ValueType::Class::floating;
+  const bool integer = !match.types[0]->is_floating();
   if (integer || has_rounding(match)) return true;
   return !match.has(found->unless) && match.types[0]->name == "f32";
 }
@@ -94,8 +94,8 @@ class StoredNumbers {
     const bool stores = draft.operation.semantics == Semantics::store && !draft.operation.guarded;
     if (!stores || match == nullptr || draft.sources.size() != 2) return {};
     const auto number = numbers_.find(draft.sources[1]);
-    const catalogue::ValueType& type = *match->types.back();
-    if (number == numbers_.end() || type.type_class == catalogue::ValueType::Class::floating) return {};
+    const DataType& type = *match->types.back();
+    if (number == numbers_.end() || type.is_floating()) return {};
     const int bits = number->second == "f16" ? 16 : number->second == "f32" ? 32 : 64;
     if (type.bits >= bits) return {};
     return fmt::format("cvt.rzi.{}{}.{}", type.is_signed_integer() ? "s" : "u", type.bits, number->second);

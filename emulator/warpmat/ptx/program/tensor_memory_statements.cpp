@@ -14,14 +14,13 @@ namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
 using catalogue::Semantics;
-using catalogue::ValueType;
 using TensorAction = TensorStatement::Action;
 using Kind = syntax::Operand::Kind;
 
 namespace {
 
-const ValueType& word_type() {
-  return *catalogue::find_value_type("b32");
+const DataType& word_type() {
+  return *find_ptx_type("b32");
 }
 
 }  // namespace
@@ -31,7 +30,7 @@ Value FunctionResolver::tensor_address(const syntax::Operand& operand) {
   if (operand.kind != Kind::address) fail(operand, "expected an address of tensor memory in brackets");
   syntax::Operand base = operand.items.front();
   const Value value = named_register(base);
-  check_type(base, value, *catalogue::find_value_type("u32"));
+  check_type(base, value, *find_ptx_type("u32"));
   if (class_of(value) != RegisterClass::word || bits_of(value) != 32)
     fail(base, fmt::format("'{}' has {} bits; an address of tensor memory has 32", base.text, bits_of(value)));
   if (operand.offset == 0) return value;
@@ -42,7 +41,7 @@ Value FunctionResolver::tensor_address(const syntax::Operand& operand) {
 
 /// The number of columns of alloc, and of dealloc, of which ptxas asks less.
 Value FunctionResolver::columns(const syntax::Operand& operand, bool allocates) {
-  const ValueType& type = *catalogue::find_value_type("u32");
+  const DataType& type = *find_ptx_type("u32");
   if (operand.kind != Kind::number) return source(operand, type);
   syntax::Operand magnitude = operand;
   magnitude.negative = false;
@@ -89,13 +88,12 @@ void FunctionResolver::tensor_transfer(TensorStatement& statement, DraftOperatio
   if (reduced == 0) return;
   const syntax::Operand& reduced_to = operand(1);  // which may stand in braces (ptxas 13.0)
   const bool braced = reduced_to.kind == Kind::vector && reduced_to.items.size() == 1;
-  operation.results.push_back(
-      result(braced ? reduced_to.items.front() : reduced_to, *catalogue::find_value_type(type_of(statement.reduction))));
+  operation.results.push_back(result(braced ? reduced_to.items.front() : reduced_to, *find_ptx_type(type_of(statement.reduction))));
 }
 
 /// mma{.ws}{.sp} [d], a-desc or [a], b-desc{, [metadata]}, idesc, ... as TensorStatement says.
 void FunctionResolver::tensor_product(const Match& match, TensorStatement& statement, DraftOperation& operation) {
-  const ValueType& descriptor = *catalogue::find_value_type("b64");
+  const DataType& descriptor = *find_ptx_type("b64");
   operation.sources = {tensor_address(operand(0))};
   statement.a_in_tensor_memory = operand(1).kind == Kind::address;
   if (statement.shifts_a && !statement.a_in_tensor_memory) fail(operand(1), ".ashift goes with an A in tensor memory");
@@ -105,12 +103,12 @@ void FunctionResolver::tensor_product(const Match& match, TensorStatement& state
   operation.sources.push_back(source(operand(2), descriptor));
   std::size_t next = 3;
   if (statement.variant.sparse) operation.sources.push_back(tensor_address(operand(next++)));
-  operation.sources.push_back(source(operand(next++), *catalogue::find_value_type("u32")));
+  operation.sources.push_back(source(operand(next++), *find_ptx_type("u32")));
   if (statement.kind->scaled())
     for (int i = 0; i < 2; ++i) operation.sources.push_back(tensor_address(operand(next++)));
   else if (!statement.variant.weights && operand(next).kind == Kind::vector)
     disabled_lanes(operand(next++), statement, operation);
-  operation.sources.push_back(source(operand(next++), *catalogue::find_value_type("pred")));
+  operation.sources.push_back(source(operand(next++), *find_ptx_type("pred")));
   if (statement_->operands.size() == next) return;
   if (statement.variant.weights) {
     statement.masks_columns = true;
@@ -142,7 +140,7 @@ void FunctionResolver::scale_of_d(const Match& match, const syntax::Operand& giv
 /// cp [taddr], s-desc.
 void FunctionResolver::tensor_copy(DraftOperation& operation) {
   must_end_at(2);
-  operation.sources = {tensor_address(operand(0)), source(operand(1), *catalogue::find_value_type("b64"))};
+  operation.sources = {tensor_address(operand(0)), source(operand(1), *find_ptx_type("b64"))};
 }
 
 void FunctionResolver::tensor_memory(const Match& match) {
@@ -158,7 +156,7 @@ void FunctionResolver::tensor_memory(const Match& match) {
       break;
     case TensorAction::deallocate:
       must_end_at(2);
-      operation.sources = {source(operand(0), *catalogue::find_value_type("u32")), columns(operand(1), false)};
+      operation.sources = {source(operand(0), *find_ptx_type("u32")), columns(operand(1), false)};
       break;
     case TensorAction::load:
     case TensorAction::store: tensor_transfer(statement, operation); break;
@@ -166,7 +164,7 @@ void FunctionResolver::tensor_memory(const Match& match) {
       must_end_at(statement.multicast ? 2 : 1);
       operation.sources = {shared_address(operand(0), statement.space)};
       if (statement.multicast && operand(1).kind == Kind::number) fail(operand(1), "the mask of blocks is a register of 16 bits");
-      if (statement.multicast) operation.sources.push_back(source(operand(1), *catalogue::find_value_type("b16")));
+      if (statement.multicast) operation.sources.push_back(source(operand(1), *find_ptx_type("b16")));
       break;
     case TensorAction::multiply: tensor_product(match, statement, operation); break;
     case TensorAction::copy: tensor_copy(operation); break;

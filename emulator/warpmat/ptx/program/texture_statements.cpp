@@ -62,7 +62,7 @@ std::size_t FunctionResolver::texture_operands(const Match& match, std::size_t n
   const syntax::Operand& place = operand(next);
   if (place.kind != Kind::address || place.items.empty() || place.items.size() > 2 || place.offset != 0)
     fail(place, fmt::format("{} takes [handle, {{coordinates}}]", statement_->opcode));
-  operation.sources.push_back(source(place.items[0], *catalogue::find_value_type("b64")));
+  operation.sources.push_back(source(place.items[0], *find_ptx_type("b64")));
   if (access.action == TextureAccess::Action::query) return next + 1;
   const Shape& shape = *shape_of(match);
   access.coordinates = shape.coordinates;
@@ -74,8 +74,8 @@ std::size_t FunctionResolver::texture_operands(const Match& match, std::size_t n
   if (items.size() != shape.listed)
     fail(listed, fmt::format("{} lists {} coordinates, {} are given", statement_->opcode, shape.listed, items.size()));
   std::size_t item = 0;
-  if (shape.layered) operation.sources.push_back(source(items[item++], *catalogue::find_value_type("b32")));
-  for (int i = 0; i < shape.coordinates; ++i) operation.sources.push_back(source(items[item++], *catalogue::find_value_type("b32")));
+  if (shape.layered) operation.sources.push_back(source(items[item++], *find_ptx_type("b32")));
+  for (int i = 0; i < shape.coordinates; ++i) operation.sources.push_back(source(items[item++], *find_ptx_type("b32")));
   return next + 1;
 }
 
@@ -88,7 +88,7 @@ void FunctionResolver::texture(const Match& match) {
                   : mnemonic == "suld" ? Action::load
                   : mnemonic == "sust" ? Action::store
                                        : Action::query;
-  const catalogue::ValueType& type = *match.types.front();
+  const DataType& type = *match.types.front();
   access.integers = match.types.back()->name == "s32" && match.types.size() == 2;
   access.level = match.has(".level")  ? TextureAccess::Level::given
                  : match.has(".grad") ? TextureAccess::Level::gradients
@@ -114,7 +114,7 @@ void FunctionResolver::texture(const Match& match) {
     operation.results = texture_results(pair ? written.items[0] : written, access.bytes * 8, access.vector);
   }
   next = texture_operands(match, next, access, operation);
-  const auto& f32 = *catalogue::find_value_type("f32");
+  const auto& f32 = *find_ptx_type("f32");
   if (access.level == TextureAccess::Level::given) operation.sources.push_back(source(operand(next++), f32));
   if (access.level == TextureAccess::Level::gradients) {
     const std::size_t listed = access.coordinates == 3 ? 4 : access.coordinates;
@@ -140,7 +140,7 @@ void FunctionResolver::texture(const Match& match) {
   // all texels are resident
   if (resident != nullptr) {
     const Value zero = draft_.constants.add(RegisterClass::word, 0);
-    add(row("setp.eq.u32", {result(*resident, *catalogue::find_value_type("pred"))}, {zero, zero}));
+    add(row("setp.eq.u32", {result(*resident, *find_ptx_type("pred"))}, {zero, zero}));
   }
 }
 

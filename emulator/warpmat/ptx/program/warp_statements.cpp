@@ -12,8 +12,8 @@ using catalogue::Semantics;
 
 /// bar.sync a{, b}; bar.arrive a, b; bar.red.popc.u32 d, a{, b}, {!}c; bar.red.and.pred p, a{, b}, {!}c.
 void FunctionResolver::barrier(const Match& match) {
-  const auto& u32 = *catalogue::find_value_type("u32");
-  const auto& predicate = *catalogue::find_value_type("pred");
+  const auto& u32 = *find_ptx_type("u32");
+  const auto& predicate = *find_ptx_type("pred");
   Barrier barrier;
   barrier.aligned = match.pattern->mnemonic == "bar" || match.has(".aligned");
   std::size_t next = 0, last = statement_->operands.size();

@@ -7,7 +7,6 @@
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Semantics;
-using catalogue::ValueType;
 using Kind = syntax::Operand::Kind;
 
 /// Reads an immediate that is one of two numbers; returns whether it is the second.
@@ -39,7 +38,7 @@ void FunctionResolver::wgmma() {
   const WgmmaForm* form = find_wgmma(statement_->opcode);
   if (form == nullptr) fail(explain_unknown_wgmma(statement_->opcode));
   if (const auto reason = unavailable(*form, *draft_.program.target, draft_.program.module->version)) fail(*reason);
-  const ValueType &word = *catalogue::find_value_type("b32"), &descriptor = *catalogue::find_value_type("b64");
+  const DataType &word = *find_ptx_type("b32"), &descriptor = *find_ptx_type("b64");
   DraftOperation operation;
   operation.operation.semantics = Semantics::wgmma;
   operation.results = group(operand(0), word, true, static_cast<std::size_t>(form->d_registers()));
@@ -56,7 +55,7 @@ void FunctionResolver::wgmma() {
       fail(operand(4), fmt::format("the selector is a number from 0 to {}", form->selectors() - 1));
     next = 5;
   }
-  operation.sources.push_back(source(operand(next), *catalogue::find_value_type("pred")));
+  operation.sources.push_back(source(operand(next), *find_ptx_type("pred")));
   WgmmaImmediates immediates = wgmma_immediates(*form, a_in_registers, next + 1);
   immediates.selector = static_cast<int>(selector);
   operation.sources.insert(operation.sources.end(), operation.results.begin(), operation.results.end());

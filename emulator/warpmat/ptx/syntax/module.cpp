@@ -4,18 +4,6 @@
 
 namespace warpmat::inline v0_1::syntax {
 
-std::string_view name(Space space) {
-  switch (space) {
-    case Space::reg: return "reg";
-    case Space::global: return "global";
-    case Space::constant: return "const";
-    case Space::shared: return "shared";
-    case Space::local: return "local";
-    case Space::param: return "param";
-  }
-  return "";
-}
-
 const Directive* Function::find_directive(std::string_view directive) const {
   const auto found = std::ranges::find(directives, directive, &Directive::name);
   return found == directives.end() ? nullptr : &*found;

@@ -65,11 +65,6 @@ struct Label {
   std::string_view name{};
 };
 
-enum class Space : std::uint8_t { reg, global, constant, shared, local, param };
-
-/// The directive of a space without its dot: "const".
-std::string_view name(Space space);
-
 /// One value of an initialiser: a number, or the address of a variable or function.
 struct Initialiser {
   std::string_view number{};  ///< its spelling; empty for an address
@@ -83,7 +78,7 @@ struct Initialiser {
 /// A declared variable, register or parameter.
 struct Variable {
   Location location{};
-  Space space = Space::reg;
+  std::optional<Space> space{};         ///< none: .reg
   std::string_view type{};              ///< "b32"
   std::string_view name{};              ///< empty for the unnamed parameters of a prototype
   int vector = 1;                       ///< .v2, .v4

@@ -23,7 +23,8 @@ bool is_linkage(std::string_view directive) {
 
 /// Whether the next function or variable of a module begins with that directive.
 bool begins_declaration(std::string_view directive) {
-  return is_linkage(directive) || directive == ".entry" || directive == ".func" || (directive.starts_with('.') && find_space(directive));
+  return is_linkage(directive) || directive == ".entry" || directive == ".func" ||
+         (directive.starts_with('.') && declares_variables(directive));
 }
 
 class Parser {
@@ -106,8 +107,8 @@ class Parser {
     while (is_linkage(tokens_.here().text)) external |= tokens_.take().text == ".extern";
     const Token& token = tokens_.here();
     if (token.text == ".entry" || token.text == ".func") return parse_function();
-    const auto space = token.kind == Token::Kind::qualifier ? find_space(token.text) : std::nullopt;
-    if (!space || *space == Space::local || *space == Space::param)
+    const bool declares = token.kind == Token::Kind::qualifier && declares_variables(token.text);
+    if (!declares || token.text == ".local" || token.text == ".param")
       fail(token, fmt::format("expected .entry, .func or a variable, found {}", spell(token)));
     for (Variable& variable : read_variables(tokens_)) {
       variable.external = external;
@@ -192,7 +193,7 @@ class Parser {
     bool external = false;
     while (is_linkage(tokens_.here().text)) external |= tokens_.take().text == ".extern";
     const Token& token = tokens_.here();
-    if (token.kind == Token::Kind::qualifier && find_space(token.text)) {
+    if (token.kind == Token::Kind::qualifier && declares_variables(token.text)) {
       for (Variable& variable : read_variables(tokens_)) {
         variable.external = external;
         function.body.emplace_back(std::move(variable));

@@ -4,6 +4,7 @@
 
 #include <warpmat/ptx/syntax/operand_reader.h>
 #include <warpmat/ptx/text/number.h>
+#include <warpmat/tables/types.h>
 
 namespace warpmat::inline v0_1::syntax {
 namespace {
@@ -104,13 +105,17 @@ void read_values(TokenReader& tokens, std::vector<Initialiser>& values, int dept
 }  // namespace
 
 std::optional<Space> find_space(std::string_view directive) {
-  for (const Space space : {Space::reg, Space::global, Space::constant, Space::shared, Space::local, Space::param})
+  for (const Space space : {Space::global, Space::constant, Space::shared, Space::local, Space::param})
     if (directive.substr(1) == name(space)) return space;
   return std::nullopt;
 }
 
+bool declares_variables(std::string_view directive) {
+  return directive == register_directive || find_space(directive);
+}
+
 std::vector<Variable> read_variables(TokenReader& tokens) {
-  Variable common{.location = tokens.here().location, .space = *find_space(tokens.here().text)};
+  Variable common{.location = tokens.here().location, .space = find_space(tokens.here().text)};
   tokens.take();
   read_attributes(tokens, common);
   std::vector<Variable> variables;
@@ -133,9 +138,10 @@ std::vector<Variable> read_parameters(TokenReader& tokens) {
   do {
     const Token& first = tokens.here();
     const auto space = first.kind == Token::Kind::qualifier ? find_space(first.text) : std::nullopt;
-    if (space != Space::param && space != Space::reg) fail(first, fmt::format("expected .param or .reg, found {}", spell(first)));
+    if (space != Space::param && first.text != register_directive)
+      fail(first, fmt::format("expected .param or .reg, found {}", spell(first)));
     tokens.take();
-    Variable parameter{.location = first.location, .space = *space};
+    Variable parameter{.location = first.location, .space = space};
     read_attributes(tokens, parameter);
     parameter.name = read_name(tokens, "a name").text;
     read_extents(tokens, parameter);

@@ -5,8 +5,13 @@
 
 namespace warpmat::inline v0_1::syntax {
 
-/// The space of a directive (".shared").
+inline constexpr std::string_view register_directive = ".reg";
+
+/// The space of memory of a directive (".shared"); none for .reg.
 std::optional<Space> find_space(std::string_view directive);
+
+/// Whether a declaration of variables begins with the directive: .reg or a space.
+bool declares_variables(std::string_view directive);
 
 /// Reads the declaration that begins with a space's directive, up to its semicolon: one variable for each name. Throws StatementError.
 std::vector<Variable> read_variables(TokenReader& tokens);

@@ -60,7 +60,7 @@ std::optional<std::uint64_t> parse_number(std::string_view text, bool negative, 
     if (const auto pattern = parse_pattern(text, negative, type.bits)) return pattern;
     if (const auto fraction = parse_fraction(text, negative, type)) return fraction;
   }
-  if (type.type_class == Class::floating || type.type_class == Class::packed_f16) return std::nullopt;
+  if (type.is_floating() || type.bits > 64) return std::nullopt;
   const auto integer = parse_integer(text);
   return integer ? fit_integer(*integer, negative, type.bits) : std::nullopt;
 }

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <warpmat/forms.h>
+
+namespace warpmat::inline v0_1 {
+
+/// sm_`baseline` and every later target.
+constexpr Requirement since(int baseline, PtxVersion ptx) {
+  return {.baseline = baseline, .ptx = ptx};
+}
+
+}  // namespace warpmat::inline v0_1
