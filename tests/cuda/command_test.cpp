@@ -58,6 +58,30 @@ TEST_CASE("warpmat cuda writes each launch into a report", "[cuda]") {
     CHECK_THAT(report, ContainsSubstring(part));
 }
 
+TEST_CASE("warpmat cuda warns of a kernel that stores uninitialised values, or ends it", "[cuda]") {
+  const TemporaryDirectory directory;
+  const std::string reason = "what is stored in global memory comes from uninitialised shared memory";
+  const auto count = [&](const std::string& text) {
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = text.find(reason, at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  const Outcome warned = run_cuda({"--report", directory.path("r.json"), cuda_program_path(), "unwritten", "3"});
+  CHECK(warned.status == 3);
+  CHECK(warned.out ==
+        "launch(&unwritten_stub, {1, 1, 1}, {1, 1, 1}, arguments): cudaSuccess\n"
+        "launch(&unwritten_stub, {1, 1, 1}, {1, 1, 1}, arguments): cudaSuccess\n"
+        "cudaDeviceSynchronize(): cudaSuccess\n");
+  CHECK_THAT(warned.err, StartsWith("warpmat: warning: kernel 'unwritten', block (0, 0, 0), warp 0, lane 0, line "));
+  CHECK(count(warned.err) == 1);
+  CHECK(count(read_text(directory.path("r.json"))) == 2);  // of each launch
+  const Outcome ended = run_cuda({"--check", "uninitialised", cuda_program_path(), "unwritten"});
+  CHECK(ended.status == 1);
+  CHECK_THAT(ended.out, ContainsSubstring("cudaDeviceSynchronize(): cudaErrorLaunchFailure"));
+  CHECK_THAT(ended.err, ContainsSubstring(reason));
+  CHECK(count(run_cuda({"--check", "none", cuda_program_path(), "unwritten"}).err) == 0);
+}
+
 TEST_CASE("warpmat cuda lists what a program has not freed", "[cuda]") {
   CHECK_THAT(run_cuda({"--leaks", cuda_program_path(), "works"}).err,
              ContainsSubstring("warpmat: 0 allocations were not freed, 0 bytes\n"));
