@@ -12,7 +12,8 @@ namespace warpmat::stores_test {
 
 namespace {
 
-/// A kernel of 32 threads that has an uninitialised word in %v, its lane in %t and the address of its word of `out` in %o. `tile` is shared.
+/// A kernel of 32 threads that has an uninitialised word in %v, its lane in %t and the address of its word of `out` in %o. `tile` is
+/// shared.
 Module kernel_with(const std::string& use) {
   return module_of(".param .u64 out",
                    fmt::format(R"(

@@ -145,6 +145,8 @@ TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slo
        {"-rdc=true"}},
       {"children", "60 60 60 60 60 60 60 60 0 1 2 3 4 5 -1 -1 -1 -1 -1 -1 480 1 0 -1 60 60 60 60 -1 -1 -1 -1 \n", {"-rdc=true"}},
       {"virtual_memory", "0 wrong\n1 then 0\nCUDA_ERROR_INVALID_VALUE\n", {"-lcuda"}},
+      {"streams", "0 wrong, 4 calls, time positive\n", {"--default-stream", "per-thread"}},
+      {"driver", "device 0, 264 blocks of 1024 threads, window of 4096 bytes, 66 clusters\n", {"--default-stream", "per-thread"}},
   };
   const TemporaryDirectory directory;
   for (const auto& program : programs) {

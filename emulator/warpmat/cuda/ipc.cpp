@@ -22,8 +22,8 @@ constexpr unsigned lazy_peer_access = 1;
 /// What a handle holds; the rest of its 64 bytes is zero.
 struct Contents {
   std::uint64_t magic = memory_magic;
-  std::int32_t process = 0, file = -1;    ///< whose file descriptor
-  std::uint64_t device = 0, inode = 0;    ///< of the file, as its number may have become another file's
+  std::int32_t process = 0, file = -1;      ///< whose file descriptor
+  std::uint64_t device = 0, inode = 0;      ///< of the file, as its number may have become another file's
   std::uint64_t first_byte = 0, bytes = 0;  ///< of the allocation
 };
 static_assert(sizeof(Contents) <= sizeof(IpcHandle));
