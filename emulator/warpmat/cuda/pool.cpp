@@ -122,7 +122,7 @@ WARPMAT_CUDA_API Error cudaMemPoolCreate(Pool** pool, const PoolProperties* prop
   return call(__func__, [&](Context&) {
     constexpr int pinned = 1, on_device = 1;
     require(pool != nullptr && properties != nullptr && properties->allocType == pinned);
-    require(properties->handleTypes == 0, cudaErrorNotSupported);
+    if (properties->handleTypes != 0) throw ApiError(cudaErrorNotSupported, "pools that other processes share are not supported");
     if (properties->location.type != on_device) throw ApiError(cudaErrorNotSupported, "pools of host memory are not supported");
     require_device(properties->location.id);
     *pool = new Pool;
