@@ -160,6 +160,20 @@ TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slo
   }
 }
 
+TEST_CASE("programs whose host code has AddressSanitizer end without a report", "[cuda][slow]") {
+  if (!has_nvcc()) return;
+  const TemporaryDirectory directory;
+  for (const char* const name : {"streams", "graphs", "pools", "variables"}) {
+    INFO(name);
+    const std::string built = directory.path(name);
+    compile_program(built, {name}, {"-Xcompiler", "-fsanitize=address", "-Xlinker", "-lasan"});
+    const Outcome outcome = run_cuda({built});
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+    CHECK_THAT(outcome.err, !ContainsSubstring("Sanitizer"));
+  }
+}
+
 TEST_CASE("textures and surfaces give what an H200 gave, but for what docs/programs.md lists", "[cuda][slow]") {
   if (!has_nvcc()) return;
   const TemporaryDirectory directory;
