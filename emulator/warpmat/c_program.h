@@ -116,6 +116,7 @@ typedef struct warpmat_argument {
 #define WARPMAT_SKIP_UNWRITTEN 32u /* no check for uninitialised values of shared memory */
 #define WARPMAT_SKIP_COPIES 64u    /* no check for reads of cp.async data before the wait */
 #define WARPMAT_CHECK_LANES 128u   /* also: a shuffle reads a lane that takes no part, which PTX leaves undefined */
+#define WARPMAT_WARN_STORES 256u   /* an uninitialised value that global memory gets is told to `warn`, and does not end the launch */
 
 /* What a launch tells an observer. The library fills these structs. They and what they point to are valid during the call; an observer
  * changes nothing of it. `size` says how much of the struct this library knows. */

@@ -238,6 +238,7 @@ struct Checks {
   bool races = false;         ///< two warps access a byte of shared memory, at least one writes, and no synchronisation orders them
   bool lanes = false;         ///< a shuffle reads a lane that takes no part, which PTX leaves undefined. If false, LaunchResult reports it
   bool fences = true;  ///< with `copies`: a bulk copy reads bytes without a fence.proxy.async. If false, LaunchResult::warnings reports it
+  bool stores = true;  ///< with `uninitialised`: global memory gets such a value. If false, LaunchResult::warnings reports it
 };
 
 /// What a kernel leaves to the GPU (CUDA's dynamic parallelism): a launch, a copy or a fill. It may run when the grid of that kernel has

@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint64_t own_memory = 0x1000'0000'0000;  // where no driver puts a program's memory
 constexpr std::size_t most_elements = 3;
 constexpr const char* given_up = "interrupted";
-constexpr Checks no_checks{.uninitialised = false, .copies = false, .races = false, .lanes = false, .fences = false};
+constexpr Checks no_checks{.uninitialised = false, .copies = false, .races = false, .lanes = false, .fences = false, .stores = false};
 
 /// CompareOptions::stop asks to give up.
 struct GivenUp {};

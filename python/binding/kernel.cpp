@@ -113,6 +113,7 @@ LaunchOptions launch_options(const py::dict& options, const std::atomic<bool>& s
   out.checks.races = options["check_races"].cast<bool>();
   out.checks.lanes = options["check_lanes"].cast<bool>();
   out.checks.fences = options["check_fences"].cast<bool>();
+  out.checks.stores = options["check_stores"].cast<bool>();
   out.gemm = options["gemm"].cast<std::string>();
   out.why = options["why"].cast<std::string>();
   for (const auto& [x, y, z] : options["gemm_blocks"].cast<std::vector<std::array<std::uint32_t, 3>>>())

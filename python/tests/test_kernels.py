@@ -148,6 +148,28 @@ $end:
     assert trap.value.lane == 2 and trap.value.kind == "undefined"
 
 
+def test_storing_an_uninitialised_value_ends_a_launch_or_is_a_warning():
+    text = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry store(.param .u64 to) {
+  .shared .align 4 .b8 tile[4];
+  .reg .u64 %address; .reg .u32 %value;
+  ld.param.u64 %address, [to];
+  ld.shared.u32 %value, [tile];
+  st.global.u32 [%address], %value;
+  ret;
+}
+"""
+    module = warpmat.Module(text)
+    x = np.full(1, 7, np.uint32)
+    with pytest.raises(warpmat.KernelTrap, match="what is stored in global memory comes from uninitialised shared memory"):
+        module.launch("store", 1, 1, x)
+    warnings = module.launch("store", 1, 1, x, check_stores=False).warnings
+    assert len(warnings) == 1 and "what is stored in global memory comes from uninitialised shared memory" in warnings[0]
+
+
 def test_what_a_kernel_does_wrong_is_an_exception_with_fields():
     x = np.full(64, 1.5, np.float32)
     with pytest.raises(warpmat.KernelTrap, match="0 bytes beyond the end of buffer 'x' of 256 bytes") as trap:

@@ -139,6 +139,22 @@ TEST_CASE("C: a kernel is launched, and a variable of its module read and set", 
   }
 }
 
+TEST_CASE("C: storing an uninitialised value ends a launch, or is told to warn", "[c]") {
+  const Kernel kernel(kernel_text("  ld.shared.u32 v, [tile];\n  st.global.u32 [a], v;\n"));
+  const Memory memory(256);
+  const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
+  warpmat_launch_config config = config_of(arguments, 1, 32);
+  warpmat_error error = fresh();
+  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_UNWRITTEN);
+  std::vector<std::string> warnings;
+  config.user = &warnings;
+  config.warn = [](void* user, const char* text) { static_cast<std::vector<std::string>*>(user)->push_back(text); };
+  config.flags = WARPMAT_WARN_STORES;
+  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_OK);
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].find("what is stored in global memory comes from uninitialised shared memory") != std::string::npos);
+}
+
 namespace {
 
 /// What the callbacks of an observer saw.

@@ -58,6 +58,30 @@ TEST_CASE("warpmat cuda writes each launch into a report", "[cuda]") {
     CHECK_THAT(report, ContainsSubstring(part));
 }
 
+TEST_CASE("warpmat cuda warns of a kernel that stores uninitialised values, or ends it", "[cuda]") {
+  const TemporaryDirectory directory;
+  const std::string reason = "what is stored in global memory comes from uninitialised shared memory";
+  const auto count = [&](const std::string& text) {
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = text.find(reason, at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  const Outcome warned = run_cuda({"--report", directory.path("r.json"), cuda_program_path(), "unwritten", "3"});
+  CHECK(warned.status == 3);
+  CHECK(warned.out ==
+        "launch(&unwritten_stub, {1, 1, 1}, {1, 1, 1}, arguments): cudaSuccess\n"
+        "launch(&unwritten_stub, {1, 1, 1}, {1, 1, 1}, arguments): cudaSuccess\n"
+        "cudaDeviceSynchronize(): cudaSuccess\n");
+  CHECK_THAT(warned.err, StartsWith("warpmat: warning: kernel 'unwritten', block (0, 0, 0), warp 0, lane 0, line "));
+  CHECK(count(warned.err) == 1);
+  CHECK(count(read_text(directory.path("r.json"))) == 2);  // of each launch
+  const Outcome ended = run_cuda({"--check", "uninitialised", cuda_program_path(), "unwritten"});
+  CHECK(ended.status == 1);
+  CHECK_THAT(ended.out, ContainsSubstring("cudaDeviceSynchronize(): cudaErrorLaunchFailure"));
+  CHECK_THAT(ended.err, ContainsSubstring(reason));
+  CHECK(count(run_cuda({"--check", "none", cuda_program_path(), "unwritten"}).err) == 0);
+}
+
 TEST_CASE("warpmat cuda lists what a program has not freed", "[cuda]") {
   CHECK_THAT(run_cuda({"--leaks", cuda_program_path(), "works"}).err,
              ContainsSubstring("warpmat: 0 allocations were not freed, 0 bytes\n"));
@@ -121,6 +145,8 @@ TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slo
        {"-rdc=true"}},
       {"children", "60 60 60 60 60 60 60 60 0 1 2 3 4 5 -1 -1 -1 -1 -1 -1 480 1 0 -1 60 60 60 60 -1 -1 -1 -1 \n", {"-rdc=true"}},
       {"virtual_memory", "0 wrong\n1 then 0\nCUDA_ERROR_INVALID_VALUE\n", {"-lcuda"}},
+      {"streams", "0 wrong, 4 calls, time positive\n", {"--default-stream", "per-thread"}},
+      {"driver", "device 0, 264 blocks of 1024 threads, window of 4096 bytes, 66 clusters\n", {"--default-stream", "per-thread"}},
   };
   const TemporaryDirectory directory;
   for (const auto& program : programs) {
@@ -131,6 +157,20 @@ TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slo
     CHECK(outcome.out == program.out);
     CHECK(outcome.status == 0);
     CHECK_THAT(last_line(outcome.err), StartsWith("warpmat: sm_90a: "));
+  }
+}
+
+TEST_CASE("programs whose host code has AddressSanitizer end without a report", "[cuda][slow]") {
+  if (!has_nvcc()) return;
+  const TemporaryDirectory directory;
+  for (const char* const name : {"streams", "graphs", "pools", "variables"}) {
+    INFO(name);
+    const std::string built = directory.path(name);
+    compile_program(built, {name}, {"-Xcompiler", "-fsanitize=address", "-Xlinker", "-lasan"});
+    const Outcome outcome = run_cuda({built});
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+    CHECK_THAT(outcome.err, !ContainsSubstring("Sanitizer"));
   }
 }
 

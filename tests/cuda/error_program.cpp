@@ -19,6 +19,9 @@ struct Size3 {
 };
 using Stream = void*;
 using Event = void*;
+struct Handle {  ///< of memory or of an event, for other processes
+  char bytes[64];
+};
 
 }  // namespace
 
@@ -57,6 +60,13 @@ int cudaStreamSynchronize(Stream stream);
 int cudaEventCreate(Event* event);
 int cudaEventRecord(Event event, Stream stream);
 int cudaEventElapsedTime(float* milliseconds, Event start, Event end);
+int cudaEventCreateWithFlags(Event* event, unsigned flags);
+int cudaStreamWaitEvent(Stream stream, Event event, unsigned flags);
+int cudaIpcGetMemHandle(Handle* handle, void* pointer);
+int cudaIpcOpenMemHandle(void** pointer, Handle handle, unsigned flags);
+int cudaIpcCloseMemHandle(void* pointer);
+int cudaIpcGetEventHandle(Handle* handle, Event event);
+int cudaIpcOpenEventHandle(Event* event, Handle handle);
 int cudaFuncSetAttribute(const void* function, int attribute, int value);
 int cudaGraphicsUnregisterResource(void* resource);
 const char* cudaGetErrorName(int error);
@@ -80,6 +90,14 @@ const char* const module_text = R"(
   ret;
 }
 .visible .entry stop() { trap; }
+.visible .entry unwritten(.param .u64 to) {
+  .shared .align 4 .b8 tile[4];
+  .reg .u64 %address; .reg .u32 %value;
+  ld.param.u64 %address, [to];
+  ld.shared.u32 %value, [tile];
+  st.global.u32 [%address], %value;
+  ret;
+}
 .visible .entry wait_for_ever() {
   .shared .align 8 .b64 barrier;
   .reg .u32 %address; .reg .pred %done;
@@ -102,7 +120,7 @@ std::string make_fatbinary() {
   return std::string(reinterpret_cast<const char*>(words), sizeof words) + text;
 }
 
-char store_stub, stop_stub, wait_stub, total_shadow, no_stub;
+char store_stub, stop_stub, unwritten_stub, wait_stub, total_shadow, no_stub;
 
 void register_module() {
   static const std::string fatbinary = make_fatbinary();
@@ -117,6 +135,7 @@ void register_module() {
   };
   add(&store_stub, "store");
   add(&stop_stub, "stop");
+  add(&unwritten_stub, "unwritten");
   add(&wait_stub, "wait_for_ever");
   __cudaRegisterVar(module, &total_shadow, nullptr, "total", 0, 4, 0, 0);
   __cudaRegisterFatBinaryEnd(module);
@@ -272,6 +291,15 @@ int deadlock() {
   return launch(&wait_stub);
 }
 
+/// A kernel that stores what nothing has written, twice.
+void store_unwritten() {
+  void* device = nullptr;
+  cudaMalloc(&device, 4);
+  void* arguments[] = {&device};
+  for (int i = 0; i < 2; ++i) SHOW(launch(&unwritten_stub, {1, 1, 1}, {1, 1, 1}, arguments));
+  SHOW(cudaDeviceSynchronize());
+}
+
 void touch_device_memory() {
   void* device = nullptr;
   cudaMalloc(&device, 4);
@@ -311,6 +339,70 @@ void fork_child() {
   std::printf("%s: %u %u\n", child == 0 ? "child" : "parent", got, *static_cast<std::uint32_t*>(pinned));
 }
 
+struct Handles {
+  Handle memory, event;
+};
+
+/// Another program, which gets the handles on standard input.
+void other_process() {
+  Handles handles;
+  if (read(STDIN_FILENO, &handles, sizeof handles) != sizeof handles) return;
+  void *memory = nullptr, *again = nullptr;
+  Event event = nullptr;
+  std::uint32_t got = 0;
+  SHOW(cudaIpcOpenMemHandle(&memory, handles.memory, 1));
+  SHOW(cudaIpcOpenMemHandle(&again, handles.memory, 1));
+  SHOW(cudaIpcOpenEventHandle(&event, handles.event));
+  SHOW(cudaStreamWaitEvent(nullptr, event, 0));
+  SHOW(cudaMemcpy(&got, memory, 4, device_to_host));
+  std::printf("%u, %s address\n", got, memory == again ? "one" : "another");
+  SHOW(store(static_cast<char*>(memory) + 4, 8));
+  SHOW(cudaFree(memory));
+  SHOW(cudaIpcCloseMemHandle(memory));
+  SHOW(cudaIpcCloseMemHandle(again));
+  SHOW(cudaIpcCloseMemHandle(memory));
+  handles.memory.bytes[0] ^= 1;
+  SHOW(cudaIpcOpenMemHandle(&memory, handles.memory, 1));
+  handles.memory.bytes[0] ^= 1;
+  SHOW(cudaIpcOpenMemHandle(&memory, handles.memory, 1));
+  SHOW(store(static_cast<char*>(memory) + 8, 9));
+  SHOW(cudaDeviceSynchronize());
+}
+
+/// Memory and an event that another program opens.
+void share(const char* program) {
+  void *device = nullptr, *again = nullptr;
+  Event event = nullptr;
+  Handles handles;
+  std::uint32_t got[2] = {};
+  cudaMalloc(&device, 8);
+  store(device, 7);
+  SHOW(cudaIpcGetMemHandle(&handles.memory, static_cast<char*>(device) + 4));
+  SHOW(cudaIpcGetMemHandle(&handles.memory, device));
+  SHOW(cudaIpcOpenMemHandle(&again, handles.memory, 1));
+  SHOW(cudaEventCreateWithFlags(&event, 4));
+  SHOW(cudaEventCreateWithFlags(&event, 2));
+  SHOW(cudaIpcGetEventHandle(&handles.event, event));
+  SHOW(cudaEventCreateWithFlags(&event, 6));
+  SHOW(cudaIpcGetEventHandle(&handles.event, event));
+  SHOW(cudaEventRecord(event, nullptr));
+  std::fflush(stdout);
+  int ends[2] = {};
+  if (pipe(ends) != 0) return;
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[0], STDIN_FILENO);
+    execl(program, program, "opens", nullptr);
+    _exit(1);
+  }
+  if (write(ends[1], &handles, sizeof handles) != sizeof handles) return;
+  waitpid(child, nullptr, 0);
+  cudaMemcpy(got, device, 8, device_to_host);
+  std::printf("%u %u\n", got[0], got[1]);
+  SHOW(cudaFree(device));
+  SHOW(cudaMemcpy(got, device, 8, device_to_host));
+}
+
 /// Frees its memory when the destructors of globals run.
 struct FreedAtExit {
   void* device = nullptr;
@@ -335,6 +427,9 @@ int main(int argc, char** argv) {
   if (what == "deadlock") fails(deadlock);
   if (what == "threads") threads();
   if (what == "fork") fork_child();
+  if (what == "unwritten") store_unwritten();
+  if (what == "share") share(argv[0]);
+  if (what == "opens") other_process();
   if (what == "exit") SHOW(cudaMalloc(&freed_at_exit.device, 4));
   if (what == "touch") touch_device_memory();
   return argc > 2 ? std::atoi(argv[2]) : 0;

@@ -172,6 +172,39 @@ TEST_CASE("threads, child processes and destructors use the runtime", "[cuda]") 
   CHECK(run_errors("exit").out == "cudaMalloc(&freed_at_exit.device, 4): cudaSuccess\ncudaSuccess\n");
 }
 
+TEST_CASE("another process uses memory and events by their handles", "[cuda]") {
+  const Outcome outcome = run_errors("share");
+  CHECK(outcome.out ==
+        "cudaIpcGetMemHandle(&handles.memory, static_cast<char*>(device) + 4): cudaErrorInvalidValue\n"
+        "cudaIpcGetMemHandle(&handles.memory, device): cudaSuccess\n"
+        "cudaIpcOpenMemHandle(&again, handles.memory, 1): cudaErrorDeviceUninitialized\n"
+        "cudaEventCreateWithFlags(&event, 4): cudaErrorInvalidValue\n"
+        "cudaEventCreateWithFlags(&event, 2): cudaSuccess\n"
+        "cudaIpcGetEventHandle(&handles.event, event): cudaErrorInvalidValue\n"
+        "cudaEventCreateWithFlags(&event, 6): cudaSuccess\n"
+        "cudaIpcGetEventHandle(&handles.event, event): cudaSuccess\n"
+        "cudaEventRecord(event, nullptr): cudaSuccess\n"
+        "cudaIpcOpenMemHandle(&memory, handles.memory, 1): cudaSuccess\n"
+        "cudaIpcOpenMemHandle(&again, handles.memory, 1): cudaSuccess\n"
+        "cudaIpcOpenEventHandle(&event, handles.event): cudaSuccess\n"
+        "cudaStreamWaitEvent(nullptr, event, 0): cudaSuccess\n"
+        "cudaMemcpy(&got, memory, 4, device_to_host): cudaSuccess\n"
+        "7, one address\n"
+        "store(static_cast<char*>(memory) + 4, 8): cudaSuccess\n"
+        "cudaFree(memory): cudaErrorInvalidValue\n"
+        "cudaIpcCloseMemHandle(memory): cudaSuccess\n"
+        "cudaIpcCloseMemHandle(again): cudaSuccess\n"
+        "cudaIpcCloseMemHandle(memory): cudaErrorInvalidValue\n"
+        "cudaIpcOpenMemHandle(&memory, handles.memory, 1): cudaErrorInvalidValue\n"
+        "cudaIpcOpenMemHandle(&memory, handles.memory, 1): cudaSuccess\n"
+        "store(static_cast<char*>(memory) + 8, 9): cudaSuccess\n"
+        "cudaDeviceSynchronize(): cudaErrorIllegalAddress\n"
+        "7 8\n"
+        "cudaFree(device): cudaSuccess\n"
+        "cudaMemcpy(got, device, 8, device_to_host): cudaErrorInvalidValue\n");
+  CHECK_THAT(outcome.err, ContainsSubstring("0 bytes beyond the end of buffer 'cudaIpcOpenMemHandle"));
+}
+
 TEST_CASE("wrong settings are refused", "[cuda]") {
   const struct {
     const char *variable, *message;
@@ -179,7 +212,7 @@ TEST_CASE("wrong settings are refused", "[cuda]") {
       {"WARPMAT_CUDA_TARGET=sm_1", "WARPMAT_CUDA_TARGET=sm_1: a target such as sm_90a or sm_80 is needed"},
       {"WARPMAT_CUDA_JOBS=two", "WARPMAT_CUDA_JOBS=two: a number from 0 to 1024 is needed"},
       {"WARPMAT_CUDA_CHECK=race",
-       "WARPMAT_CUDA_CHECK=race: 'race' is no check: there are uninitialised, copies, races, lanes and fences, all and none"},
+       "WARPMAT_CUDA_CHECK=race: 'race' is no check: there are uninitialised, uses, copies, races, lanes and fences, all and none"},
   };
   for (const auto& each : cases) {
     const Outcome outcome = run_program(cuda_program_path(), {"works"}, {"LD_LIBRARY_PATH=" + cuda_libraries_path(), each.variable});

@@ -92,7 +92,7 @@ int cudaGraphAddDependencies(Graph graph, const Node* from, const Node* to, std:
 int cudaGraphNodeGetDependencies(Node node, Node* nodes, std::size_t* count);
 int cudaGraphInstantiate(void** executable, Graph graph, unsigned long long flags);
 int cudaGraphLaunch(void* executable, Stream stream);
-int cudaIpcGetMemHandle(void* handle, void* pointer);
+int cudaMemPoolExportPointer(void* handle, void* pointer);
 int cudaPointerGetAttributes(PointerAttributes* attributes, const void* pointer);
 int cudaCreateTextureObject(unsigned long long* handle, const ResourceDescription* resource, const void* how, const ResourceView* view);
 int cudaGetTextureObjectResourceDesc(ResourceDescription* resource, unsigned long long handle);
@@ -249,5 +249,5 @@ int main() {
   std::printf("\ncuCtxSynchronize: %d", reinterpret_cast<int (*)()>(synchronise)());
   CHECK(cudaGetDriverEntryPoint_ptsz("cuCtxSynchronize", &synchronise, 0, nullptr));
   char ipc[64];
-  std::printf("\nIPC: error %d\n", cudaIpcGetMemHandle(ipc, numbers));
+  std::printf("\nIPC: error %d\n", cudaMemPoolExportPointer(ipc, numbers));
 }

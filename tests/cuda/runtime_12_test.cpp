@@ -27,7 +27,7 @@ TEST_CASE("a program of CUDA 12 runs by its own interface", "[cuda]") {
         "numbers: 8 16 24 32\n"
         "cuCtxSynchronize: 0\n"
         "IPC: error 801\n");
-  CHECK(outcome.err.find("cudaIpcGetMemHandle is not supported") != std::string::npos);
+  CHECK(outcome.err.find("cudaMemPoolExportPointer is not supported") != std::string::npos);
 }
 
 TEST_CASE("libcudart.so.12 has the functions of 13 and those that it changed, with version 12", "[cuda]") {

@@ -3,7 +3,9 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
+#include <span>
 #include <string>
 
 #include <warpmat/cuda/errors.h>
@@ -26,6 +28,14 @@ constexpr Row rows[] = {
 #undef WARPMAT_CUDA_UNSUPPORTED
 };
 
+constexpr Row driver_rows[] = {
+#define WARPMAT_CUDA_SUPPORTED(name, ...) {#name, true},
+#define WARPMAT_CUDA_UNSUPPORTED(name, ...) {#name, false},
+#include <warpmat/cuda/driver_functions.inc>
+#undef WARPMAT_CUDA_SUPPORTED
+#undef WARPMAT_CUDA_UNSUPPORTED
+};
+
 const std::string library = cuda_libraries_path() + "/libcudart.so.13";
 
 }  // namespace
@@ -37,6 +47,23 @@ TEST_CASE("the library exports every function of the table, with NVIDIA's versio
     INFO(row.name);
     CHECK(dlvsym(handle, row.name, "libcudart.so.13") != nullptr);
   }
+}
+
+TEST_CASE("a function for --default-stream per-thread is supported where the function itself is", "[cuda]") {
+  const auto check = [](std::span<const Row> all) {
+    std::map<std::string, bool> supported;
+    for (const Row& row : all) supported[row.name] = row.supported;
+    int count = 0;
+    for (const auto& [name, is_supported] : supported) {
+      if (!name.ends_with("_ptsz") && !name.ends_with("_ptds")) continue;
+      INFO(name);
+      ++count;
+      CHECK(is_supported == supported.at(name.substr(0, name.size() - 5)));
+    }
+    return count;
+  };
+  CHECK(check(rows) > 50);
+  CHECK(check(driver_rows) > 50);
 }
 
 TEST_CASE("a function that is not supported says so by its code", "[cuda]") {

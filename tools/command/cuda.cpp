@@ -33,7 +33,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct CudaOptions {
-  std::string target = "sm_90a", checks = usual_checks, report, save;
+  std::string target = "sm_90a", checks = usual_program_checks, report, save;
   int jobs = 0, processors = 0;
   std::uint64_t schedule = 0;
   bool leaks = false;
@@ -189,7 +189,11 @@ void add_cuda(Command app) {
   command.add_option("--jobs", options->jobs, "Threads of each launch; 0: one for each core, the default. The result does not depend on it")
       .range(0, 1024);
   command.add_option("--schedule", options->schedule, "The seed of another order of blocks and warps; 0: in order");
-  command.add_option("--check", options->checks, "uninitialised, copies, races, lanes, fences, separated by commas; or all, or none")
+  command
+      .add_option(
+          "--check", options->checks,
+          "uses or uninitialised, copies, races, lanes, fences, separated by commas; or all, or none. With uses, storing an uninitialised "
+          "value in global memory is a warning")
       .capture_default_str();
   add_undefined_flag(command, options->undefined);
   command.add_option("--sms", options->processors, "Streaming multiprocessors that the program is told of; 0: as many as the GPU has")

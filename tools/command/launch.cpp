@@ -275,10 +275,10 @@ void add_launch(Command app) {
                   "descriptors: what wgmma's matrix descriptors and the tensor maps of the launch say, a line each")
       .one_of({"descriptors"});
   command.add_option("--schedule", options->launch.schedule, "The seed of another order of blocks and warps; 0: in order");
-  command.add_option(
-      "--check", options->checks,
-      "uninitialised, copies, races, lanes, fences, separated by commas; or all, or none. Default: uninitialised, copies, and races where "
-      "the launch has at most 16,384 threads. And banks: bank conflicts by line, to standard error");
+  command.add_option("--check", options->checks,
+                     "uninitialised or uses, copies, races, lanes, fences, separated by commas; or all, or none. Default: uninitialised, "
+                     "copies, and races where "
+                     "the launch has at most 16,384 threads. And banks: bank conflicts by line, to standard error");
   add_execution_flags(command, options->launch.execution);
   add_label_flags(command, options->labels);
   add_report_option(command, options->report);

@@ -64,8 +64,8 @@ struct DiffOptions {
   std::size_t tuples = 200;
   std::string record;
   std::string instruction_set;
-  std::string checks = "uninitialised,copies";  ///< of kernels
-  bool on_gpu = false;                          ///< the device header
+  std::string checks = usual_checks;  ///< of kernels
+  bool on_gpu = false;                ///< the device header
   OnGpuOptions device;
   RecordedProgramOptions program;  ///< behind "--"
   CompareArchiveOptions launches;

@@ -107,7 +107,7 @@ Dim3 dimensions(const std::uint32_t* of) {
 }
 
 constexpr unsigned launch_flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_CHECK_RACES | WARPMAT_CHECK_LANES |
-                                  WARPMAT_SKIP_UNWRITTEN | WARPMAT_SKIP_COPIES;
+                                  WARPMAT_SKIP_UNWRITTEN | WARPMAT_SKIP_COPIES | WARPMAT_WARN_STORES;
 
 LaunchOptions options_of(const warpmat_launch_config& config) {
   const auto asked = [&](unsigned flag) { return (config.flags & flag) != 0; };
@@ -121,7 +121,8 @@ LaunchOptions options_of(const warpmat_launch_config& config) {
           .checks = {.uninitialised = !asked(WARPMAT_SKIP_UNWRITTEN),
                      .copies = !asked(WARPMAT_SKIP_COPIES),
                      .races = asked(WARPMAT_CHECK_RACES),
-                     .lanes = asked(WARPMAT_CHECK_LANES)},
+                     .lanes = asked(WARPMAT_CHECK_LANES),
+                     .stores = !asked(WARPMAT_WARN_STORES)},
           .gemm = WARPMAT_HAS_SIZE(&config, gemm) ? text_of(config.gemm) : ""};
 }
 

@@ -49,6 +49,16 @@ void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& me
   setup.why = parse_element(options.why, setup.gemms);
 }
 
+void warn(Warnings& warnings, const machine::Event& event, std::uint64_t cluster, int lane, std::optional<std::uint64_t> address,
+          const std::string& reason) {
+  if (!warnings.wants(event.statement(), cluster)) return;
+  try {
+    event.trap(lane, address, reason);
+  } catch (const Trap& report) {
+    warnings.add(event.statement(), cluster, report.what());
+  }
+}
+
 namespace {
 
 /// Throws for scale factors and metadata that are not those of the elements with which they are multiplied.
@@ -84,7 +94,7 @@ std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::ui
   const bool shared = setup.shared_bytes != 0;
   if (shared && checks.copies && (!program.bulk_copies.empty() || !program.products.empty()))
     all.push_back(std::make_unique<BulkCheck>(setup, cluster));
-  if (shared && (checks.uninitialised || checks.copies || checks.races)) all.push_back(std::make_unique<SharedMemoryCheck>(setup));
+  if (shared && (checks.uninitialised || checks.copies || checks.races)) all.push_back(std::make_unique<SharedMemoryCheck>(setup, cluster));
   if (shared && checks.races) all.push_back(std::make_unique<RaceCheck>(setup));
   const bool rows = std::ranges::any_of(
       program.matrices, [](const code::Matrix& matrix) { return matrix.instruction.form().mnemonic == Mnemonic::ldmatrix; });

@@ -38,6 +38,7 @@ namespace warpmat::inline v0_1::checks {
 struct Reports {
   Warnings warnings;                                                    ///< LaunchResult::warnings
   Warnings tensor_fences;                                               ///< LaunchResult::warnings, too
+  Warnings unwritten_stores;                                            ///< LaunchResult::warnings, too
   Warnings absent_lanes;                                                ///< LaunchResult::absent_lanes
   std::deque<GemmStores> stores;                                        ///< by product
   std::deque<std::array<Companion, Gemm::companion_count>> companions;  ///< by product, as Gemm::companions
@@ -67,6 +68,10 @@ inline std::size_t offset_from(const std::uint8_t* first, const std::uint8_t* pl
 /// Sets the memory and grid, and what LaunchOptions::gemm, why and gemm_blocks say. Throws std::invalid_argument.
 void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& memory, const std::vector<std::uint8_t>& parameters,
               const LaunchConfig& config);
+
+/// Adds what a trap of `event` would say, unless there is a report of its statement.
+void warn(Warnings& warnings, const machine::Event& event, std::uint64_t cluster, int lane, std::optional<std::uint64_t> address,
+          const std::string& reason);
 
 /// What the checks say when all clusters have ended. Throws Trap.
 void finish(const Setup& setup, LaunchResult& result);

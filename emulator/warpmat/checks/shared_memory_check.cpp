@@ -23,7 +23,8 @@ constexpr EventKinds usual = EventKinds::copies | EventKinds::products;
 
 }  // namespace
 
-SharedMemoryCheck::SharedMemoryCheck(const Setup& setup) : Observer(usual | EventKinds::shared_accesses), setup_(setup) {
+SharedMemoryCheck::SharedMemoryCheck(const Setup& setup, std::uint64_t cluster)
+    : Observer(usual | EventKinds::shared_accesses), setup_(setup), cluster_(cluster) {
   has_copies_ = std::ranges::find(setup.program.operations, catalogue::Semantics::cp_async, &code::Operation::semantics) !=
                 setup.program.operations.end();
   if (has_copies_) want(wanted() | EventKinds::synchronisation);
@@ -162,7 +163,10 @@ void SharedMemoryCheck::bulk_issues(const Event& event, const machine::BulkEvent
   if (!setup_.checks.copies || !setup_.checks.uninitialised || copy.map != nullptr || !copy.reads || copy.reads->bytes == 0) return;
   if (!shadow(event).undefined(copy.reads->offset, copy.reads->bytes)) return;
   const std::uint64_t address = setup_.program.shared_base + copy.reads->offset;
-  event.trap(copy.lane, address, fmt::format("the copy reads uninitialised shared memory: {}", warp_of(event).describe_shared(address)));
+  const std::string reason = fmt::format("the copy reads uninitialised shared memory: {}", warp_of(event).describe_shared(address));
+  const bool stores = !copy.writes && !copy.reduces;  // to global memory, as a store would
+  if (setup_.checks.stores || !stores) event.trap(copy.lane, address, reason);
+  warn(setup_.reports.unwritten_stores, event, cluster_, copy.lane, address, reason);
 }
 
 void SharedMemoryCheck::bulk_completes(const machine::BulkEvent& copy) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include <warpmat/checks/checks.h>
@@ -18,11 +19,12 @@ namespace warpmat::inline v0_1::checks {
 ///
 /// Reports accesses that reach across two variables, and accesses to bytes that a cp.async still writes or that only its own warp may read.
 /// Programs may move uninitialised values and compute with them, as compilers do with unused halves of vectors. They are an error if they
-/// affect control flow, a guard, an address, or a store to global memory. Operations are followed only while a register of the cluster
-/// holds such a value, and accesses only as long as bytes are uninitialised or may become so.
+/// affect control flow, a guard, an address, or a store to global memory (a warning without Checks::stores, after which these bytes count
+/// as initialised). Operations are followed only while a register of the cluster holds such a value, and accesses only as long as bytes are
+/// uninitialised or may become so.
 class SharedMemoryCheck : public machine::Observer {
  public:
-  explicit SharedMemoryCheck(const Setup& setup);
+  SharedMemoryCheck(const Setup& setup, std::uint64_t cluster);
 
   // Bytes: shared_memory_check.cpp
   void block_begins(const machine::BlockEvent& event) override;
@@ -74,12 +76,14 @@ class SharedMemoryCheck : public machine::Observer {
   LaneMask uninitialised_of(const machine::Event& event, code::Slot slot);
   LaneMask uninitialised_of_sources(const machine::Event& event);
   void set(const machine::Event& event, std::size_t place, LaneMask mask, LaneMask uninitialised, const Origin& origin);
+  std::string reason_of(const machine::Event& event, code::Slot slot, const char* role);
   void must_be_defined(const machine::Event& event, code::Slot slot, LaneMask mask, const char* role);
   void mark_results(const machine::Event& event, LaneMask mask, LaneMask uninitialised);
   void mark_exchanged(const machine::Event& event, LaneMask mask);
   void mark_shuffled(const machine::ExchangeEvent& event);
   void follow_access(const machine::AccessEvent& event, LaneMask undefined);
   void mark_loaded(const machine::AccessEvent& event, LaneMask undefined, code::Slot slot, std::size_t at, std::uint32_t bytes);
+  void report_store(const machine::Event& event, code::Slot slot, int lane);
   void store_uninitialised(const machine::AccessEvent& event, code::Slot slot, std::size_t at, std::uint32_t bytes);
   void mark_product(const machine::Event& event, const Form& form);
   void mark_rows(const machine::AccessEvent& event, const Form& form, LaneMask undefined);
@@ -90,6 +94,7 @@ class SharedMemoryCheck : public machine::Observer {
                               std::uint64_t address);
 
   const Setup& setup_;
+  std::uint64_t cluster_;
   std::vector<BlockState> blocks_;  ///< by rank
   bool has_copies_ = false;         ///< the program has cp.async, which makes bytes uninitialised again
   int following_ = 0;               ///< warps of the cluster in which a register holds an uninitialised value

@@ -27,15 +27,17 @@ LaneMask SharedMemoryCheck::uninitialised_of(const Event& event, Slot slot) {
   return slot < 0 ? 0 : values(event).lanes(place(event, slot));
 }
 
-/// Traps if a value of these lanes is uninitialised; `role` names its role in the statement.
+/// Where the uninitialised value of a slot comes from; `role` names its role in the statement.
+std::string SharedMemoryCheck::reason_of(const Event& event, Slot slot, const char* role) {
+  const Origin& origin = values(event).origin(place(event, slot));
+  return fmt::format("{} comes from uninitialised shared memory: address {:#x} ({}), read at {}", role, origin.address,
+                     warp_of(event).describe_shared(origin.address), warp_of(event).statement_name(origin.statement));
+}
+
+/// Traps if a value of these lanes is uninitialised.
 void SharedMemoryCheck::must_be_defined(const Event& event, Slot slot, LaneMask mask, const char* role) {
   const LaneMask bad = uninitialised_of(event, slot) & mask;
-  if (bad == 0) return;
-  const Origin& origin = values(event).origin(place(event, slot));
-  event.trap(first_lane(bad), std::nullopt,
-             fmt::format("{} comes from uninitialised shared memory: address {:#x} ({}), read at {}", role, origin.address,
-                         warp_of(event).describe_shared(origin.address), warp_of(event).statement_name(origin.statement)),
-             Trap::Kind::unwritten);
+  if (bad != 0) event.trap(first_lane(bad), std::nullopt, reason_of(event, slot, role), Trap::Kind::unwritten);
 }
 
 /// Marks the lanes of `mask` of all results by `uninitialised`; the origin is that of an uninitialised source.
@@ -140,15 +142,27 @@ void SharedMemoryCheck::mark_loaded(const machine::AccessEvent& event, LaneMask 
   set(event.event, place(event.event, slot), uninitialised, uninitialised, {event.event.statement(), address});
 }
 
-/// Uninitialised values make bytes of shared memory uninitialised; in global memory they are an error.
+/// Reports a lane's store of an uninitialised value to global memory: a trap, or a warning if `stores` is off.
+void SharedMemoryCheck::report_store(const Event& event, Slot slot, int lane) {
+  const std::string reason = reason_of(event, slot, "what is stored in global memory");
+  if (setup_.checks.stores) event.trap(lane, std::nullopt, reason, Trap::Kind::unwritten);
+  warn(setup_.reports.unwritten_stores, event, cluster_, lane, std::nullopt, reason);
+}
+
+/// Uninitialised values make bytes of shared memory uninitialised; in global memory they are reported.
 void SharedMemoryCheck::store_uninitialised(const machine::AccessEvent& event, Slot slot, std::size_t at, std::uint32_t bytes) {
   if (event.space == Space::local) return;
   SharedShadow& bytes_of_block = shadow(event.event);
   for (LaneMask rest = uninitialised_of(event.event, slot) & event.event.lanes(); rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const std::size_t offset = bytes_of_block.offset(event.places[static_cast<std::size_t>(lane)]);
-    if (offset >= bytes_of_block.size()) must_be_defined(event.event, slot, lane_bit(lane), "what is stored in global memory");
-    bytes_of_block.undefine(offset + at, bytes);
+    if (offset < bytes_of_block.size())
+      bytes_of_block.undefine(offset + at, bytes);
+    else if (event.space == code::Space::global && !event.reads)
+      report_store(event.event, slot, lane);
+    else
+      must_be_defined(event.event, slot, lane_bit(lane),
+                      event.reads ? "an atomic's operand" : "what is stored in another block's shared memory");
   }
 }
 

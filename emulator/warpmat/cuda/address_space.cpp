@@ -46,6 +46,21 @@ void map_pages(std::uint64_t address, std::uint64_t bytes, int protection) {
     throw ApiError(cudaErrorMemoryAllocation);
 }
 
+bool is_one_of(Allocation::Kind kind, std::initializer_list<Allocation::Kind> kinds) {
+  return std::ranges::find(kinds, kind) != kinds.end();
+}
+
+std::uint64_t first_byte_in_page(std::uint64_t address) {
+  return address % static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// Maps the pages of [address, address + bytes) as those of a file of memory, from its beginning. Throws ApiError.
+void map_file(std::uint64_t address, std::uint64_t bytes, int file) {
+  const std::uint64_t first = first_byte_in_page(address);
+  if (mmap(pointer(address - first), whole_pages(first + bytes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
+    throw ApiError(cudaErrorMemoryAllocation);
+}
+
 }  // namespace
 
 AddressSpace::AddressSpace(std::uint64_t total)
@@ -80,7 +95,7 @@ std::uint64_t AddressSpace::allocate(std::uint64_t bytes, Allocation::Kind kind,
     address = map_shared(bytes);
     memory_.add_own_memory({static_cast<std::uint8_t*>(pointer(address)), bytes}, name);
   }
-  allocations_[address] = {kind, address, bytes, flags, nullptr};
+  allocations_[address] = {.kind = kind, .address = address, .bytes = bytes, .flags = flags};
   if (kind != Allocation::Kind::pinned) used_ += bytes;
   return address;
 }
@@ -94,21 +109,46 @@ void AddressSpace::add(void* memory, std::uint64_t bytes, unsigned flags) {
     require(before.address + before.bytes <= address, cudaErrorHostMemoryAlreadyRegistered);
   }
   memory_.add_own_memory({static_cast<std::uint8_t*>(memory), bytes}, fmt::format("cudaHostRegister {}", ++count_));
-  allocations_[address] = {Allocation::Kind::registered, address, bytes, flags, nullptr};
+  allocations_[address] = {.kind = Allocation::Kind::registered, .address = address, .bytes = bytes, .flags = flags};
 }
 
 void AddressSpace::release(std::uint64_t address, std::initializer_list<Allocation::Kind> kinds, Error otherwise) {
   const auto found = allocations_.find(address);
-  require(found != allocations_.end() && std::ranges::find(kinds, found->second.kind) != kinds.end(), otherwise);
+  require(found != allocations_.end() && is_one_of(found->second.kind, kinds), otherwise);
   const Allocation allocation = found->second;
   if (allocation.kind == Allocation::Kind::registered)
     memory_.remove(address);
   else
     memory_.free(address);
-  if (allocation.kind == Allocation::Kind::pinned || allocation.kind == Allocation::Kind::managed)
+  using Kind = Allocation::Kind;
+  if (is_one_of(allocation.kind, {Kind::pinned, Kind::managed, Kind::opened}) || allocation.file >= 0)
     map_pages(address, allocation.bytes, PROT_NONE);
-  if (allocation.kind != Allocation::Kind::pinned && allocation.kind != Allocation::Kind::registered) used_ -= allocation.bytes;
+  if (allocation.file >= 0) close(allocation.file);
+  if (!is_one_of(allocation.kind, {Kind::pinned, Kind::registered, Kind::opened})) used_ -= allocation.bytes;
   allocations_.erase(found);
+}
+
+AddressSpace::SharedFile AddressSpace::share(const void* at) {
+  const std::uint64_t address = address_of(at), first = first_byte_in_page(address);
+  const auto found = allocations_.find(address);
+  require(found != allocations_.end() && found->second.kind == Allocation::Kind::device && found->second.pool == nullptr);
+  Allocation& allocation = found->second;
+  if (allocation.file < 0) {
+    const int file = memfd_create("warpmat", MFD_CLOEXEC);
+    require(file >= 0 && ftruncate(file, static_cast<off_t>(whole_pages(first + allocation.bytes))) == 0, cudaErrorMemoryAllocation);
+    map_file(address, allocation.bytes, file);
+    memory_.move_to_own_address(address);
+    allocation.file = file;
+  }
+  return {allocation.file, first, allocation.bytes};
+}
+
+std::uint64_t AddressSpace::open_shared(const SharedFile& shared) {
+  const std::uint64_t address = map_shared(shared.first_byte + shared.bytes) + shared.first_byte;
+  map_file(address, shared.bytes, shared.file);
+  memory_.add_own_memory({static_cast<std::uint8_t*>(pointer(address)), shared.bytes}, fmt::format("cudaIpcOpenMemHandle {}", ++count_));
+  allocations_[address] = {.kind = Allocation::Kind::opened, .address = address, .bytes = shared.bytes};
+  return address;
 }
 
 std::uint8_t* AddressSpace::device_bytes(const void* address, std::uint64_t count) {

@@ -12,16 +12,19 @@ namespace warpmat::inline v0_1::cuda {
 
 /// What a program allocated or registered.
 struct Allocation {
-  enum class Kind : std::uint8_t { device, pinned, managed, registered, graph };
+  /// opened: memory of another process
+  enum class Kind : std::uint8_t { device, pinned, managed, registered, graph, opened };
   Kind kind = Kind::device;
   std::uint64_t address = 0, bytes = 0;
   unsigned flags = 0;          ///< as given: cudaHostAllocMapped, ...
   const void* pool = nullptr;  ///< the pool that it is from
+  int file = -1;               ///< the file of memory with its bytes, where other processes may open it
+  bool is_of_device() const { return kind == Kind::device || kind == Kind::graph || kind == Kind::opened; }
 };
 
 /// The addresses of one GPU in this process. An address of device memory is reserved: a host access to it faults, as it does with a GPU,
-/// and its bytes lie elsewhere. Managed, pinned and registered memory have their bytes at their address. Addresses are the same in every
-/// run and are never used twice, so that accesses to freed memory are found.
+/// and its bytes lie elsewhere. Managed, pinned and registered memory have their bytes at their address, and so has memory that several
+/// processes use. Addresses are the same in every run and are never used twice, so that accesses to freed memory are found.
 class AddressSpace {
  public:
   /// Reserves the addresses, and those of the windows of shared, local and parameter memory. `total`: bytes that the GPU has.
@@ -33,6 +36,17 @@ class AddressSpace {
   void add(void* memory, std::uint64_t bytes, unsigned flags);
   /// Frees the allocation that begins at `address`. Throws ApiError(`otherwise`) if none of these kinds begins there.
   void release(std::uint64_t address, std::initializer_list<Allocation::Kind> kinds, Error otherwise);
+
+  /// A file of memory with the bytes of an allocation, from `first_byte` on.
+  struct SharedFile {
+    int file;
+    std::uint64_t first_byte, bytes;
+  };
+  /// Moves the bytes of the allocation that begins at `pointer` into such a file, if they are not in one. Throws ApiError where none of
+  /// cudaMalloc begins there.
+  SharedFile share(const void* pointer);
+  /// Makes the bytes of another process's file an allocation. Returns its address; the file may be closed.
+  std::uint64_t open_shared(const SharedFile& shared);
 
   /// The bytes at a device address. Throws ApiError unless one buffer has them all.
   std::uint8_t* device_bytes(const void* address, std::uint64_t count);

@@ -39,7 +39,7 @@ Number number(const char* name, Number otherwise, Number most) {
 Checks checks_of(const char* name) {
   const std::string_view text = variable(name);
   try {
-    return parse_checks(text.empty() ? usual_checks : text);
+    return parse_checks(text.empty() ? usual_program_checks : text);
   } catch (const std::runtime_error& e) {
     refuse(name, text, e.what());
   }

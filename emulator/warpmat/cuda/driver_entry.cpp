@@ -2,6 +2,7 @@
 
 #include <warpmat/cuda/driver.h>
 #include <warpmat/cuda/driver_table.h>
+#include <warpmat/cuda/per_thread.h>
 
 namespace warpmat::inline v0_1::cuda {
 namespace {
@@ -71,5 +72,8 @@ WARPMAT_CUDA_API Error cudaGetDriverEntryPointByVersion(const char* name, void**
 WARPMAT_CUDA_API Error cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long flags, int* status) {
   return cudaGetDriverEntryPointByVersion(name, function, 13000, flags, status);
 }
+
+WARPMAT_CUDA_PER_THREAD(cudaGetDriverEntryPointByVersion, ptsz)
+WARPMAT_CUDA_PER_THREAD(cudaGetDriverEntryPoint, ptsz)
 
 }  // namespace warpmat::inline v0_1::cuda

@@ -29,8 +29,8 @@ void pointer_attribute(Context& state, void* data, int attribute, DeviceAddress 
   const void* const at = pointer_to(address);
   const Allocation* const found = state.space.find(at);
   require(data != nullptr && (found != nullptr || state.space.is_device_address(at)));
-  const bool device = found == nullptr || found->kind == Allocation::Kind::device || found->kind == Allocation::Kind::managed;
-  const bool host = found != nullptr && found->kind != Allocation::Kind::device;
+  const bool device = found == nullptr || found->is_of_device() || found->kind == Allocation::Kind::managed;
+  const bool host = found != nullptr && !found->is_of_device();
   const auto put = [&](auto value) { std::memcpy(data, &value, sizeof value); };
   switch (attribute) {
     case 2: return put(device ? 2u : 1u);  // CU_MEMORYTYPE_DEVICE, _HOST
@@ -173,11 +173,19 @@ WARPMAT_CUDA_API int cuMemsetD32Async(DeviceAddress to, std::uint32_t value, std
 
 WARPMAT_CUDA_PER_THREAD(cuMemAllocAsync, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuMemFreeAsync, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuMemcpy, ptds)
 WARPMAT_CUDA_PER_THREAD(cuMemcpyHtoD_v2, ptds)
 WARPMAT_CUDA_PER_THREAD(cuMemcpyDtoH_v2, ptds)
 WARPMAT_CUDA_PER_THREAD(cuMemcpyDtoD_v2, ptds)
 WARPMAT_CUDA_PER_THREAD(cuMemcpyHtoDAsync_v2, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuMemcpyDtoHAsync_v2, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuMemcpyDtoDAsync_v2, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuMemcpyAsync, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuMemsetD8_v2, ptds)
+WARPMAT_CUDA_PER_THREAD(cuMemsetD16_v2, ptds)
+WARPMAT_CUDA_PER_THREAD(cuMemsetD32_v2, ptds)
+WARPMAT_CUDA_PER_THREAD(cuMemsetD8Async, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuMemsetD16Async, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuMemsetD32Async, ptsz)
 
 }  // namespace warpmat::inline v0_1::cuda

@@ -10,6 +10,7 @@
 #include <warpmat/cuda/driver.h>
 #include <warpmat/cuda/fatbinary.h>
 #include <warpmat/cuda/launch.h>
+#include <warpmat/cuda/per_thread.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/syntax/link.h>
@@ -334,5 +335,9 @@ WARPMAT_CUDA_API int cuLaunchKernelEx(const DriverLaunchConfiguration* config, F
   return launch(function, {.grid = config->grid, .block = config->block, .shared_bytes = config->shared_bytes, .stream = config->stream},
                 {config->attributes, config->attribute_count}, arguments, extra);
 }
+
+WARPMAT_CUDA_PER_THREAD(cuLaunchKernel, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuLaunchCooperativeKernel, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuLaunchKernelEx, ptsz)
 
 }  // namespace warpmat::inline v0_1::cuda

@@ -75,7 +75,10 @@ WARPMAT_CUDA_API int cuEventElapsedTime_v2(float* milliseconds, Event* start, Ev
 
 WARPMAT_CUDA_PER_THREAD(cuStreamSynchronize, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuStreamQuery, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuStreamGetPriority, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuStreamGetFlags, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuStreamWaitEvent, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuStreamIsCapturing, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuLaunchHostFunc, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuEventRecord, ptsz)
 

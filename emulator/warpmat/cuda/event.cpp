@@ -8,7 +8,7 @@
 namespace warpmat::inline v0_1::cuda {
 namespace {
 
-constexpr unsigned disable_timing = 2, interprocess = 4, known_flags = 1 | disable_timing | interprocess;
+constexpr unsigned known_flags = 1 | untimed_event | interprocess_event;
 
 std::set<Event*>& events() {
   static auto* const all = new std::set<Event*>;
@@ -25,7 +25,7 @@ Event& event_of(Event* handle) {
 WARPMAT_CUDA_API Error cudaEventCreateWithFlags(Event** event, unsigned flags) {
   return call(__func__, [&](Context&) {
     require(event != nullptr && (flags & ~known_flags) == 0);
-    require((flags & interprocess) == 0, cudaErrorNotSupported);
+    require((flags & interprocess_event) == 0 || (flags & untimed_event) != 0);
     *event = new Event{.flags = flags, .recorded = false, .time = {}};
     events().insert(*event);
   });
@@ -83,7 +83,7 @@ WARPMAT_CUDA_API Error cudaEventElapsedTime(float* milliseconds, Event* start, E
   return call(__func__, [&](Context&) {
     require(milliseconds != nullptr);
     const Event &first = event_of(start), &last = event_of(end);
-    require(first.recorded && last.recorded && ((first.flags | last.flags) & disable_timing) == 0, cudaErrorInvalidResourceHandle);
+    require(first.recorded && last.recorded && ((first.flags | last.flags) & untimed_event) == 0, cudaErrorInvalidResourceHandle);
     const std::chrono::duration<float, std::milli> between = last.time - first.time;
     *milliseconds = std::max(between.count(), 1e-3f);
   });

@@ -47,8 +47,7 @@ PointerAttributes attributes_of(const Context& context, const void* pointer) {
   PointerAttributes attributes{};
   const Allocation* const found = context.space.find(pointer);
   auto* const address = const_cast<void*>(pointer);
-  const bool on_device =
-      found != nullptr ? found->kind == Kind::device || found->kind == Kind::graph : context.space.is_device_address(pointer);
+  const bool on_device = found != nullptr ? found->is_of_device() : context.space.is_device_address(pointer);
   if (found == nullptr && !on_device)
     return {.type = unregistered_memory, .device = -2, .devicePointer = nullptr, .hostPointer = address, .reserved = {}};
   attributes.devicePointer = address;

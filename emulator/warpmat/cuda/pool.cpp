@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <deque>
 #include <set>
 
 #include <warpmat/cuda/graph.h>
@@ -30,6 +31,7 @@ struct Pool {
 
 struct Pools {
   Pool first;
+  std::deque<Pool> made;  ///< destroyed ones, too: allocations from them name them
   Pool* current = &first;
   std::set<Pool*> all{&first};
 };
@@ -122,10 +124,10 @@ WARPMAT_CUDA_API Error cudaMemPoolCreate(Pool** pool, const PoolProperties* prop
   return call(__func__, [&](Context&) {
     constexpr int pinned = 1, on_device = 1;
     require(pool != nullptr && properties != nullptr && properties->allocType == pinned);
-    require(properties->handleTypes == 0, cudaErrorNotSupported);
+    if (properties->handleTypes != 0) throw ApiError(cudaErrorNotSupported, "pools that other processes share are not supported");
     if (properties->location.type != on_device) throw ApiError(cudaErrorNotSupported, "pools of host memory are not supported");
     require_device(properties->location.id);
-    *pool = new Pool;
+    *pool = &pools().made.emplace_back();
     pools().all.insert(*pool);
   });
 }
@@ -134,7 +136,7 @@ WARPMAT_CUDA_API Error cudaMemPoolDestroy(Pool* pool) {
   return call(__func__, [&](Context&) {
     require(&pool_of(pool) != &pools().first);
     if (pools().current == pool) pools().current = &pools().first;
-    pools().all.erase(pool);  // its allocations count it until they are freed: the address is not used again
+    pools().all.erase(pool);
   });
 }
 

@@ -27,6 +27,8 @@ struct Stream {
   std::map<int, std::array<char, 64>> attributes = {};  ///< those that were set, which change no result
 };
 
+constexpr unsigned untimed_event = 2, interprocess_event = 4;  ///< cudaEventDisableTiming, cudaEventInterprocess
+
 struct Event {
   unsigned flags = 0;
   bool recorded = false;

@@ -234,7 +234,8 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
     throw trap.because(reason);
   }
   result.warnings = reports.warnings.texts();
-  for (std::string& warning : reports.tensor_fences.texts()) result.warnings.push_back(std::move(warning));
+  for (const checks::Warnings* const more : {&reports.tensor_fences, &reports.unwritten_stores})
+    for (std::string& warning : more->texts()) result.warnings.push_back(std::move(warning));
   result.absent_lanes = reports.absent_lanes.texts();
   checks::finish(setup, result);
   return result;

@@ -1,0 +1,156 @@
+// Memory and events that other processes use. A handle names a file of memory (memfd) of its process, which another one opens by /proc: no
+// file is left behind, and the memory lives as long as a process has it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+
+#include <fmt/core.h>
+
+#include <warpmat/cuda/driver.h>
+#include <warpmat/cuda/ipc.h>
+
+namespace warpmat::inline v0_1::cuda {
+namespace {
+
+constexpr std::uint64_t memory_magic = 0x6d656d2074727077, event_magic = 0x746e657620747077;
+constexpr unsigned lazy_peer_access = 1;
+
+/// What a handle holds; the rest of its 64 bytes is zero.
+struct Contents {
+  std::uint64_t magic = memory_magic;
+  std::int32_t process = 0, file = -1;      ///< whose file descriptor
+  std::uint64_t device = 0, inode = 0;      ///< of the file, as its number may have become another file's
+  std::uint64_t first_byte = 0, bytes = 0;  ///< of the allocation
+};
+static_assert(sizeof(Contents) <= sizeof(IpcHandle));
+
+Contents contents_of(const IpcHandle& handle, std::uint64_t magic) {
+  Contents contents;
+  std::memcpy(&contents, handle.bytes, sizeof contents);
+  require(contents.magic == magic);
+  return contents;
+}
+
+void write(const Contents& contents, IpcHandle& handle) {
+  handle = {};
+  std::memcpy(handle.bytes, &contents, sizeof contents);
+}
+
+/// The allocations of other processes that this one has opened.
+struct Opened {
+  std::uint64_t address = 0;
+  int count = 0;
+};
+std::map<std::pair<std::uint64_t, std::uint64_t>, Opened>& opened() {  ///< by the file's device and inode
+  static auto* const all = new std::map<std::pair<std::uint64_t, std::uint64_t>, Opened>;
+  return *all;
+}
+
+/// Opens the file of a handle. Throws ApiError where the process, or its allocation, is gone.
+int open_file(const Contents& contents) {
+  const std::string path = fmt::format("/proc/{}/fd/{}", contents.process, contents.file);
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  struct stat found {};
+  const bool right = file >= 0 && ::fstat(file, &found) == 0 && found.st_dev == contents.device && found.st_ino == contents.inode;
+  if (!right && file >= 0) ::close(file);
+  require(right, cudaErrorInvalidResourceHandle);
+  return file;
+}
+
+}  // namespace
+
+WARPMAT_CUDA_API Error cudaIpcGetMemHandle(IpcHandle* handle, void* pointer) {
+  return call(__func__, [&](Context& context) {
+    require(handle != nullptr);
+    const AddressSpace::SharedFile shared = context.space.share(pointer);
+    struct stat found {};
+    require(::fstat(shared.file, &found) == 0, cudaErrorMemoryAllocation);
+    write({.process = ::getpid(),
+           .file = shared.file,
+           .device = found.st_dev,
+           .inode = found.st_ino,
+           .first_byte = shared.first_byte,
+           .bytes = shared.bytes},
+          *handle);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaIpcOpenMemHandle(void** pointer, IpcHandle handle, unsigned flags) {
+  return call(__func__, [&](Context& context) {
+    require(pointer != nullptr && flags == lazy_peer_access);
+    const Contents contents = contents_of(handle, memory_magic);
+    require(contents.process != ::getpid(), cudaErrorDeviceUninitialized);
+    Opened& known = opened()[{contents.device, contents.inode}];
+    if (known.count == 0) {
+      const int file = open_file(contents);
+      known.address = context.space.open_shared({file, contents.first_byte, contents.bytes});
+      ::close(file);
+    }
+    ++known.count;
+    *pointer = pointer_to(known.address);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaIpcCloseMemHandle(void* pointer) {
+  return call(__func__, [&](Context& context) {
+    for (auto it = opened().begin(); it != opened().end(); ++it) {
+      if (it->second.count == 0 || pointer_to(it->second.address) != pointer) continue;
+      if (--it->second.count != 0) return;
+      context.space.release(it->second.address, {Allocation::Kind::opened}, cudaErrorInvalidValue);
+      opened().erase(it);
+      return;
+    }
+    throw ApiError(cudaErrorInvalidValue);
+  });
+}
+
+/// Work is done when its call returns, so an event that another process has recorded is over, and nothing of it has to be told.
+WARPMAT_CUDA_API Error cudaIpcGetEventHandle(IpcHandle* handle, Event* event) {
+  return call(__func__, [&](Context&) {
+    require(handle != nullptr && (event_of(event).flags & interprocess_event) != 0);
+    write({.magic = event_magic, .process = ::getpid()}, *handle);
+  });
+}
+
+WARPMAT_CUDA_API Error cudaIpcOpenEventHandle(Event** event, IpcHandle handle) {
+  return call(__func__, [&](Context&) {
+    require(contents_of(handle, event_magic).process != ::getpid(), cudaErrorDeviceUninitialized);
+    const Error made = cudaEventCreateWithFlags(event, interprocess_event | untimed_event);
+    require(made == cudaSuccess, made);
+  });
+}
+
+WARPMAT_CUDA_API int cuIpcGetMemHandle(IpcHandle* handle, DeviceAddress address) {
+  return in_context([&] { return cudaIpcGetMemHandle(handle, pointer_to(address)); });
+}
+
+WARPMAT_CUDA_API int cuIpcOpenMemHandle_v2(DeviceAddress* address, IpcHandle handle, unsigned flags) {
+  return in_context([&] {
+    void* opened_at = nullptr;
+    const Error error = address == nullptr ? cudaErrorInvalidValue : cudaIpcOpenMemHandle(&opened_at, handle, flags);
+    if (error == cudaSuccess) *address = reinterpret_cast<std::uintptr_t>(opened_at);
+    return error;
+  });
+}
+
+WARPMAT_CUDA_API int cuIpcOpenMemHandle(DeviceAddress* address, IpcHandle handle, unsigned flags) {
+  return cuIpcOpenMemHandle_v2(address, handle, flags);
+}
+
+WARPMAT_CUDA_API int cuIpcCloseMemHandle(DeviceAddress address) {
+  return in_context([&] { return cudaIpcCloseMemHandle(pointer_to(address)); });
+}
+
+WARPMAT_CUDA_API int cuIpcGetEventHandle(IpcHandle* handle, Event* event) {
+  return in_context([&] { return cudaIpcGetEventHandle(handle, event); });
+}
+
+WARPMAT_CUDA_API int cuIpcOpenEventHandle(Event** event, IpcHandle handle) {
+  return in_context([&] { return cudaIpcOpenEventHandle(event, handle); });
+}
+
+}  // namespace warpmat::inline v0_1::cuda

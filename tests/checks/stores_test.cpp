@@ -1,0 +1,124 @@
+// Uninitialised values of shared memory that global memory gets: a trap, or a warning without Checks::stores.
+
+#include <warpmat/machine/check_list.h>
+
+#include <fmt/core.h>
+
+#include "catch.h"
+#include "contains.h"
+#include "machine/kernel.h"
+
+namespace warpmat::stores_test {
+
+namespace {
+
+/// A kernel of 32 threads that has an uninitialised word in %v, its lane in %t and the address of its word of `out` in %o. `tile` is
+/// shared.
+Module kernel_with(const std::string& use) {
+  return module_of(".param .u64 out",
+                   fmt::format(R"(
+    .shared .align 16 .b8 tile[1024];
+    .reg .b32 %t, %v, %w; .reg .b64 %o, %a, %first; .reg .pred %p;
+    mov.u32 %t, %tid.x;
+    ld.param.u64 %first, [out];
+    mul.wide.u32 %a, %t, 4;
+    add.u64 %o, %first, %a;
+    ld.shared.u32 %v, [tile + 16];
+    {}
+    ret;
+)",
+                               use),
+                   "sm_90a");
+}
+
+struct Outcome {
+  std::vector<std::string> warnings;
+  std::string trap;
+  std::vector<std::uint32_t> words;  ///< of `out`, which was 7 everywhere
+};
+
+Outcome outcome_of(const std::string& use, const Checks& checks, int launches = 1) {
+  const Kernel kernel(kernel_with(use), "k");
+  DeviceMemory memory;
+  const std::uint64_t out = memory.allocate(std::vector<std::uint32_t>(64, 7), "out");
+  Outcome outcome;
+  try {
+    for (int i = 0; i < launches; ++i) outcome.warnings = launch(kernel, {{2}, {32}}, memory, {out}, {.checks = checks}).warnings;
+  } catch (const Trap& trap) {
+    outcome.trap = trap.what();
+  }
+  outcome.words = memory.read<std::uint32_t>(out, 64);
+  return outcome;
+}
+
+const std::string stores = "add.u32 %w, %v, %t; st.global.u32 [%o], %w;";
+constexpr Checks warns{.stores = false};
+
+}  // namespace
+
+TEST_CASE("a store of an uninitialised value to global memory ends the launch, or is a warning", "[checks]") {
+  const std::string reason = "what is stored in global memory comes from uninitialised shared memory: address 0x410 (16 bytes into 'tile'";
+  CHECK(contains(outcome_of(stores, {}).trap, reason));
+  const Outcome warned = outcome_of(stores, warns);
+  CHECK(warned.trap.empty());
+  REQUIRE(warned.warnings.size() == 1);
+  CHECK(contains(warned.warnings[0], "kernel 'k', block (0, 0, 0), warp 0, lane 0, line "));
+  CHECK(contains(warned.warnings[0], "(st.global.u32): " + reason));
+  CHECK(warned.words[5] == 5);  // the byte of a GPU is not known; here it is 0
+  const Outcome silent = outcome_of(stores, {.uninitialised = false, .stores = false});
+  CHECK((silent.trap.empty() && silent.warnings.empty()));
+}
+
+TEST_CASE("each statement that stores an uninitialised value has a warning of its own", "[checks]") {
+  const Outcome two = outcome_of("st.global.u32 [%o], %v; st.global.u32 [%o + 4], %v; st.global.u32 [%o], %t;", warns);
+  CHECK(two.trap.empty());
+  CHECK(two.warnings.size() == 2);
+}
+
+TEST_CASE("bytes that an uninitialised value was stored to count as initialised", "[checks]") {
+  const Outcome loaded = outcome_of(stores + "ld.global.u32 %w, [%o]; setp.eq.u32 %p, %w, %t; @%p st.global.u32 [%o], 100;", warns);
+  CHECK(loaded.trap.empty());
+  CHECK(loaded.warnings.size() == 1);
+  CHECK(loaded.words[5] == 100);
+}
+
+TEST_CASE("every other use of an uninitialised value ends the launch without Checks::stores, too", "[checks]") {
+  const struct {
+    const char *use, *reason;
+  } cases[] = {
+      {"mul.wide.u32 %a, %v, 4; add.u64 %a, %a, %first; st.global.u32 [%a], %t;", "the address comes from"},
+      {"setp.eq.u32 %p, %v, 0; @%p st.global.u32 [%o], %t;", "the guard comes from"},
+      {"AGAIN: setp.eq.u32 %p, %v, 1; @%p bra AGAIN;", "the branch's predicate comes from"},
+      {"setp.eq.u32 %p, %v, 0; @%p trap;", "the guard comes from"},
+      {"atom.global.add.u32 %w, [%o], %v;", "an atomic's operand comes from"},
+      {"red.global.add.u32 [%o], %v;", "an atomic's operand comes from"},
+  };
+  for (const auto& each : cases) {
+    INFO(each.use);
+    CHECK(contains(outcome_of(each.use, warns).trap, each.reason));
+  }
+}
+
+TEST_CASE("a bulk copy of uninitialised bytes to global memory is a store", "[checks]") {
+  const std::string copy =
+      "setp.ne.u32 %p, %t, 0; @%p bra END; mov.u32 %w, tile; cp.async.bulk.global.shared::cta.bulk_group [%first], [%w], 16;"
+      "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; END:";
+  const std::string reason = "the copy reads uninitialised shared memory";
+  CHECK(contains(outcome_of(copy, {}).trap, reason));
+  const Outcome warned = outcome_of(copy, warns);
+  CHECK(warned.trap.empty());
+  REQUIRE(warned.warnings.size() == 1);
+  CHECK(contains(warned.warnings[0], reason));
+}
+
+TEST_CASE("lists of checks say whether such a store ends the launch", "[checks]") {
+  CHECK((parse_checks("uninitialised").uninitialised && parse_checks("uninitialised").stores));
+  CHECK((parse_checks("uses,copies").uninitialised && !parse_checks("uses,copies").stores));
+  CHECK(parse_checks("uses,uninitialised").stores);
+  CHECK(parse_checks("all").stores);
+  CHECK((!parse_checks("none").uninitialised && !parse_checks("none").stores));
+  CHECK(parse_checks(usual_checks).stores);
+  CHECK((parse_checks(usual_program_checks).uninitialised && !parse_checks(usual_program_checks).stores));
+}
+
+}  // namespace warpmat::stores_test
