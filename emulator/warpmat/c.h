@@ -97,8 +97,8 @@ WARPMAT_API const warpmat_instruction* warpmat_find(const char* opcode, const ch
 
 /* The same by the machine instruction's name, as SASS spells it: "HMMA.16816.F32.BF16", "LDSM.16.MT88.4", "IMMA.16832.S8.U8.SAT",
  * "OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X", and the shape of f64 with or without crosses, "DMMA.8x8x4" or "DMMA.884". If several PTX
- * instructions become that machine instruction, returns the first of warpmat_form_opcode's list that the target has. The error names the
- * nearest name, or the types that a name leaves open. */
+ * instructions become that machine instruction, returns the first of warpmat_form_opcode's list that the target has. The error says what is
+ * beside the name, names the nearest, or the types that a name leaves open. */
 WARPMAT_API const warpmat_instruction* warpmat_find_machine(const char* name, const char* target, warpmat_error* error);
 
 /* A machine instruction of sm_70 that is one step of mma.m8n8k4: "HMMA.884.F32.F32.STEP0" to "STEP3", "HMMA.884.F16.F16.STEP0" and "STEP1".
@@ -123,7 +123,7 @@ typedef struct warpmat_fields {
   /* Null or 0 where the decoder does not know it: then all are looked for. */
   const char* mnemonic; /* "mma", also of mma.sp; "ldmatrix", "wmma.load.a", "wmma.mma", "wmma.store.d" */
   int m, n, k;          /* all of them, of ldmatrix m and n; or all 0 */
-  const char* d;        /* types of mma and wmma.mma */
+  const char* d;        /* types of mma and wmma.mma; where wmma.mma writes two, those of d and c, a and b are "f16" */
   const char* a;
   const char* b;
   const char* c;

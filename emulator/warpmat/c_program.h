@@ -147,6 +147,8 @@ typedef struct warpmat_access {
   const uint8_t* const* places; /* the bytes, to read */
 } warpmat_access;
 
+struct warpmat_bulk_copy;
+
 /* Receives the events of a launch, which then uses one thread, the caller's. Blocks of a cluster run alternately, others one after the
  * other, unless they wait for each other. Events for which no observer asks cost nothing. A callback returns 0; another value ends the
  * launch with WARPMAT_STOPPED at this place. It calls no function that changes the launch's memory. observer.h has more events. */
@@ -157,6 +159,10 @@ typedef struct warpmat_observer {
    * are more, because some statements need others first, which compute their addresses. May be null. */
   int (*operation)(void* user, const warpmat_event* event);
   int (*access)(void* user, const warpmat_access* access); /* may be null */
+  /* A lane has issued a bulk copy between global and shared memory, of multicast one for each block that receives it. Its bytes move later.
+   * warpmat_bulk_accesses lists what it will access; shared addresses are offsets. `event` has the lane alone. May be null. An observer
+   * whose size ends before it has none. */
+  int (*bulk)(void* user, const warpmat_event* event, const struct warpmat_bulk_copy* copy);
 } warpmat_observer;
 
 /* A tensor map: the arguments of cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col, numbers of enumerations as the driver has them. */
@@ -199,6 +205,7 @@ typedef struct warpmat_bulk_copy {
   uint16_t offsets[3];    /* im2col: along W, {H, {D}} */
   uint32_t shared;        /* address in shared memory */
   uint64_t global, bytes; /* without a map */
+  int rank;               /* of the block in its cluster whose shared memory it is; observers are told it, nothing reads it */
 } warpmat_bulk_copy;
 
 /* What a bulk copy accesses, without executing it, in warpmat's order: each contiguous part's read, then its write; of a tensor parts of at

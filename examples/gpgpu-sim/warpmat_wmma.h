@@ -31,7 +31,8 @@ static void warpmat_wmma(const ptx_instruction* pI, core_t* core, warp_inst_t& i
   auto write = [](void* m, size_t, int, uint64_t at, const uint8_t* p, size_t n) { return ((memory_space*)m)->write(at, n, p, 0, 0), 0; };
   const warpmat_memory memory = {sizeof memory, nullptr, 0, 0, UINT64_MAX, read, write, space};
   const warpmat_call call = {sizeof call, registers, most_operands, &memory, 0, WARPMAT_WIDE_ADDRESSES};
-  if (warpmat_execute(instruction, &call, 1, &error) != WARPMAT_OK) fprintf(stderr, "warpmat: %s\n", error.message), abort();
+  if (instruction == nullptr || warpmat_execute(instruction, &call, 1, &error) != WARPMAT_OK)
+    fprintf(stderr, "warpmat: %s; WARPMAT_TARGET names the GPU, such as sm_75\n", error.message), abort();
   for (unsigned i = 0; pI->get_opcode() != MMA_ST_OP && i < lanes * pI->dst().get_vect_nelem(); ++i)
     threads[i % lanes]->set_reg(pI->dst().vec_symbol(i / lanes), values[i % lanes][i / lanes]);
 

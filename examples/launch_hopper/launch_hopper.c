@@ -1,5 +1,6 @@
 /* A Hopper kernel from C: C = 0.5 A B by wgmma, with tensor maps, multicast and clusters of two blocks (examples/kernels/gemm_cluster.cu).
- * An observer counts its instructions. The elements are small whole numbers, so every sum is exact and can be compared.
+ * An observer counts its instructions, and the bytes that tensor copies move. The elements are small whole numbers, so every sum is exact
+ * and can be compared.
  *
  * launch_hopper FILE: the kernel's PTX. C99. Exits with 0 on success. */
 #include <stdint.h>
@@ -64,9 +65,25 @@ static warpmat_status encode(uint8_t* bytes, uint64_t address, int type, uint64_
   return warpmat_tensor_map_encode(&map, bytes, error);
 }
 
-/* Counts the wgmma.mma_async of a warp. */
+typedef struct {
+  unsigned products;       /* wgmma.mma_async of a warp */
+  unsigned loaded, stored; /* bytes of global memory, by tensor copies */
+} counts;
+
 static int count_products(void* user, const warpmat_event* event) {
-  *(unsigned*)user += strncmp(event->opcode, "wgmma.mma_async", 15) == 0;
+  ((counts*)user)->products += strncmp(event->opcode, "wgmma.mma_async", 15) == 0;
+  return 0;
+}
+
+/* Told of each copy when it is issued. */
+static int count_bytes(void* user, const warpmat_event* event, const warpmat_bulk_copy* copy) {
+  enum { most = 2 * tile_m * tile_k * 2 / 16 }; /* a read and a write for 16 bytes of a box, whose elements have one or two bytes */
+  static warpmat_memory_access list[most];
+  size_t count = 0;
+  (void)event;
+  if (warpmat_bulk_accesses(copy, list, most, &count, NULL) != WARPMAT_OK || count > most) return 1;
+  for (size_t i = 0; i < count; ++i)
+    if (list[i].space == WARPMAT_SPACE_GLOBAL) *(list[i].write ? &((counts*)user)->stored : &((counts*)user)->loaded) += list[i].bytes;
   return 0;
 }
 
@@ -88,7 +105,7 @@ static int run(const warpmat_kernel* kernel, warpmat_device_memory* memory, warp
   uint8_t map_a[WARPMAT_TENSOR_MAP_BYTES], map_b[WARPMAT_TENSOR_MAP_BYTES], map_c[WARPMAT_TENSOR_MAP_BYTES];
   const int32_t depth = k;
   const float scale = 0.5f;
-  unsigned products = 0;
+  counts counted = {0, 0, 0};
   warpmat_observer observer = {sizeof observer};
   const warpmat_observer* const observers[] = {&observer};
   warpmat_launch_config config = {sizeof config};
@@ -106,8 +123,9 @@ static int run(const warpmat_kernel* kernel, warpmat_device_memory* memory, warp
   {
     const warpmat_argument arguments[] = {WARPMAT_ARGUMENT(map_a), WARPMAT_ARGUMENT(map_b), WARPMAT_ARGUMENT(map_c),
                                           WARPMAT_ARGUMENT(depth), WARPMAT_ARGUMENT(scale)};
-    observer.user = &products;
+    observer.user = &counted;
     observer.operation = count_products;
+    observer.bulk = count_bytes;
     config.grid[0] = n / tile_n;
     config.grid[1] = m / tile_m;
     config.block[0] = threads;
@@ -122,8 +140,11 @@ static int run(const warpmat_kernel* kernel, warpmat_device_memory* memory, warp
     if (warpmat_launch(kernel, &config, memory, NULL, error) != WARPMAT_OK) return failed("launch", error);
   }
   wrong = count_wrong(warpmat_buffer_bytes(memory, c, m * n * 2, error));
-  printf("%d of %d elements wrong; %u wgmma.mma_async of a warp\n", wrong, m * n, products);
-  return wrong != 0 || products != 2 * 4 * 2 * 4; /* two blocks of four warps; two steps along k, of four wgmma each */
+  printf("%d of %d elements wrong; %u wgmma.mma_async of a warp; %u bytes loaded, %u stored by tensor copies\n", wrong, m * n,
+         counted.products, counted.loaded, counted.stored);
+  if (counted.products != 2 * 4 * 2 * 4) return 1; /* two blocks of four warps; two steps along k, of four wgmma each */
+  /* A block loads its rows of A, and by multicast all of B. What the second step has beyond k is filled, not loaded. */
+  return wrong != 0 || counted.loaded != (m + 2 * n) * row_bytes || counted.stored != m * n * 2;
 }
 
 int main(int argc, char** argv) {

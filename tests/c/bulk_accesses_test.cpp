@@ -2,6 +2,7 @@
 // observers.
 
 #include <warpmat/c_program.h>
+#include <warpmat/c_program/observer.h>
 
 #include <warpmat/launch.h>
 #include <warpmat/observer.h>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <optional>
 #include <random>
@@ -39,6 +41,27 @@ class Written : public machine::Observer {
   std::vector<machine::SharedRange> parts;
 };
 
+/// What an observer in C is told of the one copy that the kernel issues.
+struct Told {
+  int issued = 0;
+  warpmat_bulk_copy copy{};
+  std::vector<std::uint8_t> map;
+};
+
+int note_copy(void* user, const warpmat_event* event, const warpmat_bulk_copy* copy) {
+  Told& told = *static_cast<Told*>(user);
+  ++told.issued;
+  told.copy = *copy;
+  if (copy->map != nullptr) told.map.assign(copy->map, copy->map + WARPMAT_TENSOR_MAP_BYTES);
+  CHECK((event->lanes == 1 && std::string(event->opcode).find(".bulk") != std::string::npos && copy->size == sizeof *copy));
+  return 0;
+}
+
+/// Of an observer that ends launches.
+int refuse_copy(void*, const warpmat_event*, const warpmat_bulk_copy*) {
+  return 1;
+}
+
 /// One thread copies between global memory and the dynamic shared memory: `issue` with the tensor map %map, the arguments %c0 to %c4,
 /// %global, %bytes, the shared address %tile and %bar. A load's shared memory is copied to `out` afterwards; before a store it is filled
 /// from there.
@@ -56,7 +79,7 @@ Module copying(const std::string& issue, bool stores) {
   return Module(fmt::format(
       R"(
 .version 8.6
-.target sm_90
+.target sm_100
 .address_size 64
 .extern .shared .align 1024 .b8 tile[];
 .visible .entry k(.param .align 64 .b8 m[128], .param .u64 out, .param .u64 global, .param .u32 bytes, .param .u32 first, .param .align 4 .b8 at[32]) {{
@@ -120,8 +143,13 @@ void compare(const Copy& copy, std::mt19937_64& random) {
   const std::uint32_t bytes = static_cast<std::uint32_t>(copy.map ? map.box_bytes() : copy.described.bytes);
   const Kernel kernel(copying(copy.issue, stores), "k");
   Written written;
+  Told told;
+  const warpmat_observer callbacks{sizeof callbacks, &told, nullptr, nullptr, note_copy};
+  c::CallbackObserver in_c(callbacks);
+  const warpmat_observer before_bulk{offsetof(warpmat_observer, bulk), nullptr, nullptr, nullptr, refuse_copy};  // of an older program
+  c::CallbackObserver older(before_bulk);
   LaunchOptions options;
-  options.observers = {&written};
+  options.observers = {&written, &in_c, &older};
   options.checks = {.uninitialised = false, .copies = false};  // words are copied out that no copy has written
   launch(kernel, {.shared_bytes = shared_bytes}, memory,
          {Argument(encoded), out, tensor + copy.described.global, bytes, copy.described.shared, Argument(at)}, options);
@@ -131,7 +159,13 @@ void compare(const Copy& copy, std::mt19937_64& random) {
   described.size = sizeof described;
   described.map = copy.map ? encoded.data() : nullptr;
   described.global += tensor;
-  std::vector<machine::SharedRange> expected;
+  CHECK((told.issued == 1 && told.copy.stores == described.stores && told.copy.rank == 0));
+  CHECK(std::ranges::equal(told.copy.coordinates, described.coordinates));
+  CHECK(std::ranges::equal(told.copy.offsets, described.offsets));
+  CHECK(std::ranges::equal(told.map, copy.map ? std::vector(encoded.begin(), encoded.end()) : std::vector<std::uint8_t>{}));
+  if (!copy.map) CHECK((told.copy.global == described.global && told.copy.bytes == described.bytes));
+  if (stores) CHECK((written.read && told.copy.shared == written.read->offset));
+  std::vector<std::uint64_t> expected;  // bytes of shared memory
   std::optional<warpmat_memory_access> read;
   for (const warpmat_memory_access& access : listed(described)) {
     CHECK(access.place.lane == -1);
@@ -148,24 +182,22 @@ void compare(const Copy& copy, std::mt19937_64& random) {
     } else {
       CHECK(access.space == WARPMAT_SPACE_SHARED);
       if (read) std::memcpy(shared.data() + access.address, global.data() + (read->address - tensor), access.bytes);
-      if (!expected.empty() && expected.back().offset + expected.back().bytes == access.address && access.address % 16 != 0)
-        expected.back().bytes += access.bytes;  // a chunk of which some bytes are outside of the tensor
-      else
-        expected.push_back({0, access.address, access.bytes});
+      for (std::uint32_t i = 0; i < access.bytes; ++i) expected.push_back(access.address + i);
     }
     read.reset();
   }
-  // The memories after the launch, and the parts of shared memory that the machine has written, in its order.
+  // The memories after the launch, and the bytes of shared memory that the machine has written, in its order.
   std::vector<std::uint8_t> after(global_bytes), tile(shared_bytes);
   std::ranges::copy(memory.bytes(tensor, global_bytes), after.begin());
   std::ranges::copy(memory.bytes(out, shared_bytes), tile.begin());
-  CHECK(after == global);
-  CHECK(tile == shared);
+  CHECK((after == global));
+  CHECK((tile == shared));
   if (stores) return;
-  REQUIRE(written.parts.size() == expected.size());
-  const std::uint64_t origin = written.parts.front().offset - expected.front().offset;
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    CHECK((written.parts[i].offset == expected[i].offset + origin && written.parts[i].bytes == expected[i].bytes));
+  const std::uint64_t origin = told.copy.shared - described.shared;
+  std::vector<std::uint64_t> bytes_written;
+  for (const machine::SharedRange& part : written.parts)
+    for (std::uint64_t i = 0; i < part.bytes; ++i) bytes_written.push_back(part.offset + i - origin);
+  CHECK((bytes_written == expected));
 }
 
 TensorMap tile_map(std::uint32_t rank, TensorMap::Swizzle swizzle) {
@@ -233,6 +265,81 @@ TEST_CASE("C: the accesses of im2col copies are those of the machine", "[c][acce
     }
 }
 
+namespace {
+
+/// A map as a program might make it, of any type, rank, interleave, swizzle and element strides; not all are valid. It fills with zeros,
+/// as the shared memory is before the copy.
+TensorMap random_map(std::mt19937_64& random) {
+  const auto below = [&](std::uint64_t limit) { return static_cast<std::uint32_t>(random() % limit); };
+  TensorMap map;
+  using enum TensorMap::Type;
+  map.type = std::array{u8, u16, u32, s64, f16, f32, f64, bf16, u4x16, u4x16_p64, u6x16_p32}[below(11)];  // whose bits a copy keeps
+  map.rank = 1 + below(5);
+  const bool padded = map.chunk_bytes() < 16;  // these take 128 elements, and no slices
+  if (!padded) map.interleave = static_cast<TensorMap::Interleave>(below(3));
+  map.set_swizzle(static_cast<int>(below(TensorMap::swizzle_numbers)));
+  std::uint64_t stride = 32 * (1 + below(4));
+  for (std::size_t i = 0; i < map.rank; ++i) {
+    map.dims[i] = i > 0 ? 1 + below(6) : padded ? 128 * (1 + below(2)) : 8 * (1 + below(16));
+    map.box[i] = i > 0 ? 1 + below(4) : padded ? 128 : 8 * (1 + below(16));
+    if (i > 0) map.element_strides[i] = 1 + below(3);
+    if (i + 1 < map.rank) map.strides[i] = stride;
+    stride *= 1 + below(6);
+  }
+  if (below(3) != 0 || map.rank < 3) return map;
+  map.mode = TensorMap::Mode::im2col;
+  map.box = {};
+  map.channels = 8 * (1 + below(8));
+  map.pixels = 1 + below(20);
+  for (std::size_t i = 0; i + 2 < map.rank; ++i) {
+    map.lower_corner[i] = -static_cast<std::int32_t>(below(3));
+    map.upper_corner[i] = -static_cast<std::int32_t>(below(3));
+  }
+  return map;
+}
+
+/// The bytes that a map's tensor occupies.
+std::uint64_t tensor_bytes(const TensorMap& map) {
+  std::uint64_t bytes = map.dims[0] * map.unit_bits() / 8 + 32;
+  for (std::size_t i = 0; i + 1 < map.rank; ++i) bytes += (map.dims[i + 1] - 1) * map.strides[i];
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("C: the accesses of random tensor copies are those of the machine", "[c][accesses]") {
+  std::mt19937_64 random(38);
+  int compared = 0, im2col = 0, interleaved = 0, strided = 0, packed = 0;
+  for (int i = 0; i < 100000 && compared < 1000; ++i) {
+    const TensorMap map = random_map(random);
+    if (map.problem() || tensor_bytes(map) > global_bytes || map.shared_bytes() > shared_bytes - 1024) continue;
+    Copy copy{map, {}, {}};
+    const bool is_im2col = map.mode == TensorMap::Mode::im2col, stores = random() % 2 != 0;
+    copy.described.stores = stores;
+    copy.described.shared = 1024;
+    for (std::size_t d = 0; d < map.rank; ++d)
+      copy.described.coordinates[d] = static_cast<std::int32_t>(random() % 8) * (d == 0 ? 16 : 1) - (stores ? 0 : 2) * (d == 0 ? 16 : 1);
+    for (std::size_t d = 0; is_im2col && !stores && d + 2 < map.rank; ++d)
+      copy.described.offsets[d] = static_cast<std::uint16_t>(random() % 3);
+    const TensorMap::Encoded encoded = map.encode();
+    warpmat_bulk_copy tried = copy.described;
+    tried.size = sizeof tried;
+    tried.map = encoded.data();
+    std::size_t count = 0;
+    if (warpmat_bulk_accesses(&tried, nullptr, 0, &count, nullptr) != WARPMAT_OK) continue;
+    copy.issue = tensor_issue(map.rank, stores, is_im2col);
+    CAPTURE(copy.issue, name(map.type), map.swizzle_number(), static_cast<int>(map.interleave), map.dims, map.box, map.element_strides);
+    compare(copy, random);
+    ++compared;
+    im2col += is_im2col;
+    interleaved += map.interleave != TensorMap::Interleave::none;
+    strided += std::ranges::any_of(map.element_strides, [](std::uint32_t s) { return s > 1; });
+    packed += map.chunk_bytes() < 16;
+  }
+  CAPTURE(compared, im2col, interleaved, strided, packed);
+  CHECK((compared == 1000 && im2col > 10 && interleaved > 10 && strided > 10 && packed > 10));
+}
+
 TEST_CASE("C: the accesses of a linear bulk copy are one read and one write", "[c][accesses]") {
   std::mt19937_64 random(37);
   for (const bool stores : {false, true}) {
@@ -245,6 +352,25 @@ TEST_CASE("C: the accesses of a linear bulk copy are one read and one write", "[
     copy.described.shared = 64;
     copy.described.bytes = 4096;
     compare(copy, random);
+  }
+}
+
+TEST_CASE("C: an observer may end a launch at a bulk copy", "[c][accesses]") {
+  const Kernel kernel(copying("cp.async.bulk.global.shared::cta.bulk_group [%global], [%tile], %bytes;", true), "k");
+  DeviceMemory memory;
+  const std::uint64_t tensor = memory.allocate(global_bytes, "tensor"), out = memory.allocate(shared_bytes, "out");
+  const warpmat_observer callbacks{sizeof callbacks, nullptr, nullptr, nullptr, refuse_copy};
+  c::CallbackObserver refusing(callbacks);
+  LaunchOptions options;
+  options.observers = {&refusing};
+  try {
+    launch(kernel, {.shared_bytes = shared_bytes}, memory,
+           {Argument(TensorMap::Encoded{}), out, tensor, std::uint32_t{16}, std::uint32_t{0}, Argument(std::array<std::uint8_t, 32>{})},
+           options);
+    CHECK(false);
+  } catch (const Trap& trap) {
+    CHECK(trap.kind == Trap::Kind::stopped);
+    CHECK(trap.site.statement == "cp.async.bulk.global.shared::cta.bulk_group");
   }
 }
 

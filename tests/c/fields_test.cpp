@@ -129,6 +129,11 @@ TEST_CASE("C: what a text has beside an opcode is told", "[c]") {
             .find("' has blanks beside the opcode: no such form of mma; the nearest is") != std::string::npos);
   CHECK(message_of("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16") ==
         "a warpgroup executes 'wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16': warpmat_wgmma_create finds it");
+  CHECK(message_of("tcgen05.mma.cta_group::1.kind::f16") ==
+        "a tensor core with tensor memory executes 'tcgen05.mma.cta_group::1.kind::f16': warpmat_tcgen05_create of c_program.h finds it");
+  CHECK(message_of("cp.async.bulk.tensor.2d.shared::cta.global") ==
+        "a kernel executes 'cp.async.bulk.tensor.2d.shared::cta.global': warpmat_bulk_accesses of c_program.h lists what it accesses");
+  CHECK(message_of("HMMA.16816.F32") == "'HMMA.16816.F32' is a name of SASS: warpmat_find_machine finds it");
   CHECK(message_of(" ").find("unknown instruction") == 0);
   CHECK(message_of("@p").find("unknown instruction") == 0);
   CHECK(message_of(";").find("unknown instruction") == 0);

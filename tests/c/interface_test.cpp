@@ -192,6 +192,30 @@ TEST_CASE("C: a machine name without crosses, and names that no form has", "[c]"
   CHECK(std::string(error.message).find("no form is the one machine instruction 'QMMA.16832' on sm_90a") == 0);
 }
 
+TEST_CASE("C: what a text has beside a machine name is told", "[c]") {
+  struct Row {
+    const char *text, *message;
+  };
+  for (const Row& row :
+       {Row{"HMMA.16816.F32 ", "'HMMA.16816.F32 ' has blanks beside the name: the name is HMMA.16816.F32"},
+        Row{"@!P0 HMMA.16816.F32 R0, R4.reuse, R8, R0 ;",
+            "'@!P0 HMMA.16816.F32 R0, R4.reuse, R8, R0 ;' has a predicate, operands and a semicolon beside the name: the name is "
+            "HMMA.16816.F32"},
+        Row{"hmma.16816.f32;", "'hmma.16816.f32;' has a semicolon and small letters beside the name: the name is HMMA.16816.F32"},
+        Row{"dmma.8x8x4", "'dmma.8x8x4' has small letters beside the name: the name is DMMA.8x8x4"},
+        Row{"HGMMA.64x8x16.F32 gdesc[UR8]", "'HGMMA.64x8x16.F32 gdesc[UR8]' has operands beside the name: the name is HGMMA.64x8x16.F32"},
+        Row{"HMMA.16816 ",
+            "'HMMA.16816 ' has blanks beside the name: 'HMMA.16816' leaves its types open on sm_90a: HMMA.16816.F32, HMMA.16816.F16 or "
+            "HMMA.16816.F32.BF16"},
+        Row{"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+            "'mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32' is PTX: warpmat_find finds it"}}) {
+    auto error = sized<warpmat_error>();
+    CHECK(warpmat_find_machine(row.text, "sm_90a", &error) == nullptr);
+    CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
+    CHECK(std::string(error.message) == row.message);
+  }
+}
+
 TEST_CASE("one machine name means one arithmetic on one hardware", "[c]") {
   for (const Target& target : targets()) {
     std::map<std::string, const Form*> first;

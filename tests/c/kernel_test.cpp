@@ -187,8 +187,8 @@ TEST_CASE("C: observers are told of operations and accesses, and may end a launc
   const Kernel kernel(kernel_text("  st.shared.u32 [tile], t;\n  st.global.u32 [a], 5;\n  ld.global.u32 v, [a];\n"));
   const Memory memory(256);
   Seen seen, other;
-  warpmat_observer all{sizeof(warpmat_observer), &seen, see_operation, see_access};
-  const warpmat_observer counts{sizeof(warpmat_observer), &other, see_operation, nullptr};
+  warpmat_observer all{sizeof(warpmat_observer), &seen, see_operation, see_access, nullptr};
+  const warpmat_observer counts{sizeof(warpmat_observer), &other, see_operation, nullptr, nullptr};
   const warpmat_observer* observers[] = {&all, &counts};
   const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
   warpmat_launch_config config = config_of(arguments, 2, 32);

@@ -200,6 +200,14 @@ TEST_CASE("addresses that an instruction refuses are refused when they are liste
   CHECK(message(wmma, "sm_90") == "the address is 0x30, and 0x20 in lane 0; all lanes must give the same");
   p.fill(33);
   CHECK(message(wmma, "sm_90") == std::string("the address of a matrix must be a multiple of 16 bytes for ") + wmma);
+  const char* const global = "wmma.load.a.sync.aligned.row.m16n16k16.global.f16";
+  try {
+    (void)accesses(Instruction(global, "sm_90"), batch);
+    CHECK(false);
+  } catch (const Trap& trap) {  // the space is not told: the instruction may have any
+    CHECK(std::string(trap.what()) ==
+          std::string("lane 0, address 0x21: the address of a matrix must be a multiple of 4 bytes for ") + global);
+  }
   p.fill(32);
   stride.fill(9);
   CHECK(message(wmma, "sm_90") == std::string("a stride of 9 elements is no multiple of 16 bytes, which ") + wmma + " needs");

@@ -68,7 +68,7 @@ TEST_CASE("a trap names warp, line and statement and leaves the states as they w
       FAIL("no trap");
     } catch (const std::runtime_error& e) {
       const std::string message = e.what();
-      if (threads == 1) CHECK(message.starts_with("warp 70: line 2: lane 3, shared address 0x8: "));
+      if (threads == 1) CHECK(message.starts_with("warp 70: line 2: lane 3, address 0x8: "));
       CHECK(message.ends_with("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {d}, [p];"));
     }
     CHECK(states == before);

@@ -77,7 +77,7 @@ TEST_CASE("run: shared memory may begin elsewhere than at 0; variables move with
       "ld.shared.b32 c, [zero];\n",
       "sm_80");
   Warp warp(program, 16, 1024);
-  CHECK(trap_message(warp) == "line 7: lane 0, shared address 0x0: the load of 4 bytes leaves the shared memory of 16 bytes from 0x400 on");
+  CHECK(trap_message(warp) == "line 7: lane 0, address 0x0: the load of 4 bytes leaves the shared memory of 16 bytes from 0x400 on");
   CHECK(warp.reg("a")[2] == 1024);
   CHECK(warp.reg("w")[2] == 1032);
   CHECK(warp.reg("b")[2] == 7);
@@ -116,7 +116,7 @@ TEST_CASE("run: a trap names its line; what stands before has happened, what sta
       "sm_90a");
   Warp warp(program, 1024);
   warp.reg("r").fill(77);
-  CHECK(trap_message(warp) == "line 4: lane 0, shared address 0x8: the row must be 16-byte aligned");
+  CHECK(trap_message(warp) == "line 4: lane 0, address 0x8: the row must be 16-byte aligned");
   CHECK(warp.reg("before")[0] == 1);
   CHECK(warp.reg("r")[0] == 77);
   CHECK(warp.reg("behind")[0] == 0);
@@ -129,7 +129,7 @@ TEST_CASE("run: ldmatrix and stmatrix trap where a used row leaves shared memory
   for (std::size_t lane = 0; lane < 16; ++lane) warp.reg("a")[lane] = static_cast<std::uint32_t>(16 * lane);
   for (std::size_t lane = 16; lane < warp_size; ++lane) warp.reg("a")[lane] = 0xdeadbeef;
   warp.reg("a")[11] = 1008;
-  CHECK(trap_message(warp) == "line 1: lane 11, shared address 0x400: the row of 16 bytes leaves the shared memory of 1024 bytes");
+  CHECK(trap_message(warp) == "line 1: lane 11, address 0x400: the row of 16 bytes leaves the shared memory of 1024 bytes");
   for (const std::uint8_t byte : warp.shared().bytes()) REQUIRE(byte == 0);
   warp.reg("a")[11] = 992;
   CHECK(trap_message(warp) == "no trap");
@@ -255,9 +255,9 @@ TEST_CASE("run: lanes whose guard does not hold have no address") {
   warp.reg("a")[9] = 64;
   warp.reg("b")[3] = 77;
   warp.reg("p")[9] = 1;
-  CHECK(trap_message(warp) == "line 1: lane 9, shared address 0x40: the load of 4 bytes leaves the shared memory of 64 bytes");
+  CHECK(trap_message(warp) == "line 1: lane 9, address 0x40: the load of 4 bytes leaves the shared memory of 64 bytes");
   warp.reg("p").fill(0);
-  CHECK(trap_message(warp) == "line 1: lane 9, shared address 0x40: the store of 4 bytes leaves the shared memory of 64 bytes");
+  CHECK(trap_message(warp) == "line 1: lane 9, address 0x40: the store of 4 bytes leaves the shared memory of 64 bytes");
   warp.reg("a")[9] = 0;
   CHECK(trap_message(warp) == "no trap");
 }

@@ -20,6 +20,14 @@ foreach(project core whole device)
   set_tests_properties("package: build ${project}" PROPERTIES FIXTURES_REQUIRED package_installed FIXTURES_SETUP package_${project})
 endforeach()
 
+# Projects that name static libraries configure where the shared ones are the default, as in an archive.
+foreach(project core whole)
+  add_test(NAME "package: configure ${project} with shared libraries as the default"
+           COMMAND ${CMAKE_COMMAND} -S ${here}/${project} -B ${package}/${project}_shared -G ${CMAKE_GENERATOR} -DWARPMAT_SHARED_LIBS=ON
+                   -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_PREFIX_PATH=${package}/prefix -DWARPMAT_SOURCE=${PROJECT_SOURCE_DIR})
+  set_tests_properties("package: configure ${project} with shared libraries as the default" PROPERTIES FIXTURES_REQUIRED package_installed)
+endforeach()
+
 # A test of the programs of `project`: COMMAND with its arguments.
 function(add_package_test project name)
   add_test(NAME "package: ${name}" COMMAND ${ARGN})

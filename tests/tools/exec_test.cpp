@@ -371,8 +371,7 @@ TEST_CASE("exec names the lowest case that traps, wherever in the file, and leav
       arguments.insert(arguments.end(), {"--jobs", jobs});
       const Outcome outcome = run_command(arguments);
       CHECK(outcome.status == 1);
-      CHECK(outcome.err ==
-            "warpmat: error: case " + std::to_string(bad) + ": lane 3, shared address 0x8: the row must be 16-byte aligned\n");
+      CHECK(outcome.err == "warpmat: error: case " + std::to_string(bad) + ": lane 3, address 0x8: the row must be 16-byte aligned\n");
       CHECK(read_text(directory.path("out.npy")) == "old");
       CHECK(directory.files() == std::vector<std::string>{"out.npy", "p.npy", "shared.npy"});
     }

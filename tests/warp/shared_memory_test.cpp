@@ -126,15 +126,14 @@ TEST_CASE("nothing fits into no memory") {
 
 TEST_CASE("a trap says where, which lane, which address and what would be right") {
   SharedMemory memory(64);
-  CHECK(std::string(trap_of([&] { memory.at(5, 0x1c, 16, "row"); }).what()) ==
-        "lane 5, shared address 0x1c: the row must be 16-byte aligned");
+  CHECK(std::string(trap_of([&] { memory.at(5, 0x1c, 16, "row"); }).what()) == "lane 5, address 0x1c: the row must be 16-byte aligned");
   CHECK(std::string(trap_of([&] { memory.at(31, 64, 4, "word"); }).what()) ==
-        "lane 31, shared address 0x40: the word of 4 bytes leaves the shared memory of 64 bytes");
+        "lane 31, address 0x40: the word of 4 bytes leaves the shared memory of 64 bytes");
   const Trap trap(Trap::Kind::undefined, std::nullopt, 2, 64, "it is wrong", "line 7");
-  CHECK(std::string(trap.what()) == "line 7: lane 2, shared address 0x40: it is wrong");
-  CHECK(std::string(trap.at("case 3").what()) == "case 3: lane 2, shared address 0x40: it is wrong");
+  CHECK(std::string(trap.what()) == "line 7: lane 2, address 0x40: it is wrong");
+  CHECK(std::string(trap.at("case 3").what()) == "case 3: lane 2, address 0x40: it is wrong");
   CHECK(trap.at("case 3").kind == Trap::Kind::undefined);
-  CHECK(std::string(trap.because("it is late").what()) == "line 7: lane 2, shared address 0x40: it is late");
+  CHECK(std::string(trap.because("it is late").what()) == "line 7: lane 2, address 0x40: it is late");
   CHECK(trap.because("it is late").reason == "it is late");
 }
 

@@ -58,6 +58,34 @@ bool inside(const Fragment& f, warpmat_element e) {
 /// measures it. Only mma's reference keeps decoded matrices.
 constexpr std::size_t move_stack = 32 << 10, mma_stack = 80 << 10;
 
+/// Instructions of which other functions know.
+struct Elsewhere {
+  std::string_view beginning;
+  const char *executor, *function;
+};
+constexpr Elsewhere elsewhere[] = {
+    {"wgmma.", "a warpgroup executes", "warpmat_wgmma_create finds it"},
+    {"tcgen05.", "a tensor core with tensor memory executes", "warpmat_tcgen05_create of c_program.h finds it"},
+    {"cp.async.bulk.", "a kernel executes", "warpmat_bulk_accesses of c_program.h lists what it accesses"},
+    {"cp.reduce.async.bulk.", "a kernel executes", "warpmat_bulk_accesses of c_program.h lists what it accesses"},
+};
+
+/// Why warpmat_find finds nothing, and what does.
+std::string explain_opcode(std::string_view opcode, const Target& target) {
+  for (const Elsewhere& other : elsewhere)
+    if (opcode.starts_with(other.beginning)) return format_text("{} '{}': {}", other.executor, opcode, other.function);
+  if (find_wgmma_sass(opcode) != nullptr) return format_text("a warpgroup executes '{}': warpmat_wgmma_create finds it", opcode);
+  if (find_sass(opcode, target) != nullptr) return format_text("'{}' is a name of SASS: warpmat_find_machine finds it", opcode);
+  return explain_unknown_opcode(opcode);
+}
+
+/// The same of warpmat_find_machine.
+std::string explain_machine_name(std::string_view name, const Target& target) {
+  if (find_wgmma_sass(name) != nullptr) return format_text("a warpgroup executes '{}': warpmat_wgmma_create finds it", name);
+  if (find_form(name) != nullptr) return format_text("'{}' is PTX: warpmat_find finds it", name);
+  return explain_unknown_sass(name, target);
+}
+
 /// Finds an instruction: `find` returns the form or throws.
 template <typename Find>
 const warpmat_instruction* found_by(const char* text, const char* target_name, warpmat_error* error, Find find) {
@@ -178,13 +206,9 @@ warpmat_status warpmat_from_double(int format, double value, uint64_t* bits) {
 // ---- Instructions
 
 const warpmat_instruction* warpmat_find(const char* opcode, const char* target, warpmat_error* error) {
-  return found_by(opcode, target, error, [&](const Target&) {
+  return found_by(opcode, target, error, [&](const Target& on) {
     const Form* form = find_form(opcode);
-    if (form == nullptr) {
-      const bool wgmma = std::string_view(opcode).starts_with("wgmma.");
-      report(error, WARPMAT_UNKNOWN_OPCODE,
-             wgmma ? format_text("a warpgroup executes '{}': warpmat_wgmma_create finds it", opcode) : explain_unknown_opcode(opcode));
-    }
+    if (form == nullptr) report(error, WARPMAT_UNKNOWN_OPCODE, explain_opcode(opcode, on));
     return form;
   });
 }
@@ -192,10 +216,7 @@ const warpmat_instruction* warpmat_find(const char* opcode, const char* target, 
 const warpmat_instruction* warpmat_find_machine(const char* name, const char* target, warpmat_error* error) {
   return found_by(name, target, error, [&](const Target& on) {
     const Form* form = find_sass(name, on);
-    if (form == nullptr)
-      report(error, WARPMAT_UNKNOWN_OPCODE,
-             find_wgmma_sass(name) != nullptr ? format_text("a warpgroup executes '{}': warpmat_wgmma_create finds it", name)
-                                              : explain_unknown_sass(name, on));
+    if (form == nullptr) report(error, WARPMAT_UNKNOWN_OPCODE, explain_machine_name(name, on));
     return form;
   });
 }

@@ -12,6 +12,7 @@ class CallbackObserver : public machine::Observer {
 
   void operation(const machine::Event& event) override;
   void access(const machine::AccessEvent& event) override;
+  void bulk_issues(const machine::Event& event, const machine::BulkEvent& copy) override;
 
  private:
   const warpmat_observer& callbacks_;

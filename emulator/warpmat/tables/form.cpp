@@ -184,22 +184,11 @@ const Form* find_form(std::string_view opcode) {
   return found == opcode_index().end() ? nullptr : found->second;
 }
 
-namespace {
-
-/// "blanks and a semicolon".
-std::string listed_texts(const std::vector<std::string>& texts) {
-  std::string list = texts.front();
-  for (std::size_t i = 1; i < texts.size(); ++i) list += (i + 1 < texts.size() ? ", " : " and ") + texts[i];
-  return list;
-}
-
-}  // namespace
-
 std::string explain_unknown_opcode(std::string_view opcode) {
   if (const OpcodeText text = opcode_in(opcode); !text.beside.empty() && !text.opcode.empty()) {
     const std::string rest =
         find_form(text.opcode) != nullptr ? format_text("the opcode is {}", text.opcode) : explain_unknown_opcode(text.opcode);
-    return format_text("'{}' has {} beside the opcode: {}", opcode, listed_texts(text.beside), rest);
+    return format_text("'{}' has {} beside the opcode: {}", opcode, text.listed(), rest);
   }
   const std::string mnemonic(opcode.substr(0, opcode.find('.')));
   if (!is_matrix_mnemonic(mnemonic))

@@ -19,10 +19,13 @@ OpcodeKey opcode_key(std::string_view opcode);
 
 /// What a text has beside an opcode, for messages: "a predicate", "blanks", "operands", "a semicolon", "capitals".
 struct OpcodeText {
-  std::string opcode;               ///< in lower case, as far as blanks, a semicolon or operands
+  std::string opcode;               ///< in the letters that it is written in, as far as blanks, a semicolon or operands
   std::vector<std::string> beside;  ///< in the text's order
+  std::string listed() const;       ///< of these, at least one: "blanks and a semicolon"
 };
 OpcodeText opcode_in(std::string_view text);
+/// The same of a name of SASS, which has capitals: "small letters".
+OpcodeText machine_name_in(std::string_view text);
 
 /// One part of an opcode, split for comparisons. "m16n8k32" is the letters "m n k " and the numbers 16, 8, 32.
 struct OpcodePart {

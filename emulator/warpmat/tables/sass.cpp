@@ -173,6 +173,11 @@ std::optional<SassStep> find_sass_step(std::string_view name, std::string_view l
 }
 
 std::string explain_unknown_sass(std::string_view name, const Target& target) {
+  if (const OpcodeText text = machine_name_in(name); !text.beside.empty() && !text.opcode.empty()) {
+    const bool known = find_sass(text.opcode, target) != nullptr || find_wgmma_sass(text.opcode) != nullptr;
+    const std::string rest = known ? format_text("the name is {}", text.opcode) : explain_unknown_sass(text.opcode, target);
+    return format_text("'{}' has {} beside the name: {}", name, text.listed(), rest);
+  }
   if (const auto step = find_sass_step(name, "row", "col", target))
     return format_text("'{}' is step {} of {} of mma.m8n8k4: warpmat_find_machine_step finds it", name, step->step, step->steps);
   std::vector<KnownOpcode> known;

@@ -12,7 +12,7 @@ namespace {
 std::string describe(int lane, std::optional<std::uint64_t> address, const std::string& reason, const std::string& where) {
   std::string text = where.empty() ? "" : where + ": ";
   if (lane >= 0) text += format_text("lane {}{}", lane, address ? ", " : ": ");
-  if (address) text += format_text("shared address {:#x}: ", *address);
+  if (address) text += format_text("address {:#x}: ", *address);
   return text + reason;
 }
 
