@@ -140,14 +140,11 @@ bool is_split(const warpmat_instruction& handle) {
   return add_operands(product, handle, call) ? product.execute(warps) : 0;
 }
 
-/// The same, where possible without copies. This is the common case of a simulator.
-std::size_t multiply(const warpmat_instruction& handle, const warpmat_call& call, std::size_t warps) {
-  if (handle.product == nullptr) return 0;
-  if (handle.lane_product != nullptr) {
-    LaneProduct product(*handle.lane_product, is_split(handle));
-    if (add_operands(product, handle, call)) return product.execute(warps);
-  }
-  return multiply_staged(handle, call, warps);
+/// The same for a kernel that works on these registers where they are, without copies. This is the common case of a simulator: the function
+/// has little to save and to set up.
+[[gnu::noinline]] std::size_t multiply_in_place(const warpmat_instruction& handle, const warpmat_call& call, std::size_t warps) {
+  LaneProduct product(*handle.lane_product, is_split(handle));
+  return add_operands(product, handle, call) ? product.execute(warps) : 0;
 }
 
 /// Runs ldmatrix and stmatrix directly on the caller's registers, as far as kernels support it. Returns the number of warps done.
@@ -199,11 +196,14 @@ warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& ca
   const Form& form = handle.instruction.form();
   if (const warpmat_status status = check_call(handle, call, error); status != WARPMAT_OK) return status;
   const std::size_t count = handle.operands.size();
-  const ExecutionOptions options{(call.flags & WARPMAT_REFERENCE_PATH) != 0 ? Path::reference : Path::fast,
+  const bool fast = (call.flags & WARPMAT_REFERENCE_PATH) == 0;
+  std::size_t done = fast && handle.lane_product != nullptr ? multiply_in_place(handle, call, warps) : 0;
+  if (done == warps) return WARPMAT_OK;
+  const ExecutionOptions options{fast ? Path::fast : Path::reference,
                                  (call.flags & WARPMAT_UNDEFINED_AS_HARDWARE) != 0 ? Undefined::hardware : Undefined::trap};
   const bool plain = is_register_major(handle, call);
   if (!plain && !handle.addresses_memory) {
-    const std::size_t done = options.path == Path::fast ? multiply(handle, call, warps) : 0;
+    if (done == 0 && fast && handle.product != nullptr) done = multiply_staged(handle, call, warps);
     return done == warps ? WARPMAT_OK : execute_staged(handle, call, {}, done, warps, options, error);
   }
   for (std::size_t i = 0; i < count; ++i)

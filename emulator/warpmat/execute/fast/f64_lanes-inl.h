@@ -36,9 +36,9 @@ class F64Lanes {
   }
 
  private:
-  static constexpr int numbers = vector_rows / 2;                       // in a vector
-  static constexpr int vectors = columns / numbers;                     // in a row
-  static constexpr int rows_at_once = vector_rows == rows ? 8 : 4;      // as there are registers for their sums
+  static constexpr int numbers = vector_rows / 2;                   // in a vector
+  static constexpr int vectors = columns / numbers;                 // in a row
+  static constexpr int rows_at_once = vector_rows == rows ? 8 : 4;  // as there are registers for their sums
   static constexpr int columns_of_lane = 2;
   using Pair = hn::Full128<double>;
 
@@ -119,8 +119,8 @@ class F64Lanes {
     hn::Vec<F64> sums[rows_at_once][vectors];
     for (int i = 0; i < rows_at_once; ++i)
       for (int v = 0; v < vectors; ++v)
-        sums[i][v] = load_pairs(d, place(lanes_.c, lane + i * quad + v * numbers / columns_of_lane, half * columns_of_lane),
-                                lanes_.c.lane_stride);
+        sums[i][v] =
+            load_pairs(d, place(lanes_.c, lane + i * quad + v * numbers / columns_of_lane, half * columns_of_lane), lanes_.c.lane_stride);
     for (int k = 0; k < plan_.k; k += quad) {
       const std::uint32_t* a = place(lanes_.a, lane, k / quad * (plan_.rows / 8) + half);
       WARPMAT_UNROLL(4)
@@ -154,7 +154,9 @@ class F64Lanes {
     }
   }
 
-  static void store_pair(const double* pair, std::uint32_t* to) { std::memcpy(to, pair, 2 * sizeof *pair); }
+  static void store_pair(const double* pair, std::uint32_t* to) {
+    std::memcpy(to, pair, 2 * sizeof *pair);
+  }
 
   const F64Plan& plan_;
   const ProductLanes& lanes_;

@@ -141,7 +141,7 @@ void for_each_word(const LaneRegisters& operand, Visit visit) {
 
 void plain_gather(std::span<const LaneRegisters> operands) {
   for (const LaneRegisters& operand : operands)
-    for_each_word(operand, [](const std::uint32_t& word, std::uint32_t& staged) { staged = word; });
+    if (!operand.in_place) for_each_word(operand, [](const std::uint32_t& word, std::uint32_t& staged) { staged = word; });
 }
 
 void plain_scatter(const LaneRegisters& operand) {

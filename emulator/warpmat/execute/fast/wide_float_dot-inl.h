@@ -143,13 +143,15 @@ class WideFloatDot {
     const Parts c_even = parts_of<bounds::wide_unit_bit_c, bounds::largest_wide_product>(c[0]),
                 c_odd = parts_of<bounds::wide_unit_bit_c, bounds::largest_wide_product>(c[1]);
     const int floor = HWY_MAX(plan_.floor, bounds::largest_wide_product - bounds::max_gap);
-    Gap smallest = least(pair_of_gaps(c_even.gap, c_odd.gap), hn::Set(u, gap_twice(bounds::largest_wide_product - floor)));
+    // Minima of every other product: half as long a chain.
+    Gap smallest_of[2] = {pair_of_gaps(c_even.gap, c_odd.gap), hn::Set(u, gap_twice(bounds::largest_wide_product - floor))};
     Gap gaps[slots];
     WARPMAT_UNROLL(16)
     for (int i = 0; i < slots; ++i) {
       gaps[i] = add(hn::Load(u, a_gaps_[at.first_slot + i] + at.row), o_.multiplied_by(u, b_gaps_, at.first_slot, i, at.column, at.row));
-      smallest = least(smallest, gaps[i]);
+      smallest_of[i % 2] = least(smallest_of[i % 2], gaps[i]);
     }
+    const Gap smallest = least(smallest_of[0], smallest_of[1]);
     const Gap reach = hn::Add(smallest, hn::Set(u, gap_twice(bounds::wide_reach - bounds::max_fraction_bits + plan_.fraction_bits)));
     auto even = hn::Zero(I32()), odd = even;
     WARPMAT_UNROLL(16)
