@@ -86,9 +86,9 @@ class FloatOperands {
   /// A bit for each slot: whether it is, or may be multiplied by, an infinity or NaN. After mark_nans.
   std::uint32_t special_slots() const {
     std::uint32_t found = 0;
-    for (int slot = 0; slot < slots(); ++slot)
+    for (int slot = 0; slot < slots(); ++slot)  // without branches, which random elements make unpredictable
       for (int row = 0; row < rows; row += vector_rows)
-        if (!hn::AllTrue(F32(), hn::IsFinite(a(slot, row)))) found |= 1u << slot;
+        found |= static_cast<std::uint32_t>(!hn::AllTrue(F32(), hn::IsFinite(a(slot, row)))) << slot;
     std::uint64_t of_b = 0;
     for (int i = 0; i < b_count(); i += vector_rows) of_b |= special_elements_of_b(i);
     if (!sparse) return found | static_cast<std::uint32_t>(of_b);

@@ -166,7 +166,8 @@ class WideFloatDot {
     const auto units_even = in_units(c_even.significand, subtract(even_of(reach), c_even.gap)),
                units_odd = in_units(c_odd.significand, subtract(odd_of(reach), c_odd.gap));
     Sum sums[2] = {sum_of(even, units_even, even_of(smallest)), sum_of(odd, units_odd, odd_of(smallest))};
-    if (HWY_UNLIKELY(!hn::AllFalse(I32(), hn::Lt(hn::Or(sums[0].overflow, sums[1].overflow), hn::Zero(I32()))))) {
+    constexpr bool may_overflow = slots > bounds::common_case_group;
+    if (may_overflow && HWY_UNLIKELY(!hn::AllFalse(I32(), hn::Lt(hn::Or(sums[0].overflow, sums[1].overflow), hn::Zero(I32()))))) {
       halve(sums[0], even, units_even);
       halve(sums[1], odd, units_odd);
     }
@@ -221,22 +222,32 @@ class WideFloatDot {
     const Gap fraction = hn::Set(u, gap(plan_.fraction_bits));
     const auto truncated_even = hn::ConvertTo(F32(), sums[0].sum), truncated_odd = hn::ConvertTo(F32(), sums[1].sum);
     const Gap below_even = hn::Add(sums[0].gap_of_e, fraction), below_odd = hn::Add(sums[1].gap_of_e, fraction);  // of the units
-    auto even = times_unit(truncated_even, below_even), odd = times_unit(truncated_odd, below_odd);
+    results[0] = times_unit(truncated_even, below_even);
+    results[1] = times_unit(truncated_odd, below_odd);
     const Gap most = hn::BitCast(u, hn::Max(hn::BitCast(U16(), below_even), hn::BitCast(U16(), below_odd)));
     const Gap subnormal = subtract(most, hn::Set(u, gap(bounds::largest_wide_product - bounds::min_f32_exponent)));
     if (HWY_UNLIKELY(!hn::AllTrue(u, hn::Eq(subnormal, hn::Zero(u))))) {
-      even = times_small_unit(truncated_even, below_even);
-      odd = times_small_unit(truncated_odd, below_odd);
+      results[0] = or_infinity(times_small_unit(truncated_even, below_even), truncated_even, below_even);
+      results[1] = or_infinity(times_small_unit(truncated_odd, below_odd), truncated_odd, below_odd);
     }
-    results[0] = or_infinity(even, truncated_even, below_even);
-    results[1] = or_infinity(odd, truncated_odd, below_odd);
   }
 
-  /// truncated · 2^(254 - below), if that power is at least a float's smallest normal number. It is bounded by the largest.
-  HWY_INLINE static hn::Vec<F32> times_unit(hn::Vec<F32> truncated, Gap below) {
+  /// truncated · 2^(254 - below), or infinity, if that power is at least a float's smallest normal number.
+  HWY_INLINE static Word times_unit(hn::Vec<F32> truncated, Gap below) {
     const U32 u;
+    constexpr int largest_field = bounds::largest_wide_product + bounds::f32_bias;
+#if HWY_TARGET <= HWY_AVX3
+    // Exact, or infinite by rounding to nearest. A larger power becomes infinity, by which a zero is not multiplied.
+    const Gap power = hn::Sub(hn::Set(u, gap(largest_field)),
+                              hn::BitCast(u, hn::Max(hn::BitCast(U16(), below), hn::BitCast(U16(), hn::Set(u, gap(largest_field - 255))))));
+    const __m512i bits_of_sum = _mm512_castps_si512(truncated.raw);
+    return hn::BitCast(u, hn::Vec<F32>{_mm512_maskz_mul_round_ps(_mm512_test_epi32_mask(bits_of_sum, bits_of_sum), truncated.raw,
+                                                                 _mm512_castsi512_ps(power.raw),
+                                                                 _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)});
+#else
     const Gap bounded = hn::BitCast(u, hn::Max(hn::BitCast(U16(), below), hn::BitCast(U16(), hn::Set(u, gap(bounds::f32_bias)))));
-    return hn::Mul(truncated, hn::BitCast(F32(), hn::Sub(hn::Set(u, gap(bounds::largest_wide_product + bounds::f32_bias)), bounded)));
+    return or_infinity(hn::Mul(truncated, hn::BitCast(F32(), hn::Sub(hn::Set(u, gap(largest_field)), bounded))), truncated, below);
+#endif
   }
 
   /// `result`, or infinity where truncated · 2^(254 - below) is beyond f32: rounding toward zero stops it at the largest number.
