@@ -97,11 +97,11 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
   handle.instruction.execute(batch, warps, options);
 }
 
-/// Runs the warps from `first` on. Checks operands while reading them, in one pass. This is the common case of a simulator.
+/// Runs the warps from `first` on. Checks operands while reading them, in one pass.
 [[gnu::noinline]] warpmat_status execute_staged(const warpmat_instruction& handle, const warpmat_call& call, const BatchMemory& memory,
                                                 std::size_t first, std::size_t warps, const ExecutionOptions& options,
                                                 warpmat_error* error) {
-  StagedWarp staged(handle.instruction, memory, options.path, handle.takes_quads, first);
+  StagedWarp staged(handle.instruction, memory, options.path, handle.lane_kernel, first);
   warpmat_status status = WARPMAT_OK;
   const auto place = [&, given = call.operands, wide = has_wide_addresses(call)](std::size_t i, const OperandWords& operand,
                                                                                  BatchDestination& registers) {
@@ -117,17 +117,34 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
   return WARPMAT_OK;
 }
 
-/// Runs a product on registers that lie in any way, one warp after another, as far as its kernel supports it. Returns the number of warps
-/// done; none if an operand's description is wrong, which execute_staged then reports.
-[[gnu::noinline]] std::size_t multiply_directly(const warpmat_instruction& handle, const warpmat_call& call, std::size_t warps) {
-  StagedProduct staged(*handle.product, handle.instruction.lowering().semantics == Semantics::split_dot);
-  const auto place = [given = call.operands](std::size_t i, const OperandWords& operand, BatchDestination& registers) {
+/// Describes the operands of a product to a LaneProduct or a StagedProduct. Returns false if it refuses them, or if an operand's
+/// description is wrong, which execute_staged then reports.
+template <typename Product>
+bool add_operands(Product& product, const warpmat_instruction& handle, const warpmat_call& call) {
+  return product.add(handle.operands, [given = call.operands](std::size_t i, const OperandWords& operand, BatchDestination& registers) {
     if (problem(operand, given[i], operand.words) != nullptr) [[unlikely]]
       return false;
     registers = places(given[i]);
     return true;
-  };
-  return staged.add(handle.operands, place) ? staged.execute(warps) : 0;
+  });
+}
+
+bool is_split(const warpmat_instruction& handle) {
+  return handle.instruction.lowering().semantics == Semantics::split_dot;
+}
+
+/// Runs a product on registers that lie in any way, one warp after another, as far as its kernel supports it. Returns the number of warps
+/// done.
+[[gnu::noinline]] std::size_t multiply_staged(const warpmat_instruction& handle, const warpmat_call& call, std::size_t warps) {
+  StagedProduct product(*handle.product, is_split(handle));
+  return add_operands(product, handle, call) ? product.execute(warps) : 0;
+}
+
+/// The same for a kernel that works on these registers where they are, without copies. This is the common case of a simulator: the function
+/// has little to save and to set up.
+[[gnu::noinline]] std::size_t multiply_in_place(const warpmat_instruction& handle, const warpmat_call& call, std::size_t warps) {
+  LaneProduct product(*handle.lane_product, is_split(handle));
+  return add_operands(product, handle, call) ? product.execute(warps) : 0;
 }
 
 /// Runs ldmatrix and stmatrix directly on the caller's registers, as far as kernels support it. Returns the number of warps done.
@@ -179,11 +196,14 @@ warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& ca
   const Form& form = handle.instruction.form();
   if (const warpmat_status status = check_call(handle, call, error); status != WARPMAT_OK) return status;
   const std::size_t count = handle.operands.size();
-  const ExecutionOptions options{(call.flags & WARPMAT_REFERENCE_PATH) != 0 ? Path::reference : Path::fast,
+  const bool fast = (call.flags & WARPMAT_REFERENCE_PATH) == 0;
+  std::size_t done = fast && handle.lane_product != nullptr ? multiply_in_place(handle, call, warps) : 0;
+  if (done == warps) return WARPMAT_OK;
+  const ExecutionOptions options{fast ? Path::fast : Path::reference,
                                  (call.flags & WARPMAT_UNDEFINED_AS_HARDWARE) != 0 ? Undefined::hardware : Undefined::trap};
   const bool plain = is_register_major(handle, call);
   if (!plain && !handle.addresses_memory) {
-    const std::size_t done = handle.product != nullptr && options.path == Path::fast ? multiply_directly(handle, call, warps) : 0;
+    if (done == 0 && fast && handle.product != nullptr) done = multiply_staged(handle, call, warps);
     return done == warps ? WARPMAT_OK : execute_staged(handle, call, {}, done, warps, options, error);
   }
   for (std::size_t i = 0; i < count; ++i)

@@ -18,9 +18,10 @@ struct warpmat_instruction {
   const warpmat::Instruction instruction;
   const std::span<const warpmat::OperandWords> operands;
   const bool addresses_memory;
-  const bool takes_quads;                  ///< see StagedWarp
-  const warpmat::FastPath* const product;  ///< see StagedProduct; nullptr for other instructions
-  const warpmat::MovePlan* const moves;    ///< for ldmatrix, stmatrix and movmatrix, else nullptr
+  const warpmat::FastPath* const lane_kernel;   ///< see StagedWarp
+  const warpmat::FastPath* const product;       ///< see StagedProduct; nullptr for other instructions
+  const warpmat::FastPath* const lane_product;  ///< see LaneProduct; the same or nullptr
+  const warpmat::MovePlan* const moves;         ///< for ldmatrix, stmatrix and movmatrix, else nullptr
   const std::optional<std::string> sass;
   const std::string machine;  ///< `sass` if it is known
   const std::string evidence, source, layout_evidence, layout_source, target;

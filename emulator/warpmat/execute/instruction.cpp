@@ -149,7 +149,7 @@ std::size_t move_directly(const MovePlan& plan, const Batch& batch, std::size_t 
 /// A function of its own, so that batches executed in place need no StagedWarp, whose stack is 10 KB.
 [[gnu::noinline]] void execute_staged(const Instruction& instruction, const Batch& batch, std::size_t first, std::size_t warps,
                                       const ExecutionOptions& options) {
-  StagedWarp staged(instruction, batch, options.path, takes_quads(instruction), first);
+  StagedWarp staged(instruction, batch, options.path, find_lane_kernel(instruction), first);
   staged.add(operand_words(instruction.form()), [&](std::size_t, const OperandWords& operand, BatchDestination& registers) {
     registers = operand.written ? batch.destination : as_destination(batch.source(operand.name));
     return true;

@@ -11,4 +11,9 @@ const FastPath* find_product(const Instruction& instruction) {
   return std::ranges::equal(form.operands, order, {}, &Operand::name) ? find_fast_path(form, instruction.lowering()) : nullptr;
 }
 
+const FastPath* find_lane_product(const FastPath* product) {
+  constexpr OperandName order[] = {OperandName::d, OperandName::a, OperandName::b, OperandName::c};
+  return product != nullptr && std::ranges::all_of(order, [&](OperandName name) { return product->takes_lanes(name); }) ? product : nullptr;
+}
+
 }  // namespace warpmat::inline v0_1

@@ -39,9 +39,9 @@ const MovePlan* find_moves(const Instruction& instruction) {
   return fast == nullptr ? nullptr : fast->moves();
 }
 
-bool takes_quads(const Instruction& instruction) {
+const FastPath* find_lane_kernel(const Instruction& instruction) {
   const FastPath* const fast = find_fast_path(instruction.form(), instruction.lowering());
-  return fast != nullptr && fast->takes_quads();
+  return fast != nullptr && fast->takes_lanes(OperandName::b) && !fast->wants_all_lanes() ? fast : nullptr;
 }
 
 std::size_t move_by_threads(const MovePlan& plan, const BatchDestination& r, const BatchDestination& p, const BatchMemory& memory,
@@ -86,13 +86,13 @@ void StagedWarp::read(std::size_t warp) {
 }
 
 const Arguments& StagedWarp::arguments() {
-  bool in_quads = destination_.quads != nullptr;
+  bool in_place = false;
   for (LaneRegisters& source : sources()) {
-    in_quads |= source.quads != nullptr;
-    source.quads = nullptr;
+    in_place |= source.in_place;
+    source.in_place = false;
   }
-  destination_.quads = nullptr;
-  if (in_quads) gather(sources());
+  destination_.in_place = false;
+  if (in_place) gather(sources());
   return arguments_;
 }
 
@@ -114,7 +114,7 @@ void StagedWarp::share_registers() {
 }
 
 void StagedWarp::write() {
-  scatter(destination_);
+  if (!destination_.in_place) scatter(destination_);
   if (!own_rows_ || destination_.count != 0) return;
   if (runs_ != nullptr) return access_matrix(true);
   for (int lane = 0; lane < form_.rows_in_memory(); ++lane)
@@ -198,7 +198,7 @@ void StagedWarp::read_c() {
 
 void StagedWarp::write_word(int word) const {
   const LaneRegisters& d = destination_;
-  scatter({d.word(word), d.word_stride, d.lane_stride, nullptr, d.staged + word, 1, false, nullptr});
+  scatter({d.word(word), d.word_stride, d.lane_stride, nullptr, d.staged + word, 1, false});
 }
 
 }  // namespace warpmat::inline v0_1

@@ -27,8 +27,8 @@ bool usable_in_place(const Form& form, const Batch& batch);
 
 /// The kernels' plan of ldmatrix, stmatrix or movmatrix; nullptr for other instructions and if there is none.
 const MovePlan* find_moves(const Instruction& instruction);
-/// Whether the kernel of `instruction` supports QuadWords.
-bool takes_quads(const Instruction& instruction);
+/// The kernel of `instruction` if it supports single operands as ProductLanes, else nullptr.
+const FastPath* find_lane_kernel(const Instruction& instruction);
 /// ldmatrix and stmatrix in place on thread-major registers: see fast_thread_moves. Returns the number of warps done, from the first on.
 /// Precondition: usable_in_place(memory).
 std::size_t move_by_threads(const MovePlan& plan, const BatchDestination& r, const BatchDestination& p, const BatchMemory& memory,
@@ -42,16 +42,16 @@ bool overlaps_earlier(const LaneRegisters& c, const LaneRegisters& d);
 /// of D too have one copy: its second half reads what the first wrote (docs/numerics.md).
 class StagedWarp {
  public:
-  /// Starts at warp `first`. Copies by vectors for Path::fast, else lane by lane. `quads`: takes_quads(instruction). `memory` must outlive
-  /// it.
-  StagedWarp(const Instruction& instruction, const BatchMemory& memory, Path path, bool quads, std::size_t first = 0)
+  /// Starts at warp `first`. Copies by vectors for Path::fast, else lane by lane. `lane_kernel`: find_lane_kernel(instruction). `memory`
+  /// must outlive it.
+  StagedWarp(const Instruction& instruction, const BatchMemory& memory, Path path, const FastPath* lane_kernel, std::size_t first = 0)
       : instruction_(instruction),
         form_(instruction.form()),
         lowering_(instruction.lowering()),
         batch_(memory),
         first_(first),
         vectors_(path == Path::fast),
-        takes_quads_(vectors_ && quads),
+        lane_kernel_(vectors_ ? lane_kernel : nullptr),
         shares_registers_(form_.mnemonic == Mnemonic::wmma_mma),
         own_rows_((form_.mnemonic == Mnemonic::ldmatrix || form_.mnemonic == Mnemonic::stmatrix || moves_matrix(form_)) &&
                   !usable_in_place(memory)),
@@ -73,9 +73,8 @@ class StagedWarp {
       const bool addresses = operand.kind == OperandKind::address;
       const int count = addresses && batch_.wide_addresses ? 2 : operand.words;
       LaneRegisters& entry = operand.written ? destination_ : sources_[sources];
-      entry = {registers.words, registers.word_stride, registers.lane_stride, registers.numbers, &own_.registers[words], count, false,
-               nullptr};
-      if (takes_quads_) assign_quads(operand, entry);
+      entry = {registers.words, registers.word_stride, registers.lane_stride, registers.numbers, &own_.registers[words], count, false};
+      entry.in_place = lane_kernel_ != nullptr && lane_kernel_->takes_lanes(operand.name) && is_lane_by_lane(entry);
       const std::span<std::uint32_t*> pointers(&own_.pointers[words], static_cast<std::size_t>(count));
       words += pointers.size();
       if (addresses) address = &entry;
@@ -85,6 +84,7 @@ class StagedWarp {
         continue;
       }
       if (operand.name == OperandName::a) a_ = &entry;
+      if (operand.name == OperandName::b) b_ = &entry;
       if (operand.name == OperandName::c) c_ = &entry;
       if (operand.kind == OperandKind::stride) stride_registers_ = entry.staged;
       arguments_.source(operand.name) = pointers;
@@ -102,10 +102,10 @@ class StagedWarp {
   /// Copies the registers and memory of warp `warp`. Throws Trap if an address is wrong or the memory refuses a row.
   void read(std::size_t warp);
   /// The copies, for the kernels.
-  Warps warps() const {
-    return {.first = arguments_,
-            .apart = true,
-            .quads = {a_ == nullptr ? nullptr : a_->quads, c_ == nullptr ? nullptr : c_->quads, destination_.quads}};
+  Warps warps() {
+    if (lane_kernel_ == nullptr) return {.first = arguments_, .apart = true};
+    lanes_ = {destination_.lanes(), a_->lanes(), b_->lanes(), c_->lanes()};
+    return {.first = arguments_, .apart = true, .lanes = lanes_};
   }
   /// The copies, all of them in registers, for the reference.
   const Arguments& arguments();
@@ -120,17 +120,10 @@ class StagedWarp {
   void write_word(int word) const;
 
  private:
-  void gather(std::span<LaneRegisters> operands) { vectors_ ? fast_gather(operands, destination_) : plain_gather(operands); }
+  void gather(std::span<const LaneRegisters> operands) { vectors_ ? fast_gather(operands) : plain_gather(operands); }
   void scatter(const LaneRegisters& operand) const { vectors_ ? fast_scatter(operand) : plain_scatter(operand); }
   std::span<LaneRegisters> sources() { return {sources_.data(), source_count_}; }
   void go_to(std::size_t warp);
-
-  /// Lets A, C and D be in quads if the kernel supports QuadWords.
-  void assign_quads(const OperandWords& operand, LaneRegisters& entry) {
-    const bool is_a = operand.name == OperandName::a, is_c = operand.name == OperandName::c;
-    entry.accumulator = !is_a;
-    if (is_a || is_c || operand.written) entry.quads = quads_[is_a ? 0 : is_c ? 1 : 2].data();
-  }
 
   /// For an instruction that addresses memory: its operand p, which has two words if addresses have 64 bits.
   void use_memory(const LaneRegisters& p);
@@ -154,8 +147,8 @@ class StagedWarp {
   const Lowering& lowering_;
   const BatchMemory& batch_;
   const std::size_t first_;
-  const bool vectors_;            ///< copy by vectors
-  const bool takes_quads_;        ///< the kernel of the instruction supports QuadWords
+  const bool vectors_;  ///< copy by vectors
+  const FastPath* const lane_kernel_;
   const bool shares_registers_;   ///< a sequence that may write some of D before it has read all sources
   const bool own_rows_;           ///< rows of memory are copied too
   const MatrixRuns* const runs_;  ///< of wmma.load and wmma.store whose memory is copied, else nullptr
@@ -167,10 +160,10 @@ class StagedWarp {
   std::size_t source_count_ = 0;
   LaneRegisters destination_{};
   std::size_t destination_stride_ = 0;
-  LaneRegisters *a_ = nullptr, *c_ = nullptr;  ///< of sources_
+  LaneRegisters *a_ = nullptr, *b_ = nullptr, *c_ = nullptr;  ///< of sources_
   StagedRegisters own_;
   Arguments arguments_;
-  alignas(64) std::array<std::array<std::uint32_t, QuadWords::words>, 3> quads_;  ///< A's, C's and D's
+  ProductLanes lanes_;
 
   // For an instruction that addresses memory.
   std::optional<SharedMemory> memory_;

@@ -15,6 +15,7 @@
 #define HWY_TARGET_INCLUDE "warpmat/execute/fast/f64_dot.cpp"
 #include <hwy/foreach_target.h>
 
+#include <warpmat/execute/fast/f64_lanes-inl.h>
 #include <warpmat/execute/fast/vectors-inl.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -219,6 +220,10 @@ class F64Dot {
   HWY_ALIGN double d_[columns][rows];
 };
 
+HWY_NOINLINE std::size_t run_f64_lanes(const F64Plan& plan, const ProductLanes& lanes) {
+  return F64Lanes(plan, lanes).run() ? 1 : 0;
+}
+
 HWY_NOINLINE std::size_t run_f64_dot(const F64Plan& plan, const Warps& warps) {
   F64Dot product(plan, warps);
   for (std::size_t warp = 0; warp < warps.count; ++warp) product.run(warp);
@@ -227,7 +232,7 @@ HWY_NOINLINE std::size_t run_f64_dot(const F64Plan& plan, const Warps& warps) {
 
 std::size_t f64_dot(const F64Plan& plan, const Form&, const Warps& warps) {
   const RoundingMode mode(mode_of(plan.rounding));
-  return run_f64_dot(plan, warps);
+  return warps.lanes.d.words != nullptr ? run_f64_lanes(plan, warps.lanes) : run_f64_dot(plan, warps);
 }
 
 #endif

@@ -24,15 +24,19 @@ inline bool overlap(const std::uint32_t* a, const std::uint32_t* b) {
   return (from < other ? other - from : from - other) < sizeof(std::uint32_t) * warp_size;
 }
 
-/// Operands of FloatPlan and IntegerPlan products of 16 rows in the order of the kernels, for callers of one warp. They replace four
-/// registers of A, of C or of D by words [pair of registers][lane of the quad][row]. A pair has rows 0 to 7 in one register, 8 to 15 in the
-/// other. nullptr: the operand is in its registers.
-struct QuadWords {
-  static constexpr std::size_t pair_words = 64, words = 2 * pair_words;
-
-  const std::uint32_t *a = nullptr, *c = nullptr;
-  std::uint32_t* d = nullptr;
+/// An operand of one warp in its caller's storage, lane by lane: its word i in a lane is words[lane * lane_stride + i]. Lanes share no
+/// word.
+struct LaneWords {
+  std::uint32_t* words = nullptr;  ///< nullptr: the operand is in registers
+  std::ptrdiff_t lane_stride = 0;
 };
+
+/// The operands of mma that a kernel reads and writes where they are. The caller of a kernel that writes registers of D before it has read
+/// all of C (FloatPlan::split) has found that they share no word.
+struct ProductLanes {
+  LaneWords d, a, b, c;
+};
+inline constexpr ProductLanes no_lanes{};
 
 /// Many warps for one instruction: warp w's registers follow those of warp w - 1 by `strides` words, separately for each operand.
 struct Warps {
@@ -41,8 +45,8 @@ struct Warps {
   std::size_t destination_stride = 0;
   std::size_t shared_stride = 0;  ///< in bytes
   std::size_t count = 1;
-  bool apart = false;  ///< the destination's registers share no word
-  QuadWords quads{};   ///< if count is 1
+  bool apart = false;                    ///< the destination's registers share no word
+  const ProductLanes& lanes = no_lanes;  ///< if count is 1. No copy: it would read fields at once that have just been written one by one
 
   /// The 32 lanes of word `word` of an operand in warp `warp`.
   const std::uint32_t* source(OperandName name, int word, std::size_t warp) const {
@@ -211,16 +215,14 @@ std::size_t fast_tiled_dot(const TilePlan& plan, const Form& form, const Warps& 
 class FastPath {
  public:
   using Plan = std::variant<FloatPlan, GroupedPlan, M8n8k4Plan, IntegerPlan, F64Plan, MovePlan, TilePlan>;
-  FastPath(const Form& form, Plan plan) : form_(form), plan_(std::move(plan)) {}
+  FastPath(const Form& form, Plan plan);
 
   /// Executes warps as the kernels do. Declines also if destination registers overlap, because the order of writing would be visible.
   std::size_t execute(const Warps& warps) const;
 
-  /// Whether the kernel supports QuadWords.
-  bool takes_quads() const {
-    const IntegerPlan* const plan = std::get_if<IntegerPlan>(&plan_);
-    return plan != nullptr ? plan->rows == 16 : std::holds_alternative<FloatPlan>(plan_);
-  }
+  /// Whether the kernel supports operand `name` as one of ProductLanes; if wants_all_lanes, it supports all of them or none.
+  bool takes_lanes(OperandName name) const { return lanes_[static_cast<std::size_t>(name)]; }
+  bool wants_all_lanes() const { return std::holds_alternative<F64Plan>(plan_); }
 
   /// The plan of ldmatrix, stmatrix and movmatrix, else nullptr.
   const MovePlan* moves() const { return std::get_if<MovePlan>(&plan_); }
@@ -228,6 +230,7 @@ class FastPath {
  private:
   const Form& form_;
   Plan plan_;
+  std::array<bool, operand_name_count> lanes_{};
 };
 
 /// The fast path of `form`, a form of the table itself, under `lowering`, or nullptr. The first call makes it; it is never destroyed.

@@ -38,7 +38,7 @@ class FloatDot {
   /// Executes one warp, or declines.
   bool run(std::size_t warp) {
     warp_ = warp;
-    if (plan_.split && c_overlaps_d()) return false;
+    if (plan_.split && warps_.lanes.d.words == nullptr && c_overlaps_d()) return false;
     if (!operands_.read(warp)) return false;
     specials_.take_out();
     if (!operands_.common_case() || !common_case_.multiply(d_)) fallback_.multiply(d_);
@@ -95,6 +95,7 @@ class FloatDot {
   }
 
   HWY_INLINE void write() const {
+    if (warps_.lanes.d.words != nullptr) return store_result(d_, warps_.lanes.d);
     if (plan_.f16_accumulator) {
       store_row_vectors(destination(0), destination(1), [&](int row, Word* quads) HWY_ATTR {
         for (int t = 0; t < quad; ++t)
@@ -103,7 +104,7 @@ class FloatDot {
       return;
     }
     for (int i = 0; i < 2; ++i)
-      store_row_vectors(destination(i), destination(2 + i), pair_of(warps_.quads.d, i), [&](int row, Word* quads) HWY_ATTR {
+      store_row_vectors(destination(i), destination(2 + i), [&](int row, Word* quads) HWY_ATTR {
         for (int t = 0; t < quad; ++t) quads[t] = hn::Load(U32(), d_[2 * t + i] + row);
       });
   }

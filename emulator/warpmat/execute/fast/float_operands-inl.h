@@ -14,6 +14,7 @@
 
 #include <warpmat/execute/fast/bounds.h>
 #include <warpmat/execute/fast/elements-inl.h>
+#include <warpmat/execute/fast/lane_words-inl.h>
 #include <warpmat/execute/fast/scales-inl.h>
 #include <warpmat/execute/fast/vectors-inl.h>
 
@@ -85,9 +86,9 @@ class FloatOperands {
   /// A bit for each slot: whether it is, or may be multiplied by, an infinity or NaN. After mark_nans.
   std::uint32_t special_slots() const {
     std::uint32_t found = 0;
-    for (int slot = 0; slot < slots(); ++slot)
+    for (int slot = 0; slot < slots(); ++slot)  // without branches, which random elements make unpredictable
       for (int row = 0; row < rows; row += vector_rows)
-        if (!hn::AllTrue(F32(), hn::IsFinite(a(slot, row)))) found |= 1u << slot;
+        found |= static_cast<std::uint32_t>(!hn::AllTrue(F32(), hn::IsFinite(a(slot, row)))) << slot;
     std::uint64_t of_b = 0;
     for (int i = 0; i < b_count(); i += vector_rows) of_b |= special_elements_of_b(i);
     if (!sparse) return found | static_cast<std::uint32_t>(of_b);
@@ -228,6 +229,9 @@ class FloatOperands {
   }
 
   const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
+  const std::uint32_t* register_of_b(int reg) const {
+    return warps_.lanes.b.words == nullptr ? words(OperandName::b, reg) : registers_of_b_[reg].data();
+  }
 
   /// The index of element k of a column of B in b_: the elements of a register's quad are adjacent.
   static constexpr unsigned b_index(int k, int column) {
@@ -258,51 +262,61 @@ class FloatOperands {
     return static_cast<std::uint64_t>(found & of_block) << (i / (block * columns) * block + i % block);
   }
 
-  /// The largest magnitude of A, in the containers of a word.
-  HWY_INLINE Word largest_of_a() const {
-    Word most = hn::Zero(U32());
-    for (int i = 0; i < plan_.a_words / 2; ++i) {
-      const std::uint32_t* const quads = pair_of(warps_.quads.a, i / 2);
-      const std::uint32_t* const from = quads == nullptr ? words(OperandName::a, i) : quads + i % 2 * warp_size;
-      for (int lane = 0; lane < warp_size; lane += vector_rows) decode_a_.magnitudes(hn::LoadU(U32(), from + lane), most);
+  /// Calls visit(word, row, words) with word `word` of rows `row` on of A.
+  template <class Visit>
+  HWY_INLINE void for_each_word_of_a(Visit visit) const {
+    if (warps_.lanes.a.words != nullptr) {
+      for_each_row_vector<false>(warps_.lanes.a, [&](int pair, int t, int row, Word w) HWY_ATTR { visit(pair * quad + t, row, w); });
+      return;
     }
-    return most;
+    for (int reg = 0; reg < plan_.a_words / quad; ++reg)
+      for_each_row_vector(words(OperandName::a, 2 * reg), words(OperandName::a, 2 * reg + 1), [&](int row, const Word* quads) HWY_ATTR {
+        WARPMAT_UNROLL(4)
+        for (int t = 0; t < quad; ++t) visit(reg * quad + t, row, quads[t]);
+      });
   }
 
   HWY_INLINE Range read_a() {
-    // Only the common case needs exponents. Narrow formats hardly ever leave it.
-    Word most = wide ? largest_of_a() : hn::Zero(U32());
-    const bool needs_exponents = !wide || decode_a_.common_case(most);
-    for (int reg = 0; reg < plan_.a_words / quad; ++reg)
-      for_each_row_vector(words(OperandName::a, 2 * reg), words(OperandName::a, 2 * reg + 1), pair_of(warps_.quads.a, reg),
-                          [&](int row, const Word* quads) HWY_ATTR {
-                            WARPMAT_UNROLL(4)
-                            for (int t = 0; t < quad; ++t) {
-                              const int slot = (reg * quad + t) * per;
-                              check_padding(quads[t], plan_.padding_a);
-                              if (needs_exponents) {
-                                const Word exponents = decode_a_.exponents(decode_a_.magnitudes(quads[t], most));
-                                for (int i = 0; i < per; ++i)
-                                  hn::Store(replicate_byte(exponents, i * bits / 8), U32(), a_exponents_[slot + i] + row);
-                              }
-                              decode_a_.each_value(quads[t],
-                                                   [&](int i, hn::Vec<F32> v) HWY_ATTR { hn::Store(v, F32(), a_[slot + i] + row); });
-                            }
-                          });
-    return {decode_a_.finite(most), decode_a_.common_case(most)};
+    Word most = hn::Zero(U32());
+    for_each_word_of_a([&](int word, int row, Word w) HWY_ATTR {
+      const int slot = word * per;
+      check_padding(w, plan_.padding_a);
+      const Word magnitudes = decode_a_.magnitudes(w, most);
+      if constexpr (!wide) {
+        const Word exponents = decode_a_.exponents(magnitudes);
+        for (int i = 0; i < per; ++i) hn::Store(replicate_byte(exponents, i * bits / 8), U32(), a_exponents_[slot + i] + row);
+      }
+      decode_a_.each_value(w, [&](int i, hn::Vec<F32> v) HWY_ATTR { hn::Store(v, F32(), a_[slot + i] + row); });
+    });
+    const Range range{decode_a_.finite(most), decode_a_.common_case(most)};
+    if (wide && range.common_case) find_exponents_of_a();
+    return range;
+  }
+
+  /// Of a wide A, from its values: only the common case needs them, which narrow formats hardly ever leave.
+  HWY_INLINE void find_exponents_of_a() {
+    const I8 d;
+    for (int i = 0; i < slots() * rows; i += vector_rows) {
+      const Word field = replicate_byte(hn::ShiftLeft<1>(hn::Load(U32(), reinterpret_cast<const std::uint32_t*>(a_[0]) + i)), 3);
+      hn::Store(hn::BitCast(U32(), hn::Sub(hn::BitCast(d, field), hn::Set(d, std::int8_t{bounds::f32_bias}))), U32(), a_exponents_[0] + i);
+    }
   }
 
   HWY_INLINE Range read_b() {
     Word most = hn::Zero(U32());
+    const bool needs_exponents = !wide || range_of_a_.common_case;
+    if (warps_.lanes.b.words != nullptr) load_registers(warps_.lanes.b, plan_.b_words / quad, registers_of_b_);
     for (int reg = 0; reg < plan_.b_words / quad; ++reg) {
       HWY_ALIGN std::uint8_t exponents[columns * block];
-      const std::uint32_t* from = words(OperandName::b, reg);
+      const std::uint32_t* from = register_of_b(reg);
       for (int lane = 0; lane < 32; lane += vector_rows) {
         const Word w = hn::LoadU(U32(), from + lane);
         check_padding(w, plan_.padding_b);
         decode_b_.store_values(from + lane, b_ + (reg * 32 + lane) * per);
-        store_bytes(decode_b_.exponents(decode_b_.magnitudes(w, most)), exponents + lane * per);
+        const Word magnitudes = decode_b_.magnitudes(w, most);
+        if (needs_exponents) store_bytes(decode_b_.exponents(magnitudes), exponents + lane * per);
       }
+      if (!needs_exponents) continue;
       for (int column = 0; column < columns; column += 4) turn_columns(exponents + column * block, b_exponents_[column / 4] + reg * block);
     }
     return {decode_b_.finite(most), decode_b_.common_case(most)};
@@ -354,14 +368,17 @@ class FloatOperands {
     if (plan_.f16_accumulator) return read_f16_c();
     const I32 d;
     auto most = hn::Zero(d);
-    for (int i = 0; i < 2; ++i)
-      for_each_row_vector(words(OperandName::c, i), words(OperandName::c, 2 + i), pair_of(warps_.quads.c, i),
-                          [&](int row, const Word* quads) HWY_ATTR {
-                            for (int t = 0; t < quad; ++t) {
-                              most = hn::Max(most, hn::And(hn::BitCast(d, quads[t]), hn::Set(d, INT32_MAX)));
-                              hn::Store(quads[t], U32(), c_[2 * t + i] + row);
-                            }
-                          });
+    const auto take = [&](int i, int t, int row, Word w) HWY_ATTR {
+      most = hn::Max(most, hn::And(hn::BitCast(d, w), hn::Set(d, INT32_MAX)));
+      hn::Store(w, U32(), c_[2 * t + i] + row);
+    };
+    if (warps_.lanes.c.words != nullptr)
+      for_each_row_vector<true>(warps_.lanes.c, take);
+    else
+      for (int i = 0; i < 2; ++i)
+        for_each_row_vector(words(OperandName::c, i), words(OperandName::c, 2 + i), [&](int row, const Word* quads) HWY_ATTR {
+          for (int t = 0; t < quad; ++t) take(i, t, row, quads[t]);
+        });
     special_c_ = !hn::AllFalse(d, hn::Gt(most, hn::Set(d, 0x7f7fffff)));
   }
 
@@ -422,6 +439,7 @@ class FloatOperands {
   bool a_is_read_ = false, finite_ = false, common_case_ = false, special_c_ = false, special_scales_ = false;
   Range range_of_a_{};
   Word padding_;
+  Register registers_of_b_[(sparse ? 2 : 1) * max_row_words / quad];  ///< if they are ProductLanes
   HWY_ALIGN float a_[max_slots][rows];
   HWY_ALIGN std::uint32_t a_exponents_[max_slots][rows];  // four times each
   HWY_ALIGN float b_[max_elements_of_b];

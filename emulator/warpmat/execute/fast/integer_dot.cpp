@@ -9,6 +9,7 @@
 #define HWY_TARGET_INCLUDE "warpmat/execute/fast/integer_dot.cpp"
 #include <hwy/foreach_target.h>
 
+#include <warpmat/execute/fast/lane_words-inl.h>
 #include <warpmat/execute/fast/vectors-inl.h>
 #include <warpmat/numeric/rounding_mode.h>
 
@@ -39,10 +40,13 @@ class IntegerDot {
     if constexpr (by_neighbours) find_neighbours();
     read_a();
     read_b();
-    for (int i = 0; i < 2; ++i)
-      for_each_row_vector(c(i, 0), c(i, 1), pair_of(warps_.quads.c, i), [&](int row, const Word* quads) HWY_ATTR {
-        for (int t = 0; t < quad; ++t) hn::Store(result(2 * t + i, row, quads[t]), U32(), d_[2 * t + i] + row);
-      });
+    if (warps_.lanes.c.words != nullptr)
+      for_each_row_vector<true>(warps_.lanes.c, [&](int i, int t, int row, Word w) HWY_ATTR { multiply(2 * t + i, row, w); });
+    else
+      for (int i = 0; i < 2; ++i)
+        for_each_row_vector(c(i, 0), c(i, 1), [&](int row, const Word* quads) HWY_ATTR {
+          for (int t = 0; t < quad; ++t) multiply(2 * t + i, row, quads[t]);
+        });
     write();
     return true;
   }
@@ -57,6 +61,9 @@ class IntegerDot {
 
   const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
   std::uint32_t* destination(int word) const { return warps_.destination(word, warp_); }
+  const std::uint32_t* register_of_b(int reg) const {
+    return warps_.lanes.b.words == nullptr ? words(OperandName::b, reg) : registers_of_b_[reg].data();
+  }
 
   // Products of eight rows are executed as sixteen; the upper eight are a copy.
   int high(int low, int step) const { return plan_.rows == 16 ? low + step : low; }
@@ -85,24 +92,26 @@ class IntegerDot {
   }
 
   HWY_INLINE void read_a() {
+    const auto take = [&](int b, int t, int row, Word w) HWY_ATTR {
+      for (int i = 0; i < planes; ++i) hn::Store(plane(w, i, plan_.signed_a), U32(), a_[(b * quad + t) * planes + i] + row);
+    };
+    if (warps_.lanes.a.words != nullptr) return for_each_row_vector<false>(warps_.lanes.a, take);
     const int registers_of_rows = plan_.rows == 16 ? 2 : 1;
     for (int b = 0; b < plan_.a_words / quad; ++b) {
       const int low = b * registers_of_rows;
-      for_each_row_vector(words(OperandName::a, low), words(OperandName::a, high(low, 1)), pair_of(warps_.quads.a, b),
-                          [&](int row, const Word* quads) HWY_ATTR {
-                            for (int t = 0; t < quad; ++t)
-                              for (int i = 0; i < planes; ++i)
-                                hn::Store(plane(quads[t], i, plan_.signed_a), U32(), a_[(b * quad + t) * planes + i] + row);
-                          });
+      for_each_row_vector(words(OperandName::a, low), words(OperandName::a, high(low, 1)), [&](int row, const Word* quads) HWY_ATTR {
+        for (int t = 0; t < quad; ++t) take(b, t, row, quads[t]);
+      });
     }
   }
 
   /// Dense: planes of each column's words. Sparse: the words of each column, column by column. By neighbours: a register's elements in
   /// order, in 16 bits each.
   HWY_INLINE void read_b() {
+    if (warps_.lanes.b.words != nullptr) load_registers(warps_.lanes.b, plan_.b_words / quad, registers_of_b_);
     for (int reg = 0; reg < plan_.b_words / quad; ++reg)
       if constexpr (by_neighbours) {
-        const auto* from = reinterpret_cast<const std::uint8_t*>(words(OperandName::b, reg));
+        const auto* from = reinterpret_cast<const std::uint8_t*>(register_of_b(reg));
         for (int i = 0; i < block * columns; i += 2 * vector_rows) {
           const hn::Rebind<std::uint8_t, D16> d8;
           const hn::Rebind<std::int8_t, D16> ds8;
@@ -111,12 +120,12 @@ class IntegerDot {
                     b_elements_ + reg * block * columns + i);
         }
       } else if constexpr (sparse) {
-        const std::uint32_t* from = words(OperandName::b, reg);
+        const std::uint32_t* from = register_of_b(reg);
         for (int column = 0; column < columns; ++column)
           std::memcpy(b_ + column * max_b_words + reg * quad, from + column * quad, quad * sizeof *b_);
       } else {
         for (int lane = 0; lane < 32; lane += vector_rows) {
-          const Word w = hn::LoadU(U32(), words(OperandName::b, reg) + lane);
+          const Word w = hn::LoadU(U32(), register_of_b(reg) + lane);
           for (int i = 0; i < planes; ++i) hn::Store(plane(w, i, plan_.signed_b), U32(), b_ + (reg * planes + i) * 32 + lane);
         }
       }
@@ -149,6 +158,8 @@ class IntegerDot {
     }
   }
 
+  HWY_INLINE void multiply(int column, int row, Word c_bits) { hn::Store(result(column, row, c_bits), U32(), d_[column] + row); }
+
   HWY_INLINE Word result(int column, int row, Word c_bits) const {
     auto sum = hn::Zero(I32());
     for (int b = 0; b < plan_.a_words / quad; ++b) {
@@ -173,18 +184,19 @@ class IntegerDot {
   }
 
   void write() const {
+    if (warps_.lanes.d.words != nullptr) return store_result(d_, warps_.lanes.d);
     for (int i = 0; i < 2; ++i) {
       HWY_ALIGN std::uint32_t copy[32];
-      store_row_vectors(destination(i), plan_.rows == 16 ? destination(2 + i) : copy, pair_of(warps_.quads.d, i),
-                        [&](int row, Word* quads) HWY_ATTR {
-                          for (int t = 0; t < quad; ++t) quads[t] = hn::Load(U32(), d_[2 * t + i] + row);
-                        });
+      store_row_vectors(destination(i), plan_.rows == 16 ? destination(2 + i) : copy, [&](int row, Word* quads) HWY_ATTR {
+        for (int t = 0; t < quad; ++t) quads[t] = hn::Load(U32(), d_[2 * t + i] + row);
+      });
     }
   }
 
   const IntegerPlan& plan_;
   const Warps& warps_;
   std::size_t warp_ = 0;
+  Register registers_of_b_[max_b_words / quad];  ///< if they are ProductLanes
   HWY_ALIGN std::uint32_t a_[max_row_words * planes][rows];
   HWY_ALIGN std::uint32_t b_[max_b_words * planes * columns];
   HWY_ALIGN std::uint32_t d_[columns][rows];

@@ -249,6 +249,29 @@ bool share_words(RegisterList registers) {
 
 }  // namespace
 
+namespace {
+
+/// Whether the kernel of `plan` supports `operand` as one of ProductLanes.
+bool can_take_lanes(const FastPath::Plan& plan, const Operand& operand) {
+  if (std::holds_alternative<F64Plan>(plan)) return true;
+  const IntegerPlan* const integers = std::get_if<IntegerPlan>(&plan);
+  if (integers != nullptr ? integers->rows != 16 : !std::holds_alternative<FloatPlan>(plan)) return false;
+  const int words = operand.words();
+  switch (operand.name) {
+    case OperandName::a:
+    case OperandName::c:
+    case OperandName::d: return words == 4;
+    case OperandName::b: return words == 1 || words == 2 || words == 4;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+FastPath::FastPath(const Form& form, Plan plan) : form_(form), plan_(std::move(plan)) {
+  for (const Operand& operand : form.operands) lanes_[static_cast<std::size_t>(operand.name)] = can_take_lanes(plan_, operand);
+}
+
 std::size_t FastPath::execute(const Warps& warps) const {
   if (!warps.apart && share_words(warps.first.destination)) return 0;
   struct Run {

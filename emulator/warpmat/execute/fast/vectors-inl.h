@@ -83,13 +83,8 @@ HWY_INLINE void store_quads(const hn::Vec<U32>* words, std::uint32_t* low, std::
 #endif
 
 /// The words of `vector_rows` rows from `row` on: words[t] are those of lane t of each row's quad. `low` holds rows 0 to 7, `high` rows 8
-/// to 15. If `turned` is not nullptr, the words are read from it instead: one pair of QuadWords, with all rows of a lane of the quads
-/// consecutive.
-HWY_INLINE void load_rows(const std::uint32_t* low, const std::uint32_t* high, const std::uint32_t* turned, int row, hn::Vec<U32>* words) {
-  if (turned != nullptr) {
-    for (int t = 0; t < quad; ++t) words[t] = hn::Load(U32(), turned + t * rows + row);
-    return;
-  }
+/// to 15.
+HWY_INLINE void load_rows(const std::uint32_t* low, const std::uint32_t* high, [[maybe_unused]] int row, hn::Vec<U32>* words) {
 #if HWY_TARGET <= HWY_AVX3
   load_quads(low, high, words);
 #else
@@ -98,11 +93,7 @@ HWY_INLINE void load_rows(const std::uint32_t* low, const std::uint32_t* high, c
 }
 
 /// The inverse.
-HWY_INLINE void store_rows(const hn::Vec<U32>* words, std::uint32_t* low, std::uint32_t* high, std::uint32_t* turned, int row) {
-  if (turned != nullptr) {
-    for (int t = 0; t < quad; ++t) hn::Store(words[t], U32(), turned + t * rows + row);
-    return;
-  }
+HWY_INLINE void store_rows(const hn::Vec<U32>* words, std::uint32_t* low, std::uint32_t* high, [[maybe_unused]] int row) {
 #if HWY_TARGET <= HWY_AVX3
   store_quads(words, low, high);
 #else
@@ -112,36 +103,22 @@ HWY_INLINE void store_rows(const hn::Vec<U32>* words, std::uint32_t* low, std::u
 
 /// Calls visit(row, words) for as many rows at a time as fit into a vector, with the words of load_rows.
 template <class Visit>
-HWY_INLINE void for_each_row_vector(const std::uint32_t* low, const std::uint32_t* high, const std::uint32_t* turned, Visit visit) {
+HWY_INLINE void for_each_row_vector(const std::uint32_t* low, const std::uint32_t* high, Visit visit) {
   for (int row = 0; row < rows; row += vector_rows) {
     hn::Vec<U32> words[quad];
-    load_rows(low, high, turned, row, words);
+    load_rows(low, high, row, words);
     visit(row, words);
   }
-}
-template <class Visit>
-HWY_INLINE void for_each_row_vector(const std::uint32_t* low, const std::uint32_t* high, Visit visit) {
-  for_each_row_vector(low, high, nullptr, visit);
 }
 
 /// The inverse: writes the words that make(row, words) returns.
 template <class Make>
-HWY_INLINE void store_row_vectors(std::uint32_t* low, std::uint32_t* high, std::uint32_t* turned, Make make) {
+HWY_INLINE void store_row_vectors(std::uint32_t* low, std::uint32_t* high, Make make) {
   for (int row = 0; row < rows; row += vector_rows) {
     hn::Vec<U32> words[quad];
     make(row, words);
-    store_rows(words, low, high, turned, row);
+    store_rows(words, low, high, row);
   }
-}
-template <class Make>
-HWY_INLINE void store_row_vectors(std::uint32_t* low, std::uint32_t* high, Make make) {
-  store_row_vectors(low, high, nullptr, make);
-}
-
-/// Pair `i` of QuadWords, or nullptr.
-template <class T>
-HWY_INLINE T* pair_of(T* quads, int i) {
-  return quads == nullptr ? nullptr : quads + i * static_cast<std::ptrdiff_t>(QuadWords::pair_words);
 }
 
 using Word = hn::Vec<U32>;

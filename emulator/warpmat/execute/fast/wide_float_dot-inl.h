@@ -26,23 +26,18 @@ class WideFloatDot {
  public:
   using Operands = FloatOperands<bits, true, sparse>;
   using Specials = SpecialProducts<bits, true, sparse>;
-  WideFloatDot(const Operands& operands, Specials& specials) : o_(operands), specials_(specials), plan_(operands.plan()) {}
+  WideFloatDot(const Operands& operands, const Specials& specials) : o_(operands), specials_(specials), plan_(operands.plan()) {}
 
   /// Writes d[column][row].
   void multiply(std::uint32_t (*d)[rows]) {
     take_apart();
     const std::uint32_t(*c)[rows] = o_.accumulator();
-    bool special_c = o_.special_c();
-    int step = 0;
-    o_.for_each_step([&](auto blocks, auto, auto, int first_slot) HWY_ATTR {
-      const bool special = specials_.any(special_c);
-      if (special) c = specials_.before(step, special_c, c, d);
-      const bool infinite = add_step<blocks() * Operands::block>(first_slot, c, d);
-      if (special) specials_.after(d);
-      special_c = special || infinite;
-      c = d;
-      ++step;
-    });
+    for (int column = 0; column < columns; column += 2)
+      for (int row = 0; row < rows; row += vector_rows) {
+        Word results[] = {hn::Load(U32(), c[column] + row), hn::Load(U32(), c[column + 1] + row)};
+        add_steps(column, row, results);
+        for (int i = 0; i < 2; ++i) hn::Store(results[i], U32(), d[column + i] + row);
+      }
   }
 
  private:
@@ -122,13 +117,18 @@ class WideFloatDot {
       }
   }
 
-  /// Returns whether a result is infinite.
-  template <int slots>
-  HWY_INLINE bool add_step(int first_slot, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows]) const {
-    Word over = hn::Zero(U32());
-    for (int column = 0; column < columns; column += 2)
-      for (int row = 0; row < rows; row += vector_rows) add_to_two_columns<slots>({first_slot, column, row}, c + column, d + column, over);
-    return !hn::AllTrue(U32(), hn::Eq(over, hn::Zero(U32())));
+  /// Adds all steps to C of two columns, `results`.
+  HWY_INLINE void add_steps(int column, int row, Word* results) const {
+    bool special_c = o_.special_c();
+    int step = 0;
+    o_.for_each_step([&](auto blocks, auto, auto, int first_slot) HWY_ATTR {
+      const Word c[] = {results[0], results[1]};
+      add_to_two_columns<blocks() * Operands::block>({first_slot, column, row}, c, results);
+      if (specials_.any(special_c))
+        for (int i = 0; i < 2; ++i) results[i] = specials_.results(step, special_c, column + i, row, c[i], results[i]);
+      special_c = true;  // a result may be infinite
+      ++step;
+    });
   }
 
   /// A vector of results of an even column, and the start of the step that is added to them.
@@ -136,21 +136,22 @@ class WideFloatDot {
     int first_slot, column, row;
   };
 
-  /// Adds to `over` where a result is infinite.
   template <int slots>
-  HWY_INLINE void add_to_two_columns(const Results& at, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows], Word& over) const {
+  HWY_INLINE void add_to_two_columns(const Results& at, const Word* c, Word* results) const {
     static_assert(slots <= bounds::general_group);
     const U32 u;
-    const Parts c_even = parts_of<bounds::wide_unit_bit_c, bounds::largest_wide_product>(hn::Load(u, c[0] + at.row)),
-                c_odd = parts_of<bounds::wide_unit_bit_c, bounds::largest_wide_product>(hn::Load(u, c[1] + at.row));
+    const Parts c_even = parts_of<bounds::wide_unit_bit_c, bounds::largest_wide_product>(c[0]),
+                c_odd = parts_of<bounds::wide_unit_bit_c, bounds::largest_wide_product>(c[1]);
     const int floor = HWY_MAX(plan_.floor, bounds::largest_wide_product - bounds::max_gap);
-    Gap smallest = least(pair_of_gaps(c_even.gap, c_odd.gap), hn::Set(u, gap_twice(bounds::largest_wide_product - floor)));
+    // Minima of every other product: half as long a chain.
+    Gap smallest_of[2] = {pair_of_gaps(c_even.gap, c_odd.gap), hn::Set(u, gap_twice(bounds::largest_wide_product - floor))};
     Gap gaps[slots];
     WARPMAT_UNROLL(16)
     for (int i = 0; i < slots; ++i) {
       gaps[i] = add(hn::Load(u, a_gaps_[at.first_slot + i] + at.row), o_.multiplied_by(u, b_gaps_, at.first_slot, i, at.column, at.row));
-      smallest = least(smallest, gaps[i]);
+      smallest_of[i % 2] = least(smallest_of[i % 2], gaps[i]);
     }
+    const Gap smallest = least(smallest_of[0], smallest_of[1]);
     const Gap reach = hn::Add(smallest, hn::Set(u, gap_twice(bounds::wide_reach - bounds::max_fraction_bits + plan_.fraction_bits)));
     auto even = hn::Zero(I32()), odd = even;
     WARPMAT_UNROLL(16)
@@ -160,16 +161,17 @@ class WideFloatDot {
       const auto b = [&](int column)
                          HWY_ATTR { return o_.multiplied_by(F32(), b_significands_, at.first_slot, i, at.column + column, at.row); };
       even = hn::Add(even, in_units(hn::Mul(a, b(0)), even_of(powers)));
-      odd = hn::Add(odd, in_units(hn::Mul(a, b(1)), odd_of(powers)));
+      odd = hn::Add(odd, odd_in_units(hn::Mul(a, b(1)), powers));
     }
     const auto units_even = in_units(c_even.significand, subtract(even_of(reach), c_even.gap)),
                units_odd = in_units(c_odd.significand, subtract(odd_of(reach), c_odd.gap));
     Sum sums[2] = {sum_of(even, units_even, even_of(smallest)), sum_of(odd, units_odd, odd_of(smallest))};
-    if (HWY_UNLIKELY(!hn::AllFalse(I32(), hn::Lt(hn::Or(sums[0].overflow, sums[1].overflow), hn::Zero(I32()))))) {
+    constexpr bool may_overflow = slots > bounds::common_case_group;
+    if (may_overflow && HWY_UNLIKELY(!hn::AllFalse(I32(), hn::Lt(hn::Or(sums[0].overflow, sums[1].overflow), hn::Zero(I32()))))) {
       halve(sums[0], even, units_even);
       halve(sums[1], odd, units_odd);
     }
-    round_two(sums, d, at.row, over);
+    round_two(sums, results);
   }
 
   /// A sum in units, and the gap of E.
@@ -195,6 +197,17 @@ class WideFloatDot {
     return truncate(hn::BitCast(F32(), hn::Add(hn::BitCast(U32(), term), power)));
   }
 
+  /// The same with the power of the odd column in a pair of them.
+  HWY_INLINE static hn::Vec<I32> odd_in_units(hn::Vec<F32> term, Gap powers) {
+#if HWY_TARGET <= HWY_AVX3
+    constexpr __mmask32 upper_halves = 0xaaaaaaaa;
+    const __m512i bits_of_term = _mm512_castps_si512(term.raw);
+    return truncate(hn::Vec<F32>{_mm512_castsi512_ps(_mm512_mask_add_epi16(bits_of_term, upper_halves, bits_of_term, powers.raw))});
+#else
+    return in_units(term, odd_of(powers));
+#endif
+  }
+
   /// (a + b) / 2 toward zero. If a + b has more than 31 bits, rounding needs no more of it.
   HWY_INLINE static hn::Vec<I32> half_of_sum(hn::Vec<I32> a, hn::Vec<I32> b) {
     const I32 d;
@@ -204,34 +217,43 @@ class WideFloatDot {
   }
 
   /// sum · 2^(E − fraction_bits) in f32, toward zero; infinite beyond its range. Of two columns.
-  HWY_INLINE void round_two(const Sum* sums, std::uint32_t (*d)[rows], int row, Word& over) const {
+  HWY_INLINE void round_two(const Sum* sums, Word* results) const {
     const U32 u;
     const Gap fraction = hn::Set(u, gap(plan_.fraction_bits));
     const auto truncated_even = hn::ConvertTo(F32(), sums[0].sum), truncated_odd = hn::ConvertTo(F32(), sums[1].sum);
     const Gap below_even = hn::Add(sums[0].gap_of_e, fraction), below_odd = hn::Add(sums[1].gap_of_e, fraction);  // of the units
-    auto even = times_unit(truncated_even, below_even), odd = times_unit(truncated_odd, below_odd);
+    results[0] = times_unit(truncated_even, below_even);
+    results[1] = times_unit(truncated_odd, below_odd);
     const Gap most = hn::BitCast(u, hn::Max(hn::BitCast(U16(), below_even), hn::BitCast(U16(), below_odd)));
     const Gap subnormal = subtract(most, hn::Set(u, gap(bounds::largest_wide_product - bounds::min_f32_exponent)));
     if (HWY_UNLIKELY(!hn::AllTrue(u, hn::Eq(subnormal, hn::Zero(u))))) {
-      even = times_small_unit(truncated_even, below_even);
-      odd = times_small_unit(truncated_odd, below_odd);
+      results[0] = or_infinity(times_small_unit(truncated_even, below_even), truncated_even, below_even);
+      results[1] = or_infinity(times_small_unit(truncated_odd, below_odd), truncated_odd, below_odd);
     }
-    hn::Store(or_infinity(even, truncated_even, below_even, over), u, d[0] + row);
-    hn::Store(or_infinity(odd, truncated_odd, below_odd, over), u, d[1] + row);
   }
 
-  /// truncated · 2^(254 - below), if that power is at least a float's smallest normal number. It is bounded by the largest.
-  HWY_INLINE static hn::Vec<F32> times_unit(hn::Vec<F32> truncated, Gap below) {
+  /// truncated · 2^(254 - below), or infinity, if that power is at least a float's smallest normal number.
+  HWY_INLINE static Word times_unit(hn::Vec<F32> truncated, Gap below) {
     const U32 u;
+    constexpr int largest_field = bounds::largest_wide_product + bounds::f32_bias;
+#if HWY_TARGET <= HWY_AVX3
+    // Exact, or infinite by rounding to nearest. A larger power becomes infinity, by which a zero is not multiplied.
+    const Gap power = hn::Sub(hn::Set(u, gap(largest_field)),
+                              hn::BitCast(u, hn::Max(hn::BitCast(U16(), below), hn::BitCast(U16(), hn::Set(u, gap(largest_field - 255))))));
+    const __m512i bits_of_sum = _mm512_castps_si512(truncated.raw);
+    return hn::BitCast(u, hn::Vec<F32>{_mm512_maskz_mul_round_ps(_mm512_test_epi32_mask(bits_of_sum, bits_of_sum), truncated.raw,
+                                                                 _mm512_castsi512_ps(power.raw),
+                                                                 _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)});
+#else
     const Gap bounded = hn::BitCast(u, hn::Max(hn::BitCast(U16(), below), hn::BitCast(U16(), hn::Set(u, gap(bounds::f32_bias)))));
-    return hn::Mul(truncated, hn::BitCast(F32(), hn::Sub(hn::Set(u, gap(bounds::largest_wide_product + bounds::f32_bias)), bounded)));
+    return or_infinity(hn::Mul(truncated, hn::BitCast(F32(), hn::Sub(hn::Set(u, gap(largest_field)), bounded))), truncated, below);
+#endif
   }
 
   /// `result`, or infinity where truncated · 2^(254 - below) is beyond f32: rounding toward zero stops it at the largest number.
-  HWY_INLINE static Word or_infinity(hn::Vec<F32> result, hn::Vec<F32> truncated, Gap below, Word& over) {
+  HWY_INLINE static Word or_infinity(hn::Vec<F32> result, hn::Vec<F32> truncated, Gap below) {
     const U32 u;
     const Word beyond = subtract(hn::And(hn::BitCast(u, truncated), hn::Set(u, 0x7f800000u)), below);
-    over = hn::Or(over, beyond);
     const auto finite = hn::RebindMask(F32(), hn::Eq(beyond, hn::Zero(u)));
     return hn::BitCast(u, hn::IfThenElse(finite, result, hn::CopySign(hn::Inf(F32()), truncated)));
   }
@@ -248,7 +270,7 @@ class WideFloatDot {
   }
 
   const Operands& o_;
-  Specials& specials_;
+  const Specials& specials_;
   const FloatPlan& plan_;
   // In the places of the operands' elements. Gaps of A lie twice in a word; those of B in even columns, with the next column's.
   HWY_ALIGN float a_significands_[Operands::max_slots][rows];
