@@ -37,8 +37,8 @@ class IntegerDot {
     if (sparse && !read_places(plan_.metadata, words(OperandName::e, 0), *words(OperandName::selector, 0), plan_.a_words * 4, places_))
       return false;
     if constexpr (by_neighbours) find_neighbours();
-    read_a();
-    read_b();
+    if (!warps_.keeps_a(warp)) read_a();
+    if (!warps_.keeps_b(warp)) read_b();
     for (int i = 0; i < 2; ++i)
       for_each_row_vector(c(i, 0), c(i, 1), pair_of(warps_.quads.c, i), [&](int row, const Word* quads) HWY_ATTR {
         for (int t = 0; t < quad; ++t) hn::Store(result(2 * t + i, row, quads[t]), U32(), d_[2 * t + i] + row);
