@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -196,6 +198,40 @@ TEST_CASE("immediates that a form does not have are refused", "[execute][wgmma]"
   CHECK_THROWS_WITH(wgmma(tf32, {.selector = 1}), ContainsSubstring("no such selector"));
   CHECK_THROWS_WITH(Wgmma(*find_wgmma(tf32), *find_target("sm_90"), newest_ptx, {}),
                     ContainsSubstring("needs sm_90a; the target is sm_90"));
+}
+
+TEST_CASE("The registers of D of a wgmma may lie in any order", "[execute][wgmma]") {
+  std::mt19937 random(5);
+  for (const char* const opcode :
+       {"wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16", "wgmma.mma_async.sync.aligned.m64n24k16.f16.f16.f16",
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16", "wgmma.mma_async.sync.aligned.m64n16k32.f32.e4m3.e4m3",
+        "wgmma.mma_async.sync.aligned.m64n32k32.s32.s8.s8"}) {
+    const Wgmma product = wgmma(opcode);
+    CAPTURE(opcode);
+    Words a(product.a_words()), b(product.b_words()), d(static_cast<std::size_t>(product.form().d_registers()) * warp_size);
+    for (Words* const words : {&a, &b, &d})
+      for (std::uint32_t& word : *words) word = static_cast<std::uint32_t>(random()) & 0xbf3fbf3f;
+    a[17] |= 0x7c007c00;  // special in f16
+    for (const bool accumulates : {false, true}) {
+      Words expected = d;
+      product.multiply(pointers(expected), a.data(), b.data(), nullptr, accumulates);
+      for (const Path path : {Path::fast, Path::reference})
+        for (int order = 0; order < 3; ++order) {  // downwards, with gaps, and any
+          Words apart(2 * d.size());
+          std::vector<std::uint32_t*> places = pointers(apart);
+          for (std::size_t i = 0; i < places.size() / 2; ++i)
+            if (order == 1) places[i] = places[2 * i];
+          places.resize(places.size() / 2);
+          if (order == 0) std::reverse(places.begin(), places.end());
+          if (order == 2) std::shuffle(places.begin(), places.end(), random);
+          for (std::size_t i = 0; i < places.size(); ++i) std::copy_n(d.data() + i * warp_size, warp_size, places[i]);
+          product.multiply(places, a.data(), b.data(), nullptr, accumulates, {.path = path});
+          Words found;
+          for (const std::uint32_t* const place : places) found.insert(found.end(), place, place + warp_size);
+          CHECK(found == expected);
+        }
+    }
+  }
 }
 
 }  // namespace warpmat::wgmma_test

@@ -52,10 +52,9 @@ const BulkEvent* BulkCheck::overlapping(const SharedRange& range, Use use) const
 }
 
 /// Whether a pending copy may write one of these chunks: it writes bytes between the first and the last of them.
-bool BulkCheck::may_overlap(int rank, const std::vector<std::uint32_t>& chunks) const {
-  if (pending_.empty() || chunks.empty()) return false;
-  const auto [first, last] = std::ranges::minmax(chunks);
-  return overlapping({rank, first - setup_.program.shared_base, last - first + machine::Product::chunk_bytes}, Use::read) != nullptr;
+bool BulkCheck::may_overlap(int rank, const machine::Chunks& chunks) const {
+  return !pending_.empty() && chunks.bytes != 0 &&
+         overlapping({rank, chunks.first - setup_.program.shared_base, chunks.bytes}, Use::read) != nullptr;
 }
 
 /// Traps if a pending copy conflicts with this access to these bytes.
@@ -124,10 +123,12 @@ void BulkCheck::bulk_completes(const BulkEvent& copy) {
 
 /// A store that wgmma reads needs a proxy fence. Bytes of cp.async do not: an H200 shows them to wgmma without one, and CuTe's wgmma_sm90
 /// relies on it.
-void BulkCheck::check_chunks(const machine::ProductEvent& event, OperandName operand, const std::vector<std::uint32_t>& chunks) {
+void BulkCheck::check_chunks(const machine::ProductEvent& event, OperandName operand) {
   const Event& at = event.event;
+  const machine::Chunks& all = chunks_of(pending_of(event.product), operand);
+  const std::vector<std::uint32_t>& chunks = all.addresses;
   const auto& proxies = block(at.rank()).proxies;
-  const bool stores = proxies->has_stores(), overlap = may_overlap(at.rank(), chunks);
+  const bool stores = proxies->has_stores(), overlap = may_overlap(at.rank(), all);
   for (std::size_t i = 0; (stores || overlap) && i < chunks.size(); ++i) {
     const std::uint32_t offset = chunks[i] - setup_.program.shared_base;
     if (const auto store = stores ? proxies->unfenced(offset, machine::Product::chunk_bytes) : std::nullopt; store && !store->copied)
@@ -140,16 +141,17 @@ void BulkCheck::check_chunks(const machine::ProductEvent& event, OperandName ope
 }
 
 void BulkCheck::product_issues(const machine::ProductEvent& event) {
-  check_chunks(event, OperandName::a, event.product.a_chunks());
-  check_chunks(event, OperandName::b, event.product.b_chunks());
+  check_chunks(event, OperandName::a);
+  check_chunks(event, OperandName::b);
 }
 
 void BulkCheck::products_read(const Event& event, std::span<const machine::Product> products) {
   if (pending_.empty()) return;
   for (const machine::Product& product : products)
-    for (const std::vector<std::uint32_t>& chunks : {product.b_chunks(), product.a_chunks()}) {
+    for (const OperandName operand : {OperandName::b, OperandName::a}) {
+      const machine::Chunks& chunks = chunks_of(pending_of(product), operand);
       if (!may_overlap(event.rank(), chunks)) continue;
-      for (const std::uint32_t chunk : chunks)
+      for (const std::uint32_t chunk : chunks.addresses)
         if (const BulkEvent* const other =
                 overlapping({event.rank(), chunk - setup_.program.shared_base, machine::Product::chunk_bytes}, Use::read))
           event.trap(-1, chunk,

@@ -7,6 +7,7 @@
 
 #include <warpmat/checks/checks.h>
 #include <warpmat/checks/proxy_shadow.h>
+#include <warpmat/machine/warpgroup.h>
 
 namespace warpmat::inline v0_1::checks {
 
@@ -38,12 +39,12 @@ class BulkCheck : public machine::Observer {
   };
 
   BlockState& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
-  bool may_overlap(int rank, const std::vector<std::uint32_t>& chunks) const;
+  bool may_overlap(int rank, const machine::Chunks& chunks) const;
   const machine::BulkEvent* overlapping(const machine::SharedRange& range, Use use) const;
   void report_overlap(const machine::Event& event, int lane, const machine::SharedRange& range, Use use) const;
   void check_source(const machine::Event& event, const machine::BulkEvent& copy);
   void report_unfenced(const machine::Event& event, int lane, std::uint64_t address, const std::string& reason) const;
-  void check_chunks(const machine::ProductEvent& event, OperandName operand, const std::vector<std::uint32_t>& chunks);
+  void check_chunks(const machine::ProductEvent& event, OperandName operand);
 
   const Setup& setup_;
   std::uint64_t cluster_;

@@ -8,6 +8,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/machine/warpgroup.h>
 
 namespace warpmat::inline v0_1::checks {
 
@@ -128,16 +129,16 @@ void RaceCheck::read_chunks(const Event& event, const std::vector<std::uint32_t>
 }
 
 void RaceCheck::product_issues(const machine::ProductEvent& event) {
-  read_chunks(event.event, event.product.a_chunks());
-  read_chunks(event.event, event.product.b_chunks());
+  for (const OperandName operand : {OperandName::a, OperandName::b})
+    read_chunks(event.event, chunks_of(pending_of(event.product), operand).addresses);
 }
 
 /// The products have read their operands until here.
 void RaceCheck::products_read(const Event& event, std::span<const machine::Product> products) {
   RaceDetector& races = block(event.rank()).races;
   for (const machine::Product& product : products)
-    for (const std::vector<std::uint32_t>& chunks : {product.b_chunks(), product.a_chunks()})
-      for (const std::uint32_t chunk : chunks)
+    for (const OperandName operand : {OperandName::b, OperandName::a})
+      for (const std::uint32_t chunk : chunks_of(pending_of(product), operand).addresses)
         races.read(event.warp(), chunk - setup_.program.shared_base, machine::Product::chunk_bytes, product.statement(),
                    RaceDetector::Kind::plain);
 }

@@ -5,8 +5,36 @@
 namespace warpmat::inline v0_1::checks {
 
 RaceDetector::RaceDetector(std::size_t bytes, int warps)
-    : warps_(static_cast<std::size_t>(warps) + 1), clocks_(warps_, Vector(warps_)), writes_(bytes), reads_(bytes * warps_) {
+    : warps_(static_cast<std::size_t>(warps) + 1),
+      clocks_(warps_, Vector(warps_)),
+      shared_by_((bytes + cell_bytes - 1) / cell_bytes, std::uint8_t{cell_bytes}),
+      writes_(shared_by_.size() * cell_bytes),
+      reads_(writes_.size() * warps_) {
   for (std::size_t i = 0; i < warps_; ++i) clocks_[i][i] = 1;
+}
+
+/// Calls visit(record) for the records of these bytes in their order, until it returns false. Records that have other bytes, too, are
+/// split before.
+template <typename Visit>
+void RaceDetector::for_each_record(std::size_t offset, std::size_t bytes, Visit visit) {
+  for (const std::size_t end = offset + bytes; offset < end;) {
+    const std::size_t cell = offset / cell_bytes, last = std::min(end, (cell + 1) * cell_bytes);
+    const std::size_t most = (offset | last) % cell_bytes == 0 ? cell_bytes : (offset | last) % word_bytes == 0 ? word_bytes : 1;
+    if (shared_by_[cell] > most) split(cell, most);
+    for (const std::size_t step = shared_by_[cell]; offset < last; offset += step)
+      if (!visit(record(offset))) return;
+  }
+}
+
+/// From now on `bytes` bytes of the cell share a record.
+void RaceDetector::split(std::size_t cell, std::size_t bytes) {
+  const std::size_t first = cell * cell_bytes, before = shared_by_[cell];
+  for (std::size_t i = 0; i < cell_bytes; i += bytes) {
+    const std::size_t from = record(first + i / before * before), to = record(first + i);
+    writes_[to] = writes_[from];
+    for (std::size_t warp = 0; warp < warps_; ++warp) reader(to, static_cast<int>(warp)) = reader(from, static_cast<int>(warp));
+  }
+  shared_by_[cell] = static_cast<std::uint8_t>(bytes);
 }
 
 bool RaceDetector::races(const Access& earlier, int warp, Kind kind) const {
@@ -17,37 +45,54 @@ bool RaceDetector::races(const Access& earlier, int warp, Kind kind) const {
 
 std::optional<RaceDetector::Conflict> RaceDetector::read(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement,
                                                          Kind kind) {
-  const Clock now = clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)];
-  for (std::size_t i = offset; i < offset + bytes; ++i) {
-    if (races(writes_[i], warp, kind)) return Conflict{writes_[i].warp, writes_[i].statement, true};
-    reader(i, warp) = {now, statement, static_cast<std::uint8_t>(warp), kind};
-  }
-  return std::nullopt;
+  const Access now{clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)], statement, static_cast<std::uint8_t>(warp),
+                   kind};
+  std::optional<Conflict> conflict;
+  for_each_record(offset, bytes, [&](std::size_t record) {
+    if (const Access& write = writes_[record]; races(write, warp, kind)) {
+      conflict = {write.warp, write.statement, true};
+      return false;
+    }
+    reader(record, warp) = now;
+    return true;
+  });
+  return conflict;
 }
 
 std::optional<RaceDetector::Conflict> RaceDetector::write(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement,
                                                           Kind kind) {
-  const Clock now = clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)];
-  for (std::size_t i = offset; i < offset + bytes; ++i) {
-    if (races(writes_[i], warp, kind)) return Conflict{writes_[i].warp, writes_[i].statement, true};
-    for (std::size_t other = 0; other < warps_; ++other) {
-      Access& read = reader(i, static_cast<int>(other));
-      if (races(read, warp, kind)) return Conflict{read.warp, read.statement, false};
+  const Access now{clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)], statement, static_cast<std::uint8_t>(warp),
+                   kind};
+  std::optional<Conflict> conflict;
+  for_each_record(offset, bytes, [&](std::size_t record) {
+    if (const Access& write = writes_[record]; races(write, warp, kind)) {
+      conflict = {write.warp, write.statement, true};
+      return false;
     }
-    writes_[i] = {now, statement, static_cast<std::uint8_t>(warp), kind};
-  }
-  return std::nullopt;
+    for (std::size_t other = 0; other < warps_; ++other)
+      if (const Access& read = reader(record, static_cast<int>(other)); races(read, warp, kind)) {
+        conflict = {read.warp, read.statement, false};
+        return false;
+      }
+    writes_[record] = now;
+    return true;
+  });
+  return conflict;
 }
 
 void RaceDetector::begin_copy(int warp, std::size_t offset, std::size_t bytes) {
-  for (std::size_t i = offset; i < offset + bytes; ++i)
-    if (writes_[i].warp == warp) writes_[i].clock = pending;
+  for_each_record(offset, bytes, [&](std::size_t record) {
+    if (writes_[record].warp == warp) writes_[record].clock = pending;
+    return true;
+  });
 }
 
 void RaceDetector::land_copy(int warp, std::size_t offset, std::size_t bytes) {
-  for (std::size_t i = offset; i < offset + bytes; ++i)
-    if (writes_[i].warp == warp && writes_[i].clock == pending)
-      writes_[i].clock = clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)];
+  for_each_record(offset, bytes, [&](std::size_t record) {
+    Access& write = writes_[record];
+    if (write.warp == warp && write.clock == pending) write.clock = clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)];
+    return true;
+  });
 }
 
 void RaceDetector::join(Vector& to, const Vector& from) {
@@ -88,7 +133,10 @@ void RaceDetector::land_bulk(int warp, std::size_t offset, std::size_t bytes, st
   Vector& known = words_[word];
   known.resize(warps_);
   known[w] = std::max(known[w], now);
-  for (std::size_t i = offset; i < offset + bytes; ++i) writes_[i] = {now, statement, static_cast<std::uint8_t>(warp), Kind::plain};
+  for_each_record(offset, bytes, [&](std::size_t record) {
+    writes_[record] = {now, statement, static_cast<std::uint8_t>(warp), Kind::plain};
+    return true;
+  });
   ++now;
 }
 

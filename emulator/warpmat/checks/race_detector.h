@@ -57,14 +57,23 @@ class RaceDetector {
   };
   static constexpr Clock pending = 0xffffffff;
 
-  Access& reader(std::size_t byte, int warp) { return reads_[byte * warps_ + static_cast<std::size_t>(warp)]; }
+  /// Bytes that were always accessed together share one record, that of the first of them: a whole cell, or 4 bytes, or one. Records of
+  /// whole cells are neighbours in memory.
+  static constexpr std::size_t cell_bytes = 16, word_bytes = 4;
+  std::size_t record(std::size_t byte) const { return byte % cell_bytes * shared_by_.size() + byte / cell_bytes; }
+  template <typename Visit>
+  void for_each_record(std::size_t offset, std::size_t bytes, Visit visit);
+  void split(std::size_t cell, std::size_t bytes);
+
+  Access& reader(std::size_t record, int warp) { return reads_[record * warps_ + static_cast<std::size_t>(warp)]; }
   bool races(const Access& earlier, int warp, Kind kind) const;
   static void join(Vector& to, const Vector& from);
 
-  std::size_t warps_;           ///< of the block, plus one for agents outside it
-  std::vector<Vector> clocks_;  ///< by warp
-  std::vector<Access> writes_;  ///< by byte
-  std::vector<Access> reads_;   ///< by byte and warp
+  std::size_t warps_;                    ///< of the block, plus one for agents outside it
+  std::vector<Vector> clocks_;           ///< by warp
+  std::vector<std::uint8_t> shared_by_;  ///< by cell: the bytes that share a record
+  std::vector<Access> writes_;           ///< by record
+  std::vector<Access> reads_;            ///< by record and warp
   std::map<int, Vector> barriers_;
   std::map<std::uintptr_t, Vector> words_;
 };

@@ -1,6 +1,7 @@
 #include <warpmat/checks/rows_check.h>
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/core.h>
 
@@ -22,7 +23,8 @@ void RowsCheck::access(const machine::AccessEvent& event) {
 /// The matrix whose rows are at the addresses of `rows` lanes, from `first` on.
 void RowsCheck::check_matrix(const machine::AccessEvent& event, int first, int rows) {
   const auto address = event.addresses.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows));
-  auto end = address.end();  // of the rows before those that repeat the last one
+  if (std::ranges::is_sorted(address, std::ranges::less_equal())) return;  // ascending, the common case: each is another row
+  auto end = address.end();                                                // of the rows before those that repeat the last one
   while (end != address.begin() + 1 && *(end - 1) == *(end - 2)) --end;
   for (auto row = address.begin() + 1; row != end; ++row) {
     const auto same = std::find(address.begin(), row, *row);

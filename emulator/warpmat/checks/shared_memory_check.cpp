@@ -134,9 +134,7 @@ void SharedMemoryCheck::check_copies(const Event& event, SharedShadow::Places pl
 void SharedMemoryCheck::begin_copies(const Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask) {
   SharedShadow& bytes_of_block = shadow(event);
   if (!setup_.checks.copies) return bytes_of_block.define(places, bytes, mask);
-  for (; mask != 0; mask &= mask - 1)
-    bytes_of_block.begin_copy(bytes_of_block.offset(places[static_cast<std::size_t>(first_lane(mask))]), bytes, event.warp(),
-                              event.statement());
+  bytes_of_block.begin_copies(places, bytes, mask, event.warp(), event.statement());
 }
 
 void SharedMemoryCheck::remote_access(const machine::RemoteAccess& event) {
@@ -149,9 +147,7 @@ void SharedMemoryCheck::shared_written(const SharedRange& range) {
 
 void SharedMemoryCheck::copies_land(const machine::CopiesEvent& event) {
   if (!setup_.checks.copies) return;
-  SharedShadow& bytes_of_block = block(event.rank).shadow;
-  for (LaneMask rest = event.lanes; rest != 0; rest &= rest - 1)
-    bytes_of_block.land_copy(bytes_of_block.offset(event.places[static_cast<std::size_t>(first_lane(rest))]), event.bytes, event.warp);
+  block(event.rank).shadow.land_copies(event.places, event.bytes, event.lanes, event.warp);
 }
 
 /// A block of one warp needs no barrier after its wait.

@@ -42,6 +42,12 @@ void SharedShadow::add_start(std::size_t offset) {
   starts_[offset / cell_bytes] = static_cast<Cell>(starts_[offset / cell_bytes] | 1u << offset % cell_bytes);
 }
 
+bool SharedShadow::has_starts(std::size_t offset, std::size_t bytes) const {
+  if (starts_.empty() || bytes == 0) return false;
+  const auto cell = [&](std::size_t byte) { return starts_.begin() + static_cast<std::ptrdiff_t>(byte / cell_bytes); };
+  return std::any_of(cell(offset), cell(offset + bytes - 1) + 1, [](Cell bits) { return bits != 0; });
+}
+
 /// Whether everything from the first to the last byte that all lanes access is initialised, where that is near: the common case of a warp.
 bool SharedShadow::surely_defined(const Places& places, std::uint32_t bytes, LaneMask mask) const {
   constexpr std::size_t most = 512;
@@ -55,8 +61,22 @@ bool SharedShadow::surely_defined(const Places& places, std::uint32_t bytes, Lan
   return last < bytes_ && last - first + bytes <= most && last + bytes <= bytes_ && !undefined(first, last - first + bytes);
 }
 
+/// Whether the lanes access whole cells, as of tiles, and all of them are initialised.
+bool SharedShadow::cells_defined(const Places& places, std::uint32_t bytes, LaneMask mask) const {
+  if (mask != all_lanes || bytes != cell_bytes) return false;
+  const std::size_t last = defined_.size() - 1;
+  std::size_t most = 0;
+  Cell all = static_cast<Cell>(~Cell{0});
+  for (const std::uint8_t* const place : places) {
+    const std::size_t cell = offset(place) / cell_bytes;
+    most = std::max(most, cell);
+    all = static_cast<Cell>(all & defined_[std::min(cell, last)]);
+  }
+  return most <= last && all == static_cast<Cell>(~Cell{0});
+}
+
 LaneMask SharedShadow::undefined(const Places& places, std::uint32_t bytes, LaneMask mask) const {
-  if (surely_defined(places, bytes, mask)) return 0;
+  if (cells_defined(places, bytes, mask) || surely_defined(places, bytes, mask)) return 0;
   LaneMask bad = 0;
   for_each_lane(places, bytes, mask, [&](std::size_t lane, std::size_t cell, Cell bits) {
     bad |= static_cast<LaneMask>((bits & ~defined_[cell]) != 0) << lane;
@@ -102,6 +122,7 @@ void SharedShadow::define(const Places& places, std::uint32_t bytes, LaneMask ma
 }
 
 void SharedShadow::define(std::size_t offset, std::size_t bytes) {
+  if (bytes != 0 && !undefined(offset, bytes)) return;
   for_each_cell(offset, bytes, [&](std::size_t cell, Cell bits) { define_cell(cell, bits); });
 }
 
@@ -121,12 +142,17 @@ SharedShadow::Copy SharedShadow::unpack(std::uint32_t word) {
 
 namespace {
 
-/// Calls visit(i) for i from 0 to `number` - 1. Four words are a cp.async of 16 bytes, nearly all of them: the compiler then knows the
+/// The words of a cp.async of a warp whose lanes copy 16 bytes each: the most of one range.
+constexpr std::size_t words_of_warp = 128;
+
+/// Calls visit(i) for i from 0 to `number` - 1. Nearly all are a cp.async of 16 bytes, of a lane or of a warp: the compiler then knows the
 /// number.
 template <typename Visit>
 void for_each_word(std::size_t number, Visit visit) {
   if (number == 4) {
     for (std::size_t i = 0; i < 4; ++i) visit(i);
+  } else if (number == words_of_warp) {
+    for (std::size_t i = 0; i < words_of_warp; ++i) visit(i);
   } else {
     for (std::size_t i = 0; i < number; ++i) visit(i);
   }
@@ -134,12 +160,37 @@ void for_each_word(std::size_t number, Visit visit) {
 
 }  // namespace
 
+/// The first offset, if the lanes access one range of whole cells, each another cell: as a row, or a swizzled tile.
+std::optional<std::size_t> SharedShadow::whole_range(const Places& places, std::uint32_t bytes, LaneMask mask) const {
+  if (mask != all_lanes || bytes != cell_bytes) return std::nullopt;
+  std::size_t first = ~std::size_t{0};
+  for (const std::uint8_t* const place : places) first = std::min(first, offset(place));
+  LaneMask cells = 0;
+  for (const std::uint8_t* const place : places) {
+    const std::size_t cell = (offset(place) - first) / cell_bytes;
+    cells |= cell < lane_count ? LaneMask{1} << cell : 0;
+  }
+  if (cells != all_lanes || first % cell_bytes != 0 || bytes_ < lane_count * cell_bytes || first > bytes_ - lane_count * cell_bytes)
+    return std::nullopt;
+  return first;
+}
+
+void SharedShadow::begin_copies(const Places& places, std::uint32_t bytes, LaneMask mask, int warp, std::uint32_t statement) {
+  if (const auto first = whole_range(places, bytes, mask)) return begin_copy(*first, lane_count * cell_bytes, warp, statement);
+  for (; mask != 0; mask &= mask - 1) begin_copy(offset(places[static_cast<std::size_t>(first_lane(mask))]), bytes, warp, statement);
+}
+
+void SharedShadow::land_copies(const Places& places, std::uint32_t bytes, LaneMask mask, int warp) {
+  if (const auto first = whole_range(places, bytes, mask)) return land_copy(*first, lane_count * cell_bytes, warp);
+  for (; mask != 0; mask &= mask - 1) land_copy(offset(places[static_cast<std::size_t>(first_lane(mask))]), bytes, warp);
+}
+
 void SharedShadow::begin_copy(std::size_t offset, std::size_t bytes, int warp, std::uint32_t statement) {
   if (copies_.empty()) {
     copies_.resize((bytes_ + copy_bytes - 1) / copy_bytes);
     landed_.resize(most_warps);
   }
-  undefine_cell(offset / cell_bytes, static_cast<Cell>(((1u << bytes) - 1) << offset % cell_bytes));
+  undefine(offset, bytes);
   const std::uint32_t own = static_cast<std::uint32_t>(warp) << warp_shift, fresh = pending_bit | own | (statement & statement_bits);
   std::uint32_t* const first = copies_.data() + offset / copy_bytes;
   for_each_word(bytes / copy_bytes, [&](std::size_t i) { first[i] = fresh | ((first[i] & warp_bits) == own ? first[i] & listed_bit : 0); });
@@ -162,17 +213,30 @@ void SharedShadow::publish(int warp) {
   auto& landed = landed_[static_cast<std::size_t>(warp)];
   const std::uint32_t own = static_cast<std::uint32_t>(warp) << warp_shift;
   for (const auto [first, number] : landed) {
-    unsigned bits = 0;  // from the first word's on
     std::uint32_t* const words = copies_.data() + first;
-    for_each_word(number, [&](std::size_t i) {
-      const std::uint32_t copy = words[i];
-      const bool mine = (copy & warp_bits) == own;
-      words[i] = mine ? copy & ~(listed_bit | landed_bit) : copy;
-      bits |= mine && (copy & landed_bit) != 0 ? ((1u << copy_bytes) - 1) << i * copy_bytes : 0;
-    });
-    define_cell(first * copy_bytes / cell_bytes, static_cast<Cell>(bits << first * copy_bytes % cell_bytes));
+    std::uint32_t others = 0;
+    for_each_word(number, [&](std::size_t i) { others |= (words[i] ^ (own | landed_bit)) & (warp_bits | landed_bit); });
+    if (others == 0) {  // all are still the warp's
+      for_each_word(number, [&](std::size_t i) { words[i] &= ~(listed_bit | landed_bit); });
+      define(std::size_t{first} * copy_bytes, std::size_t{number} * copy_bytes);
+      continue;
+    }
+    constexpr std::uint32_t words_of_cell = cell_bytes / copy_bytes;
+    for (std::uint32_t i = 0; i < number; i += words_of_cell) publish_words(first + i, std::min(words_of_cell, number - i), own);
   }
   landed.clear();
+}
+
+/// publish() for words in one cell, some of which other copies may have taken.
+void SharedShadow::publish_words(std::uint32_t first, std::uint32_t count, std::uint32_t own) {
+  unsigned bits = 0;  // from the first word's on
+  for (std::uint32_t i = 0; i < count; ++i) {
+    std::uint32_t& copy = copies_[first + i];
+    if ((copy & warp_bits) != own) continue;
+    if ((copy & landed_bit) != 0) bits |= ((1u << copy_bytes) - 1) << i * copy_bytes;
+    copy &= ~(listed_bit | landed_bit);
+  }
+  define_cell(first * copy_bytes / cell_bytes, static_cast<Cell>(bits << first * copy_bytes % cell_bytes));
 }
 
 SharedShadow::Copy SharedShadow::conflict(std::size_t offset, std::size_t bytes, int warp, bool writes) const {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,8 @@ class SharedShadow {
   /// Marks the beginning of a variable: no access may cross it.
   void add_start(std::size_t offset);
   bool has_starts() const { return !starts_.empty(); }
+  /// Whether one begins inside of a cell of 16 bytes among these bytes.
+  bool has_starts(std::size_t offset, std::size_t bytes) const;
 
   /// Whether every byte is initialised; undefined() is then always empty.
   bool complete() const { return missing_ == 0; }
@@ -46,7 +49,10 @@ class SharedShadow {
     int warp = 0;
     std::uint32_t statement = 0;  ///< of Program::statements
   };
-  /// `bytes` is 4, 8 or 16; the offset is a multiple of it.
+  /// `bytes` of each lane is 4, 8 or 16; the offsets are multiples of it.
+  void begin_copies(const Places& places, std::uint32_t bytes, LaneMask mask, int warp, std::uint32_t statement);
+  void land_copies(const Places& places, std::uint32_t bytes, LaneMask mask, int warp);
+  /// The same of bytes in one cell, or of whole cells.
   void begin_copy(std::size_t offset, std::size_t bytes, int warp, std::uint32_t statement);
   void land_copy(std::size_t offset, std::size_t bytes, int warp);
   /// Makes everything that `warp` has copied and waited for visible to all warps.
@@ -74,12 +80,15 @@ class SharedShadow {
   static Copy unpack(std::uint32_t word);
 
   static constexpr std::size_t most_warps = 32;  ///< of a block
-  /// Some entries of copies_, all in one cell.
+  /// Some entries of copies_: in one cell, or those of whole cells.
   struct Landed {
     std::uint32_t first, count;
   };
 
   static std::size_t count(Cell bits);
+  std::optional<std::size_t> whole_range(const Places& places, std::uint32_t bytes, LaneMask mask) const;
+  void publish_words(std::uint32_t first, std::uint32_t count, std::uint32_t own);
+  bool cells_defined(const Places& places, std::uint32_t bytes, LaneMask mask) const;
   bool surely_defined(const Places& places, std::uint32_t bytes, LaneMask mask) const;
   void define_cell(std::size_t cell, Cell bits);
   void undefine_cell(std::size_t cell, Cell bits);

@@ -10,6 +10,7 @@
 #include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/machine/warpgroup.h>
 #include <warpmat/wgmma.h>
 
 namespace warpmat::inline v0_1::checks {
@@ -39,11 +40,11 @@ void TileCheck::block_begins(const machine::BlockEvent& event) {
 void TileCheck::bulk_completes(const machine::BulkEvent& event) {
   for (const machine::SharedRange& range : event.written) {
     std::vector<Chunk>& chunks = blocks_[static_cast<std::size_t>(range.rank)].chunks;
-    for (std::uint64_t i = range.offset / machine::Product::chunk_bytes;
-         i < std::min<std::uint64_t>((range.offset + range.bytes + machine::Product::chunk_bytes - 1) / machine::Product::chunk_bytes,
-                                     chunks.size());
-         ++i)
-      chunks[i] = {};
+    constexpr std::uint64_t size = machine::Product::chunk_bytes;
+    const auto place = [&](std::uint64_t chunk) {
+      return chunks.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(chunk, chunks.size()));
+    };
+    std::fill(place(range.offset / size), place((range.offset + range.bytes + size - 1) / size), Chunk{});
   }
   const machine::BulkTransfer& transfer = transfer_of(event);
   if (!transfer.loads() || !transfer.map || transfer.map->rank < 2 || transfer.map->mode != TensorMap::Mode::tile ||
@@ -53,10 +54,12 @@ void TileCheck::bulk_completes(const machine::BulkEvent& event) {
   const auto number = static_cast<std::uint32_t>(map - maps_.begin());
   if (map == maps_.end()) maps_.push_back(*transfer.map);
   std::vector<Chunk>& chunks = blocks_[static_cast<std::size_t>(transfer.shared.rank)].chunks;
-  for_each_moved(transfer, setup_.program.shared_base, [&](std::uint64_t offset, std::uint64_t address, std::uint64_t bytes) {
-    if (bytes == machine::Product::chunk_bytes && offset % machine::Product::chunk_bytes == 0)
-      chunks[offset / machine::Product::chunk_bytes] = {address, event.statement, number};
-  });
+  for (const machine::TensorRow& row : transfer.rows)
+    machine::for_each_chunk(*transfer.map, setup_.program.shared_base, transfer.shared.offset + row.shared, row.begin, row.end,
+                            [&](std::uint32_t begin, std::uint32_t bytes, std::uint32_t at) {
+                              if (bytes == machine::Product::chunk_bytes && at % machine::Product::chunk_bytes == 0)
+                                chunks[at / machine::Product::chunk_bytes] = {row.address + (begin - row.begin), event.statement, number};
+                            });
 }
 
 /// What a tensor map's copy wrote at an address of shared memory, whatever is there now; nullptr: nothing.
@@ -177,10 +180,11 @@ void TileCheck::product_issues(const machine::ProductEvent& event) {
   const WgmmaForm& form = instruction.form();
   const auto lines = [](Major major, int outer, int depth) { return static_cast<std::size_t>(major == Major::k ? outer : depth); };
   if (!product.a_in_registers())
-    check(event, 'a', product.a_chunks(), lines(instruction.immediates().major_a, form.tile->shape.m, form.tile->stored_k()),
-          product.a_descriptor());
+    check(event, 'a', chunks_of(pending_of(product), OperandName::a).addresses,
+          lines(instruction.immediates().major_a, form.tile->shape.m, form.tile->stored_k()), product.a_descriptor());
   if (event.event.warp() % WgmmaForm::warps == 0)
-    check(event, 'b', product.b_chunks(), lines(instruction.immediates().major_b, form.shape.n, form.shape.k), product.b_descriptor());
+    check(event, 'b', chunks_of(pending_of(product), OperandName::b).addresses,
+          lines(instruction.immediates().major_b, form.shape.n, form.shape.k), product.b_descriptor());
 }
 
 }  // namespace warpmat::inline v0_1::checks

@@ -349,18 +349,23 @@ void SharedMemoryCheck::product_issues(const machine::ProductEvent& event) {
   const WgmmaForm& form = instruction.form();
   std::vector<bool> rows(static_cast<std::size_t>(form.tile->shape.m)), columns(static_cast<std::size_t>(form.shape.n));
   std::uint64_t address = 0;
-  const auto check = [&](Major major, const std::vector<std::uint32_t>& chunks, std::vector<bool>& uninitialised) {
+  const auto check = [&](Major major, OperandName operand, std::vector<bool>& uninitialised) {
+    const machine::Chunks& all = chunks_of(pending_of(product), operand);
+    const std::vector<std::uint32_t>& chunks = all.addresses;
+    const SharedShadow& bytes = shadow(event.event);
+    const std::size_t first = all.first - setup_.program.shared_base;
+    if (!bytes.has_starts(first, all.bytes) && !bytes.undefined(first, all.bytes)) return;
     // A chunk is a part of one line along k, or holds elements of eight lines (16-bit types).
     constexpr std::size_t elements = 8;
     const std::size_t in_line = major == Major::k ? chunks.size() / uninitialised.size() : uninitialised.size() / elements;
     check_chunks(event.event, chunks, [&](std::size_t i) {
       address = chunks[i];
-      const std::size_t first = major == Major::k ? i / in_line : i % in_line * elements;
-      std::fill_n(uninitialised.begin() + static_cast<std::ptrdiff_t>(first), major == Major::k ? 1 : elements, true);
+      const std::size_t line = major == Major::k ? i / in_line : i % in_line * elements;
+      std::fill_n(uninitialised.begin() + static_cast<std::ptrdiff_t>(line), major == Major::k ? 1 : elements, true);
     });
   };
-  if (!product.a_in_registers()) check(instruction.immediates().major_a, product.a_chunks(), rows);
-  check(instruction.immediates().major_b, product.b_chunks(), columns);
+  if (!product.a_in_registers()) check(instruction.immediates().major_a, OperandName::a, rows);
+  check(instruction.immediates().major_b, OperandName::b, columns);
   if (address != 0 || values(event.event).any()) mark_warpgroup_product(event, std::move(rows), columns, address);
 }
 

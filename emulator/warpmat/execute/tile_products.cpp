@@ -3,6 +3,7 @@
 #include <array>
 
 #include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/product_run.h>
 #include <warpmat/execute/reference/execute.h>
 
 namespace warpmat::inline v0_1 {
@@ -61,6 +62,34 @@ void multiply_tiles(const TileProducts& products, std::uint32_t* d, const std::u
     if (next == count) break;
     if (done != 0) operands.tiles(next, arguments, zeros.data(), accumulates);
     execute(products.tile, products.lowering, arguments, options);
+  }
+}
+
+void multiply_tiles(const TileProducts& products, RegisterList d, const std::uint32_t* a, const std::uint32_t* b, bool accumulates,
+                    const ExecutionOptions& options) {
+  constexpr std::size_t most_b = 4;  // registers of a tile
+  const Register zeros{};
+  const auto a_count = static_cast<std::size_t>(products.tile.operand(OperandName::a).registers());
+  const auto b_count = static_cast<std::size_t>(products.tile.operand(OperandName::b).registers());
+  const std::size_t d_count = d.size() / static_cast<std::size_t>(products.count);
+  std::array<const std::uint32_t*, 4> of_a, of_c;
+  std::array<const std::uint32_t*, ProductRun::most * most_b> of_b;
+  for (std::size_t i = 0; i < a_count; ++i) of_a[i] = a + i * warp_size;
+  for (std::size_t i = 0; i < b_count * static_cast<std::size_t>(products.count); ++i) of_b[i] = b + i * warp_size;
+  of_c.fill(zeros.data());
+  std::array<Arguments, ProductRun::most> tiles;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(products.count); ++i) {
+    tiles[i].destination = d.subspan(i * d_count, d_count);
+    tiles[i].source(OperandName::c) =
+        accumulates ? ConstRegisterList(d.data() + i * d_count, d_count) : ConstRegisterList(of_c.data(), d_count);
+    tiles[i].source(OperandName::a) = {of_a.data(), a_count};
+    tiles[i].source(OperandName::b) = {of_b.data() + i * b_count, b_count};
+  }
+  for (std::span<const Arguments> rest = std::span(tiles).first(static_cast<std::size_t>(products.count)); !rest.empty();
+       rest = rest.subspan(1)) {
+    if (options.path == Path::fast && products.fast != nullptr) rest = rest.subspan(execute(*products.fast, {rest, ~std::uint32_t{1}}));
+    if (rest.empty()) return;
+    execute(products.tile, products.lowering, rest.front(), options);
   }
 }
 

@@ -23,4 +23,8 @@ struct TileProducts {
 void multiply_tiles(const TileProducts& products, std::uint32_t* d, const std::uint32_t* a, const std::uint32_t* b, Arguments& arguments,
                     bool accumulates, const ExecutionOptions& options);
 
+/// The same of dense products whose D is in registers anywhere. `d` shares no word with another one or with `a` and `b`.
+void multiply_tiles(const TileProducts& products, RegisterList d, const std::uint32_t* a, const std::uint32_t* b, bool accumulates,
+                    const ExecutionOptions& options);
+
 }  // namespace warpmat::inline v0_1

@@ -202,10 +202,20 @@ bool in_sequence(RegisterList d) {
   return true;
 }
 
-/// Whether `count` words from `first` on are disjoint from `d`, registers in sequence.
+/// Whether the registers lie one behind the other, upwards or downwards, and so share no word.
+bool in_order(RegisterList d) {
+  const std::less_equal<const std::uint32_t*> before;
+  const bool up = before(d.front(), d.back());
+  for (std::size_t i = 1; i < d.size(); ++i)
+    if (up ? !before(d[i - 1] + warp_size, d[i]) : !before(d[i] + warp_size, d[i - 1])) return false;
+  return true;
+}
+
+/// Whether `count` words from `first` on are disjoint from `d`, registers in order.
 bool apart(RegisterList d, const std::uint32_t* first, std::size_t count) {
   const std::less_equal<const std::uint32_t*> before;
-  return before(first + count, d[0]) || before(d[0] + d.size() * warp_size, first);
+  const auto [low, high] = std::minmax(d.front(), d.back(), std::less<const std::uint32_t*>());
+  return before(first + count, low) || before(high + warp_size, first);
 }
 
 }  // namespace
@@ -215,17 +225,19 @@ void Wgmma::multiply(RegisterList d, const std::uint32_t* a, const std::uint32_t
   const Form& tile = *form_->tile;
   alignas(64) std::array<std::uint32_t, max_d_words> copy;
   alignas(64) std::array<std::uint32_t, 4 * warp_size> negated;
-  const bool in_place =
-      // metadata may trap, which must change nothing
-      !form_->sparse() && in_sequence(d) && apart(d, a, a_words()) && apart(d, b, b_words());
+  // metadata may trap, which must change nothing
+  const bool disjoint = !form_->sparse() && in_order(d) && apart(d, a, a_words()) && apart(d, b, b_words());
+  const bool in_place = disjoint && in_sequence(d);
   std::uint32_t* const results = in_place ? d[0] : copy.data();
-  if (accumulates && !in_place)
+  if (accumulates && !disjoint)
     for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(d[i], warp_size, results + i * warp_size);
   if (immediates_.negates_a != immediates_.negates_b) {  // only products count, and their signs are exact
     const std::uint32_t signs = sign_bits(row(tile.format(OperandName::a)).bits);
     std::transform(a, a + a_words(), negated.begin(), [&](std::uint32_t word) { return word ^ signs; });
     a = negated.data();
   }
+  const TileProducts products{tile, lowering(), fast_, form_->tiles()};
+  if (disjoint && !in_place) return multiply_tiles(products, d, a, b, accumulates, options);
   Register selector;
   selector.fill(static_cast<std::uint32_t>(immediates_.selector));
   const std::uint32_t* const selector_words = selector.data();
@@ -234,7 +246,7 @@ void Wgmma::multiply(RegisterList d, const std::uint32_t* a, const std::uint32_t
     arguments.source(OperandName::e) = {&metadata, 1};
     arguments.source(OperandName::selector) = {&selector_words, 1};
   }
-  multiply_tiles({tile, lowering(), fast_, form_->tiles()}, results, a, b, arguments, accumulates, options);
+  multiply_tiles(products, results, a, b, arguments, accumulates, options);
   if (!in_place)
     for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(results + i * warp_size, warp_size, d[i]);
 }

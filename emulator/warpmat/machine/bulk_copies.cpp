@@ -39,17 +39,21 @@ void fill_outside(const TensorMap& map, std::uint8_t* to, std::uint64_t bytes) {
   for (std::uint64_t i = 0; i < bytes; ++i) to[i] = map.fill == TensorMap::Fill::zeros ? 0 : i % 2 == 0 ? 0xf7 : 0x7f;
 }
 
-/// Calls visit(begin, count, at) for the contiguous parts of [begin, end) of a row under swizzling; `at` is their offset.
-template <typename Visit>
-void for_each_chunk(const TensorMap& map, std::uint32_t shared_base, std::uint32_t row, std::uint32_t begin, std::uint32_t end,
-                    Visit visit) {
-  const std::uint32_t chunk = map.chunk_bytes(), piece = map.atom == TensorMap::Atom::bytes_32_flip_8 ? 8 : chunk;
-  while (begin < end) {
-    const std::uint32_t inside = begin % chunk, address = shared_base + row + begin / chunk * 16 + inside;
-    const std::uint32_t count = std::min(end - begin, piece - inside % piece);
-    visit(begin, count, map.swizzled(address) - shared_base);
-    begin += count;
-  }
+/// Copies some bytes of a row. Nearly all are 16: the compiler then knows the number.
+void copy_chunk(std::uint8_t* to, const std::uint8_t* from, std::uint32_t bytes) {
+  constexpr std::uint32_t usual = 16;
+  if (bytes == usual)
+    std::memcpy(to, from, usual);
+  else
+    std::memcpy(to, from, bytes);
+}
+
+/// Adds a range behind the others: to the last one, if it continues that.
+void add_range(std::vector<SharedRange>& ranges, const SharedRange& range) {
+  if (!ranges.empty() && ranges.back().rank == range.rank && ranges.back().offset + ranges.back().bytes == range.offset)
+    ranges.back().bytes += range.bytes;
+  else
+    ranges.push_back(range);
 }
 
 const code::Reduction* find_reduction(const BulkCopy& copy, std::string_view type) {
@@ -215,19 +219,25 @@ void BulkCopies::load(const BulkTransfer& transfer) {
     return;
   }
   const TensorMap& map = *transfer.map;
+  const bool swizzled = map.swizzle != TensorMap::Swizzle::none && map.interleave == TensorMap::Interleave::none;
+  const std::uint64_t line = swizzled && map.atom == TensorMap::Atom::bytes_16 ? map.row_pitch() : 0;
+  const std::uint32_t shared_base = cluster_.launch().program.shared_base;
   std::vector<std::uint8_t> bytes(map.row_bytes());
-  for (const TensorRow& row : tensor_rows(map, transfer.tensor_place)) {
+  for (const TensorRow& row : transfer.rows) {
     fill_outside(map, bytes.data(), row.begin);
     if (row.end > row.begin) {
       std::memcpy(bytes.data() + row.begin, memory.bytes(row.address, row.end - row.begin).data(), row.end - row.begin);
       round_numbers(map.type, bytes.data() + row.begin, row.end - row.begin);
     }
     fill_outside(map, bytes.data() + row.end, bytes.size() - row.end);
-    for_each_chunk(map, cluster_.launch().program.shared_base, transfer.shared.offset + row.shared, 0,
-                   static_cast<std::uint32_t>(bytes.size()), [&](std::uint32_t begin, std::uint32_t count, std::uint32_t at) {
-                     std::memcpy(shared + at, bytes.data() + begin, count);
-                     written_.push_back({transfer.shared.rank, at, count});
-                   });
+    const std::uint32_t first = transfer.shared.offset + row.shared;
+    const auto count = static_cast<std::uint32_t>(bytes.size());
+    const bool whole = count == line && (shared_base + first) % line == 0;  // the swizzle exchanges chunks of a line
+    if (whole) add_range(written_, {transfer.shared.rank, first, count});
+    for_each_chunk(map, shared_base, first, 0, count, [&](std::uint32_t begin, std::uint32_t part, std::uint32_t at) {
+      copy_chunk(shared + at, bytes.data() + begin, part);
+      if (!whole) add_range(written_, {transfer.shared.rank, at, part});
+    });
   }
 }
 
@@ -244,7 +254,7 @@ void BulkCopies::store(const BulkTransfer& transfer) {
   if (!transfer.map) return store_bytes(transfer, transfer.global, transfer.read.data(), transfer.bytes);
   const TensorMap& map = *transfer.map;
   std::vector<std::uint8_t> bytes(map.row_bytes());
-  for (const TensorRow& row : stored_rows(map, transfer.tensor_place)) {
+  for (const TensorRow& row : transfer.rows) {
     if (row.end == row.begin) continue;
     const std::uint32_t first = transfer.shared.offset;
     for_each_chunk(map, cluster_.launch().program.shared_base, first + row.shared, row.begin, row.end,

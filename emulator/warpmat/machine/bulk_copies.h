@@ -36,6 +36,7 @@ struct BulkTransfer {
   std::uint64_t bytes = 0;   ///< in shared memory
   std::optional<TensorMap> map{};
   TensorPlace tensor_place{};
+  std::vector<TensorRow> rows{};         ///< of a load or store with a map
   std::optional<SharedPlace> barrier{};  ///< the mbarrier that counts the bytes
   std::uint32_t group = 0;               ///< the number of groups that the lane had committed before
   std::uint64_t number = 0;              ///< among the copies of the cluster, from 0 on

@@ -84,10 +84,12 @@ bool Product::accumulates() const {
 
 std::vector<std::uint32_t> Product::a_chunks() const {
   if (a_in_registers()) return {};
+  if (pending_->a_chunks != nullptr) return pending_->a_chunks->addresses;
   return instruction().a_chunks(pending_->a_descriptor, warp_ % WgmmaForm::warps);
 }
 
 std::vector<std::uint32_t> Product::b_chunks() const {
+  if (pending_->b_chunks != nullptr) return pending_->b_chunks->addresses;
   return instruction().b_chunks(pending_->b_descriptor);
 }
 

@@ -9,19 +9,28 @@ namespace {
 
 using Coordinates = std::array<std::int64_t, TensorMap::max_dimensions>;
 
+/// What all rows of a map have in common.
+struct RowShape {
+  explicit RowShape(const TensorMap& map)
+      : slices(map.interleave != TensorMap::Interleave::none), bits(static_cast<std::int64_t>(map.unit_bits())), bytes(map.row_bytes()) {}
+  bool slices;
+  std::int64_t bits;  ///< of a unit: an element, or what an interleaved tensor moves
+  std::uint64_t bytes;
+};
+
 /// The row that begins at these coordinates; the caller sets `shared`.
-TensorRow row_at(const TensorMap& map, const Coordinates& at) {
+TensorRow row_at(const TensorMap& map, const RowShape& shape, const Coordinates& at) {
   TensorRow row{.address = map.address};
-  const bool slices = map.interleave != TensorMap::Interleave::none;
+  const bool slices = shape.slices;
   for (std::size_t i = slices ? 0 : 1; i < map.rank; ++i) {
     if (at[i] < 0 || static_cast<std::uint64_t>(at[i]) >= map.dims[i]) return row;
-    row.address += static_cast<std::uint64_t>(at[i]) * (i == 0 ? map.unit_bits() / 8 : map.strides[i - 1]);
+    row.address += static_cast<std::uint64_t>(at[i]) * (i == 0 ? static_cast<std::uint64_t>(shape.bits) / 8 : map.strides[i - 1]);
   }
   if (slices) {
-    row.end = static_cast<std::uint32_t>(map.row_bytes());
+    row.end = static_cast<std::uint32_t>(shape.bytes);
     return row;
   }
-  const auto bits = static_cast<std::int64_t>(map.unit_bits()), elements = static_cast<std::int64_t>(map.row_bytes()) * 8 / bits;
+  const std::int64_t bits = shape.bits, elements = static_cast<std::int64_t>(shape.bytes) * 8 / bits;
   const std::int64_t first = std::max<std::int64_t>(at[0], 0), last = std::min(at[0] + elements, static_cast<std::int64_t>(map.dims[0]));
   if (first >= last) return row;
   row.begin = static_cast<std::uint32_t>((first - at[0]) * bits / 8);
@@ -87,11 +96,12 @@ std::vector<TensorRow> tensor_rows(const TensorMap& map, const TensorPlace& plac
   Coordinates at = first;
   std::vector<TensorRow> rows(map.rows());
   const auto pitch = static_cast<std::uint32_t>(map.row_pitch());
+  const RowShape shape(map);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Coordinates element = at;
     if (map.mode == TensorMap::Mode::im2col)
       for (std::size_t j = 0; j + 2 < map.rank; ++j) element[map.first_spatial() + j] += place.offsets[j];
-    rows[i] = row_at(map, element);
+    rows[i] = row_at(map, shape, element);
     rows[i].shared = static_cast<std::uint32_t>(i) * pitch;
     if (map.mode == TensorMap::Mode::tile) {
       step_in_tile(map, first, at);

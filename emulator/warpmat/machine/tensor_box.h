@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include <warpmat/launch.h>
+#include <warpmat/layout.h>
 
 namespace warpmat::inline v0_1::machine {
 
@@ -40,5 +42,22 @@ std::vector<TensorRow> tensor_rows(const TensorMap& map, const TensorPlace& plac
 
 /// The same for stores. They write whole 16 bytes, so up to 15 bytes after the tensor's last element of a row (measured on an H200).
 std::vector<TensorRow> stored_rows(const TensorMap& map, const TensorPlace& place);
+
+/// Calls visit(begin, count, at) for the contiguous parts of bytes [begin, end) of a row under the swizzle. The row begins at offset `row`
+/// of shared memory, whose first byte has the address `shared_base`; `at` is the part's offset there. `begin` is a multiple of 16, but
+/// where the row's bytes inside of its tensor begin or end.
+template <typename Visit>
+void for_each_chunk(const TensorMap& map, std::uint32_t shared_base, std::uint32_t row, std::uint32_t begin, std::uint32_t end,
+                    Visit visit) {
+  const std::uint32_t chunk = map.chunk_bytes(), piece = map.atom == TensorMap::Atom::bytes_32_flip_8 ? 8 : chunk;
+  const bool usual = map.atom == TensorMap::Atom::bytes_16;
+  const Swizzle swizzle = map.swizzle;
+  while (begin < end) {
+    const std::uint32_t inside = begin % chunk, address = shared_base + row + begin / chunk * 16 + inside;
+    const std::uint32_t count = std::min(end - begin, piece - inside % piece);
+    visit(begin, count, (usual ? swizzled(swizzle, address) : map.swizzled(address)) - shared_base);
+    begin += count;
+  }
+}
 
 }  // namespace warpmat::inline v0_1::machine

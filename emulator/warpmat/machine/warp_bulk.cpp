@@ -192,8 +192,8 @@ void WarpState::read_tensor_map(const BulkCopy& copy, int lane, std::uint64_t ad
   transfer.bytes = map.shared_bytes();
 }
 
-/// Checks that one buffer contains every byte of global memory that the copy accesses.
-void WarpState::check_global(const BulkCopy& copy, int lane, const BulkTransfer& transfer) {
+/// Finds the rows of a tensor. Checks that one buffer contains every byte of global memory that the copy accesses.
+void WarpState::check_global(const BulkCopy& copy, int lane, BulkTransfer& transfer) {
   const bool writes = copy.kind == BulkCopy::Kind::store;
   if (copy.kind == BulkCopy::Kind::between_blocks) return;
   if (!transfer.map) {
@@ -202,7 +202,8 @@ void WarpState::check_global(const BulkCopy& copy, int lane, const BulkTransfer&
     return;
   }
   const TensorMap& map = *transfer.map;
-  for (const TensorRow& row : writes ? stored_rows(map, transfer.tensor_place) : tensor_rows(map, transfer.tensor_place))
+  transfer.rows = writes ? stored_rows(map, transfer.tensor_place) : tensor_rows(map, transfer.tensor_place);
+  for (const TensorRow& row : transfer.rows)
     if (row.end > row.begin) locate_bytes(lane, row.address, row.end - row.begin, writes);
 }
 

@@ -135,8 +135,8 @@ inline int WarpState::compute_plain(const Operation* first, int most, std::uint8
 }
 
 /// Executes operations without looking for another split between them: those that compute, that load, store and
-/// update in no defined order, and branches that all lanes take or none. Leaves the last one of the budget and of the split's slice to
-/// step().
+/// update in no defined order, matrix instructions, and branches that all lanes take or none. Leaves the last one of the budget and of the
+/// split's slice to step().
 void WarpState::run_straight(int& budget) {
   if (observers_.want(EventKinds::operations)) return;
   int most = std::min(budget, split_slice - split_slice_) - 1;
@@ -170,6 +170,12 @@ void WarpState::run_straight(int& budget) {
     } else if (operation.semantics == Semantics::atomic && program_.accesses[operation.detail].space == Space::shared) {
       operations_ = before + static_cast<std::uint64_t>(done) + 1;
       if (mask != 0) atomic(operation, mask);
+      observed = observers_.want(EventKinds::operations | EventKinds::runs);
+    } else if (operation.semantics == Semantics::matrix && mask == all_lanes) {
+      operations_ = before + static_cast<std::uint64_t>(done) + 1;
+      const int count = perform_matrices(operation, most - done);
+      s.pc += count - 1;
+      done += count - 1;
       observed = observers_.want(EventKinds::operations | EventKinds::runs);
     } else if (operation.semantics == Semantics::special) {
       operations_ = before + static_cast<std::uint64_t>(done) + 1;  // clocks count them

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/execute/operand_words.h>
+#include <warpmat/execute/product_run.h>
 #include <warpmat/instruction.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
@@ -40,19 +41,55 @@ struct WarpState::MatrixRegisters {
 };
 
 WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
-  const code::Matrix& matrix = program_.matrices[operation.detail];
   if (!gather(live_, mask, false)) return Step::leave_split;
   if (mask != all_lanes)
     trap(first_lane(mask), std::nullopt,
          fmt::format("{} needs all 32 lanes of the warp; lanes {:#010x} have exited or do not exist",
                      program_.statements[operation.statement]->opcode, ~mask));
   if (observers_.want(EventKinds::operations)) observers_.tell(EventKinds::operations, &Observer::performs, Event(*this, operation, mask));
-  const Form& form = matrix.instruction.form();
-  if (moves_matrix(form)) {
-    move_matrix(operation, matrix);
-    advance_gathered(mask, false);
-    return Step::next;
+  perform_matrix(operation, program_.matrices[operation.detail]);
+  advance_gathered(mask, false);
+  return Step::next;
+}
+
+/// Executes statements from `first` on in all lanes, at most `most`, for which no lane waits. Returns their number.
+int WarpState::perform_matrices(const Operation& first, int most) {
+  const code::Matrix& matrix = program_.matrices[first.detail];
+  if (matrix.run != 0 && launch_.options.execution.path == Path::fast)
+    if (const int done = multiply(&first, matrix, std::min<int>(matrix.run, most)); done != 0) return done;
+  perform_matrix(first, matrix);
+  return 1;
+}
+
+/// Executes `count` products (product_runs.h). Returns the number of those before the first that the kernel declines.
+int WarpState::multiply(const Operation* first, const code::Matrix& matrix, int count) {
+  const std::span<const OperandWords> operands = operand_words(matrix.instruction.form());
+  std::array<Arguments, ProductRun::most> arguments;
+  std::array<std::uint32_t*, ProductRun::most * capacity::form_words> pointers;
+  ProductRun run{.products = std::span(arguments).first(static_cast<std::size_t>(count))};
+  std::uint32_t** next = pointers.data();
+  for (int i = 0; i < count; ++i) {
+    place_registers(slots(first[i]), first[i].results + first[i].sources, next);
+    Arguments& own = arguments[static_cast<std::size_t>(i)];
+    for (const OperandWords& operand : operands) {
+      if (operand.written)
+        own.destination = {next, operand.words};
+      else
+        own.source(operand.name) = ConstRegisterList(next, operand.words);
+      next += operand.words;
+    }
+    if (i == 0) continue;
+    const code::Matrix& same = program_.matrices[first[i].detail];
+    run.same_a |= std::uint32_t{same.same_a} << i;
+    run.same_b |= std::uint32_t{same.same_b} << i;
   }
+  return static_cast<int>(warpmat::execute(*matrix.kernel, run));
+}
+
+/// Executes a statement in all lanes.
+void WarpState::perform_matrix(const Operation& operation, const code::Matrix& matrix) {
+  const Form& form = matrix.instruction.form();
+  if (moves_matrix(form)) return move_matrix(operation, matrix);
   MatrixRegisters lists;
   Arguments arguments;
   const bool addresses = form.find_operand(OperandName::p) != nullptr;
@@ -68,8 +105,6 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
   }
   if (is_wide(form.operands.front())) join_results(operation, arguments.destination);
   if (addresses) tell_rows(operation, form, lists.halves.front());
-  advance_gathered(mask, false);
-  return Step::next;
 }
 
 /// Finds the operands' registers. The row addresses of ldmatrix and stmatrix come first in lists.halves.
@@ -126,18 +161,21 @@ void WarpState::place_registers(const code::Slot* slot, int count, std::uint32_t
 /// The lanes' row addresses within shared memory, for ldmatrix and stmatrix.
 void WarpState::shared_addresses(const Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out) {
   const auto offset = static_cast<std::uint64_t>(matrix.offset);
-  for (std::size_t lane = 0; lane < warp_size; ++lane) {
-    std::uint64_t address = matrix.narrow_address ? at<std::uint32_t>(slot)[lane] : at<std::uint64_t>(slot)[lane];
-    address += offset;
-    // A 32-bit register has no upper half to select a space: an H200 then reads shared memory (docs/numerics.md).
-    if (matrix.generic && !matrix.narrow_address && address - code::shared_window >= code::window_bytes &&
-        static_cast<int>(lane) < matrix.instruction.form().rows_in_memory())
+  if (matrix.narrow_address) {  // no upper half to select a space: an H200 then reads shared memory (docs/numerics.md)
+    const auto* const from = at<std::uint32_t>(slot);
+    for (std::size_t lane = 0; lane < warp_size; ++lane) out[lane] = from[lane] + static_cast<std::uint32_t>(offset);
+    return;
+  }
+  const auto* const from = at<std::uint64_t>(slot);
+  for (std::size_t lane = 0; lane < warp_size; ++lane) out[lane] = static_cast<std::uint32_t>(from[lane] + offset);
+  if (!matrix.generic) return;
+  const auto rows = static_cast<std::size_t>(std::min(matrix.instruction.form().rows_in_memory(), warp_size));
+  for (std::size_t lane = 0; lane < rows; ++lane)
+    if (const std::uint64_t address = from[lane] + offset; address - code::shared_window >= code::window_bytes)
       trap(static_cast<int>(lane), address,
            fmt::format("{} takes addresses of shared memory; this generic address is of another space",
                        program_.statements[operation.statement]->opcode),
            Trap::Kind::out_of_range);
-    out[lane] = static_cast<std::uint32_t>(address);
-  }
 }
 
 /// The instruction has checked the rows' addresses and moved the bytes.

@@ -296,7 +296,7 @@ class WarpState {
   SharedPlace barrier_of(const code::BulkCopy& copy, int lane, std::uint64_t address, const SharedPlace& to) const;
   void add_multicast(int lane, const BulkTransfer& transfer, std::uint32_t blocks);
   void read_tensor_map(const code::BulkCopy& copy, int lane, std::uint64_t address, BulkTransfer& transfer);
-  void check_global(const code::BulkCopy& copy, int lane, const BulkTransfer& transfer);
+  void check_global(const code::BulkCopy& copy, int lane, BulkTransfer& transfer);
   std::uint8_t* locate_bytes(int lane, std::uint64_t address, std::uint64_t bytes, bool writes);
   std::uint8_t* locate_map(Space space, int lane, std::uint64_t address, bool writes);
   void add_copy(int lane, BulkTransfer transfer);
@@ -329,6 +329,9 @@ class WarpState {
 
   // Matrix instructions: warp_matrix.cpp
   Step matrix(const code::Operation& operation, LaneMask mask);
+  int perform_matrices(const code::Operation& first, int most);
+  int multiply(const code::Operation* first, const code::Matrix& matrix, int count);
+  void perform_matrix(const code::Operation& operation, const code::Matrix& matrix);
   struct MatrixRegisters;
   void place_operands(const code::Operation& operation, const code::Matrix& matrix, MatrixRegisters& lists, Arguments& arguments);
   void place_registers(const code::Slot* slot, int count, std::uint32_t** to);

@@ -145,6 +145,11 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
   pending.accumulates = scale != 0;
   agree_with_warpgroup(pending);
   if (!product.a_in_registers) pending.a = read_a(pending);
+  if (observers_.want(EventKinds::products)) {
+    ChunkLists& lists = block_.chunk_lists();
+    if (!product.a_in_registers) pending.a_chunks = lists.a(product, pending.a_descriptor, index_ % warps);
+    pending.b_chunks = lists.b(product, pending.b_descriptor);
+  }
   observers_.tell(EventKinds::products, &Observer::product_issues, ProductEvent{Event(*this, operation, mask), Product(pending, index_)});
   wgmma_->pending.push_back(std::move(pending));
   advance_gathered(mask, false);

@@ -1,16 +1,61 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include <warpmat/observer.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::inline v0_1::machine {
+
+/// What a product reads of an operand in shared memory: Product::a_chunks, b_chunks.
+struct Chunks {
+  explicit Chunks(std::vector<std::uint32_t> all) : addresses(std::move(all)) {
+    if (addresses.empty()) return;
+    const auto [least, most] = std::ranges::minmax(addresses);
+    first = least;
+    bytes = most - least + Product::chunk_bytes;
+  }
+  std::vector<std::uint32_t> addresses;
+  std::uint32_t first = 0, bytes = 0;  ///< a range that has all of them
+};
+using ChunkList = std::shared_ptr<const Chunks>;
+
+/// The lists of a block's products. A pipeline uses the same descriptors again and again.
+class ChunkLists {
+ public:
+  /// Of A for the warp of a warpgroup, or of B for all of them.
+  ChunkList a(const code::WarpgroupProduct& product, std::uint64_t descriptor, int warp) {
+    return find({&product, descriptor, warp}, [&] { return product.instruction.a_chunks(descriptor, warp); });
+  }
+  ChunkList b(const code::WarpgroupProduct& product, std::uint64_t descriptor) {
+    return find({&product, descriptor, of_b}, [&] { return product.instruction.b_chunks(descriptor); });
+  }
+
+ private:
+  static constexpr int of_b = -1;
+  static constexpr std::size_t most = 1024;  ///< lists; the longest has 2 KB
+  using Key = std::tuple<const code::WarpgroupProduct*, std::uint64_t, int>;
+
+  template <typename Make>
+  ChunkList find(const Key& key, Make make) {
+    if (lists_.size() >= most) lists_.clear();
+    ChunkList& list = lists_[key];
+    if (list == nullptr) list = std::make_shared<const Chunks>(make());
+    return list;
+  }
+
+  std::map<Key, ChunkList> lists_;
+};
 
 /// A wgmma.mma_async that one warp has issued and not waited for. The wait produces its part of the results, 16 of 64 rows.
 struct PendingProduct {
@@ -25,7 +70,15 @@ struct PendingProduct {
   std::shared_ptr<const std::vector<std::uint32_t>> b;
   Register metadata;
   bool accumulates;
+  ChunkList a_chunks = nullptr, b_chunks = nullptr;  ///< nullptr: nobody asked for products at issue, or A is in registers
 };
+
+/// The chunks of operand a or b, for observers that have asked for products from the beginning.
+inline const Chunks& chunks_of(const PendingProduct& product, OperandName operand) {
+  static const Chunks none{{}};
+  const ChunkList& list = operand == OperandName::a ? product.a_chunks : product.b_chunks;
+  return list == nullptr ? none : *list;
+}
 
 /// The state of a warp's wgmma statements.
 struct WarpgroupState {

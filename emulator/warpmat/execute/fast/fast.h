@@ -47,14 +47,19 @@ struct Warps {
   std::size_t count = 1;
   bool apart = false;                    ///< the destination's registers share no word
   const ProductLanes& lanes = no_lanes;  ///< if count is 1. No copy: it would read fields at once that have just been written one by one
+  // Consecutive statements of one warp, for products alone, at most 32: warp w is the statement w.
+  std::size_t step = 0;                  ///< 1: `first` is an element of an array, with the arguments of the others behind it; no strides
+  std::uint32_t same_a = 0, same_b = 0;  ///< bit w: A's, or B's, registers are those of statement w - 1, which does not write them
 
   /// The 32 lanes of word `word` of an operand in warp `warp`.
   const std::uint32_t* source(OperandName name, int word, std::size_t warp) const {
-    return first.source(name)[static_cast<std::size_t>(word)] + warp * strides[static_cast<std::size_t>(name)];
+    return (&first + warp * step)->source(name)[static_cast<std::size_t>(word)] + warp * strides[static_cast<std::size_t>(name)];
   }
   std::uint32_t* destination(int word, std::size_t warp) const {
-    return first.destination[static_cast<std::size_t>(word)] + warp * destination_stride;
+    return (&first + warp * step)->destination[static_cast<std::size_t>(word)] + warp * destination_stride;
   }
+  bool keeps_a(std::size_t warp) const { return step != 0 && (same_a >> warp & 1) != 0; }
+  bool keeps_b(std::size_t warp) const { return step != 0 && (same_b >> warp & 1) != 0; }
 };
 
 // Capacity of the kernels; larger products have no plan.

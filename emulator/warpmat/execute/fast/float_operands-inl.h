@@ -61,12 +61,12 @@ class FloatOperands {
     warp_ = warp;
     if (sparse && !read_places()) return false;
     padding_ = hn::Zero(U32());
-    if (!same_a_ || !a_is_read_) range_of_a_ = read_a();
-    a_is_read_ = true;
-    const Range range_of_b = read_b();
+    if (!decoded_ || !(same_a_ || warps_.keeps_a(warp))) range_of_a_ = read_a();
+    if (!decoded_ || !warps_.keeps_b(warp)) range_of_b_ = read_b();
+    decoded_ = true;
     read_c();
-    finite_ = range_of_a_.finite && range_of_b.finite;
-    common_case_ = range_of_a_.common_case && range_of_b.common_case;
+    finite_ = range_of_a_.finite && range_of_b_.finite;
+    common_case_ = range_of_a_.common_case && range_of_b_.common_case;
     if (!hn::AllTrue(U32(), hn::Eq(padding_, hn::Zero(U32())))) return false;
     return !plan_.scaled || read_scales();
   }
@@ -99,7 +99,7 @@ class FloatOperands {
 
   /// Makes infinities and NaNs zeros. `slots`: special_slots().
   void remove_specials(std::uint32_t slots) {
-    a_is_read_ = false;
+    decoded_ = false;
     for (; slots != 0; slots &= slots - 1) remove_specials(a_[hwy::Num0BitsBelowLS1Bit_Nonzero32(slots)], rows);
     remove_specials(b_, b_count());
   }
@@ -122,7 +122,7 @@ class FloatOperands {
 
   /// Replaces decoded NaN codes by quiet NaNs.
   void mark_nans() {
-    a_is_read_ = false;
+    decoded_ = false;
     decode_a_.mark_nans(a_[0], slots() * rows);
     decode_b_.mark_nans(b_, b_count());
   }
@@ -216,7 +216,7 @@ class FloatOperands {
  private:
   /// Whether all warps have the same A, as the tiles of a wgmma do, in registers that no result overwrites.
   bool has_same_a() const {
-    if (warps_.count == 1 || warps_.strides[static_cast<std::size_t>(OperandName::a)] != 0) return false;
+    if (warps_.count == 1 || warps_.step != 0 || warps_.strides[static_cast<std::size_t>(OperandName::a)] != 0) return false;
     const std::less<const std::uint32_t*> before;
     const std::uint32_t *first = warps_.destination(0, 0), *last = first;
     for (int i = 0; i < static_cast<int>(warps_.first.destination.size()); ++i) {
@@ -436,8 +436,9 @@ class FloatOperands {
   const Decoder<bits, wide> decode_a_, decode_b_;
   const bool same_a_;
   std::size_t warp_ = 0;
-  bool a_is_read_ = false, finite_ = false, common_case_ = false, special_c_ = false, special_scales_ = false;
-  Range range_of_a_{};
+  bool decoded_ = false;  ///< A and B are those of the warp before, special elements among them
+  bool finite_ = false, common_case_ = false, special_c_ = false, special_scales_ = false;
+  Range range_of_a_{}, range_of_b_{};
   Word padding_;
   Register registers_of_b_[(sparse ? 2 : 1) * max_row_words / quad];  ///< if they are ProductLanes
   HWY_ALIGN float a_[max_slots][rows];

@@ -38,8 +38,8 @@ class IntegerDot {
     if (sparse && !read_places(plan_.metadata, words(OperandName::e, 0), *words(OperandName::selector, 0), plan_.a_words * 4, places_))
       return false;
     if constexpr (by_neighbours) find_neighbours();
-    read_a();
-    read_b();
+    if (!warps_.keeps_a(warp)) read_a();
+    if (!warps_.keeps_b(warp)) read_b();
     if (warps_.lanes.c.words != nullptr)
       for_each_row_vector<true>(warps_.lanes.c, [&](int i, int t, int row, Word w) HWY_ATTR { multiply(2 * t + i, row, w); });
     else

@@ -186,6 +186,10 @@ struct Matrix {
   bool narrow_address = false;  ///< its register has 32 bits
   Space space = Space::shared;  ///< of wmma.load and wmma.store
   MatrixRuns runs;              ///< the same
+  // mma: product_runs.h
+  const FastPath* kernel = nullptr;     ///< executes the statement and those behind it as one run
+  std::uint8_t run = 0;                 ///< their number; 0: each is executed alone
+  bool same_a = false, same_b = false;  ///< A's, B's registers are those of the product before, which does not write them
 };
 
 /// wgmma.mma_async. Its results are the registers of D. Its sources are those of A or A's descriptor, B's descriptor, the metadata if A is

@@ -5,6 +5,7 @@
 
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/frame.h>
+#include <warpmat/ptx/program/product_runs.h>
 
 namespace warpmat::inline v0_1::code {
 
@@ -74,6 +75,7 @@ class Emitter {
     add_convergence(index, first);
     mark_unused_results(index, first);
     mark_plain(first);
+    mark_product_runs(program_, first);
     add_parameter_rows(first);
   }
 

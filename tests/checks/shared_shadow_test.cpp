@@ -1,0 +1,152 @@
+#include <warpmat/checks/shared_shadow.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <vector>
+
+#include "catch.h"
+
+namespace warpmat::shared_shadow_test {
+
+using checks::SharedShadow;
+using State = SharedShadow::Copy::State;
+
+namespace {
+
+constexpr std::size_t bytes = 1600;
+
+/// The same, byte by byte.
+struct Byte {
+  bool defined = false;
+  State state = State::none;
+  int warp = 0;
+};
+struct Oracle {
+  std::vector<Byte> all = std::vector<Byte>(bytes);
+
+  void define(std::size_t offset, std::size_t count) {
+    for (std::size_t i = offset; i < offset + count; ++i) all[i].defined = true;
+  }
+  void begin(std::size_t offset, std::size_t count, int warp) {
+    for (std::size_t i = offset; i < offset + count; ++i) all[i] = {false, State::pending, warp};
+  }
+  void land(std::size_t offset, std::size_t count) {
+    for (std::size_t i = offset; i < offset + count; ++i) all[i].state = State::landed;
+  }
+  void publish(int warp) {
+    for (Byte& byte : all)
+      if (byte.state == State::landed && byte.warp == warp) byte.defined = true, byte.state = State::none;
+  }
+  bool undefined(std::size_t offset, std::size_t count) const {
+    return std::any_of(all.begin() + static_cast<std::ptrdiff_t>(offset), all.begin() + static_cast<std::ptrdiff_t>(offset + count),
+                       [](const Byte& byte) { return !byte.defined; });
+  }
+};
+
+struct Copy {
+  std::array<const std::uint8_t*, 32> places{};
+  LaneMask mask = 0;
+  std::uint32_t bytes = 16;
+  int warp = 0;
+};
+
+}  // namespace
+
+TEST_CASE("Copies of whole warps leave the shadow that their lanes leave", "[checks][copies]") {
+  std::vector<std::uint8_t> memory(bytes);
+  int ranges = 0, undefined = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+    SharedShadow shadow(memory.data(), bytes);
+    Oracle oracle;
+    std::vector<Copy> pending;
+    for (int step = 0; step < 150; ++step) {
+      switch (below(6)) {
+        case 0:
+        case 1: {  // mostly a permutation of one range, as of a swizzled tile; never over bytes of a pending copy
+          Copy copy{.warp = static_cast<int>(below(3))};
+          const bool range = below(4) != 0;
+          copy.bytes = range || below(2) == 0 ? 16 : 4;
+          std::array<std::size_t, 32> places{};
+          const std::size_t first = 16 * below((bytes - 512) / 16 + 1);
+          for (std::size_t lane = 0; lane < 32; ++lane) places[lane] = range ? first + 16 * lane : copy.bytes * below(bytes / copy.bytes);
+          std::shuffle(places.begin(), places.end(), random);
+          for (std::size_t lane = 0; lane < 32; ++lane) {
+            const std::size_t end = places[lane] + copy.bytes;
+            const bool busy = std::any_of(oracle.all.begin() + static_cast<std::ptrdiff_t>(places[lane]),
+                                          oracle.all.begin() + static_cast<std::ptrdiff_t>(end),
+                                          [](const Byte& byte) { return byte.state == State::pending; });
+            const bool twice = std::find(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(lane), places[lane]) !=
+                               places.begin() + static_cast<std::ptrdiff_t>(lane);
+            if (!busy && !twice) copy.mask |= LaneMask{1} << lane;
+            copy.places[lane] = memory.data() + places[lane];
+          }
+          ranges += range && copy.mask == all_lanes ? 1 : 0;
+          shadow.begin_copies(copy.places, copy.bytes, copy.mask, copy.warp, 7);
+          for (std::size_t lane = 0; lane < 32; ++lane)
+            if ((copy.mask >> lane & 1) != 0) oracle.begin(places[lane], copy.bytes, copy.warp);
+          pending.push_back(copy);
+          break;
+        }
+        case 2: {
+          if (pending.empty()) break;
+          const Copy copy = pending.front();
+          pending.erase(pending.begin());
+          shadow.land_copies(copy.places, copy.bytes, copy.mask, copy.warp);
+          for (std::size_t lane = 0; lane < 32; ++lane)
+            if ((copy.mask >> lane & 1) != 0) oracle.land(static_cast<std::size_t>(copy.places[lane] - memory.data()), copy.bytes);
+          break;
+        }
+        case 3: {
+          const int warp = static_cast<int>(below(3));
+          shadow.publish(warp);
+          oracle.publish(warp);
+          break;
+        }
+        case 4: {
+          const std::size_t offset = below(bytes), count = 1 + below(std::min<std::size_t>(bytes - offset, 200));
+          shadow.define(offset, count);
+          oracle.define(offset, count);
+          break;
+        }
+        default: {
+          std::array<const std::uint8_t*, 32> places{};
+          const std::size_t first = 16 * below(bytes / 16), pitch = 16 * below(4);
+          LaneMask expected = 0;
+          for (std::size_t lane = 0; lane < 32; ++lane) {
+            const std::size_t place = (first + pitch * lane) % bytes;
+            places[lane] = memory.data() + place;
+            expected |= LaneMask{oracle.undefined(place, 16)} << lane;
+          }
+          REQUIRE(shadow.undefined(places, 16, all_lanes) == expected);
+          undefined += expected != 0 ? 1 : 0;
+        }
+      }
+      REQUIRE(shadow.complete() == !oracle.undefined(0, bytes));
+      for (std::size_t i = 0; i < bytes; i += 4 * (1 + below(8))) {
+        REQUIRE(shadow.undefined(i, 1) == oracle.undefined(i, 1));
+        const auto copy = shadow.conflict(i, 4, 3, false);
+        REQUIRE(copy.state == oracle.all[i].state);
+        if (copy.state != State::none) REQUIRE(copy.warp == oracle.all[i].warp);
+      }
+    }
+  }
+  CHECK(ranges > 200);
+  CHECK(undefined > 1000);
+}
+
+TEST_CASE("A variable that begins inside of sixteen bytes is found in ranges that have it", "[checks][copies]") {
+  std::vector<std::uint8_t> memory(bytes);
+  SharedShadow shadow(memory.data(), bytes);
+  CHECK_FALSE(shadow.has_starts(0, bytes));
+  shadow.add_start(256);  // no access of 16 bytes crosses it
+  shadow.add_start(520);
+  CHECK_FALSE(shadow.has_starts(0, 512));
+  CHECK(shadow.has_starts(0, 513));
+  CHECK(shadow.has_starts(512, 16));
+  CHECK_FALSE(shadow.has_starts(528, bytes - 528));
+}
+
+}  // namespace warpmat::shared_shadow_test
