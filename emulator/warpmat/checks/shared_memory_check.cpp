@@ -24,8 +24,7 @@ constexpr EventKinds usual = EventKinds::copies | EventKinds::products;
 }  // namespace
 
 SharedMemoryCheck::SharedMemoryCheck(const Setup& setup) : Observer(usual | EventKinds::shared_accesses), setup_(setup) {
-  has_copies_ = std::ranges::find(setup.program.operations, catalogue::Semantics::cp_async, &code::Operation::semantics) !=
-                setup.program.operations.end();
+  has_copies_ = setup.copies_asynchronously;
   if (has_copies_) want(wanted() | EventKinds::synchronisation);
 }
 
