@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.h"
@@ -59,6 +62,33 @@ TEST_CASE("votes, matches, reductions, elect and activemask see the lanes of the
   CHECK(elected[0] == 100);
   CHECK(elected[1] == 200);
   CHECK(lanes_after(part + "activemask.b32 %d;" + end)[2] == 0xfffff);
+}
+
+TEST_CASE("redux combines the words of the lanes of its mask, and no others", "[machine][exchange]") {
+  using Word = std::uint32_t;
+  struct Case {
+    const char* operation;
+    Word (*combine)(Word a, Word b);
+  };
+  const auto word_of = [](Word lane) { return (lane * 2654435761u) ^ (lane << 27); };
+  const std::string values = "mul.lo.u32 %r1, %i, 2654435761; shl.b32 %r2, %i, 27; xor.b32 %r1, %r1, %r2; ";
+  for (const Case& c :
+       {Case{"add.u32", [](Word a, Word b) { return a + b; }}, Case{"add.s32", [](Word a, Word b) { return a + b; }},
+        Case{"min.u32", [](Word a, Word b) { return std::min(a, b); }}, Case{"max.u32", [](Word a, Word b) { return std::max(a, b); }},
+        Case{"min.s32", [](Word a, Word b) { return static_cast<Word>(std::min(static_cast<int>(a), static_cast<int>(b))); }},
+        Case{"max.s32", [](Word a, Word b) { return static_cast<Word>(std::max(static_cast<int>(a), static_cast<int>(b))); }},
+        Case{"and.b32", [](Word a, Word b) { return a & b; }}, Case{"or.b32", [](Word a, Word b) { return a | b; }},
+        Case{"xor.b32", [](Word a, Word b) { return a ^ b; }}})
+    for (const Word mask : {0xffffffffu, 0x1u, 0x80000000u, 0x00f0ff01u, 0x7ffffffeu}) {
+      CAPTURE(c.operation, mask);
+      const std::string text = values + "mov.u32 %r3, " + std::to_string(mask) + "; shr.u32 %r4, %r3, %i; and.b32 %r4, %r4, 1; " +
+                               "setp.ne.u32 %p1, %r4, 0; mov.u32 %d, 77; @%p1 redux.sync." + c.operation + " %d, %r1, %r3;";
+      Word expected = word_of(static_cast<Word>(std::countr_zero(mask)));
+      for (Word lane = 0; lane < 32; ++lane)
+        if ((mask >> lane & 1) != 0 && lane != static_cast<Word>(std::countr_zero(mask))) expected = c.combine(expected, word_of(lane));
+      const auto found = lanes_after(text);
+      for (Word lane = 0; lane < 32; ++lane) CHECK(found[lane] == ((mask >> lane & 1) != 0 ? expected : 77));
+    }
 }
 
 TEST_CASE("lanes of both sides of a branch may execute the statement that names them all", "[machine][exchange]") {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include <warpmat/checks/warnings.h>
 #include <warpmat/launch.h>
 #include <warpmat/observer.h>
+#include <warpmat/ptx/program/code.h>
 
 namespace warpmat::inline v0_1::checks {
 
@@ -46,6 +48,11 @@ struct Reports {
   std::mutex why_mutex;
 };
 
+/// Whether the program has operations of that kind.
+inline bool executes(const code::Program& program, catalogue::Semantics semantics) {
+  return std::ranges::find(program.operations, semantics, &code::Operation::semantics) != program.operations.end();
+}
+
 /// What the checks know of a launch.
 struct Setup {
   const code::Program& program;
@@ -53,6 +60,7 @@ struct Setup {
   std::uint32_t shared_bytes;  ///< of a block: static and dynamic
   std::uint32_t frame_bytes;   ///< of a warp's registers
   Reports& reports;
+  bool copies_asynchronously = executes(program, catalogue::Semantics::cp_async);
   std::vector<Gemm> gemms = {};
   std::optional<GemmElement> why = std::nullopt;  ///< of LaunchOptions::why
   Dim3 grid = {};

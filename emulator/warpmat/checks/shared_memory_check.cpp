@@ -25,8 +25,7 @@ constexpr EventKinds usual = EventKinds::copies | EventKinds::products;
 
 SharedMemoryCheck::SharedMemoryCheck(const Setup& setup, std::uint64_t cluster)
     : Observer(usual | EventKinds::shared_accesses), setup_(setup), cluster_(cluster) {
-  has_copies_ = std::ranges::find(setup.program.operations, catalogue::Semantics::cp_async, &code::Operation::semantics) !=
-                setup.program.operations.end();
+  has_copies_ = setup.copies_asynchronously;
   if (has_copies_) want(wanted() | EventKinds::synchronisation);
 }
 

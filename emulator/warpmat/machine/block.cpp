@@ -124,9 +124,8 @@ void Block::begin_slice() {
 void Block::check_barrier(int id) {
   BarrierState& state = barrier(id);
   if (!state.in_use) return;
-  std::uint32_t expected = state.expected;
-  if (expected == 0)
-    for (const auto& warp : warps_) expected += warp->finished() ? 0u : static_cast<std::uint32_t>(warp_size);
+  const std::uint32_t expected =
+      state.expected != 0 ? state.expected : static_cast<std::uint32_t>(warps_.size() - exited_) * std::uint32_t{warp_size};
   if (state.arrived < expected || state.arrived == 0) return;
   const BarrierState done = state;
   state = {};

@@ -72,7 +72,11 @@ class Block {
   /// Counts an ordered operation. Returns false if the reservation is used up.
   bool use_reservation();
 
+  /// That of the last access which has this number, or another one that shares its place; null: none yet.
+  const DeviceMemory::Buffer*& last_buffer(std::uint32_t access) { return buffers_[access % buffers_.size()]; }
   BarrierState& barrier(int id) { return barriers_[static_cast<std::size_t>(id)]; }
+  /// All lanes of a warp have exited.
+  void count_exit() { ++exited_; }
   /// Releases the warps at barrier `id` if all have arrived; `action` is that of the last statement.
   void check_barrier(int id);
   const std::vector<WarpState*>& warps() const { return warps_; }
@@ -103,15 +107,17 @@ class Block {
   const std::vector<WarpState*>& warps_;
   std::vector<std::size_t> order_;  ///< of the warps; empty: that of their numbers
   std::array<BarrierState, block_barriers> barriers_{};
-  std::vector<WarpgroupIssues> warpgroups_;  ///< of programs with wgmma
-  ChunkLists chunk_lists_;                   ///< the same
+  std::array<const DeviceMemory::Buffer*, 8> buffers_{};  ///< of the last accesses
+  std::vector<WarpgroupIssues> warpgroups_;               ///< of programs with wgmma
+  ChunkLists chunk_lists_;                                ///< the same
   std::unique_ptr<TensorCore> tensor_core_;
   std::string printed_;
   std::size_t next_warp_ = 0;
   int slice_ = 0;  ///< operations left for the warp
   std::uint64_t clock_ = 0;
   std::uint64_t random_;
-  std::size_t finished_ = 0, idle_ = 0;  ///< exited warps; consecutive warps that could not continue
+  std::size_t exited_ = 0;               ///< warps
+  std::size_t finished_ = 0, idle_ = 0;  ///< exited warps that run() has seen; consecutive warps that could not continue
   bool has_reservation_ = false;
   int reservation_left_ = 0;
 };

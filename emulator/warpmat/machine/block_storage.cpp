@@ -18,23 +18,26 @@ constexpr std::size_t aligned(std::size_t bytes) {
 }
 
 constexpr std::size_t state_bytes = aligned(sizeof(WarpState));
+constexpr std::size_t split_bytes = aligned(usual_splits * sizeof(Split) + sizeof(Convergence));  // of a warp
 
 }  // namespace
 
 BlockStorage::BlockStorage(const LaunchState& launch, std::size_t warps)
-    : spare_(launch.spare), register_bytes_(aligned(launch.frame_bytes)) {
-  const std::size_t cleared = warps * register_bytes_ + launch.shared_bytes;
-  const std::size_t bytes = alignment + warps * state_bytes + cleared;
-  if (spare_ != nullptr)
-    bytes_ = spare_->take(bytes);
-  else
-    bytes_.resize(bytes);
-  const auto misalignment = reinterpret_cast<std::uintptr_t>(bytes_.data()) % alignment;
-  states_ = bytes_.data() + (misalignment == 0 ? 0 : alignment - misalignment);
-  registers_ = states_ + warps * state_bytes;
-  std::fill_n(registers_, cleared, std::uint8_t{0});
-  shared_ = {registers_ + warps * register_bytes_, launch.shared_bytes};
+    : spare_(launch.spare),
+      register_bytes_(aligned(launch.frame_bytes)),
+      bytes_(take(warps * (state_bytes + split_bytes + register_bytes_) + launch.shared_bytes)),
+      states_(bytes_.data() + (alignment - reinterpret_cast<std::uintptr_t>(bytes_.data()) % alignment) % alignment),
+      registers_(states_ + warps * (state_bytes + split_bytes)),
+      shared_{registers_ + warps * register_bytes_, launch.shared_bytes},
+      splits_(states_ + warps * state_bytes, warps * split_bytes) {
+  if (launch.program.clears_registers) std::fill_n(registers_, warps * register_bytes_, std::uint8_t{0});
+  std::ranges::fill(shared_, std::uint8_t{0});
   warps_.reserve(warps);
+}
+
+/// At least `bytes` from the first aligned one on.
+std::vector<std::uint8_t> BlockStorage::take(std::size_t bytes) const {
+  return spare_ != nullptr ? spare_->take(alignment + bytes) : std::vector<std::uint8_t>(alignment + bytes);
 }
 
 BlockStorage::~BlockStorage() {
@@ -45,7 +48,7 @@ BlockStorage::~BlockStorage() {
 void BlockStorage::add_warp(Block& block, LaneMask existing) {
   const std::size_t index = warps_.size();
   warps_.push_back(new (states_ + index * state_bytes)
-                       WarpState(block, static_cast<int>(index), existing, registers_ + index * register_bytes_));
+                       WarpState(block, static_cast<int>(index), existing, registers_ + index * register_bytes_, splits_));
 }
 
 }  // namespace warpmat::inline v0_1::machine

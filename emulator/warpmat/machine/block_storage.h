@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <span>
 #include <vector>
 
@@ -13,8 +14,8 @@ namespace warpmat::inline v0_1::machine {
 class Block;
 class WarpState;
 
-/// The memory of a block in one piece: the state of each warp and its registers, and shared memory. Registers and
-/// shared memory are zero at first.
+/// The memory of a block in one piece: the state of each warp, its splits and registers, and shared memory. Shared memory is
+/// zero at first, and registers are where the program may read one that it has not written.
 class BlockStorage {
  public:
   /// For at most `warps` warps.
@@ -29,12 +30,15 @@ class BlockStorage {
   std::span<std::uint8_t> shared() const { return shared_; }
 
  private:
+  std::vector<std::uint8_t> take(std::size_t bytes) const;
+
   SpareStorage* spare_;
-  std::vector<std::uint8_t> bytes_;
   std::size_t register_bytes_;  ///< of a warp
+  std::vector<std::uint8_t> bytes_;
   std::uint8_t* states_;
   std::uint8_t* registers_;
   std::span<std::uint8_t> shared_;
+  std::pmr::monotonic_buffer_resource splits_;  ///< for those of all warps
   std::vector<WarpState*> warps_;
 };
 

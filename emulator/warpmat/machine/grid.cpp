@@ -1,6 +1,7 @@
 #include <warpmat/machine/grid.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <map>
@@ -8,7 +9,9 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/threads.h>
@@ -31,6 +34,63 @@ class ClusterOrder {
 
  private:
   std::uint64_t count_ = 0, first_ = 0, step_ = 1;
+};
+
+/// Schedules the clusters of a grid whose operations have no order among them: each thread takes the next one, without a lock.
+class UnorderedGrid {
+ public:
+  explicit UnorderedGrid(const LaunchState& launch)
+      : launch_(launch),
+        size_(launch.config.grid.count() / launch.config.cluster.count()),
+        order_(launch.options.schedule, size_),
+        end_(size_) {}
+
+  /// The loop of one thread.
+  void work() {
+    std::uint64_t operations = 0;
+    for (std::uint64_t number = next_++; number < end_; number = next_++) {
+      try {
+        Cluster cluster(launch_, order_[number]);
+        if (cluster.run(false) != Cluster::Status::finished) throw std::logic_error("a cluster waits for its turn, which no other has");
+        operations += cluster.operations();
+        keep_printed(number, cluster.take_printed());
+      } catch (...) {
+        fail(number, std::current_exception());
+      }
+    }
+    operations_ += operations;
+  }
+
+  LaunchResult result() {
+    if (error_ != nullptr) std::rethrow_exception(error_);
+    LaunchResult result;
+    result.operations = operations_;
+    for (const auto& [number, text] : printed_) result.printed += text;
+    return result;
+  }
+
+ private:
+  void keep_printed(std::uint64_t number, std::string text) {
+    if (text.empty()) return;
+    const std::lock_guard lock(mutex_);
+    printed_[number] = std::move(text);
+  }
+
+  /// The error of the lowest cluster counts. All lower ones than `number` have begun.
+  void fail(std::uint64_t number, const std::exception_ptr& error) {
+    const std::lock_guard lock(mutex_);
+    if (number >= end_) return;
+    end_ = number;
+    error_ = error;
+  }
+
+  const LaunchState& launch_;
+  std::uint64_t size_;
+  ClusterOrder order_;
+  std::atomic<std::uint64_t> next_ = 0, end_, operations_ = 0;  ///< `end_`: no cluster from this one on begins
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::string> printed_;
+  std::exception_ptr error_;
 };
 
 /// Schedules the clusters of a grid, most of one block. They begin in the order of their numbers here: their places in ClusterOrder.
@@ -207,6 +267,13 @@ class Grid {
   LaunchResult result_;
 };
 
+template <typename Clusters>
+LaunchResult run_clusters(Clusters& clusters, int jobs) {
+  run_on_threads(
+      jobs, [](void* data) { static_cast<Clusters*>(data)->work(); }, &clusters);
+  return clusters.result();
+}
+
 }  // namespace
 
 LaunchResult run_grid(const LaunchState& launch) {
@@ -214,10 +281,12 @@ LaunchResult run_grid(const LaunchState& launch) {
   if (!launch.options.observers.empty()) jobs = 1;
   jobs = static_cast<int>(
       std::min<std::uint64_t>(static_cast<std::uint64_t>(jobs), launch.config.grid.count() / launch.config.cluster.count()));
-  Grid grid(launch, jobs);
-  run_on_threads(
-      jobs, [](void* data) { static_cast<Grid*>(data)->work(); }, &grid);
-  return grid.result();
+  if (launch.program.orders_clusters) {
+    Grid grid(launch, jobs);
+    return run_clusters(grid, jobs);
+  }
+  UnorderedGrid grid(launch);
+  return run_clusters(grid, jobs);
 }
 
 }  // namespace warpmat::inline v0_1::machine

@@ -40,9 +40,9 @@ class Observers {
   /// Calls `call` of all.
   template <typename Call, typename... Arguments>
   void tell_all(Call call, const Arguments&... arguments) {
-    const std::uint64_t start = ticks();
+    const std::uint64_t start = want(EventKinds::check_time) ? ticks() : 0;
     for (std::size_t i = 0; i < all_.size(); ++i) {
-      if (i == checks_ && checks_ != 0) tell_time(EventKinds::none, ticks() - start);
+      if (i == checks_ && checks_ != 0 && start != 0) tell_time(EventKinds::none, ticks() - start);
       (all_[i]->*call)(arguments...);
     }
     refresh();

@@ -55,6 +55,13 @@ struct Operands {
   const void* sources[max_operands];
 
   Operands(const Operation& operation, const code::Slot* slot, std::uint8_t* frame, const std::uint8_t* constants) {
+    if (operation.results == 1 && operation.sources < code::fewest_slots) {  // the common case: there are fewest_slots slots
+      results[0] = frame + slot[0];
+      results[1] = nullptr;
+      for (std::size_t i = 0; i + 1 < code::fewest_slots; ++i) sources[i] = place_of(slot[1 + i], frame, constants);
+      sources[operation.sources] = nullptr;
+      return;
+    }
     for (int i = 0; i < operation.results; ++i) results[i] = frame + slot[i];  // constants are never results
     for (int i = 0; i < operation.sources; ++i) sources[i] = place_of(slot[operation.results + i], frame, constants);
     results[operation.results] = nullptr;

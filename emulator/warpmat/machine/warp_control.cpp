@@ -24,17 +24,11 @@ constexpr int split_slice = 512;  // operations until another split of the warp 
 constexpr std::uint64_t max_spins = 2000;
 constexpr std::uint64_t max_wait = 20'000'000;  // operations until the same
 
-void copy_parameter(const Operation& operation, std::uint8_t* to, const std::uint8_t* from) {
-  constexpr std::size_t words = warp_size * 4;
-  if (operation.result_class(0) == code::RegisterClass::word)
-    std::memcpy(to, from, words);
-  else
-    std::memcpy(to, from, 2 * words);
-}
+constexpr std::size_t word_row = warp_size * 4, wide_row = 2 * word_row;  // bytes
 
 }  // namespace
 
-WarpState::WarpState(Block& block, int index, LaneMask existing, std::uint8_t* registers)
+WarpState::WarpState(Block& block, int index, LaneMask existing, std::uint8_t* registers, std::pmr::memory_resource& memory)
     : block_(block),
       launch_(block.launch()),
       observers_(block.cluster().observers()),
@@ -42,8 +36,11 @@ WarpState::WarpState(Block& block, int index, LaneMask existing, std::uint8_t* r
       index_(index),
       existing_(existing),
       live_(existing),
+      splits_(&memory),
+      convergences_(&memory),
       registers_(registers) {
   local_.resize(std::size_t{launch_.local_bytes} * warp_size);
+  splits_.reserve(usual_splits);
   splits_.push_back({.pc = program_.functions.front().first, .lanes = existing, .calls = {}});
   max_registers_ = program_.limits.registers;
   if (!program_.products.empty()) wgmma_ = std::make_unique<WarpgroupState>();
@@ -111,27 +108,72 @@ void WarpState::run_list(std::int32_t first, std::int32_t last, std::uint8_t* re
   }
 }
 
-/// Computes consecutive plain operations from `first` on, at most `most`, in all lanes, loads of parameters among them if nobody observes
-/// these. Returns their number.
-inline int WarpState::compute_plain(const Operation* first, int most, std::uint8_t* frame) const {
+/// Executes consecutive operations from `first` on, at most `most`, in all lanes, as far as they have shortcuts and, with `apart`, are no
+/// convergence points. Returns their number.
+inline int WarpState::take_shortcuts(const Operation* first, int most, std::uint8_t* frame, bool apart) {
+  using code::Shortcut;
   const code::Slot* const all_slots = program_.slots.data();
   const std::uint8_t* const constants = launch_.constants;
-  const bool parameters = !observers_.want(EventKinds::accesses);
   const Operation* operation = first;
   for (const Operation* const end = first + most; operation != end; ++operation) {
+    if (apart && operation->converges) return static_cast<int>(operation - first);
     const code::Slot* const slot = all_slots + operation->slots;
-    if (!operation->plain) {
-      if (!operation->copies_parameter || !parameters) break;
-      copy_parameter(*operation, frame + slot[0], constants + ~slot[2]);
+    std::uint8_t* const result = frame + slot[0];
+    if (operation->shortcut == Shortcut::kernel || operation->shortcut == Shortcut::function) {  // most; the CPU foresees a branch best
+      void* const results[] = {result, nullptr};
+      const void* sources[code::fewest_slots] = {place_of(slot[1], frame, constants), place_of(slot[2], frame, constants),
+                                                 place_of(slot[3], frame, constants)};
+      sources[operation->sources] = nullptr;
+      execute_row(program_, *operation, results, sources);
       continue;
     }
-    void* const results[] = {frame + slot[0], nullptr};
-    const void* sources[code::fewest_slots] = {place_of(slot[1], frame, constants), place_of(slot[2], frame, constants),
-                                               place_of(slot[3], frame, constants)};
-    sources[operation->sources] = nullptr;
-    execute_row(program_, *operation, results, sources);
+    switch (operation->shortcut) {
+      case Shortcut::keeps: break;
+      case Shortcut::copies_words: std::memcpy(result, place_of(slot[1], frame, constants), word_row); break;
+      case Shortcut::copies_wides: std::memcpy(result, place_of(slot[1], frame, constants), wide_row); break;
+      case Shortcut::loads_word:
+      case Shortcut::loads_wide:
+        if (observers_.want(EventKinds::accesses)) return static_cast<int>(operation - first);
+        std::memcpy(result, constants + ~slot[2], operation->shortcut == Shortcut::loads_word ? word_row : wide_row);
+        break;
+      case Shortcut::special_register: special(*operation, all_lanes); break;
+      case Shortcut::function:
+      case Shortcut::kernel:
+      case Shortcut::none: return static_cast<int>(operation - first);
+    }
   }
-  return static_cast<int>(operation - first);
+  return most;
+}
+
+/// Executes one operation of a run, the `number`th of the warp, for the lanes of `mask`. Returns false if it is for step().
+inline bool WarpState::execute_straight(const Operation& operation, LaneMask mask, std::uint64_t number) {
+  Split& s = split();
+  switch (operation.semantics) {
+    case Semantics::compute:
+    case Semantics::select:
+      if (mask != 0) compute(operation, mask, registers_ + s.frame);
+      return true;
+    case Semantics::branch:
+      if (mask != 0 && mask != s.lanes) return false;
+      if (mask != 0) s.pc = operation.target - 1;
+      return true;
+    case Semantics::load:
+    case Semantics::store:
+      if (program_.accesses[operation.detail].ordered) return false;
+      operations_ = number;
+      if (mask != 0) operation.semantics == Semantics::load ? load(operation, mask) : store(operation, mask);
+      return true;
+    case Semantics::atomic:
+      if (program_.accesses[operation.detail].space != Space::shared) return false;
+      operations_ = number;
+      if (mask != 0) atomic(operation, mask);
+      return true;
+    case Semantics::special:
+      operations_ = number;  // clocks count them
+      if (mask != 0) special(operation, mask);
+      return true;
+    default: return false;
+  }
 }
 
 /// Executes operations without looking for another split between them: those that compute, that load, store and
@@ -142,47 +184,31 @@ void WarpState::run_straight(int& budget) {
   int most = std::min(budget, split_slice - split_slice_) - 1;
   if (observers_.want(EventKinds::runs)) most = tell_run(most);
   Split& s = split();
-  std::uint8_t* const frame = registers_ + s.frame;
+  const Operation* const operations = program_.operations.data();
   const std::uint64_t before = operations_;
   const bool whole = (live_ & ~s.lanes) == 0;
   int done = 0;
   for (bool observed = false; done < most && !observed; ++done) {
-    const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
-    if ((operation.plain || operation.copies_parameter) && whole) {
-      if (const int count = compute_plain(&operation, most - done, frame); count != 0) {
-        s.pc += count;
-        done += count - 1;
-        continue;
-      }
+    if (whole) {
+      const int count = take_shortcuts(operations + s.pc, most - done, registers_ + s.frame, s.convergence >= 0);
+      s.pc += count;
+      done += count;
+      if (done == most) break;
     }
+    const Operation& operation = operations[s.pc];
     if (operation.converges && s.convergence >= 0) break;
     const LaneMask mask = guarded_lanes(operation, s);
-    if (catalogue::computes(operation.semantics)) {
-      if (mask != 0) compute(operation, mask, frame);
-    } else if (operation.semantics == Semantics::branch) {
-      if (mask != 0 && mask != s.lanes) break;
-      if (mask != 0) s.pc = operation.target - 1;
-    } else if (operation.semantics == Semantics::load || operation.semantics == Semantics::store) {
-      if (program_.accesses[operation.detail].ordered) break;
-      operations_ = before + static_cast<std::uint64_t>(done) + 1;
-      if (mask != 0) operation.semantics == Semantics::load ? load(operation, mask) : store(operation, mask);
-      observed = observers_.want(EventKinds::operations | EventKinds::runs);  // since the access
-    } else if (operation.semantics == Semantics::atomic && program_.accesses[operation.detail].space == Space::shared) {
-      operations_ = before + static_cast<std::uint64_t>(done) + 1;
-      if (mask != 0) atomic(operation, mask);
-      observed = observers_.want(EventKinds::operations | EventKinds::runs);
-    } else if (operation.semantics == Semantics::matrix && mask == all_lanes) {
-      operations_ = before + static_cast<std::uint64_t>(done) + 1;
+    const std::uint64_t number = before + static_cast<std::uint64_t>(done) + 1;
+    if (operation.semantics == Semantics::matrix && mask == all_lanes) {
+      operations_ = number;
       const int count = perform_matrices(operation, most - done);
       s.pc += count - 1;
       done += count - 1;
-      observed = observers_.want(EventKinds::operations | EventKinds::runs);
-    } else if (operation.semantics == Semantics::special) {
-      operations_ = before + static_cast<std::uint64_t>(done) + 1;  // clocks count them
-      if (mask != 0) special(operation, mask);
-    } else {
+    } else if (!execute_straight(operation, mask, number)) {
       break;
     }
+    // an access may make observers ask for what comes next; of a run they have been told
+    observed = !catalogue::computes(operation.semantics) && observers_.want(EventKinds::operations | EventKinds::runs);
     ++s.pc;
   }
   operations_ = before + static_cast<std::uint64_t>(done);

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/numeric/canonical_nan.h>
 
@@ -30,6 +31,9 @@ WarpState::Step WarpState::exchange(const Operation& operation, LaneMask mask) {
 LaneMask WarpState::naming_alike(const Operation& operation, int source, LaneMask mask) const {
   const std::uint32_t* const words = at<std::uint32_t>(source_slot(operation, source));
   const LaneMask named = words[first_lane(mask)];
+  std::uint32_t other = 0;  // bits in which a lane names others
+  for (int lane = 0; lane < warp_size; ++lane) other |= words[lane] ^ named;
+  if (other == 0 && (mask & ~named) == 0) return mask;
   LaneMask alike = 0;
   for (int lane = 0; lane < warp_size; ++lane) alike |= LaneMask{words[lane] == named} << lane;
   alike &= mask;
@@ -94,59 +98,56 @@ std::uint32_t reduce_float(const WarpExchange& exchange, std::uint32_t a, std::u
   return less == (exchange.operation == WarpOperation::reduce_min_float) ? a : b;
 }
 
-/// What each of `mask` gets by a vote of which `agreeing` are for.
-LaneValues votes_of(WarpOperation operation, LaneMask agreeing, LaneMask mask) {
-  const auto result = [&]() -> LaneMask {
-    switch (operation) {
-      case WarpOperation::vote_all: return agreeing == mask;
-      case WarpOperation::vote_any: return agreeing != 0;
-      case WarpOperation::vote_uniform: return agreeing == 0 || agreeing == mask;
-      default: return agreeing;
-    }
-  };
-  LaneValues values;
-  values.fill(result());
-  return values;
+/// What all of `mask` get by a vote of which `agreeing` are for.
+LaneMask vote_of(WarpOperation operation, LaneMask agreeing, LaneMask mask) {
+  switch (operation) {
+    case WarpOperation::vote_all: return agreeing == mask;
+    case WarpOperation::vote_any: return agreeing != 0;
+    case WarpOperation::vote_uniform: return agreeing == 0 || agreeing == mask;
+    default: return agreeing;
+  }
 }
 
-/// The values of the lanes of `mask`, combined one by one.
+/// The words of the lanes of `mask`, combined in any order, with a number that changes no other: loops over all lanes, which become
+/// vectors.
 template <typename Combine>
-std::uint32_t combined(LaneMask mask, const LaneValues& values, Combine combine) {
-  auto result = static_cast<std::uint32_t>(values[static_cast<std::size_t>(first_lane(mask))]);
-  for (LaneMask rest = mask & (mask - 1); rest != 0; rest &= rest - 1)
-    result = combine(result, static_cast<std::uint32_t>(values[static_cast<std::size_t>(first_lane(rest))]));
+std::uint32_t combined(LaneMask mask, const std::uint32_t* row, std::uint32_t neutral, Combine combine) {
+  std::uint32_t result = neutral;
+  for (int lane = 0; lane < warp_size; ++lane) result = combine(result, (mask >> lane & 1) != 0 ? row[lane] : neutral);
   return result;
 }
 
-std::uint32_t combined_integers(WarpOperation operation, LaneMask mask, const LaneValues& values) {
+std::uint32_t combined_integers(WarpOperation operation, LaneMask mask, const std::uint32_t* row) {
   using Word = std::uint32_t;
+  constexpr Word ones = ~Word{0}, least = 0x80000000, most = 0x7fffffff;
   const auto is_less = [](Word a, Word b) { return static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b); };
   switch (operation) {
-    case WarpOperation::reduce_add: return combined(mask, values, [](Word a, Word b) { return a + b; });
-    case WarpOperation::reduce_min: return combined(mask, values, [](Word a, Word b) { return std::min(a, b); });
-    case WarpOperation::reduce_max: return combined(mask, values, [](Word a, Word b) { return std::max(a, b); });
-    case WarpOperation::reduce_min_signed: return combined(mask, values, [&](Word a, Word b) { return is_less(b, a) ? b : a; });
-    case WarpOperation::reduce_max_signed: return combined(mask, values, [&](Word a, Word b) { return is_less(a, b) ? b : a; });
-    case WarpOperation::reduce_and: return combined(mask, values, [](Word a, Word b) { return a & b; });
-    case WarpOperation::reduce_or: return combined(mask, values, [](Word a, Word b) { return a | b; });
-    default: return combined(mask, values, [](Word a, Word b) { return a ^ b; });
+    case WarpOperation::reduce_add: return combined(mask, row, 0, [](Word a, Word b) { return a + b; });
+    case WarpOperation::reduce_min: return combined(mask, row, ones, [](Word a, Word b) { return std::min(a, b); });
+    case WarpOperation::reduce_max: return combined(mask, row, 0, [](Word a, Word b) { return std::max(a, b); });
+    case WarpOperation::reduce_min_signed: return combined(mask, row, most, [&](Word a, Word b) { return is_less(b, a) ? b : a; });
+    case WarpOperation::reduce_max_signed: return combined(mask, row, least, [&](Word a, Word b) { return is_less(a, b) ? b : a; });
+    case WarpOperation::reduce_and: return combined(mask, row, ones, [](Word a, Word b) { return a & b; });
+    case WarpOperation::reduce_or: return combined(mask, row, 0, [](Word a, Word b) { return a | b; });
+    default: return combined(mask, row, 0, [](Word a, Word b) { return a ^ b; });
   }
 }
 
-LaneValues reduction_of(const WarpExchange& exchange, LaneMask mask, const LaneValues& values) {
-  const bool floating = exchange.operation == WarpOperation::reduce_min_float || exchange.operation == WarpOperation::reduce_max_float;
-  LaneValues all;
-  if (!floating) {
-    all.fill(combined_integers(exchange.operation, mask, values));
-    return all;
-  }
-  LaneValues given = values;
-  if (exchange.absolute)
-    for (std::uint64_t& value : given) value &= 0x7fffffff;
-  const auto combine = [&](std::uint32_t a, std::uint32_t b) { return reduce_float(exchange, a, b); };
-  const std::uint32_t result = combined(mask, given, combine);
-  all.fill(combine(result, result));  // of one lane, whose NaN becomes the canonical one, too
-  return all;
+bool reduces_floats(WarpOperation operation) {
+  return operation == WarpOperation::reduce_min_float || operation == WarpOperation::reduce_max_float;
+}
+
+/// The f32 values of the lanes of `mask`, combined one by one.
+std::uint32_t combined_floats(const WarpExchange& exchange, LaneMask mask, const std::uint32_t* row) {
+  const std::uint32_t kept = exchange.absolute ? 0x7fffffff : 0xffffffff;
+  std::uint32_t result = row[first_lane(mask)] & kept;
+  for (LaneMask rest = mask & (mask - 1); rest != 0; rest &= rest - 1)
+    result = reduce_float(exchange, result, row[first_lane(rest)] & kept);
+  return reduce_float(exchange, result, result);  // of one lane, whose NaN becomes the canonical one, too
+}
+
+std::uint32_t reduction_of(const WarpExchange& exchange, LaneMask mask, const std::uint32_t* row) {
+  return reduces_floats(exchange.operation) ? combined_floats(exchange, mask, row) : combined_integers(exchange.operation, mask, row);
 }
 
 }  // namespace
@@ -169,10 +170,20 @@ void WarpState::for_statements_of(const Operation& operation, LaneMask mask, Vis
   visit(operation, mask & ~elsewhere);
 }
 
+/// Gives the lanes of `mask` one value.
+void WarpState::write_same(const Operation& operation, int result, std::uint32_t value, LaneMask mask) {
+  if (operation.result_class(result) == code::RegisterClass::predicate)
+    write_bits(operation, result, value != 0 ? all_lanes : 0, mask);
+  else
+    fill_lanes(at<std::uint32_t>(result_slot(operation, result)), value, mask);
+}
+
 void WarpState::perform_exchange(const Operation& operation, LaneMask mask, LaneMask together, const WarpExchange& exchange) {
   using enum WarpOperation;
   const bool shuffles = exchange.operation <= shuffle_index, votes = !shuffles && exchange.operation <= vote_ballot;
+  const bool reduces = exchange.operation >= reduce_add;
   LaneValues values{};
+  alignas(64) std::array<std::uint32_t, warp_size> words{};  // of a reduction
   LaneMask agreeing = 0;
   for_statements_of(operation, mask, [&](const Operation& one, LaneMask lanes) {
     if (!shuffles && observers_.want(EventKinds::exchanges))
@@ -181,16 +192,19 @@ void WarpState::perform_exchange(const Operation& operation, LaneMask mask, Lane
       agreeing |= *at<LaneMask>(source_slot(one, 0)) & lanes;
       return;
     }
+    if (reduces) return copy_lanes(words.data(), at<std::uint32_t>(source_slot(one, 0)), lanes);
     const LaneMask read = shuffles && lanes == mask ? all_lanes : lanes;  // a shuffle may read a lane that takes no part
     for (int lane = 0; lane < warp_size; ++lane)
       if ((read & lane_bit(lane)) != 0)
         values[static_cast<std::size_t>(lane)] = exchange.wide ? at<std::uint64_t>(source_slot(one, 0))[lane] : source_word(one, 0, lane);
   });
+  const std::uint32_t common = votes     ? vote_of(exchange.operation, agreeing, mask)
+                               : reduces ? reduction_of(exchange, mask, words.data())
+                                         : 0;
   for_statements_of(operation, mask, [&](const Operation& one, LaneMask lanes) {
     if (shuffles) return shuffle(one, lanes, mask, together, values);
-    if (votes) return write_words(one, 0, votes_of(exchange.operation, agreeing, mask), lanes);
-    if (exchange.operation <= match_all) return write_matches(one, lanes, mask, values);
-    write_words(one, 0, reduction_of(exchange, mask, values), lanes);
+    if (votes || reduces) return write_same(one, 0, common, lanes);
+    write_matches(one, lanes, mask, values);
   });
 }
 

@@ -252,7 +252,7 @@ inline WarpState::Region WarpState::find_region(const Operation& operation, cons
   if (access.space != Space::global && access.space != Space::generic) return {};
   const auto* const base = at<std::uint64_t>(source_slot(operation, 0));
   const std::uint64_t address = base[first_lane(mask)] + static_cast<std::uint64_t>(access.offset);
-  const DeviceMemory::Buffer*& buffer = buffers_[operation.detail % buffers_.size()];
+  const DeviceMemory::Buffer*& buffer = block_.last_buffer(operation.detail);
   if (buffer == nullptr || address - buffer->address >= buffer->bytes) buffer = launch_.memory.find(address);
   return buffer == nullptr || buffer->freed ? Region{} : Region{buffer->data.get(), buffer->address, buffer->bytes};
 }

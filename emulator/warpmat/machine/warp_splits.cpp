@@ -122,6 +122,7 @@ bool WarpState::release_waiting_lanes(LaneMask lanes_of_joins) {
 WarpState::Step WarpState::exit_lanes(LaneMask mask) {
   finish_stores(mask);
   live_ &= ~mask;
+  if (live_ == 0) block_.count_exit();
   std::vector<std::int32_t> chain;
   for (std::int32_t convergence = split().convergence; convergence >= 0;
        convergence = convergences_[static_cast<std::size_t>(convergence)].parent)

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <set>
 #include <string>
@@ -66,6 +67,9 @@ struct Convergence {
   Split after;  ///< the split that continues there
 };
 
+/// Splits of a warp whose lanes no more than one branch separates: so many have a place from the start.
+inline constexpr std::size_t usual_splits = 2;
+
 /// cp.async of some lanes, performed when they wait for it: the latest time that the ISA allows.
 struct AsyncCopy {
   std::uint64_t number;  ///< sequence number among the warp's copies, from 0 on
@@ -100,8 +104,9 @@ class WarpState {
     reservation_is_over,  ///< it used up the operations of a reservation
   };
 
-  /// `registers`: launch().frame_bytes zeros, aligned to code::register_alignment, at this place as long as the warp exists.
-  WarpState(Block& block, int index, LaneMask existing, std::uint8_t* registers);
+  /// `registers`: launch().frame_bytes (BlockStorage), aligned to code::register_alignment, at this place as long as the warp exists.
+  /// `memory` is for its splits.
+  WarpState(Block& block, int index, LaneMask existing, std::uint8_t* registers, std::pmr::memory_resource& memory);
   ~WarpState();
 
   /// Executes operations and decrements `budget` until it is 0. Throws Trap.
@@ -177,6 +182,7 @@ class WarpState {
   bool find_split();
   Step step();
   void run_straight(int& budget);
+  bool execute_straight(const code::Operation& operation, LaneMask mask, std::uint64_t number);
   /// Whether step() would only compute the operation, for all lanes of the split.
   static bool computes_alone(const code::Operation& operation) {
     return catalogue::computes(operation.semantics) && !operation.guarded && !operation.converges;
@@ -205,12 +211,13 @@ class WarpState {
 
   // Scalar operations: warp_compute.cpp
   void compute(const code::Operation& operation, LaneMask mask, std::uint8_t* frame);
-  int compute_plain(const code::Operation* first, int most, std::uint8_t* frame) const;
+  int take_shortcuts(const code::Operation* first, int most, std::uint8_t* frame, bool apart);
   void special(const code::Operation& operation, LaneMask mask);
   std::uint64_t special_value(code::SpecialRegister special_register, int lane) const;
   void write_word(const code::Operation& operation, int result, int lane, std::uint64_t value);
   void write_words(const code::Operation& operation, int result, const std::array<std::uint64_t, warp_size>& values, LaneMask mask);
   void write_bits(const code::Operation& operation, int result, LaneMask bits, LaneMask mask);
+  void write_same(const code::Operation& operation, int result, std::uint32_t value, LaneMask mask);
 
   // Memory: warp_memory.cpp, warp_atomics.cpp, warp_async.cpp
   struct Addresses {
@@ -427,8 +434,8 @@ class WarpState {
   int index_;
   LaneMask existing_, live_;
   std::uint64_t operations_ = 0;
-  std::vector<Split> splits_;
-  std::vector<Convergence> convergences_;
+  std::pmr::vector<Split> splits_;
+  std::pmr::vector<Convergence> convergences_;
   std::size_t current_ = 0;
   int split_slice_ = 0;              ///< operations until another split is scheduled
   std::uint64_t waiting_since_ = 0;  ///< operations_ when lanes last reached or left a convergence point
@@ -451,11 +458,10 @@ class WarpState {
   LaneMask arrived_at_cluster_ = 0;                            ///< at the cluster's barrier in its current phase
   LaneMask passed_cluster_ = 0;                                ///< arrived in a completed phase, but have not waited yet
   const DeviceMemory::Buffer* last_buffer_ = nullptr;
-  std::array<const DeviceMemory::Buffer*, 8> buffers_{};  ///< of the last accesses, by Operation::detail
-  std::int64_t max_registers_ = 0;                        ///< per thread, as set by setmaxnreg; 0 if it has no effect
-  std::optional<std::uint32_t> raised_at_;                ///< the statement that raised it last
-  std::optional<std::uint32_t> registers_set_at_;         ///< the last setmaxnreg
-  bool announced_ = false;                                ///< observers know of the next operation, which waits for the reservation
+  std::int64_t max_registers_ = 0;                 ///< per thread, as set by setmaxnreg; 0 if it has no effect
+  std::optional<std::uint32_t> raised_at_;         ///< the statement that raised it last
+  std::optional<std::uint32_t> registers_set_at_;  ///< the last setmaxnreg
+  bool announced_ = false;                         ///< observers know of the next operation, which waits for the reservation
 };
 
 }  // namespace warpmat::inline v0_1::machine

@@ -156,8 +156,8 @@ constexpr T add_absolute_difference(T a, T b, T c) {
   return add(c, a < b ? subtract(b, a) : subtract(a, b));
 }
 
-/// a / b toward zero. Division by zero: all ones [H200]. The smallest number by -1: itself. Up to 32 bits it divides doubles: their 53 bits
-/// make the truncated quotient exact, and vector units divide them.
+/// a / b toward zero. Division by zero: all ones [H200]. The smallest number by -1: itself. Up to 32 bits it divides doubles, up to 16 bits
+/// floats: a quotient that is no integer is at least 1 / b from the next one, further than rounding moves it; and vector units divide them.
 template <typename T>
 T divide(T a, T b) {
   if constexpr (sizeof(T) == 8) {
@@ -166,10 +166,12 @@ T divide(T a, T b) {
       if (b == -1) return negate(a);
     return static_cast<T>(a / b);
   } else {
-    const double divisor = b == 0 ? 1.0 : static_cast<double>(b);
-    constexpr double unit_is_last_bit = 0x1.8p52;  // a double of this size has unit precision, so its last bits are the quotient's
-    const double quotient = std::trunc(static_cast<double>(a) / divisor) + unit_is_last_bit;
-    return static_cast<T>(b == 0 ? ~std::uint64_t{0} : std::bit_cast<std::uint64_t>(quotient));
+    using Float = std::conditional_t<sizeof(T) <= 2, float, double>;
+    using Bits = std::conditional_t<sizeof(T) <= 2, std::uint32_t, std::uint64_t>;
+    const Float divisor = b == 0 ? Float{1} : static_cast<Float>(b);
+    constexpr Float unit_is_last_bit = sizeof(T) <= 2 ? 0x1.8p23f : 0x1.8p52;  // a number of this size ends in the quotient's bits
+    const Float quotient = std::trunc(static_cast<Float>(a) / divisor) + unit_is_last_bit;
+    return static_cast<T>(b == 0 ? ~Bits{0} : std::bit_cast<Bits>(quotient));
   }
 }
 

@@ -241,9 +241,9 @@ class WideFloatDot {
     const Gap power = hn::Sub(hn::Set(u, gap(largest_field)),
                               hn::BitCast(u, hn::Max(hn::BitCast(U16(), below), hn::BitCast(U16(), hn::Set(u, gap(largest_field - 255))))));
     const __m512i bits_of_sum = _mm512_castps_si512(truncated.raw);
-    return hn::BitCast(u, hn::Vec<F32>{_mm512_maskz_mul_round_ps(_mm512_test_epi32_mask(bits_of_sum, bits_of_sum), truncated.raw,
-                                                                 _mm512_castsi512_ps(power.raw),
-                                                                 _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)});
+    return hn::BitCast(
+        u, hn::Vec<F32>{_mm512_maskz_mul_round_ps(_mm512_test_epi32_mask(bits_of_sum, bits_of_sum), truncated.raw,
+                                                  _mm512_castsi512_ps(power.raw), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)});
 #else
     const Gap bounded = hn::BitCast(u, hn::Max(hn::BitCast(U16(), below), hn::BitCast(U16(), hn::Set(u, gap(bounds::f32_bias)))));
     return or_infinity(hn::Mul(truncated, hn::BitCast(F32(), hn::Sub(hn::Set(u, gap(largest_field)), bounded))), truncated, below);

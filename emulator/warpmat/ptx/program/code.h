@@ -301,6 +301,19 @@ struct Call {
   std::vector<RegisterCopy> register_arguments{}, register_returns{};
 };
 
+/// How a run of operations in all lanes of a warp executes one of them, which has no guard.
+enum class Shortcut : std::uint8_t {
+  none,             ///< not in such a run
+  function,         ///< calls Operation::function: one result, fewer than fewest_slots operands
+  kernel,           ///< the same of Operation::kernel
+  copies_words,     ///< the row of slot 1 is that of slot 0, of 32 bits a lane
+  copies_wides,     ///< the same of 64 bits
+  keeps,            ///< a copy of a register to its own place
+  loads_word,       ///< a load of a parameter, whose ParameterRow is that of slot 2; unless an observer asks for accesses
+  loads_wide,       ///< the same of 64 bits
+  special_register  ///< a special register that is the same until the block ends
+};
+
 /// One operation. Its operands are Program::slots from `slots` on: first the results, then the sources.
 struct Operation {
   catalogue::WarpFunction function = nullptr;  ///< compute: this, or
@@ -311,9 +324,7 @@ struct Operation {
   bool converges = false;           ///< convergence point: lanes that a branch separated converge here
   bool prepares = false;            ///< computes an address or a value for its statement's own operation, or widens that one's result
   std::uint8_t result_classes = 0;  ///< two bits for each of the first four results: its RegisterClass
-  bool plain = false;  ///< only computes, without a guard, one result of fewer than fewest_slots operands; never a convergence point
-  /// A load of a parameter without a guard, whose slot 2 is that of the ParameterRow. Never a convergence point.
-  bool copies_parameter = false;
+  Shortcut shortcut = Shortcut::none;
   Slot guard = 0;
   std::uint32_t slots = 0;
   std::int32_t target = -1;  ///< branch: an index of Program::operations
@@ -437,6 +448,8 @@ struct Program {
   std::uint32_t shared_bytes = 0;    ///< of static variables, from shared_base on
   std::uint32_t dynamic_offset = 0;  ///< offset of .extern .shared from shared_base
   Limits limits;
+  bool clears_registers = true;           ///< an operation may read a register that none has written: it is zero
+  bool orders_clusters = true;            ///< an operation may have an order among clusters (machine/grid.h)
   std::vector<std::uint32_t> contracted;  ///< statements (adds) executed as part of an fma: `--fmad`'s report
   /// Products whose sums ptxas may treat differently: near branches, and if two equal products enter one sum.
   std::vector<std::uint32_t> contraction_assumed;

@@ -13,6 +13,32 @@ using catalogue::Semantics;
 
 namespace {
 
+bool is_shared_by_clusters(Space space) {
+  return space != Space::shared && space != Space::local && space != Space::param;
+}
+
+/// Whether an operation may have an order among clusters: accesses and sums that others observe, fences, what works on the launch's heap,
+/// and what takes another cluster.
+bool may_order_clusters(const Program& program) {
+  const auto may_be_ordered = [&](const Operation& operation) {
+    const auto access = [&]() -> const Access& { return program.accesses[operation.detail]; };
+    switch (operation.semantics) {
+      case Semantics::fence: return operation.detail != 0;
+      case Semantics::load:
+      case Semantics::store: return access().ordered && is_shared_by_clusters(access().space);
+      case Semantics::atomic: return (access().result_used || access().arithmetic != nullptr) && is_shared_by_clusters(access().space);
+      default: return false;
+    }
+  };
+  const auto is_ordered_copy = [](const BulkCopy& copy) { return copy.kind == BulkCopy::Kind::cancel || !copy.reductions.empty(); };
+  const auto uses_launch = [](const Call& call) {
+    using enum Call::Target;
+    return call.target != function && call.target != indirect && call.target != print && call.target != assert_fail;
+  };
+  return std::ranges::any_of(program.operations, may_be_ordered) || std::ranges::any_of(program.bulk_copies, is_ordered_copy) ||
+         std::ranges::any_of(program.calls, uses_launch);
+}
+
 class Emitter {
  public:
   explicit Emitter(ProgramDraft& draft) : draft_(draft), program_(draft.program) {}
@@ -24,6 +50,8 @@ class Emitter {
       frames_.push_back(place_registers(function, blocks_.back(), Liveness(function, blocks_.back())));
     }
     for (std::size_t i = 0; i < draft_.functions.size(); ++i) emit_function(i);
+    program_.orders_clusters = may_order_clusters(program_);
+    program_.clears_registers = frames_.size() > 1 || frames_.front().reads_unwritten;
   }
 
  private:
@@ -74,7 +102,7 @@ class Emitter {
     for (const DraftOperation& draft : function.operations) emit_operation(index, draft, first);
     add_convergence(index, first);
     mark_unused_results(index, first);
-    mark_plain(first);
+    mark_shortcuts(first);
     mark_product_runs(program_, first);
     add_parameter_rows(first);
   }
@@ -155,17 +183,26 @@ class Emitter {
     }
   }
 
-  /// After add_convergence().
-  void mark_plain(std::int32_t first) {
-    for (Operation& operation : std::span(program_.operations).subspan(static_cast<std::size_t>(first)))
-      operation.plain = catalogue::computes(operation.semantics) && !operation.guarded && !operation.converges && operation.results == 1 &&
-                        operation.sources < fewest_slots;
+  void mark_shortcuts(std::int32_t first) {
+    const catalogue::WarpFunction copy_words = draft_.find_match("mov.b32")->pattern->row.function;
+    const catalogue::WarpFunction copy_wides = draft_.find_match("mov.b64")->pattern->row.function;
+    for (Operation& operation : std::span(program_.operations).subspan(static_cast<std::size_t>(first))) {
+      if (operation.guarded || operation.results != 1 || operation.sources >= fewest_slots) continue;
+      if (operation.semantics == Semantics::special && operation.sources == 0 && !is_clock(static_cast<SpecialRegister>(operation.detail)))
+        operation.shortcut = Shortcut::special_register;
+      if (!catalogue::computes(operation.semantics)) continue;
+      operation.shortcut = operation.kernel != nullptr ? Shortcut::kernel : Shortcut::function;
+      if (operation.kernel != nullptr || (operation.function != copy_words && operation.function != copy_wides)) continue;
+      const Slot* const slot = program_.slots.data() + operation.slots;
+      operation.shortcut = slot[0] == slot[1]                 ? Shortcut::keeps
+                           : operation.function == copy_words ? Shortcut::copies_words
+                                                              : Shortcut::copies_wides;
+    }
   }
 
-  /// The same.
   void add_parameter_rows(std::int32_t first) {
     for (Operation& operation : std::span(program_.operations).subspan(static_cast<std::size_t>(first))) {
-      if (operation.semantics != Semantics::load || operation.guarded || operation.converges) continue;
+      if (operation.semantics != Semantics::load || operation.guarded) continue;
       const Access& access = program_.accesses[operation.detail];
       const Slot address = program_.slots[operation.slots + 1];
       if (access.space != Space::param || !access.uniform || access.ordered || access.relative || access.vector != 1 ||
@@ -174,7 +211,7 @@ class Emitter {
       const std::uint64_t offset = program_.constants[static_cast<std::size_t>(~address) / 8] + static_cast<std::uint64_t>(access.offset);
       if (offset % access.bytes != 0 || offset > program_.parameter_bytes || access.bytes > program_.parameter_bytes - offset) continue;
       program_.slots[operation.slots + 2] = parameter_row(static_cast<std::uint32_t>(offset), access.bytes);
-      operation.copies_parameter = true;
+      operation.shortcut = access.bytes == 4 ? Shortcut::loads_word : Shortcut::loads_wide;
     }
   }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <warpmat/ptx/program/definitions.h>
+
 namespace warpmat::inline v0_1::code {
 namespace {
 
@@ -38,6 +40,22 @@ std::vector<Interval> find_intervals(const DraftFunction& function, const std::v
   return intervals;
 }
 
+/// By register: the one whose place it takes over, where a move copies a register that nobody needs behind it, or -1.
+std::vector<Value> find_predecessors(const DraftFunction& function, const std::vector<Interval>& intervals) {
+  std::vector<Value> predecessors(function.registers.size(), -1);
+  for (std::size_t i = 0; i < function.operations.size(); ++i) {
+    const DraftOperation& operation = function.operations[i];
+    if (!is_move(operation)) continue;
+    const Value from = operation.sources[0], to = operation.results[0];
+    const auto kind = [&](Value value) { return function.registers[static_cast<std::size_t>(value)].register_class; };
+    const Interval &before = intervals[static_cast<std::size_t>(from)], &behind = intervals[static_cast<std::size_t>(to)];
+    const auto here = static_cast<int>(i);
+    if (kind(from) == kind(to) && before.first < here && before.last == here && behind.first == here)
+      predecessors[static_cast<std::size_t>(to)] = from;
+  }
+  return predecessors;
+}
+
 }  // namespace
 
 Frame place_registers(const DraftFunction& function, const std::vector<Block>& blocks, const Liveness& liveness) {
@@ -49,6 +67,14 @@ Frame place_registers(const DraftFunction& function, const std::vector<Block>& b
     if (!has_place[i] && intervals[i].first <= intervals[i].last) order.push_back(static_cast<Value>(i));
   std::ranges::stable_sort(order, {}, [&](Value value) { return intervals[static_cast<std::size_t>(value)].first; });
 
+  std::vector<Value> predecessors = find_predecessors(function, intervals);
+  std::vector<bool> passed_on(intervals.size());
+  for (const Value value : order) {
+    Value& from = predecessors[static_cast<std::size_t>(value)];
+    if (from >= 0 && has_place[static_cast<std::size_t>(from)]) from = -1;
+    if (from >= 0) passed_on[static_cast<std::size_t>(from)] = true;
+  }
+
   // Registers by class: a place becomes free after the last operation that needs it.
   std::array<std::vector<int>, classes> free;
   std::array<int, classes> used{};
@@ -59,10 +85,13 @@ Frame place_registers(const DraftFunction& function, const std::vector<Block>& b
     const Interval& interval = intervals[static_cast<std::size_t>(value)];
     for (; released < interval.first; ++released)
       for (const Value ended : ends[static_cast<std::size_t>(released)])
-        free[static_cast<std::size_t>(function.registers[static_cast<std::size_t>(ended)].register_class)].push_back(
-            number[static_cast<std::size_t>(ended)]);
+        if (!passed_on[static_cast<std::size_t>(ended)])
+          free[static_cast<std::size_t>(function.registers[static_cast<std::size_t>(ended)].register_class)].push_back(
+              number[static_cast<std::size_t>(ended)]);
     const auto c = static_cast<std::size_t>(function.registers[static_cast<std::size_t>(value)].register_class);
-    if (free[c].empty()) {
+    if (const Value from = predecessors[static_cast<std::size_t>(value)]; from >= 0) {
+      number[static_cast<std::size_t>(value)] = number[static_cast<std::size_t>(from)];
+    } else if (free[c].empty()) {
       number[static_cast<std::size_t>(value)] = used[c]++;
     } else {
       number[static_cast<std::size_t>(value)] = free[c].back();
@@ -73,6 +102,7 @@ Frame place_registers(const DraftFunction& function, const std::vector<Block>& b
   }
 
   Frame frame{std::vector<Slot>(function.registers.size()), function.words_bytes};
+  frame.reads_unwritten = std::ranges::any_of(order, [&](Value value) { return intervals[static_cast<std::size_t>(value)].first < 0; });
   for (std::size_t i = 0; i < function.words.size(); ++i)
     frame.slots[static_cast<std::size_t>(function.words[i])] = static_cast<Slot>(i * bytes(RegisterClass::word));
   std::array<std::uint32_t, classes> start{};

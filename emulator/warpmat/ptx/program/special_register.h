@@ -71,6 +71,11 @@ enum class SpecialRegister : std::uint8_t {
   local_address,        ///< not in PTX: the address of the executing function's local memory
 };
 
+/// Whether it counts operations: it changes while a warp executes.
+constexpr bool is_clock(SpecialRegister special_register) {
+  return special_register >= SpecialRegister::clock && special_register <= SpecialRegister::globaltimer_hi;
+}
+
 struct SpecialRegisterName {
   SpecialRegister special_register;
   int bits = 32;
