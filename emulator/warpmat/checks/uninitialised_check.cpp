@@ -158,7 +158,7 @@ void SharedMemoryCheck::store_uninitialised(const machine::AccessEvent& event, S
     const std::size_t offset = bytes_of_block.offset(event.places[static_cast<std::size_t>(lane)]);
     if (offset < bytes_of_block.size())
       bytes_of_block.undefine(offset + at, bytes);
-    else if (event.space == code::Space::global && !event.reads)
+    else if (event.space == Space::global && !event.reads)
       report_store(event.event, slot, lane);
     else
       must_be_defined(event.event, slot, lane_bit(lane),

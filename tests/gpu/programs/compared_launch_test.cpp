@@ -260,7 +260,7 @@ TEST_CASE("lines of an archive that are wrong are refused", "[programs]") {
   launch.printed = std::string("\xff\n", 2);
   CHECK(parse_line(to_line(launch)).launch->printed == launch.printed);
   for (const char* const wrong : {"", "[]", "{}", R"({"line": "launch"})", R"({"line": "skipped", "process": "x"})"})
-    CHECK_THROWS_WITH(parse_line(wrong), Catch::Matchers::Contains("a line of the archive is wrong"));
+    CHECK_THROWS_WITH(parse_line(wrong), ContainsSubstring("a line of the archive is wrong"));
   CHECK_FALSE(parse_line(R"({"line": "of a later version"})").launch);
 }
 
