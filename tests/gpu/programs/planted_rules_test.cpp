@@ -85,6 +85,7 @@ class PlantedModel {
       lowerings_.push_back(std::make_shared<VariedLowering>(instruction.form(), instruction.lowering(), variant_));
       instruction.*pointer_to(LoweringOfInstruction()) = &lowerings_.back()->lowering();
       instruction.*pointer_to(FastPathOfInstruction()) = nullptr;
+      matrix.run = 0;  // kernels of consecutive products have the right model
     }
   }
 
