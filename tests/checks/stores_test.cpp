@@ -18,17 +18,18 @@ Module kernel_with(const std::string& use) {
   return module_of(".param .u64 out",
                    fmt::format(R"(
     .shared .align 16 .b8 tile[1024];
-    .reg .b32 %t, %v, %w; .reg .b64 %o, %a, %first; .reg .pred %p;
+    .reg .b32 %t, %v, %w, %r; .reg .b64 %o, %a, %first; .reg .pred %p;
     mov.u32 %t, %tid.x;
     ld.param.u64 %first, [out];
     mul.wide.u32 %a, %t, 4;
     add.u64 %o, %first, %a;
+    mov.u32 %r, tile;
     ld.shared.u32 %v, [tile + 16];
     {}
     ret;
 )",
                                use),
-                   "sm_90a");
+                   "sm_90a", ".file 1 \"stores.cu\"");
 }
 
 struct Outcome {
@@ -43,7 +44,8 @@ Outcome outcome_of(const std::string& use, const Checks& checks, int launches = 
   const std::uint64_t out = memory.allocate(std::vector<std::uint32_t>(64, 7), "out");
   Outcome outcome;
   try {
-    for (int i = 0; i < launches; ++i) outcome.warnings = launch(kernel, {{2}, {32}}, memory, {out}, {.checks = checks}).warnings;
+    for (int i = 0; i < launches; ++i)
+      outcome.warnings = launch(kernel, {.grid = {2}, .block = {32}, .cluster = {2}}, memory, {out}, {.checks = checks}).warnings;
   } catch (const Trap& trap) {
     outcome.trap = trap.what();
   }
@@ -75,6 +77,23 @@ TEST_CASE("each statement that stores an uninitialised value has a warning of it
   CHECK(two.warnings.size() == 2);
 }
 
+TEST_CASE("atomics that compare nothing store as a store does", "[checks]") {
+  for (const char* const use : {"atom.global.add.u32 %w, [%o], %v;", "red.global.add.u32 [%o], %v;", "atom.global.exch.b32 %w, [%o], %v;",
+                                "red.global.max.u32 [%o], %v;"}) {
+    INFO(use);
+    CHECK(contains(outcome_of(use, {}).trap, "what is stored in global memory comes from"));
+    const Outcome warned = outcome_of(use, warns);
+    CHECK(warned.trap.empty());
+    CHECK(warned.warnings.size() == 1);
+  }
+}
+
+TEST_CASE("the statements of a line of the source have one warning", "[checks]") {
+  const std::string one = ".loc 1 5 3\n st.global.u32 [%o], %v;\n.loc 1 5 9\n st.global.u32 [%o + 4], %v;\n";
+  CHECK(outcome_of(one, warns).warnings.size() == 1);
+  CHECK(outcome_of(one + ".loc 1 6 3\n st.global.u32 [%o], %v;\n", warns).warnings.size() == 2);
+}
+
 TEST_CASE("bytes that an uninitialised value was stored to count as initialised", "[checks]") {
   const Outcome loaded = outcome_of(stores + "ld.global.u32 %w, [%o]; setp.eq.u32 %p, %w, %t; @%p st.global.u32 [%o], 100;", warns);
   CHECK(loaded.trap.empty());
@@ -90,8 +109,11 @@ TEST_CASE("every other use of an uninitialised value ends the launch without Che
       {"setp.eq.u32 %p, %v, 0; @%p st.global.u32 [%o], %t;", "the guard comes from"},
       {"AGAIN: setp.eq.u32 %p, %v, 1; @%p bra AGAIN;", "the branch's predicate comes from"},
       {"setp.eq.u32 %p, %v, 0; @%p trap;", "the guard comes from"},
-      {"atom.global.add.u32 %w, [%o], %v;", "an atomic's operand comes from"},
-      {"red.global.add.u32 [%o], %v;", "an atomic's operand comes from"},
+      {"atom.global.cas.b32 %w, [%o], %v, %t;", "what an atomic compares comes from"},
+      {"atom.global.inc.u32 %w, [%o], %v;", "what an atomic compares comes from"},
+      {"red.global.dec.u32 [%o], %v;", "what an atomic compares comes from"},
+      {"mapa.shared::cluster.u32 %w, %r, 1; st.shared::cluster.u32 [%w], %v;",
+       "what is stored in another block's shared memory comes from"},
   };
   for (const auto& each : cases) {
     INFO(each.use);

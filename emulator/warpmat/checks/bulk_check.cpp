@@ -107,7 +107,7 @@ void BulkCheck::check_source(const Event& event, const BulkEvent& copy) {
 /// Reports an asynchronous read without a proxy fence: a trap, or a warning if `fences` is off. A GPU usually has the bytes by then.
 void BulkCheck::report_unfenced(const Event& event, int lane, std::uint64_t address, const std::string& reason) const {
   if (setup_.checks.fences) event.trap(lane, address, reason, Trap::Kind::unordered);
-  warn(setup_.reports.warnings, event, cluster_, lane, address, reason);
+  warn(setup_.reports.warnings, event.statement(), event, cluster_, lane, address, reason);
 }
 
 void BulkCheck::bulk_reads(const BulkEvent& copy) {

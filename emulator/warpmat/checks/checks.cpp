@@ -16,6 +16,7 @@
 #include <warpmat/checks/tile_check.h>
 #include <warpmat/checks/wgmma_check.h>
 #include <warpmat/ptx/program/code.h>
+#include <warpmat/ptx/syntax/module.h>
 
 namespace warpmat::inline v0_1::checks {
 
@@ -49,14 +50,25 @@ void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& me
   setup.why = parse_element(options.why, setup.gemms);
 }
 
-void warn(Warnings& warnings, const machine::Event& event, std::uint64_t cluster, int lane, std::optional<std::uint64_t> address,
-          const std::string& reason) {
-  if (!warnings.wants(event.statement(), cluster)) return;
+void warn(Warnings& warnings, std::uint32_t statement, const machine::Event& event, std::uint64_t cluster, int lane,
+          std::optional<std::uint64_t> address, const std::string& reason) {
+  if (!warnings.wants(statement, cluster)) return;
   try {
     event.trap(lane, address, reason);
   } catch (const Trap& report) {
-    warnings.add(event.statement(), cluster, report.what());
+    warnings.add(statement, cluster, report.what());
   }
+}
+
+std::uint32_t first_of_line(const code::Program& program, std::uint32_t statement) {
+  const auto place = [&](const syntax::Statement* each) {
+    if (each->source_line < 0) return std::pair(-1, -1);
+    const syntax::SourceLine& line = program.module->source_lines[static_cast<std::size_t>(each->source_line)];
+    return std::pair(line.file, line.line);
+  };
+  const auto wanted = place(program.statements[statement]);
+  if (wanted.first < 0) return statement;
+  return static_cast<std::uint32_t>(std::ranges::find(program.statements, wanted, place) - program.statements.begin());
 }
 
 namespace {

@@ -77,9 +77,12 @@ inline std::size_t offset_from(const std::uint8_t* first, const std::uint8_t* pl
 void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& memory, const std::vector<std::uint8_t>& parameters,
               const LaunchConfig& config);
 
-/// Adds what a trap of `event` would say, unless there is a report of its statement.
-void warn(Warnings& warnings, const machine::Event& event, std::uint64_t cluster, int lane, std::optional<std::uint64_t> address,
-          const std::string& reason);
+/// Adds what a trap of `event` would say, unless there is a report of `statement`: the event's, or one that stands for it.
+void warn(Warnings& warnings, std::uint32_t statement, const machine::Event& event, std::uint64_t cluster, int lane,
+          std::optional<std::uint64_t> address, const std::string& reason);
+
+/// The first statement of the program whose line of the source is that of `statement`; itself where it has none.
+std::uint32_t first_of_line(const code::Program& program, std::uint32_t statement);
 
 /// What the checks say when all clusters have ended. Throws Trap.
 void finish(const Setup& setup, LaunchResult& result);

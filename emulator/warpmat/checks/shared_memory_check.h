@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <warpmat/checks/checks.h>
@@ -95,9 +96,10 @@ class SharedMemoryCheck : public machine::Observer {
 
   const Setup& setup_;
   std::uint64_t cluster_;
-  std::vector<BlockState> blocks_;  ///< by rank
-  bool has_copies_ = false;         ///< the program has cp.async, which makes bytes uninitialised again
-  int following_ = 0;               ///< warps of the cluster in which a register holds an uninitialised value
+  std::vector<BlockState> blocks_;                                  ///< by rank
+  bool has_copies_ = false;                                         ///< the program has cp.async, which makes bytes uninitialised again
+  std::unordered_map<std::uint32_t, std::uint32_t> first_of_line_;  ///< of statements that have stored such a value
+  int following_ = 0;  ///< warps of the cluster in which a register holds an uninitialised value
 };
 
 }  // namespace warpmat::inline v0_1::checks

@@ -142,27 +142,38 @@ void SharedMemoryCheck::mark_loaded(const machine::AccessEvent& event, LaneMask 
   set(event.event, place(event.event, slot), uninitialised, uninitialised, {event.event.statement(), address});
 }
 
-/// Reports a lane's store of an uninitialised value to global memory: a trap, or a warning if `stores` is off.
+/// Reports a lane's store of an uninitialised value to global memory: a trap, or a warning for each line of the source if `stores` is off.
 void SharedMemoryCheck::report_store(const Event& event, Slot slot, int lane) {
-  const std::string reason = reason_of(event, slot, "what is stored in global memory");
-  if (setup_.checks.stores) event.trap(lane, std::nullopt, reason, Trap::Kind::unwritten);
-  warn(setup_.reports.unwritten_stores, event, cluster_, lane, std::nullopt, reason);
+  constexpr const char* role = "what is stored in global memory";
+  if (setup_.checks.stores) event.trap(lane, std::nullopt, reason_of(event, slot, role), Trap::Kind::unwritten);
+  const auto [found, is_new] = first_of_line_.try_emplace(event.statement());
+  if (is_new) found->second = first_of_line(setup_.program, event.statement());
+  if (!setup_.reports.unwritten_stores.wants(found->second, cluster_)) return;
+  warn(setup_.reports.unwritten_stores, found->second, event, cluster_, lane, std::nullopt, reason_of(event, slot, role));
+}
+
+/// Whether an atomic's operand decides what is stored, or whether something is. Others store as a store does: CUTLASS's Stream-K adds the
+/// accumulators of rows that nothing uses to those of other blocks.
+bool decides(code::AtomicOperation operation) {
+  using enum code::AtomicOperation;
+  return operation == increase || operation == decrease || operation == compare_and_swap;
 }
 
 /// Uninitialised values make bytes of shared memory uninitialised; in global memory they are reported.
 void SharedMemoryCheck::store_uninitialised(const machine::AccessEvent& event, Slot slot, std::size_t at, std::uint32_t bytes) {
   if (event.space == Space::local) return;
+  const bool decides_store = event.reads && decides(setup_.program.accesses[operation_of(event.event).detail].atomic);
   SharedShadow& bytes_of_block = shadow(event.event);
   for (LaneMask rest = uninitialised_of(event.event, slot) & event.event.lanes(); rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const std::size_t offset = bytes_of_block.offset(event.places[static_cast<std::size_t>(lane)]);
     if (offset < bytes_of_block.size())
       bytes_of_block.undefine(offset + at, bytes);
-    else if (event.space == Space::global && !event.reads)
+    else if (event.space == Space::global && !decides_store)
       report_store(event.event, slot, lane);
     else
       must_be_defined(event.event, slot, lane_bit(lane),
-                      event.reads ? "an atomic's operand" : "what is stored in another block's shared memory");
+                      decides_store ? "what an atomic compares" : "what is stored in another block's shared memory");
   }
 }
 

@@ -73,10 +73,14 @@ void say(const std::string& text) {
 }
 
 void say_once(const std::string& text) {
+  say_once(text, text);
+}
+
+void say_once(const std::string& text, const std::string& key) {
   static auto* const said = new std::set<std::string>;
   static auto* const mutex = new std::mutex;
   const std::lock_guard lock(*mutex);
-  if (said->insert(text).second) say(text);
+  if (said->insert(key).second) say(text);
 }
 
 WARPMAT_CUDA_API const char* cudaGetErrorName(int code) {

@@ -29,7 +29,8 @@ Error& last_error();
 
 /// Prints "warpmat: TEXT" to standard error.
 void say(const std::string& text);
-/// The same, each text once in a process.
+/// The same, each text once in a process; or the first one of each key.
 void say_once(const std::string& text);
+void say_once(const std::string& text, const std::string& key);
 
 }  // namespace warpmat::inline v0_1::cuda

@@ -113,6 +113,14 @@ Error code_of(const Trap& trap) {
   return cudaErrorLaunchFailure;
 }
 
+/// The kernel and the line of a warning, in the source where that is known. Its block, lane and address may be others in each launch.
+std::string line_of(const Function& function, const std::string& warning) {
+  const std::size_t begin = warning.find(", line "), end = warning.find(": ", begin);
+  if (begin == std::string::npos || end == std::string::npos) return warning;
+  const std::size_t source = warning.find("), ", begin);
+  return function.name + warning.substr(source < end ? source : begin, end - (source < end ? source : begin)) + warning.substr(end, 20);
+}
+
 /// Runs a kernel to its end. Its output goes to standard output, its trap to standard error and into the context. Returns the launches that
 /// the kernel makes.
 std::vector<ChildLaunch> run_alone(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
@@ -144,7 +152,7 @@ std::vector<ChildLaunch> run_alone(Context& context, const Function& function, c
   if (profiler) record.profile = profiler->result();
   std::fwrite(record.result.printed.data(), 1, record.result.printed.size(), stdout);
   if (!record.result.printed.empty()) std::fflush(stdout);
-  for (const std::string& warning : record.result.warnings) say_once("warning: " + warning);
+  for (const std::string& warning : record.result.warnings) say_once("warning: " + warning, line_of(function, warning));
   record_launch(context, function, record);
   return std::move(children.made);
 }
