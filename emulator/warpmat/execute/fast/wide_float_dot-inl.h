@@ -125,7 +125,7 @@ class WideFloatDot {
       const Word c[] = {results[0], results[1]};
       add_to_two_columns<blocks() * Operands::block>({first_slot, column, row}, c, results);
       if (specials_.any(special_c))
-        for (int i = 0; i < 2; ++i) results[i] = specials_.results(step, special_c, column + i, row, c[i], results[i]);
+        for (int i = 0; i < 2; ++i) results[i] = specials_.after(step, special_c, column + i, row, c[i], results[i]);
       special_c = true;  // a result may be infinite
       ++step;
     });
@@ -241,9 +241,9 @@ class WideFloatDot {
     const Gap power = hn::Sub(hn::Set(u, gap(largest_field)),
                               hn::BitCast(u, hn::Max(hn::BitCast(U16(), below), hn::BitCast(U16(), hn::Set(u, gap(largest_field - 255))))));
     const __m512i bits_of_sum = _mm512_castps_si512(truncated.raw);
-    return hn::BitCast(u, hn::Vec<F32>{_mm512_maskz_mul_round_ps(_mm512_test_epi32_mask(bits_of_sum, bits_of_sum), truncated.raw,
-                                                                 _mm512_castsi512_ps(power.raw),
-                                                                 _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)});
+    return hn::BitCast(
+        u, hn::Vec<F32>{_mm512_maskz_mul_round_ps(_mm512_test_epi32_mask(bits_of_sum, bits_of_sum), truncated.raw,
+                                                  _mm512_castsi512_ps(power.raw), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)});
 #else
     const Gap bounded = hn::BitCast(u, hn::Max(hn::BitCast(U16(), below), hn::BitCast(U16(), hn::Set(u, gap(bounds::f32_bias)))));
     return or_infinity(hn::Mul(truncated, hn::BitCast(F32(), hn::Sub(hn::Set(u, gap(largest_field)), bounded))), truncated, below);
