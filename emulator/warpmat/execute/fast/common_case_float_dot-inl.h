@@ -25,7 +25,7 @@ class CommonCaseFloatDot {
  public:
   using Operands = FloatOperands<bits, wide, sparse>;
   using Specials = SpecialProducts<bits, wide, sparse>;
-  CommonCaseFloatDot(const Operands& operands, const Specials& specials) : o_(operands), specials_(specials), plan_(operands.plan()) {}
+  CommonCaseFloatDot(const Operands& operands, Specials& specials) : o_(operands), specials_(specials), plan_(operands.plan()) {}
 
   /// Writes d[column][row]. Returns false if a sum leaves the range of an int32.
   bool multiply(std::uint32_t (*d)[rows]) const {
@@ -81,7 +81,9 @@ class CommonCaseFloatDot {
     int step = 0;
     o_.for_each_step([&](auto blocks, auto begin, auto end, int first_slot) HWY_ATTR {
       const bool special = specials_.any(special_c);
-      add_step<f16_accumulator, scaled, blocks(), begin(), end()>(constants, {first_slot, step, special, special_c}, c, d, findings);
+      if (special) c = specials_.before(step, special_c, c, d);
+      add_step<f16_accumulator, scaled, blocks(), begin(), end()>(constants, first_slot, c, d, findings);
+      if (special) specials_.after(d);
       special_c = special || (f16_accumulator && !hn::AllTrue(I32(), hn::Eq(findings.infinite, hn::Zero(I32()))));
       c = d;
       ++step;
@@ -92,27 +94,19 @@ class CommonCaseFloatDot {
     return products_everywhere || o_.at_least(-bounds::plain_exponent, bounds::min_plain_product);
   }
 
-  struct Step {
-    int first_slot, number;
-    bool special, special_c;  ///< whether results, and C, may be infinite or NaN
-  };
-
   /// d = c + one step; see FloatOperands::largest_exponents.
   template <bool f16_accumulator, bool scaled, int blocks, int begin, int end>
-  HWY_INLINE void add_step(const Constants& constants, const Step& at, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows],
+  HWY_INLINE void add_step(const Constants& constants, int first_slot, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows],
                            Findings& findings) const {
     HWY_ALIGN std::uint32_t exponents[columns][rows];
     findings.smallest_products =
-        hn::Min(findings.smallest_products, o_.template largest_exponents<blocks, begin, end>(at.first_slot, exponents));
+        hn::Min(findings.smallest_products, o_.template largest_exponents<blocks, begin, end>(first_slot, exponents));
     for (int column = 0; column < columns; ++column)
       for (int row = 0; row < rows; row += vector_rows) {
         const auto products = hn::BitCast(I32(), hn::Load(U32(), exponents[column] + row));
         const auto scale = scaled ? scale_field(products, column, row) : hn::Zero(I32());
-        Word addend = hn::Load(U32(), c[column] + row);
-        if (HWY_UNLIKELY(at.special_c)) addend = specials_.number_of(addend);
-        Word result = step<f16_accumulator, blocks, begin, end>(constants, at.first_slot, column, row, addend, products, scale, findings);
-        if (HWY_UNLIKELY(at.special))
-          result = specials_.results(at.number, at.special_c, column, row, hn::Load(U32(), c[column] + row), result);
+        const Word result = step<f16_accumulator, blocks, begin, end>(constants, first_slot, column, row, hn::Load(U32(), c[column] + row),
+                                                                      products, scale, findings);
         hn::Store(result, U32(), d[column] + row);
       }
   }
@@ -187,7 +181,7 @@ class CommonCaseFloatDot {
   }
 
   const Operands& o_;
-  const Specials& specials_;
+  Specials& specials_;
   const FloatPlan& plan_;
 };
 

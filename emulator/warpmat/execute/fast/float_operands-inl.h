@@ -278,28 +278,20 @@ class FloatOperands {
 
   HWY_INLINE Range read_a() {
     Word most = hn::Zero(U32());
+    bool needs_exponents = true;
     for_each_word_of_a([&](int word, int row, Word w) HWY_ATTR {
       const int slot = word * per;
       check_padding(w, plan_.padding_a);
+      // Only the common case needs exponents. Narrow formats hardly ever leave it, and the first words of wide ones tell.
+      if (wide && word == quad && row == 0) needs_exponents = decode_a_.common_case(most);
       const Word magnitudes = decode_a_.magnitudes(w, most);
-      if constexpr (!wide) {
+      if (needs_exponents) {
         const Word exponents = decode_a_.exponents(magnitudes);
         for (int i = 0; i < per; ++i) hn::Store(replicate_byte(exponents, i * bits / 8), U32(), a_exponents_[slot + i] + row);
       }
       decode_a_.each_value(w, [&](int i, hn::Vec<F32> v) HWY_ATTR { hn::Store(v, F32(), a_[slot + i] + row); });
     });
-    const Range range{decode_a_.finite(most), decode_a_.common_case(most)};
-    if (wide && range.common_case) find_exponents_of_a();
-    return range;
-  }
-
-  /// Of a wide A, from its values: only the common case needs them, which narrow formats hardly ever leave.
-  HWY_INLINE void find_exponents_of_a() {
-    const I8 d;
-    for (int i = 0; i < slots() * rows; i += vector_rows) {
-      const Word field = replicate_byte(hn::ShiftLeft<1>(hn::Load(U32(), reinterpret_cast<const std::uint32_t*>(a_[0]) + i)), 3);
-      hn::Store(hn::BitCast(U32(), hn::Sub(hn::BitCast(d, field), hn::Set(d, std::int8_t{bounds::f32_bias}))), U32(), a_exponents_[0] + i);
-    }
+    return {decode_a_.finite(most), decode_a_.common_case(most)};
   }
 
   HWY_INLINE Range read_b() {

@@ -25,14 +25,16 @@ class GeneralFloatDot {
  public:
   using Operands = FloatOperands<bits, false, sparse>;
   using Specials = SpecialProducts<bits, false, sparse>;
-  GeneralFloatDot(const Operands& operands, const Specials& specials) : o_(operands), specials_(specials), plan_(operands.plan()) {}
+  GeneralFloatDot(const Operands& operands, Specials& specials) : o_(operands), specials_(specials), plan_(operands.plan()) {}
 
   /// Writes d[column][row].
   void multiply(std::uint32_t (*d)[rows]) {
     const std::uint32_t(*c)[rows] = o_.accumulator();
     int step = 0;
     o_.for_each_step([&](auto blocks, auto begin, auto end, int first_slot) HWY_ATTR {
-      add_step<blocks(), begin(), end()>(first_slot, step++, c, d);
+      c = specials_.before(step++, true, c, d);
+      add_step<blocks(), begin(), end()>(first_slot, c, d);
+      specials_.after(d);
       c = d;
     });
   }
@@ -61,16 +63,14 @@ class GeneralFloatDot {
   HWY_INLINE bool f16_accumulator() const { return plan_.f16_accumulator; }
 
   template <int blocks, int begin, int end>
-  HWY_INLINE void add_step(int first_slot, int number, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows]) const {
+  HWY_INLINE void add_step(int first_slot, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows]) const {
     HWY_ALIGN std::uint32_t fields[columns][rows];
     o_.template largest_exponents<blocks, begin, end>(first_slot, fields);
     for (int column = 0; column < columns; ++column)
       for (int row = 0; row < rows; row += vector_rows) {
-        const Word addend = hn::Load(U32(), c[column] + row);
+        const Accumulator accumulator = decode(hn::Load(U32(), c[column] + row));
         const auto largest = largest_exponent(fields[column] + row);
-        const Word result =
-            step<blocks * Operands::block, begin, end>({first_slot, column, row}, decode(specials_.number_of(addend)), largest);
-        hn::Store(specials_.results(number, true, column, row, addend, result), U32(), d[column] + row);
+        hn::Store(step<blocks * Operands::block, begin, end>({first_slot, column, row}, accumulator, largest), U32(), d[column] + row);
       }
   }
 
@@ -169,7 +169,7 @@ class GeneralFloatDot {
   }
 
   const Operands& o_;
-  const Specials& specials_;
+  Specials& specials_;
   const FloatPlan& plan_;
 };
 

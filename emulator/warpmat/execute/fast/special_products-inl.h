@@ -45,22 +45,38 @@ class SpecialProducts {
   /// Whether step `step` may have special results. `special_c`: its C may.
   bool any(bool special_c) const { return in_products_ || special_c || o_.special_scales(); }
 
-  /// C for the kernels: zero where it is special.
-  HWY_INLINE Word number_of(Word c) const {
-    const auto number = value_of(c);
-    return hn::IfThenElseZero(hn::RebindMask(U32(), hn::IsFinite(number)), c);
+  /// Before a step: keeps what is special, and returns C with zeros in its place, which `d` then holds. `special_c`: C may be special.
+  const std::uint32_t (*before(int step, bool special_c, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows]))[rows] {
+    results_ = sums_[step];
+    if (!special_c && !o_.special_scales()) return c;
+    results_ = with_c_;
+    for_each_vector([&](int column, int row) HWY_ATTR {
+      const Word bits_of_c = hn::Load(U32(), c[column] + row);
+      const auto number = f16_accumulator() ? f16_to_f32(bits_of_c) : hn::BitCast(F32(), bits_of_c);
+      const auto finite = hn::RebindMask(U32(), hn::IsFinite(number));
+      hn::Store(hn::IfThenElseZero(finite, bits_of_c), U32(), d[column] + row);
+      auto result = number;
+      if (in_products_) result = hn::Add(result, hn::Load(F32(), sums_[step][column] + row));
+      if (bits == 8 && o_.special_scales()) result = hn::Add(result, o_.scale_nan(column, row));
+      hn::Store(result, F32(), with_c_[column] + row);
+    });
+    return d;
   }
 
-  /// The results of step `step` with C of `c`: `numbers`, those of the kernels, unless special. `special_c`: C may be special.
-  HWY_INLINE Word results(int step, bool special_c, int column, int row, Word c, Word numbers) const {
-    const U32 u;
+  /// After it: replaces the special results.
+  void after(std::uint32_t (*d)[rows]) const {
+    for_each_vector([&](int column, int row) HWY_ATTR {
+      const Word numbers = hn::Load(U32(), d[column] + row);
+      hn::Store(replaced(hn::Load(F32(), results_[column] + row), numbers), U32(), d[column] + row);
+    });
+  }
+
+  /// The same for one vector of the results of wide formats, whose C was `c`.
+  HWY_INLINE Word after(int step, bool special_c, int column, int row, Word c, Word numbers) const {
+    static_assert(wide);
     auto v = in_products_ ? hn::Load(F32(), sums_[step][column] + row) : hn::Zero(F32());
-    if (special_c) v = hn::Add(v, value_of(c));
-    if (bits == 8 && o_.special_scales()) v = hn::Add(v, o_.scale_nan(column, row));
-    const Word nan = hn::Set(u, f16_accumulator() ? canonical_half_nan : canonical_f32_nan);
-    const auto special = hn::RebindMask(u, hn::Not(hn::IsFinite(v))), is_nan = hn::RebindMask(u, hn::IsNaN(v));
-    const Word infinity = f16_accumulator() ? f32_to_f16(v) : hn::BitCast(u, v);
-    return hn::IfThenElse(is_nan, nan, hn::IfThenElse(special, infinity, numbers));
+    if (special_c) v = hn::Add(v, hn::BitCast(F32(), c));
+    return replaced(v, numbers);
   }
 
  private:
@@ -69,7 +85,20 @@ class SpecialProducts {
     return o_.plan().f16_accumulator;
   }
 
-  HWY_INLINE hn::Vec<F32> value_of(Word c) const { return f16_accumulator() ? f16_to_f32(c) : hn::BitCast(F32(), c); }
+  /// `numbers`, or `v` where it is infinite or NaN.
+  HWY_INLINE Word replaced(hn::Vec<F32> v, Word numbers) const {
+    const U32 u;
+    const Word nan = hn::Set(u, f16_accumulator() ? canonical_half_nan : canonical_f32_nan);
+    const auto special = hn::RebindMask(u, hn::Not(hn::IsFinite(v))), is_nan = hn::RebindMask(u, hn::IsNaN(v));
+    const Word infinity = f16_accumulator() ? f32_to_f16(v) : hn::BitCast(u, v);
+    return hn::IfThenElse(is_nan, nan, hn::IfThenElse(special, infinity, numbers));
+  }
+
+  template <class Visit>
+  HWY_INLINE static void for_each_vector(Visit visit) {
+    for (int column = 0; column < columns; ++column)
+      for (int row = 0; row < rows; row += vector_rows) visit(column, row);
+  }
 
   /// Wide numbers of A become 1 or -1, so that hardly any product is subnormal, which would be slow.
   HWY_INLINE static hn::Vec<F32> of_one_size(hn::Vec<F32> v) {
@@ -102,6 +131,8 @@ class SpecialProducts {
   Operands& o_;
   bool in_products_ = false;
   HWY_ALIGN float sums_[max_steps][columns][rows];  ///< if in_products_; kept for another attempt
+  HWY_ALIGN float with_c_[columns][rows];           ///< of a step: with its C and the scales
+  const float (*results_)[rows] = nullptr;          ///< of a step: special, or any number
 };
 
 #endif  // HWY_TARGET != HWY_SCALAR

@@ -125,7 +125,7 @@ class WideFloatDot {
       const Word c[] = {results[0], results[1]};
       add_to_two_columns<blocks() * Operands::block>({first_slot, column, row}, c, results);
       if (specials_.any(special_c))
-        for (int i = 0; i < 2; ++i) results[i] = specials_.results(step, special_c, column + i, row, c[i], results[i]);
+        for (int i = 0; i < 2; ++i) results[i] = specials_.after(step, special_c, column + i, row, c[i], results[i]);
       special_c = true;  // a result may be infinite
       ++step;
     });
