@@ -149,8 +149,16 @@ void WgmmaCheck::product_issues(const machine::ProductEvent& event) {
 void WgmmaCheck::product_completes(const machine::ProductEvent& event) {
   const machine::PendingProduct& product = pending_of(event.product);
   const machine::WarpState& state = warp_of(event.event);
-  const bool a_changed = !product.product->a_in_registers && state.read_a(product) != product.a;
-  if (a_changed || (event.event.warp() % WgmmaForm::warps == 0 && state.read_b(product) != *product.b))
+  bool a_changed = false, b_changed = false;
+  if (!product.product->a_in_registers) {
+    state.read_a(product, words_);
+    a_changed = words_ != product.a;
+  }
+  if (!a_changed && event.event.warp() % WgmmaForm::warps == 0) {
+    state.read_b(product, words_);
+    b_changed = words_ != *product.b;
+  }
+  if (a_changed || b_changed)
     event.event.trap(
         -1, std::nullopt,
         fmt::format("shared memory that operand {} of the product at {} reads has changed since that statement: it may be read until here",

@@ -56,6 +56,7 @@ class WgmmaCheck : public machine::Observer {
 
   const Setup& setup_;
   std::vector<std::vector<WarpRegisters>> warps_;  ///< by rank and warp
+  std::vector<std::uint32_t> words_;               ///< of an operand that is read again
 };
 
 }  // namespace warpmat::inline v0_1::checks

@@ -53,6 +53,7 @@ void for_each_chunk(const MatrixDescriptor& descriptor, Major major, const Exten
 
 std::vector<std::uint32_t> chunks(std::uint64_t descriptor, Major major, const Extent& of) {
   std::vector<std::uint32_t> all;
+  all.reserve(std::size_t{of.lines} * of.bytes / chunk_bytes);
   for_each_chunk(MatrixDescriptor::decode(descriptor), major, of,
                  [&](std::uint32_t, std::uint32_t, std::uint32_t address) { all.push_back(address); });
   return all;

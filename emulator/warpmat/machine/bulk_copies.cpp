@@ -24,8 +24,12 @@ std::uint32_t round_to_tf32(std::uint32_t bits) {
   return (bits + half - 1 + (bits >> 13 & 1)) & ~dropped;
 }
 
+bool rounds(TensorMap::Type type) {
+  return type == TensorMap::Type::tf32 || type == TensorMap::Type::tf32_ftz;
+}
+
 void round_numbers(TensorMap::Type type, std::uint8_t* numbers, std::uint64_t bytes) {
-  if (type != TensorMap::Type::tf32 && type != TensorMap::Type::tf32_ftz) return;
+  if (!rounds(type)) return;
   for (std::uint64_t i = 0; i + 4 <= bytes; i += 4) {
     std::uint32_t word;
     std::memcpy(&word, numbers + i, 4);
@@ -224,18 +228,23 @@ void BulkCopies::load(const BulkTransfer& transfer) {
   const std::uint32_t shared_base = cluster_.launch().program.shared_base;
   std::vector<std::uint8_t> bytes(map.row_bytes());
   for (const TensorRow& row : transfer.rows) {
-    fill_outside(map, bytes.data(), row.begin);
-    if (row.end > row.begin) {
-      std::memcpy(bytes.data() + row.begin, memory.bytes(row.address, row.end - row.begin).data(), row.end - row.begin);
-      round_numbers(map.type, bytes.data() + row.begin, row.end - row.begin);
+    const std::uint8_t* from = bytes.data();
+    if (row.begin == 0 && row.end == bytes.size() && !rounds(map.type)) {  // the common case
+      from = memory.bytes(row.address, row.end).data();
+    } else {
+      fill_outside(map, bytes.data(), row.begin);
+      if (row.end > row.begin) {
+        std::memcpy(bytes.data() + row.begin, memory.bytes(row.address, row.end - row.begin).data(), row.end - row.begin);
+        round_numbers(map.type, bytes.data() + row.begin, row.end - row.begin);
+      }
+      fill_outside(map, bytes.data() + row.end, bytes.size() - row.end);
     }
-    fill_outside(map, bytes.data() + row.end, bytes.size() - row.end);
     const std::uint32_t first = transfer.shared.offset + row.shared;
     const auto count = static_cast<std::uint32_t>(bytes.size());
     const bool whole = count == line && (shared_base + first) % line == 0;  // the swizzle exchanges chunks of a line
     if (whole) add_range(written_, {transfer.shared.rank, first, count});
     for_each_chunk(map, shared_base, first, 0, count, [&](std::uint32_t begin, std::uint32_t part, std::uint32_t at) {
-      copy_chunk(shared + at, bytes.data() + begin, part);
+      copy_chunk(shared + at, from + begin, part);
       if (!whole) add_range(written_, {transfer.shared.rank, at, part});
     });
   }

@@ -203,8 +203,12 @@ void WarpState::check_global(const BulkCopy& copy, int lane, BulkTransfer& trans
   }
   const TensorMap& map = *transfer.map;
   transfer.rows = writes ? stored_rows(map, transfer.tensor_place) : tensor_rows(map, transfer.tensor_place);
-  for (const TensorRow& row : transfer.rows)
-    if (row.end > row.begin) locate_bytes(lane, row.address, row.end - row.begin, writes);
+  constexpr std::uint32_t cache_line = 64;
+  for (const TensorRow& row : transfer.rows) {
+    if (row.end == row.begin) continue;
+    const std::uint8_t* const bytes = locate_bytes(lane, row.address, row.end - row.begin, writes);
+    for (std::uint32_t at = 0; !writes && at < row.end - row.begin; at += cache_line) __builtin_prefetch(bytes + at);  // read at the wait
+  }
 }
 
 /// The host address of these bytes of global memory, or a trap.

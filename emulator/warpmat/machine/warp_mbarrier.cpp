@@ -16,6 +16,17 @@ using code::Mbarrier;
 using code::Operation;
 using MbarrierAction = code::Mbarrier::Action;
 
+namespace {
+
+/// A lane's wait, and its result.
+struct PhaseWait {
+  std::uint64_t address, phase;
+  std::uint8_t* word;
+  bool done;
+};
+
+}  // namespace
+
 /// The bytes at an address of shared memory: the block's own or, if `remote`, those of another block of the cluster.
 SharedPlace WarpState::shared_place(int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment, Space space,
                                     bool remote) const {
@@ -74,9 +85,16 @@ WarpState::Step WarpState::mbarrier(const Operation& operation, LaneMask mask) {
   std::array<std::uint8_t*, warp_size> words{};
   LaneMask acquired = 0, released = 0;
   bool failed = false;
+  std::optional<PhaseWait> before;  // of the last lane that waits: nearly always the same in all
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const std::uint64_t address = at<std::uint64_t>(source_slot(operation, 0))[lane];
+    if (before && before->address == address && before->phase == waited_phase(operation, what, lane)) {
+      words[static_cast<std::size_t>(lane)] = before->word;
+      write_word(operation, 0, lane, before->done);
+      if (before->done) acquired |= lane_bit(lane);
+      continue;
+    }
     const int rank = what.even ? pair_rank(address, rank_of(address)) : rank_of(address);
     if (arrives_in_vain(what, rank)) {
       tell_vain_arrival(operation, lane, address, rank);
@@ -88,11 +106,14 @@ WarpState::Step WarpState::mbarrier(const Operation& operation, LaneMask mask) {
     if (what.action != MbarrierAction::wait) {
       change_mbarrier(operation, what, lane, place);
       released |= lane_bit(lane);
-    } else if (mbarrier_done(operation, what, lane, place)) {
-      acquired |= lane_bit(lane);
-    } else {
-      failed = true;
+      continue;
     }
+    const std::uint64_t phase = waited_phase(operation, what, lane);
+    before = {address, phase, host_of(place), mbarrier_done(operation, phase, lane, place)};
+    if (before->done)
+      acquired |= lane_bit(lane);
+    else
+      failed = true;
   }
   const bool waits = what.action == MbarrierAction::wait;
   observers_.tell(EventKinds::synchronisation, &Observer::synchronises,
@@ -102,11 +123,14 @@ WarpState::Step WarpState::mbarrier(const Operation& operation, LaneMask mask) {
   return failed && what.may_suspend ? Step::yield : Step::next;
 }
 
+/// The phase for which a lane waits.
+std::uint64_t WarpState::waited_phase(const Operation& operation, const Mbarrier& what, int lane) const {
+  return what.parity ? source_word(operation, 1, lane) & 1 : MbarrierWord(at<std::uint64_t>(source_slot(operation, 1))[lane]).phase();
+}
+
 /// Whether the lane's phase is complete. Performs the copies for which it waits.
-bool WarpState::mbarrier_done(const Operation& operation, const Mbarrier& what, int lane, const SharedPlace& place) {
+bool WarpState::mbarrier_done(const Operation& operation, std::uint64_t phase, int lane, const SharedPlace& place) {
   must_be_mbarrier(lane, place);
-  const std::uint64_t phase =
-      what.parity ? source_word(operation, 1, lane) & 1 : MbarrierWord(at<std::uint64_t>(source_slot(operation, 1))[lane]).phase();
   const auto over = [&] {
     std::uint64_t bits;
     std::memcpy(&bits, host_of(place), 8);

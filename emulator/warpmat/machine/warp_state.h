@@ -168,8 +168,8 @@ class WarpState {
     return reinterpret_cast<const T*>(slot >= 0 ? registers_ + split().frame + slot : launch_.constants + ~slot);
   }
   /// The words of a product's operands in shared memory, as they are now. Throws Trap.
-  std::vector<std::uint32_t> read_a(const PendingProduct& product) const;
-  std::vector<std::uint32_t> read_b(const PendingProduct& product) const;
+  void read_a(const PendingProduct& product, std::vector<std::uint32_t>& words) const;
+  void read_b(const PendingProduct& product, std::vector<std::uint32_t>& words) const;
 
  private:
   enum class Step : std::uint8_t { next, leave_split, yield, needs_reservation, reservation_is_over };
@@ -286,7 +286,8 @@ class WarpState {
   bool arrives_in_vain(const code::Mbarrier& what, int rank) const;
   std::uint8_t* host_of(const SharedPlace& place) const;
   Step mbarrier(const code::Operation& operation, LaneMask mask);
-  bool mbarrier_done(const code::Operation& operation, const code::Mbarrier& what, int lane, const SharedPlace& place);
+  std::uint64_t waited_phase(const code::Operation& operation, const code::Mbarrier& what, int lane) const;
+  bool mbarrier_done(const code::Operation& operation, std::uint64_t phase, int lane, const SharedPlace& place);
   void change_mbarrier(const code::Operation& operation, const code::Mbarrier& what, int lane, const SharedPlace& place);
   void tell_vain_arrival(const code::Operation& operation, int lane, std::uint64_t address, int rank) const;
   void must_be_mbarrier(int lane, const SharedPlace& place) const;

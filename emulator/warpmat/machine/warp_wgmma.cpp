@@ -56,7 +56,9 @@ void WarpState::agree_with_warpgroup(PendingProduct& product) {
   std::uint64_t& next = group.next[static_cast<std::size_t>(index_ % warps)];
   WarpgroupIssues::Issue own{product.statement, product.a_descriptor, product.b_descriptor, product.accumulates, index_, nullptr};
   if (next - group.first == group.issues.size()) {
-    own.b = product.b = std::make_shared<const std::vector<std::uint32_t>>(read_b(product));
+    const auto b = std::make_shared<std::vector<std::uint32_t>>();
+    read_b(product, *b);
+    own.b = product.b = b;
     group.issues.push_back(std::move(own));
   } else {
     const WarpgroupIssues::Issue& first = group.issues[next - group.first];
@@ -79,26 +81,24 @@ void WarpState::agree_with_warpgroup(PendingProduct& product) {
 }
 
 /// Reads a product's operand A from shared memory, if it is there: at its statement, and again when it is performed.
-std::vector<std::uint32_t> WarpState::read_a(const PendingProduct& product) const {
+void WarpState::read_a(const PendingProduct& product, std::vector<std::uint32_t>& a) const {
   const Wgmma& instruction = product.product->instruction;
-  std::vector<std::uint32_t> a(instruction.a_words());
+  a.resize(instruction.a_words());
   try {
     instruction.read_a(SharedMemory::borrowing(block_.shared(), program_.shared_base), product.a_descriptor, index_ % warps, a.data());
   } catch (const Trap& error) {
     trap(-1, error.address, error.reason);
   }
-  return a;
 }
 
-std::vector<std::uint32_t> WarpState::read_b(const PendingProduct& product) const {
+void WarpState::read_b(const PendingProduct& product, std::vector<std::uint32_t>& b) const {
   const Wgmma& instruction = product.product->instruction;
-  std::vector<std::uint32_t> b(instruction.b_words());
+  b.resize(instruction.b_words());
   try {
     instruction.read_b(SharedMemory::borrowing(block_.shared(), program_.shared_base), product.b_descriptor, b.data());
   } catch (const Trap& error) {
     trap(-1, error.address, error.reason);
   }
-  return b;
 }
 
 /// Whether the product is older than the last `groups` groups.
@@ -127,8 +127,8 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
                          .b = nullptr,
                          .metadata = {},
                          .accumulates = true};
-  pending.d.reserve(static_cast<std::size_t>(operation.results));
-  for (int i = 0; i < operation.results; ++i) pending.d.push_back(at<std::uint32_t>(result_slot(operation, i)));
+  pending.d.resize(operation.results);
+  place_registers(slots(operation), operation.results, pending.d.data());
   pending.b_descriptor = uniform_descriptor(operation, mask, product.b_source(), "the descriptor of operand b");
   if (product.a_in_registers) {
     for (int i = 0; i < product.instruction.form().a_registers(); ++i) {
@@ -144,7 +144,7 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
   if (scale != 0 && scale != mask) trap(first_lane(mask & ~scale), std::nullopt, "scale-d is not the same in all lanes");
   pending.accumulates = scale != 0;
   agree_with_warpgroup(pending);
-  if (!product.a_in_registers) pending.a = read_a(pending);
+  if (!product.a_in_registers) read_a(pending, pending.a);
   if (observers_.want(EventKinds::products)) {
     ChunkLists& lists = block_.chunk_lists();
     if (!product.a_in_registers) pending.a_chunks = lists.a(product, pending.a_descriptor, index_ % warps);

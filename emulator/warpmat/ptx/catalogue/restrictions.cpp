@@ -121,7 +121,7 @@ bool has_one(const Match& match, std::string_view alternatives) {
   while (!alternatives.empty()) {
     const std::size_t length = std::min(alternatives.find('|'), alternatives.size());
     const std::string_view one = alternatives.substr(0, length);
-    const auto group = std::ranges::find(groups, one, &Group::name);
+    const auto group = one.starts_with('.') ? groups.end() : std::ranges::find(groups, one, &Group::name);
     if (group != groups.end() ? has_one(match, group->qualifiers) : match.has(one)) return true;
     alternatives.remove_prefix(std::min(length + 1, alternatives.size()));
   }

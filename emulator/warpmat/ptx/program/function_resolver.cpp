@@ -254,7 +254,10 @@ void FunctionResolver::statement(const syntax::Statement& statement) {
   if (mnemonic == "mov" && vectors) return statement_->opcode.starts_with("mov.v") ? move_vector() : pack();
   const Match* match = draft_.find_match(statement.opcode);
   if (match == nullptr) fail(catalogue::explain_unknown_row(statement.opcode));
-  if (const auto reason = catalogue::refusal(*match, *draft_.program.target, draft_.program.module->version)) fail(*reason);
+  if (!draft_.accepted.contains(match)) {
+    if (const auto reason = catalogue::refusal(*match, *draft_.program.target, draft_.program.module->version)) fail(*reason);
+    draft_.accepted.insert(match);
+  }
   by_semantics(*match);
 }
 

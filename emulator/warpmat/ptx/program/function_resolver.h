@@ -26,6 +26,7 @@ struct ProgramDraft {
   std::vector<DraftFunction> functions;  ///< by the order in which calls reach them; the entry first
   std::unordered_map<const catalogue::Match*, std::pair<scalar::Function, std::uint32_t>> kernels;  ///< and the numbers of their modifiers
   std::unordered_map<std::string, std::optional<catalogue::Match>> matches;  ///< by opcode; their qualifiers point into the keys
+  std::unordered_set<const catalogue::Match*> accepted{};                    ///< those that the target has
 
   /// The row that spells `opcode`, or nullptr.
   const catalogue::Match* find_match(const std::string& opcode);
