@@ -69,7 +69,8 @@ void SharedMemoryCheck::access(const machine::AccessEvent& event) {
     const Use use = event.asynchronous ? Use::copy : !event.writes ? Use::load : event.reads ? Use::atomic : Use::store;
     undefined = check_bytes(event.event, event.places, event.bytes, event.event.lanes(), use, event.consecutive);
   }
-  follow_access(event, undefined);
+  // An atomic of initialised bytes may exchange them; otherwise only an uninitialised value is of interest.
+  if (undefined != 0 || following_ != 0 || (event.reads && event.writes)) follow_access(event, undefined);
   if (event.writes && !has_copies_ && following_ == 0 && shadow(event.event).complete()) choose_events();
 }
 
@@ -89,11 +90,12 @@ LaneMask SharedMemoryCheck::check_bytes(const Event& event, SharedShadow::Places
                  Trap::Kind::out_of_range);
     }
   const std::size_t first = consecutive ? bytes_of_block.offset(places[0]) : 0, all = std::size_t{bytes} * warp_size;
-  bool defined = bytes_of_block.complete() || (consecutive && !bytes_of_block.undefined(first, all));
+  bool defined = bytes_of_block.complete();
   if (!defined && consecutive && use == Use::store && !bytes_of_block.has_copies()) {
     bytes_of_block.define(first, all);
     defined = true;
   }
+  defined = defined || (consecutive && !bytes_of_block.undefined(first, all));
   const LaneMask undefined = defined ? 0 : check_defined(event, places, bytes, mask, use);
   if (use == Use::copy) begin_copies(event, places, bytes, mask);
   return undefined;

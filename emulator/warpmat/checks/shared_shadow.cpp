@@ -1,6 +1,7 @@
 #include <warpmat/checks/shared_shadow.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace warpmat::inline v0_1::checks {
 
@@ -121,8 +122,18 @@ void SharedShadow::define(const Places& places, std::uint32_t bytes, LaneMask ma
   for_each_lane(places, bytes, mask, [&](std::size_t, std::size_t cell, Cell bits) { define_cell(cell, bits); });
 }
 
+/// Four cells at once as far as they go: a warp's row of words is two such pieces.
 void SharedShadow::define(std::size_t offset, std::size_t bytes) {
-  if (bytes != 0 && !undefined(offset, bytes)) return;
+  constexpr std::size_t piece = sizeof(std::uint64_t) / sizeof(Cell) * cell_bytes;
+  constexpr std::uint64_t full = ~std::uint64_t{0};
+  for (; offset % cell_bytes == 0 && bytes >= piece; offset += piece, bytes -= piece) {
+    Cell* const cells = defined_.data() + offset / cell_bytes;
+    std::uint64_t before;
+    std::memcpy(&before, cells, sizeof before);
+    if (before == full) continue;
+    missing_ -= before == 0 ? piece : static_cast<std::size_t>(std::popcount(~before));
+    std::memcpy(cells, &full, sizeof full);
+  }
   for_each_cell(offset, bytes, [&](std::size_t cell, Cell bits) { define_cell(cell, bits); });
 }
 

@@ -18,7 +18,7 @@ constexpr std::size_t aligned(std::size_t bytes) {
 }
 
 constexpr std::size_t state_bytes = aligned(sizeof(WarpState));
-constexpr std::size_t split_bytes = aligned(usual_splits * sizeof(Split) + sizeof(Convergence));  // of a warp
+constexpr std::size_t split_bytes = aligned(usual_splits * sizeof(Split));  // of a warp
 
 }  // namespace
 

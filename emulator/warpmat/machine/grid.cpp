@@ -36,28 +36,21 @@ class ClusterOrder {
   std::uint64_t count_ = 0, first_ = 0, step_ = 1;
 };
 
-/// Schedules the clusters of a grid whose operations have no order among them: each thread takes the next one, without a lock.
+/// Schedules the clusters of a grid whose operations have no order among them: each thread takes the next ones, without a lock.
 class UnorderedGrid {
  public:
-  explicit UnorderedGrid(const LaunchState& launch)
+  UnorderedGrid(const LaunchState& launch, int jobs)
       : launch_(launch),
         size_(launch.config.grid.count() / launch.config.cluster.count()),
+        share_(std::clamp<std::uint64_t>(size_ / (fewest_shares * static_cast<std::uint64_t>(jobs)), 1, largest_share)),
         order_(launch.options.schedule, size_),
         end_(size_) {}
 
   /// The loop of one thread.
   void work() {
     std::uint64_t operations = 0;
-    for (std::uint64_t number = next_++; number < end_; number = next_++) {
-      try {
-        Cluster cluster(launch_, order_[number]);
-        if (cluster.run(false) != Cluster::Status::finished) throw std::logic_error("a cluster waits for its turn, which no other has");
-        operations += cluster.operations();
-        keep_printed(number, cluster.take_printed());
-      } catch (...) {
-        fail(number, std::current_exception());
-      }
-    }
+    for (std::uint64_t first = next_.fetch_add(share_); first < end_; first = next_.fetch_add(share_))
+      for (std::uint64_t number = first; number < first + share_ && number < end_; ++number) operations += run(number);
     operations_ += operations;
   }
 
@@ -70,13 +63,29 @@ class UnorderedGrid {
   }
 
  private:
+  static constexpr std::uint64_t fewest_shares = 32;  ///< of a thread: the last ones end at nearly the same time
+  static constexpr std::uint64_t largest_share = 8;
+
+  /// Returns the cluster's operations.
+  std::uint64_t run(std::uint64_t number) {
+    try {
+      Cluster cluster(launch_, order_[number]);
+      if (cluster.run(false) != Cluster::Status::finished) throw std::logic_error("a cluster waits for its turn, which no other has");
+      keep_printed(number, cluster.take_printed());
+      return cluster.operations();
+    } catch (...) {
+      fail(number, std::current_exception());
+      return 0;
+    }
+  }
+
   void keep_printed(std::uint64_t number, std::string text) {
     if (text.empty()) return;
     const std::lock_guard lock(mutex_);
     printed_[number] = std::move(text);
   }
 
-  /// The error of the lowest cluster counts. All lower ones than `number` have begun.
+  /// The error of the lowest cluster counts. All lower ones than `number` have begun, or a thread is about to begin them.
   void fail(std::uint64_t number, const std::exception_ptr& error) {
     const std::lock_guard lock(mutex_);
     if (number >= end_) return;
@@ -85,12 +94,14 @@ class UnorderedGrid {
   }
 
   const LaunchState& launch_;
-  std::uint64_t size_;
+  std::uint64_t size_, share_;  ///< clusters; those that a thread takes at once
   ClusterOrder order_;
-  std::atomic<std::uint64_t> next_ = 0, end_, operations_ = 0;  ///< `end_`: no cluster from this one on begins
+  std::atomic<std::uint64_t> end_;  ///< no cluster from this one on begins
   std::mutex mutex_;
   std::map<std::uint64_t, std::string> printed_;
   std::exception_ptr error_;
+  alignas(64) std::atomic<std::uint64_t> next_ = 0;  // all threads change it, so nothing that they read is in its cache line
+  std::atomic<std::uint64_t> operations_ = 0;
 };
 
 /// Schedules the clusters of a grid, most of one block. They begin in the order of their numbers here: their places in ClusterOrder.
@@ -285,7 +296,7 @@ LaunchResult run_grid(const LaunchState& launch) {
     Grid grid(launch, jobs);
     return run_clusters(grid, jobs);
   }
-  UnorderedGrid grid(launch);
+  UnorderedGrid grid(launch, jobs);
   return run_clusters(grid, jobs);
 }
 

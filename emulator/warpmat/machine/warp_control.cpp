@@ -114,40 +114,42 @@ inline int WarpState::take_shortcuts(const Operation* first, int most, std::uint
   using code::Shortcut;
   const code::Slot* const all_slots = program_.slots.data();
   const std::uint8_t* const constants = launch_.constants;
+  const bool parameters = !observers_.want(EventKinds::accesses);
   const Operation* operation = first;
   for (const Operation* const end = first + most; operation != end; ++operation) {
-    if (apart && operation->converges) return static_cast<int>(operation - first);
+    const Shortcut shortcut = operation->shortcut;
+    if (shortcut == Shortcut::none || (apart && operation->converges)) break;
     const code::Slot* const slot = all_slots + operation->slots;
     std::uint8_t* const result = frame + slot[0];
-    if (operation->shortcut == Shortcut::kernel || operation->shortcut == Shortcut::function) {  // most; the CPU foresees a branch best
+    if (shortcut == Shortcut::kernel || shortcut == Shortcut::function) {  // most; the CPU foresees a branch best
       void* const results[] = {result, nullptr};
       const void* sources[code::fewest_slots] = {place_of(slot[1], frame, constants), place_of(slot[2], frame, constants),
                                                  place_of(slot[3], frame, constants)};
       sources[operation->sources] = nullptr;
       execute_row(program_, *operation, results, sources);
-      continue;
-    }
-    switch (operation->shortcut) {
-      case Shortcut::keeps: break;
-      case Shortcut::copies_words: std::memcpy(result, place_of(slot[1], frame, constants), word_row); break;
-      case Shortcut::copies_wides: std::memcpy(result, place_of(slot[1], frame, constants), wide_row); break;
-      case Shortcut::loads_word:
-      case Shortcut::loads_wide:
-        if (observers_.want(EventKinds::accesses)) return static_cast<int>(operation - first);
-        std::memcpy(result, constants + ~slot[2], operation->shortcut == Shortcut::loads_word ? word_row : wide_row);
-        break;
-      case Shortcut::special_register: special(*operation, all_lanes); break;
-      case Shortcut::function:
-      case Shortcut::kernel:
-      case Shortcut::none: return static_cast<int>(operation - first);
+    } else if (shortcut == Shortcut::copies_words) {
+      std::memcpy(result, place_of(slot[1], frame, constants), word_row);
+    } else if (shortcut == Shortcut::copies_wides) {
+      std::memcpy(result, place_of(slot[1], frame, constants), wide_row);
+    } else if (shortcut == Shortcut::special_register) {
+      special(*operation, all_lanes);
+    } else if (shortcut != Shortcut::keeps) {
+      if (!parameters) break;
+      std::memcpy(result, constants + ~slot[2], shortcut == Shortcut::loads_word ? word_row : wide_row);
     }
   }
-  return most;
+  return static_cast<int>(operation - first);
 }
 
 /// Executes one operation of a run, the `number`th of the warp, for the lanes of `mask`. Returns false if it is for step().
 inline bool WarpState::execute_straight(const Operation& operation, LaneMask mask, std::uint64_t number) {
   Split& s = split();
+  if (operation.semantics == Semantics::load || operation.semantics == Semantics::store) {
+    if (program_.accesses[operation.detail].ordered) return false;
+    operations_ = number;
+    if (mask != 0) operation.semantics == Semantics::load ? load(operation, mask) : store(operation, mask);
+    return true;
+  }
   switch (operation.semantics) {
     case Semantics::compute:
     case Semantics::select:
@@ -156,12 +158,6 @@ inline bool WarpState::execute_straight(const Operation& operation, LaneMask mas
     case Semantics::branch:
       if (mask != 0 && mask != s.lanes) return false;
       if (mask != 0) s.pc = operation.target - 1;
-      return true;
-    case Semantics::load:
-    case Semantics::store:
-      if (program_.accesses[operation.detail].ordered) return false;
-      operations_ = number;
-      if (mask != 0) operation.semantics == Semantics::load ? load(operation, mask) : store(operation, mask);
       return true;
     case Semantics::atomic:
       if (program_.accesses[operation.detail].space != Space::shared) return false;

@@ -67,8 +67,9 @@ HWY_INLINE uint32_t compare(const void* const* sources, const Modifiers& m, int 
     const auto x = numbers<T>(d, sources[0], i, shift, m.ftz), y = numbers<T>(d, sources[1], i, shift, m.ftz);
     less |= bits_of(d, hn::Lt(x, y), i);
     equal |= bits_of(d, hn::Eq(x, y), i);
-    greater |= bits_of(d, hn::Lt(y, x), i);
+    if constexpr (!std::is_integral_v<T>) greater |= bits_of(d, hn::Lt(y, x), i);
   }
+  if constexpr (std::is_integral_v<T>) greater = ~(less | equal);
   const auto if_set = [&](Outcome outcome) HWY_ATTR { return (m.outcomes & outcome) != 0 ? ~uint32_t{0} : 0; };
   return (less & if_set(is_less)) | (equal & if_set(is_equal)) | (greater & if_set(is_greater)) |
          (~(less | equal | greater) & if_set(is_unordered));
