@@ -16,13 +16,6 @@ namespace {
 
 constexpr std::uint64_t word_bytes = 8, lane_count = 32;
 
-/// Registers of f32 and f64 as the instruction wants them; all others are untyped.
-std::string register_type(const ScalarOperand& operand) {
-  if (operand.is_predicate()) return "pred";
-  if (operand.type->name == "f32" || operand.type->name == "f64") return std::string(operand.type->name);
-  return fmt::format("b{}", operand.register_bits);
-}
-
 /// The entry of one case. Results are %d0, %d1, ..., sources %s0, %s1, ...
 class Entry {
  public:
@@ -43,10 +36,7 @@ class Entry {
     for (const bool carry : {false, true})
       for (std::size_t i = 0; i < case_.sources.size(); ++i)
         if (case_.sources[i].carry == carry && !is_immediate(i)) set(i, tuple, place);
-    std::vector<std::string> results, sources;
-    for (std::size_t i = 0; i < case_.results.size(); ++i) results.push_back(fmt::format("%d{}", i));
-    for (std::size_t i = 0; i < case_.sources.size(); ++i) sources.push_back(fmt::format("%s{}", i));
-    line(case_.statement(results, sources));
+    line(case_.numbered_statement());
     for (std::size_t i = 0; i < case_.results.size(); ++i) store(i, place);
   }
 
@@ -57,7 +47,7 @@ class Entry {
   bool is_immediate(std::size_t i) const { return !case_.immediate.empty() && i == case_.immediate_place; }
 
   void declare(const ScalarOperand& operand, char letter, std::size_t i) {
-    if (!operand.carry) line(fmt::format(".reg .{} %{}{};", register_type(operand), letter, i));
+    if (!operand.carry) line(fmt::format(".reg .{} %{}{};", operand.register_type(), letter, i));
   }
 
   void set(std::size_t i, std::uint64_t tuple, std::size_t place) {
@@ -67,13 +57,11 @@ class Entry {
       assign(i, constant_operand(shown_, i, tuple, 0));
   }
 
-  void set_carry() { line(case_.borrows() ? "sub.cc.u32 %low, 0, %word;" : "add.cc.u32 %low, %word, 0xffffffff;"); }
-
   void load(std::size_t i, std::uint64_t offset) {
     const ScalarOperand& operand = case_.sources[i];
     if (operand.is_predicate()) {
       line(fmt::format("ld.global.b32 %word, [%from+{}];", offset));
-      return operand.carry ? set_carry() : line(fmt::format("setp.ne.u32 %s{}, %word, 0;", i));
+      return operand.carry ? line(case_.carry_from_word()) : line(fmt::format("setp.ne.u32 %s{}, %word, 0;", i));
     }
     line(fmt::format("ld.global.b{} %s{}, [%from+{}];", operand.register_bits, i, offset));
   }
@@ -82,7 +70,7 @@ class Entry {
     const ScalarOperand& operand = case_.sources[i];
     if (operand.is_predicate()) {
       line(fmt::format("mov.b32 %word, {};", value));
-      return operand.carry ? set_carry() : line(fmt::format("setp.ne.u32 %s{}, %word, 0;", i));
+      return operand.carry ? line(case_.carry_from_word()) : line(fmt::format("setp.ne.u32 %s{}, %word, 0;", i));
     }
     if (operand.type->name == "f32") return line(fmt::format("mov.f32 %s{}, 0f{:08X};", i, value));
     if (operand.type->name == "f64") return line(fmt::format("mov.f64 %s{}, 0d{:016X};", i, value));
@@ -94,7 +82,7 @@ class Entry {
   void store(std::size_t i, std::size_t place) {
     const ScalarOperand& operand = case_.results[i];
     const std::uint64_t offset = (place * case_.results.size() + i) * lane_count * word_bytes;
-    if (operand.carry) line(case_.borrows() ? "subc.u32 %word, 0, 0;\nand.b32 %word, %word, 1;" : "addc.u32 %word, 0, 0;");
+    if (operand.carry) line(case_.word_from_carry());
     if (operand.is_predicate()) {
       if (!operand.carry) line(fmt::format("selp.u32 %word, 1, 0, %d{};", i));
       return line(fmt::format("st.global.b32 [%to+{}], %word;", offset));

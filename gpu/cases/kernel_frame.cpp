@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "gpu/cases/absent_lanes.h"
+#include "gpu/runners/module_head.h"
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -62,7 +63,7 @@ void add_buffers(KernelDrawing& d, KernelProgram& program) {
 std::string kernel_begin(const KernelDrawing& d) {
   std::string text;
   const auto line = [&](const std::string& ptx) { text += ptx + '\n'; };
-  line(fmt::format(".version {}\n.target {}\n.address_size 64", to_string(assembled_version), d.target.name));
+  text += module_head(assembled_version, d.target.name);
   line(".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 own, .param .u64 table, .param .u64 counters)\n{");
   line(fmt::format(".shared .align 16 .b8 memory[{}];\n.local .align 16 .b8 depot[{}];", own_bytes * d.threads_of_block, own_bytes));
   for (const Pool& pool : pools)

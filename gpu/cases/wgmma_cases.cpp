@@ -8,6 +8,7 @@
 
 #include "gpu/cases/operand_sites.h"
 #include "gpu/cases/random_descriptor.h"
+#include "gpu/runners/module_head.h"
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -102,7 +103,7 @@ ld.global.b32 %e, [%e_at];
 
 std::string kernel_text(const WgmmaForm& form, const WgmmaVariant& variant) {
   const int registers = form.d_registers();
-  std::string text = fmt::format(".version {}\n.target sm_90a\n.address_size 64\n", to_string(form.ptx));
+  std::string text = module_head(form.ptx, "sm_90a");
   text += fmt::format(fmt::runtime(kernel_begin), registers, max_a_registers, staged_bytes, answer_words(form),
                       max_a_registers * warpgroup_threads);
   text += moves("ld.global.b32 %d{i}, [%d_at+{at}];", registers);

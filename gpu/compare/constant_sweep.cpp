@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "gpu/cases/random.h"
+#include "gpu/runners/module_head.h"
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -30,7 +31,7 @@ class Worker {
 
   void run(std::size_t first, std::size_t count) {
     try {
-      std::string text = fmt::format(".version {}\n.target {}\n.address_size 64\n", to_string(sweep_.version), sweep_.target->name);
+      std::string text = module_head(sweep_.version, sweep_.target->name);
       for (std::size_t i = 0; i < count; ++i) text += constant_entry(sweep_.cases[first + i], entry_name(i), sweep_.first, sweep_.tuples);
       found_->load(text);
       expected_->load(text);

@@ -7,6 +7,8 @@
 
 #include <fmt/core.h>
 
+#include "gpu/runners/module_head.h"
+
 namespace warpmat::inline v0_1 {
 namespace {
 
@@ -86,7 +88,7 @@ class Writer {
   }
 
   void open() {
-    line(fmt::format(".version {}\n.target {}\n.address_size 64", to_string(version_), program_.target()->name));
+    text_ += module_head(version_, program_.target()->name);
     add(".extern .shared .align 1024 .b8 $memory[];");
     add(".visible .entry $program(.param .u64 $registers, .param .u64 $shared, .param .u32 $shared_bytes, .param .u64 $base)\n"
         ".maxntid 32, 1, 1\n{");

@@ -53,6 +53,18 @@ std::string_view name(ScalarClass operand_class) {
   return names[static_cast<std::size_t>(operand_class)];
 }
 
+std::string ScalarOperand::register_type() const {
+  if (is_predicate()) return "pred";
+  return type->name == "f32" || type->name == "f64" ? std::string(type->name) : fmt::format("b{}", register_bits);
+}
+
+std::string ScalarCase::numbered_statement() const {
+  std::vector<std::string> result_names, source_names;
+  for (std::size_t i = 0; i < results.size(); ++i) result_names.push_back(fmt::format("%d{}", i));
+  for (std::size_t i = 0; i < sources.size(); ++i) source_names.push_back(fmt::format("%s{}", i));
+  return statement(result_names, source_names);
+}
+
 std::string ScalarCase::title() const {
   std::string text = opcode;
   for (std::size_t i = 0; i < behind.size(); ++i)

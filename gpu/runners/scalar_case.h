@@ -40,6 +40,8 @@ struct ScalarOperand {
 
   bool is_predicate() const { return register_bits == 1; }
   bool is_wide() const { return register_bits == 64; }
+  /// Of the register: "f32" or "f64" if the instruction wants that, "pred", else untyped.
+  std::string register_type() const;
 };
 
 /// One spelling of an instruction. `sources` counts each register of a vector.
@@ -58,6 +60,14 @@ struct ScalarCase {
   /// The opcode, and the immediate if there is one: the name in tables and recordings.
   std::string title() const;
 
+  /// Instructions by which a kernel sets the carry to the 0 or 1 of %word, and by which it takes it there.
+  std::string_view carry_from_word() const { return borrows() ? "sub.cc.u32 %low, 0, %word;" : "add.cc.u32 %low, %word, 0xffffffff;"; }
+  std::string_view word_from_carry() const {
+    return borrows() ? "subc.u32 %word, 0, 0;\nand.b32 %word, %word, 1;" : "addc.u32 %word, 0, 0;";
+  }
+
+  /// The statement with results %d0, %d1, ... and sources %s0, %s1, ...
+  std::string numbered_statement() const;
   /// The statement with these operands, one for each of `results` and `sources`; the carry is not written.
   std::string statement(std::span<const std::string> result_texts, std::span<const std::string> source_texts) const;
 };

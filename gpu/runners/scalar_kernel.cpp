@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "gpu/runners/module_head.h"
+
 namespace warpmat::inline v0_1 {
 namespace {
 
@@ -16,7 +18,7 @@ class Entry {
     line("mov.u32 %i, %ctaid.x;\nmov.u32 %n, %ntid.x;\nmov.u32 %low, %tid.x;\nmad.lo.u32 %i, %i, %n, %low;");
     for (std::size_t i = 0; i < case_.results.size(); ++i) declare(case_.results[i], 'd', i);
     for (std::size_t i = 0; i < case_.sources.size(); ++i) load(i);
-    line(statement());
+    line(case_.numbered_statement());
     for (std::size_t i = 0; i < case_.results.size(); ++i) store(i);
     line("ret;\n}");
   }
@@ -26,15 +28,8 @@ class Entry {
  private:
   void line(std::string_view ptx) { text_.append(ptx).append("\n"); }
 
-  /// Registers with the floating-point type that the instruction requires, if any; all others are untyped.
-  static std::string register_type(const ScalarOperand& operand) {
-    if (operand.is_predicate()) return "pred";
-    if (operand.type->name == "f32" || operand.type->name == "f64") return std::string(operand.type->name);
-    return fmt::format("b{}", operand.register_bits);
-  }
-
   void declare(const ScalarOperand& operand, char letter, std::size_t i) {
-    if (!operand.carry) line(fmt::format(".reg .{} %{}{};", register_type(operand), letter, i));
+    if (!operand.carry) line(fmt::format(".reg .{} %{}{};", operand.register_type(), letter, i));
   }
 
   void address(std::size_t parameter, const ScalarOperand& operand) {
@@ -53,22 +48,15 @@ class Entry {
     if (operand.is_predicate()) {
       line("and.b32 %word, %word, 1;");
       if (!operand.carry) return line(fmt::format("setp.ne.u32 %s{}, %word, 0;", i));
-      return line(case_.borrows() ? "sub.cc.u32 %low, 0, %word;" : "add.cc.u32 %low, %word, 0xffffffff;");
+      return line(case_.carry_from_word());
     }
     if (operand.register_bits == 16) return line(fmt::format("cvt.u16.u32 %s{}, %word;", i));
     line(fmt::format("mov.b32 %s{}, %word;", i));
   }
 
-  std::string statement() const {
-    std::vector<std::string> results, sources;
-    for (std::size_t i = 0; i < case_.results.size(); ++i) results.push_back(fmt::format("%d{}", i));
-    for (std::size_t i = 0; i < case_.sources.size(); ++i) sources.push_back(fmt::format("%s{}", i));
-    return case_.statement(results, sources);
-  }
-
   void store(std::size_t i) {
     const ScalarOperand& operand = case_.results[i];
-    if (operand.carry) line(case_.borrows() ? "subc.u32 %word, 0, 0;\nand.b32 %word, %word, 1;" : "addc.u32 %word, 0, 0;");
+    if (operand.carry) line(case_.word_from_carry());
     address(i, operand);
     if (operand.is_wide()) return line(fmt::format("st.global.b64 [%at], %d{};", i));
     if (operand.is_predicate()) {
@@ -89,7 +77,7 @@ class Entry {
 }  // namespace
 
 std::string scalar_module(std::span<const ScalarCase> cases, const Target& target, PtxVersion version) {
-  std::string text = fmt::format(".version {}\n.target {}\n.address_size 64\n", to_string(version), target.name);
+  std::string text = module_head(version, target.name);
   for (std::size_t i = 0; i < cases.size(); ++i) text += Entry(cases[i], i).text();
   return text;
 }

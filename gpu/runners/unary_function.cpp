@@ -9,6 +9,7 @@
 #include <warpmat/numeric/rounding_mode.h>
 #include <warpmat/ptx/catalogue/executable.h>
 
+#include "gpu/runners/module_head.h"
 #include "gpu/runners/scalar_case.h"
 
 namespace warpmat::inline v0_1 {
@@ -98,16 +99,17 @@ std::unique_ptr<UnaryFunction> emulated_function(const std::string& opcode) {
 
 std::string unary_kernel(const std::string& opcode, const Target& target) {
   const Unary unary(opcode);
-  return fmt::format(
-      ".version {}\n.target {}\n.address_size 64\n"
-      ".visible .entry answers(.param .u64 results, .param .u32 first)\n{{\n"
-      ".reg .b32 %i, %word, %zero;\n.reg .b64 %at;\n.reg .{} %a;\n.reg .{} %d;\n"
-      "mov.u32 %i, %ctaid.x;\nmov.u32 %word, %ntid.x;\nmov.u32 %zero, %tid.x;\nmad.lo.u32 %i, %i, %word, %zero;\n"
-      "ld.param.u32 %word, [first];\nadd.u32 %word, %word, %i;\nmov.u32 %zero, 0;\n"
-      "{}\n{} %d, %a;\n{}\n"
-      "ld.param.u64 %at, [results];\ncvta.to.global.u64 %at, %at;\nmad.wide.u32 %at, %i, 4, %at;\nst.global.b32 [%at], %word;\nret;\n}}\n",
-      to_string(std::max({unary.ptx, target.since, PtxVersion{6, 0}})), target.name, register_type(*unary.source),
-      register_type(*unary.result), operand_of_word(*unary.source), opcode, answer_of_result(*unary.result));
+  return module_head(std::max({unary.ptx, target.since, PtxVersion{6, 0}}), target.name) +
+         fmt::format(
+             ".visible .entry answers(.param .u64 results, .param .u32 first)\n{{\n"
+             ".reg .b32 %i, %word, %zero;\n.reg .b64 %at;\n.reg .{} %a;\n.reg .{} %d;\n"
+             "mov.u32 %i, %ctaid.x;\nmov.u32 %word, %ntid.x;\nmov.u32 %zero, %tid.x;\nmad.lo.u32 %i, %i, %word, %zero;\n"
+             "ld.param.u32 %word, [first];\nadd.u32 %word, %word, %i;\nmov.u32 %zero, 0;\n"
+             "{}\n{} %d, %a;\n{}\n"
+             "ld.param.u64 %at, [results];\ncvta.to.global.u64 %at, %at;\nmad.wide.u32 %at, %i, 4, %at;\nst.global.b32 [%at], "
+             "%word;\nret;\n}}\n",
+             register_type(*unary.source), register_type(*unary.result), operand_of_word(*unary.source), opcode,
+             answer_of_result(*unary.result));
 }
 
 }  // namespace warpmat::inline v0_1
