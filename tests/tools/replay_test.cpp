@@ -99,6 +99,7 @@ TEST_CASE("record and fuzz either run on a GPU or say that there is none", "[too
         {"fuzz", "--programs", "2", "--keep", directory.path("")}}) {
     const Outcome outcome = run_command(arguments);
     CHECK((outcome.status == 0 || outcome.status == 77));
+    CAPTURE(outcome.err);
     CHECK((outcome.status == 0) == outcome.err.empty());
     if (outcome.status == 77) CHECK(outcome.err.starts_with("warpmat: skipped: no GPU"));
     if (outcome.status == 77) CHECK(directory.files().empty());
