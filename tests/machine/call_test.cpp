@@ -148,4 +148,83 @@ TEST_CASE("calls through registers and through a table of functions, each lane i
   }
 }
 
+TEST_CASE("lanes of a warp in two functions at once, and at two calls of one, keep their registers", "[machine][call]") {
+  const std::string functions = R"(
+.func (.param .b64 r) wide (.param .b64 x, .param .b32 n) {
+    .reg .b64 %x, %sum; .reg .b32 %n; .reg .pred %p;
+    ld.param.u64 %x, [x];
+    ld.param.u32 %n, [n];
+    mov.u64 %sum, 0;
+again:
+    add.u64 %sum, %sum, %x;
+    sub.u32 %n, %n, 1;
+    setp.ne.u32 %p, %n, 0;
+    @%p bra again;
+    st.param.b64 [r], %sum;
+    ret;
+}
+.func (.param .b32 r) narrow (.param .b32 x, .param .b32 n) {
+    .reg .b32 %x, %sum, %n, %mixed; .reg .pred %p;
+    ld.param.u32 %x, [x];
+    ld.param.u32 %n, [n];
+    mov.u32 %sum, 0;
+    mov.u32 %mixed, 7;
+again:
+    add.u32 %sum, %sum, %x;
+    xor.b32 %mixed, %mixed, %sum;
+    sub.u32 %n, %n, 1;
+    setp.ne.u32 %p, %n, 0;
+    @%p bra again;
+    setp.eq.u32 %p, %mixed, 12345678;
+    @%p mov.u32 %sum, 0;
+    st.param.b32 [r], %sum;
+    ret;
+}
+.func (.reg .b32 sum) by_register (.reg .b32 x, .reg .b32 n) {
+    .reg .pred %p;
+    mov.u32 sum, 0;
+again:
+    add.u32 sum, sum, x;
+    sub.u32 n, n, 1;
+    setp.ne.u32 %p, n, 0;
+    @%p bra again;
+    ret;
+})";
+  // Lanes of other numbers of rounds: the splits of the warp take turns in the loops.
+  const std::string rounds = "and.b32 %r0, %i, 3; add.u32 %r0, %r0, 2; and.b32 %r1, %i, 1; setp.eq.u32 %p0, %r1, 0; @%p0 bra even;";
+  const auto rounds_of = [](std::uint32_t i) { return i % 4 + 2; };
+  const Module two = word_kernel(rounds + R"(
+    cvt.u64.u32 %l0, %i;
+    shl.b64 %l1, %l0, 32;
+    or.b64 %l0, %l0, %l1;
+    { .param .b64 x; .param .b32 n; .param .b64 r;
+      st.param.b64 [x], %l0; st.param.b32 [n], %r0; call (r), wide, (x, n); ld.param.b64 %l2, [r]; }
+    shr.u64 %l3, %l2, 32;
+    cvt.u32.u64 %d, %l3;
+    bra done;
+even:
+    { .param .b32 x; .param .b32 n; .param .b32 r;
+      st.param.b32 [x], %i; st.param.b32 [n], %r0; call (r), narrow, (x, n); ld.param.b32 %d, [r]; }
+done:
+)",
+                                 "sm_90", functions);
+  const Module one = word_kernel(rounds + R"(
+    add.u32 %r2, %i, 100;
+    call (%d), by_register, (%r2, %r0);
+    bra done;
+even:
+    add.u32 %r3, %i, 500;
+    call (%d), by_register, (%r3, %r0);
+done:
+)",
+                                 "sm_90", functions);
+  std::vector<std::uint32_t> of_two, of_one;
+  for (std::uint32_t i = 0; i < 32; ++i) {
+    of_two.push_back(i * rounds_of(i));
+    of_one.push_back((i + (i % 2 == 1 ? 100 : 500)) * rounds_of(i));
+  }
+  CHECK(words_of(two, {1}, {32}) == of_two);
+  CHECK(words_of(one, {1}, {32}) == of_one);
+}
+
 }  // namespace warpmat::call_test

@@ -113,35 +113,63 @@ const std::vector<std::uint64_t>& place_module(const code::Program& program, Dev
   return addresses;
 }
 
-/// The bytes that function `index` and its nested calls need.
+/// The bytes of local memory that function `index` and its nested calls need.
 struct Depth {
-  std::uint64_t frame = 0, local = 0;
+  std::uint64_t local = 0;
   bool recursive = false;
 };
+
+/// Calls visit(callee) for each call of a function in function `index`.
+template <typename Visit>
+void for_each_callee(const code::Program& program, std::size_t index, Visit visit) {
+  const code::Function& function = program.functions[index];
+  for (std::int32_t i = function.first; i < function.last; ++i) {
+    const code::Operation& operation = program.operations[static_cast<std::size_t>(i)];
+    if (operation.semantics != catalogue::Semantics::call) continue;
+    const code::Call& call = program.calls[operation.detail];
+    if (call.target == code::Call::Target::function) visit(static_cast<std::size_t>(call.function));
+  }
+}
 
 Depth depth_of(const code::Program& program, std::size_t index, std::vector<bool>& open) {
   const code::Function& function = program.functions[index];
   Depth deepest;
   open[index] = true;
-  for (std::int32_t i = function.first; i < function.last; ++i) {
-    const code::Operation& operation = program.operations[static_cast<std::size_t>(i)];
-    if (operation.semantics != catalogue::Semantics::call) continue;
-    const code::Call& call = program.calls[operation.detail];
-    if (call.target != code::Call::Target::function) continue;
-    const auto callee = static_cast<std::size_t>(call.function);
+  for_each_callee(program, index, [&](std::size_t callee) {
     if (open[callee]) {
       deepest.recursive = true;
-      continue;
+      return;
     }
     const Depth inner = depth_of(program, callee, open);
-    deepest.frame = std::max(deepest.frame, inner.frame);
     deepest.local = std::max(deepest.local, inner.local);
     deepest.recursive |= inner.recursive;
-  }
+  });
   open[index] = false;
-  deepest.frame += function.frame_bytes;
   deepest.local += function.local_bytes;
   return deepest;
+}
+
+/// The functions that function `index` reaches, itself among them, each behind its callees where there is no recursion.
+void add_reached(const code::Program& program, std::size_t index, std::vector<bool>& seen, std::vector<std::size_t>& reached) {
+  seen[index] = true;
+  for_each_callee(program, index, [&](std::size_t callee) {
+    if (!seen[callee]) add_reached(program, callee, seen, reached);
+  });
+  reached.push_back(index);
+}
+
+/// LaunchState::frame_offsets, callers before their callees, and level_bytes.
+std::pair<std::vector<std::uint32_t>, std::uint32_t> place_frames(const code::Program& program) {
+  std::vector<bool> seen(program.functions.size());
+  std::vector<std::size_t> reached;
+  add_reached(program, 0, seen, reached);
+  std::vector<std::uint32_t> offsets(program.functions.size());
+  std::uint32_t bytes = 0;
+  for (auto index = reached.rbegin(); index != reached.rend(); ++index) {
+    offsets[*index] = bytes;
+    bytes += program.functions[*index].frame_bytes;
+  }
+  return {std::move(offsets), bytes};
 }
 
 }  // namespace
@@ -206,7 +234,8 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   LaunchConfig shaped = config;
   shaped.cluster = cluster_of(program, config);
   const auto shared_bytes = std::max(program.shared_bytes, program.dynamic_offset + config.shared_bytes);
-  const auto frame_bytes = static_cast<std::uint32_t>(depth.frame * levels);
+  auto [frame_offsets, level_bytes] = place_frames(program);
+  const auto frame_bytes = static_cast<std::uint32_t>(level_bytes * levels);
   checks::Reports reports;
   checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports};
   checks::set_gemm(setup, options, memory, parameters, shaped);
@@ -220,6 +249,8 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
                                    .parameters = std::move(parameters),
                                    .shared_bytes = shared_bytes,
                                    .frame_bytes = frame_bytes,
+                                   .frame_offsets = std::move(frame_offsets),
+                                   .level_bytes = level_bytes,
                                    .local_bytes = static_cast<std::uint32_t>(depth.local * levels),
                                    .explicit_cluster = shaped.cluster.count() > 1 || program.limits.required_cluster[0] > 0,
                                    .spare = &spare,

@@ -23,9 +23,13 @@ struct LaunchState {
   std::vector<std::uint8_t> parameters;
   std::uint32_t shared_bytes = 0;  ///< static and dynamic
   std::uint32_t frame_bytes = 0;   ///< registers of a warp, including called functions
-  std::uint32_t local_bytes = 0;   ///< local memory of a lane, including called functions
-  bool explicit_cluster = false;   ///< the launch has clusters
-  SpareStorage* spare = nullptr;   ///< of blocks; null: each has memory of its own
+  /// By function: the offset of its registers among `level_bytes`, those of all functions. Splits of a warp may be in several functions at
+  /// once, whose registers have other sizes, so each function has a place of its own; recursion takes the next level.
+  std::vector<std::uint32_t> frame_offsets = {};
+  std::uint32_t level_bytes = 0;
+  std::uint32_t local_bytes = 0;  ///< local memory of a lane, including called functions
+  bool explicit_cluster = false;  ///< the launch has clusters
+  SpareStorage* spare = nullptr;  ///< of blocks; null: each has memory of its own
   /// Makes the observers of a cluster, told before those of the options; may be null.
   std::function<std::vector<std::unique_ptr<Observer>>(std::uint64_t cluster)> checks = nullptr;
 };

@@ -15,6 +15,34 @@ namespace warpmat::inline v0_1::machine {
 
 using code::Operation;
 
+namespace {
+
+/// Copies the lanes of `mask` of a register. Others may be those of another split in the same function.
+void copy_register(code::RegisterClass register_class, const std::uint8_t* from, std::uint8_t* to, LaneMask mask) {
+  if (register_class == code::RegisterClass::predicate) {
+    LaneMask& all = *reinterpret_cast<LaneMask*>(to);
+    all = (all & ~mask) | (*reinterpret_cast<const LaneMask*>(from) & mask);
+    return;
+  }
+  const std::size_t bytes = register_class == code::RegisterClass::word ? 4 : 8;
+  const std::size_t parts = register_class == code::RegisterClass::quad ? 2 : 1;  // 8 bytes of each lane, then the next 8
+  for (std::size_t part = 0; part < parts; ++part)
+    for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
+      const std::size_t at = (part * warp_size + static_cast<std::size_t>(first_lane(rest))) * bytes;
+      std::copy_n(from + at, bytes, to + at);
+    }
+}
+
+}  // namespace
+
+/// The offset of the registers of a function that the current split calls.
+std::uint32_t WarpState::callee_frame(std::int32_t function) const {
+  const auto offset_of = [&](std::int32_t each) { return launch_.frame_offsets[static_cast<std::size_t>(each)]; };
+  const Split& s = split();
+  const std::uint32_t level = s.frame - offset_of(s.function), offset = offset_of(function);
+  return offset > offset_of(s.function) ? level + offset : level + launch_.level_bytes + offset;
+}
+
 WarpState::Step WarpState::call(const Operation& operation) {
   Split& s = split();
   const code::Call& call = program_.calls[operation.detail];
@@ -34,7 +62,7 @@ WarpState::Step WarpState::call(const Operation& operation) {
   }
   const code::Function& caller = program_.functions[static_cast<std::size_t>(s.function)];
   const code::Function& callee = program_.functions[static_cast<std::size_t>(call.function)];
-  const std::uint32_t frame = s.frame + caller.frame_bytes, local = s.local + caller.local_bytes;
+  const std::uint32_t local = s.local + caller.local_bytes, frame = callee_frame(call.function);
   if (frame + callee.frame_bytes > launch_.frame_bytes || local + callee.local_bytes > launch_.local_bytes)
     trap(first_lane(s.lanes), std::nullopt, fmt::format("'{}' calls itself too deeply", readable_name(callee.name)));
   for (int lane = 0; lane < warp_size; ++lane) {
@@ -47,7 +75,7 @@ WarpState::Step WarpState::call(const Operation& operation) {
     observers_.tell(EventKinds::operations, &Observer::calls,
                     CallEvent(Event(*this, operation, s.lanes), callee.name, call, s.frame, frame));
   for (const code::RegisterCopy& copy : call.register_arguments)
-    std::copy_n(at<std::uint8_t>(copy.caller), code::bytes(copy.register_class), registers_ + frame + copy.callee);
+    copy_register(copy.register_class, at<std::uint8_t>(copy.caller), registers_ + frame + copy.callee, s.lanes);
   s.calls.push_back({s.pc, s.frame, s.local, s.function});
   s.frame = frame;
   s.local = local;
@@ -190,25 +218,9 @@ WarpState::Step WarpState::return_from_call(const Operation& operation) {
     std::uint8_t* const memory = local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane);
     for (const code::ArgumentCopy& copy : call.returns)
       std::copy_n(memory + s.local + copy.callee, copy.bytes, memory + back.local + copy.caller);
-    for (const code::RegisterCopy& copy : call.register_returns) {
-      const std::uint8_t* const from = registers_ + s.frame + copy.callee;
-      std::uint8_t* const to = registers_ + back.frame + copy.caller;
-      const auto l = static_cast<std::size_t>(lane);
-      switch (copy.register_class) {
-        case code::RegisterClass::word: std::copy_n(from + 4 * l, 4, to + 4 * l); break;
-        case code::RegisterClass::wide: std::copy_n(from + 8 * l, 8, to + 8 * l); break;
-        case code::RegisterClass::quad:
-          std::copy_n(from + 8 * l, 8, to + 8 * l);
-          std::copy_n(from + 8 * (l + warp_size), 8, to + 8 * (l + warp_size));
-          break;
-        case code::RegisterClass::predicate: {
-          LaneMask& mask = *reinterpret_cast<LaneMask*>(to);
-          mask = (mask & ~lane_bit(lane)) | (*reinterpret_cast<const LaneMask*>(from) & lane_bit(lane));
-          break;
-        }
-      }
-    }
   }
+  for (const code::RegisterCopy& copy : call.register_returns)
+    copy_register(copy.register_class, registers_ + s.frame + copy.callee, registers_ + back.frame + copy.caller, s.lanes);
   s.frame = back.frame;
   s.local = back.local;
   s.function = back.function;

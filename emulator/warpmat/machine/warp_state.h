@@ -197,6 +197,7 @@ class WarpState {
   Step branch_table(const code::Operation& operation, LaneMask mask);
   Step exit_lanes(LaneMask mask);
   Step call(const code::Operation& operation);
+  std::uint32_t callee_frame(std::int32_t function) const;
   Step return_from_call(const code::Operation& operation);
   bool gather(LaneMask needed, LaneMask& mask, bool any_place);
   void advance_gathered(LaneMask mask, bool any_place);
