@@ -196,7 +196,8 @@ WARPMAT_API warpmat_status warpmat_tensor_map_encode(const warpmat_tensor_map* m
 WARPMAT_API warpmat_status warpmat_tensor_map_decode(const uint8_t bytes[WARPMAT_TENSOR_MAP_BYTES], warpmat_tensor_map* map,
                                                      warpmat_error* error);
 
-/* A cp.async.bulk or cp.async.bulk.tensor between global and shared memory, whole or reducing, for timing models. */
+/* A cp.async.bulk or cp.async.bulk.tensor between global and shared memory, whole or reducing, for timing models. Not .tile::gather4,
+ * .tile::scatter4, .im2col::w and .cp_mask, which launches do not execute either. */
 typedef struct warpmat_bulk_copy {
   size_t size;
   const uint8_t* map;     /* the WARPMAT_TENSOR_MAP_BYTES bytes of a tensor map; null: `bytes` bytes from `global` on */

@@ -98,7 +98,62 @@ std::uint64_t byte_of(const Form& form, const Element& e, std::uint64_t stride) 
   return (form.column_major ? column * stride + row : row * stride + column) * static_cast<std::uint64_t>(form.memory_bits) / 8;
 }
 
+using Bytes = std::vector<std::uint8_t>;
+
+/// `bytes` with those of one warp's memory inverted that `where` selects by number.
+template <typename Where>
+Bytes inverted(Bytes bytes, Where where) {
+  for (std::size_t i = 0; i < WarpArrays::memory_bytes; ++i)
+    if (where(i)) bytes[i] = static_cast<std::uint8_t>(~bytes[i]);
+  return bytes;
+}
+
+/// Whether ldmatrix drops a byte of its rows: what is behind 16 elements of 6 or 4 bits.
+bool is_padding(const Form& form, std::size_t number) {
+  return form.mnemonic == Mnemonic::ldmatrix && form.memory_bits < 8 &&
+         number % Form::row_bytes >= static_cast<std::size_t>(2 * form.memory_bits);
+}
+
 }  // namespace
+
+TEST_CASE("changed bytes show that what is listed is read or written, and nothing else, of every form", "[execute][accesses]") {
+  int loads = 0, stores = 0;
+  for (const Form& form : all_forms()) {
+    if (!addresses_memory(form)) continue;
+    CAPTURE(form.opcode);
+    const Instruction instruction = instruction_of(form);
+    WarpArrays original(form, 1, std::nullopt, 183);
+    std::vector<bool> is_listed(WarpArrays::memory_bytes);
+    for (const MemoryAccess& access : accesses(instruction, original.batch()))
+      for (std::size_t i = 0; i < access.bytes; ++i) is_listed.at(access.address - WarpArrays::memory_base + i) = true;
+    const auto executed = [&](const Bytes& memory) {
+      WarpArrays warps = original;
+      warps.memory = memory;
+      instruction.execute(warps.batch(), 1);
+      return warps;
+    };
+    const WarpArrays plain = executed(original.memory);
+    int wrong = 0;
+    if (form.mnemonic == Mnemonic::stmatrix || form.mnemonic == Mnemonic::wmma_store) {
+      const WarpArrays other = executed(inverted(original.memory, [](std::size_t) { return true; }));
+      for (std::size_t i = 0; i < WarpArrays::memory_bytes; ++i) wrong += (plain.memory[i] == other.memory[i]) != is_listed[i];
+      ++stores;
+    } else {
+      const auto loads_the_same = [&](const Bytes& memory) {
+        WarpArrays warps = executed(memory);
+        warps.memory = original.memory;
+        return warps == plain;
+      };
+      wrong += !loads_the_same(inverted(original.memory, [&](std::size_t i) { return !is_listed[i]; }));
+      for (std::size_t byte = 0; byte < WarpArrays::memory_bytes; ++byte)
+        if (is_listed[byte])
+          wrong += loads_the_same(inverted(original.memory, [&](std::size_t i) { return i == byte; })) != is_padding(form, byte);
+      ++loads;
+    }
+    CHECK(wrong == 0);
+  }
+  CHECK((loads > 200 && stores > 30));
+}
 
 TEST_CASE("accesses are what callbacks see, of every form, with addresses of 32 and of 64 bits, and the results are those of bytes",
           "[execute][accesses]") {

@@ -129,6 +129,8 @@ std::vector<std::uint8_t> random_contents(const LaunchBuffer& buffer, const std:
   if (parts.size() < count_at + 1 || parts.size() > count_at + 2)
     fail(fmt::format("buffer {}: '{}' is no source: it would be random:BYTES[:SEED] or random:FORMAT:COUNT[:SEED]", buffer.name,
                      buffer.source));
+  if (format == nullptr && !whole<std::uint64_t>(parts[1]))
+    fail(fmt::format("buffer {}: '{}' is no format, such as f16, and no number of bytes", buffer.name, parts[1]));
   const std::uint64_t count = size_in(buffer, parts[count_at]);
   const std::uint64_t seed = parts.size() == count_at + 2 ? size_in(buffer, parts[count_at + 1]) : 0;
   return format == nullptr ? random_bytes(count, seed) : random_numbers(*format, count, seed);
