@@ -125,6 +125,27 @@ TEST_CASE("C: thread-major registers give the bits of register-major ones, for e
                            random);
 }
 
+TEST_CASE("C: f64 with NaNs and infinities has the bits of register-major registers, thread-major, also behind a warp without them") {
+  std::mt19937_64 random(97);
+  std::size_t tried = 0;
+  for (const Form& form : forms()) {
+    if (form.mnemonic != Mnemonic::mma || form.format(OperandName::d) != Format::f64) continue;
+    WarpArrays warps(form, count, std::nullopt, static_cast<unsigned>(random()));
+    for (const OperandName name : {OperandName::a, OperandName::b, OperandName::c})
+      for (std::size_t upper = 1; upper < static_cast<std::size_t>(form.operand(name).words()); upper += 2)
+        for (std::size_t lane = 0; lane < warp_size; ++lane) {
+          warps.word(name, 0, upper)[lane] &= ~0x40000000u;  // below 2: warp 0 has numbers alone
+          std::uint32_t &word = warps.word(name, 1, upper)[lane], &lower = warps.word(name, 1, upper - 1)[lane];
+          const auto draw = random() % 16;
+          if (draw < 2) word |= 0x7ff00001u;
+          if (draw == 2) word = 0x7ff00000u | (word & 0x80000000u), lower = 0;
+        }
+    check_thread_major(form, target("sm_90a"), std::move(warps), false, 0, random);
+    ++tried;
+  }
+  CHECK(tried >= 4);
+}
+
 TEST_CASE("C: D may be registers of the sources, thread-major: every product has the bits of the reference") {
   std::mt19937_64 random(95);
   std::size_t compared = 0;
