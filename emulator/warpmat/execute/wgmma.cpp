@@ -1,6 +1,7 @@
 #include <warpmat/wgmma.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <functional>
 #include <stdexcept>
@@ -46,6 +47,15 @@ template <typename Visit>
 void for_each_chunk(const MatrixDescriptor& descriptor, Major major, const Extent& of, Visit visit) {
   const MatrixDescriptor matrix = descriptor;  // a copy that visit cannot change
   const Extent extent = of;
+  if (const std::uint32_t span = std::bit_ceil(extent.bytes);
+      major == Major::k && extent.first_byte == 0 && span <= matrix.line_bytes() && matrix.start % span == 0 && matrix.stride % span == 0) {
+    // The common case: a line begins at a multiple of its bytes, so their addresses differ in these bits alone, which the swizzle may flip.
+    for (std::uint32_t line = 0; line < extent.lines; ++line) {
+      const std::uint32_t first = matrix.address(Major::k, extent.first_line + line, 0);
+      for (std::uint32_t byte = 0; byte < extent.bytes; byte += chunk_bytes) visit(line, byte, first ^ byte);
+    }
+    return;
+  }
   for (std::uint32_t line = 0; line < extent.lines; ++line)
     for (std::uint32_t byte = 0; byte < extent.bytes; byte += chunk_bytes)
       visit(line, byte, matrix.address(major, extent.first_line + line, extent.first_byte + byte));

@@ -227,10 +227,13 @@ void BulkCopies::load(const BulkTransfer& transfer) {
   const std::uint64_t line = swizzled && map.atom == TensorMap::Atom::bytes_16 ? map.row_pitch() : 0;
   const std::uint32_t shared_base = cluster_.launch().program.shared_base;
   std::vector<std::uint8_t> bytes(map.row_bytes());
+  const DeviceMemory::Buffer* buffer = nullptr;  // of the row before
   for (const TensorRow& row : transfer.rows) {
     const std::uint8_t* from = bytes.data();
     if (row.begin == 0 && row.end == bytes.size() && !rounds(map.type)) {  // the common case
-      from = memory.bytes(row.address, row.end).data();
+      if (buffer == nullptr || row.address - buffer->address >= buffer->bytes) buffer = memory.find(row.address);
+      const bool inside = buffer != nullptr && !buffer->freed && row.end <= buffer->end() - row.address;
+      from = inside ? buffer->data.get() + (row.address - buffer->address) : memory.bytes(row.address, row.end).data();
     } else {
       fill_outside(map, bytes.data(), row.begin);
       if (row.end > row.begin) {

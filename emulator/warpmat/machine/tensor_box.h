@@ -52,6 +52,12 @@ void for_each_chunk(const TensorMap& map, std::uint32_t shared_base, std::uint32
   const std::uint32_t chunk = map.chunk_bytes(), piece = map.atom == TensorMap::Atom::bytes_32_flip_8 ? 8 : chunk;
   const bool usual = map.atom == TensorMap::Atom::bytes_16;
   const Swizzle swizzle = map.swizzle;
+  const std::uint32_t line = 16u << static_cast<unsigned>(swizzle);  // the swizzle exchanges the chunks of a line
+  if (usual && chunk == 16 && begin == 0 && end == line && (shared_base + row) % line == 0) {
+    const std::uint32_t exchange = swizzled(swizzle, shared_base + row) - (shared_base + row);
+    for (; begin < line; begin += 16) visit(begin, std::uint32_t{16}, row + (begin ^ exchange));
+    return;
+  }
   while (begin < end) {
     const std::uint32_t inside = begin % chunk, address = shared_base + row + begin / chunk * 16 + inside;
     const std::uint32_t count = std::min(end - begin, piece - inside % piece);
