@@ -33,7 +33,7 @@ bool may_order_clusters(const Program& program) {
   const auto is_ordered_copy = [](const BulkCopy& copy) { return copy.kind == BulkCopy::Kind::cancel || !copy.reductions.empty(); };
   const auto uses_launch = [](const Call& call) {
     using enum Call::Target;
-    return call.target != function && call.target != indirect && call.target != print && call.target != assert_fail;
+    return call.target != function && call.target != print && call.target != assert_fail;
   };
   return std::ranges::any_of(program.operations, may_be_ordered) || std::ranges::any_of(program.bulk_copies, is_ordered_copy) ||
          std::ranges::any_of(program.calls, uses_launch);
