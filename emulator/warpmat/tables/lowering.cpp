@@ -25,6 +25,10 @@ class Set {
   constexpr explicit Set(std::span<const Enum> members) {
     for (const Enum member : members) bits_ |= bit(member);
   }
+  constexpr friend Set operator|(Set a, Set b) {
+    a.bits_ |= b.bits_;
+    return a;
+  }
   constexpr bool has(Enum member) const { return (bits_ & bit(member)) != 0; }
 
  private:
@@ -82,12 +86,12 @@ constexpr Set<Format> bytes{format_sets::bytes};
 constexpr Set<Format> nibbles{format_sets::nibbles};
 constexpr Set<Format> bits{format_sets::bits};
 
-constexpr Set<Hardware> turing_on{sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_100, sm_103, sm_110, sm_120, sm_121};
-constexpr Set<Hardware> turing_to_ada{sm_75, sm_80, sm_86, sm_87, sm_88, sm_89};
 constexpr Set<Hardware> ampere_to_ada{sm_80, sm_86, sm_87, sm_88, sm_89};
-constexpr Set<Hardware> blackwell{sm_100, sm_103, sm_110, sm_120, sm_121};
+constexpr Set<Hardware> turing_to_ada = Set{sm_75} | ampere_to_ada;
 constexpr Set<Hardware> data_center_blackwell{sm_100, sm_103, sm_110};
 constexpr Set<Hardware> rtx_blackwell{sm_120, sm_121};
+constexpr Set<Hardware> blackwell = data_center_blackwell | rtx_blackwell;
+constexpr Set<Hardware> turing_on = turing_to_ada | Set{sm_90} | blackwell;
 
 constexpr Lowering::Exceptions in_pieces{.discardable = false, .one_instruction = false};
 constexpr Lowering::Exceptions adds_to_d{.discardable = false, .one_instruction = false};  // several machine instructions along K
