@@ -180,10 +180,10 @@ void TileCheck::product_issues(const machine::ProductEvent& event) {
   const WgmmaForm& form = instruction.form();
   const auto lines = [](Major major, int outer, int depth) { return static_cast<std::size_t>(major == Major::k ? outer : depth); };
   if (!product.a_in_registers())
-    check(event, 'a', chunks_of(pending_of(product), OperandName::a).addresses,
+    check(event, 'a', chunks_of(pending_of(product), OperandName::a)->addresses,
           lines(instruction.immediates().major_a, form.tile->shape.m, form.tile->stored_k()), product.a_descriptor());
   if (event.event.warp() % WgmmaForm::warps == 0)
-    check(event, 'b', chunks_of(pending_of(product), OperandName::b).addresses,
+    check(event, 'b', chunks_of(pending_of(product), OperandName::b)->addresses,
           lines(instruction.immediates().major_b, form.shape.n, form.shape.k), product.b_descriptor());
 }
 

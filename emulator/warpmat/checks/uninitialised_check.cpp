@@ -361,11 +361,11 @@ void SharedMemoryCheck::product_issues(const machine::ProductEvent& event) {
   std::vector<bool> rows(static_cast<std::size_t>(form.tile->shape.m)), columns(static_cast<std::size_t>(form.shape.n));
   std::uint64_t address = 0;
   const auto check = [&](Major major, OperandName operand, std::vector<bool>& uninitialised) {
-    const machine::Chunks& all = chunks_of(pending_of(product), operand);
-    const std::vector<std::uint32_t>& chunks = all.addresses;
+    const machine::ChunkList list = chunks_of(pending_of(product), operand);
+    const std::vector<std::uint32_t>& chunks = list->addresses;
     const SharedShadow& bytes = shadow(event.event);
-    const std::size_t first = all.first - setup_.program.shared_base;
-    if (!bytes.has_starts(first, all.bytes) && !bytes.undefined(first, all.bytes)) return;
+    const std::size_t first = list->first - setup_.program.shared_base;
+    if (!bytes.has_starts(first, list->bytes) && !bytes.undefined(first, list->bytes)) return;
     // A chunk is a part of one line along k, or holds elements of eight lines (16-bit types).
     constexpr std::size_t elements = 8;
     const std::size_t in_line = major == Major::k ? chunks.size() / uninitialised.size() : uninitialised.size() / elements;

@@ -83,14 +83,11 @@ bool Product::accumulates() const {
 }
 
 std::vector<std::uint32_t> Product::a_chunks() const {
-  if (a_in_registers()) return {};
-  if (pending_->a_chunks != nullptr) return pending_->a_chunks->addresses;
-  return instruction().a_chunks(pending_->a_descriptor, warp_ % WgmmaForm::warps);
+  return chunks_of(*pending_, OperandName::a)->addresses;
 }
 
 std::vector<std::uint32_t> Product::b_chunks() const {
-  if (pending_->b_chunks != nullptr) return pending_->b_chunks->addresses;
-  return instruction().b_chunks(pending_->b_descriptor);
+  return chunks_of(*pending_, OperandName::b)->addresses;
 }
 
 }  // namespace warpmat::inline v0_1::machine

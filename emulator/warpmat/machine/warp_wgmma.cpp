@@ -126,7 +126,9 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
                          .a = {},
                          .b = nullptr,
                          .metadata = {},
-                         .accumulates = true};
+                         .accumulates = true,
+                         .warp = index_ % warps,
+                         .lists = &block_.chunk_lists()};
   pending.d.resize(operation.results);
   place_registers(slots(operation), operation.results, pending.d.data());
   pending.b_descriptor = uniform_descriptor(operation, mask, product.b_source(), "the descriptor of operand b");
@@ -145,11 +147,6 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
   pending.accumulates = scale != 0;
   agree_with_warpgroup(pending);
   if (!product.a_in_registers) read_a(pending, pending.a);
-  if (observers_.want(EventKinds::products)) {
-    ChunkLists& lists = block_.chunk_lists();
-    if (!product.a_in_registers) pending.a_chunks = lists.a(product, pending.a_descriptor, index_ % warps);
-    pending.b_chunks = lists.b(product, pending.b_descriptor);
-  }
   observers_.tell(EventKinds::products, &Observer::product_issues, ProductEvent{Event(*this, operation, mask), Product(pending, index_)});
   wgmma_->pending.push_back(std::move(pending));
   advance_gathered(mask, false);

@@ -70,14 +70,15 @@ struct PendingProduct {
   std::shared_ptr<const std::vector<std::uint32_t>> b;
   Register metadata;
   bool accumulates;
-  ChunkList a_chunks = nullptr, b_chunks = nullptr;  ///< nullptr: nobody asked for products at issue, or A is in registers
+  int warp;           ///< in its warpgroup
+  ChunkLists* lists;  ///< of its block
 };
 
-/// The chunks of operand a or b, for observers that have asked for products from the beginning.
-inline const Chunks& chunks_of(const PendingProduct& product, OperandName operand) {
-  static const Chunks none{{}};
-  const ChunkList& list = operand == OperandName::a ? product.a_chunks : product.b_chunks;
-  return list == nullptr ? none : *list;
+/// The chunks of operand a or b; none of an A in registers.
+inline ChunkList chunks_of(const PendingProduct& product, OperandName operand) {
+  if (operand == OperandName::b) return product.lists->b(*product.product, product.b_descriptor);
+  if (product.product->a_in_registers) return std::make_shared<const Chunks>(std::vector<std::uint32_t>{});
+  return product.lists->a(*product.product, product.a_descriptor, product.warp);
 }
 
 /// The state of a warp's wgmma statements.
