@@ -52,6 +52,14 @@ void copy_chunk(std::uint8_t* to, const std::uint8_t* from, std::uint32_t bytes)
     std::memcpy(to, from, bytes);
 }
 
+/// Adds a range behind the others: to the last one, if it continues that.
+void add_range(std::vector<SharedRange>& ranges, const SharedRange& range) {
+  if (!ranges.empty() && ranges.back().rank == range.rank && ranges.back().offset + ranges.back().bytes == range.offset)
+    ranges.back().bytes += range.bytes;
+  else
+    ranges.push_back(range);
+}
+
 const code::Reduction* find_reduction(const BulkCopy& copy, std::string_view type) {
   const auto found = std::ranges::find_if(copy.reductions, [&](const code::Reduction& r) { return r.type->name == type; });
   return found == copy.reductions.end() ? nullptr : &*found;
@@ -215,6 +223,8 @@ void BulkCopies::load(const BulkTransfer& transfer) {
     return;
   }
   const TensorMap& map = *transfer.map;
+  const bool swizzled = map.swizzle != TensorMap::Swizzle::none && map.interleave == TensorMap::Interleave::none;
+  const std::uint64_t line = swizzled && map.atom == TensorMap::Atom::bytes_16 ? map.row_pitch() : 0;
   const std::uint32_t shared_base = cluster_.launch().program.shared_base;
   std::vector<std::uint8_t> bytes(map.row_bytes());
   const DeviceMemory::Buffer* buffer = nullptr;  // of the row before
@@ -234,9 +244,11 @@ void BulkCopies::load(const BulkTransfer& transfer) {
     }
     const std::uint32_t first = transfer.shared.offset + row.shared;
     const auto count = static_cast<std::uint32_t>(bytes.size());
+    const bool whole = count == line && (shared_base + first) % line == 0;  // the swizzle exchanges chunks of a line
+    if (whole) add_range(written_, {transfer.shared.rank, first, count});
     for_each_chunk(map, shared_base, first, 0, count, [&](std::uint32_t begin, std::uint32_t part, std::uint32_t at) {
       copy_chunk(shared + at, from + begin, part);
-      written_.push_back({transfer.shared.rank, at, part});
+      if (!whole) add_range(written_, {transfer.shared.rank, at, part});
     });
   }
 }
