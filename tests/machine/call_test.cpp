@@ -148,6 +148,19 @@ TEST_CASE("calls through registers and through a table of functions, each lane i
   }
 }
 
+TEST_CASE("functions without registers call others", "[machine][call]") {
+  const std::string functions = R"(
+.global .align 4 .u32 g;
+.func leaf () { .reg .b64 %at; .reg .b32 %x; mov.u64 %at, g; mov.u32 %x, 5; st.global.u32 [%at], %x; ret; }
+.func middle () { call leaf; ret; }
+)";
+  const Module module =
+      word_kernel("mov.u32 %r1, 7; call middle; mov.u64 %l1, g; ld.global.u32 %d, [%l1]; add.u32 %d, %d, %r1;", "sm_90", functions);
+  CHECK(words_of(module, {1}, {32}) == std::vector<std::uint32_t>(32, 12));
+  DeviceMemory memory;
+  launch(Kernel(module_of("", "call middle; ret;", "sm_90", functions), "k"), {{1}, {32}}, memory, {});  // the entry has none either
+}
+
 TEST_CASE("lanes of a warp in two functions at once, and at two calls of one, keep their registers", "[machine][call]") {
   const std::string functions = R"(
 .func (.param .b64 r) wide (.param .b64 x, .param .b32 n) {

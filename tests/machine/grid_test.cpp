@@ -25,6 +25,10 @@ TEST_CASE("clusters have an order only where an operation may need one", "[machi
            Case{"atom.global.add.u32 %d, [%out], 1;", true},
            Case{"atom.add.u32 %d, [%out], 1;", true},
            Case{"red.global.add.f32 [%out], 0f3F800000;", true},
+           Case{"atom.global.exch.b32 %r1, [%out], %i;", true},  // the last one stays
+           Case{"atom.global.cas.b32 %r1, [%out], 0, %i;", true},
+           Case{"red.global.inc.u32 [%out], 7; red.global.dec.u32 [%out], 5;", true},
+           Case{"atom.shared.exch.b32 %r1, [buffer], %i;", false},
            Case{"ld.volatile.global.u32 %d, [%out];", true},
            Case{"st.relaxed.gpu.global.u32 [%out], %i;", true},
            Case{"ld.acquire.gpu.u32 %d, [%out];", true},

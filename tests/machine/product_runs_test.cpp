@@ -49,6 +49,7 @@ struct Shape {
   const char* opcode;
   int d, a, b;               ///< registers
   std::uint32_t bits, mask;  ///< of a register: bits, changed in random places
+  std::uint32_t exponent;    ///< bits whose sum with a number is large, infinite or NaN
 };
 
 std::string list(int first, int count) {
@@ -62,12 +63,12 @@ std::string product(const Shape& shape, int d, int a, int b, int c) {
 }
 
 const Shape shapes[] = {
-    {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 4, 4, 2, 0x3c003c00, 0x83ff83ff},
-    {"mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", 2, 4, 2, 0x3c003c00, 0x83ff83ff},
-    {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 4, 4, 2, 0x3f803f80, 0x807f807f},
-    {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 4, 4, 2, 0x3f800000, 0x807fffff},
-    {"mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", 4, 4, 2, 0x38383838, 0x87878787},
-    {"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", 4, 4, 2, 0, 0xffffffff},
+    {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 4, 4, 2, 0x3c003c00, 0x83ff83ff, 0x7c007800},
+    {"mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", 2, 4, 2, 0x3c003c00, 0x83ff83ff, 0x7c007800},
+    {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 4, 4, 2, 0x3f803f80, 0x807f807f, 0x7f807f00},
+    {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 4, 4, 2, 0x3f800000, 0x807fffff, 0x7f800000},
+    {"mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", 4, 4, 2, 0x38383838, 0x87878787, 0x7f787f78},
+    {"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", 4, 4, 2, 0, 0xffffffff, 0},
 };
 
 }  // namespace
@@ -92,8 +93,34 @@ TEST_CASE("Products that follow each other have the bits that they have one by o
     const Module module = kernel_of(products, target);
     const Words one_by_one = run(module, target, in, Path::reference);
     CHECK(run(module, target, in, Path::fast) == one_by_one);
-    for (std::size_t i = 0; i < 4; ++i) in[random() % in.size()] ^= 0x7c007c00;  // infinities, NaNs, large numbers among them
+    for (std::size_t i = 0; i < 4; ++i) in[random() % in.size()] |= shape.exponent;
     CHECK(run(module, target, in, Path::fast) == run(module, target, in, Path::reference));
+  }
+}
+
+TEST_CASE("Products of one B and of numbers of any size, one after the other, read B's exponents where they are needed",
+          "[machine][products]") {
+  struct Wide {
+    const char* opcode;
+    std::uint32_t large, near_one, of_b;
+  };
+  for (const Wide& wide : {Wide{"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 0x7f007f00, 0x3f813f83, 0x46804580},
+                           Wide{"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 0x7f000000, 0x3f812000, 0x46800000}}) {
+    const std::string opcode = wide.opcode;
+    CAPTURE(opcode);
+    const Shape shape{wide.opcode, 4, 4, 2, 0, 0, 0};
+    std::mt19937 random(11);
+    Words in(registers * 32);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      const std::size_t reg = i / 32;
+      const std::uint32_t number = reg < 4 ? wide.large : reg < 8 ? wide.near_one : reg < 10 ? wide.of_b : 0;
+      in[i] = number ^ (number == 0 ? 0 : static_cast<std::uint32_t>(random() & 0x00300030));
+    }
+    // The registers of A: large, near 1, large, near 1; all with one B.
+    const std::string products =
+        product(shape, 12, 0, 8, 12) + product(shape, 16, 4, 8, 16) + product(shape, 20, 0, 8, 20) + product(shape, 20, 4, 8, 12);
+    const Module module = kernel_of(products, "sm_90");
+    CHECK(run(module, "sm_90", in, Path::fast) == run(module, "sm_90", in, Path::reference));
   }
 }
 

@@ -158,18 +158,27 @@ void add_reached(const code::Program& program, std::size_t index, std::vector<bo
   reached.push_back(index);
 }
 
-/// LaunchState::frame_offsets, callers before their callees, and level_bytes.
-std::pair<std::vector<std::uint32_t>, std::uint32_t> place_frames(const code::Program& program) {
+/// LaunchState::frame_offsets, callers before their callees and each with a place of its own, and level_bytes.
+std::pair<std::vector<std::uint32_t>, std::uint64_t> place_frames(const code::Program& program) {
   std::vector<bool> seen(program.functions.size());
   std::vector<std::size_t> reached;
   add_reached(program, 0, seen, reached);
   std::vector<std::uint32_t> offsets(program.functions.size());
-  std::uint32_t bytes = 0;
+  std::uint64_t bytes = 0;
   for (auto index = reached.rbegin(); index != reached.rend(); ++index) {
-    offsets[*index] = bytes;
-    bytes += program.functions[*index].frame_bytes;
+    offsets[*index] = static_cast<std::uint32_t>(bytes);
+    bytes += std::max<std::uint64_t>(program.functions[*index].frame_bytes, code::register_alignment);
   }
   return {std::move(offsets), bytes};
+}
+
+/// The bytes of `levels` levels of recursion, of a warp or lane. A GPU has fewer.
+std::uint32_t bytes_of_levels(std::uint64_t bytes, std::uint64_t levels, const char* what) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 30;
+  if (bytes > most / levels)
+    throw std::invalid_argument(
+        fmt::format("{} take {} bytes at {} levels of calls; warpmat holds {} bytes of them", what, bytes, levels, most));
+  return static_cast<std::uint32_t>(bytes * levels);
 }
 
 }  // namespace
@@ -235,7 +244,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   shaped.cluster = cluster_of(program, config);
   const auto shared_bytes = std::max(program.shared_bytes, program.dynamic_offset + config.shared_bytes);
   auto [frame_offsets, level_bytes] = place_frames(program);
-  const auto frame_bytes = static_cast<std::uint32_t>(level_bytes * levels);
+  const std::uint32_t frame_bytes = bytes_of_levels(level_bytes, levels, "the registers of a warp's functions");
   checks::Reports reports;
   checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports};
   checks::set_gemm(setup, options, memory, parameters, shaped);
@@ -250,8 +259,8 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
                                    .shared_bytes = shared_bytes,
                                    .frame_bytes = frame_bytes,
                                    .frame_offsets = std::move(frame_offsets),
-                                   .level_bytes = level_bytes,
-                                   .local_bytes = static_cast<std::uint32_t>(depth.local * levels),
+                                   .level_bytes = static_cast<std::uint32_t>(level_bytes),
+                                   .local_bytes = bytes_of_levels(depth.local, levels, "the local memory of a lane's functions"),
                                    .explicit_cluster = shaped.cluster.count() > 1 || program.limits.required_cluster[0] > 0,
                                    .spare = &spare,
                                    .checks = [&](std::uint64_t cluster) { return checks::make(setup, cluster); }};

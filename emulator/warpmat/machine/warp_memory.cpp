@@ -431,9 +431,7 @@ void WarpState::store(const Operation& operation, LaneMask mask) {
 bool WarpState::is_ordered(const Operation& operation) const {
   if (operation.semantics == catalogue::Semantics::fence) return operation.detail != 0;
   const Access& access = program_.accesses[operation.detail];
-  const bool sums_floats = access.arithmetic != nullptr;
-  const bool ordered = operation.semantics == catalogue::Semantics::atomic ? access.result_used || sums_floats : access.ordered;
-  if (!ordered || access.space == Space::shared || access.space == Space::local || access.space == Space::param) return false;
+  if (!code::may_have_order(access, operation.semantics)) return false;
   if (access.space != Space::generic) return true;
   Addresses addresses;
   find_addresses(operation, 0, access.offset, access.relative, addresses);

@@ -62,7 +62,8 @@ class FloatOperands {
     if (sparse && !read_places()) return false;
     padding_ = hn::Zero(U32());
     if (!decoded_ || !(same_a_ || warps_.keeps_a(warp))) range_of_a_ = read_a();
-    if (!decoded_ || !warps_.keeps_b(warp)) range_of_b_ = read_b();
+    const bool needs_exponents = !wide || range_of_a_.common_case;
+    if (!decoded_ || !warps_.keeps_b(warp) || (needs_exponents && !b_has_exponents_)) range_of_b_ = read_b(needs_exponents);
     decoded_ = true;
     read_c();
     finite_ = range_of_a_.finite && range_of_b_.finite;
@@ -294,9 +295,9 @@ class FloatOperands {
     return {decode_a_.finite(most), decode_a_.common_case(most)};
   }
 
-  HWY_INLINE Range read_b() {
+  HWY_INLINE Range read_b(bool needs_exponents) {
     Word most = hn::Zero(U32());
-    const bool needs_exponents = !wide || range_of_a_.common_case;
+    b_has_exponents_ = needs_exponents;
     if (warps_.lanes.b.words != nullptr) load_registers(warps_.lanes.b, plan_.b_words / quad, registers_of_b_);
     for (int reg = 0; reg < plan_.b_words / quad; ++reg) {
       HWY_ALIGN std::uint8_t exponents[columns * block];
@@ -428,7 +429,8 @@ class FloatOperands {
   const Decoder<bits, wide> decode_a_, decode_b_;
   const bool same_a_;
   std::size_t warp_ = 0;
-  bool decoded_ = false;  ///< A and B are those of the warp before, special elements among them
+  bool decoded_ = false;          ///< A and B are those of the warp before, special elements among them
+  bool b_has_exponents_ = false;  ///< those of the B that was read last
   bool finite_ = false, common_case_ = false, special_c_ = false, special_scales_ = false;
   Range range_of_a_{}, range_of_b_{};
   Word padding_;

@@ -62,6 +62,22 @@ struct Access {
   bool ignores_source = false;    ///< cp.async: a predicate selects writing zeros only
 };
 
+/// Whether clusters share the memory of a space, which may be generic.
+WARPMAT_LOCAL inline bool is_shared_by_clusters(Space space) {
+  return space != Space::shared && space != Space::local && space != Space::param;
+}
+
+/// Whether others may see in which order clusters execute an access: a load or store by its semantics, an atomic whose result is used,
+/// which rounds a sum, or after which the memory depends on which came last.
+WARPMAT_LOCAL inline bool may_have_order(const Access& access, catalogue::Semantics semantics) {
+  if (!is_shared_by_clusters(access.space)) return false;
+  if (semantics != catalogue::Semantics::atomic) return access.ordered;
+  using enum AtomicOperation;
+  const AtomicOperation kind = access.atomic;
+  return access.result_used || access.arithmetic != nullptr || kind == increase || kind == decrease || kind == exchange ||
+         kind == compare_and_swap;
+}
+
 /// Operation::detail of cp.async.wait_all. For cp.async.wait_group and wgmma.wait_group, detail is the number of groups that may be
 /// pending.
 WARPMAT_LOCAL inline constexpr std::uint32_t wait_for_all = 0xffffffff;
@@ -311,7 +327,7 @@ enum class Shortcut : std::uint8_t {
   keeps,            ///< a copy of a register to its own place
   loads_word,       ///< a load of a parameter, whose ParameterRow is that of slot 2; unless an observer asks for accesses
   loads_wide,       ///< the same of 64 bits
-  special_register  ///< a special register that is the same until the block ends
+  special_register  ///< a special register that does not count operations: no clock
 };
 
 /// One operation. Its operands are Program::slots from `slots` on: first the results, then the sources.

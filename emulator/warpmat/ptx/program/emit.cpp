@@ -13,20 +13,15 @@ using catalogue::Semantics;
 
 namespace {
 
-bool is_shared_by_clusters(Space space) {
-  return space != Space::shared && space != Space::local && space != Space::param;
-}
-
 /// Whether an operation may have an order among clusters: accesses and sums that others observe, fences, what works on the launch's heap,
 /// and what takes another cluster.
 bool may_order_clusters(const Program& program) {
   const auto may_be_ordered = [&](const Operation& operation) {
-    const auto access = [&]() -> const Access& { return program.accesses[operation.detail]; };
     switch (operation.semantics) {
       case Semantics::fence: return operation.detail != 0;
       case Semantics::load:
-      case Semantics::store: return access().ordered && is_shared_by_clusters(access().space);
-      case Semantics::atomic: return (access().result_used || access().arithmetic != nullptr) && is_shared_by_clusters(access().space);
+      case Semantics::store:
+      case Semantics::atomic: return may_have_order(program.accesses[operation.detail], operation.semantics);
       default: return false;
     }
   };
