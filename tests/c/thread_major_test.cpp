@@ -23,20 +23,19 @@ constexpr std::size_t count = 2;  // warps
 constexpr warpmat_memory no_memory{};
 
 /// The registers of some warps, an array for each thread: word i of an operand is in the register that numbers(operand)[i] says, a drawn
-/// one, or side by side.
+/// one, side by side, or, of some operands, one behind the other.
 class ThreadFile {
  public:
   ThreadFile(const Form& form, WarpArrays& from, bool drawn, std::mt19937_64& random) : form_(form) {
     std::vector<std::uint16_t> all(static_cast<std::size_t>(words_of(form)) + 3);
     std::iota(all.begin(), all.end(), std::uint16_t{0});
-    if (drawn) std::ranges::shuffle(all, random);
     thread_words_ = all.size();
     words_.resize(count * warp_size * thread_words_, filler);
     for (const Operand& operand : form.operands) {
       numbers(operand).assign(all.end() - operand.words(), all.end());
-      if (drawn && random() % 2 == 0) std::ranges::sort(numbers(operand));
       all.resize(all.size() - static_cast<std::size_t>(operand.words()));
     }
+    if (drawn) draw(random);
     for_each_word(from, [](std::uint32_t& word, std::uint32_t value) { word = value; });
   }
 
@@ -71,6 +70,17 @@ class ThreadFile {
 
  private:
   static constexpr std::uint32_t filler = 0xdeadbeef;
+
+  /// Draws which operands keep their row of registers; exchanges the registers of all others.
+  void draw(std::mt19937_64& random) {
+    std::vector<std::uint16_t*> exchanged;
+    for (const Operand& operand : form_.operands)
+      if (random() % 3 != 0)
+        for (std::uint16_t& number : numbers(operand)) exchanged.push_back(&number);
+    for (std::size_t i = exchanged.size(); i > 1; --i) std::swap(*exchanged[i - 1], *exchanged[random() % i]);
+    for (const Operand& operand : form_.operands)
+      if (random() % 2 == 0) std::ranges::sort(numbers(operand));
+  }
 
   static int words_of(const Form& form) {
     int words = 0;
@@ -120,7 +130,7 @@ TEST_CASE("C: thread-major registers give the bits of register-major ones, for e
   std::mt19937_64 random(93);
   for (const Form& form : forms())
     for (const unsigned flags : {0u, WARPMAT_REFERENCE_PATH})
-      for (const bool drawn : {false, true})
+      for (const bool drawn : {false, true, true, true, true})
         check_thread_major(form, target_with(form), WarpArrays(form, count, std::nullopt, static_cast<unsigned>(random())), drawn, flags,
                            random);
 }

@@ -377,8 +377,10 @@ void share(const char* program) {
   std::uint32_t got[2] = {};
   cudaMalloc(&device, 8);
   store(device, 7);
-  SHOW(cudaIpcGetMemHandle(&handles.memory, static_cast<char*>(device) + 4));
+  decltype(handles.memory) inside;
+  SHOW(cudaIpcGetMemHandle(&inside, static_cast<char*>(device) + 4));
   SHOW(cudaIpcGetMemHandle(&handles.memory, device));
+  std::puts(std::memcmp(&inside, &handles.memory, sizeof inside) == 0 ? "one handle" : "two handles");
   SHOW(cudaIpcOpenMemHandle(&again, handles.memory, 1));
   SHOW(cudaEventCreateWithFlags(&event, 4));
   SHOW(cudaEventCreateWithFlags(&event, 2));

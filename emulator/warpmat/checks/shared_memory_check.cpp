@@ -163,7 +163,7 @@ void SharedMemoryCheck::bulk_issues(const Event& event, const machine::BulkEvent
   const std::string reason = fmt::format("the copy reads uninitialised shared memory: {}", warp_of(event).describe_shared(address));
   const bool stores = !copy.writes && !copy.reduces;  // to global memory, as a store would
   if (setup_.checks.stores || !stores) event.trap(copy.lane, address, reason);
-  warn(setup_.reports.unwritten_stores, event.statement(), event, cluster_, copy.lane, address, reason);
+  warn(setup_.reports.unwritten_stores, line_of(event.statement()), event, cluster_, copy.lane, address, reason);
 }
 
 void SharedMemoryCheck::bulk_completes(const machine::BulkEvent& copy) {

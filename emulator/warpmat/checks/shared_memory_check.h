@@ -84,6 +84,7 @@ class SharedMemoryCheck : public machine::Observer {
   void mark_shuffled(const machine::ExchangeEvent& event);
   void follow_access(const machine::AccessEvent& event, LaneMask undefined);
   void mark_loaded(const machine::AccessEvent& event, LaneMask undefined, code::Slot slot, std::size_t at, std::uint32_t bytes);
+  std::uint32_t line_of(std::uint32_t statement);
   void report_store(const machine::Event& event, code::Slot slot, int lane);
   void store_uninitialised(const machine::AccessEvent& event, code::Slot slot, std::size_t at, std::uint32_t bytes);
   void mark_product(const machine::Event& event, const Form& form);

@@ -142,14 +142,20 @@ void SharedMemoryCheck::mark_loaded(const machine::AccessEvent& event, LaneMask 
   set(event.event, place(event.event, slot), uninitialised, uninitialised, {event.event.statement(), address});
 }
 
+/// The first statement of a statement's line of the source.
+std::uint32_t SharedMemoryCheck::line_of(std::uint32_t statement) {
+  const auto [found, is_new] = first_of_line_.try_emplace(statement);
+  if (is_new) found->second = first_of_line(setup_.program, statement);
+  return found->second;
+}
+
 /// Reports a lane's store of an uninitialised value to global memory: a trap, or a warning for each line of the source if `stores` is off.
 void SharedMemoryCheck::report_store(const Event& event, Slot slot, int lane) {
   constexpr const char* role = "what is stored in global memory";
   if (setup_.checks.stores) event.trap(lane, std::nullopt, reason_of(event, slot, role), Trap::Kind::unwritten);
-  const auto [found, is_new] = first_of_line_.try_emplace(event.statement());
-  if (is_new) found->second = first_of_line(setup_.program, event.statement());
-  if (!setup_.reports.unwritten_stores.wants(found->second, cluster_)) return;
-  warn(setup_.reports.unwritten_stores, found->second, event, cluster_, lane, std::nullopt, reason_of(event, slot, role));
+  const std::uint32_t first = line_of(event.statement());
+  if (!setup_.reports.unwritten_stores.wants(first, cluster_)) return;
+  warn(setup_.reports.unwritten_stores, first, event, cluster_, lane, std::nullopt, reason_of(event, slot, role));
 }
 
 /// Whether an atomic's operand decides what is stored, or whether something is. Others store as a store does: CUTLASS's Stream-K adds the

@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <stdexcept>
 
 #include <fmt/core.h>
 
 #include <warpmat/cuda/errors.h>
+#include <warpmat/cuda/open_file.h>
 #include <warpmat/ptx/program/address_windows.h>
 
 namespace warpmat::inline v0_1::cuda {
@@ -129,16 +131,17 @@ void AddressSpace::release(std::uint64_t address, std::initializer_list<Allocati
 }
 
 AddressSpace::SharedFile AddressSpace::share(const void* at) {
-  const std::uint64_t address = address_of(at), first = first_byte_in_page(address);
-  const auto found = allocations_.find(address);
-  require(found != allocations_.end() && found->second.kind == Allocation::Kind::device && found->second.pool == nullptr);
-  Allocation& allocation = found->second;
+  const Allocation* const found = find(at);
+  require(found != nullptr && found->kind == Allocation::Kind::device && found->pool == nullptr);
+  Allocation& allocation = allocations_[found->address];
+  const std::uint64_t address = allocation.address, first = first_byte_in_page(address);
   if (allocation.file < 0) {
-    const int file = memfd_create("warpmat", MFD_CLOEXEC);
-    require(file >= 0 && ftruncate(file, static_cast<off_t>(whole_pages(first + allocation.bytes))) == 0, cudaErrorMemoryAllocation);
-    map_file(address, allocation.bytes, file);
+    OpenFile file(memfd_create("warpmat", MFD_CLOEXEC));
+    require(file.number() >= 0 && ftruncate(file.number(), static_cast<off_t>(whole_pages(first + allocation.bytes))) == 0,
+            cudaErrorMemoryAllocation);
+    map_file(address, allocation.bytes, file.number());
     memory_.move_to_own_address(address);
-    allocation.file = file;
+    allocation.file = file.release();
   }
   return {allocation.file, first, allocation.bytes};
 }

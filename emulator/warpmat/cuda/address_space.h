@@ -42,8 +42,8 @@ class AddressSpace {
     int file;
     std::uint64_t first_byte, bytes;
   };
-  /// Moves the bytes of the allocation that begins at `pointer` into such a file, if they are not in one. Throws ApiError where none of
-  /// cudaMalloc begins there.
+  /// Moves the bytes of the allocation that contains `pointer` into such a file, if they are not in one. Throws ApiError where none of
+  /// cudaMalloc does.
   SharedFile share(const void* pointer);
   /// Makes the bytes of another process's file an allocation. Returns its address; the file may be closed.
   std::uint64_t open_shared(const SharedFile& shared);

@@ -12,6 +12,7 @@
 
 #include <warpmat/cuda/driver.h>
 #include <warpmat/cuda/ipc.h>
+#include <warpmat/cuda/open_file.h>
 
 namespace warpmat::inline v0_1::cuda {
 namespace {
@@ -50,14 +51,16 @@ std::map<std::pair<std::uint64_t, std::uint64_t>, Opened>& opened() {  ///< by t
   return *all;
 }
 
-/// Opens the file of a handle. Throws ApiError where the process, or its allocation, is gone.
-int open_file(const Contents& contents) {
+/// Opens the file of a handle. Throws ApiError where the process, or its allocation, is gone, and where the handle is none of
+/// cudaIpcGetMemHandle: the file is no file of memory, or has not its bytes.
+OpenFile open_file(const Contents& contents) {
   const std::string path = fmt::format("/proc/{}/fd/{}", contents.process, contents.file);
-  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  OpenFile file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   struct stat found {};
-  const bool right = file >= 0 && ::fstat(file, &found) == 0 && found.st_dev == contents.device && found.st_ino == contents.inode;
-  if (!right && file >= 0) ::close(file);
-  require(right, cudaErrorInvalidResourceHandle);
+  require(file.number() >= 0 && ::fstat(file.number(), &found) == 0 && found.st_dev == contents.device && found.st_ino == contents.inode,
+          cudaErrorInvalidResourceHandle);
+  const auto size = static_cast<std::uint64_t>(found.st_size);
+  require(::fcntl(file.number(), F_GET_SEALS) >= 0 && contents.first_byte < size && contents.bytes <= size - contents.first_byte);
   return file;
 }
 
@@ -84,21 +87,21 @@ WARPMAT_CUDA_API Error cudaIpcOpenMemHandle(void** pointer, IpcHandle handle, un
     require(pointer != nullptr && flags == lazy_peer_access);
     const Contents contents = contents_of(handle, memory_magic);
     require(contents.process != ::getpid(), cudaErrorDeviceUninitialized);
-    Opened& known = opened()[{contents.device, contents.inode}];
-    if (known.count == 0) {
-      const int file = open_file(contents);
-      known.address = context.space.open_shared({file, contents.first_byte, contents.bytes});
-      ::close(file);
+    const std::pair key(contents.device, contents.inode);
+    auto known = opened().find(key);
+    if (known == opened().end()) {
+      const OpenFile file = open_file(contents);
+      known = opened().emplace(key, Opened{context.space.open_shared({file.number(), contents.first_byte, contents.bytes})}).first;
     }
-    ++known.count;
-    *pointer = pointer_to(known.address);
+    ++known->second.count;
+    *pointer = pointer_to(known->second.address);
   });
 }
 
 WARPMAT_CUDA_API Error cudaIpcCloseMemHandle(void* pointer) {
   return call(__func__, [&](Context& context) {
     for (auto it = opened().begin(); it != opened().end(); ++it) {
-      if (it->second.count == 0 || pointer_to(it->second.address) != pointer) continue;
+      if (pointer_to(it->second.address) != pointer) continue;
       if (--it->second.count != 0) return;
       context.space.release(it->second.address, {Allocation::Kind::opened}, cudaErrorInvalidValue);
       opened().erase(it);

@@ -115,10 +115,11 @@ Error code_of(const Trap& trap) {
 
 /// The kernel and the line of a warning, in the source where that is known. Its block, lane and address may be others in each launch.
 std::string line_of(const Function& function, const std::string& warning) {
-  const std::size_t begin = warning.find(", line "), end = warning.find(": ", begin);
+  const std::size_t begin = warning.find(", line "), end = warning.find(": ", begin), address = warning.find(", address ", begin);
   if (begin == std::string::npos || end == std::string::npos) return warning;
   const std::size_t source = warning.find("), ", begin);
-  return function.name + warning.substr(source < end ? source : begin, end - (source < end ? source : begin)) + warning.substr(end, 20);
+  const std::size_t first = source < end ? source : begin;
+  return function.name + warning.substr(first, std::min(end, address) - first) + warning.substr(end, 20);
 }
 
 /// Runs a kernel to its end. Its output goes to standard output, its trap to standard error and into the context. Returns the launches that

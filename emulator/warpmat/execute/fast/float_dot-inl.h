@@ -38,7 +38,8 @@ class FloatDot {
   /// Executes one warp, or declines.
   bool run(std::size_t warp) {
     warp_ = warp;
-    if (plan_.split && warps_.lanes.d.words == nullptr && c_overlaps_d()) return false;
+    const bool in_lists = warps_.lanes.d.words == nullptr && warps_.lanes.c.words == nullptr;  // the caller of others has asked
+    if (plan_.split && in_lists && c_overlaps_d()) return false;
     if (!operands_.read(warp)) return false;
     specials_.take_out();
     if (!operands_.common_case() || !common_case_.multiply(d_)) fallback_.multiply(d_);

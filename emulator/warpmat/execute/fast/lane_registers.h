@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <span>
+#include <type_traits>
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/instruction.h>
