@@ -58,6 +58,15 @@ TEST_CASE("warpmat cuda writes each launch into a report", "[cuda]") {
     CHECK_THAT(report, ContainsSubstring(part));
 }
 
+TEST_CASE("warpmat cuda fails where a kernel was not executed and the program ends as if it were", "[cuda]") {
+  const Outcome outcome = run_cuda({"--target", "sm_75", cuda_program_path(), "works"});
+  CHECK(outcome.status == 1);
+  CHECK_THAT(outcome.out, ContainsSubstring("store(device, 42): cudaErrorNoKernelImageForDevice\n"));
+  CHECK_THAT(outcome.err, ContainsSubstring("a kernel was not executed, and the program went on and ended with status 0: 'store': the "
+                                            "program has PTX of compute_80 alone, which sm_75 does not run: choose another --target\n"));
+  CHECK(run_cuda({"--target", "sm_75", cuda_program_path(), "works", "3"}).status == 3);
+}
+
 TEST_CASE("warpmat cuda warns of a kernel that stores uninitialised values, or ends it", "[cuda]") {
   const TemporaryDirectory directory;
   const std::string reason = "what is stored in global memory comes from uninitialised shared memory";
@@ -99,6 +108,7 @@ TEST_CASE("warpmat cuda says what is wrong with its arguments", "[cuda]") {
       {{"--frob"}, "--frob"},
       {{"./no_such_program"}, "there is no program ./no_such_program"},
       {{"no_such_program"}, "there is no program 'no_such_program' in PATH"},
+      {{"saxpy.cu"}, "saxpy.cu is source code: compile it with 'nvcc -arch=sm_90 -cudart shared -lineinfo -o saxpy saxpy.cu'"},
       {{"--target", "sm_1", "true"}, "sm_1"},
       {{"--check", "race", "true"}, "'race' is no check"},
       {{"--report", "no/such/folder/r.json", "true"}, "no/such/folder"},

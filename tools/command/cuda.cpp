@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "commands.h"
@@ -47,6 +49,7 @@ struct Record {
   std::vector<Json> launches;
   std::vector<Labelled> labels;  ///< of all that ran, each instruction once
   std::string fault;             ///< the report of the first kernel that failed; empty if none did
+  std::string refusal;           ///< why the first kernel was refused; empty if none was
   std::vector<ProfiledKernel> profiled;
 };
 
@@ -106,7 +109,13 @@ Record read_record(const std::filesystem::path& folder, bool all) {
     const std::string_view without_time = std::string_view(line).substr(0, line.rfind("\"seconds\":"));
     if (!all && seen.contains(without_time)) continue;
     if (!all) seen.emplace(without_time);
-    const Json& launch = record.launches.emplace_back(Json::parse(line));
+    Json read = Json::parse(line);
+    if (read.contains("refused")) {
+      if (record.refusal.empty())
+        record.refusal = fmt::format("'{}': {}", read.at("kernel").get<std::string>(), read.at("refused").get<std::string>());
+      continue;
+    }
+    const Json& launch = record.launches.emplace_back(std::move(read));
     kernels.add(launch);
     if (record.fault.empty() && launch.contains("error")) record.fault = launch.at("error").at("text");
   }
@@ -147,6 +156,10 @@ Variables variables_of(const CudaOptions& options, const std::filesystem::path& 
 
 /// Says how the bits are known, and what the program kept to itself. Returns the exit status.
 int conclude(const CudaOptions& options, const std::string& program, int status, const Record& record) {
+  if (!record.refusal.empty() && status == 0) {
+    fmt::print(stderr, "warpmat: error: a kernel was not executed, and the program went on and ended with status 0: {}\n", record.refusal);
+    status = 1;
+  }
   if (record.launches.empty()) {
     fmt::print(stderr, "warpmat: {} launched no kernel\n", program);
     return status;
@@ -168,6 +181,10 @@ void run_cuda(const CudaOptions& options, std::vector<std::string> words) {
   static_cast<void>(parse_checks(options.checks));
   if (!options.report.empty()) check_output_place(options.report);
   check_profile_flag(options.profile);
+  if (std::filesystem::path(words.front()).extension() == ".cu")
+    throw std::runtime_error(fmt::format(
+        "{0} is source code: compile it with 'nvcc -arch=sm_90 -cudart shared -lineinfo -o {1} {0}', then run 'warpmat cuda ./{1}'",
+        words.front(), std::filesystem::path(words.front()).stem().string()));
   const std::filesystem::path program = find_program(words.front());
   refuse_static_runtime(program);
   const TemporaryFolder folder;
@@ -207,8 +224,8 @@ void add_cuda(Command app) {
   add_label_flags(command, options->labels);
   command.footer(
       "The program is one that nvcc compiled with -cudart shared: in the environment, NVCC_APPEND_FLAGS=\"-cudart shared\"; in CMake,\n"
-      "CMAKE_CUDA_RUNTIME_LIBRARY=Shared. Its kernels run from their PTX. The exit status is the program's, or 1 where a kernel failed\n"
-      "and the program ended with 0. docs/programs.md lists the supported functions.\n"
+      "CMAKE_CUDA_RUNTIME_LIBRARY=Shared. Its kernels run from their PTX. The exit status is the program's, or 1 where a kernel failed,\n"
+      "or was not executed, and the program ended with 0. docs/programs.md lists the supported functions.\n"
       "\n"
       "Examples:\n"
       "  nvcc -arch=sm_90 -cudart shared -lineinfo -o saxpy saxpy.cu\n"

@@ -180,6 +180,16 @@ void perform(Context& context, const ChildLaunch& child) {
     std::memset(at(child.to), static_cast<int>(child.from), child.bytes);
 }
 
+/// A kernel that is launched. A GPU would run it where warpmat refuses it: the record says so, as programs may not look at the error.
+const Kernel& kernel_to_run(Context& context, const Function& function) {
+  try {
+    return function.module->kernel(context, function.name);
+  } catch (const ApiError& e) {
+    record_refusal(context, function, e.what());
+    throw;
+  }
+}
+
 /// Runs a kernel, then the launches that it makes, then those that they make: a legal order, as a kernel cannot wait for what it launches.
 void run(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
          const std::vector<Argument>& arguments) {
@@ -198,7 +208,7 @@ void run(Context& context, const Function& function, const Kernel& kernel, const
       continue;
     }
     const Function& callee = function_in(*function.module, child.entry);
-    const Kernel& resolved = function.module->kernel(context, child.entry);
+    const Kernel& resolved = kernel_to_run(context, callee);
     const LaunchConfig shape{.grid = child.grid, .block = child.block, .shared_bytes = child.shared_bytes};
     add(run_alone(context, callee, resolved, shape, arguments_of(program_of(resolved), child)));
   }
@@ -247,7 +257,7 @@ void apply(const LaunchAttribute& attribute, Request& request) {
 
 GraphNode kernel_node(Context& context, const Request& request, void** arguments) {
   check_shape(request);
-  const Kernel& kernel = request.function->module->kernel(context, request.function->name);
+  const Kernel& kernel = kernel_to_run(context, *request.function);
   const code::Program& program = program_of(kernel);
   check_threads(request, program);
   check_shared(context, request, program);

@@ -44,7 +44,17 @@ class Lines {
   struct stat opened_ {};
 };
 
+void append_line(const Context& context, const nlohmann::ordered_json& json) {
+  static Lines lines;
+  lines.append(context.settings.report + "/launches.jsonl",
+               json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
 }  // namespace
+
+void record_refusal(Context& context, const Function& function, const std::string& reason) {
+  if (!context.settings.report.empty()) append_line(context, {{"kernel", readable_name(function.name)}, {"refused", reason}});
+}
 
 void record_launch(Context& context, const Function& function, const LaunchRecord& record) {
   if (context.settings.report.empty()) return;
@@ -57,9 +67,7 @@ void record_launch(Context& context, const Function& function, const LaunchRecor
   if (record.fault != cudaSuccess) json["error"] = {{"name", error_name(record.fault)}, {"text", record.trap}};
   if (record.profile) json["profile"] = profile_json(*record.profile);
   json["seconds"] = record.seconds;  // last: up to it lines of equal launches are equal
-  static Lines lines;
-  lines.append(context.settings.report + "/launches.jsonl",
-               json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  append_line(context, json);
 }
 
 }  // namespace warpmat::inline v0_1::cuda

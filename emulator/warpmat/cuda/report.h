@@ -10,7 +10,8 @@
 
 namespace warpmat::inline v0_1::cuda {
 
-/// What ran, for the record in the folder Settings::report: a line of JSON for each launch in launches.jsonl, and the PTX of each module.
+/// What ran, for the record in the folder Settings::report: a line of JSON for each launch in launches.jsonl, also for those that were
+/// refused, and the PTX of each module.
 struct LaunchRecord {
   const LaunchConfig* config = nullptr;
   double seconds = 0;
@@ -27,5 +28,8 @@ inline std::array<std::uint32_t, 3> sizes(const Dim3& size) {
 
 /// Appends the record, if one is kept.
 void record_launch(Context& context, const Function& function, const LaunchRecord& record);
+
+/// The same of a launch whose kernel warpmat does not execute, for `reason`.
+void record_refusal(Context& context, const Function& function, const std::string& reason);
 
 }  // namespace warpmat::inline v0_1::cuda

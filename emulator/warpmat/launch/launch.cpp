@@ -73,8 +73,9 @@ Dim3 cluster_of(const code::Program& program, const LaunchConfig& config) {
 
 std::vector<std::uint8_t> place_arguments(const code::Program& program, const std::vector<Argument>& arguments) {
   if (arguments.size() != program.parameters.size())
-    throw std::invalid_argument(fmt::format("'{}' has {} parameters{}; {} {} given", readable_name(program.entry),
-                                            program.parameters.size(), code::parameter_text(program), arguments.size(),
+    throw std::invalid_argument(fmt::format("'{}' has {} parameter{}{}; {} {} given", readable_name(program.entry),
+                                            program.parameters.size(), program.parameters.size() == 1 ? "" : "s",
+                                            code::parameter_text(program), arguments.size(),
                                             arguments.size() == 1 ? "argument is" : "arguments are"));
   std::vector<std::uint8_t> bytes(program.parameter_bytes);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
