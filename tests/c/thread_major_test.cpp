@@ -23,7 +23,7 @@ constexpr std::size_t count = 2;  // warps
 constexpr warpmat_memory no_memory{};
 
 /// The registers of some warps, an array for each thread: word i of an operand is in the register that numbers(operand)[i] says, a drawn
-/// one, side by side, or, of some operands, one behind the other.
+/// one, the next one, or, of some operands, consecutive ones.
 class ThreadFile {
  public:
   ThreadFile(const Form& form, WarpArrays& from, bool drawn, std::mt19937_64& random) : form_(form) {

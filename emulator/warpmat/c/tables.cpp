@@ -1,5 +1,6 @@
 // Lists, formats, finding and describing instructions, layouts.
 
+#include <optional>
 #include <stdexcept>
 #include <type_traits>
 
@@ -70,18 +71,24 @@ constexpr Elsewhere elsewhere[] = {
     {"cp.reduce.async.bulk.", "a kernel executes", "warpmat_bulk_accesses of c_program.h lists what it accesses"},
 };
 
+/// Where `name` is SASS's of a wgmma: what finds it.
+std::optional<std::string> explain_wgmma_sass(std::string_view name) {
+  if (find_wgmma_sass(name) == nullptr) return std::nullopt;
+  return format_text("{} '{}': {}", elsewhere[0].executor, name, elsewhere[0].function);
+}
+
 /// Why warpmat_find finds nothing, and what does.
 std::string explain_opcode(std::string_view opcode, const Target& target) {
   for (const Elsewhere& other : elsewhere)
     if (opcode.starts_with(other.beginning)) return format_text("{} '{}': {}", other.executor, opcode, other.function);
-  if (find_wgmma_sass(opcode) != nullptr) return format_text("a warpgroup executes '{}': warpmat_wgmma_create finds it", opcode);
+  if (const auto wgmma = explain_wgmma_sass(opcode)) return *wgmma;
   if (find_sass(opcode, target) != nullptr) return format_text("'{}' is a name of SASS: warpmat_find_machine finds it", opcode);
   return explain_unknown_opcode(opcode);
 }
 
 /// The same of warpmat_find_machine.
 std::string explain_machine_name(std::string_view name, const Target& target) {
-  if (find_wgmma_sass(name) != nullptr) return format_text("a warpgroup executes '{}': warpmat_wgmma_create finds it", name);
+  if (const auto wgmma = explain_wgmma_sass(name)) return *wgmma;
   if (find_form(name) != nullptr) return format_text("'{}' is PTX: warpmat_find finds it", name);
   return explain_unknown_sass(name, target);
 }

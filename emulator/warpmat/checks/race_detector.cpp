@@ -37,6 +37,10 @@ void RaceDetector::split(std::size_t cell, std::size_t bytes) {
   shared_by_[cell] = static_cast<std::uint8_t>(bytes);
 }
 
+RaceDetector::Access RaceDetector::access_now(int warp, std::uint32_t statement, Kind kind) const {
+  return {clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)], statement, static_cast<std::uint8_t>(warp), kind};
+}
+
 bool RaceDetector::races(const Access& earlier, int warp, Kind kind) const {
   if (earlier.clock == 0 || earlier.warp == warp) return false;
   if (kind == Kind::synchronising && earlier.kind == kind) return false;
@@ -45,8 +49,7 @@ bool RaceDetector::races(const Access& earlier, int warp, Kind kind) const {
 
 std::optional<RaceDetector::Conflict> RaceDetector::read(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement,
                                                          Kind kind) {
-  const Access now{clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)], statement, static_cast<std::uint8_t>(warp),
-                   kind};
+  const Access now = access_now(warp, statement, kind);
   std::optional<Conflict> conflict;
   for_each_record(offset, bytes, [&](std::size_t record) {
     if (const Access& write = writes_[record]; races(write, warp, kind)) {
@@ -61,8 +64,7 @@ std::optional<RaceDetector::Conflict> RaceDetector::read(int warp, std::size_t o
 
 std::optional<RaceDetector::Conflict> RaceDetector::write(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement,
                                                           Kind kind) {
-  const Access now{clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)], statement, static_cast<std::uint8_t>(warp),
-                   kind};
+  const Access now = access_now(warp, statement, kind);
   std::optional<Conflict> conflict;
   for_each_record(offset, bytes, [&](std::size_t record) {
     if (const Access& write = writes_[record]; races(write, warp, kind)) {

@@ -66,6 +66,7 @@ class RaceDetector {
   void split(std::size_t cell, std::size_t bytes);
 
   Access& reader(std::size_t record, int warp) { return reads_[record * warps_ + static_cast<std::size_t>(warp)]; }
+  Access access_now(int warp, std::uint32_t statement, Kind kind) const;
   bool races(const Access& earlier, int warp, Kind kind) const;
   static void join(Vector& to, const Vector& from);
 

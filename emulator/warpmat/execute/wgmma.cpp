@@ -213,7 +213,7 @@ bool in_sequence(RegisterList d) {
   return true;
 }
 
-/// Whether the registers lie one behind the other, upwards or downwards, and so share no word.
+/// Whether the addresses of the registers ascend or descend without an overlap.
 bool in_order(RegisterList d) {
   const std::less_equal<const std::uint32_t*> before;
   const bool up = before(d.front(), d.back());

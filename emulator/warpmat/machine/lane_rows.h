@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
+#include <warpmat/ptx/program/code.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::inline v0_1::machine {
@@ -23,6 +25,21 @@ void copy_lanes(T* row, const T* values, LaneMask mask) {
     std::copy_n(values, warp_size, row);
   } else {
     for (int lane = 0; lane < warp_size; ++lane) row[lane] = (mask >> lane & 1) != 0 ? values[lane] : row[lane];
+  }
+}
+
+/// The same for a register of any class.
+inline void copy_lanes(code::RegisterClass register_class, void* row, const void* values, LaneMask mask) {
+  switch (register_class) {
+    case code::RegisterClass::word: return copy_lanes(static_cast<std::uint32_t*>(row), static_cast<const std::uint32_t*>(values), mask);
+    case code::RegisterClass::wide: return copy_lanes(static_cast<std::uint64_t*>(row), static_cast<const std::uint64_t*>(values), mask);
+    case code::RegisterClass::quad:  // 8 bytes of each lane, then the next 8
+      copy_lanes(static_cast<std::uint64_t*>(row), static_cast<const std::uint64_t*>(values), mask);
+      return copy_lanes(static_cast<std::uint64_t*>(row) + warp_size, static_cast<const std::uint64_t*>(values) + warp_size, mask);
+    case code::RegisterClass::predicate: {
+      LaneMask& out = *static_cast<LaneMask*>(row);
+      out = (out & ~mask) | (*static_cast<const LaneMask*>(values) & mask);
+    }
   }
 }
 

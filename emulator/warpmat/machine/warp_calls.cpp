@@ -7,6 +7,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/device_heap.h>
+#include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/program/module_symbols.h>
 #include <warpmat/ptx/text/readable_name.h>
@@ -14,26 +15,6 @@
 namespace warpmat::inline v0_1::machine {
 
 using code::Operation;
-
-namespace {
-
-/// Copies the lanes of `mask` of a register. Others may be those of another split in the same function.
-void copy_register(code::RegisterClass register_class, const std::uint8_t* from, std::uint8_t* to, LaneMask mask) {
-  if (register_class == code::RegisterClass::predicate) {
-    LaneMask& all = *reinterpret_cast<LaneMask*>(to);
-    all = (all & ~mask) | (*reinterpret_cast<const LaneMask*>(from) & mask);
-    return;
-  }
-  const std::size_t bytes = register_class == code::RegisterClass::word ? 4 : 8;
-  const std::size_t parts = register_class == code::RegisterClass::quad ? 2 : 1;  // 8 bytes of each lane, then the next 8
-  for (std::size_t part = 0; part < parts; ++part)
-    for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
-      const std::size_t at = (part * warp_size + static_cast<std::size_t>(first_lane(rest))) * bytes;
-      std::copy_n(from + at, bytes, to + at);
-    }
-}
-
-}  // namespace
 
 /// The offset of the registers of a function that the current split calls.
 std::uint32_t WarpState::callee_frame(std::int32_t function) const {
@@ -75,7 +56,7 @@ WarpState::Step WarpState::call(const Operation& operation) {
     observers_.tell(EventKinds::operations, &Observer::calls,
                     CallEvent(Event(*this, operation, s.lanes), callee.name, call, s.frame, frame));
   for (const code::RegisterCopy& copy : call.register_arguments)
-    copy_register(copy.register_class, at<std::uint8_t>(copy.caller), registers_ + frame + copy.callee, s.lanes);
+    copy_lanes(copy.register_class, registers_ + frame + copy.callee, at<std::uint8_t>(copy.caller), s.lanes);
   s.calls.push_back({s.pc, s.frame, s.local, s.function});
   s.frame = frame;
   s.local = local;
@@ -220,7 +201,7 @@ WarpState::Step WarpState::return_from_call(const Operation& operation) {
       std::copy_n(memory + s.local + copy.callee, copy.bytes, memory + back.local + copy.caller);
   }
   for (const code::RegisterCopy& copy : call.register_returns)
-    copy_register(copy.register_class, registers_ + s.frame + copy.callee, registers_ + back.frame + copy.caller, s.lanes);
+    copy_lanes(copy.register_class, registers_ + back.frame + copy.caller, registers_ + s.frame + copy.callee, s.lanes);
   s.frame = back.frame;
   s.local = back.local;
   s.function = back.function;

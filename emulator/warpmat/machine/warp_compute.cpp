@@ -22,20 +22,6 @@ struct alignas(64) Scratch {
   std::uint64_t bits[2 * warp_size];
 };
 
-void blend(RegisterClass register_class, void* to, const void* from, LaneMask mask) {
-  switch (register_class) {
-    case RegisterClass::word: return copy_lanes(static_cast<std::uint32_t*>(to), static_cast<const std::uint32_t*>(from), mask);
-    case RegisterClass::wide: return copy_lanes(static_cast<std::uint64_t*>(to), static_cast<const std::uint64_t*>(from), mask);
-    case RegisterClass::quad:
-      copy_lanes(static_cast<std::uint64_t*>(to), static_cast<const std::uint64_t*>(from), mask);
-      return copy_lanes(static_cast<std::uint64_t*>(to) + warp_size, static_cast<const std::uint64_t*>(from) + warp_size, mask);
-    case RegisterClass::predicate: {
-      LaneMask& out = *static_cast<LaneMask*>(to);
-      out = (out & ~mask) | (*static_cast<const LaneMask*>(from) & mask);
-    }
-  }
-}
-
 /// execute_row() for the lanes of `mask`; other lanes keep their results. A function of its own, because the common case needs no stack for
 /// temporary results.
 [[gnu::noinline]] void call_masked(const code::Program& program, const Operation& operation, void* const* results,
@@ -45,7 +31,7 @@ void blend(RegisterClass register_class, void* to, const void* from, LaneMask ma
   for (int i = 0; i < operation.results; ++i) fresh[i] = scratch[i].bits;
   fresh[operation.results] = nullptr;
   execute_row(program, operation, fresh, sources);
-  for (int i = 0; i < operation.results; ++i) blend(operation.result_class(i < 4 ? i : 3), results[i], fresh[i], mask);
+  for (int i = 0; i < operation.results; ++i) copy_lanes(operation.result_class(i < 4 ? i : 3), results[i], fresh[i], mask);
 }
 
 /// Pointers to the operands of an operation of any number. Null pointers end both lists, because kernels test for a second result or a last
