@@ -2,9 +2,12 @@
 
 #include <warpmat/machine/atomic_update.h>
 
+#include <array>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
+#include <warpmat/ptx/program/atomic_names.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::inline v0_1::machine {
@@ -73,22 +76,19 @@ bool update_words(std::uint8_t* memory, const std::uint32_t* offset, const std::
   return changed;
 }
 
+using WordsFunction = bool (*)(std::uint8_t* memory, const std::uint32_t* offset, const std::uint32_t* b, const std::uint32_t* c,
+                               LaneMask mask, std::uint32_t* old);
+
+/// update_words of each operation.
+template <typename T, std::size_t... operation>
+constexpr std::array<WordsFunction, sizeof...(operation)> words_functions(std::index_sequence<operation...>) {
+  return {update_words<T, static_cast<AtomicOperation>(operation)>...};
+}
+
 template <typename T>
-auto words_function(AtomicOperation operation) {
-  using enum AtomicOperation;
-  switch (operation) {
-    case add: return update_words<T, add>;
-    case min: return update_words<T, min>;
-    case max: return update_words<T, max>;
-    case increase: return update_words<T, increase>;
-    case decrease: return update_words<T, decrease>;
-    case bit_and: return update_words<T, bit_and>;
-    case bit_or: return update_words<T, bit_or>;
-    case bit_xor: return update_words<T, bit_xor>;
-    case exchange: return update_words<T, exchange>;
-    case compare_and_swap: break;
-  }
-  return update_words<T, compare_and_swap>;
+WordsFunction words_function(AtomicOperation operation) {
+  static constexpr auto functions = words_functions<T>(std::make_index_sequence<code::atomic_names.size()>());
+  return functions[static_cast<std::size_t>(operation)];
 }
 
 }  // namespace

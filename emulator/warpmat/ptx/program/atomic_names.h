@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string_view>
 #include <utility>
 
@@ -9,15 +10,23 @@
 namespace warpmat::inline v0_1::code {
 
 /// The qualifiers of atom, red and reducing copies (PTX ISA 9.1 section 9.7.13.5) with their operations.
-inline constexpr std::array<std::pair<std::string_view, AtomicOperation>, 10> atomic_names{{{".add", AtomicOperation::add},
-                                                                                            {".min", AtomicOperation::min},
-                                                                                            {".max", AtomicOperation::max},
-                                                                                            {".inc", AtomicOperation::increase},
-                                                                                            {".dec", AtomicOperation::decrease},
-                                                                                            {".and", AtomicOperation::bit_and},
-                                                                                            {".or", AtomicOperation::bit_or},
-                                                                                            {".xor", AtomicOperation::bit_xor},
-                                                                                            {".exch", AtomicOperation::exchange},
-                                                                                            {".cas", AtomicOperation::compare_and_swap}}};
+inline constexpr auto atomic_names =
+    std::to_array<std::pair<std::string_view, AtomicOperation>>({{".add", AtomicOperation::add},
+                                                                 {".min", AtomicOperation::min},
+                                                                 {".max", AtomicOperation::max},
+                                                                 {".inc", AtomicOperation::increase},
+                                                                 {".dec", AtomicOperation::decrease},
+                                                                 {".and", AtomicOperation::bit_and},
+                                                                 {".or", AtomicOperation::bit_or},
+                                                                 {".xor", AtomicOperation::bit_xor},
+                                                                 {".exch", AtomicOperation::exchange},
+                                                                 {".cas", AtomicOperation::compare_and_swap}});
+
+/// Operations are numbered in the order of the names, so that tables can be made of all.
+static_assert([] {
+  for (std::size_t i = 0; i < atomic_names.size(); ++i)
+    if (atomic_names[i].second != static_cast<AtomicOperation>(i)) return false;
+  return true;
+}());
 
 }  // namespace warpmat::inline v0_1::code
