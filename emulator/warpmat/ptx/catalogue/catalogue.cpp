@@ -231,7 +231,7 @@ std::optional<Match> find_row(std::string_view opcode) {
         begins_with_name(*pattern, qualifiers))
       found = pattern;
   if (found == nullptr) return std::nullopt;
-  Match match{found, {qualifiers.begin(), qualifiers.end()}, {}};
+  Match match{found, {qualifiers.begin(), qualifiers.end()}, {}, opcode};
   for (const std::string_view qualifier : qualifiers)
     if (const DataType* type = find_ptx_type(qualifier.substr(1))) match.types.push_back(type);
   return match;

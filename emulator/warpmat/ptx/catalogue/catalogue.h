@@ -45,6 +45,7 @@ struct Match {
   const Pattern* pattern = nullptr;
   std::vector<std::string_view> qualifiers;  ///< with their dots, in the statement's order; they point into find_row's opcode
   std::vector<const DataType*> types;        ///< the qualifiers that are types, in order
+  std::string_view opcode{};                 ///< find_row's
 
   bool has(std::string_view qualifier) const;
   /// Elements of a vector: what .v2, .v4 or .v8 says, else 1.

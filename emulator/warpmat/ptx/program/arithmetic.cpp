@@ -6,6 +6,8 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/ptx/program/function_resolver.h>
+
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
@@ -22,27 +24,33 @@ constexpr std::array number_types{"f32", "f64", "f16", "f16x2", "bf16", "bf16x2"
 
 }  // namespace
 
-std::optional<Arithmetic> classify_arithmetic(const DraftOperation& draft, ProgramDraft& program) {
-  if (draft.operation.semantics != Semantics::compute || draft.results.size() != 1) return std::nullopt;
-  const std::string opcode(draft.opcode);
-  const auto kind = std::ranges::find_if(arithmetic_kinds, [&](const auto& k) { return opcode.starts_with(std::string(k.first) + '.'); });
+std::optional<Arithmetic> arithmetic_of(const Match& match) {
+  if (match.pattern->row.semantics != Semantics::compute) return std::nullopt;
+  const std::string_view opcode = match.opcode;
+  const auto kind = std::ranges::find_if(arithmetic_kinds, [&](const auto& k) {
+    return opcode.starts_with(k.first) && opcode.substr(std::string_view(k.first).size()).starts_with('.');
+  });
   if (kind == arithmetic_kinds.end()) return std::nullopt;
-  const Match* match = program.find_match(opcode);
-  if (match == nullptr) return std::nullopt;
-  Operation own;
-  program.set_function(*match, own);
-  // part of a longer sequence for the statement
-  if (own.kernel != draft.operation.kernel || own.detail != draft.operation.detail) return std::nullopt;
-  if (kind->second == Arithmetic::Kind::mov)
-    return draft.sources.size() == 1 ? std::optional(Arithmetic{Arithmetic::Kind::mov, ".mov", false}) : std::nullopt;
-  if (match->pattern->row.kernel.empty() || match->types.size() != 1 ||
-      std::ranges::find(number_types, match->types[0]->name) == number_types.end())
+  if (kind->second == Arithmetic::Kind::mov) return Arithmetic{Arithmetic::Kind::mov, ".mov", false};
+  if (match.pattern->row.kernel.empty() || match.types.size() != 1 ||
+      std::ranges::find(number_types, match.types[0]->name) == number_types.end())
     return std::nullopt;
-  Arithmetic arithmetic{kind->second, fmt::format("{}.{}", match->has(".ftz") ? ".ftz" : "", match->types[0]->name), match->has(".sat")};
-  for (const std::string_view q : match->qualifiers)
-    if (q != ".ftz" && q != ".sat" && q != ".approx" && q != ".full" && q.substr(1) != match->types[0]->name)
+  for (const std::string_view q : match.qualifiers)
+    if (q != ".ftz" && q != ".sat" && q != ".approx" && q != ".full" && q.substr(1) != match.types[0]->name)
       return std::nullopt;  // a rounding modifier
-  return arithmetic;
+  return Arithmetic{kind->second, fmt::format("{}.{}", match.has(".ftz") ? ".ftz" : "", match.types[0]->name), match.has(".sat")};
+}
+
+const Arithmetic* classify_arithmetic(const DraftOperation& draft, ProgramDraft& program) {
+  if (draft.match == nullptr || draft.operation.semantics != Semantics::compute || draft.results.size() != 1) return nullptr;
+  const std::optional<Arithmetic>& arithmetic = program.arithmetic_of(*draft.match);
+  if (!arithmetic) return nullptr;
+  Operation own;
+  program.set_function(*draft.match, own);
+  // part of a longer sequence for the statement
+  if (own.kernel != draft.operation.kernel || own.detail != draft.operation.detail) return nullptr;
+  if (arithmetic->kind == Arithmetic::Kind::mov && draft.sources.size() != 1) return nullptr;
+  return &*arithmetic;
 }
 
 }  // namespace warpmat::inline v0_1::code

@@ -4,9 +4,12 @@
 #include <string>
 #include <string_view>
 
-#include <warpmat/ptx/program/function_resolver.h>
+#include <warpmat/ptx/catalogue/catalogue.h>
 
 namespace warpmat::inline v0_1::code {
+
+struct DraftOperation;
+struct ProgramDraft;
 
 /// A statement that contraction knows: mul, add, sub, neg, abs without a rounding modifier, mov, and div.approx and div.full of f32, which
 /// end with such a mul: of the dividend and the divisor's reciprocal.
@@ -26,7 +29,10 @@ struct Arithmetic {
   bool may_be_doubled() const { return !number().ends_with("x2") && (!flushes() || number() == ".f32"); }
 };
 
-/// What the operation is to contraction; nothing where it is something else, or a part of a longer sequence for its statement.
-std::optional<Arithmetic> classify_arithmetic(const DraftOperation& draft, ProgramDraft& program);
+/// What an operation of that row is to contraction; nothing where it is something else.
+std::optional<Arithmetic> arithmetic_of(const catalogue::Match& match);
+
+/// The same of the operation; nullptr, too, where it is a part of a longer sequence for its statement.
+const Arithmetic* classify_arithmetic(const DraftOperation& draft, ProgramDraft& program);
 
 }  // namespace warpmat::inline v0_1::code

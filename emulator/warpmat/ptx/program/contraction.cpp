@@ -147,8 +147,9 @@ class FmaWriter {
     for (int i = 0; i < static_cast<int>(function_.operations.size()); ++i) {
       rewrite.come_to(i);
       DraftOperation& operation = function_.operations[static_cast<std::size_t>(i)];
-      const auto arithmetic = classify_arithmetic(operation, draft_);
-      const bool product = arithmetic && !operation.operation.guarded && !arithmetic->adds() && arithmetic->kind != Arithmetic::Kind::mov;
+      const Arithmetic* const arithmetic = classify_arithmetic(operation, draft_);
+      const bool product =
+          arithmetic != nullptr && !operation.operation.guarded && !arithmetic->adds() && arithmetic->kind != Arithmetic::Kind::mov;
       if (product && uses[static_cast<std::size_t>(operation.results[0])] == 0) continue;
       rewrite.out.push_back(std::move(operation));
     }
@@ -164,9 +165,23 @@ class FmaWriter {
   std::map<std::pair<int, Value>, Value> copies_;  ///< by product and factor
 };
 
+/// Whether the function has a product that a sum may take in, or a neg may read: without one there is nothing to fuse and nothing to doubt.
+bool may_contract(const DraftFunction& function, ProgramDraft& draft) {
+  bool products = false, readers = false;
+  for (const DraftOperation& operation : function.operations) {
+    const Arithmetic* const arithmetic = classify_arithmetic(operation, draft);
+    if (arithmetic == nullptr) continue;
+    products |= arithmetic->multiplies();
+    readers |= arithmetic->adds() || arithmetic->kind == Arithmetic::Kind::neg;
+    if (products && readers) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void contract(DraftFunction& function, ProgramDraft& draft, const std::vector<SumInCode>* code) {
+  if (code == nullptr && !may_contract(function, draft)) return;
   const std::vector<Value> copies = code == nullptr ? std::vector<Value>{} : copy_sums(function, draft, *code);
   const Sums sums(function, draft);
   FusedSums fused = fused_by_rule(sums, draft);

@@ -30,7 +30,7 @@ class ContractionRule {
   bool may_fuse(int mul, int above, bool flushed) const {
     const std::vector<Use> all = sums_.users(above);
     return std::ranges::all_of(all, [&](const Use& use) {
-      if (use.operation < 0 || use.operand < 0 || !sums_.kind(use.operation)) return false;
+      if (use.operation < 0 || use.operand < 0 || sums_.kind(use.operation) == nullptr) return false;
       const Arithmetic& user = *sums_.kind(use.operation);
       if (sums_.is(use.operation, Kind::abs) && sums_.is_square(mul)) return may_fuse(mul, use.operation, flushed);
       if (sums_.is(use.operation, Kind::neg) && user.is_sign() && user.number() == sums_.kind(mul)->number() &&
@@ -174,8 +174,9 @@ void note_assumed_sums(const Sums& sums, ProgramDraft& draft) {
     if (!sums.is_product(i) || sums.uses().region(i) < 0) continue;
     const std::vector<Sums::Use> all = sums.users(i);
     const auto sum = [&](const Sums::Use& use) {  // of a value that leaves its region: any that reads the register
-      return use.operation < 0 ? is_read_by_sum(sums, sums.at(i).results[0])
-                               : sums.kind(use.operation) && (sums.is_sum(use.operation) || sums.is(use.operation, Sums::Kind::neg));
+      return use.operation < 0
+                 ? is_read_by_sum(sums, sums.at(i).results[0])
+                 : sums.kind(use.operation) != nullptr && (sums.is_sum(use.operation) || sums.is(use.operation, Sums::Kind::neg));
     };
     const auto doubled = [&](const Sums::Use& use) {
       return use.operation >= 0 && sums.is_sum(use.operation) && sums.is_double(use.operation);

@@ -10,24 +10,30 @@ bool is_move(const DraftOperation& operation) {
 }
 
 Definitions::Definitions(const DraftFunction& function)
-    : function_(function), blocks_(find_blocks(function)), previous_(predecessors(blocks_)), last_(blocks_.size()) {
-  for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    for (int i = blocks_[b].first; i < blocks_[b].last; ++i) {
-      const DraftOperation& operation = function.operations[static_cast<std::size_t>(i)];
-      for (const Value value : operation.results) last_[b][value] = i;
-      for (const Value value : operation.keeps) last_[b][value] = i;
+    : function_(function), blocks_(find_blocks(function)), previous_(predecessors(blocks_)), ends_(function.registers.size() + 1) {
+  const auto for_each_written = [&](auto&& visit) {
+    for (std::size_t i = 0; i < function.operations.size(); ++i) {
+      for (const Value value : function.operations[i].results) visit(static_cast<int>(i), static_cast<std::size_t>(value));
+      for (const Value value : function.operations[i].keeps) visit(static_cast<int>(i), static_cast<std::size_t>(value));
     }
-  }
+  };
+  for_each_written([&](int, std::size_t value) { ++ends_[value + 1]; });
+  for (std::size_t value = 1; value < ends_.size(); ++value) ends_[value] += ends_[value - 1];
+  writers_.resize(ends_.back());
+  for_each_written([&](int i, std::size_t value) { writers_[ends_[value]++] = i; });  // from their begins to their ends
+}
+
+std::span<const int> Definitions::writers(Value value) const {
+  const auto index = static_cast<std::size_t>(value);
+  const std::size_t begin = index == 0 ? 0 : ends_[index - 1];
+  return std::span(writers_).subspan(begin, ends_[index] - begin);
 }
 
 /// In the block, before the operation `before`; or -1.
 int Definitions::last_write(std::size_t block, int before, Value value) const {
-  const auto last = last_[block].find(value);
-  if (last == last_[block].end()) return -1;
-  if (last->second < before) return last->second;
-  for (int i = before; i-- > blocks_[block].first;)
-    if (writes(function_.operations[static_cast<std::size_t>(i)], value)) return i;
-  return -1;
+  const std::span<const int> all = writers(value);
+  const auto behind = std::ranges::lower_bound(all, before);
+  return behind != all.begin() && *(behind - 1) >= blocks_[block].first ? *(behind - 1) : -1;
 }
 
 int Definitions::find(int place, Value value) const {

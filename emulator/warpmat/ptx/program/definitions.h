@@ -1,6 +1,6 @@
 #pragma once
 
-#include <unordered_map>
+#include <span>
 #include <vector>
 
 #include <warpmat/ptx/program/control_flow.h>
@@ -30,11 +30,14 @@ class Definitions {
   std::size_t block_of(int place) const;
   int find_in(std::size_t block, int before, Value value) const;
   int last_write(std::size_t block, int before, Value value) const;
+  /// The operations that write the register, in the order of the text.
+  std::span<const int> writers(Value value) const;
 
   const DraftFunction& function_;
   std::vector<Block> blocks_;
-  std::vector<std::vector<int>> previous_;            ///< by block
-  std::vector<std::unordered_map<Value, int>> last_;  ///< by block: the last operation that writes each value
+  std::vector<std::vector<int>> previous_;  ///< by block
+  std::vector<std::size_t> ends_;           ///< by register: where its writers end in writers_
+  std::vector<int> writers_;                ///< of register 0, of register 1, ...
 };
 
 }  // namespace warpmat::inline v0_1::code

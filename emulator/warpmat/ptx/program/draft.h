@@ -1,12 +1,16 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <warpmat/ptx/program/code.h>
+
+namespace warpmat::inline v0_1::catalogue {
+struct Match;
+}
 
 namespace warpmat::inline v0_1::code {
 
@@ -21,6 +25,7 @@ inline constexpr bool is_constant(Value value) {
 struct DraftOperation {
   Operation operation{};      ///< without slots and targets
   std::string_view opcode{};  ///< the row that it computes, which may be another than the statement's; empty where the machine executes it
+  const catalogue::Match* match = nullptr;  ///< of that opcode; null where it is empty
   std::vector<Value> results{}, sources{};
   std::vector<Value> keeps{};  ///< registers that must keep their places: a wait's accumulators, written there
   Value guard = 0;             ///< where operation.guarded
@@ -78,7 +83,7 @@ class Constants {
     RegisterClass register_class;
     std::uint64_t low, high;  ///< for a symbol's address: low is added to it
     Symbol symbol;
-    friend auto operator<=>(const Constant&, const Constant&) = default;
+    friend bool operator==(const Constant&, const Constant&) = default;
   };
 
   Value add(RegisterClass register_class, std::uint64_t low, std::uint64_t high = 0, Symbol symbol = {});
@@ -86,8 +91,12 @@ class Constants {
   const std::vector<Constant>& all() const { return all_; }
 
  private:
+  struct Hash {
+    std::size_t operator()(const Constant& constant) const;
+  };
+
   std::vector<Constant> all_;
-  std::map<Constant, Value> index_;
+  std::unordered_map<Constant, Value, Hash> index_;
 };
 
 }  // namespace warpmat::inline v0_1::code

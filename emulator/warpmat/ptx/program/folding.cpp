@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/core.h>
@@ -12,6 +11,7 @@
 #include <warpmat/numeric/rounding_mode.h>
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/folding_rules.h>
+#include <warpmat/ptx/program/known_values.h>
 #include <warpmat/ptx/program/rewrite.h>
 
 namespace warpmat::inline v0_1::code {
@@ -23,8 +23,7 @@ namespace {
 
 constexpr std::size_t max_operands = 8;
 
-/// Registers whose value ptxas knows, the same in all lanes; predicates are 0 or 1.
-using Known = std::unordered_map<Value, std::uint64_t>;
+using Known = KnownValues;
 using Values = std::vector<std::uint64_t>;
 
 /// What the machine's function of an operation makes of constants.
@@ -81,28 +80,6 @@ class Evaluator {
   alignas(register_alignment) std::array<std::array<std::uint64_t, warp_size>, max_operands> lanes_{};
 };
 
-/// A place in the function's local memory, where parameters of calls lie, as a key of Known behind those of registers.
-class LocalPlace {
- public:
-  static constexpr Value first = Value{1} << 28;
-
-  LocalPlace(std::int64_t offset, std::uint8_t bytes) : offset_(offset), bytes_(bytes) {}
-  static bool is_key(Value key) { return key >= first; }
-  explicit LocalPlace(Value key) : offset_((key - first) / 16), bytes_(static_cast<std::uint8_t>((key - first) % 16)) {}
-
-  /// Offsets that are larger are not followed.
-  bool has_key() const { return offset_ >= 0 && offset_ < (std::int64_t{1} << 24) && bytes_ <= 8; }
-  Value key() const { return first + static_cast<Value>(offset_ * 16 + bytes_); }
-  std::int64_t offset() const { return offset_; }
-  bool lies_in(std::int64_t begin, std::int64_t end) const { return offset_ >= begin && offset_ + bytes_ <= end; }
-  bool overlaps(std::int64_t begin, std::int64_t end) const { return offset_ < end && offset_ + bytes_ > begin; }
-  LocalPlace moved(std::int64_t by) const { return {offset_ + by, bytes_}; }
-
- private:
-  std::int64_t offset_;
-  std::uint8_t bytes_;
-};
-
 /// What the only call of each function hands over; nothing of functions that are called at more than one place.
 using Handed = std::vector<Known>;
 
@@ -134,8 +111,7 @@ class Folding {
       if (constant.symbol.kind != Symbol::Kind::none || constant.register_class == RegisterClass::quad) return std::nullopt;
       return constant.register_class == RegisterClass::predicate ? std::uint64_t{constant.low != 0} : constant.low;
     }
-    const auto found = known.find(value);
-    return found == known.end() ? std::nullopt : std::optional(found->second);
+    return known.find(value);
   }
 
   /// Whether an operation executes: yes, no, or unknown.
@@ -143,10 +119,6 @@ class Folding {
     if (!draft.operation.guarded) return true;
     const auto guard = value_of(draft.guard, known);
     return guard ? std::optional((*guard != 0) != draft.operation.guard_inverted) : std::nullopt;
-  }
-
-  const Match* match_of(const DraftOperation& draft) const {
-    return draft.opcode.empty() ? nullptr : draft_.find_match(std::string(draft.opcode));
   }
 
   /// What machine code shows of the statement's result, or null.
@@ -169,14 +141,11 @@ class Folding {
   }
 
   std::optional<Values> results_by_rule(const DraftOperation& draft, const Known& known) {
-    const Match* match = match_of(draft);
+    const Match* match = draft.match;
     if (match == nullptr || !catalogue::computes(draft.operation.semantics)) return std::nullopt;
+    if (!std::ranges::all_of(draft.sources, [&](Value source) { return value_of(source, known).has_value(); })) return std::nullopt;
     Values sources;
-    for (const Value source : draft.sources) {
-      const auto value = value_of(source, known);
-      if (!value) return std::nullopt;
-      sources.push_back(*value);
-    }
+    for (const Value source : draft.sources) sources.push_back(*value_of(source, known));
     auto results = evaluator_.run(draft, sources);
     if (!results || results->empty()) return std::nullopt;
     const auto folded = folded_result(*match, sources, results->front());
@@ -195,7 +164,7 @@ class Folding {
     const auto results = results_of(draft, known);
     for (std::size_t i = 0; i < draft.results.size(); ++i) {
       if (results && (runs == true || value_of(draft.results[i], known) == (*results)[i]))
-        known[draft.results[i]] = (*results)[i];
+        known.set(draft.results[i], (*results)[i]);
       else
         known.erase(draft.results[i]);
     }
@@ -208,24 +177,21 @@ class Folding {
     return static_cast<std::int64_t>(draft_.constants[draft.sources[0]].low) + access.offset;
   }
 
-  static void forget(Known& known, std::int64_t begin, std::int64_t end) {
-    std::erase_if(known, [&](const auto& item) { return LocalPlace::is_key(item.first) && LocalPlace(item.first).overlaps(begin, end); });
-  }
-
   void store(const DraftOperation& draft, Known& known) const {
     const Access& access = draft_.program.accesses[draft.operation.detail];
     const auto offset = local_offset(draft);
     if (!offset) {
       constexpr std::int64_t everything = std::int64_t{1} << 40;
-      if (access.space == Space::local || access.space == Space::generic) forget(known, 0, everything);
+      if (access.space == Space::local || access.space == Space::generic) known.forget(0, everything);
       return;
     }
-    forget(known, *offset, *offset + std::int64_t{access.bytes} * access.vector);
+    known.forget(*offset, *offset + std::int64_t{access.bytes} * access.vector);
     if (draft.operation.guarded || access.bytes > sizeof(std::uint64_t)) return;
     for (std::size_t i = 0; i < access.vector; ++i) {
       const LocalPlace place(*offset + static_cast<std::int64_t>(i) * access.bytes, access.bytes);
       const auto value = value_of(draft.sources[1 + i], known);
-      if (value && place.has_key()) known[place.key()] = access.bytes == 8 ? *value : *value & ((std::uint64_t{1} << access.bytes * 8) - 1);
+      if (value && place.has_key())
+        known.set(place.key(), access.bytes == 8 ? *value : *value & ((std::uint64_t{1} << access.bytes * 8) - 1));
     }
   }
 
@@ -236,11 +202,11 @@ class Folding {
     if (!offset || !runs || access.register_bits != access.bytes * 8) return false;
     for (std::size_t i = 0; i < draft.results.size(); ++i) {
       const LocalPlace place(*offset + static_cast<std::int64_t>(i) * access.bytes, access.bytes);
-      const auto found = place.has_key() ? known.find(place.key()) : known.end();
-      if (found == known.end())
-        known.erase(draft.results[i]);
+      const auto found = place.has_key() ? known.find(place.key()) : std::nullopt;
+      if (found)
+        known.set(draft.results[i], *found);
       else
-        known[draft.results[i]] = std::uint64_t{found->second};
+        known.erase(draft.results[i]);
     }
     return true;
   }
@@ -248,7 +214,7 @@ class Folding {
   /// What a function returns ptxas does not follow.
   void forget_returned(const DraftOperation& draft, Known& known) const {
     for (const ArgumentCopy& copy : draft_.program.calls[draft.operation.detail].returns)
-      forget(known, copy.caller, copy.caller + copy.bytes);
+      known.forget(copy.caller, copy.caller + copy.bytes);
   }
 
   /// Parameters of a function that is called nowhere else.
@@ -256,14 +222,14 @@ class Folding {
     const Call& call = draft_.program.calls[draft.operation.detail];
     if (call.target != Call::Target::function || calls_[static_cast<std::size_t>(call.function)] != 1) return;
     Known& to = handed_[static_cast<std::size_t>(call.function)];
-    for (const auto& [key, value] : known)
+    for (const auto& [key, bits] : known.items())
       for (const ArgumentCopy& copy : call.arguments)
         if (LocalPlace::is_key(key) && LocalPlace(key).lies_in(copy.caller, copy.caller + copy.bytes))
-          to[LocalPlace(key).moved(copy.callee - copy.caller).key()] = value;
+          to.set(LocalPlace(key).moved(copy.callee - copy.caller).key(), bits);
     std::size_t next = 0;
     for (const Value formal : draft_.functions[static_cast<std::size_t>(call.function)].parameter_registers) {
       if (is_constant(formal)) continue;
-      if (const auto value = value_of(draft.sources[next++], known)) to[formal] = *value;
+      if (const auto value = value_of(draft.sources[next++], known)) to.set(formal, *value);
     }
   }
 
@@ -283,10 +249,7 @@ class Folding {
       entry = other;
       return true;
     }
-    return std::erase_if(*entry, [&](const auto& item) {
-             const auto found = other.find(item.first);
-             return found == other.end() || found->second != item.second;
-           }) != 0;
+    return entry->keep_common(other);
   }
 
   void find_constants(const Known& start) {
@@ -341,7 +304,7 @@ class Folding {
       if (const auto value = value_of(source, known)) sources.push_back(*value);
     const bool known_sources = sources.size() == draft.sources.size();  // machine code may know more
     const bool own_bits = !known_sources || evaluator_.run(draft, sources)->front() != results->front();
-    const Match& match = *match_of(draft);
+    const Match& match = *draft.match;
     const bool floating = !match.types.empty() && match.types[0]->is_floating();
     if (match.pattern->mnemonic != "mov" && match.pattern->mnemonic.front() != '%')
       note(draft, Folded::Kind::constant, results->front(), own_bits);
@@ -351,8 +314,9 @@ class Folding {
   }
 
   bool simplify(const DraftOperation& draft, const Known& known, std::vector<DraftOperation>& out) {
-    const Match* match = match_of(draft);
+    const Match* match = draft.match;
     if (match == nullptr || draft.operation.semantics != Semantics::compute || draft.results.empty()) return false;
+    if (!has_simplification(*match)) return false;
     std::vector<std::optional<std::uint64_t>> sources;
     for (const Value source : draft.sources) sources.push_back(value_of(source, known));
     if (match->pattern->mnemonic == "div" && sources.size() == 2 && sources[1] && *sources[1] != std::bit_cast<std::uint32_t>(1.0F))
@@ -406,7 +370,7 @@ class Folding {
 
   /// Sources of f64 arithmetic that are known become constants, for order_constants().
   void insert_constants(DraftOperation& draft, const Known& known) {
-    const Match* match = match_of(draft);
+    const Match* match = draft.match;
     if (match == nullptr || match->types.size() != 1 || match->types[0]->name != "f64") return;
     for (Value& source : draft.sources)
       if (const auto value = value_of(source, known); value && !is_constant(source) && evaluator_.class_of(source) == RegisterClass::wide)
@@ -417,17 +381,18 @@ class Folding {
     Rewrite rewrite(function_);
     std::vector<DraftOperation>& out = rewrite.out;
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      Known known = entry_[b].value_or(Known{});
+      Known known = entry_[b].value_or(Known(function_.registers.size()));
       for (int i = blocks_[b].first; i < blocks_[b].last; ++i) {
         rewrite.come_to(i);
-        const DraftOperation draft = at(i);
+        DraftOperation& draft = function_.operations[static_cast<std::size_t>(i)];
         const bool reached = entry_[b].has_value() && executes(draft, known) != false;
-        if (!reached || (!fold_result(draft, known, out) && !simplify(draft, known, out))) {
-          out.push_back(draft);
-          if (reached) insert_constants(out.back(), known);
-          if (reached && draft.operation.semantics == Semantics::call) hand_over(draft, known);
+        const bool replaced = reached && (fold_result(draft, known, out) || simplify(draft, known, out));
+        if (reached && !replaced) {
+          insert_constants(draft, known);
+          if (draft.operation.semantics == Semantics::call) hand_over(draft, known);
         }
         step(draft, known);
+        if (!replaced) out.push_back(std::move(draft));
       }
     }
     rewrite.finish();
@@ -451,6 +416,7 @@ class Ordering {
   explicit Ordering(ProgramDraft& draft) : draft_(draft) {}
 
   void run(DraftFunction& function) {
+    if (std::ranges::none_of(function.operations, [&](const DraftOperation& operation) { return is_f64(operation); })) return;
     function_ = &function;
     Rewrite rewrite(function);
     for (int i = 0; i < static_cast<int>(function.operations.size()); ++i) {
@@ -467,16 +433,12 @@ class Ordering {
   Value negative(Value value) { return draft_.constants.add(RegisterClass::wide, bits(value) ^ f64_sign); }
 
   bool is_f64(const DraftOperation& operation) {
-    if (operation.opcode.empty() || operation.sources.size() < 2) return false;
-    match_ = draft_.find_match(std::string(operation.opcode));
-    return match_ != nullptr && match_->types.size() == 1 && match_->types[0]->name == "f64";
+    if (operation.match == nullptr || operation.sources.size() < 2) return false;
+    match_ = operation.match;
+    return match_->types.size() == 1 && match_->types[0]->name == "f64";
   }
 
-  void set_opcode(DraftOperation& operation, const std::string& opcode) {
-    const Match* match = draft_.find_match(opcode);
-    operation.opcode = draft_.matches.find(opcode)->first;
-    draft_.set_function(*match, operation.operation);
-  }
+  void set_opcode(DraftOperation& operation, const std::string& opcode) { draft_.set_function(*draft_.find_match(opcode), operation); }
 
   void order(DraftOperation& operation, std::vector<DraftOperation>& out) {
     const std::string_view mnemonic = match_->pattern->mnemonic;
@@ -545,7 +507,8 @@ void fold(ProgramDraft& draft, const std::vector<ResultInCode>* code) {
       if (call.target == Call::Target::function) ++calls[static_cast<std::size_t>(call.function)];
     }
   // A function stands behind the first one that calls it.
-  Handed handed(draft.functions.size());
+  Handed handed;
+  for (const DraftFunction& function : draft.functions) handed.emplace_back(function.registers.size());
   for (std::size_t i = 0; i < draft.functions.size(); ++i) {
     const Known start = handed[i];
     Folding(draft.functions[i], draft, handed, calls, code).run(start);

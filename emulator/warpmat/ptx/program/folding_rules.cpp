@@ -315,6 +315,12 @@ std::optional<std::uint64_t> folded_result(const Match& match, std::span<const s
   return rule != rules.end() && rule->folds(match, computed) ? std::optional(computed) : std::nullopt;
 }
 
+bool has_simplification(const Match& match) {
+  const std::string_view mnemonic = match.pattern->mnemonic;
+  return mnemonic == "min" || mnemonic == "max" ||
+         std::ranges::find(simplifications, mnemonic, &Simplification::mnemonic) != simplifications.end();
+}
+
 std::optional<Simplified> simplified(const Match& match, std::span<const std::optional<std::uint64_t>> sources, bool same) {
   if (same && sources.size() == 2 && (match.pattern->mnemonic == "min" || match.pattern->mnemonic == "max")) return extremum_of_one(match);
   const auto* const rule = std::ranges::find(simplifications, std::string_view(match.pattern->mnemonic), &Simplification::mnemonic);

@@ -33,6 +33,9 @@ struct Simplified {
   std::uint64_t bits = 0, mask = 0;
 };
 
+/// Whether simplified() or constant_divisor() may have something for instructions of that mnemonic.
+bool has_simplification(const catalogue::Match& match);
+
 /// Nothing if the machine executes the instruction unchanged. `sources` with a value are those that ptxas knows; `same`: the first two
 /// are one register.
 std::optional<Simplified> simplified(const catalogue::Match& match, std::span<const std::optional<std::uint64_t>> sources,

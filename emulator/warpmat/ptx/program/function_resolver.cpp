@@ -24,12 +24,25 @@ const syntax::Statement& only_return() {
 
 }  // namespace
 
-const Match* ProgramDraft::find_match(const std::string& opcode) {
+const Match* ProgramDraft::find_match(std::string_view opcode) {
   const auto found = matches.find(opcode);
   if (found != matches.end()) return found->second ? &*found->second : nullptr;
-  const auto [place, added] = matches.try_emplace(opcode);
+  const auto [place, added] = matches.try_emplace(std::string(opcode));
   place->second = catalogue::find_row(place->first);
   return place->second ? &*place->second : nullptr;
+}
+
+const Match* ProgramDraft::match_of_statement(std::uint32_t statement) {
+  if (statement >= statement_matches.size()) statement_matches.resize(program.statements.size());
+  std::optional<const Match*>& match = statement_matches[statement];
+  if (!match) match = find_match(program.statements[statement]->opcode);
+  return *match;
+}
+
+const std::optional<Arithmetic>& ProgramDraft::arithmetic_of(const Match& match) {
+  const auto [place, added] = known_arithmetic.try_emplace(&match);
+  if (added) place->second = code::arithmetic_of(match);
+  return place->second;
 }
 
 void ProgramDraft::set_function(const Match& match, Operation& operation) {
@@ -45,15 +58,20 @@ void ProgramDraft::set_function(const Match& match, Operation& operation) {
   operation.detail = place->second.second;
 }
 
-DraftOperation ProgramDraft::make(const std::string& opcode, std::vector<Value> results, std::vector<Value> sources,
+void ProgramDraft::set_function(const Match& match, DraftOperation& draft) {
+  set_function(match, draft.operation);
+  draft.match = &match;
+  draft.opcode = match.opcode;
+}
+
+DraftOperation ProgramDraft::make(std::string_view opcode, std::vector<Value> results, std::vector<Value> sources,
                                   const DraftOperation& like) {
   const Match* match = find_match(opcode);
   if (match == nullptr)
     throw StatementError{program.statements[like.operation.statement]->location,
                          fmt::format("what ptxas makes of it needs {}, which is not in the catalogue", opcode)};
   DraftOperation made;
-  made.opcode = matches.find(opcode)->first;
-  set_function(*match, made.operation);
+  set_function(*match, made);
   made.operation.statement = like.operation.statement;
   made.results = std::move(results);
   made.sources = std::move(sources);
@@ -263,6 +281,7 @@ void FunctionResolver::statement(const syntax::Statement& statement) {
 
 /// A vector register stands for its elements in braces: v for {v.x, v.y}.
 void FunctionResolver::expand_vectors() {
+  if (!names_.has_vectors()) return;
   const auto elements_of = [&](const syntax::Operand& operand) {
     const auto named = operand.kind == syntax::Operand::Kind::name ? names_.find(operand.text) : std::nullopt;
     return named && named->kind == Named::Kind::register_ ? named->vector : 1;
@@ -362,12 +381,11 @@ void FunctionResolver::add(DraftOperation operation) {
   extensions_.clear();
 }
 
-DraftOperation FunctionResolver::row(const std::string& opcode, std::vector<Value> results, std::vector<Value> sources) {
+DraftOperation FunctionResolver::row(std::string_view opcode, std::vector<Value> results, std::vector<Value> sources) {
   const Match* match = draft_.find_match(opcode);
   if (match == nullptr) fail(fmt::format("'{}' would need {}, which is not in the catalogue", statement_->opcode, opcode));
   DraftOperation operation;
-  draft_.set_function(*match, operation.operation);
-  operation.opcode = draft_.matches.find(opcode)->first;
+  draft_.set_function(*match, operation);
   operation.results = std::move(results);
   operation.sources = std::move(sources);
   return operation;

@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -11,12 +12,19 @@
 
 #include <warpmat/program.h>
 #include <warpmat/ptx/catalogue/executable.h>
+#include <warpmat/ptx/program/arithmetic.h>
 #include <warpmat/ptx/program/draft.h>
 #include <warpmat/ptx/program/module_symbols.h>
 #include <warpmat/ptx/program/names.h>
 #include <warpmat/ptx/text/token_reader.h>
 
 namespace warpmat::inline v0_1::code {
+
+/// For maps by texts that are asked with views of them.
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+};
 
 /// Data shared by the functions of one program during resolution.
 struct ProgramDraft {
@@ -25,15 +33,25 @@ struct ProgramDraft {
   ModuleSymbols symbols;
   std::vector<DraftFunction> functions;  ///< by the order in which calls reach them; the entry first
   std::unordered_map<const catalogue::Match*, std::pair<scalar::Function, std::uint32_t>> kernels;  ///< and the numbers of their modifiers
-  std::unordered_map<std::string, std::optional<catalogue::Match>> matches;  ///< by opcode; their qualifiers point into the keys
-  std::unordered_set<const catalogue::Match*> accepted{};                    ///< those that the target has
+  /// By opcode; their texts point into the keys.
+  std::unordered_map<std::string, std::optional<catalogue::Match>, TextHash, std::equal_to<>> matches;
+  std::unordered_set<const catalogue::Match*> accepted{};                                     ///< those that the target has
+  std::vector<std::optional<const catalogue::Match*>> statement_matches{};                    ///< of Program::statements, once asked for
+  std::unordered_map<const catalogue::Match*, std::optional<Arithmetic>> known_arithmetic{};  ///< once asked for
+
+  /// Matrix instructions that the target has, with their forms as the text names them; by opcode, a view of a statement's.
+  std::unordered_map<std::string_view, std::pair<const Form*, Instruction>> matrices{};
 
   /// The row that spells `opcode`, or nullptr.
-  const catalogue::Match* find_match(const std::string& opcode);
+  const catalogue::Match* find_match(std::string_view opcode);
+  /// The row that the statement's opcode spells, or nullptr.
+  const catalogue::Match* match_of_statement(std::uint32_t statement);
+  const std::optional<Arithmetic>& arithmetic_of(const catalogue::Match& match);
   /// Sets `operation` to compute `match`'s row.
   void set_function(const catalogue::Match& match, Operation& operation);
+  void set_function(const catalogue::Match& match, DraftOperation& draft);
   /// An operation without a guard that computes the row `opcode` for the statement of `like`. Throws StatementError where no row spells it.
-  DraftOperation make(const std::string& opcode, std::vector<Value> results, std::vector<Value> sources, const DraftOperation& like);
+  DraftOperation make(std::string_view opcode, std::vector<Value> results, std::vector<Value> sources, const DraftOperation& like);
   /// The number of the function. A new function is resolved later.
   int function_index(const syntax::Function& function);
 };
@@ -69,7 +87,8 @@ class FunctionResolver {
   Value source(const syntax::Operand& operand, const DataType& type, bool may_be_wider = false);
   /// The register of a result. If it is wider than the type, a temporary that `extensions_` widens afterwards.
   Value result(const syntax::Operand& operand, const DataType& type, bool may_be_wider = false);
-  Value named_register(const syntax::Operand& operand);
+  Value named_register(const syntax::Operand& operand) { return named_register(operand, names_.find(operand.text)); }
+  Value named_register(const syntax::Operand& operand, const std::optional<Named>& named);
   void check_type(const syntax::Operand& operand, Value value, const DataType& type) const;
   void check_integer(const syntax::Operand& operand, const DataType& type) const;
   [[noreturn]] void fail_type(const syntax::Operand& operand, const DataType& type, const DataType& declared) const;
@@ -109,7 +128,7 @@ class FunctionResolver {
   void address_space(const catalogue::Match& match);
 
   // Memory: memory_statements.cpp
-  bool has_several_types(const std::vector<syntax::Operand>& items) const;
+  bool has_several_types(std::span<const syntax::Operand> items) const;
   void take_policy(const catalogue::Match& match, std::size_t count);
   void load(const catalogue::Match& match);
   void store(const catalogue::Match& match);
@@ -171,6 +190,7 @@ class FunctionResolver {
   std::vector<Value> texture_results(const syntax::Operand& operand, int bits, std::size_t count);
 
   // Matrix instructions: matrix_statements.cpp
+  const std::pair<const Form*, Instruction>& matrix_instruction();
   void matrix();
 
   // Warpgroups: wgmma_statements.cpp
@@ -186,7 +206,7 @@ class FunctionResolver {
   /// Appends an operation that prepares an operand and needs no guard.
   void prepare(DraftOperation operation);
   /// The row `opcode`, which must exist, as an operation.
-  DraftOperation row(const std::string& opcode, std::vector<Value> results, std::vector<Value> sources);
+  DraftOperation row(std::string_view opcode, std::vector<Value> results, std::vector<Value> sources);
   [[noreturn]] void fail(const std::string& message) const;
   [[noreturn]] void fail(const syntax::Operand& operand, const std::string& message) const;
 

@@ -16,12 +16,22 @@ Space matrix_space(const Form& form, std::optional<Space> variable) {
 
 }  // namespace
 
+/// The statement's form as its text names it, and the instruction on the target.
+const std::pair<const Form*, Instruction>& FunctionResolver::matrix_instruction() {
+  const std::string& opcode = statement_->opcode;
+  if (const auto known = draft_.matrices.find(opcode); known != draft_.matrices.end()) return known->second;
+  const Form* form = find_form(opcode);
+  if (form == nullptr) fail(explain_unknown_opcode(opcode));
+  const Target& target = *draft_.program.target;
+  const PtxVersion version = draft_.program.module->version;
+  if (const auto reason = unavailable(*form, target, version)) fail(*reason);
+  return draft_.matrices.try_emplace(opcode, form, Instruction(*form, target, version)).first->second;
+}
+
 /// ldmatrix, stmatrix, movmatrix, mma and wmma: the operands are the form's (forms.h), in its order.
 void FunctionResolver::matrix() {
-  const Form* form = find_form(statement_->opcode);
-  if (form == nullptr) fail(explain_unknown_opcode(statement_->opcode));
-  if (const auto reason = unavailable(*form, *draft_.program.target, draft_.program.module->version)) fail(*reason);
-  Matrix matrix{.instruction = Instruction(*form, *draft_.program.target, draft_.program.module->version), .runs = {}};
+  const auto& [form, instruction] = matrix_instruction();
+  Matrix matrix{.instruction = instruction, .runs = {}};
   DraftOperation operation;
   operation.operation.semantics = Semantics::matrix;
   const std::size_t given_count = statement_->operands.size(), most = form->operands.size();

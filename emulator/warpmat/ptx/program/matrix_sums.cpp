@@ -12,6 +12,17 @@ using catalogue::Semantics;
 
 namespace {
 
+const Instruction& instruction_of(const DraftOperation& operation, const ProgramDraft& draft) {
+  return draft.program.matrices[operation.operation.detail].instruction;
+}
+
+/// Whether ptxas adds C by instructions of their own. The last sources are C then, as many as there are results.
+bool adds_c(const DraftOperation& operation, const ProgramDraft& draft) {
+  if (operation.operation.semantics != Semantics::matrix) return false;
+  const Instruction& instruction = instruction_of(operation, draft);
+  return instruction.lowering().semantics == warpmat::Semantics::split_dot && instruction.form().operands.back().name == OperandName::c;
+}
+
 class MatrixSums {
  public:
   MatrixSums(DraftFunction& function, ProgramDraft& draft) : function_(function), draft_(draft), uses_(function, draft) {}
@@ -20,7 +31,7 @@ class MatrixSums {
     Rewrite rewrite(function_);
     for (int i = 0; i < static_cast<int>(function_.operations.size()); ++i) {
       rewrite.come_to(i);
-      if (adds_c(at(i)) && reads_product(i))
+      if (adds_c(at(i), draft_) && reads_product(i))
         separate(at(i), rewrite.out);
       else
         rewrite.out.push_back(at(i));
@@ -30,17 +41,6 @@ class MatrixSums {
 
  private:
   const DraftOperation& at(int i) const { return function_.operations[static_cast<std::size_t>(i)]; }
-
-  const Instruction& instruction_of(const DraftOperation& operation) const {
-    return draft_.program.matrices[operation.operation.detail].instruction;
-  }
-
-  /// Whether ptxas adds C by instructions of their own. The last sources are C then, as many as there are results.
-  bool adds_c(const DraftOperation& operation) const {
-    if (operation.operation.semantics != Semantics::matrix) return false;
-    const Instruction& instruction = instruction_of(operation);
-    return instruction.lowering().semantics == warpmat::Semantics::split_dot && instruction.form().operands.back().name == OperandName::c;
-  }
 
   bool reads_product(int i) const {
     const std::size_t count = at(i).results.size(), first = at(i).sources.size() - count;
@@ -61,7 +61,7 @@ class MatrixSums {
       product.sources[first + i] = draft_.constants.add(RegisterClass::word, 0);
     }
     const std::vector<Value> products = product.results;
-    const char* const sum = instruction_of(operation).form().format(OperandName::d) == Format::f32 ? "add.f32" : "add.f16x2";
+    const char* const sum = instruction_of(operation, draft_).form().format(OperandName::d) == Format::f32 ? "add.f32" : "add.f16x2";
     out.push_back(std::move(product));
     for (std::size_t i = 0; i < count; ++i) {
       out.push_back(draft_.make(sum, {operation.results[i]}, {products[i], operation.sources[first + i]}, operation));
@@ -77,8 +77,8 @@ class MatrixSums {
 }  // namespace
 
 void separate_matrix_sums(DraftFunction& function, ProgramDraft& draft) {
-  const auto is_matrix = [](const DraftOperation& operation) { return operation.operation.semantics == Semantics::matrix; };
-  if (std::ranges::any_of(function.operations, is_matrix)) MatrixSums(function, draft).run();
+  if (std::ranges::any_of(function.operations, [&](const DraftOperation& operation) { return adds_c(operation, draft); }))
+    MatrixSums(function, draft).run();
 }
 
 }  // namespace warpmat::inline v0_1::code

@@ -64,7 +64,8 @@ void FunctionResolver::add_access(DraftOperation operation, Access access, const
 }
 
 /// Whether registers that a vector lists are declared with several types, which ptxas then does not compare with the statement's.
-bool FunctionResolver::has_several_types(const std::vector<syntax::Operand>& items) const {
+bool FunctionResolver::has_several_types(std::span<const syntax::Operand> items) const {
+  if (items.size() < 2) return false;
   const DataType* first = nullptr;
   for (const syntax::Operand& item : items) {
     const auto named = item.kind == Kind::name ? names_.find(item.text) : std::nullopt;
@@ -93,7 +94,7 @@ void FunctionResolver::load(const Match& match) {
   operation.operation.semantics = Semantics::load;
   // Registers may be wider than the type, so the access itself extends the value.
   const syntax::Operand& written = operand(0);
-  const std::vector<syntax::Operand> items = written.kind == Kind::vector ? written.items : std::vector{written};
+  const std::span<const syntax::Operand> items = written.kind == Kind::vector ? std::span(written.items) : std::span(&written, 1);
   if (items.size() != access.vector)
     fail(written, fmt::format("{} loads {} registers, {} are given", statement_->opcode, access.vector, items.size()));
   int bits = 0;
@@ -130,7 +131,7 @@ void FunctionResolver::store(const Match& match) {
   operation.sources = {where.base};
   const syntax::Operand& read = operand(1);
   take_policy(match, 2);
-  const std::vector<syntax::Operand> items = read.kind == Kind::vector ? read.items : std::vector{read};
+  const std::span<const syntax::Operand> items = read.kind == Kind::vector ? std::span(read.items) : std::span(&read, 1);
   if (items.size() != access.vector)
     fail(read, fmt::format("{} stores {} registers, {} are given", statement_->opcode, access.vector, items.size()));
   RegisterClass register_class = register_class_of(type.bits);

@@ -27,17 +27,21 @@ Value Names::new_register(RegisterClass register_class, int bits, const DataType
 void Names::declare_registers(const syntax::Variable& variable) {
   const DataType* type = find_ptx_type(variable.type);
   if (type == nullptr) throw StatementError{variable.location, fmt::format("a register cannot be .{}", variable.type)};
+  has_vectors_ |= variable.vector != 1;
   const int bits = type->is_predicate() ? 1 : type->bits < 16 ? 16 : type->bits;
   const auto first = static_cast<Value>(function_.registers.size());
   const std::int64_t count = std::max<std::int64_t>(variable.registers, 1) * variable.vector;
   function_.registers.resize(function_.registers.size() + static_cast<std::size_t>(count),
                              {register_class_of(bits), static_cast<std::uint8_t>(bits), type});
   if (variable.registers == 0) return declare(variable.name, {.value = first, .vector = variable.vector});
-  open_.back().ranges[variable.name] = {first, variable.registers, variable.vector};
+  Scope& scope = open_.back();
+  std::erase_if(scope.ranges, [&](const Range& range) { return range.prefix == variable.name; });
+  scope.ranges.push_back({variable.name, first, variable.registers, variable.vector});
 }
 
 void Names::declare(std::string_view name, const Named& named) {
   open_.back().names[name] = named;
+  open_.back().lengths |= Scope::length_bit(name);
 }
 
 std::optional<Named> Names::find(std::string_view name) const {
@@ -51,17 +55,24 @@ std::optional<Named> Names::find(std::string_view name) const {
   return Named{.value = vector->value + static_cast<Value>(letter % 4)};
 }
 
+const Names::Range* Names::Scope::find_range(std::string_view prefix) const {
+  const auto found = std::ranges::find(ranges, prefix, &Range::prefix);
+  return found == ranges.end() ? nullptr : &*found;
+}
+
 std::optional<Named> Names::find_whole(std::string_view name) const {
-  const std::size_t prefix = name.find_last_not_of("0123456789") + 1;
+  std::size_t prefix = name.size();
+  while (prefix > 0 && name[prefix - 1] >= '0' && name[prefix - 1] <= '9') --prefix;
   std::int64_t number = -1;
   const bool plain = prefix + 1 >= name.size() || name[prefix] != '0';  // %r01 is not in the range %r<8>
   if (prefix < name.size() && plain) std::from_chars(name.data() + prefix, name.data() + name.size(), number);
   for (auto scope = open_.rbegin(); scope != open_.rend(); ++scope) {
-    if (const auto found = scope->names.find(name); found != scope->names.end()) return found->second;
+    if ((scope->lengths & Scope::length_bit(name)) != 0)
+      if (const auto found = scope->names.find(name); found != scope->names.end()) return found->second;
     if (number < 0) continue;
-    const auto range = scope->ranges.find(name.substr(0, prefix));
-    if (range != scope->ranges.end() && number < range->second.count)
-      return Named{.value = range->second.first + static_cast<Value>(number * range->second.vector), .vector = range->second.vector};
+    const Range* const range = scope->find_range(name.substr(0, prefix));
+    if (range != nullptr && number < range->count)
+      return Named{.value = range->first + static_cast<Value>(number * range->vector), .vector = range->vector};
   }
   return std::nullopt;
 }

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <warpmat/ptx/program/draft.h>
@@ -35,6 +35,8 @@ class Names {
   void declare(std::string_view name, const Named& named);
 
   std::optional<Named> find(std::string_view name) const;
+  /// Whether a vector register has been declared, in whatever scope.
+  bool has_vectors() const { return has_vectors_; }
 
   /// A new register without a name.
   Value new_register(RegisterClass register_class, int bits, const DataType* type = nullptr);
@@ -44,17 +46,23 @@ class Names {
   std::optional<Named> find_whole(std::string_view name) const;
 
   struct Range {
+    std::string_view prefix;  ///< before the number
     Value first;
     std::int64_t count;
     int vector = 1;
   };
   struct Scope {
-    std::map<std::string_view, Named> names;
-    std::map<std::string_view, Range> ranges;  ///< by the prefix before the number
+    std::unordered_map<std::string_view, Named> names;
+    std::vector<Range> ranges;  ///< few: one for each type
+    std::uint64_t lengths = 0;  ///< of the names: bit N for N bytes, bit 63 for all longer ones
+
+    static std::uint64_t length_bit(std::string_view name) { return std::uint64_t{1} << (name.size() < 63 ? name.size() : 63); }
+    const Range* find_range(std::string_view prefix) const;
   };
 
   DraftFunction& function_;
   std::vector<Scope> open_;
+  bool has_vectors_ = false;
 };
 
 /// The class of a register that holds `bits`, 1 for a predicate.

@@ -106,8 +106,7 @@ Value FunctionResolver::sum(const syntax::Operand& operand, const DataType& type
   return total;
 }
 
-Value FunctionResolver::named_register(const syntax::Operand& operand) {
-  const auto named = names_.find(operand.text);
+Value FunctionResolver::named_register(const syntax::Operand& operand, const std::optional<Named>& named) {
   if (operand.kind != Kind::name || !named || named->kind != Named::Kind::register_)
     fail(operand, fmt::format("'{}' is not a register that is declared here", operand.text));
   if (operand.negative) fail(operand, fmt::format("{} takes no minus before the register '{}'", statement_->opcode, operand.text));
@@ -204,7 +203,7 @@ Value FunctionResolver::source(const syntax::Operand& operand, const DataType& t
     if (!takes_addresses() && !calculated) fail(operand, fmt::format("'{}' is no register: mov takes its address to one", operand.text));
     return address_of(operand, *named, register_class_of(type.bits));
   }
-  const Value value = operand.offset != 0 && named ? sum(operand, type) : named_register(operand);
+  const Value value = operand.offset != 0 && named ? sum(operand, type) : named_register(operand, named);
   if (operand.offset == 0) check_type(operand, value, type);
   const int bits = bits_of(value);
   if (type.is_predicate()) {

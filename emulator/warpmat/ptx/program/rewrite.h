@@ -11,7 +11,9 @@ namespace warpmat::inline v0_1::code {
 /// A function's operations written anew, in `out`. Labels keep leading to what stands in place of the operations that they preceded.
 class Rewrite {
  public:
-  explicit Rewrite(DraftFunction& function) : function_(function), places_(function.operations.size() + 1) {}
+  explicit Rewrite(DraftFunction& function) : function_(function), places_(function.operations.size() + 1) {
+    out.reserve(function.operations.size());
+  }
 
   /// What is added to `out` from here on stands in place of operation `i`.
   void come_to(int i) { places_[static_cast<std::size_t>(i)] = end(); }

@@ -13,8 +13,7 @@ using Kind = syntax::Operand::Kind;
 void FunctionResolver::compute(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = match.pattern->row.semantics;
-  draft_.set_function(match, operation.operation);
-  operation.opcode = statement_->opcode;
+  draft_.set_function(match, operation);
   if (!catalogue::is_video(match)) {
     read_operands(match, operation);
     if (match.has(".fractional") && statement_->operands.size() > 1 && operand(1).kind == Kind::number) {

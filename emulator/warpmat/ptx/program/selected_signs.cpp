@@ -110,7 +110,7 @@ class SelectedSigns {
   bool is_computed_number(const DraftOperation& operation) const {
     if (is_selection(operation.opcode)) return true;
     if (operation.operation.semantics != catalogue::Semantics::compute || operation.results.size() != 1) return false;
-    const catalogue::Match* match = operation.opcode.empty() ? nullptr : draft_.find_match(std::string(operation.opcode));
+    const catalogue::Match* match = operation.match;
     return match != nullptr && !match->types.empty() && match->types[0]->name == "f32" && !keeps_its_guard(operation.opcode);
   }
 

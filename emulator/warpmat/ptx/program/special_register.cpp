@@ -87,7 +87,28 @@ constexpr std::array rows{
 
 }  // namespace
 
+namespace {
+
+/// Whether a special register's name has the second and third letter of `name`, which other registers rarely have.
+bool may_be_special(std::string_view name) {
+  using Letters = std::array<std::uint32_t, 128>;  // by second letter: a bit for each third letter from _ on
+  constexpr char first = '_';
+  static constexpr Letters letters = [] {
+    Letters all{};
+    const auto add = [&](std::string_view of) { all[static_cast<unsigned char>(of[1])] |= 1U << (of[2] - first); };
+    for (const Row& row : rows) add(row.name);
+    add("%envreg");
+    add("%pm");
+    return all;
+  }();
+  if (name.size() < 3 || name[0] != '%' || static_cast<unsigned char>(name[1]) >= letters.size()) return false;
+  return name[2] >= first && name[2] <= 'z' && (letters[static_cast<unsigned char>(name[1])] >> (name[2] - first) & 1) != 0;
+}
+
+}  // namespace
+
 std::optional<SpecialRegisterName> find_special_register(std::string_view name) {
+  if (!may_be_special(name)) return std::nullopt;
   const auto named = [](const Row& row) {
     return SpecialRegisterName{row.special_register, row.bits, row.requirement, row.min_bits == 0 ? row.bits : row.min_bits, false};
   };

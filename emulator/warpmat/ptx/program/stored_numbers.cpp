@@ -61,17 +61,34 @@ std::string_view number_type(const Match* match) {
   return type == "f16" || type == "f32" || type == "f64" ? type : std::string_view{};
 }
 
+/// Of 64 bits, by a register.
+bool is_long_shift(const DraftOperation& draft) {
+  constexpr std::array<std::string_view, 4> shifts{"shl.b64", "shr.b64", "shr.u64", "shr.s64"};
+  return draft.sources.size() == 2 && !is_constant(draft.sources[1]) && std::ranges::find(shifts, draft.opcode) != shifts.end();
+}
+
+/// Whether the operation may take a number for an integer: a store of fewer bits than its register has, or a shift by a register.
+bool may_convert(const DraftOperation& draft, const ProgramDraft& program, const DraftFunction& function) {
+  if (draft.operation.semantics != Semantics::store) return is_long_shift(draft);
+  if (draft.operation.guarded || draft.sources.size() != 2 || is_constant(draft.sources[1])) return false;
+  const DraftRegister& stored = function.registers[static_cast<std::size_t>(draft.sources[1])];
+  const int bits = stored.register_class == RegisterClass::wide ? 64 : stored.bits == 16 ? 16 : 32;
+  return program.program.accesses[draft.operation.detail].bytes * 8 < bits;
+}
+
 class StoredNumbers {
  public:
   StoredNumbers(DraftFunction& function, ProgramDraft& draft) : function_(function), draft_(draft) {}
 
   void run() {
     Rewrite rewrite(function_);
+    std::vector<bool> has_label(function_.operations.size() + 1);
+    for (const int label : function_.labels) has_label[static_cast<std::size_t>(label)] = true;
     for (int i = 0; i < static_cast<int>(function_.operations.size()); ++i) {
       rewrite.come_to(i);
-      if (std::ranges::find(function_.labels, i) != function_.labels.end()) numbers_.clear();
-      DraftOperation draft = function_.operations[static_cast<std::size_t>(i)];
-      const Match* match = draft_.find_match(statement_of(draft).opcode);
+      if (has_label[static_cast<std::size_t>(i)]) numbers_.clear();
+      DraftOperation& draft = function_.operations[static_cast<std::size_t>(i)];
+      const Match* match = draft_.match_of_statement(draft.operation.statement);
       if (const std::string conversion = conversion_of(draft, match); !conversion.empty()) {
         const Value stored = new_register(function_, {RegisterClass::word, 32});
         rewrite.out.push_back(draft_.make(conversion, {stored}, {draft.sources[1]}, draft));
@@ -87,8 +104,6 @@ class StoredNumbers {
   }
 
  private:
-  const syntax::Statement& statement_of(const DraftOperation& draft) const { return *draft_.program.statements[draft.operation.statement]; }
-
   /// The cvt that ptxas puts in front of a store, or nothing.
   std::string conversion_of(const DraftOperation& draft, const Match* match) const {
     const bool stores = draft.operation.semantics == Semantics::store && !draft.operation.guarded;
@@ -103,8 +118,7 @@ class StoredNumbers {
 
   /// Of shifts of 64 bits ptxas converts an amount of f32; of others it takes the bits.
   bool is_shift_by_number(const DraftOperation& draft) const {
-    constexpr std::array<std::string_view, 4> shifts{"shl.b64", "shr.b64", "shr.u64", "shr.s64"};
-    if (std::ranges::find(shifts, draft.opcode) == shifts.end() || draft.sources.size() != 2) return false;
+    if (!is_long_shift(draft)) return false;
     const auto number = numbers_.find(draft.sources[1]);
     return number != numbers_.end() && number->second == "f32";
   }
@@ -145,9 +159,7 @@ class StoredNumbers {
 }  // namespace
 
 void convert_stored_numbers(DraftFunction& function, ProgramDraft& draft) {
-  const auto converts = [](const DraftOperation& operation) {
-    return operation.operation.semantics == Semantics::store || operation.opcode.starts_with("sh");
-  };
+  const auto converts = [&](const DraftOperation& operation) { return may_convert(operation, draft, function); };
   if (std::ranges::any_of(function.operations, converts)) StoredNumbers(function, draft).run();
 }
 

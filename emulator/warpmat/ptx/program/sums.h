@@ -42,10 +42,13 @@ class Sums {
 
   int size() const { return static_cast<int>(arithmetic_.size()); }
   const DraftOperation& at(int i) const { return function_.operations[static_cast<std::size_t>(i)]; }
-  const std::optional<Arithmetic>& kind(int i) const { return arithmetic_[static_cast<std::size_t>(i)]; }
-  bool is(int i, Kind wanted) const { return i >= 0 && kind(i) && kind(i)->kind == wanted && !at(i).operation.guarded; }
-  bool is_sum(int i) const { return kind(i) && kind(i)->adds(); }
-  bool is_product(int i) const { return i >= 0 && kind(i) && kind(i)->multiplies() && !kind(i)->saturates && !at(i).operation.guarded; }
+  /// What the operation is to contraction, or nullptr.
+  const Arithmetic* kind(int i) const { return arithmetic_[static_cast<std::size_t>(i)]; }
+  bool is(int i, Kind wanted) const { return i >= 0 && kind(i) != nullptr && kind(i)->kind == wanted && !at(i).operation.guarded; }
+  bool is_sum(int i) const { return kind(i) != nullptr && kind(i)->adds(); }
+  bool is_product(int i) const {
+    return i >= 0 && kind(i) != nullptr && kind(i)->multiplies() && !kind(i)->saturates && !at(i).operation.guarded;
+  }
   const DraftFunction& function() const { return function_; }
   const ValueUses& uses() const { return uses_; }
   const Definitions& definitions() const { return definitions_; }
@@ -71,7 +74,7 @@ class Sums {
   const DraftFunction& function_;
   ValueUses uses_;
   Definitions definitions_;
-  std::vector<std::optional<Arithmetic>> arithmetic_;
+  std::vector<const Arithmetic*> arithmetic_;
   std::vector<std::vector<int>> readers_;  ///< by register
 };
 

@@ -310,7 +310,11 @@ class Unrolling {
 }  // namespace
 
 void unroll(DraftFunction& function, ProgramDraft& draft) {
-  Unrolling(function, draft).run();
+  const auto goes_back = [&](const DraftOperation& operation) {
+    return operation.operation.semantics == Semantics::branch && operation.operation.guarded &&
+           function.labels[static_cast<std::size_t>(operation.label)] <= &operation - function.operations.data();
+  };
+  if (std::ranges::any_of(function.operations, goes_back)) Unrolling(function, draft).run();
 }
 
 }  // namespace warpmat::inline v0_1::code

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <span>
 #include <string_view>
 
@@ -66,8 +65,14 @@ ValueUses::ValueUses(const DraftFunction& function, const ProgramDraft& draft)
       live_in_(blocks_.size(), ValueSet(function.registers.size())),
       needed_(function.operations.size()),
       uses_(function.operations.size()),
-      writers_(function.operations.size()),
+      last_(function.registers.size(), -1),
       region_(function.operations.size(), -1) {
+  std::size_t sources = 0;
+  for (const DraftOperation& operation : function.operations) {
+    first_source_.push_back(sources);
+    sources += operation.sources.size();
+  }
+  writers_.assign(sources, -1);
   find_needed(false);
   effective_ = needed_;
   needed_.assign(function.operations.size(), false);
@@ -79,20 +84,27 @@ ValueUses::ValueUses(const DraftFunction& function, const ProgramDraft& draft)
 
 /// The operations of calls, and the last operations of statements that end a region. Returns the latter.
 const ValueUses::Bits& ValueUses::find_ends(const ProgramDraft& draft) {
+  struct Place {
+    bool known = false, calls = false, ends = false;
+  };
+  std::vector<Place> statements(draft.program.statements.size());
   for (std::size_t i = 0; i < ends_.size(); ++i) {
     const DraftOperation& operation = function_.operations[i];
     const std::uint32_t statement = operation.operation.statement;
     const std::string_view opcode = draft.program.statements[statement]->opcode;
+    Place& place = statements[statement];
+    if (!place.known) place = {true, is_one_of(calls, opcode), is_one_of(region_ends, opcode)};
     const bool is_last = i + 1 == ends_.size() || function_.operations[i + 1].operation.statement != statement;
-    calls_[i] = is_one_of(calls, opcode);
-    ends_[i] = is_last && (calls_[i] || is_one_of(region_ends, opcode) || is_branched_around(operation, opcode));
+    calls_[i] = place.calls;
+    ends_[i] = is_last && (place.calls || place.ends || is_branched_around(operation, opcode));
   }
   return ends_;
 }
 
 int ValueUses::writer(int operation, int operand) const {
-  const std::vector<int>& writers = writers_[static_cast<std::size_t>(operation)];
-  return operand < static_cast<int>(writers.size()) ? writers[static_cast<std::size_t>(operand)] : -1;
+  const auto index = static_cast<std::size_t>(operation);
+  const std::size_t sources = function_.operations[index].sources.size();
+  return operand < static_cast<int>(sources) ? writers_[first_source_[index] + static_cast<std::size_t>(operand)] : -1;
 }
 
 bool ValueUses::is_needed_behind(int operation, Value value) const {
@@ -199,31 +211,38 @@ void ValueUses::join_blocks() {
 
 /// Records the writers and readers of the values of a region.
 void ValueUses::link(const std::vector<int>& blocks) {
-  std::map<Value, int> last;
   std::vector<int> operations;
+  std::vector<Value> written;
   const auto use = [&](Value value, int operation, int operand) {
-    const auto found = is_constant(value) ? last.end() : last.find(value);
-    if (found != last.end()) uses_[static_cast<std::size_t>(found->second)].push_back({operation, operand});
-    return found == last.end() ? -1 : found->second;
+    const int writer = is_constant(value) ? -1 : last_[static_cast<std::size_t>(value)];
+    if (writer >= 0) uses_[static_cast<std::size_t>(writer)].push_back({operation, operand});
+    return writer;
   };
   for (const int block : blocks) {
     for (int i = blocks_[static_cast<std::size_t>(block)].first; i < blocks_[static_cast<std::size_t>(block)].last; ++i) {
       const auto index = static_cast<std::size_t>(i);
       if (!needed_[index]) continue;
       const DraftOperation& draft = function_.operations[index];
-      for (std::size_t s = 0; s < draft.sources.size(); ++s) writers_[index].push_back(use(draft.sources[s], i, static_cast<int>(s)));
+      for (std::size_t s = 0; s < draft.sources.size(); ++s)
+        writers_[first_source_[index] + s] = use(draft.sources[s], i, static_cast<int>(s));
       for (const Value value : draft.keeps) use(value, i, -1);
       if (draft.operation.guarded)
         for (const Value value : draft.results) use(value, i, -1);
-      for (const Value value : draft.results) last[value] = i;
+      for (const Value value : draft.results) {
+        int& last = last_[static_cast<std::size_t>(value)];
+        if (last < 0) written.push_back(value);
+        last = i;
+      }
       region_[index] = static_cast<int>(regions_.size());
       operations.push_back(i);
     }
   }
-  for (const auto& [value, operation] : last) {
-    const std::vector<int>& next = blocks_[static_cast<std::size_t>(blocks.back())].next;
-    if (std::ranges::any_of(next, [&, written = value](int to) { return live_in_[static_cast<std::size_t>(to)].contains(written); }))
-      uses_[static_cast<std::size_t>(operation)].push_back({-1, -1});
+  ValueSet behind(function_.registers.size());
+  for (const int next : blocks_[static_cast<std::size_t>(blocks.back())].next) behind.insert(live_in_[static_cast<std::size_t>(next)]);
+  for (const Value value : written) {
+    int& last = last_[static_cast<std::size_t>(value)];
+    if (behind.contains(value)) uses_[static_cast<std::size_t>(last)].push_back({-1, -1});
+    last = -1;
   }
   regions_.push_back(std::move(operations));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include <warpmat/ptx/program/control_flow.h>
@@ -56,7 +57,9 @@ class ValueUses {
   Bits effective_;                 ///< those that more than branches need
   std::vector<std::vector<int>> regions_;
   std::vector<std::vector<Use>> uses_;
-  std::vector<std::vector<int>> writers_;
+  std::vector<std::size_t> first_source_;  ///< by operation: where its sources' writers begin in writers_
+  std::vector<int> writers_;               ///< of the sources of operation 0, of operation 1, ...
+  std::vector<int> last_;                  ///< by register: the last writer of the region that is linked, or -1
   std::vector<int> region_;
 };
 

@@ -36,6 +36,9 @@ bool is_character(const Token& token, char c) {
 
 /// The operator that begins with the token at `position`, or nullptr.
 const Operator* operator_at(std::span<const Token> tokens, std::size_t position) {
+  constexpr std::string_view beginnings = "|&^=!<>+-*/%";
+  const std::string_view text = position < tokens.size() ? tokens[position].text : std::string_view{};
+  if (text.size() != 1 || beginnings.find(text.front()) == std::string_view::npos) return nullptr;
   const auto matches = [&](std::string_view name) {
     for (std::size_t i = 0; i < name.size(); ++i) {
       if (position + i >= tokens.size() || !is_character(tokens[position + i], name[i])) return false;
@@ -135,6 +138,7 @@ Constant read_ternary(TokenReader& tokens, int depth) {
 }  // namespace
 
 bool constant_expression_stands_here(const TokenReader& tokens) {
+  if (tokens.here().kind == Token::Kind::word) return false;
   const std::vector<Token>& all = tokens.tokens();
   std::size_t i = tokens.position();
   const bool has_minus = all[i].is('-');

@@ -11,6 +11,7 @@ namespace warpmat::inline v0_1::syntax {
 namespace {
 
 constexpr int deepest_operand = 8;
+constexpr std::size_t usual_operands = 4;
 
 /// Whether the token at `here` directly follows the previous one, as .x in %tid.x does.
 bool touches(const Token& before, const Token& here) {
@@ -53,6 +54,7 @@ Operand read_named(TokenReader& tokens) {
 std::vector<Operand> read_items(TokenReader& tokens, char close, int depth) {
   std::vector<Operand> items;
   if (tokens.take_if(close)) return items;
+  if (close != ']') items.reserve(usual_operands);
   do items.push_back(read_operand(tokens, depth + 1));
   while (tokens.take_if(','));
   tokens.expect(close, "the operands");
@@ -109,6 +111,7 @@ Operand read_operand(TokenReader& tokens) {
 std::vector<Operand> read_operands(TokenReader& tokens) {
   std::vector<Operand> operands;
   if (tokens.here().is(';')) return operands;
+  operands.reserve(usual_operands);
   do operands.push_back(read_operand(tokens, 0));
   while (tokens.take_if(','));
   return operands;

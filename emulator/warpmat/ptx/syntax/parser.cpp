@@ -163,7 +163,19 @@ class Parser {
     } while (depth > 0 && !tokens_.at_end());
   }
 
+  /// How many statements and declarations stand between here and the next function.
+  std::size_t count_elements() const {
+    std::size_t count = 0;
+    for (std::size_t i = tokens_.position(); i < tokens_.tokens().size(); ++i) {
+      const Token& token = tokens_.tokens()[i];
+      if (token.kind == Token::Kind::qualifier && (token.text == ".entry" || token.text == ".func")) break;
+      count += token.is(';') || token.is(':') || token.is('{');
+    }
+    return count;
+  }
+
   void parse_body(Function& function) {
+    function.body.reserve(count_elements());
     int depth = 1;
     while (depth > 0) {
       if (tokens_.at_end()) fail(tokens_.here(), fmt::format("'{}' ends without its }}", function.name));
@@ -244,11 +256,22 @@ class Parser {
       statement.guard = Guard{read_name(tokens_, "a predicate").text, inverted};
     }
     statement.location = tokens_.here().location;
-    statement.opcode = read_name(tokens_, "an instruction").text;
-    while (tokens_.here().kind == Token::Kind::qualifier) statement.opcode += tokens_.take().text;
+    statement.opcode = read_opcode();
     statement.operands = read_operands(tokens_);
     tokens_.expect(';', "the statement");
     return statement;
+  }
+
+  /// A mnemonic and its qualifiers, between which a text may have blanks.
+  std::string read_opcode() {
+    const std::string_view mnemonic = read_name(tokens_, "an instruction").text;
+    std::string_view unbroken = mnemonic;
+    const auto continues = [&] { return tokens_.here().kind == Token::Kind::qualifier; };
+    while (continues() && tokens_.here().text.data() == unbroken.data() + unbroken.size())
+      unbroken = {mnemonic.data(), unbroken.size() + tokens_.take().text.size()};
+    std::string opcode(unbroken);
+    while (continues()) opcode += tokens_.take().text;
+    return opcode;
   }
 
   /// .loc, .file, .section and .pragma, which do not affect the computation. Returns false for anything else.
