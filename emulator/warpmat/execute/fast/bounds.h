@@ -128,6 +128,12 @@ inline constexpr int wide_unit_bit_a = -20, wide_unit_bit_b = -19, wide_unit_bit
 static_assert(wide_unit_bit_c == max_fraction_bits - wide_reach);
 static_assert(wide_unit_bit_c - 2 * wide_fraction_bits >= min_f32_exponent && wide_unit_bit_c - f32_fraction_bits >= min_f32_exponent);
 
+/// If E is at least this, a step cuts subnormal numbers of C to zero, and numbers of their size with a unit bit, whose exponent is one
+/// less; and its unit is a normal float.
+inline constexpr int min_normal_e = min_f32_exponent + max_fraction_bits;
+static_assert(min_f32_exponent <= min_normal_e - max_fraction_bits);
+static_assert(largest_wide_product + f32_bias < 512, "gaps of fields from 0 on fit");
+
 /// The unit of a step is a normal float, or the product of two.
 static_assert(largest_wide_product - max_gap - max_fraction_bits >= 2 * min_f32_exponent);
 

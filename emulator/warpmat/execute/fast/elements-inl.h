@@ -122,15 +122,23 @@ class Decoder {
 
   /// The magnitudes of the elements, packed as in the words. Updates `most`, the maximum so far.
   HWY_INLINE Word magnitudes(Word words, Word& most) const {
-    const D d;
     if (bits == 8 && e_.shift != 0) words = hn::ShiftRightSame(words, e_.shift);
     words = hn::And(words, magnitude_);
-    most = hn::BitCast(U32(), hn::Max(hn::BitCast(d, most), hn::BitCast(d, words)));
+    most = larger(most, words);
     return words;
   }
 
+  /// The larger one of each two magnitudes.
+  HWY_INLINE Word larger(Word a, Word b) const { return hn::BitCast(U32(), hn::Max(hn::BitCast(D(), a), hn::BitCast(D(), b))); }
+
   /// Whether all magnitudes are finite.
   HWY_INLINE bool finite(Word most) const { return at_most(most, e_.largest); }
+
+  /// All bits of words with a magnitude that is a NaN, no bit of others.
+  HWY_INLINE Word nans(Word most) const { return words_above(most, largest_but_nans()); }
+
+  /// The same for infinities and NaNs.
+  HWY_INLINE Word specials(Word most) const { return words_above(most, e_.largest); }
 
   /// Whether all magnitudes are in the range of the common case, or, for narrow formats, special.
   HWY_INLINE bool common_case(Word most) const { return !wide || at_most(most, (e_.bias + bounds::plain_exponent) << exponent_shift); }
@@ -205,12 +213,24 @@ class Decoder {
  private:
   using U16 = hn::Repartition<std::uint16_t, U32>;
 
-  /// The exponent's first bit in a container of 16 or 32 bits.
-  static constexpr int exponent_shift = bits == 8 ? 0 : bits - 1 - (wide ? 8 : 5);
+  /// The exponent's bits and the first of them, in a container of 16 or 32 bits.
+  static constexpr int exponent_bits = wide ? 8 : 5, exponent_shift = bits == 8 ? 0 : bits - 1 - exponent_bits;
 
   HWY_INLINE static bool at_most(Word most, int limit) {
     const D d;
     return hn::AllFalse(d, hn::Gt(hn::BitCast(d, most), hn::Set(d, static_cast<T>(limit))));
+  }
+
+  /// The magnitude of infinity; of the largest number if the format has none. Formats without NaNs have no larger one either.
+  HWY_INLINE int largest_but_nans() const {
+    if constexpr (bits == 8) return e_.has_one_nan ? e_.largest : e_.largest + 1;
+    return ((1 << exponent_bits) - 1) << exponent_shift;
+  }
+
+  HWY_INLINE static Word words_above(Word most, int limit) {
+    const D d;
+    const Word above = hn::BitCast(U32(), hn::VecFromMask(d, hn::Gt(hn::BitCast(d, most), hn::Set(d, static_cast<T>(limit)))));
+    return hn::VecFromMask(U32(), hn::Ne(above, hn::Zero(U32())));
   }
 
   HWY_INLINE static Word magnitude_mask(const Elements& e) {

@@ -49,6 +49,7 @@ class FloatOperands {
   static constexpr int max_slots = max_row_words * per;
   static constexpr int max_k = (sparse ? 2 : 1) * max_slots;
   static constexpr int max_elements_of_b = max_k * columns;
+  static constexpr int row_vectors = rows / vector_rows, lane_vectors = 32 / vector_rows;
 
   FloatOperands(const FloatPlan& plan, const Form& form, const Warps& warps)
       : plan_(plan), form_(form), warps_(warps), decode_a_(plan.a, 0), decode_b_(plan.b, b_exponent_offset), same_a_(has_same_a()) {}
@@ -84,6 +85,30 @@ class FloatOperands {
   /// Whether C, where a step adds it, has infinities or NaNs.
   bool special_c() const { return special_c_ && !plan_.split; }
 
+  /// Finds the rows of A and the columns of B with a NaN, for nan(). Returns whether they alone make results special: each infinity is in
+  /// one of them. Only for a dense A, whose rows multiply all elements of B.
+  bool nans_decide() {
+    const U32 d;
+    const Word nan = hn::BitCast(d, hn::NaN(F32()));
+    Word infinite = hn::Zero(d);
+    for (int row = 0; row < rows; row += vector_rows) {
+      const Word most = hn::Load(d, most_of_rows_ + row), nans = decode_a_.nans(most);
+      infinite = hn::Or(infinite, hn::AndNot(nans, decode_a_.specials(most)));
+      hn::Store(hn::And(nans, nan), d, nans_of_rows_ + row);
+    }
+    for (int lane = 0; lane < 32; lane += vector_rows) {
+      const Word most = hn::Load(d, most_of_lanes_ + lane), nans = union_of_quad(decode_b_.nans(most));
+      infinite = hn::Or(infinite, hn::AndNot(nans, decode_b_.specials(most)));
+      hn::Store(hn::And(nans, nan), d, nans_of_lanes_ + lane);
+    }
+    return hn::AllTrue(d, hn::Eq(infinite, hn::Zero(d)));
+  }
+
+  /// After nans_decide: NaN where the row or the column has one, else 0.
+  HWY_INLINE hn::Vec<F32> nan(int column, int row) const {
+    return hn::BitCast(F32(), hn::Or(hn::Load(U32(), nans_of_rows_ + row), hn::Set(U32(), nans_of_lanes_[column * quad])));
+  }
+
   /// A bit for each slot: whether it is, or may be multiplied by, an infinity or NaN. After mark_nans.
   std::uint32_t special_slots() const {
     std::uint32_t found = 0;
@@ -96,6 +121,13 @@ class FloatOperands {
     for (int slot = 0; slot < slots(); slot += 2)
       if ((of_b >> 2 * slot & 0xf) != 0) found |= 3u << slot;
     return found;
+  }
+
+  /// Makes NaNs zeros, after nans_decide. A format's only NaN code has been decoded as a number.
+  void remove_nans() {
+    decoded_ = decoded_ && plan_.a.has_one_nan && plan_.b.has_one_nan;
+    if (!plan_.a.has_one_nan) remove_specials(a_[0], slots() * rows);
+    if (!plan_.b.has_one_nan) remove_specials(b_, b_count());
   }
 
   /// Makes infinities and NaNs zeros. `slots`: special_slots().
@@ -278,10 +310,12 @@ class FloatOperands {
   }
 
   HWY_INLINE Range read_a() {
-    Word most = hn::Zero(U32());
+    Word most_of_rows[row_vectors];
+    for (Word& most : most_of_rows) most = hn::Zero(U32());
     bool needs_exponents = true;
     for_each_word_of_a([&](int word, int row, Word w) HWY_ATTR {
       const int slot = word * per;
+      Word& most = most_of_rows[row / vector_rows];
       check_padding(w, plan_.padding_a);
       // Only the common case needs exponents. Narrow formats hardly ever leave it, and the first words of wide ones tell.
       if (wide && word == quad && row == 0) needs_exponents = decode_a_.common_case(most);
@@ -292,11 +326,12 @@ class FloatOperands {
       }
       decode_a_.each_value(w, [&](int i, hn::Vec<F32> v) HWY_ATTR { hn::Store(v, F32(), a_[slot + i] + row); });
     });
-    return {decode_a_.finite(most), decode_a_.common_case(most)};
+    return range(decode_a_, most_of_rows, row_vectors, most_of_rows_);
   }
 
   HWY_INLINE Range read_b(bool needs_exponents) {
-    Word most = hn::Zero(U32());
+    Word most_of_lanes[lane_vectors];
+    for (Word& most : most_of_lanes) most = hn::Zero(U32());
     b_has_exponents_ = needs_exponents;
     if (warps_.lanes.b.words != nullptr) load_registers(warps_.lanes.b, plan_.b_words / quad, registers_of_b_);
     for (int reg = 0; reg < plan_.b_words / quad; ++reg) {
@@ -306,13 +341,29 @@ class FloatOperands {
         const Word w = hn::LoadU(U32(), from + lane);
         check_padding(w, plan_.padding_b);
         decode_b_.store_values(from + lane, b_ + (reg * 32 + lane) * per);
-        const Word magnitudes = decode_b_.magnitudes(w, most);
+        const Word magnitudes = decode_b_.magnitudes(w, most_of_lanes[lane / vector_rows]);
         if (needs_exponents) store_bytes(decode_b_.exponents(magnitudes), exponents + lane * per);
       }
       if (!needs_exponents) continue;
       for (int column = 0; column < columns; column += 4) turn_columns(exponents + column * block, b_exponents_[column / 4] + reg * block);
     }
-    return {decode_b_.finite(most), decode_b_.common_case(most)};
+    return range(decode_b_, most_of_lanes, lane_vectors, most_of_lanes_);
+  }
+
+  /// The range of elements with the largest magnitudes `most`, vectors that it writes to `to`.
+  HWY_INLINE static Range range(const Decoder<bits, wide>& decoder, const Word* most, int vectors, std::uint32_t* to) {
+    Word of_all = most[0];
+    for (int i = 0; i < vectors; ++i) {
+      of_all = decoder.larger(of_all, most[i]);
+      hn::Store(most[i], U32(), to + i * vector_rows);
+    }
+    return {decoder.finite(of_all), decoder.common_case(of_all)};
+  }
+
+  /// A quad's four words, each the union of all four.
+  HWY_INLINE static Word union_of_quad(Word words) {
+    const Word two = hn::Or(words, hn::Shuffle2301(words));
+    return hn::Or(two, hn::Shuffle1032(two));
   }
 
   /// Interleaves the bytes of four consecutive columns.
@@ -433,6 +484,9 @@ class FloatOperands {
   bool b_has_exponents_ = false;  ///< those of the B that was read last
   bool finite_ = false, common_case_ = false, special_c_ = false, special_scales_ = false;
   Range range_of_a_{}, range_of_b_{};
+  HWY_ALIGN std::uint32_t most_of_rows_[rows];  ///< A's largest magnitudes: in each part of a word, of the elements there
+  HWY_ALIGN std::uint32_t most_of_lanes_[32];   ///< B's, by lane of its registers; a column is a quad
+  HWY_ALIGN std::uint32_t nans_of_rows_[rows], nans_of_lanes_[32];
   Word padding_;
   Register registers_of_b_[(sparse ? 2 : 1) * max_row_words / quad];  ///< if they are ProductLanes
   HWY_ALIGN float a_[max_slots][rows];

@@ -30,7 +30,9 @@ class SpecialProducts {
   /// Adds the special products of the warp that `operands` has read, and makes its special elements zeros.
   void take_out() {
     in_products_ = !o_.finite();
-    if (!in_products_) return;
+    nans_decide_ = in_products_ && !sparse && o_.nans_decide();
+    if (nans_decide_ && !wide) take_out_nans();
+    if (!in_products_ || nans_decide_) return;
     if (bits == 8) o_.mark_nans();
     const std::uint32_t slots = o_.special_slots();
     int step = 0;
@@ -72,15 +74,24 @@ class SpecialProducts {
     });
   }
 
-  /// The same for one vector of the results of wide formats, whose C was `c`.
-  HWY_INLINE Word after(int step, bool special_c, int column, int row, Word c, Word numbers) const {
-    static_assert(wide);
-    auto v = in_products_ ? hn::Load(F32(), sums_[step][column] + row) : hn::Zero(F32());
-    if (special_c) v = hn::Add(v, hn::BitCast(F32(), c));
-    return replaced(v, numbers);
+  /// Wide formats add numbers to any C, of which a special one is the result: C of a step, special where its products are.
+  HWY_INLINE Word with_products(int step, int column, int row, Word c) const {
+    const bool from_caller = step == 0;
+    if (HWY_LIKELY(from_caller ? !in_products_ && !o_.special_c() : !in_products_ || nans_decide_)) return c;
+    const auto number = hn::BitCast(F32(), c);
+    if (!in_products_) return replaced(number, c);
+    return replaced(hn::Add(number, nans_decide_ ? o_.nan(column, row) : hn::Load(F32(), sums_[step][column] + row)), c);
   }
 
  private:
+  /// The same if NaNs decide. Each step may have them all: the last result has them.
+  void take_out_nans() {
+    for_each_vector([&](int column, int row) HWY_ATTR {
+      for (auto& sums : sums_) hn::Store(o_.nan(column, row), F32(), sums[column] + row);
+    });
+    o_.remove_nans();
+  }
+
   HWY_INLINE bool f16_accumulator() const {
     if constexpr (wide) return false;  // never for bf16 and tf32
     return o_.plan().f16_accumulator;
@@ -130,7 +141,7 @@ class SpecialProducts {
   static_assert(max_row_words / quad <= max_steps);  // FloatOperands::for_each_step: at most a step for each register of a row
 
   Operands& o_;
-  bool in_products_ = false;
+  bool in_products_ = false, nans_decide_ = false;  ///< A or B have specials; NaNs alone make results special
   HWY_ALIGN float sums_[max_steps][columns][rows];  ///< if in_products_; kept for another attempt
   HWY_ALIGN float with_c_[columns][rows];           ///< of a step: with its C and the scales
   const float (*results_)[rows] = nullptr;          ///< of a step: special, or any number

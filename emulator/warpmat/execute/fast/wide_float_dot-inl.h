@@ -31,13 +31,22 @@ class WideFloatDot {
   /// Writes d[column][row].
   void multiply(std::uint32_t (*d)[rows]) {
     take_apart();
+    const Constants constants(plan_);
     const std::uint32_t(*c)[rows] = o_.accumulator();
-    for (int column = 0; column < columns; column += 2)
-      for (int row = 0; row < rows; row += vector_rows) {
-        Word results[] = {hn::Load(U32(), c[column] + row), hn::Load(U32(), c[column + 1] + row)};
-        add_steps(column, row, results);
-        for (int i = 0; i < 2; ++i) hn::Store(results[i], U32(), d[column + i] + row);
-      }
+    int step = 0;
+    o_.for_each_step([&](auto blocks, auto, auto, int first_slot) HWY_ATTR {
+      for (int column = 0; column < columns; column += 2)  // which are independent of each other: the steps are not
+        for (int row = 0; row < rows; row += vector_rows) {
+          Word c_of_columns[2], results[2];
+          for (int i = 0; i < 2; ++i)
+            c_of_columns[i] = specials_.with_products(step, column + i, row, hn::Load(U32(), c[column + i] + row));
+          add_to_two_columns<blocks() * Operands::block, false>(constants, {first_slot, column, row}, c_of_columns, results);
+          for (int i = 0; i < 2; ++i)
+            hn::Store(hn::IfThenElse(is_special(c_of_columns[i]), c_of_columns[i], results[i]), U32(), d[column + i] + row);
+        }
+      c = d;
+      ++step;
+    });
   }
 
  private:
@@ -50,7 +59,23 @@ class WideFloatDot {
   HWY_INLINE static Gap subtract(Gap a, Gap b) {
     return hn::BitCast(U32(), hn::SaturatedSub(hn::BitCast(U16(), a), hn::BitCast(U16(), b)));
   }
+  HWY_INLINE static Gap most(Gap a, Gap b) { return hn::BitCast(U32(), hn::Max(hn::BitCast(U16(), a), hn::BitCast(U16(), b))); }
   HWY_INLINE static Gap least(Gap a, Gap b) { return hn::BitCast(U32(), hn::Min(hn::BitCast(U16(), a), hn::BitCast(U16(), b))); }
+
+  /// Values common to all results; `unit` is 2^(E − fraction_bits).
+  struct Constants {
+    Gap floor;                     ///< of E, for two columns
+    Gap reach;                     ///< plus the gap of E, for two columns: the reach of a step
+    Gap fraction_bits;             ///< plus the gap of E: that of the unit
+    Gap least_gap, largest_field;  ///< minus the gap of E, if that is not below least_gap: the unit's exponent field, or infinity's
+    HWY_ATTR explicit Constants(const FloatPlan& plan)
+        : floor(hn::Set(U32(), gap_twice(HWY_MIN(bounds::max_gap, bounds::largest_wide_product - plan.floor)))),
+          reach(hn::Set(U32(), gap_twice(bounds::wide_reach - bounds::max_fraction_bits + plan.fraction_bits))),
+          fraction_bits(hn::Set(U32(), gap(plan.fraction_bits))),
+          least_gap(hn::Set(U32(), gap(largest_unit_field - 255 - plan.fraction_bits))),
+          largest_field(hn::Set(U32(), gap(largest_unit_field - plan.fraction_bits))) {}
+  };
+  static constexpr int largest_unit_field = bounds::largest_wide_product + bounds::f32_bias;
 
   struct Parts {
     hn::Vec<F32> significand;
@@ -65,6 +90,17 @@ class WideFloatDot {
 #else
     const U32 d;
     return hn::Gt(hn::Sub(hn::ShiftLeft<1>(number), hn::Set(d, 1u)), hn::Set(d, 0xff000000u - 2));  // zero minus one is the largest word
+#endif
+  }
+
+  /// Whether numbers are infinite or NaN.
+  HWY_INLINE static hn::Mask<U32> is_special(Word number) {
+#if HWY_TARGET <= HWY_AVX3
+    constexpr int nans = 0x81, infinities = 0x18;
+    return hn::Mask<U32>{_mm512_fpclass_ps_mask(_mm512_castsi512_ps(number.raw), nans | infinities)};
+#else
+    const Word exponent = hn::Set(U32(), 0x7f800000u);
+    return hn::Eq(hn::And(number, exponent), exponent);
 #endif
   }
 
@@ -117,34 +153,42 @@ class WideFloatDot {
       }
   }
 
-  /// Adds all steps to C of two columns, `results`.
-  HWY_INLINE void add_steps(int column, int row, Word* results) const {
-    bool special_c = o_.special_c();
-    int step = 0;
-    o_.for_each_step([&](auto blocks, auto, auto, int first_slot) HWY_ATTR {
-      const Word c[] = {results[0], results[1]};
-      add_to_two_columns<blocks() * Operands::block>({first_slot, column, row}, c, results);
-      if (specials_.any(special_c))
-        for (int i = 0; i < 2; ++i) results[i] = specials_.after(step, special_c, column + i, row, c[i], results[i]);
-      special_c = true;  // a result may be infinite
-      ++step;
-    });
-  }
-
   /// A vector of results of an even column, and the start of the step that is added to them.
   struct Results {
     int first_slot, column, row;
   };
 
-  template <int slots>
-  HWY_INLINE void add_to_two_columns(const Results& at, const Word* c, Word* results) const {
+  /// C of two columns.
+  struct Accumulators {
+    hn::Vec<F32> even, odd;  ///< significands times 2^wide_unit_bit_c
+    Gap gaps;                ///< the pair
+  };
+
+  /// Any numbers.
+  HWY_INLINE static Accumulators exact_parts(const Word* c) {
+    const Parts even = parts_of<bounds::wide_unit_bit_c, bounds::largest_wide_product>(c[0]),
+                odd = parts_of<bounds::wide_unit_bit_c, bounds::largest_wide_product>(c[1]);
+    return {even.significand, odd.significand, pair_of_gaps(even.gap, odd.gap)};
+  }
+
+  /// If E is at least min_normal_e: zeros and subnormal numbers become others that are cut to zero, too; specials become any numbers.
+  HWY_INLINE static Accumulators normal_parts(const Word* c) {
+    const U32 u;
+    const Word unit = hn::Set(u, gap(bounds::f32_bias + bounds::wide_unit_bit_c)), other_bits = hn::Set(u, 0x807fffffu);
+    const Word upper_halves = hn::OrAnd(hn::ShiftRight<16>(c[0]), c[1], hn::Set(u, 0xffff0000u));
+    const Word fields = hn::And(upper_halves, hn::Set(u, gap_twice(255)));
+    return {hn::BitCast(F32(), hn::OrAnd(unit, c[0], other_bits)), hn::BitCast(F32(), hn::OrAnd(unit, c[1], other_bits)),
+            hn::Sub(hn::Set(u, gap_twice(bounds::largest_wide_product + bounds::f32_bias)), fields)};
+  }
+
+  /// `any_e`: E may be less than min_normal_e; without it, the function calls itself with it where E is.
+  template <int slots, bool any_e>
+  HWY_INLINE void add_to_two_columns(const Constants& constants, const Results& at, const Word* c, Word* results) const {
     static_assert(slots <= bounds::general_group);
     const U32 u;
-    const Parts c_even = parts_of<bounds::wide_unit_bit_c, bounds::largest_wide_product>(c[0]),
-                c_odd = parts_of<bounds::wide_unit_bit_c, bounds::largest_wide_product>(c[1]);
-    const int floor = HWY_MAX(plan_.floor, bounds::largest_wide_product - bounds::max_gap);
+    const Accumulators accumulators = any_e ? exact_parts(c) : normal_parts(c);
     // Minima of every other product: half as long a chain.
-    Gap smallest_of[2] = {pair_of_gaps(c_even.gap, c_odd.gap), hn::Set(u, gap_twice(bounds::largest_wide_product - floor))};
+    Gap smallest_of[2] = {accumulators.gaps, constants.floor};
     Gap gaps[slots];
     WARPMAT_UNROLL(16)
     for (int i = 0; i < slots; ++i) {
@@ -152,7 +196,12 @@ class WideFloatDot {
       smallest_of[i % 2] = least(smallest_of[i % 2], gaps[i]);
     }
     const Gap smallest = least(smallest_of[0], smallest_of[1]);
-    const Gap reach = hn::Add(smallest, hn::Set(u, gap_twice(bounds::wide_reach - bounds::max_fraction_bits + plan_.fraction_bits)));
+    if constexpr (!any_e) {
+      const Gap largest_normal = hn::Set(u, gap_twice(bounds::largest_wide_product - bounds::min_normal_e));
+      if (HWY_UNLIKELY(!hn::AllTrue(u, hn::Eq(subtract(smallest, largest_normal), hn::Zero(u)))))
+        return add_with_any_e<slots>(constants, at, c, results);
+    }
+    const Gap reach = hn::Add(smallest, constants.reach);
     auto even = hn::Zero(I32()), odd = even;
     WARPMAT_UNROLL(16)
     for (int i = 0; i < slots; ++i) {
@@ -163,15 +212,20 @@ class WideFloatDot {
       even = hn::Add(even, in_units(hn::Mul(a, b(0)), even_of(powers)));
       odd = hn::Add(odd, odd_in_units(hn::Mul(a, b(1)), powers));
     }
-    const auto units_even = in_units(c_even.significand, subtract(even_of(reach), c_even.gap)),
-               units_odd = in_units(c_odd.significand, subtract(odd_of(reach), c_odd.gap));
+    const Gap powers_of_c = subtract(reach, accumulators.gaps);
+    const auto units_even = in_units(accumulators.even, even_of(powers_of_c)), units_odd = odd_in_units(accumulators.odd, powers_of_c);
     Sum sums[2] = {sum_of(even, units_even, even_of(smallest)), sum_of(odd, units_odd, odd_of(smallest))};
     constexpr bool may_overflow = slots > bounds::common_case_group;
     if (may_overflow && HWY_UNLIKELY(!hn::AllFalse(I32(), hn::Lt(hn::Or(sums[0].overflow, sums[1].overflow), hn::Zero(I32()))))) {
       halve(sums[0], even, units_even);
       halve(sums[1], odd, units_odd);
     }
-    round_two(sums, results);
+    for (int i = 0; i < 2; ++i) results[i] = any_e ? times_any_unit(constants, sums[i]) : times_normal_unit(constants, sums[i]);
+  }
+
+  template <int slots>
+  HWY_NOINLINE void add_with_any_e(const Constants& constants, const Results& at, const Word* c, Word* results) const {
+    add_to_two_columns<slots, true>(constants, at, c, results);
   }
 
   /// A sum in units, and the gap of E.
@@ -216,37 +270,22 @@ class WideFloatDot {
     return hn::Add(down, hn::And(hn::And(hn::Xor(a, b), one), hn::BroadcastSignBit(down)));
   }
 
-  /// sum · 2^(E − fraction_bits) in f32, toward zero; infinite beyond its range. Of two columns.
-  HWY_INLINE void round_two(const Sum* sums, Word* results) const {
-    const U32 u;
-    const Gap fraction = hn::Set(u, gap(plan_.fraction_bits));
-    const auto truncated_even = hn::ConvertTo(F32(), sums[0].sum), truncated_odd = hn::ConvertTo(F32(), sums[1].sum);
-    const Gap below_even = hn::Add(sums[0].gap_of_e, fraction), below_odd = hn::Add(sums[1].gap_of_e, fraction);  // of the units
-    results[0] = times_unit(truncated_even, below_even);
-    results[1] = times_unit(truncated_odd, below_odd);
-    const Gap most = hn::BitCast(u, hn::Max(hn::BitCast(U16(), below_even), hn::BitCast(U16(), below_odd)));
-    const Gap subnormal = subtract(most, hn::Set(u, gap(bounds::largest_wide_product - bounds::min_f32_exponent)));
-    if (HWY_UNLIKELY(!hn::AllTrue(u, hn::Eq(subnormal, hn::Zero(u))))) {
-      results[0] = or_infinity(times_small_unit(truncated_even, below_even), truncated_even, below_even);
-      results[1] = or_infinity(times_small_unit(truncated_odd, below_odd), truncated_odd, below_odd);
-    }
-  }
+  // sum · 2^(E − fraction_bits) in f32, toward zero; infinite beyond its range; +0 if the sum is zero. Below, the power is 2^(254 - below).
 
-  /// truncated · 2^(254 - below), or infinity, if that power is at least a float's smallest normal number.
-  HWY_INLINE static Word times_unit(hn::Vec<F32> truncated, Gap below) {
+  /// If the power is at least a float's smallest normal number.
+  HWY_INLINE static Word times_normal_unit(const Constants& constants, const Sum& sum) {
     const U32 u;
-    constexpr int largest_field = bounds::largest_wide_product + bounds::f32_bias;
+    const auto truncated = hn::ConvertTo(F32(), sum.sum);
 #if HWY_TARGET <= HWY_AVX3
     // Exact, or infinite by rounding to nearest. A larger power becomes infinity, by which a zero is not multiplied.
-    const Gap power = hn::Sub(hn::Set(u, gap(largest_field)),
-                              hn::BitCast(u, hn::Max(hn::BitCast(U16(), below), hn::BitCast(U16(), hn::Set(u, gap(largest_field - 255))))));
+    const Gap power = hn::Sub(constants.largest_field, most(sum.gap_of_e, constants.least_gap));
     const __m512i bits_of_sum = _mm512_castps_si512(truncated.raw);
     return hn::BitCast(
         u, hn::Vec<F32>{_mm512_maskz_mul_round_ps(_mm512_test_epi32_mask(bits_of_sum, bits_of_sum), truncated.raw,
                                                   _mm512_castsi512_ps(power.raw), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)});
 #else
-    const Gap bounded = hn::BitCast(u, hn::Max(hn::BitCast(U16(), below), hn::BitCast(U16(), hn::Set(u, gap(bounds::f32_bias)))));
-    return or_infinity(hn::Mul(truncated, hn::BitCast(F32(), hn::Sub(hn::Set(u, gap(largest_field)), bounded))), truncated, below);
+    const Gap below = hn::Add(sum.gap_of_e, constants.fraction_bits), bounded = most(below, hn::Set(u, gap(bounds::f32_bias)));
+    return or_infinity(hn::Mul(truncated, hn::BitCast(F32(), hn::Sub(hn::Set(u, gap(largest_unit_field)), bounded))), truncated, below);
 #endif
   }
 
@@ -258,15 +297,16 @@ class WideFloatDot {
     return hn::BitCast(u, hn::IfThenElse(finite, result, hn::CopySign(hn::Inf(F32()), truncated)));
   }
 
-  /// truncated · 2^(254 - below), +0 if that is zero. The power may not be a float: it is the product of two. If it is large, the result is
-  /// not used.
-  HWY_INLINE static hn::Vec<F32> times_small_unit(hn::Vec<F32> truncated, Gap below) {
+  /// The power may not be a float: it is the product of two. If it is large, or_infinity replaces the result.
+  HWY_INLINE static Word times_any_unit(const Constants& constants, const Sum& sum) {
     const I32 d;
+    const Gap below = hn::Add(sum.gap_of_e, constants.fraction_bits);
+    const auto truncated = hn::ConvertTo(F32(), sum.sum);
     const auto exponent =
         hn::Sub(hn::Set(d, bounds::largest_wide_product), hn::BitCast(d, hn::ShiftRight<bounds::f32_fraction_bits>(below)));
     const auto half = hn::ShiftRight<1>(exponent);
     const auto result = hn::Mul(hn::Mul(truncated, power_of_two(half)), power_of_two(hn::Sub(exponent, half)));
-    return hn::IfThenZeroElse(hn::Eq(result, hn::Zero(F32())), result);
+    return or_infinity(hn::IfThenZeroElse(hn::Eq(result, hn::Zero(F32())), result), truncated, below);
   }
 
   const Operands& o_;
