@@ -182,6 +182,12 @@ std::uint32_t bytes_of_levels(std::uint64_t bytes, std::uint64_t levels, const c
   return static_cast<std::uint32_t>(bytes * levels);
 }
 
+/// What blocks of all launches use. Never destroyed: launches may come from destructors at exit.
+machine::SpareStorage& spare_storage() {
+  static auto* const spare = new machine::SpareStorage;
+  return *spare;
+}
+
 }  // namespace
 
 Module::Module(std::string text) : syntax_(std::make_shared<const syntax::Module>(syntax::parse_module(std::move(text)))) {}
@@ -249,7 +255,6 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   checks::Reports reports;
   checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports};
   checks::set_gemm(setup, options, memory, parameters, shaped);
-  machine::SpareStorage spare;
   const machine::LaunchState state{.program = program,
                                    .config = shaped,
                                    .options = options,
@@ -263,7 +268,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
                                    .level_bytes = static_cast<std::uint32_t>(level_bytes),
                                    .local_bytes = bytes_of_levels(depth.local, levels, "the local memory of a lane's functions"),
                                    .explicit_cluster = shaped.cluster.count() > 1 || program.limits.required_cluster[0] > 0,
-                                   .spare = &spare,
+                                   .spare = &spare_storage(),
                                    .checks = [&](std::uint64_t cluster) { return checks::make(setup, cluster); }};
   LaunchResult result;
   try {

@@ -25,8 +25,8 @@ constexpr std::size_t split_bytes = aligned(usual_splits * sizeof(Split));  // o
 BlockStorage::BlockStorage(const LaunchState& launch, std::size_t warps)
     : spare_(launch.spare),
       register_bytes_(aligned(launch.frame_bytes)),
-      bytes_(take(warps * (state_bytes + split_bytes + register_bytes_) + launch.shared_bytes)),
-      states_(bytes_.data() + (alignment - reinterpret_cast<std::uintptr_t>(bytes_.data()) % alignment) % alignment),
+      piece_(take(warps * (state_bytes + split_bytes + register_bytes_) + launch.shared_bytes)),
+      states_(piece_.bytes.get() + (alignment - reinterpret_cast<std::uintptr_t>(piece_.bytes.get()) % alignment) % alignment),
       registers_(states_ + warps * (state_bytes + split_bytes)),
       shared_{registers_ + warps * register_bytes_, launch.shared_bytes},
       splits_(states_ + warps * state_bytes, warps * split_bytes) {
@@ -36,13 +36,15 @@ BlockStorage::BlockStorage(const LaunchState& launch, std::size_t warps)
 }
 
 /// At least `bytes` from the first aligned one on.
-std::vector<std::uint8_t> BlockStorage::take(std::size_t bytes) const {
-  return spare_ != nullptr ? spare_->take(alignment + bytes) : std::vector<std::uint8_t>(alignment + bytes);
+SpareStorage::Piece BlockStorage::take(std::size_t bytes) const {
+  bytes += alignment;
+  if (spare_ != nullptr) return spare_->take(bytes);
+  return {std::make_unique<std::uint8_t[]>(bytes), bytes};
 }
 
 BlockStorage::~BlockStorage() {
   for (WarpState* const warp : warps_) warp->~WarpState();
-  if (spare_ != nullptr) spare_->give(std::move(bytes_));
+  if (spare_ != nullptr) spare_->give(std::move(piece_));
 }
 
 void BlockStorage::add_warp(Block& block, LaneMask existing) {

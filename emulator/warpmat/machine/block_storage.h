@@ -30,11 +30,11 @@ class BlockStorage {
   std::span<std::uint8_t> shared() const { return shared_; }
 
  private:
-  std::vector<std::uint8_t> take(std::size_t bytes) const;
+  SpareStorage::Piece take(std::size_t bytes) const;
 
   SpareStorage* spare_;
   std::size_t register_bytes_;  ///< of a warp
-  std::vector<std::uint8_t> bytes_;
+  SpareStorage::Piece piece_;
   std::uint8_t* states_;
   std::uint8_t* registers_;
   std::span<std::uint8_t> shared_;

@@ -36,21 +36,25 @@ class ClusterOrder {
   std::uint64_t count_ = 0, first_ = 0, step_ = 1;
 };
 
-/// Schedules the clusters of a grid whose operations have no order among them: each thread takes the next ones, without a lock.
+/// Schedules the clusters of a grid whose operations have no order among them: each thread takes the next ones, without a lock. It takes
+/// fewer as fewer are left, so that all threads end at nearly the same time.
 class UnorderedGrid {
  public:
   UnorderedGrid(const LaunchState& launch, int jobs)
       : launch_(launch),
         size_(launch.config.grid.count() / launch.config.cluster.count()),
-        share_(std::clamp<std::uint64_t>(size_ / (fewest_shares * static_cast<std::uint64_t>(jobs)), 1, largest_share)),
+        shares_(fewest_shares * static_cast<std::uint64_t>(jobs)),
         order_(launch.options.schedule, size_),
         end_(size_) {}
 
   /// The loop of one thread.
   void work() {
     std::uint64_t operations = 0;
-    for (std::uint64_t first = next_.fetch_add(share_); first < end_; first = next_.fetch_add(share_))
-      for (std::uint64_t number = first; number < first + share_ && number < end_; ++number) operations += run(number);
+    while (true) {
+      const std::uint64_t share = next_share(), first = next_.fetch_add(share);
+      if (first >= end_) break;
+      for (std::uint64_t number = first; number < first + share && number < end_; ++number) operations += run(number);
+    }
     operations_ += operations;
   }
 
@@ -63,8 +67,14 @@ class UnorderedGrid {
   }
 
  private:
-  static constexpr std::uint64_t fewest_shares = 32;  ///< of a thread: the last ones end at nearly the same time
+  static constexpr std::uint64_t fewest_shares = 4;  ///< of a thread, of the clusters that are left
   static constexpr std::uint64_t largest_share = 8;
+
+  /// How many clusters a thread takes at once. Others may take some in between, so it is only nearly a part of what is left.
+  std::uint64_t next_share() const {
+    const std::uint64_t left = size_ - std::min<std::uint64_t>(next_, size_);
+    return std::clamp<std::uint64_t>(left / shares_, 1, largest_share);
+  }
 
   /// Returns the cluster's operations.
   std::uint64_t run(std::uint64_t number) {
@@ -94,7 +104,8 @@ class UnorderedGrid {
   }
 
   const LaunchState& launch_;
-  std::uint64_t size_, share_;  ///< clusters; those that a thread takes at once
+  std::uint64_t size_;  ///< clusters
+  std::uint64_t shares_;
   ClusterOrder order_;
   std::atomic<std::uint64_t> end_;  ///< no cluster from this one on begins
   std::mutex mutex_;

@@ -4,48 +4,66 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 namespace warpmat::inline v0_1::machine {
 
-/// The memory of blocks that have ended, for the launch's next blocks: to give it back to the system and ask again costs more than to clear
-/// what must be zero. Several threads may call it at once; most have a part of their own, so that none waits for another.
+/// The memory of blocks that have ended, for the next blocks of this launch and of later ones: to give it back to the system and ask again
+/// costs more than to clear what must be zero. Several threads may call it at once; most have a part of their own, so that none waits for
+/// another.
 class SpareStorage {
  public:
-  /// At least `bytes`, with any contents.
-  std::vector<std::uint8_t> take(std::size_t bytes) {
-    std::vector<std::uint8_t> storage;
-    {
-      Part& part = own_part();
-      const std::lock_guard lock(part.mutex);
-      if (!part.spare.empty()) {
-        storage = std::move(part.spare.back());
-        part.spare.pop_back();
-      }
-    }
-    if (storage.size() < bytes) storage.resize(bytes);
-    return storage;
-  }
-
-  void give(std::vector<std::uint8_t> storage) {
-    Part& part = own_part();
-    const std::lock_guard lock(part.mutex);
-    if (part.spare.size() < most) part.spare.push_back(std::move(storage));
-  }
-
- private:
-  static constexpr std::size_t parts = 16, most = 16;  ///< blocks of a part: a cluster has no more
-  struct alignas(64) Part {                            // a cache line of its own
-    std::mutex mutex;
-    std::vector<std::vector<std::uint8_t>> spare;
+  struct Piece {
+    std::unique_ptr<std::uint8_t[]> bytes;
+    std::size_t size = 0;
   };
 
-  Part& own_part() {
+  /// At least `bytes`, with any contents.
+  Piece take(std::size_t bytes) {
+    const std::size_t own = own_part();
+    Piece piece = pop(parts_[own]);
+    for (std::size_t i = 1; i < parts && piece.bytes == nullptr; ++i) piece = pop(parts_[(own + i) % parts]);
+    if (piece.size < bytes) piece = {std::make_unique_for_overwrite<std::uint8_t[]>(bytes), bytes};
+    return piece;
+  }
+
+  /// Keeps the piece, or frees it where enough is kept.
+  void give(Piece piece) {
+    Part& part = parts_[own_part()];
+    const std::lock_guard lock(part.mutex);
+    if (part.pieces.size() == most_pieces || part.bytes + piece.size > most_bytes) return;
+    part.bytes += piece.size;
+    part.pieces.push_back(std::move(piece));
+  }
+
+  static constexpr std::size_t parts = 16, most_pieces = 16;  ///< pieces of a part: a cluster has no more blocks
+  static constexpr std::size_t most_bytes = 4 << 20;          ///< of a part: any two blocks
+
+ private:
+  struct alignas(64) Part {  // a cache line of its own
+    std::mutex mutex;
+    std::vector<Piece> pieces;
+    std::size_t bytes = 0;
+  };
+
+  /// An empty piece where the part has none.
+  static Piece pop(Part& part) {
+    const std::lock_guard lock(part.mutex);
+    if (part.pieces.empty()) return {};
+    Piece piece = std::move(part.pieces.back());
+    part.pieces.pop_back();
+    part.bytes -= piece.size;
+    return piece;
+  }
+
+  /// The part of this thread. One that has none left takes from the others, so all keep no more than has been in use at once.
+  static std::size_t own_part() {
     static std::atomic<std::size_t> threads = 0;
     thread_local const std::size_t thread = threads++;
-    return parts_[thread % parts];
+    return thread % parts;
   }
 
   std::array<Part, parts> parts_;
