@@ -117,34 +117,47 @@ typedef struct warpmat_machine_step {
 WARPMAT_API warpmat_status warpmat_find_machine_step(const char* name, const char* layout_a, const char* layout_b, const char* target,
                                                      warpmat_machine_step* step, warpmat_error* error);
 
-/* An instruction's parts, as a decoder has them. Strings are as PTX spells them, without the dot: "f16", "row". */
+/* An instruction's parts, as a decoder has them. Strings are as PTX spells them, without the dot: "f16", "row". Below, "open" means that
+ * null or 0 stands for any; elsewhere it stands for an opcode without the qualifier. */
 typedef struct warpmat_fields {
   size_t size;
-  /* Null or 0 where the decoder does not know it: then all are looked for. */
-  const char* mnemonic; /* "mma", also of mma.sp; "ldmatrix", "wmma.load.a", "wmma.mma", "wmma.store.d" */
+  /* Open: */
+  const char* mnemonic; /* "mma", also of mma.sp; "ldmatrix", "wmma.load.a", "wmma.mma", "wmma.store.d"; "wgmma.mma_async"; "tcgen05.mma",
+                           "tcgen05.cp", "tcgen05.shift", "tcgen05.ld", "tcgen05.ld.red", "tcgen05.st" */
   int m, n, k;          /* all of them, of ldmatrix m and n; or all 0 */
-  const char* d;        /* types of mma and wmma.mma; where wmma.mma writes two, those of d and c, a and b are "f16" */
+  const char* d;        /* types of mma, wmma.mma and wgmma; where wmma.mma writes two, those of d and c, a and b are "f16" */
   const char* a;
   const char* b;
   const char* c;
-  const char* type;     /* of the others: "b16", "b8x16.b6x16_p32", "f16" */
+  const char* type;     /* of the others: "b16", "b8x16.b6x16_p32", "f16"; of tcgen05.ld.red "f32" */
   const char* layout_a; /* "row", "col"; of wmma.load and wmma.store this one alone */
   const char* layout_b;
   const char* scale_type; /* "ue8m0" */
-  const char* operation;  /* "xor", "and" */
-  int number;             /* of ldmatrix: 1, 2, 4 */
-  /* Null or 0 where the instruction has no such qualifier. */
+  const char* operation;  /* "xor", "and"; of tcgen05.ld.red "min", "max" */
+  int number;             /* of ldmatrix 1, 2, 4; of tcgen05.ld and .st 1 to 128 */
+  /* Not open: */
   const char* kind;      /* "mxf8f6f4" */
   const char* sparsity;  /* "sp", "sp::ordered_metadata" */
-  const char* scale_vec; /* "2X" */
+  const char* scale_vec; /* "2X"; of tcgen05.mma also "block16", "block32" */
   const char* rounding;  /* "rn" */
   const char* space;     /* "shared", "global" */
   int transposed;        /* .trans */
   int satfinite;
+  /* tcgen05 alone; fields whose size ends before them have none. Open: */
+  int cta_group;         /* 1, 2 */
+  const char* shape;     /* of .cp, .ld and .st, in place of m, n and k: "128x256b", "32x32b" */
+  const char* multicast; /* of .cp: "warpx4", "warpx2::02_13" */
+  /* Not open: */
+  const char* format; /* of .cp, to and from: "b8x16.b6x16_p32" */
+  int weights;        /* .ws */
+  int shift_a;        /* .ashift */
+  int pack;           /* .pack::16b, .unpack::16b */
+  int absolute, nan;  /* of .ld.red: .abs, .NaN */
 } warpmat_fields;
 
-/* The one instruction of `target` with these fields. Null if there is none, or several: the error says which field would have to be
- * another, or which fields tell the instructions apart (WARPMAT_BAD_ARGUMENT). */
+/* The one instruction of `target` with these fields. Null if there is none (WARPMAT_UNKNOWN_OPCODE), none on this target
+ * (WARPMAT_UNAVAILABLE), or several (WARPMAT_BAD_ARGUMENT): the error says which field would have to be another, which targets have it, or
+ * which fields tell the instructions apart. */
 WARPMAT_API const warpmat_instruction* warpmat_find_fields(const warpmat_fields* fields, const char* target, warpmat_error* error);
 
 typedef struct warpmat_instruction_info {
@@ -344,6 +357,9 @@ typedef struct warpmat_wgmma_immediates {
  * `immediates` may be null: all 0. Returns null if there is none on the target, or if it lacks an immediate. */
 WARPMAT_API warpmat_wgmma* warpmat_wgmma_create(const char* opcode, const char* target, const warpmat_wgmma_immediates* immediates,
                                                 warpmat_error* error);
+/* The same by fields, as warpmat_find_fields; wgmma has no layouts, which are immediates. */
+WARPMAT_API warpmat_wgmma* warpmat_wgmma_create_fields(const warpmat_fields* fields, const char* target,
+                                                       const warpmat_wgmma_immediates* immediates, warpmat_error* error);
 /* No thread may use it afterwards. Null is ignored. */
 WARPMAT_API void warpmat_wgmma_free(warpmat_wgmma* wgmma);
 

@@ -274,6 +274,8 @@ typedef struct warpmat_tcgen05 warpmat_tcgen05;
 
 /* The statement that `opcode` spells, "tcgen05.mma.cta_group::1.kind::f16", on a target, "sm_100a". Null if there is none. */
 WARPMAT_API warpmat_tcgen05* warpmat_tcgen05_create(const char* opcode, const char* target, warpmat_error* error);
+/* The same by fields, as warpmat_find_fields of c.h. A collector's buffer has no effect on results, and no field. */
+WARPMAT_API warpmat_tcgen05* warpmat_tcgen05_create_fields(const warpmat_fields* fields, const char* target, warpmat_error* error);
 /* No thread may use it afterwards. Null is ignored. */
 WARPMAT_API void warpmat_tcgen05_free(warpmat_tcgen05* tcgen05);
 

@@ -382,6 +382,75 @@ struct Lowering {
 /// The machine instructions of `form` on the hardware of `lowering`: "HMMA.16816", "2 IMMA.16832", "LDSM".
 [[nodiscard]] WARPMAT_API std::string machine_name(const Form& form, const Lowering& lowering);
 
+// ---- Finding forms by what a decoder has ----
+
+// find_form finds a form by the text of its opcode. A simulator's decoder may have the parts of an opcode, or the name of a machine
+// instruction.
+
+/// An opcode taken apart. Each field is as PTX spells it, without the dot; empty if the opcode has none.
+struct OpcodeFields {
+  std::string mnemonic{};              ///< "mma", also of mma.sp; "wmma.load.a", "wgmma.mma_async", "tcgen05.mma", "tcgen05.ld.red"
+  std::string shape{};                 ///< "m16n8k16"; of tcgen05.cp, .ld and .st "128x256b"
+  std::string d{}, a{}, b{}, c{};      ///< types of mma, wmma.mma and wgmma
+  std::string type{};                  ///< of the other instructions: "b16", "b8x16.b6x16_p32", "f16"
+  std::string layout_a{}, layout_b{};  ///< "row", "col"; of wmma.load and wmma.store the first alone
+  std::string kind{};                  ///< "mxf8f6f4"
+  std::string sparsity{};              ///< "sp", "sp::ordered_metadata"
+  std::string scale_vec{};             ///< "2X"; of tcgen05.mma also "block32"
+  std::string scale_type{};            ///< "ue8m0"
+  std::string rounding{};              ///< "rn"
+  std::string space{};                 ///< "shared", "global"
+  std::string operation{};             ///< "xor", "and"; of tcgen05.ld.red "min", "max"
+  std::string number{};                ///< "x4"
+  std::string trans{}, satfinite{};    ///< the qualifier itself
+
+  // tcgen05
+  std::string cta_group{};                              ///< "1", "2"
+  std::string multicast{};                              ///< of tcgen05.cp: "warpx2::02_13"
+  std::string format{};                                 ///< of tcgen05.cp, from and to: "b8x16.b6x16_p32"
+  std::string pack{};                                   ///< of .pack and .unpack: "16b"
+  std::string weights{}, shift_a{}, absolute{}, nan{};  ///< the qualifier itself: "ws", "ashift", "abs", "NaN"
+
+  friend bool operator==(const OpcodeFields&, const OpcodeFields&) = default;
+};
+
+[[nodiscard]] WARPMAT_API OpcodeFields fields_of(const Form& form);
+
+/// The forms that `target` has and whose fields are `wanted`, in the table's order. Types, shapes, layouts, numbers and operations that are
+/// empty are any; an empty qualifier means that the opcode has none.
+[[nodiscard]] WARPMAT_API std::vector<const Form*> find_forms(const OpcodeFields& wanted, const Target& target);
+
+/// Why find_forms finds none, or several: which field would have to be another, which fields tell the forms apart, or which targets have
+/// the form. One sentence.
+[[nodiscard]] WARPMAT_API std::string explain_fields(const OpcodeFields& wanted, const Target& target);
+
+/// SASS's spelling of the one machine instruction that `form` becomes under `lowering`, types and modifiers included:
+/// "HMMA.16816.F32.BF16", "LDSM.16.MT88.4". Nothing if there are several.
+[[nodiscard]] WARPMAT_API std::optional<std::string> sass_name(const Form& form, const Lowering& lowering);
+
+/// The first form of the table that `target` has and that becomes the machine instruction `name`, or nullptr. A shape may have crosses or
+/// none: "DMMA.8x8x4", "DMMA.884".
+[[nodiscard]] WARPMAT_API const Form* find_sass(std::string_view name, const Target& target);
+
+/// Why find_sass has no form for `name` on `target`, and the nearest name: one sentence.
+[[nodiscard]] WARPMAT_API std::string explain_unknown_sass(std::string_view name, const Target& target);
+
+/// A machine instruction of sm_70 that is one of the steps of an mma.m8n8k4: it reads A and B, and registers of C and D with the same
+/// numbers. Compiled programs show the registers (HMMA.884.F32.F32.STEP0 to STEP3 with R8, R10, R4 and R6: arXiv 1811.08309, figure 9);
+/// their elements are those of the fragment, which PTX ISA 9.1 has.
+struct SassStep {
+  WARPMAT_LOCAL static constexpr int registers = 2;  ///< of C and D
+
+  const Form* form;
+  int step, steps;
+  int first_register() const { return step * registers; }
+};
+
+/// The step that SASS calls `name`, "HMMA.884.F32.F32.STEP2", and whose operands A and B have these layouts, "row" or "col", as SASS writes
+/// them behind the registers; or nothing.
+[[nodiscard]] WARPMAT_API std::optional<SassStep> find_sass_step(std::string_view name, std::string_view layout_a,
+                                                                 std::string_view layout_b, const Target& target);
+
 // ---- Labels ----
 
 /// The confidence in a result's bits, from weak to strong: the evidence of the row that decides them. If the ISA fixes all bits (data

@@ -15,7 +15,8 @@
 //   instruction.h     one Instruction on registers, without PTX text, for simulators; what it accesses in memory
 //   wgmma.h           the same for wgmma.mma_async: forms, layouts, execution
 //   explain.h         how one element of a result comes about, step by step
-//   forms.h           the tables: targets, forms, lowerings with their evidence, labels; metadata and scale factors; types of PTX
+//   forms.h           the tables: targets, forms, lowerings with their evidence, labels; forms by parts of an opcode and by names of SASS;
+//                     metadata and scale factors; types of PTX
 //   layout.h          which lane, register, bit or byte holds an element
 //   warp.h            registers, shared memory, traps
 //   formats.h         number formats and their values

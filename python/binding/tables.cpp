@@ -5,10 +5,13 @@
 #include <warpmat/forms.h>
 #include <warpmat/layout.h>
 #include <warpmat/matrices.h>
+#include <warpmat/ptx/program/tensor_fields.h>
+#include <warpmat/tables/field_table.h>
 #include <warpmat/version.h>
 #include <warpmat/wgmma.h>
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <stdexcept>
 
@@ -39,6 +42,29 @@ const Form& form_of(std::string_view opcode, std::optional<std::string> target_n
 
 std::string_view kind_name(Sparsity sparsity) {
   return sparsity == Sparsity::dense ? "dense" : sparsity == Sparsity::sparse ? "sparse" : "sparse_ordered";
+}
+
+/// The opcode that `fields`, by their names in field_rows(), mean on a target.
+std::string find_opcode(std::string_view target_name, const std::map<std::string, std::string>& fields) {
+  const Target& on = target(target_name);
+  OpcodeFields wanted;
+  for (const FieldRow& row : field_rows())
+    if (const auto found = fields.find(std::string(row.name)); found != fields.end()) wanted.*row.member = found->second;
+  const bool of_warpgroup = wanted.mnemonic.starts_with("wgmma"), of_tensor_memory = wanted.mnemonic.starts_with("tcgen05");
+  const FieldTable& table = of_warpgroup ? wgmma_fields() : of_tensor_memory ? code::tensor_fields() : form_fields();
+  const std::vector<std::size_t> found = table.find(wanted, on);
+  if (found.size() != 1) throw std::invalid_argument(table.explain(wanted, on).text);
+  return table.entries()[found.front()].opcode;
+}
+
+std::string find_opcode_of_sass(std::string_view sass, std::string_view target_name) {
+  const Target& on = target(target_name);
+  if (const Form* const form = find_sass(sass, on)) return form->opcode;
+  if (const WgmmaForm* const form = find_wgmma_sass(sass)) {
+    if (const auto reason = unavailable(*form, on)) throw std::invalid_argument(*reason);
+    return form->opcode;
+  }
+  throw std::invalid_argument(explain_unknown_sass(sass, on));
 }
 
 std::vector<std::string> opcodes(std::optional<std::string> target_name) {
@@ -86,6 +112,8 @@ void bind_forms(py::module_& module) {
       });
 
   module.def("find_form", &form_of, py::arg("opcode"), py::arg("target") = py::none(), py::return_value_policy::reference);
+  module.def("find_opcode", &find_opcode, py::arg("target"), py::arg("fields"));
+  module.def("find_sass", &find_opcode_of_sass, py::arg("name"), py::arg("target"));
   module.def("opcodes", &opcodes, py::arg("target") = py::none());
   module.def("targets", [] {
     std::vector<std::string_view> names;

@@ -25,7 +25,7 @@ GROUPS = {
     "Tests": ["assert_bits_equal", "assert_matches"],
     "Why a bit is what it is": ["explain", "Explanation"],
     "Bank conflicts": ["banks", "BankAccess", "BankPhase", "BankWord", "BankReport", "BankLine", "GlobalLine"],
-    "Evidence": ["evidence", "Evidence", "opcodes", "wgmma_opcodes", "targets"],
+    "Evidence": ["evidence", "Evidence", "opcodes", "wgmma_opcodes", "find_opcode", "find_sass", "targets"],
     "Errors": ["Trap", "KernelTrap", "PtxError", "Diagnostic", "NoGpu"],
 }
 

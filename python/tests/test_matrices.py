@@ -371,6 +371,39 @@ def test_evidence_says_how_bits_are_known():
     assert set(warpmat.opcodes("sm_75")) < set(warpmat.opcodes()) and "sm_90a" in warpmat.targets()
 
 
+def test_opcodes_are_found_by_their_parts_and_by_names_of_sass():
+    find = warpmat.find_opcode
+    assert find("sm_90a", mnemonic="mma", shape="m16n8k16", d="f32", a="f16") == F16
+    assert find("sm_75", mnemonic="ldmatrix", type="b16", shape="m8n8", number=4, trans=True, space="shared") == (
+        "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"
+    )
+    assert find("sm_90a", mnemonic="wgmma.mma_async", shape="m64n96k16", a="bf16") == "wgmma.mma_async.sync.aligned.m64n96k16.f32.bf16.bf16"
+    assert find("sm_100a", mnemonic="tcgen05.mma", kind="f16", cta_group=2, weights=False) == "tcgen05.mma.cta_group::2.kind::f16"
+    assert find("sm_100a", mnemonic="tcgen05.ld", shape="32x32b", number=8, pack=True) == "tcgen05.ld.sync.aligned.32x32b.x8.pack::16b.b32"
+    assert find("sm_103a", mnemonic="tcgen05.ld.red", shape="32x32b", number=2, type="f32", operation="max", absolute=True, nan=True) == (
+        "tcgen05.ld.red.sync.aligned.32x32b.x2.max.abs.NaN.f32"
+    )
+    for arguments, message in [
+        (dict(mnemonic="mma", shape="m16n8k16", a="f16"), "2 forms have these fields, .*say d"),
+        (dict(mnemonic="mma", shape="m16n8k15", a="bf16"), "with another shape there is: m16n8k8, m16n8k16"),
+        (dict(mnemonic="mam"), "mnemonic there is: .*mma"),
+        (dict(mnemonic="wgmma.mma_async", shape="m64n8k16", a="f16", d="f32", satfinite=True), "with another satfinite there is: none"),
+        (dict(mnemonic="tcgen05.cp", shape="64x128b", cta_group=1), r"say multicast \(warpx2::02_13, warpx2::01_23\)"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            find("sm_100a" if "tcgen05" in arguments["mnemonic"] else "sm_90a", **arguments)
+    with pytest.raises(ValueError, match="the target is sm_90$"):
+        find("sm_90", mnemonic="wgmma.mma_async", shape="m64n96k16", a="bf16")
+    with pytest.raises(ValueError, match="unknown target"):
+        find("sm_1", mnemonic="mma")
+    assert warpmat.find_sass("HMMA.16816.F32", "sm_90a") == F16
+    assert warpmat.find_sass("HGMMA.64x96x16.F32.BF16", "sm_90a") == "wgmma.mma_async.sync.aligned.m64n96k16.f32.bf16.bf16"
+    with pytest.raises(ValueError, match="needs sm_90a; the target is sm_80"):
+        warpmat.find_sass("HGMMA.64x96x16.F32.BF16", "sm_80")
+    with pytest.raises(ValueError, match="no form is the one machine instruction"):
+        warpmat.find_sass("HMMA.16816.F33", "sm_80")
+
+
 def test_wmma_has_voltas_layout_on_sm_70_and_registers_move_by_it(rng):
     load = "wmma.load.a.sync.aligned.row.m16n16k16.f16"
     lanes = np.arange(16)[:, None] + np.zeros(16, np.int32)  # of each row: four of lane 0, then lane 16; rows 8 to 15 four lanes on

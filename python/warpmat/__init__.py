@@ -12,6 +12,7 @@ _environment.check()
 
 from ._core import version as __version__  # noqa: E402
 from .bank_conflicts import BankAccess, BankLine, BankPhase, BankReport, BankWord, GlobalLine, banks  # noqa: E402
+from .decoding import find_opcode, find_sass  # noqa: E402
 from .errors import Diagnostic, KernelTrap, NoGpu, PtxError, Trap  # noqa: E402
 from .evidence import Evidence, evidence, labels, opcodes, targets, wgmma_opcodes  # noqa: E402
 from .explanations import Explanation, explain  # noqa: E402
@@ -58,6 +59,8 @@ __all__ = [
     "execute",
     "expand",
     "explain",
+    "find_opcode",
+    "find_sass",
     "formats",
     "gather",
     "labels",

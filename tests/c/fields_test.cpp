@@ -1,10 +1,16 @@
 // Finding by what a decoder has: the parts of an opcode; and what a text that is more than an opcode is told.
 
-#include <warpmat/c.h>
+#include <warpmat/c_program.h>
 
-#include <warpmat/tables/fields.h>
+#include <warpmat/forms.h>
+#include <warpmat/ptx/program/tensor_fields.h>
+#include <warpmat/tables/field_table.h>
 
+#include <algorithm>
+#include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "c/calls.h"
 #include "catch.h"
@@ -27,10 +33,13 @@ void read_shape(const std::string& shape, warpmat_fields& to) {
       *number = *number * 10 + (c - '0');
 }
 
-warpmat_fields as_c(const FormFields& fields) {
+warpmat_fields as_c(const OpcodeFields& fields) {
   auto out = sized<warpmat_fields>();
   out.mnemonic = text_or_null(fields.mnemonic);
-  read_shape(fields.shape, out);
+  if (fields.shape.starts_with('m'))
+    read_shape(fields.shape, out);
+  else
+    out.shape = text_or_null(fields.shape);
   out.d = text_or_null(fields.d);
   out.a = text_or_null(fields.a);
   out.b = text_or_null(fields.b);
@@ -45,9 +54,17 @@ warpmat_fields as_c(const FormFields& fields) {
   out.rounding = text_or_null(fields.rounding);
   out.space = text_or_null(fields.space);
   out.operation = text_or_null(fields.operation);
-  out.number = fields.number.empty() ? 0 : fields.number[1] - '0';
+  out.number = fields.number.empty() ? 0 : std::stoi(fields.number.substr(1));
   out.transposed = fields.trans.empty() ? 0 : 1;
   out.satfinite = fields.satfinite.empty() ? 0 : 1;
+  out.cta_group = fields.cta_group.empty() ? 0 : std::stoi(fields.cta_group);
+  out.multicast = text_or_null(fields.multicast);
+  out.format = text_or_null(fields.format);
+  out.pack = fields.pack.empty() ? 0 : 1;
+  out.weights = fields.weights.empty() ? 0 : 1;
+  out.shift_a = fields.shift_a.empty() ? 0 : 1;
+  out.absolute = fields.absolute.empty() ? 0 : 1;
+  out.nan = fields.nan.empty() ? 0 : 1;
   return out;
 }
 
@@ -56,6 +73,70 @@ std::string message_of(const warpmat_fields& fields, const char* target, warpmat
   CHECK(warpmat_find_fields(&fields, target, &error) == nullptr);
   CHECK(error.status == status);
   return error.message;
+}
+
+struct FreeWgmma {
+  void operator()(warpmat_wgmma* wgmma) const { warpmat_wgmma_free(wgmma); }
+};
+struct FreeTcgen05 {
+  void operator()(warpmat_tcgen05* tcgen05) const { warpmat_tcgen05_free(tcgen05); }
+};
+
+/// The opcode that C finds by fields, or its error.
+std::string wgmma_by(const warpmat_fields& fields, const char* target, warpmat_status status = WARPMAT_OK) {
+  auto error = sized<warpmat_error>();
+  const std::unique_ptr<warpmat_wgmma, FreeWgmma> wgmma(warpmat_wgmma_create_fields(&fields, target, nullptr, &error));
+  CHECK(error.status == status);
+  if (wgmma == nullptr) return error.message;
+  auto info = sized<warpmat_wgmma_info>();
+  REQUIRE(warpmat_wgmma_describe(wgmma.get(), &info) == WARPMAT_OK);
+  return info.opcode;
+}
+std::string tcgen05_by(const warpmat_fields& fields, const char* target, warpmat_status status = WARPMAT_OK) {
+  auto error = sized<warpmat_error>();
+  const std::unique_ptr<warpmat_tcgen05, FreeTcgen05> tcgen05(warpmat_tcgen05_create_fields(&fields, target, &error));
+  CHECK(error.status == status);
+  if (tcgen05 == nullptr) return error.message;
+  auto info = sized<warpmat_tcgen05_info>();
+  REQUIRE(warpmat_tcgen05_describe(tcgen05.get(), &info) == WARPMAT_OK);
+  return info.opcode;
+}
+
+/// The values that a field has among all of `has`, another that no opcode has, and none.
+std::vector<std::string> values_of(const FieldRow& row, const FieldTable& table) {
+  std::vector<std::string> values{"", "x7"};
+  for (const FieldTable::Entry& entry : table.entries())
+    if (std::ranges::find(values, entry.fields.*row.member) == values.end()) values.push_back(entry.fields.*row.member);
+  return values;
+}
+
+/// Each entry of `table` with each field replaced, where that is not an opcode too: the error names the field, and what would be right.
+/// Returns the number of questions.
+std::size_t check_wrong_fields(const FieldTable& table, const Target& target) {
+  std::size_t wrong = 0, number = 0;
+  for (const FieldTable::Entry& entry : table.entries()) {
+    if (table.find(entry.fields, target).size() != 1) continue;
+    for (const FieldRow& row : field_rows()) {
+      const std::vector<std::string> values = values_of(row, table);
+      OpcodeFields fields = entry.fields;
+      fields.*row.member = values[number++ % values.size()];  // over all entries every value
+      if (fields == entry.fields || !table.find(fields, target).empty()) continue;
+      ++wrong;
+      const FieldTable::Explanation why = table.explain(fields, target);
+      CAPTURE(entry.opcode, row.name, fields.*row.member, why.text);
+      if (why.problem == FieldTable::Problem::unavailable) {
+        const bool of_the_target = why.text.find("the target is " + std::string(target.name)) != std::string::npos;
+        REQUIRE((of_the_target || why.text.find(" registers; 128 are the most") != std::string::npos));
+        continue;
+      }
+      const std::string& right = entry.fields.*row.member;
+      const std::size_t there = why.text.find("; with another " + std::string(row.name) + " there is: ");
+      REQUIRE(there != std::string::npos);
+      const std::string list = why.text.substr(there, why.text.find(';', there + 1) - there);
+      REQUIRE((list.find(right.empty() ? "none" : right) != std::string::npos || list.find("...") != std::string::npos));
+    }
+  }
+  return wrong;
 }
 
 std::string message_of(const char* opcode) {
@@ -70,7 +151,7 @@ std::string message_of(const char* opcode) {
 TEST_CASE("C: every form on every target is found by its fields", "[c]") {
   int found_forms = 0;
   for (const Form& form : forms()) {
-    const FormFields fields = fields_of(form);
+    const OpcodeFields fields = fields_of(form);
     const warpmat_fields given = as_c(fields);
     for (const Target& target : targets()) {
       if (unavailable(form, target)) continue;
@@ -82,6 +163,100 @@ TEST_CASE("C: every form on every target is found by its fields", "[c]") {
     }
   }
   CHECK(found_forms > 5000);
+}
+
+TEST_CASE("C: every wgmma is found by its fields", "[c]") {
+  std::size_t found_forms = 0;
+  for (const WgmmaForm& form : wgmma_forms()) {
+    CAPTURE(form.opcode);
+    REQUIRE(wgmma_by(as_c(fields_of(form)), "sm_90a") == form.opcode);
+    REQUIRE(find_wgmma_forms(fields_of(form), target("sm_90a")) == std::vector<const WgmmaForm*>{&form});
+    ++found_forms;
+  }
+  CHECK(found_forms == wgmma_forms().size());
+  CHECK(found_forms > 1000);
+}
+
+TEST_CASE("C: every tcgen05 that touches tensor memory is found by its fields", "[c]") {
+  std::map<std::string, std::size_t> on_target;
+  for (const char* name : {"sm_100a", "sm_100f", "sm_103a", "sm_110f", "sm_90a"})
+    for (const FieldTable::Entry& entry : code::tensor_fields().entries()) {
+      // By another way than the table: what warpmat_tcgen05_create takes.
+      auto error = sized<warpmat_error>();
+      const std::unique_ptr<warpmat_tcgen05, FreeTcgen05> made(warpmat_tcgen05_create(entry.opcode.c_str(), name, &error));
+      CAPTURE(entry.opcode, name, error.message);
+      if (made == nullptr) {
+        REQUIRE(tcgen05_by(as_c(entry.fields), name, WARPMAT_UNAVAILABLE) == error.message);
+        continue;
+      }
+      REQUIRE(tcgen05_by(as_c(entry.fields), name) == entry.opcode);
+      ++on_target[name];
+    }
+  CHECK(on_target.size() == 4);
+  for (const auto& [name, count] : on_target) {
+    CAPTURE(name, count);
+    CHECK(count > 200);
+  }
+}
+
+TEST_CASE("Fields: every wrong one is named, with those that there are", "[c]") {
+  CHECK(check_wrong_fields(form_fields(), target("sm_120a")) > 3000);
+  CHECK(check_wrong_fields(form_fields(), target("sm_90a")) > 3000);
+  CHECK(check_wrong_fields(wgmma_fields(), target("sm_90a")) > 10000);
+  CHECK(check_wrong_fields(code::tensor_fields(), target("sm_103a")) > 3000);
+}
+
+TEST_CASE("C: fields of wgmma and tcgen05 that are open, wrong, or of another function", "[c]") {
+  auto fields = sized<warpmat_fields>();
+  fields.m = 64;
+  fields.n = 96;
+  fields.a = fields.b = "e4m3";
+  fields.k = 32;
+  CHECK(wgmma_by(fields, "sm_90a", WARPMAT_BAD_ARGUMENT) ==
+        "2 forms have these fields, such as wgmma.mma_async.sync.aligned.m64n96k32.f16.e4m3.e4m3 and "
+        "wgmma.mma_async.sync.aligned.m64n96k32.f32.e4m3.e4m3: say d (f16, f32) and c (f16, f32)");
+  fields.d = "f32";
+  CHECK(wgmma_by(fields, "sm_90a") == "wgmma.mma_async.sync.aligned.m64n96k32.f32.e4m3.e4m3");
+  CHECK(wgmma_by(fields, "sm_90", WARPMAT_UNAVAILABLE).find("needs sm_90a; the target is sm_90") != std::string::npos);
+  fields.n = 100;
+  CHECK(wgmma_by(fields, "sm_90a", WARPMAT_UNKNOWN_OPCODE).find("; with another shape there is: m64n8k32, m64n16k32, ") !=
+        std::string::npos);
+  fields.kind = "f8";
+  CHECK(wgmma_by(fields, "sm_90a", WARPMAT_UNKNOWN_OPCODE).find("; shape may be: m64n8k16, ") != std::string::npos);
+  CHECK(wgmma_by(fields, "sm_90a", WARPMAT_UNKNOWN_OPCODE).find("; kind may be: none") != std::string::npos);
+
+  fields = sized<warpmat_fields>();
+  fields.mnemonic = "wgmma.mma_async";
+  CHECK(message_of(fields, "sm_90a", WARPMAT_UNKNOWN_OPCODE) ==
+        "a warpgroup executes 'wgmma.mma_async': warpmat_wgmma_create_fields finds it");
+  fields.mnemonic = "tcgen05.mma";
+  CHECK(message_of(fields, "sm_100a", WARPMAT_UNKNOWN_OPCODE) ==
+        "a tensor core with tensor memory executes 'tcgen05.mma': warpmat_tcgen05_create_fields of c_program.h finds it");
+  fields.kind = "mxf4";
+  fields.sparsity = "sp";
+  CHECK(tcgen05_by(fields, "sm_100a", WARPMAT_BAD_ARGUMENT).find(": say cta_group (1, 2)") != std::string::npos);
+  fields.cta_group = 2;
+  CHECK(tcgen05_by(fields, "sm_100a") == "tcgen05.mma.sp.cta_group::2.kind::mxf4.block_scale");
+  fields.shape = "32x32b";
+  CHECK(tcgen05_by(fields, "sm_100a", WARPMAT_UNKNOWN_OPCODE) ==
+        "sm_100a has no form with mnemonic = tcgen05.mma, shape = 32x32b, kind = mxf4, sparsity = sp, cta_group = 2; with another shape "
+        "there is: none");
+  fields.m = 16;
+  CHECK(tcgen05_by(fields, "sm_100a", WARPMAT_BAD_ARGUMENT) == "fields has both m, n, k and a shape: only tcgen05 has a shape");
+  fields.m = 0;
+  // A struct of before tcgen05, and sizes that no version has: what follows is not read.
+  fields.shape = reinterpret_cast<const char*>(std::uintptr_t{1});
+  for (const std::size_t beyond : {std::size_t{0}, std::size_t{4}, std::size_t{12}, std::size_t{20}}) {
+    fields.size = offsetof(warpmat_fields, cta_group) + beyond;
+    CHECK(tcgen05_by(fields, "sm_100a", WARPMAT_BAD_ARGUMENT).find(": say cta_group (1, 2)") != std::string::npos);
+  }
+
+  CHECK(warpmat_wgmma_create_fields(nullptr, "sm_90a", nullptr, nullptr) == nullptr);
+  CHECK(warpmat_wgmma_create_fields(&fields, nullptr, nullptr, nullptr) == nullptr);
+  CHECK(warpmat_tcgen05_create_fields(nullptr, "sm_100a", nullptr) == nullptr);
+  CHECK(warpmat_tcgen05_create_fields(&fields, nullptr, nullptr) == nullptr);
+  CHECK(wgmma_by(fields, "sm_1", WARPMAT_UNKNOWN_TARGET).find("unknown target") == 0);
+  CHECK(tcgen05_by(fields, "sm_1", WARPMAT_UNKNOWN_TARGET).find("unknown target") == 0);
 }
 
 TEST_CASE("C: a decoder need not know what is always the same", "[c]") {
@@ -133,6 +308,27 @@ TEST_CASE("C: what a text has beside an opcode is told", "[c]") {
         "a tensor core with tensor memory executes 'tcgen05.mma.cta_group::1.kind::f16': warpmat_tcgen05_create of c_program.h finds it");
   CHECK(message_of("cp.async.bulk.tensor.2d.shared::cta.global") ==
         "a kernel executes 'cp.async.bulk.tensor.2d.shared::cta.global': warpmat_bulk_accesses of c_program.h lists what it accesses");
+  const auto of_wgmma = [](const char* text) {
+    auto error = sized<warpmat_error>();
+    CHECK(warpmat_wgmma_create(text, "sm_90a", nullptr, &error) == nullptr);
+    CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
+    return std::string(error.message);
+  };
+  CHECK(of_wgmma("HGMMA.64x8x16.F32 R24") == "'HGMMA.64x8x16.F32 R24' has operands beside the name: the name is HGMMA.64x8x16.F32");
+  CHECK(of_wgmma("@p wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16;") ==
+        "'@p wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16;' has a predicate and a semicolon beside the opcode: the opcode is "
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16");
+  CHECK(of_wgmma("HGMMA.64x8x16.F33") == "no such form of HGMMA; the nearest is HGMMA.64x8x16.F32: the same without .F33 and with .F32");
+  for (const char* other : {"", ".", "mma.sync", "HMMA.16816.F32", "XGMMA.64x8x16"})
+    CHECK(of_wgmma(other) == "unknown instruction '" + std::string(other) +
+                                 "': a warpgroup's product is wgmma.mma_async, or in SASS HGMMA, QGMMA, IGMMA or BGMMA");
+  for (const char* other : {"", ".", "tcgen05", "tcgen05.", "mma", "tcgen05.mma"}) {
+    auto error = sized<warpmat_error>();
+    CAPTURE(other);
+    CHECK(warpmat_tcgen05_create(other, "sm_100a", &error) == nullptr);
+    CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
+    CHECK(std::string(error.message).find("'" + std::string(other) + "'") == 0);
+  }
   CHECK(message_of("HMMA.16816.F32") == "'HMMA.16816.F32' is a name of SASS: warpmat_find_machine finds it");
   CHECK(message_of(" ").find("unknown instruction") == 0);
   CHECK(message_of("@p").find("unknown instruction") == 0);

@@ -5,7 +5,6 @@
 #include <warpmat/formats.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
-#include <warpmat/tables/sass.h>
 
 #include <algorithm>
 #include <cmath>

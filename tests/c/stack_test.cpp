@@ -9,6 +9,7 @@
 
 #include <warpmat/execute/fast/instruction_sets.h>
 #include <warpmat/instruction.h>
+#include <warpmat/wgmma.h>
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -131,6 +132,66 @@ TEST_CASE("C: the stack that an instruction needs", "[c]") {
       CHECK(most[kind] <= stated[kind]);
       CHECK(most[kind] >= stated[kind] / 8);
     }
+  }
+}
+
+namespace {
+
+/// Executes a wgmma whose matrices are in shared memory, and once more with an address outside of it: a trap.
+struct WgmmaCalls {
+  warpmat_wgmma* wgmma = nullptr;
+  warpmat_registers d{}, e{};
+  warpmat_memory memory{};
+  warpmat_error error{};
+
+  static void execute(void* self) {
+    auto& calls = *static_cast<WgmmaCalls*>(self);
+    warpmat_wgmma_call call{};
+    call.size = sizeof call;
+    call.d = &calls.d;
+    call.e = &calls.e;
+    call.memory = &calls.memory;
+    for (const unsigned flags : {0u, WARPMAT_REFERENCE_PATH})
+      for (const std::uint64_t start : {std::uint64_t{0}, std::uint64_t{0x3fff}}) {
+        call.flags = flags;
+        call.a_descriptor = call.b_descriptor = start | std::uint64_t{8} << 16 | std::uint64_t{16} << 32;
+        const warpmat_status status = warpmat_wgmma_execute(calls.wgmma, &call, &calls.error);
+        if (start == 0 && status != WARPMAT_OK) calls.error.line = -1;
+      }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("C: the stack that a wgmma needs is that of an instruction", "[c]") {
+  const BestAgain best_again;
+  constexpr std::size_t stated = std::size_t{72} << 10;  // docs/linking.md: 60 KiB, and 12 of registers elsewhere
+  const std::size_t of_thread = stack_of(do_nothing, nullptr);
+  std::vector<std::uint8_t> shared(std::size_t{64} << 10, 0x38);
+  std::vector<std::uint32_t> d(std::size_t{4} * 128 * warp_size, 0x3c003c00), metadata(std::size_t{4} * warp_size, 0x44444444);
+  for (const std::string_view set : instruction_sets()) {
+    use_instruction_set(set);
+    std::size_t most = 0;
+    for (const WgmmaForm& form : wgmma_forms()) {
+      if (form.shape.n != 8 && form.shape.n != 256) continue;
+      WgmmaCalls calls;
+      calls.error.size = sizeof calls.error;
+      calls.wgmma = warpmat_wgmma_create(form.opcode.c_str(), "sm_90a", nullptr, &calls.error);
+      REQUIRE(calls.wgmma != nullptr);
+      calls.d = WARPMAT_REGISTER_MAJOR(d.data(), 128 * warp_size);
+      calls.e = WARPMAT_REGISTER_MAJOR(metadata.data(), warp_size);
+      calls.memory.size = sizeof calls.memory;
+      calls.memory.bytes = shared.data();
+      calls.memory.byte_count = shared.size();
+      most = std::max(most, stack_of(WgmmaCalls::execute, &calls) - of_thread);
+      CAPTURE(form.opcode, calls.error.message);
+      REQUIRE(calls.error.line == 0);
+      REQUIRE(calls.error.status == WARPMAT_OUT_OF_RANGE);
+      warpmat_wgmma_free(calls.wgmma);
+    }
+    CAPTURE(set, most);
+    CHECK(most <= stated);
+    CHECK(most >= stated / 8);
   }
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
-#include <warpmat/tables/sass.h>
+#include <warpmat/forms.h>
+#include <warpmat/wgmma.h>
 
 #include <cstdlib>
 #include <map>

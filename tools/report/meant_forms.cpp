@@ -1,7 +1,6 @@
 #include "tools/report/meant_forms.h"
 
 #include <warpmat/forms.h>
-#include <warpmat/tables/sass.h>
 
 #include <algorithm>
 #include <cctype>

@@ -6,7 +6,6 @@
 #include <warpmat/execute/staged_product.h>
 #include <warpmat/forms.h>
 #include <warpmat/numeric/persistent.h>
-#include <warpmat/tables/sass.h>
 
 warpmat_instruction::warpmat_instruction(const warpmat::Form& form, const warpmat::Target& target_)
     : instruction(form, target_),

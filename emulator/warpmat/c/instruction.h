@@ -8,8 +8,8 @@
 
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/staged_warp.h>
+#include <warpmat/forms.h>
 #include <warpmat/instruction.h>
-#include <warpmat/tables/fields.h>
 
 /// The C interface's handle: an instruction and what a call needs to know about it. Made once; never destroyed.
 struct warpmat_instruction {
@@ -25,7 +25,7 @@ struct warpmat_instruction {
   const std::optional<std::string> sass;
   const std::string machine;  ///< `sass` if it is known
   const std::string evidence, source, layout_evidence, layout_source, target;
-  const warpmat::FormFields fields;
+  const warpmat::OpcodeFields fields;
 };
 
 namespace warpmat::inline v0_1::c {

@@ -5,10 +5,10 @@
 #include <type_traits>
 
 #include <warpmat/c/entry.h>
+#include <warpmat/c/fields.h>
 #include <warpmat/c/instruction.h>
 #include <warpmat/formats.h>
-#include <warpmat/tables/fields.h>
-#include <warpmat/tables/sass.h>
+#include <warpmat/forms.h>
 #include <warpmat/text.h>
 
 using namespace warpmat;
@@ -59,16 +59,18 @@ bool inside(const Fragment& f, warpmat_element e) {
 /// measures it. Only mma's reference keeps decoded matrices.
 constexpr std::size_t move_stack = 32 << 10, mma_stack = 80 << 10;
 
-/// Instructions of which other functions know.
+/// Instructions of which other functions know: by an opcode, and by fields.
 struct Elsewhere {
-  std::string_view beginning;
-  const char *executor, *function;
+  std::string_view mnemonic;
+  const char *executor, *function, *by_fields;
 };
+constexpr const char* bulk_accesses = "warpmat_bulk_accesses of c_program.h lists what it accesses";
 constexpr Elsewhere elsewhere[] = {
-    {"wgmma.", "a warpgroup executes", "warpmat_wgmma_create finds it"},
-    {"tcgen05.", "a tensor core with tensor memory executes", "warpmat_tcgen05_create of c_program.h finds it"},
-    {"cp.async.bulk.", "a kernel executes", "warpmat_bulk_accesses of c_program.h lists what it accesses"},
-    {"cp.reduce.async.bulk.", "a kernel executes", "warpmat_bulk_accesses of c_program.h lists what it accesses"},
+    {"wgmma", "a warpgroup executes", "warpmat_wgmma_create finds it", "warpmat_wgmma_create_fields finds it"},
+    {"tcgen05", "a tensor core with tensor memory executes", "warpmat_tcgen05_create of c_program.h finds it",
+     "warpmat_tcgen05_create_fields of c_program.h finds it"},
+    {"cp.async.bulk", "a kernel executes", bulk_accesses, bulk_accesses},
+    {"cp.reduce.async.bulk", "a kernel executes", bulk_accesses, bulk_accesses},
 };
 
 /// Where `name` is SASS's of a wgmma: what finds it.
@@ -80,7 +82,7 @@ std::optional<std::string> explain_wgmma_sass(std::string_view name) {
 /// Why warpmat_find finds nothing, and what does.
 std::string explain_opcode(std::string_view opcode, const Target& target) {
   for (const Elsewhere& other : elsewhere)
-    if (opcode.starts_with(other.beginning)) return format_text("{} '{}': {}", other.executor, opcode, other.function);
+    if (opcode.starts_with(std::string(other.mnemonic) + ".")) return format_text("{} '{}': {}", other.executor, opcode, other.function);
   if (const auto wgmma = explain_wgmma_sass(opcode)) return *wgmma;
   if (find_sass(opcode, target) != nullptr) return format_text("'{}' is a name of SASS: warpmat_find_machine finds it", opcode);
   return explain_unknown_opcode(opcode);
@@ -250,55 +252,17 @@ warpmat_status warpmat_find_machine_step(const char* name, const char* layout_a,
   return WARPMAT_OK;
 }
 
-namespace {
-
-std::string text_of(const char* text) {
-  return text == nullptr ? std::string() : text;
-}
-
-/// The shape as PTX spells it; empty if all three are 0.
-std::string shape_of(const warpmat_fields& fields) {
-  if (fields.m == 0 && fields.n == 0 && fields.k == 0) return {};
-  return fields.k == 0 ? format_text("m{}n{}", fields.m, fields.n) : format_text("m{}n{}k{}", fields.m, fields.n, fields.k);
-}
-
-FormFields fields_for(const warpmat_fields& given) {
-  FormFields out;
-  out.mnemonic = text_of(given.mnemonic);
-  out.shape = shape_of(given);
-  out.d = text_of(given.d);
-  out.a = text_of(given.a);
-  out.b = text_of(given.b);
-  out.c = text_of(given.c);
-  out.type = text_of(given.type);
-  out.layout_a = text_of(given.layout_a);
-  out.layout_b = text_of(given.layout_b);
-  out.kind = text_of(given.kind);
-  out.sparsity = text_of(given.sparsity);
-  out.scale_vec = text_of(given.scale_vec);
-  out.scale_type = text_of(given.scale_type);
-  out.rounding = text_of(given.rounding);
-  out.space = text_of(given.space);
-  out.operation = text_of(given.operation);
-  if (given.number != 0) out.number = format_text("x{}", given.number);
-  if (given.transposed != 0) out.trans = "trans";
-  if (given.satfinite != 0) out.satfinite = "satfinite";
-  return out;
-}
-
-}  // namespace
-
 const warpmat_instruction* warpmat_find_fields(const warpmat_fields* fields, const char* target, warpmat_error* error) {
-  if (fields == nullptr || !WARPMAT_HAS_SIZE(fields, satfinite)) {
-    report(error, WARPMAT_BAD_ARGUMENT, fields == nullptr ? "fields is null" : "fields->size is not that of a warpmat_fields");
-    return nullptr;
-  }
-  return found_by("", target, error, [&](const Target& on) {
-    const FormFields wanted = fields_for(*fields);
-    const std::vector<const Form*> found = find_forms(wanted, on);
-    if (found.size() == 1) return found.front();
-    report(error, found.empty() ? WARPMAT_UNKNOWN_OPCODE : WARPMAT_BAD_ARGUMENT, explain_fields(wanted, on));
-    return static_cast<const Form*>(nullptr);
+  return found_by("", target, error, [&](const Target& on) -> const Form* {
+    const std::optional<OpcodeFields> wanted = read_fields(fields, error);
+    if (!wanted) return nullptr;
+    for (const Elsewhere& other : elsewhere)
+      if (wanted->mnemonic.starts_with(other.mnemonic)) {
+        report(error, WARPMAT_UNKNOWN_OPCODE, format_text("{} '{}': {}", other.executor, wanted->mnemonic, other.by_fields));
+        return nullptr;
+      }
+    const std::optional<std::size_t> found = find_one(form_fields(), *wanted, on, error);
+    return found ? &forms()[*found] : nullptr;
   });
 }
 

@@ -8,8 +8,8 @@
 
 #include <warpmat/c/accesses.h>
 #include <warpmat/c/entry.h>
+#include <warpmat/c/fields.h>
 #include <warpmat/forms.h>
-#include <warpmat/tables/sass.h>
 #include <warpmat/text.h>
 #include <warpmat/wgmma.h>
 
@@ -143,30 +143,18 @@ void check_wgmma_call(const warpmat_wgmma* wgmma, const warpmat_wgmma_call* call
   if (!WARPMAT_HAS_SIZE(call, flags)) throw std::invalid_argument("call->size is not that of a warpmat_wgmma_call");
 }
 
-/// The fragment of a tile's D or A, or nullptr.
-const Fragment* fragment_of(const warpmat_wgmma* wgmma, warpmat_operand operand) {
-  if (wgmma == nullptr || (operand != WARPMAT_D && operand != WARPMAT_A)) return nullptr;
-  return &wgmma->wgmma.form().tile->operand(static_cast<OperandName>(operand)).fragment;
-}
-
-}  // namespace
-
-warpmat_wgmma* warpmat_wgmma_create(const char* opcode, const char* target, const warpmat_wgmma_immediates* immediates,
-                                    warpmat_error* error) {
+/// The handle of what `find` returns for a target; nullptr, having reported why, if it returns none.
+template <typename Find>
+warpmat_wgmma* created(const char* target, const warpmat_wgmma_immediates* immediates, warpmat_error* error, Find find) {
   warpmat_wgmma* made = nullptr;
-  if (opcode == nullptr || target == nullptr) {
-    report(error, WARPMAT_BAD_ARGUMENT, "the instruction's and the target's name must not be null");
-    return nullptr;
-  }
   done(error, [&] {
     const Target* const on = find_target(target);
-    const bool ptx = std::string_view(opcode).starts_with("wgmma");
-    const WgmmaForm* const form = ptx ? find_wgmma(opcode) : find_wgmma_sass(opcode);
-    if (on == nullptr || form == nullptr) {
-      report(error, on == nullptr ? WARPMAT_UNKNOWN_TARGET : WARPMAT_UNKNOWN_OPCODE,
-             on == nullptr ? format_text("unknown target '{}'; warpmat_target_name lists them", target) : explain_unknown_wgmma(opcode));
+    if (on == nullptr) {
+      report(error, WARPMAT_UNKNOWN_TARGET, format_text("unknown target '{}'; warpmat_target_name lists them", target));
       return;
     }
+    const WgmmaForm* const form = find(*on);
+    if (form == nullptr) return;
     if (const auto reason = unavailable(*form, *on)) {
       report(error, WARPMAT_UNAVAILABLE, *reason);
       return;
@@ -182,6 +170,41 @@ warpmat_wgmma* warpmat_wgmma_create(const char* opcode, const char* target, cons
     made = new warpmat_wgmma{wgmma, sass_name(*form), std::string(name(label_of(lowering))), std::string(lowering.source)};
   });
   return made;
+}
+
+/// The fragment of a tile's D or A, or nullptr.
+const Fragment* fragment_of(const warpmat_wgmma* wgmma, warpmat_operand operand) {
+  if (wgmma == nullptr || (operand != WARPMAT_D && operand != WARPMAT_A)) return nullptr;
+  return &wgmma->wgmma.form().tile->operand(static_cast<OperandName>(operand)).fragment;
+}
+
+}  // namespace
+
+warpmat_wgmma* warpmat_wgmma_create(const char* opcode, const char* target, const warpmat_wgmma_immediates* immediates,
+                                    warpmat_error* error) {
+  if (opcode == nullptr || target == nullptr) {
+    report(error, WARPMAT_BAD_ARGUMENT, "the instruction's and the target's name must not be null");
+    return nullptr;
+  }
+  return created(target, immediates, error, [&](const Target&) {
+    const bool ptx = std::string_view(opcode).starts_with("wgmma");
+    const WgmmaForm* const form = ptx ? find_wgmma(opcode) : find_wgmma_sass(opcode);
+    if (form == nullptr) report(error, WARPMAT_UNKNOWN_OPCODE, explain_unknown_wgmma(opcode));
+    return form;
+  });
+}
+
+warpmat_wgmma* warpmat_wgmma_create_fields(const warpmat_fields* fields, const char* target, const warpmat_wgmma_immediates* immediates,
+                                           warpmat_error* error) {
+  if (target == nullptr) {
+    report(error, WARPMAT_BAD_ARGUMENT, "the target's name must not be null");
+    return nullptr;
+  }
+  return created(target, immediates, error, [&](const Target& on) -> const WgmmaForm* {
+    const std::optional<OpcodeFields> wanted = read_fields(fields, error);
+    const std::optional<std::size_t> found = wanted ? find_one(wgmma_fields(), *wanted, on, error) : std::nullopt;
+    return found ? &wgmma_forms()[*found] : nullptr;
+  });
 }
 
 void warpmat_wgmma_free(warpmat_wgmma* wgmma) {

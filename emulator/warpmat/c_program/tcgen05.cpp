@@ -9,11 +9,13 @@
 
 #include <warpmat/c/accesses.h>
 #include <warpmat/c/entry.h>
+#include <warpmat/c/fields.h>
 #include <warpmat/c_program.h>
 #include <warpmat/machine/tensor_transfer.h>
 #include <warpmat/machine/tensor_work.h>
 #include <warpmat/ptx/catalogue/evidence.h>
 #include <warpmat/ptx/catalogue/restrictions.h>
+#include <warpmat/ptx/program/tensor_fields.h>
 #include <warpmat/ptx/program/tensor_statement.h>
 
 using namespace warpmat;
@@ -316,23 +318,24 @@ const char* format_name(const TensorProduct& product, OperandName operand) {
   return row(product.tile->format(operand)).name.data();
 }
 
-/// What `opcode` is, or nothing, having reported why.
-std::optional<warpmat_tcgen05> made(const char* opcode, const char* target_name, warpmat_error* error) {
-  const Target* const target = find_target(target_name);
-  if (target == nullptr) {
-    report(error, WARPMAT_UNKNOWN_TARGET, fmt::format("unknown target '{}'; warpmat_target_name lists them", target_name));
-    return std::nullopt;
-  }
-  const std::string text(opcode);
+/// The target of that name, or nullptr, having reported it.
+const Target* target_of(const char* target, warpmat_error* error) {
+  const Target* const found = find_target(target);
+  if (found == nullptr) report(error, WARPMAT_UNKNOWN_TARGET, fmt::format("unknown target '{}'; warpmat_target_name lists them", target));
+  return found;
+}
+
+/// What `text` is, or nothing, having reported why.
+std::optional<warpmat_tcgen05> made(const std::string& text, const Target& target, warpmat_error* error) {
   const auto match = catalogue::find_row(text);
   if (!match || !text.starts_with("tcgen05.")) {
     report(error, WARPMAT_UNKNOWN_OPCODE,
            match ? fmt::format("{} is no statement of tcgen05", text) : catalogue::explain_unknown_row(text));
     return std::nullopt;
   }
-  auto problem = catalogue::refusal(*match, *target, newest_ptx);
+  auto problem = catalogue::refusal(*match, target, newest_ptx);
   code::DescribedTensorStatement described;
-  if (!problem) described = code::describe_tensor_statement(*match, text, *target);
+  if (!problem) described = code::describe_tensor_statement(*match, text, target);
   if (!problem) problem = described.problem;
   if (problem) {
     report(error, WARPMAT_UNAVAILABLE, *problem);
@@ -342,7 +345,7 @@ std::optional<warpmat_tcgen05> made(const char* opcode, const char* target_name,
     report(error, WARPMAT_UNKNOWN_OPCODE, fmt::format("{} touches no tensor memory: a kernel executes it", text));
     return std::nullopt;
   }
-  const catalogue::RowEvidence evidence = catalogue::evidence_of(*match->pattern, target->hardware);
+  const catalogue::RowEvidence evidence = catalogue::evidence_of(*match->pattern, target.hardware);
   return warpmat_tcgen05{text, std::string(name(evidence.label)), std::string(evidence.source), described.statement};
 }
 
@@ -355,7 +358,25 @@ warpmat_tcgen05* warpmat_tcgen05_create(const char* opcode, const char* target, 
     return nullptr;
   }
   done(error, [&] {
-    if (auto statement = made(opcode, target, error)) out = new warpmat_tcgen05(std::move(*statement));
+    const Target* const on = target_of(target, error);
+    if (auto statement = on != nullptr ? made(opcode, *on, error) : std::nullopt) out = new warpmat_tcgen05(std::move(*statement));
+  });
+  return out;
+}
+
+warpmat_tcgen05* warpmat_tcgen05_create_fields(const warpmat_fields* fields, const char* target, warpmat_error* error) {
+  warpmat_tcgen05* out = nullptr;
+  if (target == nullptr) {
+    report(error, WARPMAT_BAD_ARGUMENT, "the target's name must not be null");
+    return nullptr;
+  }
+  done(error, [&] {
+    const Target* const on = target_of(target, error);
+    const std::optional<OpcodeFields> wanted = on != nullptr ? read_fields(fields, error) : std::nullopt;
+    const FieldTable& table = code::tensor_fields();
+    const std::optional<std::size_t> found = wanted ? find_one(table, *wanted, *on, error) : std::nullopt;
+    if (!found) return;
+    if (auto statement = made(table.entries()[*found].opcode, *on, error)) out = new warpmat_tcgen05(std::move(*statement));
   });
   return out;
 }

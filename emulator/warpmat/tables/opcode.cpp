@@ -276,6 +276,7 @@ std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode
     missing = std::move(m);
     extra = std::move(e);
   }
+  if (nearest == nullptr) return format_text("unknown instruction '{}'", opcode);
   if (missing.empty() && extra.empty()) return other_order(opcode, nearest->opcode);
   std::string change;
   if (!extra.empty()) change += format_text(" without {}", dotted(extra));

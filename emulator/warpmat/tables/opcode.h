@@ -57,8 +57,8 @@ const std::string& nearest_part(std::span<const std::string> choices, std::span<
 /// "the qualifiers of 'mul.u32.lo' are in another order than in mul.lo.u32".
 std::string other_order(std::string_view opcode, std::string_view known);
 
-/// Why `opcode` is none of `known`, and the nearest of them by distance(): one sentence. Precondition: one of `known` has the mnemonic of
-/// `opcode`, or its first part.
+/// Why `opcode` is none of `known`, and the nearest of them by distance() that has its mnemonic, or else the mnemonic's first part: one
+/// sentence.
 std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode> known);
 
 }  // namespace warpmat::inline v0_1

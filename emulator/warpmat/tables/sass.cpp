@@ -1,4 +1,4 @@
-#include <warpmat/tables/sass.h>
+#include <warpmat/forms.h>
 
 #include <algorithm>
 #include <cctype>
@@ -6,6 +6,7 @@
 
 #include <warpmat/tables/opcode.h>
 #include <warpmat/text.h>
+#include <warpmat/wgmma.h>
 
 namespace warpmat::inline v0_1 {
 namespace {

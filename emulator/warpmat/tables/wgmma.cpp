@@ -1,6 +1,7 @@
 #include <warpmat/wgmma.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <stdexcept>
 #include <vector>
@@ -116,6 +117,12 @@ constexpr Lowering fp8_unit{"QGMMA", Semantics::dot, &hopper_fp8, Evidence::meas
 constexpr Lowering integer_unit{"IGMMA", Semantics::integer_dot, nullptr, Evidence::measured, h200};
 constexpr Lowering bit_unit{"BGMMA", Semantics::bit_dot, nullptr, Evidence::measured, h200};
 
+/// Whether `text` begins as SASS's name of a warpgroup's product.
+bool is_machine_name(std::string_view text) {
+  return std::ranges::any_of(std::array{half_unit, fp8_unit, integer_unit, bit_unit},
+                             [&](const Lowering& unit) { return text.starts_with(unit.machine); });
+}
+
 using OpcodeIndex = std::map<OpcodeKey, const WgmmaForm*>;
 
 }  // namespace
@@ -137,10 +144,22 @@ const WgmmaForm* find_wgmma(std::string_view opcode) {
 }
 
 std::string explain_unknown_wgmma(std::string_view opcode) {
+  const bool machine = is_machine_name(opcode);
+  const OpcodeText text = machine ? machine_name_in(opcode) : opcode_in(opcode);
+  if (!machine && !text.opcode.starts_with("wgmma"))
+    return format_text("unknown instruction '{}': a warpgroup's product is wgmma.mma_async, or in SASS HGMMA, QGMMA, IGMMA or BGMMA",
+                       opcode);
+  if (!text.beside.empty()) {
+    const bool found = (machine ? find_wgmma_sass(text.opcode) : find_wgmma(text.opcode)) != nullptr;
+    const std::string_view what = machine ? "name" : "opcode";
+    return format_text("'{}' has {} beside the {}: {}", opcode, text.listed(), what,
+                       found ? format_text("the {} is {}", what, text.opcode) : explain_unknown_wgmma(text.opcode));
+  }
   static constinit Persistent<std::vector<KnownOpcode>> known;
   return explain_unknown(opcode, known.get([] {
     std::vector<KnownOpcode> all;
     for (const WgmmaForm& form : wgmma_forms()) all.emplace_back(form.opcode);
+    for (const WgmmaForm& form : wgmma_forms()) all.emplace_back(sass_name(form));
     return all;
   }));
 }

@@ -25,11 +25,11 @@ std::size_t qualifier_length(std::string_view text) {
 
 std::vector<std::string_view> split_opcode(std::string_view opcode) {
   std::vector<std::string_view> parts;
-  while (!opcode.empty()) {
+  do {
     const std::size_t length = std::min(opcode.find('.', 1), opcode.size());
     parts.push_back(opcode.substr(0, length));
     opcode.remove_prefix(length);
-  }
+  } while (!opcode.empty());
   return parts;
 }
 
