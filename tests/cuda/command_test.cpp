@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -100,9 +101,13 @@ TEST_CASE("warpmat cuda lists what a program has not freed", "[cuda]") {
 }
 
 TEST_CASE("warpmat cuda says what is wrong with its arguments", "[cuda]") {
+  const TemporaryDirectory directory;
+  const std::string text = directory.path("text");
+  std::ofstream(text) << "no program\n";
+  std::filesystem::permissions(text, std::filesystem::perms::owner_all);
   const struct {
     std::vector<std::string> arguments;
-    const char* message;
+    std::string message;
   } cases[] = {
       {{}, "PROGRAM is required"},
       {{"--frob"}, "--frob"},
@@ -111,7 +116,12 @@ TEST_CASE("warpmat cuda says what is wrong with its arguments", "[cuda]") {
       {{"saxpy.cu"}, "saxpy.cu is source code: compile it with 'nvcc -arch=sm_90 -cudart shared -lineinfo -o saxpy saxpy.cu'"},
       {{"--target", "sm_1", "true"}, "sm_1"},
       {{"--check", "race", "true"}, "'race' is no check"},
+      {{"scale.ptx"}, "scale.ptx has kernels, and no main(): 'warpmat launch scale.ptx' runs one"},
+      {{directory.path(".")}, "is a directory, no program"},
+      {{"."}, ". is a directory, no program"},
+      {{text}, "it is neither an executable file of this kind of machine nor a script that begins with #!"},
       {{"--report", "no/such/folder/r.json", "true"}, "no/such/folder"},
+      {{"--save", text + "/saved", "true"}, "cannot write into the folder " + text + "/saved: Not a directory"},
   };
   for (const auto& each : cases) {
     const Outcome outcome = run_cuda(each.arguments);

@@ -174,17 +174,26 @@ int conclude(const CudaOptions& options, const std::string& program, int status,
   return status;
 }
 
+/// Throws where `file` is what programs are made of, and says what to do with it.
+void refuse_other_kinds(const std::filesystem::path& file) {
+  const std::string name = file.string(), stem = file.stem().string();
+  if (file.extension() == ".cu")
+    throw std::runtime_error(fmt::format(
+        "{0} is source code: compile it with 'nvcc -arch=sm_90 -cudart shared -lineinfo -o {1} {0}', then run 'warpmat cuda ./{1}'", name,
+        stem));
+  if (file.extension() == ".ptx")
+    throw std::runtime_error(fmt::format("{0} has kernels, and no main(): 'warpmat launch {0}' runs one", name));
+}
+
 void run_cuda(const CudaOptions& options, std::vector<std::string> words) {
   if (words.empty()) require_option("PROGRAM");
   if (words.front().starts_with('-')) refuse_option(words.front(), "cuda has no such option");
   static_cast<void>(target(options.target));
   static_cast<void>(parse_checks(options.checks));
   if (!options.report.empty()) check_output_place(options.report);
+  if (!options.save.empty()) make_output_folder(options.save);
   check_profile_flag(options.profile);
-  if (std::filesystem::path(words.front()).extension() == ".cu")
-    throw std::runtime_error(fmt::format(
-        "{0} is source code: compile it with 'nvcc -arch=sm_90 -cudart shared -lineinfo -o {1} {0}', then run 'warpmat cuda ./{1}'",
-        words.front(), std::filesystem::path(words.front()).stem().string()));
+  refuse_other_kinds(words.front());
   const std::filesystem::path program = find_program(words.front());
   refuse_static_runtime(program);
   const TemporaryFolder folder;

@@ -68,12 +68,15 @@ std::optional<fs::path> find_in_path(std::string_view name) {
 }
 
 fs::path find_program(const std::string& program) {
-  if (program.find('/') != std::string::npos) {
+  const bool is_path = program.find('/') != std::string::npos;
+  if (!is_path)
+    if (const auto found = find_in_path(program)) return *found;
+  if (fs::is_directory(program)) throw std::runtime_error(fmt::format("{} is a directory, no program", program));
+  if (is_path) {
     if (!fs::exists(program)) throw std::runtime_error(fmt::format("there is no program {}", program));
     if (!is_program(program)) throw std::runtime_error(fmt::format("{} is no program that can be executed", program));
     return program;
   }
-  if (const auto found = find_in_path(program)) return *found;
   throw std::runtime_error(
       fmt::format("there is no program '{}' in PATH{}", program, is_program(program) ? "; for the one here write ./" + program : ""));
 }
@@ -108,6 +111,9 @@ int run_program(const std::vector<std::string>& words, const ProcessOutput& outp
   pid_t process = 0;
   const int error = posix_spawn(&process, words[0].c_str(), &actions, nullptr, pointers(arguments).data(), pointers(environment).data());
   posix_spawn_file_actions_destroy(&actions);
+  if (error == ENOEXEC)
+    throw std::runtime_error(
+        fmt::format("cannot run {}: it is neither an executable file of this kind of machine nor a script that begins with #!", words[0]));
   if (error != 0) throw std::runtime_error(fmt::format("cannot run {}: {}", words[0], std::strerror(error)));
   int status = 0;
   while (waitpid(process, &status, 0) < 0)

@@ -1,6 +1,7 @@
 #include <warpmat/files/output_file.h>
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -38,6 +39,16 @@ void check_output_place(const fs::path& path) {
   if (!path.has_filename()) fail(path, "the path must name a file");
   if (!fs::is_directory(directory_of(path), ignored)) fail(path, fmt::format("there is no directory {}", directory_of(path).string()));
   if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) fail(path, "something that is not a regular file has this name");
+}
+
+void make_output_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  const auto refuse = [&](const std::string& reason) {
+    throw std::runtime_error(fmt::format("cannot write into the folder {}: {}", folder.string(), reason));
+  };
+  if (error) refuse(error.message());
+  if (access(folder.c_str(), W_OK | X_OK) != 0) refuse(last_error());
 }
 
 OutputFile::OutputFile(const fs::path& path) : path_(path) {

@@ -12,6 +12,9 @@ namespace warpmat::inline v0_1 {
 /// long work, so that a mistyped path costs nothing.
 void check_output_place(const std::filesystem::path& path);
 
+/// Makes `folder` where there is none. Throws std::runtime_error unless files can then be written into it. Call it before long work, too.
+void make_output_folder(const std::filesystem::path& folder);
+
 /// A file that appears whole or not at all: it is written next to its final path, and finish() renames it. Without finish() nothing
 /// remains. A symbolic link at the path is kept, and its target is replaced. All functions throw std::runtime_error.
 class OutputFile {
