@@ -30,13 +30,12 @@ class LaneProduct {
   /// Describes the form's `operands`, as StagedWarp::add. Returns false also if the words of some operand are not lane by lane.
   template <typename Place>
   bool add(std::span<const OperandWords> operands, Place place) {
-    LaneWords* const lanes[] = {&lanes_.d, &lanes_.a, &lanes_.b, &lanes_.c};
     for (std::size_t i = 0; i < strides_.size(); ++i) {
       BatchDestination r;
       if (!place(i, operands[i], r)) return false;
       const LaneRegisters registers{r.words, r.word_stride, r.lane_stride, r.numbers, nullptr, operands[i].words, true};
       if (!is_lane_by_lane(registers)) return false;
-      *lanes[i] = registers.lanes();
+      lanes_.*order[i] = registers.lanes();
       strides_[i] = r.stride;
     }
     return true;
@@ -48,8 +47,7 @@ class LaneProduct {
     for (std::size_t warp = 0; warp < warps; ++warp) {
       if (split_ && c_overlaps_earlier_d()) return warp;
       if (kernel_.execute({.first = no_registers, .apart = true, .lanes = lanes_}) != 1) return warp;
-      LaneWords* const lanes[] = {&lanes_.d, &lanes_.a, &lanes_.b, &lanes_.c};
-      for (std::size_t i = 0; i < strides_.size(); ++i) lanes[i]->words += strides_[i];
+      for (std::size_t i = 0; i < strides_.size(); ++i) (lanes_.*order[i]).words += strides_[i];
     }
     return warps;
   }
@@ -62,6 +60,7 @@ class LaneProduct {
     return overlaps_earlier(registers(lanes_.c), registers(lanes_.d));
   }
 
+  static constexpr LaneWords ProductLanes::*order[] = {&ProductLanes::d, &ProductLanes::a, &ProductLanes::b, &ProductLanes::c};
   static constexpr int accumulator_words = 4;  ///< of a split product that supports ProductLanes
 
   const FastPath& kernel_;

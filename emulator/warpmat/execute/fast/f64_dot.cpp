@@ -35,7 +35,7 @@ class F64Dot {
   F64Dot(const F64Plan& plan, const Warps& warps) : plan_(plan), warps_(warps) {}
 
   void run(std::size_t warp) {
-    warp_ = warp;
+    warp_ = {warps_, warp};
     read_b();
     bool maybe_nan = false;
     constexpr int most = vector_rows == rows ? 2 : 1;  // vectors of rows at a time: only AVX-512 has registers for the sums of two
@@ -52,8 +52,8 @@ class F64Dot {
   using U64 = hn::Repartition<std::uint64_t, U32>;
   static constexpr int numbers = vector_rows / 2;  // in a vector
 
-  const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
-  std::uint32_t* destination(int word) const { return warps_.destination(word, warp_); }
+  const std::uint32_t* words(OperandName name, int word) const { return warp_.source(name, word); }
+  std::uint32_t* destination(int word) const { return warp_.destination(word); }
 
   // The 64-bit register of element (row, k) of A, and of elements (row, 2t) of C and D; the next register holds (row, 2t + 1). A register
   // holds eight rows; lane_of is the first of the four lanes that hold `row`.
@@ -214,7 +214,7 @@ class F64Dot {
 
   const F64Plan& plan_;
   const Warps& warps_;
-  std::size_t warp_ = 0;
+  WarpWords warp_{warps_, 0};
   std::optional<double> generated_;  ///< generated_nan(), cached at its first use
   HWY_ALIGN double b_[max_f64_k / quad][32];
   HWY_ALIGN double d_[columns][rows];

@@ -51,16 +51,40 @@ struct Warps {
   std::size_t step = 0;                  ///< 1: `first` is an element of an array, with the arguments of the others behind it; no strides
   std::uint32_t same_a = 0, same_b = 0;  ///< bit w: A's, or B's, registers are those of statement w - 1, which does not write them
 
-  /// The 32 lanes of word `word` of an operand in warp `warp`.
-  const std::uint32_t* source(OperandName name, int word, std::size_t warp) const {
-    return (&first + warp * step)->source(name)[static_cast<std::size_t>(word)] + warp * strides[static_cast<std::size_t>(name)];
-  }
-  std::uint32_t* destination(int word, std::size_t warp) const {
-    return (&first + warp * step)->destination[static_cast<std::size_t>(word)] + warp * destination_stride;
-  }
+  // As WarpWords has them.
+  const std::uint32_t* source(OperandName name, int word, std::size_t warp) const;
+  std::uint32_t* destination(int word, std::size_t warp) const;
+
   bool keeps_a(std::size_t warp) const { return step != 0 && (same_a >> warp & 1) != 0; }
   bool keeps_b(std::size_t warp) const { return step != 0 && (same_b >> warp & 1) != 0; }
 };
+
+/// The registers of one of many warps: its arguments are found once for all words.
+class WarpWords {
+ public:
+  WarpWords(const Warps& warps, std::size_t warp)
+      : warps_(&warps), arguments_(warps.step == 0 ? &warps.first : &warps.first + warp), warp_(warp) {}
+
+  /// The 32 lanes of word `word` of an operand.
+  const std::uint32_t* source(OperandName name, int word) const {
+    return arguments_->source(name)[static_cast<std::size_t>(word)] + warp_ * warps_->strides[static_cast<std::size_t>(name)];
+  }
+  std::uint32_t* destination(int word) const {
+    return arguments_->destination[static_cast<std::size_t>(word)] + warp_ * warps_->destination_stride;
+  }
+
+ private:
+  const Warps* warps_;
+  const Arguments* arguments_;
+  std::size_t warp_;
+};
+
+inline const std::uint32_t* Warps::source(OperandName name, int word, std::size_t warp) const {
+  return WarpWords(*this, warp).source(name, word);
+}
+inline std::uint32_t* Warps::destination(int word, std::size_t warp) const {
+  return WarpWords(*this, warp).destination(word);
+}
 
 // Capacity of the kernels; larger products have no plan.
 /// 32-bit words of a row of the stored A, and of a column of B; twice as many for B if A is sparse

@@ -37,7 +37,7 @@ class FloatDot {
 
   /// Executes one warp, or declines.
   bool run(std::size_t warp) {
-    warp_ = warp;
+    warp_ = {warps_, warp};
     const bool in_lists = warps_.lanes.d.words == nullptr && warps_.lanes.c.words == nullptr;  // the caller of others has asked
     if (plan_.split && in_lists && c_overlaps_d()) return false;
     if (!operands_.read(warp)) return false;
@@ -49,7 +49,7 @@ class FloatDot {
   }
 
  private:
-  std::uint32_t* destination(int word) const { return warps_.destination(word, warp_); }
+  std::uint32_t* destination(int word) const { return warp_.destination(word); }
 
   /// Whether a register of C shares a word with an earlier one of D: additions register by register would then read the new value
   /// (execute_split_dot).
@@ -57,7 +57,7 @@ class FloatDot {
     const int registers = static_cast<int>(warps_.first.destination.size());
     for (int i = 1; i < registers; ++i)
       for (int j = 0; j < i; ++j)
-        if (overlap(warps_.source(OperandName::c, i, warp_), destination(j))) return true;
+        if (overlap(warp_.source(OperandName::c, i), destination(j))) return true;
     return false;
   }
 
@@ -112,7 +112,7 @@ class FloatDot {
 
   const FloatPlan& plan_;
   const Warps& warps_;
-  std::size_t warp_ = 0;
+  WarpWords warp_{warps_, 0};
   FloatOperands<bits, wide, sparse> operands_;
   SpecialProducts<bits, wide, sparse> specials_;
   CommonCaseFloatDot<bits, wide, sparse> common_case_;

@@ -59,9 +59,9 @@ class FloatOperands {
 
   /// Returns false if the kernels decline the warp: nonzero padding bits, or metadata or ids that the ISA does not define.
   bool read(std::size_t warp) {
-    warp_ = warp;
+    warp_ = {warps_, warp};
     if (sparse && !read_places()) return false;
-    padding_ = hn::Zero(U32());
+    if (bits == 8) padding_ = hn::Zero(U32());
     if (!decoded_ || !(same_a_ || warps_.keeps_a(warp))) range_of_a_ = read_a();
     const bool needs_exponents = !wide || range_of_a_.common_case;
     if (!decoded_ || !warps_.keeps_b(warp) || (needs_exponents && !b_has_exponents_)) range_of_b_ = read_b(needs_exponents);
@@ -69,7 +69,7 @@ class FloatOperands {
     read_c();
     finite_ = range_of_a_.finite && range_of_b_.finite;
     common_case_ = range_of_a_.common_case && range_of_b_.common_case;
-    if (!hn::AllTrue(U32(), hn::Eq(padding_, hn::Zero(U32())))) return false;
+    if (bits == 8 && !hn::AllTrue(U32(), hn::Eq(padding_, hn::Zero(U32())))) return false;
     return !plan_.scaled || read_scales();
   }
 
@@ -261,7 +261,7 @@ class FloatOperands {
     return true;
   }
 
-  const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
+  const std::uint32_t* words(OperandName name, int word) const { return warp_.source(name, word); }
   const std::uint32_t* register_of_b(int reg) const {
     return warps_.lanes.b.words == nullptr ? words(OperandName::b, reg) : registers_of_b_[reg].data();
   }
@@ -479,7 +479,7 @@ class FloatOperands {
   const Warps& warps_;
   const Decoder<bits, wide> decode_a_, decode_b_;
   const bool same_a_;
-  std::size_t warp_ = 0;
+  WarpWords warp_{warps_, 0};
   bool decoded_ = false;          ///< A and B are those of the warp before, special elements among them
   bool b_has_exponents_ = false;  ///< those of the B that was read last
   bool finite_ = false, common_case_ = false, special_c_ = false, special_scales_ = false;
@@ -487,7 +487,7 @@ class FloatOperands {
   HWY_ALIGN std::uint32_t most_of_rows_[rows];  ///< A's largest magnitudes: in each part of a word, of the elements there
   HWY_ALIGN std::uint32_t most_of_lanes_[32];   ///< B's, by lane of its registers; a column is a quad
   HWY_ALIGN std::uint32_t nans_of_rows_[rows], nans_of_lanes_[32];
-  Word padding_;
+  Word padding_ = hn::Zero(U32());                                    ///< of containers of 8 bits
   Register registers_of_b_[(sparse ? 2 : 1) * max_row_words / quad];  ///< if they are ProductLanes
   HWY_ALIGN float a_[max_slots][rows];
   HWY_ALIGN std::uint32_t a_exponents_[max_slots][rows];  // four times each

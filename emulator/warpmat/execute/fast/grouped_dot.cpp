@@ -42,7 +42,7 @@ class GroupedDot {
 
   /// Executes one warp, or declines.
   bool run(std::size_t warp) {
-    warp_ = warp;
+    warp_ = {warps_, warp};
     if (sparse && !read_places(plan_.metadata, words(OperandName::e, 0), *words(OperandName::selector, 0), plan_.a_words * 4, places_))
       return false;
     if (!read_factors(plan_.scale_a, OperandName::scale_a, OperandName::ids_a, rows, factors_a_)) return false;
@@ -69,8 +69,8 @@ class GroupedDot {
     HWY_ALIGN std::int32_t exponents[max_groups][rows];
   };
 
-  const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
-  std::uint32_t* destination(int word) const { return warps_.destination(word, warp_); }
+  const std::uint32_t* words(OperandName name, int word) const { return warp_.source(name, word); }
+  std::uint32_t* destination(int word) const { return warp_.destination(word); }
   int groups() const { return plan_.a_words / group_words; }
 
   // ---- Reading ------------------------------------------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ class GroupedDot {
   const GroupedPlan& plan_;
   const Form& form_;
   const Warps& warps_;
-  std::size_t warp_ = 0;
+  WarpWords warp_{warps_, 0};
   HWY_ALIGN std::uint32_t a_[max_row_words * planes][rows];
   HWY_ALIGN std::uint32_t b_[max_b_words * planes * columns];
   Factors factors_a_, factors_b_;

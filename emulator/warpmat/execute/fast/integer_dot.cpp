@@ -34,7 +34,7 @@ class IntegerDot {
   IntegerDot(const IntegerPlan& plan, const Warps& warps) : plan_(plan), warps_(warps) {}
 
   bool run(std::size_t warp) {
-    warp_ = warp;
+    warp_ = {warps_, warp};
     if (sparse && !read_places(plan_.metadata, words(OperandName::e, 0), *words(OperandName::selector, 0), plan_.a_words * 4, places_))
       return false;
     if constexpr (by_neighbours) find_neighbours();
@@ -59,8 +59,8 @@ class IntegerDot {
   using D16 = hn::Repartition<std::int16_t, U32>;
   using U16 = hn::Repartition<std::uint16_t, U32>;
 
-  const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
-  std::uint32_t* destination(int word) const { return warps_.destination(word, warp_); }
+  const std::uint32_t* words(OperandName name, int word) const { return warp_.source(name, word); }
+  std::uint32_t* destination(int word) const { return warp_.destination(word); }
   const std::uint32_t* register_of_b(int reg) const {
     return warps_.lanes.b.words == nullptr ? words(OperandName::b, reg) : registers_of_b_[reg].data();
   }
@@ -195,7 +195,7 @@ class IntegerDot {
 
   const IntegerPlan& plan_;
   const Warps& warps_;
-  std::size_t warp_ = 0;
+  WarpWords warp_{warps_, 0};
   Register registers_of_b_[max_b_words / quad];  ///< if they are ProductLanes
   HWY_ALIGN std::uint32_t a_[max_row_words * planes][rows];
   HWY_ALIGN std::uint32_t b_[max_b_words * planes * columns];

@@ -44,7 +44,8 @@ inline bool is_lane_by_lane(const LaneRegisters& r) {
   if (r.word_stride != 1 || std::abs(r.lane_stride) < r.count) return false;
   if (r.numbers == nullptr || r.count == 1) return true;
   if (r.count == 2) return count_up<2>(r.numbers);
-  for (int i = 0; i < r.count; i += 4)
+  if (!count_up<4>(r.numbers)) return false;
+  for (int i = 4; i < r.count; i += 4)
     if (!count_up<4>(r.numbers + i) || r.numbers[i] != r.numbers[0] + i) return false;
   return true;
 }

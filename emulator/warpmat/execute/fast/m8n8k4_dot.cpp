@@ -113,7 +113,7 @@ class M8n8k4Dot {
   M8n8k4Dot(const M8n8k4Plan& plan, const Warps& warps) : plan_(plan), warps_(warps) {}
 
   void run(std::size_t warp) {
-    warp_ = warp;
+    warp_ = {warps_, warp};
     read(OperandName::a, plan_.a_along_k, a_);
     read(OperandName::b, plan_.b_along_k, b_);
     read_c();
@@ -139,8 +139,8 @@ class M8n8k4Dot {
     Integers exponents[k];
   };
 
-  const std::uint32_t* words(OperandName name, int word) const { return warps_.source(name, word, warp_); }
-  std::uint32_t* destination(int word) const { return warps_.destination(word, warp_); }
+  const std::uint32_t* words(OperandName name, int word) const { return warp_.source(name, word); }
+  std::uint32_t* destination(int word) const { return warp_.destination(word); }
 
   template <class Visit>
   HWY_INLINE static void for_each_vector(int end, Visit visit) {
@@ -274,7 +274,7 @@ class M8n8k4Dot {
 
   const M8n8k4Plan& plan_;
   const Warps& warps_;
-  std::size_t warp_ = 0;
+  WarpWords warp_{warps_, 0};
   Lines a_, b_;
   HWY_ALIGN std::uint32_t d_[columns][warp_size];  // each column: C as floats, then D as words of f32, or of f16 in their low halves
 };
