@@ -2,6 +2,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -111,6 +113,36 @@ again:
     CHECK(words_of(slow, {16}, {32}, options) == std::vector<std::uint32_t>(16 * 32, 1999 * 1000));
   CHECK(threads.size() >= 2);
   CHECK(threads.size() <= 3);
+}
+
+TEST_CASE("Launches of several threads at once, and many one after the other, run each block once", "[machine][pool]") {
+  const OwnThreadsAtEnd at_end;
+  use_thread_pool();
+  constexpr int threads = 3, launches = 300;
+  std::vector<int> right(threads);
+  std::vector<std::thread> all;
+  for (int& count : right)
+    all.emplace_back([&count] {
+      for (int i = 0; i < launches; ++i) {
+        if (i % 100 == 99) std::this_thread::sleep_for(std::chrono::milliseconds(2));  // long enough for helpers to leave
+        count += words_of(numbers(), {9}, {64}, {.jobs = 2 + i % 3}) == up_to(9 * 64) ? 1 : 0;
+      }
+    });
+  for (std::thread& thread : all) thread.join();
+  CHECK(right == std::vector<int>(threads, launches));
+}
+
+TEST_CASE("A launch within a launch runs in its thread", "[machine][pool]") {
+  const OwnThreadsAtEnd at_end;
+  use_thread_pool();
+  std::atomic<int> right = 0;
+  LaunchOptions options{.jobs = 3};
+  options.observer_of_cluster = [&](std::uint64_t) {
+    if (words_of(numbers(), {9}, {64}, {.jobs = 3}) == up_to(9 * 64)) ++right;
+    return nullptr;
+  };
+  CHECK(words_of(numbers(), {20}, {64}, options) == up_to(20 * 64));
+  CHECK(right == 20);
 }
 
 TEST_CASE("A child of fork runs its launches alone", "[machine][pool]") {
