@@ -6,7 +6,7 @@
 namespace warpmat::inline v0_1 {
 namespace {
 
-constexpr std::array<std::string_view, 5> names{"assumed", "published", "replayed", "specified", "measured"};
+constexpr std::array<std::string_view, 5> label_names{"assumed", "published", "replayed", "specified", "measured"};
 
 /// Whether the ISA leaves no bit of the result open.
 bool fixed_by_the_isa(Semantics semantics) {
@@ -23,12 +23,12 @@ bool fixed_by_the_isa(Semantics semantics) {
 }  // namespace
 
 std::string_view name(Label label) {
-  return names[static_cast<std::size_t>(label)];
+  return label_names[static_cast<std::size_t>(label)];
 }
 
 std::optional<Label> find_label(std::string_view name) {
-  const auto* const found = std::ranges::find(names, name);
-  return found == names.end() ? std::nullopt : std::optional(static_cast<Label>(found - names.begin()));
+  const auto* const found = std::ranges::find(label_names, name);
+  return found == label_names.end() ? std::nullopt : std::optional(static_cast<Label>(found - label_names.begin()));
 }
 
 Label label_of(const Lowering& lowering) {
