@@ -120,6 +120,7 @@ TEST_CASE("warpmat cuda says what is wrong with its arguments", "[cuda]") {
       {{directory.path(".")}, "is a directory, no program"},
       {{"."}, ". is a directory, no program"},
       {{text}, "it is neither an executable file of this kind of machine nor a script that begins with #!"},
+      {{"--schedule", "x", "true"}, "--schedule: Value x not in range 0 to 18446744073709551615"},
       {{"--report", "no/such/folder/r.json", "true"}, "no/such/folder"},
       {{"--save", text + "/saved", "true"}, "cannot write into the folder " + text + "/saved: Not a directory"},
   };

@@ -214,7 +214,7 @@ void add_cuda(Command app) {
   command.add_option("--target", options->target, "The GPU to be, for example sm_80").capture_default_str();
   command.add_option("--jobs", options->jobs, "Threads of each launch; 0: one for each core, the default. The result does not depend on it")
       .range(0, 1024);
-  command.add_option("--schedule", options->schedule, "The seed of another order of blocks and warps; 0: in order");
+  add_schedule_flag(command, options->schedule);
   command
       .add_option(
           "--check", options->checks,

@@ -274,7 +274,7 @@ void add_launch(Command app) {
       .add_option("--show", options->show,
                   "descriptors: what wgmma's matrix descriptors and the tensor maps of the launch say, a line each")
       .one_of({"descriptors"});
-  command.add_option("--schedule", options->launch.schedule, "The seed of another order of blocks and warps; 0: in order");
+  add_schedule_flag(command, options->launch.schedule);
   command.add_option("--check", options->checks,
                      "uninitialised or uses, copies, races, lanes, fences, separated by commas; or all, or none. Default: uninitialised, "
                      "copies, and races where "

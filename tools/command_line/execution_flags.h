@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -16,6 +18,12 @@ inline void add_undefined_flag(Command command, Undefined& undefined) {
       .add_choice("--undefined", undefined, choices,
                   "Where the ISA leaves behaviour undefined: trap, or do what the target's hardware was measured to do (default: trap)")
       .type_name("{trap,hardware}");
+}
+
+/// Adds --schedule, which sets `seed`. It must outlive the parsing.
+inline void add_schedule_flag(Command command, std::uint64_t& seed) {
+  command.add_option("--schedule", seed, "The seed of another order of blocks and warps; 0: in order")
+      .range(std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max(), true);
 }
 
 /// Adds the options common to all commands that execute statements: --reference and --undefined, which set `options`. Both must outlive the
