@@ -125,10 +125,10 @@ void BulkCheck::bulk_completes(const BulkEvent& copy) {
 /// relies on it.
 void BulkCheck::check_chunks(const machine::ProductEvent& event, OperandName operand) {
   const Event& at = event.event;
-  const machine::ChunkList list = chunks_of(pending_of(event.product), operand);
-  const std::vector<std::uint32_t>& chunks = list->addresses;
+  const machine::Chunks& list = chunks_of(pending_of(event.product), operand);
+  const std::vector<std::uint32_t>& chunks = list.addresses;
   const auto& proxies = block(at.rank()).proxies;
-  const bool stores = proxies->has_stores(), overlap = may_overlap(at.rank(), *list);
+  const bool stores = proxies->has_stores(), overlap = may_overlap(at.rank(), list);
   for (std::size_t i = 0; (stores || overlap) && i < chunks.size(); ++i) {
     const std::uint32_t offset = chunks[i] - setup_.program.shared_base;
     if (const auto store = stores ? proxies->unfenced(offset, machine::Product::chunk_bytes) : std::nullopt; store && !store->copied)
@@ -149,9 +149,9 @@ void BulkCheck::products_read(const Event& event, std::span<const machine::Produ
   if (pending_.empty()) return;
   for (const machine::Product& product : products)
     for (const OperandName operand : {OperandName::b, OperandName::a}) {
-      const machine::ChunkList chunks = chunks_of(pending_of(product), operand);
-      if (!may_overlap(event.rank(), *chunks)) continue;
-      for (const std::uint32_t chunk : chunks->addresses)
+      const machine::Chunks& chunks = chunks_of(pending_of(product), operand);
+      if (!may_overlap(event.rank(), chunks)) continue;
+      for (const std::uint32_t chunk : chunks.addresses)
         if (const BulkEvent* const other =
                 overlapping({event.rank(), chunk - setup_.program.shared_base, machine::Product::chunk_bytes}, Use::read))
           event.trap(-1, chunk,

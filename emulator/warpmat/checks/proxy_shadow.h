@@ -14,7 +14,7 @@ namespace warpmat::inline v0_1::checks {
 class ProxyShadow {
  public:
   ProxyShadow(std::size_t bytes, int warps)
-      : cells_((bytes + cell_bytes - 1) / cell_bytes), fences_(static_cast<std::size_t>(warps)), barriers_(fences_), seen_(fences_) {}
+      : cell_count_((bytes + cell_bytes - 1) / cell_bytes), fences_(static_cast<std::size_t>(warps)), barriers_(fences_), seen_(fences_) {}
 
   /// The last writer of bytes through the generic proxy.
   struct Store {
@@ -24,7 +24,7 @@ class ProxyShadow {
   };
 
   void write(std::size_t offset, std::size_t bytes, const Store& store) {
-    has_stores_ = true;
+    cells_.resize(cell_count_);
     for (std::size_t i = offset / cell_bytes; i <= (offset + bytes - 1) / cell_bytes && i < cells_.size(); ++i) cells_[i] = {store, now_};
   }
   /// Marks bytes as written by an asynchronous copy.
@@ -39,7 +39,7 @@ class ProxyShadow {
     seen_[w] = barriers_[w];
   }
   /// Whether there was a store at all.
-  bool has_stores() const { return has_stores_; }
+  bool has_stores() const { return !cells_.empty(); }
   /// A store to these bytes that no fence makes visible, if any.
   std::optional<Store> unfenced(std::size_t offset, std::size_t bytes) const {
     for (std::size_t i = offset / cell_bytes; i <= (offset + bytes - 1) / cell_bytes && i < cells_.size(); ++i)
@@ -59,11 +59,11 @@ class ProxyShadow {
     return std::ranges::none_of(seen_, [&](std::uint32_t barrier) { return barrier > cell.time; });
   }
 
-  std::vector<Cell> cells_;
+  std::size_t cell_count_;
+  std::vector<Cell> cells_;                       ///< empty before the first store
   std::vector<std::uint32_t> fences_, barriers_;  ///< by warp: the time of its last one
   std::vector<std::uint32_t> seen_;               ///< by warp: its last barrier before its last fence
   std::uint32_t now_ = 1;
-  bool has_stores_ = false;
 };
 
 }  // namespace warpmat::inline v0_1::checks

@@ -130,19 +130,17 @@ void RaceCheck::read_chunks(const Event& event, const std::vector<std::uint32_t>
 
 void RaceCheck::product_issues(const machine::ProductEvent& event) {
   for (const OperandName operand : {OperandName::a, OperandName::b})
-    read_chunks(event.event, chunks_of(pending_of(event.product), operand)->addresses);
+    read_chunks(event.event, chunks_of(pending_of(event.product), operand).addresses);
 }
 
 /// The products have read their operands until here.
 void RaceCheck::products_read(const Event& event, std::span<const machine::Product> products) {
   RaceDetector& races = block(event.rank()).races;
   for (const machine::Product& product : products)
-    for (const OperandName operand : {OperandName::b, OperandName::a}) {
-      const machine::ChunkList chunks = chunks_of(pending_of(product), operand);
-      for (const std::uint32_t chunk : chunks->addresses)
+    for (const OperandName operand : {OperandName::b, OperandName::a})
+      for (const std::uint32_t chunk : chunks_of(pending_of(product), operand).addresses)
         races.read(event.warp(), chunk - setup_.program.shared_base, machine::Product::chunk_bytes, product.statement(),
                    RaceDetector::Kind::plain);
-    }
 }
 
 void RaceCheck::synchronises(const Synchronisation& event) {

@@ -106,6 +106,16 @@ bool SharedShadow::undefined(std::size_t offset, std::size_t bytes) const {
   return (from & ~defined_[first]) != 0 || (to & ~defined_[last]) != 0 || between != full;
 }
 
+bool SharedShadow::is_plain(std::size_t offset, std::size_t bytes) {
+  plain_.resize(plain_count);
+  const auto from = static_cast<std::uint32_t>(offset), count = static_cast<std::uint32_t>(bytes);
+  Plain& known = plain_[(offset / cell_bytes * 7 + bytes / cell_bytes) % plain_count];
+  if (known.offset == from && known.bytes == count && known.undefined_at == undefined_ && count != 0) return true;
+  if (has_starts(offset, bytes) || undefined(offset, bytes)) return false;
+  known = {from, count, undefined_};
+  return true;
+}
+
 /// Fast for the common case, cells that are full or empty: std::popcount is a function call on baseline CPUs.
 std::size_t SharedShadow::count(Cell bits) {
   if (bits == 0) return 0;
@@ -143,6 +153,7 @@ void SharedShadow::undefine_cell(std::size_t cell, Cell bits) {
 }
 
 void SharedShadow::undefine(std::size_t offset, std::size_t bytes) {
+  ++undefined_;
   for_each_cell(offset, bytes, [&](std::size_t cell, Cell bits) { undefine_cell(cell, bits); });
 }
 

@@ -38,6 +38,9 @@ class SharedShadow {
   /// Whether one of the bytes is uninitialised.
   bool undefined(std::size_t offset, std::size_t bytes) const;
 
+  /// Whether has_starts() and undefined() are false of these bytes. Remembers ranges of which it is true.
+  bool is_plain(std::size_t offset, std::size_t bytes);
+
   void define(const Places& places, std::uint32_t bytes, LaneMask mask);
   void define(std::size_t offset, std::size_t bytes);
   void undefine(std::size_t offset, std::size_t bytes);
@@ -98,10 +101,19 @@ class SharedShadow {
   template <typename Visit>
   void for_each_lane(const Places& places, std::uint32_t bytes, LaneMask mask, Visit visit) const;
 
+  /// A range of which is_plain() was true when bytes had become uninitialised `undefined_at` times. Bytes of no range: 0.
+  struct Plain {
+    std::uint32_t offset = 0, bytes = 0;
+    std::uint64_t undefined_at = 0;
+  };
+  static constexpr std::size_t plain_count = 256;  ///< more than the operands of products in the stages of a pipeline
+
   const std::uint8_t* memory_;
   std::size_t bytes_;
   std::size_t missing_;  ///< uninitialised bytes
   std::vector<Cell> defined_;
+  std::uint64_t undefined_ = 0;              ///< how many times bytes have become uninitialised
+  std::vector<Plain> plain_;                 ///< by a hash of the range; empty before the first one
   std::vector<Cell> starts_;                 ///< empty if all variables begin at multiples of cell_bytes: no access crosses those
   std::vector<std::uint32_t> copies_;        ///< for each 4 bytes; empty before the first copy
   std::vector<std::vector<Landed>> landed_;  ///< by warp; empty before the first copy

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -34,94 +35,162 @@ TileCheck::TileCheck(const Setup& setup, std::uint64_t cluster)
     : Observer(EventKinds::copies | EventKinds::products), setup_(setup), cluster_(cluster) {}
 
 void TileCheck::block_begins(const machine::BlockEvent& event) {
-  blocks_.push_back({event.shared.data(), std::vector<Chunk>(event.shared.size() / machine::Product::chunk_bytes)});
+  blocks_.push_back({event.shared.data(), std::vector<Chunk>(event.shared.size() / machine::Product::chunk_bytes), {}, {}});
 }
 
 void TileCheck::bulk_completes(const machine::BulkEvent& event) {
-  for (const machine::SharedRange& range : event.written) {
-    std::vector<Chunk>& chunks = blocks_[static_cast<std::size_t>(range.rank)].chunks;
-    constexpr std::uint64_t size = machine::Product::chunk_bytes;
-    const auto place = [&](std::uint64_t chunk) {
-      return chunks.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(chunk, chunks.size()));
-    };
-    std::fill(place(range.offset / size), place((range.offset + range.bytes + size - 1) / size), Chunk{});
-  }
   const machine::BulkTransfer& transfer = transfer_of(event);
-  if (!transfer.loads() || !transfer.map || transfer.map->rank < 2 || transfer.map->mode != TensorMap::Mode::tile ||
-      transfer.map->interleave != TensorMap::Interleave::none)
-    return;
-  const auto map = std::ranges::find_if(maps_, [&](const TensorMap& known) { return same_tensor(known, *transfer.map); });
-  const auto number = static_cast<std::uint32_t>(map - maps_.begin());
-  if (map == maps_.end()) maps_.push_back(*transfer.map);
-  std::vector<Chunk>& chunks = blocks_[static_cast<std::size_t>(transfer.shared.rank)].chunks;
-  for (const machine::TensorRow& row : transfer.rows)
+  const bool tile = transfer.loads() && transfer.map && transfer.map->rank >= 2 && transfer.map->mode == TensorMap::Mode::tile &&
+                    transfer.map->interleave == TensorMap::Interleave::none;
+  const std::uint32_t map = tile ? number_of(*transfer.map) : 0;
+  BlockTiles& here = blocks_[static_cast<std::size_t>(transfer.shared.rank)];
+  if (tile && repeats(here, transfer, map, event.statement)) return;
+  for (const machine::SharedRange& range : event.written) forget(blocks_[static_cast<std::size_t>(range.rank)], range);
+  if (tile) note(here, transfer, map, event);
+}
+
+std::uint32_t TileCheck::number_of(const TensorMap& map) {
+  const auto known = std::ranges::find_if(maps_, [&](const TensorMap& other) { return same_tensor(other, map); });
+  const auto number = static_cast<std::uint32_t>(known - maps_.begin());
+  if (known == maps_.end()) maps_.push_back(map);
+  return number;
+}
+
+/// Whether the copy writes what an earlier one wrote, but from another address on: a pipeline's does. The tile is then the later one's.
+bool TileCheck::repeats(BlockTiles& tiles, const machine::BulkTransfer& transfer, std::uint32_t map, std::uint32_t statement) const {
+  const std::uint64_t address = transfer.runs.front().first.address;
+  const auto alike = [&](const machine::TensorRun& before, machine::TensorRun run) {
+    run.first.address -= address;
+    return before == run;
+  };
+  const auto tile = std::ranges::find_if(tiles.tiles, [&](const Tile& t) {
+    return t.whole && t.offset == transfer.shared.offset && t.map == map && std::ranges::equal(t.runs, transfer.runs, alike);
+  });
+  if (tile == tiles.tiles.end()) return false;
+  tile->address = address;
+  tile->statement = statement;
+  return true;
+}
+
+/// These bytes are written.
+void TileCheck::forget(BlockTiles& tiles, const machine::SharedRange& range) const {
+  constexpr std::uint64_t size = machine::Product::chunk_bytes;
+  const std::uint64_t last = std::min<std::uint64_t>((range.offset + range.bytes + size - 1) / size, tiles.chunks.size());
+  for (std::uint64_t i = range.offset / size; i < last; ++i) {
+    const std::uint32_t number = std::exchange(tiles.chunks[i], Chunk{}).tile;
+    if (number == 0) continue;
+    Tile& tile = tiles.tiles[number - 1];
+    tile.whole = false;
+    --tile.chunks;
+    ++tile.changes;
+  }
+}
+
+/// A copy has written a tile, of which there is nothing yet.
+void TileCheck::note(BlockTiles& tiles, const machine::BulkTransfer& transfer, std::uint32_t map, const machine::BulkEvent& event) const {
+  constexpr std::uint32_t size = machine::Product::chunk_bytes;
+  auto tile = std::ranges::find(tiles.tiles, std::size_t{0}, &Tile::chunks);
+  if (tile == tiles.tiles.end()) tile = tiles.tiles.insert(tile, Tile{});
+  *tile = {transfer.runs.front().first.address, event.statement, map, transfer.shared.offset, transfer.runs, 0, false, tile->changes + 1};
+  for (machine::TensorRun& run : tile->runs) run.first.address -= tile->address;
+  const auto number = static_cast<std::uint32_t>(tile - tiles.tiles.begin()) + 1;
+  machine::for_each_row(tile->runs, [&](const machine::TensorRow& row) {
     machine::for_each_chunk(*transfer.map, setup_.program.shared_base, transfer.shared.offset + row.shared, row.begin, row.end,
                             [&](std::uint32_t begin, std::uint32_t bytes, std::uint32_t at) {
-                              if (bytes == machine::Product::chunk_bytes && at % machine::Product::chunk_bytes == 0)
-                                chunks[at / machine::Product::chunk_bytes] = {row.address + (begin - row.begin), event.statement, number};
+                              if (bytes != size || at % size != 0) return;
+                              tiles.chunks[at / size] = {number, row.address + (begin - row.begin)};
+                              ++tile->chunks;
                             });
+  });
+  std::uint64_t written = 0;
+  for (const machine::SharedRange& range : event.written) written += range.bytes;
+  tile->whole = tile->chunks != 0 && tile->chunks * size == written;
 }
 
-/// What a tensor map's copy wrote at an address of shared memory, whatever is there now; nullptr: nothing.
-const TileCheck::Chunk* TileCheck::noted_at(const BlockTiles& tiles, std::uint32_t address) const {
+/// What a tensor map's copy wrote at an address of shared memory, if the bytes are still these.
+std::optional<TileCheck::Place> TileCheck::place_at(const BlockTiles& tiles, std::uint32_t address) const {
   const std::size_t offset = address - setup_.program.shared_base;
-  if (offset / machine::Product::chunk_bytes >= tiles.chunks.size() || offset % machine::Product::chunk_bytes != 0) return nullptr;
+  if (offset / machine::Product::chunk_bytes >= tiles.chunks.size() || offset % machine::Product::chunk_bytes != 0) return std::nullopt;
   const Chunk& chunk = tiles.chunks[offset / machine::Product::chunk_bytes];
-  return chunk.address == 0 ? nullptr : &chunk;
-}
-
-/// The same, if the bytes are still these.
-std::optional<TileCheck::Chunk> TileCheck::chunk_at(const BlockTiles& tiles, std::uint32_t address) const {
-  const Chunk* const chunk = noted_at(tiles, address);
-  if (chunk == nullptr) return std::nullopt;
-  const std::size_t offset = address - setup_.program.shared_base;
-  const auto bytes = setup_.memory->find(chunk->address);
+  if (chunk.tile == 0) return std::nullopt;
+  const Tile& tile = tiles.tiles[chunk.tile - 1];
+  const Place place{tile.address + chunk.at, tile.statement, tile.map};
+  const auto bytes = setup_.memory->find(place.address);
   if (bytes == nullptr ||
-      std::memcmp(bytes->data.get() + (chunk->address - bytes->address), tiles.shared + offset, machine::Product::chunk_bytes) != 0)
+      std::memcmp(bytes->data.get() + (place.address - bytes->address), tiles.shared + offset, machine::Product::chunk_bytes) != 0)
     return std::nullopt;
-  return *chunk;
+  return place;
 }
 
-/// The offset of a chunk in its row of the tensor.
-std::uint64_t TileCheck::column_of(const Chunk& chunk) const {
-  const TensorMap& map = maps_[chunk.map];
-  return (chunk.address - map.address) % map.strides[0];
+/// The offset of an address in its row of the tensor.
+std::uint64_t TileCheck::column_of(std::uint64_t address, std::uint32_t map) const {
+  return (address - maps_[map].address) % maps_[map].strides[0];
 }
 
 /// Whether fault() finds nothing, going by what copies wrote alone: bytes that have changed since only make fault() end earlier. False: it
-/// may find something.
-bool TileCheck::is_regular(const BlockTiles& tiles, const std::vector<std::uint32_t>& chunks, std::size_t in_line) const {
-  const Chunk* first = nullptr;
-  std::uint64_t begin = 0;  // of the line before
+/// may find something. `found` becomes the tiles that were looked at.
+bool TileCheck::is_regular(const BlockTiles& tiles, const std::vector<std::uint32_t>& chunks, std::size_t in_line, Regular& found) const {
+  constexpr std::uint32_t size = machine::Product::chunk_bytes;
+  const Tile* tile = nullptr;  // of the chunk before
+  std::uint64_t begin = 0, first = 0;
+  found.parts.clear();
   for (std::size_t line = 0; line < chunks.size() / in_line; ++line) {
     std::uint64_t next = 0;
     for (std::size_t i = 0; i < in_line; ++i) {
-      const Chunk* const chunk = noted_at(tiles, chunks[line * in_line + i]);
-      if (chunk == nullptr || (first != nullptr && chunk->map != first->map)) return true;
-      if (i != 0 && chunk->address != next) return false;
-      next = chunk->address + machine::Product::chunk_bytes;
+      const std::uint32_t offset = chunks[line * in_line + i] - setup_.program.shared_base;
+      const bool noted = offset / size < tiles.chunks.size() && offset % size == 0 && tiles.chunks[offset / size].tile != 0;
+      if (!noted) {
+        found.parts.clear();
+        return true;
+      }
+      const Chunk& chunk = tiles.chunks[offset / size];
+      if (const Tile* const before = std::exchange(tile, &tiles.tiles[chunk.tile - 1]); tile != before) {
+        const std::uint64_t from = before == nullptr ? tile->address : tiles.tiles[found.parts.front().tile].address;
+        found.parts.push_back({chunk.tile - 1, tile->changes, tile->address - from});
+        if (before != nullptr && tile->map != before->map) return true;
+      }
+      const std::uint64_t address = tile->address + chunk.at;
+      if (i != 0 && address != next) return false;
+      next = address + size;
       if (i != 0) continue;
-      if (first == nullptr) {
-        first = chunk;
-      } else if (chunk->address <= begin) {
-        return false;
-      } else if (chunk->address != begin + maps_[first->map].strides[0] && column_of(*chunk) != column_of(*first)) {
+      const std::uint64_t pitch = maps_[tile->map].strides[0];
+      if (line == 0) {
+        first = address;
+      } else if (address <= begin || (address != begin + pitch && column_of(address, tile->map) != column_of(first, tile->map))) {
         return false;
       }
-      begin = chunk->address;
+      begin = address;
     }
   }
   return true;
 }
 
+std::size_t TileCheck::Hash::operator()(const Operand& operand) const {
+  constexpr std::uint64_t factor = 0x9e3779b97f4a7c15;
+  const std::uint64_t sum =
+      ((operand.statement * factor ^ operand.descriptor) * factor ^ static_cast<std::uint64_t>(operand.warp)) * factor;
+  return static_cast<std::size_t>(sum ^ sum >> 32);
+}
+
+/// Whether it was regular, and nothing has happened since that could change that.
+bool TileCheck::stays_regular(const BlockTiles& tiles, const Operand& operand) const {
+  const auto known = tiles.regular.find(operand);
+  if (known == tiles.regular.end()) return false;
+  const std::vector<Regular::Part>& parts = known->second.parts;
+  return std::ranges::all_of(parts, [&](const Regular::Part& part) {
+    const Tile& tile = tiles.tiles[part.tile];
+    return tile.changes == part.changes && tile.address - tiles.tiles[parts.front().tile].address == part.address;
+  });
+}
+
 /// What is wrong with the tile that these chunks read, line by line; empty if nothing is. `at` becomes a chunk that shows it.
-std::string TileCheck::fault(const BlockTiles& tiles, const std::vector<std::uint32_t>& chunks, std::size_t in_line, Chunk& at) const {
+std::string TileCheck::fault(const BlockTiles& tiles, const std::vector<std::uint32_t>& chunks, std::size_t in_line, Place& at) const {
   std::vector<std::uint64_t> begins;
-  std::optional<Chunk> first;
+  std::optional<Place> first;
   for (std::size_t line = 0; line < chunks.size() / in_line; ++line) {
-    std::optional<Chunk> before;
+    std::optional<Place> before;
     for (std::size_t i = 0; i < in_line; ++i) {
-      const auto chunk = chunk_at(tiles, chunks[line * in_line + i]);
+      const auto chunk = place_at(tiles, chunks[line * in_line + i]);
       if (!chunk || (first && chunk->map != first->map)) return "";  // not a tile of one tensor
       at = *chunk;
       if (before && chunk->address != before->address + machine::Product::chunk_bytes)
@@ -131,9 +200,9 @@ std::string TileCheck::fault(const BlockTiles& tiles, const std::vector<std::uin
             static_cast<std::int64_t>(chunk->address - before->address) - static_cast<std::int64_t>(machine::Product::chunk_bytes));
       if (i == 0) {
         if (!first) first = chunk;
-        if (column_of(*chunk) != column_of(*first))
-          return fmt::format("line {} of the operand begins at byte {} of its row, line 0 at byte {}", line, column_of(*chunk),
-                             column_of(*first));
+        if (column_of(chunk->address, chunk->map) != column_of(first->address, first->map))
+          return fmt::format("line {} of the operand begins at byte {} of its row, line 0 at byte {}", line,
+                             column_of(chunk->address, chunk->map), column_of(first->address, first->map));
         begins.push_back(chunk->address);
       }
       before = chunk;
@@ -145,15 +214,24 @@ std::string TileCheck::fault(const BlockTiles& tiles, const std::vector<std::uin
   return "";
 }
 
-void TileCheck::check(const machine::ProductEvent& event, char operand, const std::vector<std::uint32_t>& chunks, std::size_t lines,
+/// `warp`: of the warpgroup, for operand a; else of_b.
+void TileCheck::check(const machine::ProductEvent& event, int warp, const std::vector<std::uint32_t>& chunks, std::size_t lines,
                       std::uint64_t descriptor) {
+  constexpr std::size_t most = 4096;  // operands that are known
   Warnings& warnings = setup_.reports.warnings;
   const machine::Event& product = event.event;
+  const char operand = warp == of_b ? 'b' : 'a';
   bool& reported = reported_[operand == 'a' ? 0 : 1];
-  if (chunks.empty() || reported || !warnings.wants(product.statement(), cluster_)) return;
-  const BlockTiles& tiles = blocks_[static_cast<std::size_t>(product.rank())];
-  if (is_regular(tiles, chunks, chunks.size() / lines)) return;
-  Chunk at;
+  if (chunks.empty() || reported) return;
+  BlockTiles& tiles = blocks_[static_cast<std::size_t>(product.rank())];
+  const Operand key{product.statement(), warp, descriptor};
+  if (stays_regular(tiles, key) || !warnings.wants(product.statement(), cluster_)) return;
+  if (Regular found; is_regular(tiles, chunks, chunks.size() / lines, found)) {
+    if (tiles.regular.size() >= most) tiles.regular.clear();
+    if (!found.parts.empty()) tiles.regular[key] = std::move(found);
+    return;
+  }
+  Place at;
   const std::string what = fault(tiles, chunks, chunks.size() / lines, at);
   if (what.empty()) return;
   reported = true;
@@ -179,12 +257,13 @@ void TileCheck::product_issues(const machine::ProductEvent& event) {
   const Wgmma& instruction = product.instruction();
   const WgmmaForm& form = instruction.form();
   const auto lines = [](Major major, int outer, int depth) { return static_cast<std::size_t>(major == Major::k ? outer : depth); };
+  const machine::PendingProduct& pending = pending_of(product);
   if (!product.a_in_registers())
-    check(event, 'a', chunks_of(pending_of(product), OperandName::a)->addresses,
+    check(event, pending.warp, chunks_of(pending, OperandName::a).addresses,
           lines(instruction.immediates().major_a, form.tile->shape.m, form.tile->stored_k()), product.a_descriptor());
-  if (event.event.warp() % WgmmaForm::warps == 0)
-    check(event, 'b', chunks_of(pending_of(product), OperandName::b)->addresses,
-          lines(instruction.immediates().major_b, form.shape.n, form.shape.k), product.b_descriptor());
+  if (pending.warp == 0)
+    check(event, of_b, chunks_of(pending, OperandName::b).addresses, lines(instruction.immediates().major_b, form.shape.n, form.shape.k),
+          product.b_descriptor());
 }
 
 }  // namespace warpmat::inline v0_1::checks

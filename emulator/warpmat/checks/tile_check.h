@@ -1,13 +1,18 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <warpmat/checks/checks.h>
 #include <warpmat/launch.h>
+#include <warpmat/machine/bulk_copies.h>
+#include <warpmat/machine/tensor_box.h>
 
 namespace warpmat::inline v0_1::checks {
 
@@ -23,23 +28,63 @@ class TileCheck : public machine::Observer {
   void product_issues(const machine::ProductEvent& event) override;
 
  private:
+  /// What a tensor map's copy wrote, where all of its rows are alike: only `address` differs from what the next one writes there.
+  struct Tile {
+    std::uint64_t address = 0;             ///< in global memory, of the first row
+    std::uint32_t statement = 0;           ///< of the copy
+    std::uint32_t map = 0;                 ///< of maps_
+    std::uint32_t offset = 0;              ///< in shared memory
+    std::vector<machine::TensorRun> runs;  ///< of the copy; addresses count from `address` on
+    std::size_t chunks = 0;                ///< of shared memory that no other copy has written since
+    bool whole = false;                    ///< all bytes that the copy wrote are such chunks
+    std::uint64_t changes = 0;             ///< of its chunks
+  };
   /// 16 bytes of shared memory as a tensor map's copy wrote them.
   struct Chunk {
-    std::uint64_t address = 0;    ///< in global memory; 0: no copy wrote them
-    std::uint32_t statement = 0;  ///< of the copy
-    std::uint32_t map = 0;        ///< of maps_
+    std::uint32_t tile = 0;  ///< the number of BlockTiles::tiles, counted from 1 on; 0: no copy wrote them
+    std::uint64_t at = 0;    ///< from Tile::address on
+  };
+  /// The same in global memory.
+  struct Place {
+    std::uint64_t address = 0;
+    std::uint32_t statement = 0, map = 0;
+  };
+  /// An operand that a statement reads, and that is_regular() has found to be so.
+  struct Operand {
+    std::uint32_t statement;
+    int warp;  ///< of the warpgroup; of_b
+    std::uint64_t descriptor;
+    friend bool operator==(const Operand&, const Operand&) = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Operand& operand) const;
+  };
+  /// It stays regular as long as its tiles have the same chunks, and their addresses are as far apart as they were.
+  struct Regular {
+    struct Part {
+      std::uint32_t tile;              ///< of BlockTiles::tiles
+      std::uint64_t changes, address;  ///< Tile::changes then; the address, counted from that of the first part on
+    };
+    std::vector<Part> parts;  ///< empty: a chunk is of no tile
   };
   struct BlockTiles {
     const std::uint8_t* shared;
     std::vector<Chunk> chunks;
+    std::vector<Tile> tiles;
+    std::unordered_map<Operand, Regular, Hash> regular;
   };
+  static constexpr int of_b = -1;
 
-  const Chunk* noted_at(const BlockTiles& tiles, std::uint32_t address) const;
-  std::optional<Chunk> chunk_at(const BlockTiles& tiles, std::uint32_t address) const;
-  std::uint64_t column_of(const Chunk& chunk) const;
-  bool is_regular(const BlockTiles& tiles, const std::vector<std::uint32_t>& chunks, std::size_t in_line) const;
-  std::string fault(const BlockTiles& tiles, const std::vector<std::uint32_t>& chunks, std::size_t in_line, Chunk& at) const;
-  void check(const machine::ProductEvent& event, char operand, const std::vector<std::uint32_t>& chunks, std::size_t lines,
+  bool repeats(BlockTiles& tiles, const machine::BulkTransfer& transfer, std::uint32_t map, std::uint32_t statement) const;
+  void forget(BlockTiles& tiles, const machine::SharedRange& range) const;
+  void note(BlockTiles& tiles, const machine::BulkTransfer& transfer, std::uint32_t map, const machine::BulkEvent& event) const;
+  std::uint32_t number_of(const TensorMap& map);
+  std::optional<Place> place_at(const BlockTiles& tiles, std::uint32_t address) const;
+  std::uint64_t column_of(std::uint64_t address, std::uint32_t map) const;
+  bool is_regular(const BlockTiles& tiles, const std::vector<std::uint32_t>& chunks, std::size_t in_line, Regular& found) const;
+  bool stays_regular(const BlockTiles& tiles, const Operand& operand) const;
+  std::string fault(const BlockTiles& tiles, const std::vector<std::uint32_t>& chunks, std::size_t in_line, Place& at) const;
+  void check(const machine::ProductEvent& event, int warp, const std::vector<std::uint32_t>& chunks, std::size_t lines,
              std::uint64_t descriptor);
 
   const Setup& setup_;

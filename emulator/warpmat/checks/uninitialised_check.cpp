@@ -364,26 +364,29 @@ void SharedMemoryCheck::product_issues(const machine::ProductEvent& event) {
   const machine::Product& product = event.product;
   const Wgmma& instruction = product.instruction();
   const WgmmaForm& form = instruction.form();
-  std::vector<bool> rows(static_cast<std::size_t>(form.tile->shape.m)), columns(static_cast<std::size_t>(form.shape.n));
   std::uint64_t address = 0;
-  const auto check = [&](Major major, OperandName operand, std::vector<bool>& uninitialised) {
-    const machine::ChunkList list = chunks_of(pending_of(product), operand);
-    const std::vector<std::uint32_t>& chunks = list->addresses;
-    const SharedShadow& bytes = shadow(event.event);
-    const std::size_t first = list->first - setup_.program.shared_base;
-    if (!bytes.has_starts(first, list->bytes) && !bytes.undefined(first, list->bytes)) return;
+  const auto count = [](int lines) { return static_cast<std::size_t>(lines); };
+  std::vector<bool> rows, columns;  // empty: all of them are initialised
+  const auto check = [&](Major major, OperandName operand, std::size_t all_lines, std::vector<bool>& uninitialised) {
+    const machine::Chunks& list = chunks_of(pending_of(product), operand);
+    if (shadow(event.event).is_plain(list.first - setup_.program.shared_base, list.bytes)) return;
+    const std::vector<std::uint32_t>& chunks = list.addresses;
+    uninitialised.resize(all_lines);
     // A chunk is a part of one line along k, or holds elements of eight lines (16-bit types).
     constexpr std::size_t elements = 8;
-    const std::size_t in_line = major == Major::k ? chunks.size() / uninitialised.size() : uninitialised.size() / elements;
+    const std::size_t in_line = major == Major::k ? chunks.size() / all_lines : all_lines / elements;
     check_chunks(event.event, chunks, [&](std::size_t i) {
       address = chunks[i];
       const std::size_t line = major == Major::k ? i / in_line : i % in_line * elements;
       std::fill_n(uninitialised.begin() + static_cast<std::ptrdiff_t>(line), major == Major::k ? 1 : elements, true);
     });
   };
-  if (!product.a_in_registers()) check(instruction.immediates().major_a, OperandName::a, rows);
-  check(instruction.immediates().major_b, OperandName::b, columns);
-  if (address != 0 || values(event.event).any()) mark_warpgroup_product(event, std::move(rows), columns, address);
+  if (!product.a_in_registers()) check(instruction.immediates().major_a, OperandName::a, count(form.tile->shape.m), rows);
+  check(instruction.immediates().major_b, OperandName::b, count(form.shape.n), columns);
+  if (address == 0 && !values(event.event).any()) return;
+  rows.resize(count(form.tile->shape.m));
+  columns.resize(count(form.shape.n));
+  mark_warpgroup_product(event, std::move(rows), columns, address);
 }
 
 /// Marks elements of D as uninitialised if their row or column is, including registers of A and metadata, or if the accumulated old element

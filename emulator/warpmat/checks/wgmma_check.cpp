@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include <fmt/core.h>
 
@@ -37,7 +38,21 @@ std::size_t frame_of(const Event& event) {
 }  // namespace
 
 WgmmaCheck::WgmmaCheck(const Setup& setup)
-    : Observer(EventKinds::runs | EventKinds::products | EventKinds::synchronisation), setup_(setup) {}
+    : Observer(EventKinds::runs | EventKinds::products | EventKinds::synchronisation), setup_(setup) {
+  const std::vector<code::Operation>& operations = setup.program.operations;
+  const auto registers = [&](const code::Operation& operation) {
+    return std::span(setup.program.slots).subspan(operation.slots, operation.results);
+  };
+  accumulators_.resize(operations.size());
+  std::vector<std::uint32_t> products;
+  for (std::uint32_t i = 0; i < operations.size(); ++i) {
+    if (operations[i].semantics != Semantics::wgmma) continue;
+    const auto same = std::ranges::find_if(
+        products, [&](std::uint32_t p) { return std::ranges::equal(registers(operations[p]), registers(operations[i])); });
+    accumulators_[i] = same == products.end() ? i : *same;
+    if (same == products.end()) products.push_back(i);
+  }
+}
 
 void WgmmaCheck::block_begins(const machine::BlockEvent& event) {
   const std::size_t registers = number_of(setup_.frame_bytes);
@@ -120,10 +135,18 @@ void WgmmaCheck::check_use(const Event& event, std::uint32_t ahead, std::size_t 
   });
 }
 
-/// Traps if registers of a wgmma.mma_async were written since the last wgmma.fence.
+/// That of the products with the accumulators of `product`, or the end.
+std::vector<WgmmaCheck::Accumulators>::iterator WgmmaCheck::group_of(WarpRegisters& warp, const Pending& product) const {
+  const std::uint32_t number = accumulators_[static_cast<std::size_t>(product.operation - setup_.program.operations.data())];
+  return std::ranges::find_if(warp.groups,
+                              [&](const Accumulators& group) { return group.number == number && group.frame == product.frame; });
+}
+
+/// Traps if registers of a wgmma.mma_async were written since the last wgmma.fence. Accumulators of a pending product were not: a write
+/// since its statement would have been reported.
 void WgmmaCheck::performs(const Event& event) {
   if (operation_of(event).semantics != Semantics::wgmma) return;
-  const WarpRegisters& warp = registers(event);
+  WarpRegisters& warp = registers(event);
   if (warp.fenced_at == 0) event.trap(-1, std::nullopt, "no wgmma.fence comes before the warp's first wgmma.mma_async");
   const auto check = [&](std::size_t number, const char* what) {
     const Write& write = warp.writes[number];
@@ -132,7 +155,8 @@ void WgmmaCheck::performs(const Event& event) {
                  fmt::format("{} was written at {}, without a wgmma.fence since", what, warp_of(event).statement_name(write.statement)));
   };
   const std::size_t frame = frame_of(event);
-  for_each_result(frame, operation_of(event), [&](std::size_t number) { check(number, "an accumulator"); });
+  if (group_of(warp, {&operation_of(event), frame}) == warp.groups.end())
+    for_each_result(frame, operation_of(event), [&](std::size_t number) { check(number, "an accumulator"); });
   for_each_of_a(frame, operation_of(event), [&](std::size_t number) { check(number, "a register of operand a"); });
 }
 
@@ -140,24 +164,26 @@ void WgmmaCheck::product_issues(const machine::ProductEvent& event) {
   WarpRegisters& warp = registers(event.event);
   const Pending pending{&operation_of(event.event), frame_of(event.event)};
   warp.pending.push_back(pending);
-  for_each_result(pending.frame, *pending.operation, [&](std::size_t number) { ++warp.users[number]; });
+  if (const auto group = group_of(warp, pending); group != warp.groups.end()) {
+    ++group->products;
+  } else {
+    warp.groups.push_back(
+        {accumulators_[static_cast<std::size_t>(pending.operation - setup_.program.operations.data())], pending.frame, 1});
+    for_each_result(pending.frame, *pending.operation, [&](std::size_t number) { ++warp.users[number]; });
+  }
   for_each_of_a(pending.frame, *pending.operation, [&](std::size_t number) { ++warp.readers[number]; });
 }
 
-/// Shared memory still holds what the products read at their statements. The four warps perform a product one after the other: B is read
-/// again only once, because nothing runs in between that could change it.
+/// Shared memory still holds what the products read at their statements. The four warps perform a product one after the other: B is
+/// compared only once, because nothing runs in between that could change it.
 void WgmmaCheck::product_completes(const machine::ProductEvent& event) {
   const machine::PendingProduct& product = pending_of(event.product);
   const machine::WarpState& state = warp_of(event.event);
-  bool a_changed = false, b_changed = false;
-  if (!product.product->a_in_registers) {
-    state.read_a(product, words_);
-    a_changed = words_ != product.a;
-  }
-  if (!a_changed && event.event.warp() % WgmmaForm::warps == 0) {
-    state.read_b(product, words_);
-    b_changed = words_ != *product.b;
-  }
+  const auto changed = [&](OperandName operand) {
+    return !still_holds(product, operand, state.block().shared(), setup_.program.shared_base);
+  };
+  const bool a_changed = !product.product->a_in_registers && changed(OperandName::a);
+  const bool b_changed = !a_changed && event.event.warp() % WgmmaForm::warps == 0 && changed(OperandName::b);
   if (a_changed || b_changed)
     event.event.trap(
         -1, std::nullopt,
@@ -165,7 +191,10 @@ void WgmmaCheck::product_completes(const machine::ProductEvent& event) {
                     a_changed ? 'a' : 'b', state.statement_name(product.statement)));
   WarpRegisters& warp = registers(event.event);
   const Pending pending = warp.pending.front();
-  for_each_result(pending.frame, *pending.operation, [&](std::size_t number) { --warp.users[number]; });
+  if (const auto group = group_of(warp, pending); --group->products == 0) {
+    warp.groups.erase(group);
+    for_each_result(pending.frame, *pending.operation, [&](std::size_t number) { --warp.users[number]; });
+  }
   for_each_of_a(pending.frame, *pending.operation, [&](std::size_t number) { --warp.readers[number]; });
   warp.pending.erase(warp.pending.begin());
 }

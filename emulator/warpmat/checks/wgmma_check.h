@@ -34,17 +34,25 @@ class WgmmaCheck : public machine::Observer {
     const code::Operation* operation;
     std::size_t frame;  ///< byte offset of its function's registers
   };
+  /// The accumulators that some pending products have in common.
+  struct Accumulators {
+    std::uint32_t number;    ///< of their registers: of accumulators_
+    std::size_t frame;       ///< as Pending::frame
+    std::uint32_t products;  ///< their number
+  };
   struct WarpRegisters {
     std::vector<Pending> pending;        ///< in the order of their statements
     std::uint64_t time = 0;              ///< the number of operations so far
     std::uint64_t fenced_at = 0;         ///< the time of the last wgmma.fence; 0: none
     bool fences = false;                 ///< the warp waits at wgmma.fence, not at wgmma.wait_group
     std::vector<Write> writes;           ///< by register
-    std::vector<std::uint32_t> users;    ///< by register: the number of pending products that write it
+    std::vector<Accumulators> groups;    ///< of the pending products
+    std::vector<std::uint32_t> users;    ///< by register: the number of those groups that have it
     std::vector<std::uint32_t> readers;  ///< by register: the number of pending products that read it as operand a
   };
 
   WarpRegisters& registers(const machine::Event& event);
+  std::vector<Accumulators>::iterator group_of(WarpRegisters& warp, const Pending& product) const;
   void follow(const machine::Event& event, std::uint32_t ahead, std::size_t frame, WarpRegisters& warp);
   void check_use(const machine::Event& event, std::uint32_t ahead, std::size_t frame, const WarpRegisters& warp) const;
   template <typename Visit>
@@ -56,7 +64,7 @@ class WgmmaCheck : public machine::Observer {
 
   const Setup& setup_;
   std::vector<std::vector<WarpRegisters>> warps_;  ///< by rank and warp
-  std::vector<std::uint32_t> words_;               ///< of an operand that is read again
+  std::vector<std::uint32_t> accumulators_;        ///< by operation, of products: the first one with the same accumulators
 };
 
 }  // namespace warpmat::inline v0_1::checks

@@ -1,6 +1,7 @@
 #include <warpmat/execute/tile_products.h>
 
 #include <array>
+#include <vector>
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/product_run.h>
@@ -12,21 +13,22 @@ namespace {
 /// The consecutive operands of a warp's tiles.
 class TileOperands {
  public:
-  TileOperands(const TileProducts& products, std::uint32_t* d, const std::uint32_t* a, const std::uint32_t* b)
+  TileOperands(const TileProducts& products, std::uint32_t* d, std::ptrdiff_t next_d, const std::uint32_t* a, const std::uint32_t* b)
       : count_(static_cast<std::size_t>(products.count)),
         d_count_(static_cast<std::size_t>(products.tile.operand(OperandName::d).words())),
         a_count_(static_cast<std::size_t>(products.tile.operand(OperandName::a).registers())),
-        b_count_(static_cast<std::size_t>(products.tile.operand(OperandName::b).registers())) {
-    for (std::size_t i = 0; i < d_count_; ++i) d_[i] = d + i * warp_size;
+        b_count_(static_cast<std::size_t>(products.tile.operand(OperandName::b).registers())),
+        d_stride_(static_cast<std::ptrdiff_t>(d_count_) * next_d) {
+    for (std::size_t i = 0; i < d_count_; ++i) d_[i] = d + static_cast<std::ptrdiff_t>(i) * next_d;
     for (std::size_t i = 0; i < a_count_; ++i) a_[i] = a + i * warp_size;
     for (std::size_t i = 0; i < b_count_; ++i) b_[i] = b + i * warp_size;
   }
 
   /// The tiles from number `first` on.
   Warps tiles(std::size_t first, Arguments& arguments, const std::uint32_t* zeros, bool accumulates) {
-    const std::size_t b_stride = b_count_ * warp_size, d_stride = d_count_ * warp_size;
+    const std::size_t b_stride = b_count_ * warp_size, d_stride = static_cast<std::size_t>(d_stride_);
     for (std::size_t i = 0; i < d_count_; ++i) {
-      next_d_[i] = d_[i] + first * d_stride;
+      next_d_[i] = d_[i] + static_cast<std::ptrdiff_t>(first) * d_stride_;
       next_c_[i] = accumulates ? next_d_[i] : zeros;
     }
     for (std::size_t i = 0; i < b_count_; ++i) next_b_[i] = b_[i] + first * b_stride;
@@ -44,6 +46,7 @@ class TileOperands {
 
  private:
   std::size_t count_, d_count_, a_count_, b_count_;
+  std::ptrdiff_t d_stride_;  ///< words from a tile's D to the next one's
   std::array<std::uint32_t*, 4> d_{}, next_d_{};
   std::array<const std::uint32_t*, 4> a_{}, b_{}, next_b_{}, next_c_{};
 };
@@ -51,9 +54,9 @@ class TileOperands {
 }  // namespace
 
 void multiply_tiles(const TileProducts& products, std::uint32_t* d, const std::uint32_t* a, const std::uint32_t* b, Arguments& arguments,
-                    bool accumulates, const ExecutionOptions& options) {
+                    bool accumulates, const ExecutionOptions& options, std::ptrdiff_t next_d) {
   const Register zeros{};
-  TileOperands operands(products, d, a, b);
+  TileOperands operands(products, d, next_d, a, b);
   const auto count = static_cast<std::size_t>(products.count);
   for (std::size_t next = 0; next < count; ++next) {
     const Warps warps = operands.tiles(next, arguments, zeros.data(), accumulates);
@@ -63,6 +66,22 @@ void multiply_tiles(const TileProducts& products, std::uint32_t* d, const std::u
     if (done != 0) operands.tiles(next, arguments, zeros.data(), accumulates);
     execute(products.tile, products.lowering, arguments, options);
   }
+}
+
+bool multiply_chain(const TileProducts& products, std::uint32_t* d, std::ptrdiff_t next_d, std::span<const TileFactors> chain,
+                    bool accumulates, const ExecutionOptions& options) {
+  if (options.path != Path::fast || products.fast == nullptr) return false;
+  const Register zeros{};
+  std::array<Arguments, max_chain> arguments;
+  std::vector<TileOperands> operands;
+  std::vector<Warps> warps;
+  operands.reserve(max_chain);
+  warps.reserve(max_chain);
+  for (std::size_t i = 0; i < chain.size(); ++i) {
+    operands.emplace_back(products, d, next_d, chain[i].a, chain[i].b);
+    warps.push_back(operands.back().tiles(0, arguments[i], zeros.data(), accumulates || i != 0));
+  }
+  return products.fast->execute_chain(warps);
 }
 
 void multiply_tiles(const TileProducts& products, RegisterList d, const std::uint32_t* a, const std::uint32_t* b, bool accumulates,

@@ -4,10 +4,13 @@
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 
 #include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/operand_chunks.h>
 #include <warpmat/execute/tile_products.h>
+#include <warpmat/execute/wgmma_chain.h>
 #include <warpmat/instruction.h>
 #include <warpmat/layout/fragments.h>
 #include <warpmat/text.h>
@@ -85,25 +88,16 @@ std::vector<MemoryAccess> chunk_accesses(std::uint64_t descriptor, OperandName o
   return all;
 }
 
-/// The register offsets of eight lines and of sixteen bytes: the order of the registers of A and of B's tiles.
-struct Tiles {
-  std::size_t next_lines;  ///< registers from eight lines (m, n) to the next eight
-  std::size_t next_depth;  ///< registers from 16 bytes of k to the next
-};
-
-constexpr Tiles a_tiles{1, 2};
-
-/// Reads an operand into the registers of a tile. Lane l holds bytes 4 (l mod 4) to 4 (l mod 4) + 3 of sixteen along k, of line l / 4 of
-/// eight (fragment_a, fragment_b).
+/// Reads an operand into the registers of a tile.
 class Reader {
  public:
-  Reader(const SharedMemory& memory, OperandName operand, std::uint64_t descriptor, Tiles tiles, std::uint32_t* words)
+  Reader(const SharedMemory& memory, const WgmmaForm& form, OperandName operand, std::uint64_t descriptor, std::uint32_t* words)
       : bytes_(memory.bytes().data()),
         base_(memory.base()),
         size_(memory.size()),
         operand_(operand),
         descriptor_(MatrixDescriptor::decode(descriptor)),
-        tiles_(tiles),
+        registers_(form, operand),
         words_(words) {}
 
   void read(Major major, const Extent& of) const {
@@ -112,21 +106,15 @@ class Reader {
         scatter(line, byte / chunk_bytes, at(address));
       });
     for_each_chunk(descriptor_, Major::k, of, [this](std::uint32_t line, std::uint32_t byte, std::uint32_t address) {
-      std::memcpy(registers(line / 8, byte / chunk_bytes) + line % 8 * 4, at(address), chunk_bytes);
+      std::memcpy(words_ + registers_.word(line, byte / chunk_bytes), at(address), chunk_bytes);
     });
   }
 
  private:
-  static constexpr std::uint32_t elements = 8;  // of 16 bits: a chunk of an MN-major matrix has eight lines for one k
-
-  std::uint32_t* registers(std::size_t eight_lines, std::size_t depth) const {
-    return words_ + (eight_lines * tiles_.next_lines + depth * tiles_.next_depth) * warp_size;
-  }
-
   /// Eight elements of 16 bits of one k: each is half a word of another lane.
   void scatter(std::uint32_t k, std::uint32_t eight_lines, const std::uint8_t* chunk) const {
-    auto* const to = reinterpret_cast<std::uint8_t*>(registers(eight_lines, k / elements) + k % elements / 2);
-    for (std::size_t i = 0; i < elements; ++i) std::memcpy(to + 16 * i + k % 2 * 2, chunk + 2 * i, 2);
+    auto* const to = reinterpret_cast<std::uint8_t*>(words_) + 2 * registers_.half(k, eight_lines);
+    for (std::size_t i = 0; i < OperandRegisters::elements; ++i) std::memcpy(to + 2 * OperandRegisters::next_element * i, chunk + 2 * i, 2);
   }
 
   const std::uint8_t* at(std::uint32_t address) const {
@@ -147,13 +135,9 @@ class Reader {
   std::size_t size_;
   OperandName operand_;
   MatrixDescriptor descriptor_;
-  Tiles tiles_;
+  OperandRegisters registers_;
   std::uint32_t* words_;
 };
-
-Tiles b_tiles(const WgmmaForm& form) {
-  return {static_cast<std::size_t>(form.tile_b_registers()), 1};
-}
 
 /// The sign bits of a word's elements.
 std::uint32_t sign_bits(int element_bits) {
@@ -197,20 +181,21 @@ std::vector<MemoryAccess> Wgmma::b_accesses(std::uint64_t descriptor) const {
 }
 
 void Wgmma::read_a(const SharedMemory& memory, std::uint64_t descriptor, int warp, std::uint32_t* words) const {
-  Reader(memory, OperandName::a, descriptor, a_tiles, words).read(immediates_.major_a, a_extent(*form_, immediates_.major_a, warp));
+  Reader(memory, *form_, OperandName::a, descriptor, words).read(immediates_.major_a, a_extent(*form_, immediates_.major_a, warp));
 }
 
 void Wgmma::read_b(const SharedMemory& memory, std::uint64_t descriptor, std::uint32_t* words) const {
-  Reader(memory, OperandName::b, descriptor, b_tiles(*form_), words).read(immediates_.major_b, b_extent(*form_, immediates_.major_b));
+  Reader(memory, *form_, OperandName::b, descriptor, words).read(immediates_.major_b, b_extent(*form_, immediates_.major_b));
 }
 
 namespace {
 
-/// Whether the registers are consecutive, so that the tiles can be written in place.
-bool in_sequence(RegisterList d) {
-  for (std::size_t i = 1; i < d.size(); ++i)
-    if (d[i] != d[0] + i * warp_size) return false;
-  return true;
+/// The number of words from each register to the next one, if it is the same of all: up or down.
+std::optional<std::ptrdiff_t> spacing(RegisterList d) {
+  const std::ptrdiff_t step = d[1] - d[0];
+  for (std::size_t i = 2; i < d.size(); ++i)
+    if (d[i] - d[i - 1] != step) return std::nullopt;
+  return step;
 }
 
 /// Whether the addresses of the registers ascend or descend without an overlap.
@@ -238,7 +223,8 @@ void Wgmma::multiply(RegisterList d, const std::uint32_t* a, const std::uint32_t
   alignas(64) std::array<std::uint32_t, 4 * warp_size> negated;
   // metadata may trap, which must change nothing
   const bool disjoint = !form_->sparse() && in_order(d) && apart(d, a, a_words()) && apart(d, b, b_words());
-  const bool in_place = disjoint && in_sequence(d);
+  const std::optional<std::ptrdiff_t> next_d = disjoint ? spacing(d) : std::nullopt;
+  const bool in_place = next_d.has_value();
   std::uint32_t* const results = in_place ? d[0] : copy.data();
   if (accumulates && !disjoint)
     for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(d[i], warp_size, results + i * warp_size);
@@ -257,9 +243,23 @@ void Wgmma::multiply(RegisterList d, const std::uint32_t* a, const std::uint32_t
     arguments.source(OperandName::e) = {&metadata, 1};
     arguments.source(OperandName::selector) = {&selector_words, 1};
   }
-  multiply_tiles(products, results, a, b, arguments, accumulates, options);
+  multiply_tiles(products, results, a, b, arguments, accumulates, options, next_d.value_or(warp_size));
   if (!in_place)
     for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(results + i * warp_size, warp_size, d[i]);
+}
+
+static_assert(most_in_chain <= max_chain);
+
+bool multiply_chain(const Wgmma& wgmma, RegisterList d, std::span<const TileFactors> chain, bool accumulates,
+                    const ExecutionOptions& options) {
+  const WgmmaForm& form = wgmma.form();
+  const bool shared = std::ranges::any_of(
+      chain, [&](const TileFactors& factors) { return !apart(d, factors.a, wgmma.a_words()) || !apart(d, factors.b, wgmma.b_words()); });
+  if (form.sparse() || wgmma.immediates().negates_a != wgmma.immediates().negates_b || shared || !in_order(d)) return false;
+  const std::optional<std::ptrdiff_t> next_d = spacing(d);
+  if (!next_d) return false;
+  const TileProducts products{*form.tile, wgmma.lowering(), find_fast_path(*form.tile, wgmma.lowering()), form.tiles()};
+  return multiply_chain(products, d[0], *next_d, chain, accumulates, options);
 }
 
 }  // namespace warpmat::inline v0_1

@@ -85,7 +85,6 @@ class Block {
   TensorCore& tensor_core() { return *tensor_core_; }
   /// The shared state of warps 4 `index` to 4 `index` + 3.
   WarpgroupIssues& warpgroup(int index) { return warpgroups_[static_cast<std::size_t>(index)]; }
-  ChunkLists& chunk_lists() { return chunk_lists_; }
 
  private:
   bool all_wait() const;
@@ -109,7 +108,6 @@ class Block {
   std::array<BarrierState, block_barriers> barriers_{};
   std::array<const DeviceMemory::Buffer*, 8> buffers_{};  ///< of the last accesses
   std::vector<WarpgroupIssues> warpgroups_;               ///< of programs with wgmma
-  ChunkLists chunk_lists_;                                ///< the same
   std::unique_ptr<TensorCore> tensor_core_;
   std::string printed_;
   std::size_t next_warp_ = 0;

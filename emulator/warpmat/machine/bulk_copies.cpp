@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
+#include <utility>
 
 #include <warpmat/machine/atomic_update.h>
 #include <warpmat/machine/block.h>
@@ -43,15 +43,6 @@ void fill_outside(const TensorMap& map, std::uint8_t* to, std::uint64_t bytes) {
   for (std::uint64_t i = 0; i < bytes; ++i) to[i] = map.fill == TensorMap::Fill::zeros ? 0 : i % 2 == 0 ? 0xf7 : 0x7f;
 }
 
-/// Copies some bytes of a row. Nearly all are 16: the compiler then knows the number.
-void copy_chunk(std::uint8_t* to, const std::uint8_t* from, std::uint32_t bytes) {
-  constexpr std::uint32_t usual = 16;
-  if (bytes == usual)
-    std::memcpy(to, from, usual);
-  else
-    std::memcpy(to, from, bytes);
-}
-
 /// Adds a range behind the others: to the last one, if it continues that.
 void add_range(std::vector<SharedRange>& ranges, const SharedRange& range) {
   if (!ranges.empty() && ranges.back().rank == range.rank && ranges.back().offset + ranges.back().bytes == range.offset)
@@ -80,9 +71,8 @@ const code::Reduction* reduction_of(const BulkCopy& copy, const TensorMap* map) 
 
 void for_each_part(const TensorMap& map, const TensorPlace& place, bool stores, std::uint32_t shared, std::uint32_t shared_base,
                    const std::function<void(const TensorPart&)>& visit) {
-  const std::vector<TensorRow> rows = stores ? stored_rows(map, place) : tensor_rows(map, place);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const TensorRow& row = rows[i];
+  std::size_t i = 0;
+  for_each_row(stores ? stored_runs(map, place) : tensor_runs(map, place), [&](const TensorRow& row) {
     const auto chunks = [&](std::uint32_t first, std::uint32_t last, bool inside) {
       for_each_chunk(map, shared_base, shared + row.shared, first, last, [&](std::uint32_t begin, std::uint32_t count, std::uint32_t at) {
         const auto address = inside ? std::optional(row.address + (begin - row.begin)) : std::nullopt;
@@ -92,7 +82,8 @@ void for_each_part(const TensorMap& map, const TensorPlace& place, bool stores, 
     if (!stores) chunks(0, row.begin, false);
     chunks(row.begin, row.end, true);
     if (!stores) chunks(row.end, static_cast<std::uint32_t>(map.row_bytes()), false);
-  }
+    ++i;
+  });
 }
 
 void for_each_moved(const BulkTransfer& transfer, std::uint32_t shared_base,
@@ -104,13 +95,21 @@ void for_each_moved(const BulkTransfer& transfer, std::uint32_t shared_base,
 }
 
 bool BulkCopies::arrive_at(const SharedPlace& barrier) {
-  const auto first =
-      std::stable_partition(pending_.begin(), pending_.end(), [&](const BulkTransfer& transfer) { return transfer.barrier != barrier; });
-  std::vector<BulkTransfer> due(std::make_move_iterator(first), std::make_move_iterator(pending_.end()));
-  pending_.erase(first, pending_.end());
-  for (BulkTransfer& transfer : due) perform(transfer);
-  if (!due.empty()) cluster_.make_progress();
-  return !due.empty();
+  if (std::ranges::none_of(pending_, [&](const BulkTransfer& transfer) { return transfer.barrier == barrier; })) return false;
+  due_.clear();
+  std::size_t left = 0;
+  for (BulkTransfer& transfer : pending_) {
+    if (transfer.barrier == barrier) {
+      due_.push_back(std::move(transfer));
+    } else {
+      if (&transfer != &pending_[left]) pending_[left] = std::move(transfer);
+      ++left;
+    }
+  }
+  pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(left), pending_.end());
+  for (BulkTransfer& transfer : due_) perform(transfer);
+  cluster_.make_progress();
+  return true;
 }
 
 void BulkCopies::finish(const SharedPlace& issuer, int warp, int lane, std::uint32_t committed, std::uint32_t groups, bool read_only,
@@ -222,35 +221,53 @@ void BulkCopies::load(const BulkTransfer& transfer) {
     written_.push_back({transfer.shared.rank, transfer.shared.offset, transfer.bytes});
     return;
   }
+  for (const TensorRun& run : transfer.runs)
+    if (!load_whole_rows(transfer, run))
+      for (std::size_t i = 0; i < run.count; ++i) load_row(transfer, run.row(i));
+}
+
+/// The common case: whole rows of one buffer, each a line of which the swizzle exchanges the chunks. Returns false for other rows.
+bool BulkCopies::load_whole_rows(const BulkTransfer& transfer, const TensorRun& run) {
+  constexpr std::uint32_t chunk = 16;
   const TensorMap& map = *transfer.map;
-  const bool swizzled = map.swizzle != TensorMap::Swizzle::none && map.interleave == TensorMap::Interleave::none;
-  const std::uint64_t line = swizzled && map.atom == TensorMap::Atom::bytes_16 ? map.row_pitch() : 0;
-  const std::uint32_t shared_base = cluster_.launch().program.shared_base;
-  std::vector<std::uint8_t> bytes(map.row_bytes());
-  const DeviceMemory::Buffer* buffer = nullptr;  // of the row before
-  for (const TensorRow& row : transfer.rows) {
-    const std::uint8_t* from = bytes.data();
-    if (row.begin == 0 && row.end == bytes.size() && !rounds(map.type)) {  // the common case
-      if (buffer == nullptr || row.address - buffer->address >= buffer->bytes) buffer = memory.find(row.address);
-      const bool inside = buffer != nullptr && !buffer->freed && row.end <= buffer->end() - row.address;
-      from = inside ? buffer->data.get() + (row.address - buffer->address) : memory.bytes(row.address, row.end).data();
-    } else {
-      fill_outside(map, bytes.data(), row.begin);
-      if (row.end > row.begin) {
-        std::memcpy(bytes.data() + row.begin, memory.bytes(row.address, row.end - row.begin).data(), row.end - row.begin);
-        round_numbers(map.type, bytes.data() + row.begin, row.end - row.begin);
-      }
-      fill_outside(map, bytes.data() + row.end, bytes.size() - row.end);
-    }
-    const std::uint32_t first = transfer.shared.offset + row.shared;
-    const auto count = static_cast<std::uint32_t>(bytes.size());
-    const bool whole = count == line && (shared_base + first) % line == 0;  // the swizzle exchanges chunks of a line
-    if (whole) add_range(written_, {transfer.shared.rank, first, count});
-    for_each_chunk(map, shared_base, first, 0, count, [&](std::uint32_t begin, std::uint32_t part, std::uint32_t at) {
-      copy_chunk(shared + at, from + begin, part);
-      if (!whole) add_range(written_, {transfer.shared.rank, at, part});
-    });
+  const auto bytes = static_cast<std::uint32_t>(map.row_bytes());
+  const std::uint32_t base = cluster_.launch().program.shared_base, to = transfer.shared.offset + run.first.shared;
+  if (map.interleave != TensorMap::Interleave::none || map.atom != TensorMap::Atom::bytes_16 || map.chunk_bytes() != chunk) return false;
+  if (rounds(map.type) || run.first.begin != 0 || run.first.end != bytes || bytes != map.row_pitch() || bytes % chunk != 0) return false;
+  if (map.swizzle != TensorMap::Swizzle::none && (base + to) % bytes != 0) return false;
+  const DeviceMemory::Buffer* const buffer = cluster_.launch().memory.find(run.first.address);
+  if (buffer == nullptr || buffer->freed) return false;
+  const std::uint64_t behind = buffer->end() - run.first.address;
+  if (bytes > behind || (run.step != 0 && run.count - 1 > (behind - bytes) / run.step)) return false;
+  const std::uint8_t* from = buffer->data.get() + (run.first.address - buffer->address);
+  std::uint8_t* line = cluster_.block(transfer.shared.rank).shared().data() + to;
+  for (std::size_t i = 0; i < run.count; ++i, from += run.step, line += bytes) {
+    const auto address = static_cast<std::uint32_t>(base + to + i * bytes);
+    const std::uint32_t exchange = warpmat::swizzled(map.swizzle, address) - address;
+    for (std::uint32_t at = 0; at < bytes; at += chunk) std::memcpy(line + (at ^ exchange), from + at, chunk);
   }
+  add_range(written_, {transfer.shared.rank, to, run.count * bytes});
+  return true;
+}
+
+void BulkCopies::load_row(const BulkTransfer& transfer, const TensorRow& row) {
+  const TensorMap& map = *transfer.map;
+  row_.resize(map.row_bytes());
+  const std::uint32_t inside = row.end - row.begin;
+  const std::uint8_t* from = inside == 0 ? nullptr : std::as_const(cluster_.launch().memory).bytes(row.address, inside).data();
+  if (inside != row_.size() || rounds(map.type)) {
+    fill_outside(map, row_.data(), row.begin);
+    if (inside != 0) std::memcpy(row_.data() + row.begin, from, inside);
+    round_numbers(map.type, row_.data() + row.begin, inside);
+    fill_outside(map, row_.data() + row.end, row_.size() - row.end);
+    from = row_.data();
+  }
+  std::uint8_t* const shared = cluster_.block(transfer.shared.rank).shared().data();
+  for_each_chunk(map, cluster_.launch().program.shared_base, transfer.shared.offset + row.shared, 0,
+                 static_cast<std::uint32_t>(row_.size()), [&](std::uint32_t begin, std::uint32_t part, std::uint32_t at) {
+                   std::memcpy(shared + at, from + begin, part);
+                   add_range(written_, {transfer.shared.rank, at, part});
+                 });
 }
 
 /// Reads the source at the latest time that the ISA allows, so that a missing wait becomes visible.
@@ -265,16 +282,16 @@ void BulkCopies::read_source(BulkTransfer& transfer) {
 void BulkCopies::store(const BulkTransfer& transfer) {
   if (!transfer.map) return store_bytes(transfer, transfer.global, transfer.read.data(), transfer.bytes);
   const TensorMap& map = *transfer.map;
-  std::vector<std::uint8_t> bytes(map.row_bytes());
-  for (const TensorRow& row : transfer.rows) {
-    if (row.end == row.begin) continue;
+  row_.resize(map.row_bytes());
+  for_each_row(transfer.runs, [&](const TensorRow& row) {
+    if (row.end == row.begin) return;
     const std::uint32_t first = transfer.shared.offset;
     for_each_chunk(map, cluster_.launch().program.shared_base, first + row.shared, row.begin, row.end,
                    [&](std::uint32_t begin, std::uint32_t count, std::uint32_t at) {
-                     std::memcpy(bytes.data() + begin, transfer.read.data() + (at - first), count);
+                     std::memcpy(row_.data() + begin, transfer.read.data() + (at - first), count);
                    });
-    store_bytes(transfer, row.address, bytes.data() + row.begin, row.end - row.begin);
-  }
+    store_bytes(transfer, row.address, row_.data() + row.begin, row.end - row.begin);
+  });
 }
 
 void BulkCopies::store_bytes(const BulkTransfer& transfer, std::uint64_t address, const std::uint8_t* from, std::uint64_t bytes) {

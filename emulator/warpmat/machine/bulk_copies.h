@@ -36,7 +36,7 @@ struct BulkTransfer {
   std::uint64_t bytes = 0;   ///< in shared memory
   std::optional<TensorMap> map{};
   TensorPlace tensor_place{};
-  std::vector<TensorRow> rows{};         ///< of a load or store with a map
+  std::vector<TensorRun> runs{};         ///< the rows of a load or store with a map
   std::optional<SharedPlace> barrier{};  ///< the mbarrier that counts the bytes
   std::uint32_t group = 0;               ///< the number of groups that the lane had committed before
   std::uint64_t number = 0;              ///< among the copies of the cluster, from 0 on
@@ -98,6 +98,8 @@ class BulkCopies {
  private:
   void perform(BulkTransfer& transfer);
   void load(const BulkTransfer& transfer);
+  void load_row(const BulkTransfer& transfer, const TensorRow& row);
+  bool load_whole_rows(const BulkTransfer& transfer, const TensorRun& run);
   void read_source(BulkTransfer& transfer);
   void store(const BulkTransfer& transfer);
   void store_bytes(const BulkTransfer& transfer, std::uint64_t address, const std::uint8_t* from, std::uint64_t bytes);
@@ -107,6 +109,8 @@ class BulkCopies {
 
   Cluster& cluster_;
   std::vector<BulkTransfer> pending_;
+  std::vector<BulkTransfer> due_;     ///< those that arrive_at performs
+  std::vector<std::uint8_t> row_;     ///< of a tensor, in the order of global memory
   std::vector<SharedRange> written_;  ///< by the transfer that is performed
   std::uint64_t issued_ = 0;
 };

@@ -8,6 +8,7 @@
 #include <warpmat/launch.h>
 #include <warpmat/machine/spare_storage.h>
 #include <warpmat/machine/thread_indices.h>
+#include <warpmat/machine/warpgroup.h>
 #include <warpmat/observer.h>
 
 namespace warpmat::inline v0_1::machine {
@@ -32,6 +33,7 @@ struct LaunchState {
   SpareStorage* spare = nullptr;  ///< of blocks; null: each has memory of its own
   /// Makes the observers of a cluster, told before those of the options; may be null.
   std::function<std::vector<std::unique_ptr<Observer>>(std::uint64_t cluster)> checks = nullptr;
+  std::shared_ptr<ChunkLists> chunk_lists = std::make_shared<ChunkLists>();
 };
 
 }  // namespace warpmat::inline v0_1::machine

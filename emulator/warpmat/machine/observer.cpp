@@ -83,11 +83,11 @@ bool Product::accumulates() const {
 }
 
 std::vector<std::uint32_t> Product::a_chunks() const {
-  return chunks_of(*pending_, OperandName::a)->addresses;
+  return chunks_of(*pending_, OperandName::a).addresses;
 }
 
 std::vector<std::uint32_t> Product::b_chunks() const {
-  return chunks_of(*pending_, OperandName::b)->addresses;
+  return chunks_of(*pending_, OperandName::b).addresses;
 }
 
 }  // namespace warpmat::inline v0_1::machine

@@ -1,6 +1,7 @@
 #include <warpmat/machine/tensor_box.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -39,9 +40,9 @@ TensorRow row_at(const TensorMap& map, const RowShape& shape, const Coordinates&
   return row;
 }
 
-/// Advances to the next place of the box.
-void step_in_tile(const TensorMap& map, const Coordinates& first, Coordinates& at) {
-  for (std::size_t i = map.first_spatial(); i < map.rank; ++i) {
+/// Advances to the next place of the box, from dimension `lowest` on.
+void step_in_tile(const TensorMap& map, std::size_t lowest, const Coordinates& first, Coordinates& at) {
+  for (std::size_t i = lowest; i < map.rank; ++i) {
     at[i] += map.element_strides[i];
     if (at[i] < first[i] + std::int64_t{map.extent(i)} * map.element_strides[i]) return;
     at[i] = first[i];
@@ -90,34 +91,80 @@ std::optional<std::string> coordinates_problem(const TensorMap& map, const Tenso
   return std::nullopt;
 }
 
-std::vector<TensorRow> tensor_rows(const TensorMap& map, const TensorPlace& place) {
+namespace {
+
+/// Where the rows of a copy are added, in their order.
+class Runs {
+ public:
+  explicit Runs(const TensorMap& map) : map_(map), shape_(map), pitch_(static_cast<std::uint32_t>(map.row_pitch())) {}
+
+  /// The row at these coordinates, and `count - 1` behind it, each `step` bytes further on in global memory.
+  void add(const Coordinates& at, std::size_t count = 1, std::uint64_t step = 0) {
+    if (count == 0) return;
+    TensorRow row = row_at(map_, shape_, at);
+    row.shared = next_;
+    next_ += static_cast<std::uint32_t>(count) * pitch_;
+    all_.push_back({row, count, step, pitch_});
+  }
+  std::vector<TensorRun> take() { return std::move(all_); }
+
+ private:
+  const TensorMap& map_;
+  RowShape shape_;
+  std::uint32_t pitch_, next_ = 0;
+  std::vector<TensorRun> all_;
+};
+
+/// Rows along dimension 1 of a tile: those before the tensor, those inside, and those behind it.
+void add_rows(const TensorMap& map, Coordinates at, Runs& runs) {
+  const std::int64_t stride = map.element_strides[1], count = map.extent(1), size = static_cast<std::int64_t>(map.dims[1]);
+  const std::int64_t before = at[1] >= 0 ? 0 : std::min(count, (-at[1] + stride - 1) / stride);
+  const std::int64_t not_behind = at[1] >= size ? 0 : std::min(count, (size - at[1] + stride - 1) / stride);
+  const auto add = [&](std::int64_t first, std::int64_t last, std::uint64_t step) {
+    Coordinates from = at;
+    from[1] += first * stride;
+    if (last > first) runs.add(from, static_cast<std::size_t>(last - first), step);
+  };
+  add(0, before, 0);
+  add(before, not_behind, static_cast<std::uint64_t>(stride) * map.strides[0]);
+  add(std::max(before, not_behind), count, 0);
+}
+
+}  // namespace
+
+std::vector<TensorRun> tensor_runs(const TensorMap& map, const TensorPlace& place) {
   Coordinates first{};
   std::ranges::copy(place.coordinates, first.begin());
   Coordinates at = first;
-  std::vector<TensorRow> rows(map.rows());
-  const auto pitch = static_cast<std::uint32_t>(map.row_pitch());
-  const RowShape shape(map);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  Runs runs(map);
+  const std::size_t rows = map.rows();
+  if (map.mode == TensorMap::Mode::tile && map.interleave == TensorMap::Interleave::none && map.rank > 1) {
+    for (std::size_t done = 0; done < rows; done += map.extent(1)) {
+      add_rows(map, at, runs);
+      step_in_tile(map, 2, first, at);
+    }
+    return runs.take();
+  }
+  for (std::size_t i = 0; i < rows; ++i) {
     Coordinates element = at;
     if (map.mode == TensorMap::Mode::im2col)
       for (std::size_t j = 0; j + 2 < map.rank; ++j) element[map.first_spatial() + j] += place.offsets[j];
-    rows[i] = row_at(map, shape, element);
-    rows[i].shared = static_cast<std::uint32_t>(i) * pitch;
+    runs.add(element);
     if (map.mode == TensorMap::Mode::tile) {
-      step_in_tile(map, first, at);
+      step_in_tile(map, map.first_spatial(), first, at);
     } else {
       step_in_image(map, at);
     }
   }
-  return rows;
+  return runs.take();
 }
 
-std::vector<TensorRow> stored_rows(const TensorMap& map, const TensorPlace& place) {
-  std::vector<TensorRow> rows = tensor_rows(map, place);
+std::vector<TensorRun> stored_runs(const TensorMap& map, const TensorPlace& place) {
+  std::vector<TensorRun> runs = tensor_runs(map, place);
   const auto row_bytes = static_cast<std::uint32_t>(map.row_bytes());
-  for (TensorRow& row : rows)
-    if (row.end > row.begin) row.end = std::min(row_bytes, (row.end + 15) / 16 * 16);
-  return rows;
+  for (TensorRun& run : runs)
+    if (run.first.end > run.first.begin) run.first.end = std::min(row_bytes, (run.first.end + 15) / 16 * 16);
+  return runs;
 }
 
 }  // namespace warpmat::inline v0_1::machine

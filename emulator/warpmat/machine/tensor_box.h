@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,7 +32,31 @@ struct TensorRow {
   std::uint32_t shared = 0;   ///< beginning of the row in the box's bytes, before the swizzle
   std::uint32_t begin = 0;    ///< leading bytes of the row outside the tensor
   std::uint32_t end = 0;      ///< trailing bytes outside begin here; begin == end if no byte is inside
+  friend bool operator==(const TensorRow&, const TensorRow&) = default;
 };
+
+/// Consecutive rows of a copy: each begins `step` bytes behind the one before in global memory, and `pitch` bytes behind it in the box.
+struct TensorRun {
+  TensorRow first;
+  std::size_t count = 1;
+  std::uint64_t step = 0;
+  std::uint32_t pitch = 0;
+
+  TensorRow row(std::size_t i) const {
+    TensorRow row = first;
+    row.address += i * step;
+    row.shared += static_cast<std::uint32_t>(i) * pitch;
+    return row;
+  }
+  friend bool operator==(const TensorRun&, const TensorRun&) = default;
+};
+
+/// Calls visit(row) for each row, in their order.
+template <typename Visit>
+void for_each_row(std::span<const TensorRun> runs, Visit visit) {
+  for (const TensorRun& run : runs)
+    for (std::size_t i = 0; i < run.count; ++i) visit(run.row(i));
+}
 
 /// The rows of a copy in the order of shared memory (PTX ISA 9.1 sections 5.5.3, 5.5.4 and 5.5.6; what the text leaves open was measured on
 /// an H200).
@@ -38,10 +64,10 @@ struct TensorRow {
 /// Tile: every place of the box, dimension 0 fastest. im2col: the filter's base begins at the coordinates and moves in the box between the
 /// corners, W fastest, by element strides. At the end of a dimension it continues at its lower corner, at the end of the last one in the
 /// next image.
-std::vector<TensorRow> tensor_rows(const TensorMap& map, const TensorPlace& place);
+std::vector<TensorRun> tensor_runs(const TensorMap& map, const TensorPlace& place);
 
 /// The same for stores. They write whole 16 bytes, so up to 15 bytes after the tensor's last element of a row (measured on an H200).
-std::vector<TensorRow> stored_rows(const TensorMap& map, const TensorPlace& place);
+std::vector<TensorRun> stored_runs(const TensorMap& map, const TensorPlace& place);
 
 /// Calls visit(begin, count, at) for the contiguous parts of bytes [begin, end) of a row under the swizzle. The row begins at offset `row`
 /// of shared memory, whose first byte has the address `shared_base`; `at` is the part's offset there. `begin` is a multiple of 16, but

@@ -21,6 +21,12 @@ namespace {
 constexpr std::uint64_t linear_unit = 16;        // linear copies: sizes and addresses are multiples of it
 constexpr std::uint64_t tensor_alignment = 128;  // of a box in shared memory
 
+/// Bytes that are read soon: a load's, at the wait.
+void prefetch(const std::uint8_t* first, std::uint32_t bytes) {
+  constexpr std::uint32_t cache_line = 64;
+  for (std::uint32_t at = 0; at < bytes; at += cache_line) __builtin_prefetch(first + at);
+}
+
 }  // namespace
 
 void WarpState::bulk_copy(const Operation& operation, LaneMask mask) {
@@ -202,12 +208,15 @@ void WarpState::check_global(const BulkCopy& copy, int lane, BulkTransfer& trans
     return;
   }
   const TensorMap& map = *transfer.map;
-  transfer.rows = writes ? stored_rows(map, transfer.tensor_place) : tensor_rows(map, transfer.tensor_place);
-  constexpr std::uint32_t cache_line = 64;
-  for (const TensorRow& row : transfer.rows) {
-    if (row.end == row.begin) continue;
-    const std::uint8_t* const bytes = locate_bytes(lane, row.address, row.end - row.begin, writes);
-    for (std::uint32_t at = 0; !writes && at < row.end - row.begin; at += cache_line) __builtin_prefetch(bytes + at);  // read at the wait
+  transfer.runs = writes ? stored_runs(map, transfer.tensor_place) : tensor_runs(map, transfer.tensor_place);
+  for (const TensorRun& run : transfer.runs) {
+    const std::uint32_t bytes = run.first.end - run.first.begin;
+    if (bytes == 0) continue;
+    const std::uint8_t* const first = locate_bytes(lane, run.first.address, bytes, writes);
+    const std::uint64_t behind = last_buffer_->end() - run.first.address - bytes;  // the rows that are surely in the same buffer
+    const std::size_t inside = run.step == 0 ? run.count : std::min<std::size_t>(run.count, behind / run.step + 1);
+    for (std::size_t i = inside; i < run.count; ++i) locate_bytes(lane, run.row(i).address, bytes, writes);
+    for (std::size_t i = 0; i < inside && !writes; ++i) prefetch(first + i * run.step, bytes);
   }
 }
 

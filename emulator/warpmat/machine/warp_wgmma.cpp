@@ -5,10 +5,15 @@
 // undefined. PTX ISA 9.1 section 9.7.15.
 
 #include <algorithm>
+#include <array>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include <fmt/core.h>
 
+#include <warpmat/execute/operand_chunks.h>
+#include <warpmat/execute/wgmma_chain.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/machine/warpgroup.h>
@@ -42,6 +47,11 @@ void WarpState::must_be_warpgroup(const Operation& operation, LaneMask mask) con
 std::uint64_t WarpState::uniform_descriptor(const Operation& operation, LaneMask mask, int source, const char* what) const {
   const auto* const values = at<std::uint64_t>(source_slot(operation, source));
   const int first = first_lane(mask);
+  if (mask == all_lanes) {
+    std::uint64_t different = 0;
+    for (int lane = 0; lane < warp_size; ++lane) different |= values[lane] ^ values[first];
+    if (different == 0) return values[first];
+  }
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1)
     if (const int lane = first_lane(rest); values[lane] != values[first])
       trap(lane, std::nullopt,
@@ -54,13 +64,14 @@ std::uint64_t WarpState::uniform_descriptor(const Operation& operation, LaneMask
 void WarpState::agree_with_warpgroup(PendingProduct& product) {
   WarpgroupIssues& group = block_.warpgroup(index_ / warps);
   std::uint64_t& next = group.next[static_cast<std::size_t>(index_ % warps)];
-  WarpgroupIssues::Issue own{product.statement, product.a_descriptor, product.b_descriptor, product.accumulates, index_, nullptr};
   if (next - group.first == group.issues.size()) {
-    const auto b = std::make_shared<std::vector<std::uint32_t>>();
+    product.chunks = launch_.chunk_lists->find(*product.product, product.a_descriptor, product.b_descriptor);
+    const auto b = group.make_b();
     read_b(product, *b);
-    own.b = product.b = b;
-    group.issues.push_back(std::move(own));
+    product.b = b;
+    group.issues.push_back({product.statement, product.a_descriptor, product.b_descriptor, product.accumulates, index_, b, product.chunks});
   } else {
+    const WarpgroupIssues::Issue own{product.statement, product.a_descriptor, product.b_descriptor, product.accumulates, index_, {}, {}};
     const WarpgroupIssues::Issue& first = group.issues[next - group.first];
     if (own.statement != first.statement)
       trap(-1, std::nullopt,
@@ -72,6 +83,7 @@ void WarpState::agree_with_warpgroup(PendingProduct& product) {
                        own.a_descriptor, own.b_descriptor, own.accumulates, first.warp, first.a_descriptor, first.b_descriptor,
                        first.accumulates));
     product.b = first.b;
+    product.chunks = first.chunks;
   }
   ++next;
   while (!group.issues.empty() && std::ranges::all_of(group.next, [&](std::uint64_t n) { return n > group.first; })) {
@@ -80,10 +92,13 @@ void WarpState::agree_with_warpgroup(PendingProduct& product) {
   }
 }
 
-/// Reads a product's operand A from shared memory, if it is there: at its statement, and again when it is performed.
+/// Reads a product's operand A from shared memory, if it is there.
 void WarpState::read_a(const PendingProduct& product, std::vector<std::uint32_t>& a) const {
   const Wgmma& instruction = product.product->instruction;
   a.resize(instruction.a_words());
+  const Chunks& chunks = chunks_of(product, OperandName::a);
+  if (chunks.are_inside(program_.shared_base, block_.shared().size()))
+    return OperandChunks(instruction, OperandName::a, chunks.addresses).read(a.data(), block_.shared().data(), program_.shared_base);
   try {
     instruction.read_a(SharedMemory::borrowing(block_.shared(), program_.shared_base), product.a_descriptor, index_ % warps, a.data());
   } catch (const Trap& error) {
@@ -94,6 +109,9 @@ void WarpState::read_a(const PendingProduct& product, std::vector<std::uint32_t>
 void WarpState::read_b(const PendingProduct& product, std::vector<std::uint32_t>& b) const {
   const Wgmma& instruction = product.product->instruction;
   b.resize(instruction.b_words());
+  const Chunks& chunks = chunks_of(product, OperandName::b);
+  if (chunks.are_inside(program_.shared_base, block_.shared().size()))
+    return OperandChunks(instruction, OperandName::b, chunks.addresses).read(b.data(), block_.shared().data(), program_.shared_base);
   try {
     instruction.read_b(SharedMemory::borrowing(block_.shared(), program_.shared_base), product.b_descriptor, b.data());
   } catch (const Trap& error) {
@@ -116,23 +134,19 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
                      program_.statements[operation.statement]->opcode, ~mask));
   constexpr EventKinds performed = EventKinds::operations | EventKinds::products;
   if (observers_.want(performed)) observers_.tell(performed, &Observer::performs, Event(*this, operation, mask));
-  PendingProduct pending{.product = &product,
-                         .statement = operation.statement,
-                         .group = wgmma_->committed,
-                         .committed = false,
-                         .d = {},
-                         .a_descriptor = 0,
-                         .b_descriptor = 0,
-                         .a = {},
-                         .b = nullptr,
-                         .metadata = {},
-                         .accumulates = true,
-                         .warp = index_ % warps,
-                         .lists = &block_.chunk_lists()};
+  std::unique_ptr<PendingProduct> made = wgmma_->make();
+  PendingProduct& pending = *made;
+  pending.product = &product;
+  pending.statement = operation.statement;
+  pending.group = wgmma_->committed;
+  pending.committed = false;
+  pending.warp = index_ % warps;
   pending.d.resize(operation.results);
   place_registers(slots(operation), operation.results, pending.d.data());
   pending.b_descriptor = uniform_descriptor(operation, mask, product.b_source(), "the descriptor of operand b");
+  pending.a_descriptor = 0;
   if (product.a_in_registers) {
+    pending.a.clear();
     for (int i = 0; i < product.instruction.form().a_registers(); ++i) {
       const auto* const words = at<std::uint32_t>(source_slot(operation, i));
       pending.a.insert(pending.a.end(), words, words + warp_size);
@@ -148,7 +162,7 @@ WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
   agree_with_warpgroup(pending);
   if (!product.a_in_registers) read_a(pending, pending.a);
   observers_.tell(EventKinds::products, &Observer::product_issues, ProductEvent{Event(*this, operation, mask), Product(pending, index_)});
-  wgmma_->pending.push_back(std::move(pending));
+  wgmma_->pending.push_back(std::move(made));
   advance_gathered(mask, false);
   return Step::next;
 }
@@ -198,7 +212,7 @@ void WarpState::continue_after(const Operation& operation, int barrier_id) {
 /// wgmma.commit_group: the statements since the last one become a group.
 WarpState::Step WarpState::wgmma_commit(LaneMask mask) {
   if (!gather(live_, mask, false)) return Step::leave_split;
-  for (PendingProduct& product : wgmma_->pending) product.committed = true;
+  for (const auto& product : wgmma_->pending) product->committed = true;
   ++wgmma_->committed;
   advance_gathered(mask, false);
   return Step::next;
@@ -207,10 +221,11 @@ WarpState::Step WarpState::wgmma_commit(LaneMask mask) {
 /// The products for which `operation` waits have read their operands: these may change from here on.
 void WarpState::tell_products_read(const Operation& operation) const {
   if (!observers_.want(EventKinds::products)) return;
-  std::vector<Product> done;
-  for (const PendingProduct& product : wgmma_->pending) {
-    if (!is_done(product, operation.detail)) break;
-    done.push_back(Product(product, index_));
+  std::vector<Product>& done = wgmma_->told;
+  done.clear();
+  for (const auto& product : wgmma_->pending) {
+    if (!is_done(*product, operation.detail)) break;
+    done.push_back(Product(*product, index_));
   }
   observers_.tell(EventKinds::products, &Observer::products_read, Event(*this, operation, split().executing),
                   std::span<const Product>(done));
@@ -218,15 +233,58 @@ void WarpState::tell_products_read(const Operation& operation) const {
 
 /// Performs the products of all groups except the last `operation.detail`.
 void WarpState::wait_for_products(const Operation& operation) {
-  std::vector<PendingProduct>& pending = wgmma_->pending;
-  std::size_t done = 0;
-  while (done < pending.size() && is_done(pending[done], operation.detail)) perform_product(operation, pending[done++]);
-  pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(done));
+  std::vector<std::unique_ptr<PendingProduct>>& pending = wgmma_->pending;
+  const auto ready = static_cast<std::size_t>(
+      std::ranges::find_if_not(pending, [&](const auto& product) { return is_done(*product, operation.detail); }) - pending.begin());
+  for (std::size_t done = 0; done < ready;) {
+    const std::size_t count = chain_length(std::span(pending).subspan(done, ready - done));
+    if (count < 2 || !perform_chain(operation, std::span(pending).subspan(done, count))) {
+      perform_product(operation, *pending[done++]);
+    } else {
+      done += count;
+    }
+  }
+  for (std::size_t i = 0; i < ready; ++i) {
+    pending[i]->b = nullptr;
+    wgmma_->done.push_back(std::move(pending[i]));
+  }
+  pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(ready));
+}
+
+/// The number of products from the first one on that add to the same accumulators by the same wgmma.
+std::size_t WarpState::chain_length(std::span<const std::unique_ptr<PendingProduct>> products) const {
+  const PendingProduct& first = *products.front();
+  const Wgmma& wgmma = first.product->instruction;
+  const auto follows = [&](const auto& product) {
+    const Wgmma& other = product->product->instruction;
+    return &other.form() == &wgmma.form() && other.immediates().negates_a == wgmma.immediates().negates_a &&
+           other.immediates().negates_b == wgmma.immediates().negates_b && product->accumulates && product->d == first.d;
+  };
+  const auto others = products.subspan(1, std::min(products.size(), most_in_chain) - 1);
+  return 1 + static_cast<std::size_t>(std::ranges::find_if_not(others, follows) - others.begin());
+}
+
+/// Performs products as one, unless an observer of the launch may look at what the first ones leave. Returns false, having done nothing,
+/// where that cannot be.
+bool WarpState::perform_chain(const Operation& operation, std::span<const std::unique_ptr<PendingProduct>> products) {
+  if (std::ranges::any_of(launch_.options.observers, [](const Observer* o) { return o->wants(EventKinds::products); })) return false;
+  std::array<TileFactors, most_in_chain> factors;
+  for (std::size_t i = 0; i < products.size(); ++i) factors[i] = {products[i]->a.data(), products[i]->b->data()};
+  const PendingProduct& first = *products.front();
+  if (!multiply_chain(first.product->instruction, first.d, std::span(factors).first(products.size()), first.accumulates,
+                      launch_.options.execution))
+    return false;
+  for (const auto& product : products) tell_product_completes(operation, *product);
+  return true;
+}
+
+void WarpState::tell_product_completes(const Operation& operation, const PendingProduct& product) const {
+  observers_.tell(EventKinds::products, &Observer::product_completes,
+                  ProductEvent{Event(*this, operation, live_), Product(product, index_)});
 }
 
 void WarpState::perform_product(const Operation& operation, const PendingProduct& product) {
-  observers_.tell(EventKinds::products, &Observer::product_completes,
-                  ProductEvent{Event(*this, operation, live_), Product(product, index_)});
+  tell_product_completes(operation, product);
   try {
     product.product->instruction.multiply(product.d, product.a.data(), product.b->data(), product.metadata.data(), product.accumulates,
                                           launch_.options.execution);

@@ -5,9 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
-#include <tuple>
+#include <mutex>
+#include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,42 +20,45 @@ namespace warpmat::inline v0_1::machine {
 
 /// What a product reads of an operand in shared memory: Product::a_chunks, b_chunks.
 struct Chunks {
+  Chunks() = default;
   explicit Chunks(std::vector<std::uint32_t> all) : addresses(std::move(all)) {
     if (addresses.empty()) return;
     const auto [least, most] = std::ranges::minmax(addresses);
     first = least;
     bytes = most - least + Product::chunk_bytes;
   }
+  /// Whether `size` bytes of memory from address `base` on have all of them.
+  bool are_inside(std::uint32_t base, std::size_t size) const { return first >= base && std::uint64_t{first} - base + bytes <= size; }
+
   std::vector<std::uint32_t> addresses;
   std::uint32_t first = 0, bytes = 0;  ///< a range that has all of them
 };
-using ChunkList = std::shared_ptr<const Chunks>;
 
-/// The lists of a block's products. A pipeline uses the same descriptors again and again.
+/// What the four warps of a product read.
+struct ProductChunks {
+  std::array<Chunks, WgmmaForm::warps> a;  ///< by warp; none of an A in registers
+  Chunks b;
+};
+using ProductChunkList = std::shared_ptr<const ProductChunks>;
+
+/// The chunks of a launch's products: blocks use the same descriptors again and again. Several threads may call it at once.
 class ChunkLists {
  public:
-  /// Of A for the warp of a warpgroup, or of B for all of them.
-  ChunkList a(const code::WarpgroupProduct& product, std::uint64_t descriptor, int warp) {
-    return find({&product, descriptor, warp}, [&] { return product.instruction.a_chunks(descriptor, warp); });
-  }
-  ChunkList b(const code::WarpgroupProduct& product, std::uint64_t descriptor) {
-    return find({&product, descriptor, of_b}, [&] { return product.instruction.b_chunks(descriptor); });
-  }
+  ProductChunkList find(const code::WarpgroupProduct& product, std::uint64_t a_descriptor, std::uint64_t b_descriptor);
 
  private:
-  static constexpr int of_b = -1;
-  static constexpr std::size_t most = 1024;  ///< lists; the longest has 2 KB
-  using Key = std::tuple<const code::WarpgroupProduct*, std::uint64_t, int>;
+  static constexpr std::size_t most = 1024;  ///< products; the longest has 4 KB
+  struct Key {
+    const code::WarpgroupProduct* product;
+    std::uint64_t a_descriptor, b_descriptor;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const;
+  };
 
-  template <typename Make>
-  ChunkList find(const Key& key, Make make) {
-    if (lists_.size() >= most) lists_.clear();
-    ChunkList& list = lists_[key];
-    if (list == nullptr) list = std::make_shared<const Chunks>(make());
-    return list;
-  }
-
-  std::map<Key, ChunkList> lists_;
+  std::mutex mutex_;
+  std::unordered_map<Key, ProductChunkList, Hash> lists_;
 };
 
 /// A wgmma.mma_async that one warp has issued and not waited for. The wait produces its part of the results, 16 of 64 rows.
@@ -70,21 +74,27 @@ struct PendingProduct {
   std::shared_ptr<const std::vector<std::uint32_t>> b;
   Register metadata;
   bool accumulates;
-  int warp;           ///< in its warpgroup
-  ChunkLists* lists;  ///< of its block
+  int warp;                 ///< in its warpgroup
+  ProductChunkList chunks;  ///< of the four warps
 };
 
 /// The chunks of operand a or b; none of an A in registers.
-inline ChunkList chunks_of(const PendingProduct& product, OperandName operand) {
-  if (operand == OperandName::b) return product.lists->b(*product.product, product.b_descriptor);
-  if (product.product->a_in_registers) return std::make_shared<const Chunks>(std::vector<std::uint32_t>{});
-  return product.lists->a(*product.product, product.a_descriptor, product.warp);
+inline const Chunks& chunks_of(const PendingProduct& product, OperandName operand) {
+  return operand == OperandName::b ? product.chunks->b : product.chunks->a[static_cast<std::size_t>(product.warp)];
 }
+
+/// Whether shared memory, from address `base` on, still holds what the product has read of operand a or b.
+bool still_holds(const PendingProduct& product, OperandName operand, std::span<const std::uint8_t> shared, std::uint32_t base);
 
 /// The state of a warp's wgmma statements.
 struct WarpgroupState {
-  std::vector<PendingProduct> pending;  ///< in the order of their statements
-  std::uint32_t committed = 0;          ///< groups
+  std::vector<std::unique_ptr<PendingProduct>> pending;  ///< in the order of their statements
+  std::vector<std::unique_ptr<PendingProduct>> done;     ///< which leave their memory to later ones
+  std::vector<Product> told;                             ///< to observers, by the wait
+  std::uint32_t committed = 0;                           ///< groups
+
+  /// One to fill in: each member has some value.
+  std::unique_ptr<PendingProduct> make();
 };
 
 /// State that the four warps of a warpgroup share: their wgmma statements in order, and the descriptors.
@@ -95,6 +105,7 @@ struct WarpgroupIssues {
     bool accumulates;
     int warp;  ///< the first warp to issue it
     std::shared_ptr<const std::vector<std::uint32_t>> b;
+    ProductChunkList chunks;
     bool same_operands(const Issue& other) const {
       return a_descriptor == other.a_descriptor && b_descriptor == other.b_descriptor && accumulates == other.accumulates;
     }
@@ -104,6 +115,10 @@ struct WarpgroupIssues {
   std::array<std::uint64_t, WgmmaForm::warps> next{};  ///< by warp: the number of its next statement
   std::uint32_t waiting = 0;                           ///< warps that wait at wgmma.fence or wgmma.wait_group for the others, a bit each
   std::uint32_t waits_at = 0;                          ///< the statement at which they wait
+  std::vector<std::shared_ptr<std::vector<std::uint32_t>>> operands_b;  ///< of products, and those that no product has any more
+
+  /// One that no product has.
+  std::shared_ptr<std::vector<std::uint32_t>> make_b();
 };
 
 }  // namespace warpmat::inline v0_1::machine

@@ -17,6 +17,10 @@ std::size_t bf16_dot(const FloatPlan& plan, const Form& form, const Warps& warps
   return run_float_dot<16, true, false>(plan, form, warps);
 }
 
+bool bf16_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain) {
+  return run_float_chain<16, true>(plan, form, chain);
+}
+
 std::size_t sparse_bf16_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
   return run_float_dot<16, true, true>(plan, form, warps);
 }
@@ -29,10 +33,15 @@ HWY_AFTER_NAMESPACE();
 namespace warpmat::inline v0_1 {
 
 HWY_EXPORT(bf16_dot);
+HWY_EXPORT(bf16_chain);
 HWY_EXPORT(sparse_bf16_dot);
 
 std::size_t fast_bf16_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
   return WARPMAT_KERNEL(bf16_dot)(plan, form, warps);
+}
+
+bool fast_bf16_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain) {
+  return WARPMAT_KERNEL(bf16_chain)(plan, form, chain);
 }
 
 std::size_t fast_sparse_bf16_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {

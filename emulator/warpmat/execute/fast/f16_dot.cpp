@@ -17,6 +17,10 @@ std::size_t f16_dot(const FloatPlan& plan, const Form& form, const Warps& warps)
   return run_float_dot<16, false, false>(plan, form, warps);
 }
 
+bool f16_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain) {
+  return run_float_chain<16, false>(plan, form, chain);
+}
+
 std::size_t sparse_f16_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
   return run_float_dot<16, false, true>(plan, form, warps);
 }
@@ -29,10 +33,15 @@ HWY_AFTER_NAMESPACE();
 namespace warpmat::inline v0_1 {
 
 HWY_EXPORT(f16_dot);
+HWY_EXPORT(f16_chain);
 HWY_EXPORT(sparse_f16_dot);
 
 std::size_t fast_f16_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
   return WARPMAT_KERNEL(f16_dot)(plan, form, warps);
+}
+
+bool fast_f16_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain) {
+  return WARPMAT_KERNEL(f16_chain)(plan, form, chain);
 }
 
 std::size_t fast_sparse_f16_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -67,13 +68,16 @@ class WarpWords {
 
   /// The 32 lanes of word `word` of an operand.
   const std::uint32_t* source(OperandName name, int word) const {
-    return arguments_->source(name)[static_cast<std::size_t>(word)] + warp_ * warps_->strides[static_cast<std::size_t>(name)];
+    return arguments_->source(name)[static_cast<std::size_t>(word)] + distance(warps_->strides[static_cast<std::size_t>(name)]);
   }
   std::uint32_t* destination(int word) const {
-    return arguments_->destination[static_cast<std::size_t>(word)] + warp_ * warps_->destination_stride;
+    return arguments_->destination[static_cast<std::size_t>(word)] + distance(warps_->destination_stride);
   }
 
  private:
+  /// From the first warp's registers. Strides may be negative, as that of registers in descending order: two's complement.
+  std::ptrdiff_t distance(std::size_t stride) const { return static_cast<std::ptrdiff_t>(warp_ * stride); }
+
   const Warps* warps_;
   const Arguments* arguments_;
   std::size_t warp_;
@@ -240,6 +244,11 @@ std::size_t fast_f64(const F64Plan& plan, const Form& form, const Warps& warps);
 std::size_t fast_move(const MovePlan& plan, const Form& form, const Warps& warps);
 std::size_t fast_tiled_dot(const TilePlan& plan, const Form& form, const Warps& warps);
 
+/// Products that follow each other: each has the same D as the one before, and adds to it. `chain` has the warps of each, at most
+/// max_chain, without lanes and step. D shares no word with A and B. Returns false, having done nothing, for plans without such a kernel.
+inline constexpr std::size_t max_chain = 4;
+bool fast_float_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain);
+
 /// The kernel of a form on a hardware, with its plan.
 class FastPath {
  public:
@@ -248,6 +257,9 @@ class FastPath {
 
   /// Executes warps as the kernels do. Declines also if destination registers overlap, because the order of writing would be visible.
   std::size_t execute(const Warps& warps) const;
+
+  /// As fast_float_chain().
+  bool execute_chain(std::span<const Warps> chain) const;
 
   /// Whether the kernel supports operand `name` as one of ProductLanes; if wants_all_lanes, it supports all of them or none.
   bool takes_lanes(OperandName name) const { return lanes_[static_cast<std::size_t>(name)]; }

@@ -10,6 +10,10 @@
 #define WARPMAT_FAST_FLOAT_DOT_INL_H_
 #endif
 
+#include <array>
+#include <optional>
+#include <span>
+
 #include <warpmat/execute/fast/common_case_float_dot-inl.h>
 #include <warpmat/execute/fast/float_operands-inl.h>
 #include <warpmat/execute/fast/general_float_dot-inl.h>
@@ -41,14 +45,27 @@ class FloatDot {
     const bool in_lists = warps_.lanes.d.words == nullptr && warps_.lanes.c.words == nullptr;  // the caller of others has asked
     if (plan_.split && in_lists && c_overlaps_d()) return false;
     if (!operands_.read(warp)) return false;
-    specials_.take_out();
-    if (!operands_.common_case() || !common_case_.multiply(d_)) fallback_.multiply(d_);
+    multiply();
     if (plan_.split) add_c();
     write();
     return true;
   }
 
+  /// Executes one warp of a chain: its C is the D of `before`, if that is not null; `last` writes D. Precondition: the plan declines
+  /// nothing.
+  void run_in_chain(std::size_t warp, const FloatDot* before, bool last) {
+    warp_ = {warps_, warp};
+    operands_.read(warp, before == nullptr ? nullptr : before->d_);
+    multiply();
+    if (last) write();
+  }
+
  private:
+  HWY_INLINE void multiply() {
+    specials_.take_out();
+    if (!operands_.common_case() || !common_case_.multiply(d_)) fallback_.multiply(d_);
+  }
+
   std::uint32_t* destination(int word) const { return warp_.destination(word); }
 
   /// Whether a register of C shares a word with an earlier one of D: additions register by register would then read the new value
@@ -127,7 +144,30 @@ HWY_NOINLINE std::size_t float_dot_rounding_toward_zero(const FloatPlan& plan, c
   return execute_each(warps, [&](std::size_t warp) { return product.run(warp); });
 }
 
+/// The same of a chain. Each product has an object, which keeps its A for all warps.
+template <int bits, bool wide>
+HWY_NOINLINE void float_chain_rounding_toward_zero(const FloatPlan& plan, const Form& form, std::span<const Warps> chain) {
+  using Dot = FloatDot<bits, wide, false>;
+  std::array<std::optional<Dot>, max_chain> products;
+  for (std::size_t i = 0; i < chain.size(); ++i) products[i].emplace(plan, form, chain[i]);
+  for (std::size_t warp = 0; warp < chain.front().count; ++warp)
+    for (std::size_t i = 0; i < chain.size(); ++i)
+      products[i]->run_in_chain(warp, i == 0 ? nullptr : &*products[i - 1], i + 1 == chain.size());
+}
+
 #endif  // HWY_TARGET != HWY_SCALAR
+
+template <int bits, bool wide>
+bool run_float_chain([[maybe_unused]] const FloatPlan& plan, [[maybe_unused]] const Form& form,
+                     [[maybe_unused]] std::span<const Warps> chain) {
+#if HWY_TARGET == HWY_SCALAR
+  return false;
+#else
+  const RoundingMode mode(RoundingMode::toward_zero);
+  float_chain_rounding_toward_zero<bits, wide>(plan, form, chain);
+  return true;
+#endif
+}
 
 /// Executes warps until one is declined; returns how many were executed.
 template <int bits, bool wide, bool sparse>

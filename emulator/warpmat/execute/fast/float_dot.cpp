@@ -13,4 +13,9 @@ std::size_t fast_float_dot(const FloatPlan& plan, const Form& form, const Warps&
   return 0;
 }
 
+bool fast_float_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain) {
+  if (plan.container_bits != 16 || plan.sparse || plan.split || plan.f16_accumulator) return false;
+  return plan.wide ? fast_bf16_chain(plan, form, chain) : fast_f16_chain(plan, form, chain);
+}
+
 }  // namespace warpmat::inline v0_1

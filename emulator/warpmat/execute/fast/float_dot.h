@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include <warpmat/execute/fast/fast.h>
 
@@ -17,5 +18,9 @@ std::size_t fast_sparse_tf32_dot(const FloatPlan& plan, const Form& form, const 
 /// Elements of 8, 6 or 4 bits, each in a byte.
 std::size_t fast_fp8_dot(const FloatPlan& plan, const Form& form, const Warps& warps);
 std::size_t fast_sparse_fp8_dot(const FloatPlan& plan, const Form& form, const Warps& warps);
+
+// Those of fast_float_chain, for plans that decline nothing: they return false only where no vectors are.
+bool fast_f16_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain);
+bool fast_bf16_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain);
 
 }  // namespace warpmat::inline v0_1

@@ -57,8 +57,9 @@ class FloatOperands {
   const FloatPlan& plan() const { return plan_; }
   int slots() const { return plan_.a_words * per; }
 
-  /// Returns false if the kernels decline the warp: nonzero padding bits, or metadata or ids that the ISA does not define.
-  bool read(std::size_t warp) {
+  /// Returns false if the kernels decline the warp: nonzero padding bits, or metadata or ids that the ISA does not define. `c`: its f32 C,
+  /// if that is not in registers.
+  bool read(std::size_t warp, const std::uint32_t (*c)[rows] = nullptr) {
     warp_ = {warps_, warp};
     if (sparse && !read_places()) return false;
     if (bits == 8) padding_ = hn::Zero(U32());
@@ -66,7 +67,7 @@ class FloatOperands {
     const bool needs_exponents = !wide || range_of_a_.common_case;
     if (!decoded_ || !warps_.keeps_b(warp) || (needs_exponents && !b_has_exponents_)) range_of_b_ = read_b(needs_exponents);
     decoded_ = true;
-    read_c();
+    c == nullptr ? read_c() : take_c(c);
     finite_ = range_of_a_.finite && range_of_b_.finite;
     common_case_ = range_of_a_.common_case && range_of_b_.common_case;
     if (bits == 8 && !hn::AllTrue(U32(), hn::Eq(padding_, hn::Zero(U32())))) return false;
@@ -423,6 +424,18 @@ class FloatOperands {
         for_each_row_vector(words(OperandName::c, i), words(OperandName::c, 2 + i), [&](int row, const Word* quads) HWY_ATTR {
           for (int t = 0; t < quad; ++t) take(i, t, row, quads[t]);
         });
+    special_c_ = !hn::AllFalse(d, hn::Gt(most, hn::Set(d, 0x7f7fffff)));
+  }
+
+  /// C is these words of f32.
+  HWY_INLINE void take_c(const std::uint32_t (*c)[rows]) {
+    const I32 d;
+    auto most = hn::Zero(d);
+    for (int i = 0; i < columns * rows; i += vector_rows) {
+      const Word w = hn::Load(U32(), c[0] + i);
+      most = hn::Max(most, hn::And(hn::BitCast(d, w), hn::Set(d, INT32_MAX)));
+      hn::Store(w, U32(), c_[0] + i);
+    }
     special_c_ = !hn::AllFalse(d, hn::Gt(most, hn::Set(d, 0x7f7fffff)));
   }
 

@@ -288,6 +288,11 @@ std::size_t FastPath::execute(const Warps& warps) const {
   return std::visit(Run{form_, warps}, plan_);
 }
 
+bool FastPath::execute_chain(std::span<const Warps> chain) const {
+  const auto* const plan = std::get_if<FloatPlan>(&plan_);
+  return plan != nullptr && fast_float_chain(*plan, form_, chain);
+}
+
 namespace {
 
 std::optional<FastPath::Plan> make_plan(const Form& form, const Lowering& lowering) {

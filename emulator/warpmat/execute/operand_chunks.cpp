@@ -1,0 +1,63 @@
+#include <warpmat/execute/operand_chunks.h>
+
+#include <array>
+#include <cstring>
+
+namespace warpmat::inline v0_1 {
+
+/// 0 if the bytes of two chunks are equal.
+std::uint64_t OperandChunks::difference(const void* a, const void* b) {
+  std::array<std::uint64_t, 2> of_a, of_b;
+  std::memcpy(of_a.data(), a, bytes);
+  std::memcpy(of_b.data(), b, bytes);
+  return (of_a[0] ^ of_b[0]) | (of_a[1] ^ of_b[1]);
+}
+
+OperandChunks::OperandChunks(const Wgmma& wgmma, OperandName operand, std::span<const std::uint32_t> addresses)
+    : registers_(wgmma.form(), operand),
+      major_(operand == OperandName::a ? wgmma.immediates().major_a : wgmma.immediates().major_b),
+      addresses_(addresses) {
+  const WgmmaForm& form = wgmma.form();
+  const bool is_a = operand == OperandName::a;
+  const int outer = is_a ? form.tile->shape.m : form.shape.n, depth = is_a ? form.tile->stored_k() : form.shape.k;
+  lines_ = static_cast<std::size_t>(major_ == Major::k ? outer : depth);
+  in_line_ = addresses.size() / lines_;
+}
+
+template <typename Visit>
+void OperandChunks::for_each_chunk(const std::uint8_t* memory, std::uint32_t base, Visit visit) const {
+  const std::uint32_t* next = addresses_.data();
+  for (std::size_t line = 0; line < lines_; ++line)
+    for (std::size_t i = 0; i < in_line_; ++i) visit(line, i, memory + (*next++ - base));
+}
+
+void OperandChunks::read(std::uint32_t* words, const std::uint8_t* memory, std::uint32_t base) const {
+  if (major_ == Major::k)
+    return for_each_chunk(memory, base, [&](std::size_t line, std::size_t i, const std::uint8_t* chunk) {
+      std::memcpy(words + registers_.word(line, i), chunk, bytes);
+    });
+  for_each_chunk(memory, base, [&](std::size_t k, std::size_t eight_lines, const std::uint8_t* chunk) {
+    auto* const to = reinterpret_cast<std::uint8_t*>(words) + 2 * registers_.half(k, eight_lines);
+    for (std::size_t i = 0; i < OperandRegisters::elements; ++i) std::memcpy(to + 2 * OperandRegisters::next_element * i, chunk + 2 * i, 2);
+  });
+}
+
+bool OperandChunks::equal(const std::uint32_t* words, const std::uint8_t* memory, std::uint32_t base) const {
+  std::uint64_t differs = 0;
+  if (major_ == Major::k) {
+    for_each_chunk(memory, base, [&](std::size_t line, std::size_t i, const std::uint8_t* chunk) {
+      differs |= difference(words + registers_.word(line, i), chunk);
+    });
+    return differs == 0;
+  }
+  for_each_chunk(memory, base, [&](std::size_t k, std::size_t eight_lines, const std::uint8_t* chunk) {
+    const auto* const held = reinterpret_cast<const std::uint8_t*>(words) + 2 * registers_.half(k, eight_lines);
+    std::uint8_t gathered[bytes];
+    for (std::size_t i = 0; i < OperandRegisters::elements; ++i)
+      std::memcpy(gathered + 2 * i, held + 2 * OperandRegisters::next_element * i, 2);
+    differs |= difference(gathered, chunk);
+  });
+  return differs == 0;
+}
+
+}  // namespace warpmat::inline v0_1
