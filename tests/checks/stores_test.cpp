@@ -101,6 +101,28 @@ TEST_CASE("bytes that an uninitialised value was stored to count as initialised"
   CHECK(loaded.words[5] == 100);
 }
 
+TEST_CASE("a cas that swaps stores as a store does", "[checks]") {
+  const std::string swaps = "atom.global.cas.b32 %w, [%o], 7, %v;", fails = "atom.global.cas.b32 %w, [%o], 8, %v;";
+  CHECK(contains(outcome_of(swaps, {}).trap, "what is stored in global memory comes from"));
+  CHECK(outcome_of(swaps, warns).warnings.size() == 1);
+  CHECK((outcome_of(fails, {}).trap.empty() && outcome_of(fails, {}).warnings.empty()));
+  // Lanes of one address: the first has stored its own lane number when the others compare.
+  const std::string first = "setp.eq.u32 %p, %t, 0; selp.b32 %w, 100, %v, %p; atom.global.cas.b32 %w, [%first], 7, %w;";
+  CHECK(outcome_of(first, {}).trap.empty());
+}
+
+TEST_CASE("a cas that swaps an uninitialised value into shared memory makes its bytes uninitialised", "[checks]") {
+  const auto read_back = [](const char* compared) {
+    return outcome_of(
+        fmt::format("st.shared.u32 [tile], 5; bar.warp.sync -1; setp.eq.u32 %p, %t, 0; @%p atom.shared.cas.b32 %w, [tile], {}, %v;"
+                    "bar.warp.sync -1; ld.shared.u32 %r, [tile]; st.global.u32 [%o], %r;",
+                    compared),
+        {});
+  };
+  CHECK(contains(read_back("5").trap, "what is stored in global memory comes from"));
+  CHECK(read_back("6").trap.empty());
+}
+
 TEST_CASE("every other use of an uninitialised value ends the launch without Checks::stores, too", "[checks]") {
   const struct {
     const char *use, *reason;

@@ -47,6 +47,9 @@ constexpr Case cases[] = {
     {"match.any.sync.b32 $, b, b;", "b32 u32 s32"},
     {"shfl.sync.idx.b32 b, $, b, b, b;", "b32 u32 s32 f32 f16x2"},
     {"shfl.sync.idx.b32 b, b, b, b, $;", "b32 u32 s32"},
+    {"redux.sync.add.u32 $, b, b;", "b32 u32 s32"},
+    {"redux.sync.min.s32 b, $, b;", "b32 u32 s32"},
+    {"redux.sync.and.b32 b, $, b;", "b32 u32 s32"},
     {"bar.warp.sync $;", "b32 u32 s32"},
     {"activemask.b32 $;", "b32 u32 s32 f32 f16x2"},
 };

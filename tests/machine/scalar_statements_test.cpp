@@ -41,6 +41,22 @@ TEST_CASE("additions and subtractions read each other's CC.CF, which is 1 where 
   CHECK(before_and_behind(carries_not, "addc.u32") == 107);
 }
 
+TEST_CASE("min and max of f32 take two operands, and three from sm_100 on", "[machine]") {
+  const auto result = [](const std::string& statement, const char* target) {
+    const std::string numbers = "mov.f32 %f1, 0f3F800000; mov.f32 %f2, 0fC0000000; mov.f32 %f3, 0f40400000; mov.f32 %f4, 0f7FC00001;\n";
+    return words_of(word_kernel(numbers + statement + " mov.b32 %d, %f5;", target), {1}, {32})[3];
+  };
+  CHECK(result("max.f32 %f5, %f1, %f2;", "sm_100") == 0x3f800000);
+  CHECK(result("max.f32 %f5, %f1, %f2, %f3;", "sm_100") == 0x40400000);
+  CHECK(result("min.ftz.f32 %f5, %f1, %f3, %f2;", "sm_120") == 0xc0000000);
+  CHECK(result("max.abs.f32 %f5, %f1, %f2, %f1;", "sm_100") == 0x40000000);
+  CHECK(result("max.f32 %f5, %f1, %f4, %f2;", "sm_100") == 0x3f800000);
+  CHECK(result("max.NaN.f32 %f5, %f1, %f4, %f2;", "sm_100") == 0x7fffffff);
+  const auto message = [&](const char* statement, const char* target) { return message_of([&] { result(statement, target); }); };
+  CHECK(message("max.f32 %f5, %f1, %f2, %f3;", "sm_90").find("sm_100") != std::string::npos);
+  CHECK(message("max.xorsign.abs.f32 %f5, %f1, %f2, %f3;", "sm_100").find("takes 3 operands") != std::string::npos);
+}
+
 TEST_CASE("a minus or a selector where there is none is an error", "[machine]") {
   const auto message = [](const std::string& body) { return message_of([&] { result_of(body); }); };
   CHECK(message("add.u32 %d, %r1, -%r2;").find("add.u32 takes no minus before the register '%r2'") != std::string::npos);

@@ -57,6 +57,15 @@ TEST_CASE("no form has a floor that no operands reach") {
   CHECK_FALSE(floor_of(bf16, sm_75));   // there is no such form
 }
 
+TEST_CASE("every hardware has a row for the floors of 16-bit formats") {
+  for (const Target& target : targets())
+    for (const char* const opcode : {f16_to_f16, bf16, volta})
+      if (const auto floor = floor_of(opcode, target.hardware)) {
+        CAPTURE(opcode, target.name);
+        CHECK(floor->source != "not measured");
+      }
+}
+
 TEST_CASE("a floor that was not measured is assumed") {
   const auto fp8 = floor_of("mma.sync.aligned.m16n8k32.row.col.f16.e5m2.e5m2.f16", Hardware::sm_89);
   REQUIRE(fp8);

@@ -1,4 +1,4 @@
-// warpmat launch --profile, and that of cuda: the table, JSON, folded stacks.
+// warpmat launch --profile: the table, JSON, folded stacks.
 
 #include <algorithm>
 #include <string>
@@ -167,20 +167,6 @@ TEST_CASE("--profile says what is wrong with its file, and a launch that fails w
   CHECK_THAT(place.err, ContainsSubstring("no/such"));
   CHECK(folder.launch({"--profile=" + file, "--profile"}, "64").status == 1);  // a store beyond the buffer
   CHECK(folder.directory.files() == std::vector<std::string>{"fill.ptx"});
-}
-
-TEST_CASE("cuda --profile has the launches of a program", "[cuda][profile]") {
-  const TemporaryDirectory directory;
-  const std::string file = directory.path("p.json");
-  const Outcome outcome = run_command({"cuda", "--quiet", "--profile", "--profile=" + file, cuda_program_path(), "works"});
-  INFO(outcome.err);
-  CHECK(outcome.status == 0);
-  CHECK_THAT(outcome.err, ContainsSubstring("Profile of store in "));
-  const Json json = Json::parse(read_text(file));
-  CHECK(json.at("command") == "cuda");
-  const Json& kernel = with(json.at("kernels"), "kernel", "store");
-  CHECK(kernel.at("launches") >= 1);
-  CHECK(with(json.at("opcodes"), "opcode", "st.global.u32").at("executed") == 2 * kernel.at("launches").get<int>());
 }
 
 }  // namespace warpmat::profile_test

@@ -1,6 +1,7 @@
 #include "tools/report/floor.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -17,6 +18,8 @@ struct Row {
 
 using enum Hardware;
 using enum Evidence;
+
+constexpr const char* unmeasured = "not measured";
 
 constexpr Row rows[] = {
     {sm_70, published, matlab},     {sm_75, assumed, "as sm_80"},   {sm_80, published, matlab},     {sm_86, published, matlab},
@@ -42,11 +45,12 @@ std::optional<Floor> find_floor(const Form& form, Hardware hardware) {
   const int floor = lowering->model->floor(form.format(OperandName::d));
   if (floor != no_floor && lowest_product_bit(form) >= floor - lowering->model->fraction_bits) return std::nullopt;
   const bool narrow = row(form.format(OperandName::a)).bits <= 8;
-  if (floor == no_floor && narrow) return Floor{floor, assumed, "not measured"};
-  const Row& r = *std::ranges::find(rows, hardware, &Row::hardware);
+  if (floor == no_floor && narrow) return Floor{floor, assumed, unmeasured};
   if (lowering->evidence == assumed) return Floor{floor, assumed, lowering->source};
   if (narrow) return Floor{floor, assumed, "as of 16-bit formats"};
-  return Floor{floor, r.evidence, r.source};
+  const Row* const found = std::ranges::find(rows, hardware, &Row::hardware);
+  if (found == std::end(rows)) return Floor{floor, assumed, unmeasured};
+  return Floor{floor, found->evidence, found->source};
 }
 
 }  // namespace warpmat::inline v0_1

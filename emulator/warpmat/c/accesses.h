@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <span>
 #include <vector>
 
@@ -10,7 +11,7 @@
 
 namespace warpmat::inline v0_1::c {
 
-inline warpmat_space space_of(Space space) {
+constexpr warpmat_space space_of(Space space) {
   switch (space) {
     case Space::generic: break;
     case Space::global: return WARPMAT_SPACE_GLOBAL;
@@ -21,6 +22,12 @@ inline warpmat_space space_of(Space space) {
   }
   return WARPMAT_SPACE_GENERIC;
 }
+static_assert([] {
+  unsigned numbers = 0;
+  for (const Space space : {Space::generic, Space::global, Space::constant, Space::shared, Space::local, Space::param})
+    numbers |= 1U << space_of(space);
+  return std::popcount(numbers) == 6;
+}());  // each has its own
 
 inline warpmat_memory_access access_of(const MemoryAccess& access) {
   return {access.address,

@@ -86,7 +86,11 @@ class SharedMemoryCheck : public machine::Observer {
   void mark_loaded(const machine::AccessEvent& event, LaneMask undefined, code::Slot slot, std::size_t at, std::uint32_t bytes);
   std::uint32_t line_of(std::uint32_t statement);
   void report_store(const machine::Event& event, code::Slot slot, int lane);
-  void store_uninitialised(const machine::AccessEvent& event, code::Slot slot, std::size_t at, std::uint32_t bytes);
+  /// What an operand of a store or an atomic is: what is stored, or what decides that.
+  enum class Stored { value, decision };
+  void store_uninitialised(const machine::AccessEvent& event, code::Slot slot, std::size_t at, std::uint32_t bytes, LaneMask lanes,
+                           Stored what);
+  void follow_swap(const machine::AccessEvent& event);
   void mark_product(const machine::Event& event, const Form& form);
   void mark_rows(const machine::AccessEvent& event, const Form& form, LaneMask undefined);
   void store_uninitialised_rows(const machine::AccessEvent& event, const Form& form);

@@ -2,6 +2,9 @@
 // has read one.
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -101,6 +104,17 @@ void SharedMemoryCheck::operation(const Event& event) {
 
 // ---- Memory
 
+namespace {
+
+/// Whether an atomic's operand decides what is stored, or whether something is. Others store as a store does: CUTLASS's Stream-K adds the
+/// accumulators of rows that nothing uses to those of other blocks.
+bool decides(code::AtomicOperation operation) {
+  using enum code::AtomicOperation;
+  return operation == increase || operation == decrease || operation == compare_and_swap;
+}
+
+}  // namespace
+
 /// Loads, stores and atomics, and the runs of wmma. `undefined`: the lanes that read uninitialised bytes.
 void SharedMemoryCheck::follow_access(const machine::AccessEvent& event, LaneMask undefined) {
   const Event& at = event.event;
@@ -120,10 +134,49 @@ void SharedMemoryCheck::follow_access(const machine::AccessEvent& event, LaneMas
   for (int e = 0; undefined != 0 && e < std::min<int>(registers, operation.results); ++e)
     mark_loaded(event, undefined, warp.result_slot(operation, first + e), static_cast<std::size_t>(e) * bytes, bytes);
   if (!event.writes) return;
-  if (event.reads && access->atomic == code::AtomicOperation::exchange && event.space == Space::shared)
+  const bool atomic = event.reads && access != nullptr;
+  if (atomic && access->atomic == code::AtomicOperation::exchange && event.space == Space::shared)
     shadow(at).define(event.places, event.bytes, at.lanes());
+  const Stored what = atomic && decides(access->atomic) ? Stored::decision : Stored::value;
   for (int e = 0; e < registers; ++e)
-    store_uninitialised(event, warp.source_slot(operation, 1 + first + e), static_cast<std::size_t>(e) * bytes, bytes);
+    store_uninitialised(event, warp.source_slot(operation, 1 + first + e), static_cast<std::size_t>(e) * bytes, bytes, at.lanes(), what);
+  if (atomic && access->atomic == code::AtomicOperation::compare_and_swap) follow_swap(event);
+}
+
+namespace {
+
+/// The lanes of a cas that store: memory holds what they compare. Of lanes with one address the first that does; the others then find what
+/// it stored.
+LaneMask swapping_lanes(const machine::AccessEvent& event, Slot compared) {
+  const WarpState& warp = warp_of(event.event);
+  std::vector<const std::uint8_t*> swapped;
+  LaneMask lanes = 0;
+  for (LaneMask rest = event.event.lanes(); rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::size_t>(first_lane(rest));
+    const std::uint8_t* const place = event.places[lane];
+    std::array<std::uint64_t, 2> held{}, wanted{};
+    std::memcpy(held.data(), place, event.bytes);
+    if (event.bytes < sizeof(std::uint64_t))
+      std::memcpy(wanted.data(), warp.at<std::uint32_t>(compared) + lane, event.bytes);
+    else
+      wanted[0] = warp.at<std::uint64_t>(compared)[lane];
+    if (event.bytes == sizeof wanted) wanted[1] = warp.at<std::uint64_t>(compared)[warp_size + lane];
+    if (held != wanted || std::ranges::find(swapped, place) != swapped.end()) continue;
+    swapped.push_back(place);
+    lanes |= lane_bit(static_cast<int>(lane));
+  }
+  return lanes;
+}
+
+}  // namespace
+
+/// What a cas stores where it finds what it compares is a store's value.
+void SharedMemoryCheck::follow_swap(const machine::AccessEvent& event) {
+  const Operation& operation = operation_of(event.event);
+  const WarpState& warp = warp_of(event.event);
+  const Slot stored = warp.source_slot(operation, 2);
+  if (uninitialised_of(event.event, stored) == 0) return;
+  store_uninitialised(event, stored, 0, event.bytes, swapping_lanes(event, warp.source_slot(operation, 1)), Stored::value);
 }
 
 /// The lanes of `undefined` read uninitialised bytes, perhaps those of this register, from offset `at` on.
@@ -158,28 +211,21 @@ void SharedMemoryCheck::report_store(const Event& event, Slot slot, int lane) {
   warn(setup_.reports.unwritten_stores, first, event, cluster_, lane, std::nullopt, reason_of(event, slot, role));
 }
 
-/// Whether an atomic's operand decides what is stored, or whether something is. Others store as a store does: CUTLASS's Stream-K adds the
-/// accumulators of rows that nothing uses to those of other blocks.
-bool decides(code::AtomicOperation operation) {
-  using enum code::AtomicOperation;
-  return operation == increase || operation == decrease || operation == compare_and_swap;
-}
-
-/// Uninitialised values make bytes of shared memory uninitialised; in global memory they are reported.
-void SharedMemoryCheck::store_uninitialised(const machine::AccessEvent& event, Slot slot, std::size_t at, std::uint32_t bytes) {
+/// Uninitialised values that `lanes` store make bytes of shared memory uninitialised; in global memory they are reported.
+void SharedMemoryCheck::store_uninitialised(const machine::AccessEvent& event, Slot slot, std::size_t at, std::uint32_t bytes,
+                                            LaneMask lanes, Stored what) {
   if (event.space == Space::local) return;
-  const bool decides_store = event.reads && decides(setup_.program.accesses[operation_of(event.event).detail].atomic);
   SharedShadow& bytes_of_block = shadow(event.event);
-  for (LaneMask rest = uninitialised_of(event.event, slot) & event.event.lanes(); rest != 0; rest &= rest - 1) {
+  for (LaneMask rest = uninitialised_of(event.event, slot) & lanes; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const std::size_t offset = bytes_of_block.offset(event.places[static_cast<std::size_t>(lane)]);
     if (offset < bytes_of_block.size())
       bytes_of_block.undefine(offset + at, bytes);
-    else if (event.space == Space::global && !decides_store)
+    else if (event.space == Space::global && what == Stored::value)
       report_store(event.event, slot, lane);
     else
       must_be_defined(event.event, slot, lane_bit(lane),
-                      decides_store ? "what an atomic compares" : "what is stored in another block's shared memory");
+                      what == Stored::decision ? "what an atomic compares" : "what is stored in another block's shared memory");
   }
 }
 

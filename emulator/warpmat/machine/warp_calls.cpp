@@ -33,7 +33,7 @@ WarpState::Step WarpState::call(const Operation& operation) {
     return Step::next;
   }
   if (call.target == code::Call::Target::assert_fail) assert_fail(call, s.lanes);
-  if (call.target != code::Call::Target::function) {
+  if (call.uses_launch()) {
     if (!block_.has_reservation()) return Step::needs_reservation;
     if (!block_.use_reservation()) return Step::reservation_is_over;
     const bool heap = call.target == code::Call::Target::allocate || call.target == code::Call::Target::free;

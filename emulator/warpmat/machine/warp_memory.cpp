@@ -429,9 +429,9 @@ void WarpState::store(const Operation& operation, LaneMask mask) {
 
 /// Whether the operation's order among blocks is visible, or its result depends on other blocks.
 bool WarpState::is_ordered(const Operation& operation) const {
-  if (operation.semantics == catalogue::Semantics::fence) return operation.detail != 0;
+  if (!code::may_have_order(program_, operation)) return false;
+  if (operation.semantics == catalogue::Semantics::fence) return true;
   const Access& access = program_.accesses[operation.detail];
-  if (!code::may_have_order(access, operation.semantics)) return false;
   if (access.space != Space::generic) return true;
   Addresses addresses;
   find_addresses(operation, 0, access.offset, access.relative, addresses);

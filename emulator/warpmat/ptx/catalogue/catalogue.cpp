@@ -178,6 +178,8 @@ Pattern::Pattern(Row row_) : row(std::move(row_)) {
   rest.remove_prefix(mnemonic.size());
   while (!rest.empty()) places.push_back(take_place(rest));
   operands = parse_operands(row.operands);
+  most_operands = static_cast<std::size_t>(
+      std::ranges::count_if(operands, [](const OperandPattern& operand) { return !operand.implicit && !operand.paired; }));
 }
 
 bool Match::has(std::string_view qualifier) const {
@@ -197,7 +199,8 @@ const DataType& Match::type_of(const OperandPattern& operand) const {
 
 bool takes_integers_alone(const Match& match, const OperandPattern& operand) {
   constexpr std::array<std::string_view, 3> others{"mul", "mad", "slct"};  // what is wide of mul and mad, and c of slct
-  return operand.type != nullptr && operand.type->type_class == DataType::Class::integer &&
+  const bool has_own_type = operand.type != nullptr || match.pattern->mnemonic == "redux";
+  return has_own_type && match.type_of(operand).type_class == DataType::Class::integer &&
          std::ranges::find(others, match.pattern->mnemonic) == others.end() && !is_video(match);
 }
 
@@ -218,7 +221,7 @@ std::string in_order(const Match& match) {
   return opcode;
 }
 
-std::optional<Match> find_row(std::string_view opcode) {
+std::optional<Match> find_row(std::string_view opcode, std::size_t operands) {
   const std::vector<std::string_view> parts = split_opcode(opcode);
   const auto& by_mnemonic = index().by_mnemonic;
   const auto rows = by_mnemonic.find(parts.front());
@@ -227,8 +230,8 @@ std::optional<Match> find_row(std::string_view opcode) {
   // The first row that has their types in this order: cvt.sat.s16.u16 and cvt.sat.u16.s16 have the same qualifiers.
   const Pattern* found = nullptr;
   for (const Pattern* pattern : rows->second)
-    if (found == nullptr && fits(*pattern, qualifiers) && has_types_in_order(*pattern, qualifiers) &&
-        begins_with_name(*pattern, qualifiers))
+    if ((found == nullptr || (found->most_operands < operands && pattern->most_operands >= operands)) && fits(*pattern, qualifiers) &&
+        has_types_in_order(*pattern, qualifiers) && begins_with_name(*pattern, qualifiers))
       found = pattern;
   if (found == nullptr) return std::nullopt;
   Match match{found, {qualifiers.begin(), qualifiers.end()}, {}, opcode};

@@ -38,6 +38,7 @@ struct Pattern {
   std::string mnemonic;
   std::vector<Place> places;  ///< of the qualifiers
   std::vector<OperandPattern> operands;
+  std::size_t most_operands = 0;  ///< in the text, where d|p is one
 };
 
 /// An opcode that a row spells.
@@ -54,7 +55,7 @@ struct Match {
 };
 
 /// Whether ptxas 13.0 takes no .f16x2 register for the operand: for most of those with an integer type of their own, such as the number of
-/// a shift or a mask of lanes.
+/// a shift or a mask of lanes, and for those of redux with integers.
 bool takes_integers_alone(const Match& match, const OperandPattern& operand);
 
 /// Every row, with functions for the instruction set that Highway has selected. Made on first use, never destroyed.
@@ -64,8 +65,8 @@ std::span<const Pattern> patterns();
 std::string in_order(const Match& match);
 
 /// The first row that spells `opcode`: the qualifiers in any order, but types in theirs, and those first that are part of the
-/// instruction's name.
-std::optional<Match> find_row(std::string_view opcode);
+/// instruction's name. Where that takes fewer than `operands`, the first that takes so many, if there is one: max.f32 d, a, b{, c}.
+std::optional<Match> find_row(std::string_view opcode, std::size_t operands = 0);
 
 /// Why the machine does not have an opcode whose row is Semantics::absent.
 std::string_view why_absent(std::string_view opcode);

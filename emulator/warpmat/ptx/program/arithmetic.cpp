@@ -20,9 +20,14 @@ constexpr std::array arithmetic_kinds{
     std::pair{"div.full", Arithmetic::Kind::div_full}, std::pair{"add", Arithmetic::Kind::add},
     std::pair{"sub", Arithmetic::Kind::sub},           std::pair{"neg", Arithmetic::Kind::neg},
     std::pair{"abs", Arithmetic::Kind::abs},           std::pair{"mov", Arithmetic::Kind::mov}};
-constexpr std::array number_types{"f32", "f64", "f16", "f16x2", "bf16", "bf16x2"};
+constexpr std::array<std::string_view, 6> number_types{"f32", "f64", "f16", "f16x2", "bf16", "bf16x2"};
 
 }  // namespace
+
+bool ends_with_number(std::string_view opcode) {
+  const std::size_t dot = opcode.rfind('.');
+  return dot != std::string_view::npos && std::ranges::find(number_types, opcode.substr(dot + 1)) != number_types.end();
+}
 
 std::optional<Arithmetic> arithmetic_of(const Match& match) {
   if (match.pattern->row.semantics != Semantics::compute) return std::nullopt;

@@ -29,6 +29,9 @@ struct Arithmetic {
   bool may_be_doubled() const { return !number().ends_with("x2") && (!flushes() || number() == ".f32"); }
 };
 
+/// Whether the opcode ends with a type of numbers that contraction knows: .f32, .bf16x2, ...
+bool ends_with_number(std::string_view opcode);
+
 /// What an operation of that row is to contraction; nothing where it is something else.
 std::optional<Arithmetic> arithmetic_of(const catalogue::Match& match);
 

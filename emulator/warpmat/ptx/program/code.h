@@ -315,6 +315,9 @@ struct Call {
   int function = -1;  ///< of Program::functions
   std::vector<ArgumentCopy> arguments{}, returns{};
   std::vector<RegisterCopy> register_arguments{}, register_returns{};
+
+  /// Whether it works on what clusters share: the launch's heap, or the device's runtime.
+  bool uses_launch() const { return target != Target::function && target != Target::print && target != Target::assert_fail; }
 };
 
 /// How a run of operations in all lanes of a warp executes one of them, which has no guard.
@@ -480,5 +483,16 @@ struct Program {
 
   int line(const Operation& operation) const { return statements[operation.statement]->location.line; }
 };
+
+/// Whether others may see in which order clusters execute an access or a fence.
+WARPMAT_LOCAL inline bool may_have_order(const Program& program, const Operation& operation) {
+  switch (operation.semantics) {
+    case catalogue::Semantics::fence: return operation.detail != 0;
+    case catalogue::Semantics::load:
+    case catalogue::Semantics::store:
+    case catalogue::Semantics::atomic: return may_have_order(program.accesses[operation.detail], operation.semantics);
+    default: return false;
+  }
+}
 
 }  // namespace warpmat::inline v0_1::code

@@ -16,22 +16,10 @@ namespace {
 /// Whether an operation may have an order among clusters: accesses and sums that others observe, fences, what works on the launch's heap,
 /// and what takes another cluster.
 bool may_order_clusters(const Program& program) {
-  const auto may_be_ordered = [&](const Operation& operation) {
-    switch (operation.semantics) {
-      case Semantics::fence: return operation.detail != 0;
-      case Semantics::load:
-      case Semantics::store:
-      case Semantics::atomic: return may_have_order(program.accesses[operation.detail], operation.semantics);
-      default: return false;
-    }
-  };
+  const auto may_be_ordered = [&](const Operation& operation) { return may_have_order(program, operation); };
   const auto is_ordered_copy = [](const BulkCopy& copy) { return copy.kind == BulkCopy::Kind::cancel || !copy.reductions.empty(); };
-  const auto uses_launch = [](const Call& call) {
-    using enum Call::Target;
-    return call.target != function && call.target != print && call.target != assert_fail;
-  };
   return std::ranges::any_of(program.operations, may_be_ordered) || std::ranges::any_of(program.bulk_copies, is_ordered_copy) ||
-         std::ranges::any_of(program.calls, uses_launch);
+         std::ranges::any_of(program.calls, &Call::uses_launch);
 }
 
 class Emitter {

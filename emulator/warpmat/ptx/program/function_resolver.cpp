@@ -32,6 +32,12 @@ const Match* ProgramDraft::find_match(std::string_view opcode) {
   return place->second ? &*place->second : nullptr;
 }
 
+const Match* ProgramDraft::find_longer(const Match& match, std::size_t operands) {
+  const auto [place, added] = longer_matches.try_emplace(&match);
+  if (added) place->second = catalogue::find_row(match.opcode, operands);
+  return place->second->pattern->most_operands >= operands ? &*place->second : &match;
+}
+
 const Match* ProgramDraft::match_of_statement(std::uint32_t statement) {
   if (statement >= statement_matches.size()) statement_matches.resize(program.statements.size());
   std::optional<const Match*>& match = statement_matches[statement];
@@ -272,6 +278,9 @@ void FunctionResolver::statement(const syntax::Statement& statement) {
   if (mnemonic == "mov" && vectors) return statement_->opcode.starts_with("mov.v") ? move_vector() : pack();
   const Match* match = draft_.find_match(statement.opcode);
   if (match == nullptr) fail(catalogue::explain_unknown_row(statement.opcode));
+  const std::size_t given = statement_->operands.size();
+  if (catalogue::computes(match->pattern->row.semantics) && given > match->pattern->most_operands)
+    match = draft_.find_longer(*match, given);
   if (!draft_.accepted.contains(match)) {
     if (const auto reason = catalogue::refusal(*match, *draft_.program.target, draft_.program.module->version)) fail(*reason);
     draft_.accepted.insert(match);

@@ -42,8 +42,13 @@ struct ProgramDraft {
   /// Matrix instructions that the target has, with their forms as the text names them; by opcode, a view of a statement's.
   std::unordered_map<std::string_view, std::pair<const Form*, Instruction>> matrices{};
 
+  /// Of rows that spell an opcode, those that take more operands than the first.
+  std::unordered_map<const catalogue::Match*, std::optional<catalogue::Match>> longer_matches{};
+
   /// The row that spells `opcode`, or nullptr.
   const catalogue::Match* find_match(std::string_view opcode);
+  /// The row that spells the opcode of `match` and takes `operands`, which are more than `match` takes; `match` where there is none.
+  const catalogue::Match* find_longer(const catalogue::Match& match, std::size_t operands);
   /// The row that the statement's opcode spells, or nullptr.
   const catalogue::Match* match_of_statement(std::uint32_t statement);
   const std::optional<Arithmetic>& arithmetic_of(const catalogue::Match& match);

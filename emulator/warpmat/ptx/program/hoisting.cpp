@@ -1,10 +1,10 @@
 #include <warpmat/ptx/program/hoisting.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <vector>
 
+#include <warpmat/ptx/program/arithmetic.h>
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/rewrite.h>
 
@@ -13,8 +13,6 @@ namespace warpmat::inline v0_1::code {
 using catalogue::Semantics;
 
 namespace {
-
-constexpr std::array floating{".f32", ".f64", ".f16", ".f16x2", ".bf16", ".bf16x2"};
 
 class Hoisting {
  public:
@@ -49,8 +47,7 @@ class Hoisting {
   }
 
   static bool is(const DraftOperation& operation, std::string_view mnemonic) {
-    return operation.opcode.starts_with(mnemonic) && !operation.operation.guarded &&
-           std::ranges::any_of(floating, [&](std::string_view type) { return operation.opcode.ends_with(type); });
+    return operation.opcode.starts_with(mnemonic) && !operation.operation.guarded && ends_with_number(operation.opcode);
   }
   static bool is_sum(const DraftOperation& operation) { return is(operation, "add.") || is(operation, "sub."); }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <warpmat/ptx/program/arithmetic.h>
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/rewrite.h>
 #include <warpmat/ptx/program/value_uses.h>
@@ -21,7 +22,6 @@ namespace {
 constexpr std::array called{"div.", "rem.", "sqrt.", "rcp."};  // unless .approx or .full
 /// How far before a sum an operand must have been written that only the sum needs: the instructions in between, those of memory twice.
 constexpr int far_enough = 19;
-constexpr std::array number_types{".f32", ".f64", ".f16", ".f16x2", ".bf16", ".bf16x2"};
 
 class Sinking {
  public:
@@ -96,8 +96,7 @@ class Sinking {
     const DraftOperation& operation = at(i);
     const auto begins = [&](std::string_view name) { return operation.opcode.starts_with(name); };
     const bool wanted = mnemonic == "add." ? begins("add.") || begins("sub.") : begins(mnemonic);
-    return wanted && !operation.operation.guarded && operation.results.size() == 1 &&
-           std::ranges::any_of(number_types, [&](std::string_view type) { return operation.opcode.ends_with(type); });
+    return wanted && !operation.operation.guarded && operation.results.size() == 1 && ends_with_number(operation.opcode);
   }
 
   /// Whether ptxas moves operation `i` behind the loop.

@@ -25,7 +25,6 @@ constexpr std::uint64_t most_copied = 736;  ///< operations of a known number of
 /// Statements that ptxas has one instruction for; with others in the block its limit was not found.
 constexpr std::array single{"add.", "sub.", "mul.", "fma.", "neg.", "abs.",  "mov.",  "min.", "max.", "and.",
                             "or.",  "xor.", "not.", "shl.", "shr.", "setp.", "selp.", "ld.",  "st.",  "vote."};
-constexpr std::array floating{".f32", ".f64", ".f16", ".f16x2", ".bf16", ".bf16x2"};
 /// A loop of one block, from `first` to the branch at `branch`.
 struct Loop {
   int first = 0, branch = 0;
@@ -173,7 +172,7 @@ class Unrolling {
   static bool is_arithmetic(std::string_view opcode) {
     const bool arithmetic =
         opcode.starts_with("add.") || opcode.starts_with("sub.") || opcode.starts_with("mul.") || opcode.starts_with("neg.");
-    return arithmetic && std::ranges::any_of(floating, [&](std::string_view type) { return opcode.ends_with(type); });
+    return arithmetic && ends_with_number(opcode);
   }
 
   static bool is_approximate(std::string_view opcode) {
