@@ -212,6 +212,25 @@ void execute(const BoundInstruction& bound, std::size_t cases, const std::map<st
   });
 }
 
+/// What one warp accesses in memory: (address, bytes, write, lane, register, bit, row, column, matrix) of each access. `wide`: addresses
+/// have 64 bits.
+py::list accesses_of(const BoundInstruction& bound, const std::array<std::uint64_t, warp_size>& addresses, bool wide,
+                     std::optional<std::uint32_t> stride) {
+  std::array<std::uint32_t, 2 * warp_size> words{};
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
+    words[lane] = static_cast<std::uint32_t>(addresses[lane]);
+    words[warp_size + lane] = static_cast<std::uint32_t>(addresses[lane] >> 32);
+  }
+  Batch batch;
+  batch.wide_addresses = wide;
+  batch.source(OperandName::p) = {words.data()};
+  if (stride) batch.source(OperandName::stride) = {&*stride, 0, 1, 0};
+  py::list out;
+  for (const MemoryAccess& a : accesses(bound.instruction(), batch))
+    out.append(py::make_tuple(a.address, a.bytes, a.writes, a.lane, a.reg, a.bit, a.element.row, a.element.column, a.element.matrix));
+  return out;
+}
+
 }  // namespace
 
 void bind_matmul(py::class_<BoundInstruction>& type);
@@ -232,6 +251,7 @@ void bind_instruction(py::module_& module) {
       py::arg("jobs"));
   type.def("execute", &execute, py::arg("cases"), py::arg("operands"), py::arg("memory"), py::arg("undefined"), py::arg("path"),
            py::arg("jobs"));
+  type.def("accesses", &accesses_of, py::arg("addresses"), py::arg("wide"), py::arg("stride"));
   type.def("scatter", &scatter, py::arg("operand"), py::arg("matrix"), py::arg("matrices"), py::arg("words"));
   type.def("gather", &gather, py::arg("operand"), py::arg("matrix"), py::arg("words"), py::arg("matrices"));
   type.def(

@@ -18,7 +18,7 @@ any strides. Only `encode` rounds; no other function rounds an argument. Formats
 """
 
 GROUPS = {
-    "Matrices and registers": ["mma", "matmul", "execute", "scatter", "gather", "scales", "compress", "expand", "pack", "unpack"],
+    "Matrices and registers": ["mma", "matmul", "execute", "accesses", "scatter", "gather", "scales", "compress", "expand", "pack", "unpack"],
     "Formats": ["Bits", "encode", "decode", "Format"],
     "Layouts": ["layout", "Layout", "memory_layout", "swizzle", "MatrixDescriptor"],
     "Programs and kernels": ["run", "ProgramResult", "Module", "Kernel", "Parameter", "TensorMap", "LaunchResult", "TritonKernel"],

@@ -371,6 +371,42 @@ def test_evidence_says_how_bits_are_known():
     assert set(warpmat.opcodes("sm_75")) < set(warpmat.opcodes()) and "sm_90a" in warpmat.targets()
 
 
+@pytest.mark.parametrize("opcode, stride", [
+    ("ldmatrix.sync.aligned.m8n8.x2.shared.b16", None), ("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", None),
+    ("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16", 24), ("wmma.load.b.sync.aligned.col.m8n32k16.shared.s8", None),
+    ("wmma.load.c.sync.aligned.col.m16n16k16.shared.f32", 20)])
+def test_accesses_are_the_bytes_that_a_load_reads(rng, opcode, stride):
+    p = 16 * rng.permutation(128)[:32].astype(np.uint32) if opcode.startswith("ldmatrix") else np.full(32, 64, np.uint32)
+    operands = {"p": p[None, None]} if stride is None else {"p": p[None, None], "stride": stride}
+    found = warpmat.accesses(opcode, "sm_90", p, stride=stride)
+    assert len(found) > 0 and not found["write"].any()
+    listed = np.zeros(4096, bool)
+    for access in found:
+        listed[access["address"] : access["address"] + access["bytes"]] = True
+    memory = rng.integers(0, 256, 4096).astype(np.uint8)
+    plain = warpmat.execute(opcode, "sm_90", operands, memory=memory)
+    assert (warpmat.execute(opcode, "sm_90", operands, memory=np.where(listed, memory, ~memory)) == plain).all()
+    for byte in np.flatnonzero(listed):
+        changed = memory.copy()
+        changed[byte] ^= 0xFF
+        assert (warpmat.execute(opcode, "sm_90", operands, memory=changed) != plain).any()
+
+
+def test_accesses_of_stores_other_instructions_and_wrong_addresses():
+    store = "wmma.store.d.sync.aligned.row.m16n16k16.global.f32"
+    base = np.uint64(0x7F00_0000_0000)
+    found = warpmat.accesses(store, "sm_90", base, stride=16)
+    assert found["write"].all() and found["bytes"].sum() == 1024 and found["address"].min() == base
+    assert ((found["address"] - base) // 64 == found["row"]).all() and found["address"].max() < base + np.uint64(1024)
+    assert len(warpmat.accesses(F16, "sm_90", 0)) == 0
+    with pytest.raises(warpmat.Trap, match="16-byte aligned"):
+        warpmat.accesses("ldmatrix.sync.aligned.m8n8.x1.shared.b16", "sm_90", np.full(32, 8))
+    with pytest.raises(ValueError, match="it must be whole numbers"):
+        warpmat.accesses(store, "sm_90", np.zeros(16, np.uint32))
+    with pytest.raises(ValueError, match="it must be whole numbers"):
+        warpmat.accesses(store, "sm_90", 0.5)
+
+
 def test_opcodes_are_found_by_their_parts_and_by_names_of_sass():
     find = warpmat.find_opcode
     assert find("sm_90a", mnemonic="mma", shape="m16n8k16", d="f32", a="f16") == F16

@@ -19,7 +19,7 @@ from .explanations import Explanation, explain  # noqa: E402
 from .formats import Bits, Format, decode, encode, formats  # noqa: E402
 from .kernels import Kernel, LaunchResult, Module, Parameter, TensorMap, TritonKernel  # noqa: E402
 from .layouts import Layout, MatrixDescriptor, layout, memory_layout, swizzle  # noqa: E402
-from .matrices import compress, execute, expand, gather, matmul, mma, pack, scales, scatter, unpack  # noqa: E402
+from .matrices import accesses, compress, execute, expand, gather, matmul, mma, pack, scales, scatter, unpack  # noqa: E402
 from .programs import ProgramResult, run  # noqa: E402
 from .testing import assert_bits_equal, assert_matches  # noqa: E402
 
@@ -49,6 +49,7 @@ __all__ = [
     "Trap",
     "TritonKernel",
     "__version__",
+    "accesses",
     "assert_bits_equal",
     "assert_matches",
     "banks",

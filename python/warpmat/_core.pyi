@@ -119,6 +119,9 @@ class Instruction:
         path: str,
         jobs: int,
     ) -> None: ...
+    def accesses(
+        self, addresses: Sequence[int], wide: bool, stride: Optional[int]
+    ) -> List[Tuple[int, int, bool, int, int, int, int, int, int]]: ...
     def matmul(
         self,
         a: npt.NDArray[Any],

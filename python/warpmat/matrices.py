@@ -265,6 +265,32 @@ def _register_bits(operand: _core.Operand) -> int:
     return operand.register_bits if operand.kind == "fragment" else 32
 
 
+_ACCESS = np.dtype(
+    [("address", "u8"), ("bytes", "u4"), ("write", "?")]
+    + [(name, "i4") for name in ("lane", "register", "bit", "row", "column", "matrix")]
+)
+
+
+def accesses(opcode: str, target: str, p: npt.ArrayLike, *, stride: Optional[int] = None) -> Array:
+    """What one warp's ldmatrix, stmatrix, wmma.load or wmma.store accesses in memory, without executing it: for models of caches and time.
+
+    p: the addresses of 32 lanes, or one number for all of them; uint64 for addresses of 64 bits. stride: of wmma, in elements.
+
+    Returns an array of accesses in the order in which the instruction makes them, with the fields address, bytes, write, lane (ldmatrix and
+    stmatrix: the lane with the address; wmma: with the register), register and bit (of wmma; else register is -1), and row, column, matrix of
+    the first element. Of other instructions it is empty. Raises Trap for a misaligned address, or of wmma one that is not the same in all lanes.
+
+    >>> warpmat.accesses("ldmatrix.sync.aligned.m8n8.x1.shared.b16", "sm_90", 16 * np.arange(32))["address"]
+    array([  0,  16,  32,  48,  64,  80,  96, 112], dtype=uint64)
+    """
+    given = np.asarray(p)
+    if given.dtype.kind not in "ui" or given.shape not in ((), (32,)):
+        raise ValueError(f"p is {given.dtype}, {given.shape}; it must be whole numbers, (32,) or one number")
+    addresses = np.broadcast_to(given.astype(np.uint64), 32)
+    found = _prepared(opcode, target).instruction.accesses(addresses.tolist(), given.dtype.itemsize == 8, stride)
+    return np.array(found, _ACCESS)
+
+
 def _registers(operand: _core.Operand, source: Any) -> Array:
     """An operand's registers as words, with two or three dimensions; the last may be 1 where all lanes have the same."""
     bits = _register_bits(operand)
