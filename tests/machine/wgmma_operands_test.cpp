@@ -19,9 +19,9 @@ namespace {
 const std::string variables = ".shared .align 1024 .b8 tile[8192];\n.shared .align 8 .b64 bar;\n";
 const std::string wait = "wgmma.wait_group.sync.aligned 0;\n";
 
-/// Each thread stores 64 bytes: 16-bit numbers with the bits BITS, some others of their lowest seven, and a sign. %r1 is the tile's address,
-/// %r3 that of the thread's bytes; %l1 and %l2 are the descriptors of A and B, K-major without a swizzle. Special: some are NaNs, infinities
-/// and subnormal numbers.
+/// Each thread stores 64 bytes: 16-bit numbers with the bits BITS, some others of their lowest seven, and a sign. %r1 is the tile's
+/// address, %r3 that of the thread's bytes; %l1 and %l2 are the descriptors of A and B, K-major without a swizzle. Special: some are NaNs,
+/// infinities and subnormal numbers.
 std::string operands(const std::string& bits = "0x3c003c00") {
   return R"(
     mov.u32 %r1, tile;
@@ -36,9 +36,12 @@ std::string operands(const std::string& bits = "0x3c003c00") {
     st.shared.v4.b32 [%r3+16], {%r5, %r6, %r7, %r4};
     st.shared.v4.b32 [%r3+32], {%r6, %r7, %r4, %r5};
     st.shared.v4.b32 [%r3+48], {%r7, %r4, %r5, %r6};
-)" + std::string(bits == "special" ? "setp.eq.u32 %p1, %r2, 3; @%p1 st.shared.b32 [%r3+20], 0x7c007e00; setp.eq.u32 %p1, %r2, 70; @%p1 st.shared.b32 [%r3], "
-                                     "0x7bff0001;\n"
-                                   : "") +
+)" +
+         std::string(
+             bits == "special"
+                 ? "setp.eq.u32 %p1, %r2, 3; @%p1 st.shared.b32 [%r3+20], 0x7c007e00; setp.eq.u32 %p1, %r2, 70; @%p1 st.shared.b32 [%r3], "
+                   "0x7bff0001;\n"
+                 : "") +
          R"(
     setp.ne.u32 %p1, %r2, 0;
     mov.u32 %r9, bar;
@@ -66,8 +69,8 @@ std::string text_of(const std::string& bits, const std::string& rest) {
 /// A product of m64n8k16 into these registers, of A and B some bytes behind %l1 and %l2.
 std::string product(const std::string& d, int a = 0, int b = 0, const std::string& accumulates = "1", const std::string& type = "f16") {
   return fmt::format(
-      "add.s64 %l3, %l1, {}; add.s64 %l4, %l2, {};\nwgmma.mma_async.sync.aligned.m64n8k16.f32.{}.{} {{{}}}, %l3, %l4, {}, 1, 1, 0, 0;\n", a / 16,
-      b / 16, type, type, d, accumulates);
+      "add.s64 %l3, %l1, {}; add.s64 %l4, %l2, {};\nwgmma.mma_async.sync.aligned.m64n8k16.f32.{}.{} {{{}}}, %l3, %l4, {}, 1, 1, 0, 0;\n",
+      a / 16, b / 16, type, type, d, accumulates);
 }
 
 const std::string up = "%f0, %f1, %f2, %f3", down = "%f3, %f2, %f1, %f0", mixed = "%f2, %f0, %f3, %f1";
@@ -96,7 +99,8 @@ std::vector<std::uint32_t> results(const std::string& bits, const std::string& r
 /// The operand of which the message says that it has changed before the wait; else the message.
 std::string changed_in(const std::string& message) {
   std::smatch found;
-  const std::regex change(R"(shared memory that operand ([ab]) of the product at line \d+ .* has changed since that statement: it may be read until here)");
+  const std::regex change(
+      R"(shared memory that operand ([ab]) of the product at line \d+ .* has changed since that statement: it may be read until here)");
   return std::regex_search(message, found, change) ? found[1].str() : message;
 }
 
@@ -109,21 +113,22 @@ TEST_CASE("planted: an operand that is overwritten before the wait, by whatever 
   CHECK(changed_in(trap_of(issued + "@!%p1 st.shared.b8 [%r1+4097], 0;\n" + wait)) == "b");
   // By a warp of another warpgroup, here the last one to store.
   CHECK(changed_in(message_of([&] {
-               const std::string begin = text_of("0x3c003c00", "");
-               const std::size_t fence = begin.find("    wgmma.fence");
-               words_of(word_kernel(begin.substr(0, fence) + "setp.ge.u32 %p2, %r2, 128;\n@%p2 bra OTHER;\n" + begin.substr(fence) + product(up) +
-                                        "wgmma.commit_group.sync.aligned;\nbar.sync 1, 256;\nbar.sync 2, 256;\n" + wait +
-                                        "bra LAST;\nOTHER:\nbar.sync 1, 256;\nst.shared.b8 [tile+4097], 0;\nbar.sync 2, 256;\nLAST:\n",
-                                    "sm_90a", ".shared .align 1024 .b8 tile[16384];\n.shared .align 8 .b64 bar;\n"),
-                        {1}, {256});
-             })) == "b");
+          const std::string begin = text_of("0x3c003c00", "");
+          const std::size_t fence = begin.find("    wgmma.fence");
+          words_of(word_kernel(begin.substr(0, fence) + "setp.ge.u32 %p2, %r2, 128;\n@%p2 bra OTHER;\n" + begin.substr(fence) +
+                                   product(up) + "wgmma.commit_group.sync.aligned;\nbar.sync 1, 256;\nbar.sync 2, 256;\n" + wait +
+                                   "bra LAST;\nOTHER:\nbar.sync 1, 256;\nst.shared.b8 [tile+4097], 0;\nbar.sync 2, 256;\nLAST:\n",
+                               "sm_90a", ".shared .align 1024 .b8 tile[16384];\n.shared .align 8 .b64 bar;\n"),
+                   {1}, {256});
+        })) == "b");
   // By a bulk copy that has arrived, and by one that has not.
   const std::string copy =
       "sub.s64 %out, %out, %offset;\n@!%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r9], 64;\n"
       "@!%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%out], 64, [%r9];\n";
   const std::string arrives = "LOOP:\nmbarrier.try_wait.parity.shared.b64 %p3, [%r9], 0;\n@!%p3 bra LOOP;\n";
   CHECK(changed_in(trap_of(issued + copy + arrives + wait + "add.s64 %out, %out, %offset;\n")) == "a");
-  CHECK_THAT(trap_of(issued + copy + wait + arrives + "add.s64 %out, %out, %offset;\n"), ContainsSubstring("overwrites what the product at line"));
+  CHECK_THAT(trap_of(issued + copy + wait + arrives + "add.s64 %out, %out, %offset;\n"),
+             ContainsSubstring("overwrites what the product at line"));
   // The same value changes nothing, and so does what no product reads.
   CHECK(trap_of(issued + "@!%p1 st.shared.v4.b32 [%r3], {%r4, %r5, %r6, %r7};\n" + wait) == "nothing");
   CHECK(trap_of(issued + "@!%p1 st.shared.b8 [%r1+4608], 0;\n" + wait) == "nothing");
@@ -132,7 +137,8 @@ TEST_CASE("planted: an operand that is overwritten before the wait, by whatever 
 TEST_CASE("products that follow each other on the same accumulators have the results of each by itself", "[machine][wgmma]") {
   for (const std::string& type : {std::string("f16"), std::string("bf16")})
     for (const std::string& d : {up, down, mixed})
-      for (const std::string& bits : {std::string("0x3c003c00"), std::string("0x3f803f80"), std::string("0x7b007b00"), std::string("special")}) {
+      for (const std::string& bits :
+           {std::string("0x3c003c00"), std::string("0x3f803f80"), std::string("0x7b007b00"), std::string("special")}) {
         std::string chain;
         for (int i = 0; i < 6; ++i) chain += product(d, i % 2 * 1024, 512 * i, i == 0 ? "0" : "1", type);
         chain += "wgmma.commit_group.sync.aligned;\n" + product(d, 0, 256, "1", type) + "wgmma.commit_group.sync.aligned;\n" + wait;

@@ -52,6 +52,27 @@ WgmmaCheck::WgmmaCheck(const Setup& setup)
     accumulators_[i] = same == products.end() ? i : *same;
     if (same == products.end()) products.push_back(i);
   }
+  find_concerned();
+}
+
+/// By slots alone: registers of different functions have different places, so that this finds some operations too many, and never too few.
+void WgmmaCheck::find_concerned() {
+  const std::vector<code::Operation>& operations = setup_.program.operations;
+  std::vector<bool> of_products(number_of(setup_.frame_bytes) + 1);
+  const auto note = [&](std::size_t number) { of_products[number] = true; };
+  for (const code::Operation& operation : operations) {
+    if (operation.semantics != Semantics::wgmma) continue;
+    for_each_result(0, operation, note);
+    for_each_of_a(0, operation, note);
+  }
+  concerned_.resize(operations.size());
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    bool found = false;
+    const auto look = [&](std::size_t number) { found = found || of_products[number]; };
+    for_each_result(0, operations[i], look);
+    for_each_source(0, operations[i], operations[i].sources, look);
+    concerned_[i] = found;
+  }
 }
 
 void WgmmaCheck::block_begins(const machine::BlockEvent& event) {
@@ -94,24 +115,23 @@ void WgmmaCheck::operation(const Event& event) {
   if (operation.semantics == Semantics::wgmma_fence || operation.semantics == Semantics::wgmma_wait)
     warp.fences = operation.semantics == Semantics::wgmma_fence;
   if (event.lanes() == 0 || operation.semantics == Semantics::wgmma) return;
-  follow(event, 0, frame_of(event), warp);
+  follow(event, 0, frame_of(event), warp.time, warp);
 }
 
 /// The same for operations that only compute.
 void WgmmaCheck::run(const machine::RunEvent& event) {
   WarpRegisters& warp = registers(event.event);
   const std::size_t frame = frame_of(event.event);
-  for (std::uint32_t i = 0; i < event.operations; ++i) {
-    ++warp.time;
-    follow(event.event, i, frame, warp);
-  }
+  for (std::uint32_t i = 0; i < event.operations; ++i) follow(event.event, i, frame, warp.time + 1 + i, warp);
+  warp.time += event.operations;
 }
 
-/// `ahead`: the number of the operation, counted from that of the event on.
-void WgmmaCheck::follow(const Event& event, std::uint32_t ahead, std::size_t frame, WarpRegisters& warp) {
+/// `ahead`: the number of the operation, counted from that of the event on. `time`: WarpRegisters::time with it.
+void WgmmaCheck::follow(const Event& event, std::uint32_t ahead, std::size_t frame, std::uint64_t time, WarpRegisters& warp) {
   const code::Operation& operation = (&operation_of(event))[ahead];
+  if (!concerned_[static_cast<std::size_t>(&operation - setup_.program.operations.data())]) return;
   if (!warp.pending.empty()) check_use(event, ahead, frame, warp);
-  for_each_result(frame, operation, [&](std::size_t number) { warp.writes[number] = {warp.time, operation.statement}; });
+  for_each_result(frame, operation, [&](std::size_t number) { warp.writes[number] = {time, operation.statement}; });
 }
 
 void WgmmaCheck::check_use(const Event& event, std::uint32_t ahead, std::size_t frame, const WarpRegisters& warp) const {

@@ -53,7 +53,8 @@ class WgmmaCheck : public machine::Observer {
 
   WarpRegisters& registers(const machine::Event& event);
   std::vector<Accumulators>::iterator group_of(WarpRegisters& warp, const Pending& product) const;
-  void follow(const machine::Event& event, std::uint32_t ahead, std::size_t frame, WarpRegisters& warp);
+  void find_concerned();
+  void follow(const machine::Event& event, std::uint32_t ahead, std::size_t frame, std::uint64_t time, WarpRegisters& warp);
   void check_use(const machine::Event& event, std::uint32_t ahead, std::size_t frame, const WarpRegisters& warp) const;
   template <typename Visit>
   void for_each_result(std::size_t frame, const code::Operation& operation, Visit visit) const;
@@ -65,6 +66,7 @@ class WgmmaCheck : public machine::Observer {
   const Setup& setup_;
   std::vector<std::vector<WarpRegisters>> warps_;  ///< by rank and warp
   std::vector<std::uint32_t> accumulators_;        ///< by operation, of products: the first one with the same accumulators
+  std::vector<bool> concerned_;                    ///< by operation: whether it has a register that a product of the program has, too
 };
 
 }  // namespace warpmat::inline v0_1::checks
