@@ -52,7 +52,14 @@ class FloatOperands {
   static constexpr int row_vectors = rows / vector_rows, lane_vectors = 32 / vector_rows;
 
   FloatOperands(const FloatPlan& plan, const Form& form, const Warps& warps)
-      : plan_(plan), form_(form), warps_(warps), decode_a_(plan.a, 0), decode_b_(plan.b, b_exponent_offset), same_a_(has_same_a()) {}
+      : plan_(plan),
+        form_(form),
+        warps_(warps),
+        decode_a_(plan.a, 0),
+        decode_b_(plan.b, b_exponent_offset),
+        a_registers_(plan.a_words / quad),
+        b_registers_(plan.b_words / quad),
+        same_a_(has_same_a()) {}
 
   const FloatPlan& plan() const { return plan_; }
   int slots() const { return plan_.a_words * per; }
@@ -63,11 +70,15 @@ class FloatOperands {
     warp_ = {warps_, warp};
     if (sparse && !read_places()) return false;
     if (bits == 8) padding_ = hn::Zero(U32());
-    if (!decoded_ || !(same_a_ || warps_.keeps_a(warp))) range_of_a_ = read_a();
+    if (HWY_UNLIKELY(&warps_.lanes != &no_lanes)) read_lanes();
+    if (warps_.lanes.a.words == nullptr && (!decoded_ || !(same_a_ || warps_.keeps_a(warp)))) range_of_a_ = read_a_of_registers();
     const bool needs_exponents = !wide || range_of_a_.common_case;
     if (!decoded_ || !warps_.keeps_b(warp) || (needs_exponents && !b_has_exponents_)) range_of_b_ = read_b(needs_exponents);
     decoded_ = true;
-    c == nullptr ? read_c() : take_c(c);
+    if (c != nullptr)
+      take_c(c);
+    else if (warps_.lanes.c.words == nullptr)
+      read_c_of_registers();
     finite_ = range_of_a_.finite && range_of_b_.finite;
     common_case_ = range_of_a_.common_case && range_of_b_.common_case;
     if (bits == 8 && !hn::AllTrue(U32(), hn::Eq(padding_, hn::Zero(U32())))) return false;
@@ -296,25 +307,34 @@ class FloatOperands {
     return static_cast<std::uint64_t>(found & of_block) << (i / (block * columns) * block + i % block);
   }
 
-  /// Calls visit(word, row, words) with word `word` of rows `row` on of A.
-  template <class Visit>
-  HWY_INLINE void for_each_word_of_a(Visit visit) const {
-    if (warps_.lanes.a.words != nullptr) {
-      for_each_row_vector<false>(warps_.lanes.a, [&](int pair, int t, int row, Word w) HWY_ATTR { visit(pair * quad + t, row, w); });
-      return;
-    }
-    for (int reg = 0; reg < plan_.a_words / quad; ++reg)
-      for_each_row_vector(words(OperandName::a, 2 * reg), words(OperandName::a, 2 * reg + 1), [&](int row, const Word* quads) HWY_ATTR {
-        WARPMAT_UNROLL(4)
-        for (int t = 0; t < quad; ++t) visit(reg * quad + t, row, quads[t]);
+  /// Reads the operands that are ProductLanes; of B into registers. A function of its own: without them, less is to be done.
+  HWY_NOINLINE void read_lanes() {
+    const ProductLanes& lanes = warps_.lanes;
+    if (lanes.a.words != nullptr)
+      range_of_a_ = read_a([&](auto visit) HWY_ATTR {
+        for_each_row_vector<false>(lanes.a, [&](int pair, int t, int row, Word w) HWY_ATTR { visit(pair * quad + t, row, w); });
       });
+    if (lanes.b.words != nullptr) load_registers(lanes.b, b_registers_, registers_of_b_);
+    if (lanes.c.words != nullptr) read_c([&](auto take) HWY_ATTR { for_each_row_vector<true>(lanes.c, take); });
   }
 
-  HWY_INLINE Range read_a() {
+  HWY_INLINE Range read_a_of_registers() {
+    return read_a([&](auto visit) HWY_ATTR {
+      for (int reg = 0; reg < a_registers_; ++reg)
+        for_each_row_vector(words(OperandName::a, 2 * reg), words(OperandName::a, 2 * reg + 1), [&](int row, const Word* quads) HWY_ATTR {
+          WARPMAT_UNROLL(4)
+          for (int t = 0; t < quad; ++t) visit(reg * quad + t, row, quads[t]);
+        });
+    });
+  }
+
+  /// `for_each_word` calls its argument with each number of a word in a row of A, the first of some rows, and the words of these rows.
+  template <class ForEachWord>
+  HWY_INLINE Range read_a(ForEachWord for_each_word) {
     Word most_of_rows[row_vectors];
     for (Word& most : most_of_rows) most = hn::Zero(U32());
     bool needs_exponents = true;
-    for_each_word_of_a([&](int word, int row, Word w) HWY_ATTR {
+    for_each_word([&](int word, int row, Word w) HWY_ATTR {
       const int slot = word * per;
       Word& most = most_of_rows[row / vector_rows];
       check_padding(w, plan_.padding_a);
@@ -334,8 +354,7 @@ class FloatOperands {
     Word most_of_lanes[lane_vectors];
     for (Word& most : most_of_lanes) most = hn::Zero(U32());
     b_has_exponents_ = needs_exponents;
-    if (warps_.lanes.b.words != nullptr) load_registers(warps_.lanes.b, plan_.b_words / quad, registers_of_b_);
-    for (int reg = 0; reg < plan_.b_words / quad; ++reg) {
+    for (int reg = 0; reg < b_registers_; ++reg) {
       HWY_ALIGN std::uint8_t exponents[columns * block];
       const std::uint32_t* from = register_of_b(reg);
       for (int lane = 0; lane < 32; lane += vector_rows) {
@@ -358,7 +377,8 @@ class FloatOperands {
       of_all = decoder.larger(of_all, most[i]);
       hn::Store(most[i], U32(), to + i * vector_rows);
     }
-    return {decoder.finite(of_all), decoder.common_case(of_all)};
+    const bool common_case = decoder.common_case(of_all);
+    return {(wide && common_case) || decoder.finite(of_all), common_case};  // wide numbers of the common case are finite
   }
 
   /// A quad's four words, each the union of all four.
@@ -409,21 +429,25 @@ class FloatOperands {
       return hn::BitCast(I8(), hn::Set(U32(), k[slot]));
   }
 
-  HWY_INLINE void read_c() {
+  HWY_INLINE void read_c_of_registers() {
     if (plan_.f16_accumulator) return read_f16_c();
-    const I32 d;
-    auto most = hn::Zero(d);
-    const auto take = [&](int i, int t, int row, Word w) HWY_ATTR {
-      most = hn::Max(most, hn::And(hn::BitCast(d, w), hn::Set(d, INT32_MAX)));
-      hn::Store(w, U32(), c_[2 * t + i] + row);
-    };
-    if (warps_.lanes.c.words != nullptr)
-      for_each_row_vector<true>(warps_.lanes.c, take);
-    else
+    read_c([&](auto take) HWY_ATTR {
       for (int i = 0; i < 2; ++i)
         for_each_row_vector(words(OperandName::c, i), words(OperandName::c, 2 + i), [&](int row, const Word* quads) HWY_ATTR {
           for (int t = 0; t < quad; ++t) take(i, t, row, quads[t]);
         });
+    });
+  }
+
+  /// `for_each_word` calls its argument with words of column 2 t + i: i, t, the first of some rows, and the words of these rows.
+  template <class ForEachWord>
+  HWY_INLINE void read_c(ForEachWord for_each_word) {
+    const I32 d;
+    auto most = hn::Zero(d);
+    for_each_word([&](int i, int t, int row, Word w) HWY_ATTR {
+      most = hn::Max(most, hn::And(hn::BitCast(d, w), hn::Set(d, INT32_MAX)));
+      hn::Store(w, U32(), c_[2 * t + i] + row);
+    });
     special_c_ = !hn::AllFalse(d, hn::Gt(most, hn::Set(d, 0x7f7fffff)));
   }
 
@@ -491,6 +515,7 @@ class FloatOperands {
   const Form& form_;
   const Warps& warps_;
   const Decoder<bits, wide> decode_a_, decode_b_;
+  const int a_registers_, b_registers_;  ///< of a row of A, of a column of B
   const bool same_a_;
   WarpWords warp_{warps_, 0};
   bool decoded_ = false;          ///< A and B are those of the warp before, special elements among them
