@@ -160,9 +160,11 @@ void print_properties() {
     return value;
   };
   // offsets of cudaDeviceProp in driver_types.h of CUDA 12
-  std::printf("%s, %d.%d, %d threads a block, clock %s, %d processors, 1D texture %d, bus %d bits, cluster %d, behind it %x\n",
-              reinterpret_cast<const char*>(properties.data()), number(360), number(364), number(320), number(348) > 0 ? "known" : "0",
-              number(388), number(408), number(612), number(772), properties[1032]);
+  std::printf(
+      "%s, %d.%d, %d threads a block, clock %s, %d processors, 1D texture %d, bus %d bits, L2 %d bytes, %d to set aside, "
+      "cluster %d, behind it %x\n",
+      reinterpret_cast<const char*>(properties.data()), number(360), number(364), number(320), number(348) > 0 ? "known" : "0", number(388),
+      number(408), number(612), number(616), number(620), number(772), properties[1032]);
 }
 
 void print_structs(void* managed) {

@@ -18,7 +18,8 @@ TEST_CASE("a program of CUDA 12 runs by its own interface", "[cuda]") {
   CHECK(outcome.status == 0);
   CHECK(outcome.out ==
         "version 12\n"
-        "NVIDIA H200, 9.0, 1024 threads a block, clock known, 132 processors, 1D texture 131072, bus 6144 bits, cluster 1, behind it ee\n"
+        "NVIDIA H200, 9.0, 1024 threads a block, clock known, 132 processors, 1D texture 131072, bus 6016 bits, L2 62914560 bytes, "
+        "39321600 to set aside, cluster 1, behind it ee\n"
         "attributes right, behind them right\n"
         "attributes without a place: error 1\n"
         "texture right, behind it right\n"

@@ -15,6 +15,7 @@ struct Device {
   std::uint64_t shared_per_processor, shared_per_block;  ///< the second: at most, with cudaFuncSetAttribute
   int threads_per_processor, blocks_per_processor;
   int l2_bytes, bus_bits, clock_khz, memory_clock_khz;
+  int persisting_l2_bytes;  ///< of the L2, at most, for cudaLimitPersistingL2CacheSize
 };
 
 /// The GPU that stands for `target`: the one of its number, else of the largest smaller number. `processors`: instead of its own; 0: its

@@ -49,10 +49,9 @@ DeviceProperties properties_of(const Device& device) {
   all.managedMemory = all.concurrentManagedAccess = all.hostRegisterSupported = all.canUseHostPointerForRegisteredMem = 1;
   all.globalL1CacheSupported = all.localL1CacheSupported = all.computePreemptionSupported = all.cooperativeLaunch = 1;
   all.memoryPoolsSupported = 1;
-  if (device.number >= 80) {  // an A100 may set aside 30 of its 40 MB; others are not published
-    all.persistingL2CacheMaxSize = device.l2_bytes / 4 * 3;
-    all.accessPolicyMaxWindowSize = 128 << 20;
-  }
+  all.persistingL2CacheMaxSize = device.persisting_l2_bytes;
+  all.accessPolicyMaxWindowSize = device.number >= 80 ? 128 << 20 : 0;
+  all.ipcEventSupported = 1;
   all.clusterLaunch = device.number >= 90 ? 1 : 0;
   return all;
 }
