@@ -322,6 +322,18 @@ TEST_CASE("C: what a text has beside an opcode is told", "[c]") {
   for (const char* other : {"", ".", "mma.sync", "HMMA.16816.F32", "XGMMA.64x8x16"})
     CHECK(of_wgmma(other) == "unknown instruction '" + std::string(other) +
                                  "': a warpgroup's product is wgmma.mma_async, or in SASS HGMMA, QGMMA, IGMMA or BGMMA");
+  const auto of_machine = [](const char* name) {
+    auto error = sized<warpmat_error>();
+    CHECK(warpmat_find_machine(name, "sm_90a", &error) == nullptr);
+    CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
+    return std::string(error.message);
+  };
+  CHECK(of_machine("HGMMA.64x16x16.F32") == "a warpgroup executes 'HGMMA.64x16x16.F32': warpmat_wgmma_create finds it");
+  CHECK(of_machine("HGMMA.64x12x16.F32") ==
+        "no such form of HGMMA; the nearest is HGMMA.64x16x16.F32: the same without .64x12x16 and with .64x16x16, which "
+        "warpmat_wgmma_create finds");
+  CHECK(of_machine("UTCHMMA.2CTA") == "'UTCHMMA.2CTA' is of tcgen05: warpmat_tcgen05_create of c_program.h finds it by PTX's opcode");
+  CHECK(of_machine("UTMALDG.2D") == "'UTMALDG.2D' is of cp.async.bulk: warpmat_bulk_accesses of c_program.h lists what it accesses");
   for (const char* other : {"", ".", "tcgen05", "tcgen05.", "mma", "tcgen05.mma"}) {
     auto error = sized<warpmat_error>();
     CAPTURE(other);

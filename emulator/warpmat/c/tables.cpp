@@ -10,6 +10,7 @@
 #include <warpmat/formats.h>
 #include <warpmat/forms.h>
 #include <warpmat/text.h>
+#include <warpmat/wgmma.h>
 
 using namespace warpmat;
 using namespace warpmat::c;
@@ -88,9 +89,29 @@ std::string explain_opcode(std::string_view opcode, const Target& target) {
   return explain_unknown_opcode(opcode);
 }
 
+/// Names of SASS that no table has, by their beginnings, and what finds or lists those instructions.
+struct MachineElsewhere {
+  std::string_view beginning;
+  const char *family, *function;
+};
+constexpr const char* by_opcode = "warpmat_tcgen05_create of c_program.h finds it by PTX's opcode";
+constexpr MachineElsewhere machine_elsewhere[] = {
+    {"UTC", "tcgen05", by_opcode},
+    {"LDTM", "tcgen05", by_opcode},
+    {"STTM", "tcgen05", by_opcode},
+    {"UTMA", "cp.async.bulk", bulk_accesses},
+    {"UBLKCP", "cp.async.bulk", bulk_accesses},
+};
+/// How SASS's names of a warpgroup's product begin.
+constexpr std::string_view warpgroup_names[] = {"HGMMA", "QGMMA", "IGMMA", "BGMMA"};
+
 /// The same of warpmat_find_machine.
 std::string explain_machine_name(std::string_view name, const Target& target) {
   if (const auto wgmma = explain_wgmma_sass(name)) return *wgmma;
+  for (const std::string_view beginning : warpgroup_names)
+    if (name.starts_with(beginning)) return format_text("{}, which warpmat_wgmma_create finds", explain_unknown_wgmma(name));
+  for (const MachineElsewhere& other : machine_elsewhere)
+    if (name.starts_with(other.beginning)) return format_text("'{}' is of {}: {}", name, other.family, other.function);
   if (find_form(name) != nullptr) return format_text("'{}' is PTX: warpmat_find finds it", name);
   return explain_unknown_sass(name, target);
 }
