@@ -404,10 +404,10 @@ struct OpcodeFields {
   std::string number{};                ///< "x4"
   std::string trans{}, satfinite{};    ///< the qualifier itself
 
-  // tcgen05
+  // tcgen05, which C and Python find by fields
   std::string cta_group{};                              ///< "1", "2"
   std::string multicast{};                              ///< of tcgen05.cp: "warpx2::02_13"
-  std::string format{};                                 ///< of tcgen05.cp, from and to: "b8x16.b6x16_p32"
+  std::string format{};                                 ///< of tcgen05.cp, to and from: "b8x16.b6x16_p32"
   std::string pack{};                                   ///< of .pack and .unpack: "16b"
   std::string weights{}, shift_a{}, absolute{}, nan{};  ///< the qualifier itself: "ws", "ashift", "abs", "NaN"
 
@@ -416,8 +416,8 @@ struct OpcodeFields {
 
 [[nodiscard]] WARPMAT_API OpcodeFields fields_of(const Form& form);
 
-/// The forms that `target` has and whose fields are `wanted`, in the table's order. Types, shapes, layouts, numbers and operations that are
-/// empty are any; an empty qualifier means that the opcode has none.
+/// The forms that `target` has and whose fields are `wanted`, in the table's order. Mnemonic, types (scale_type too), shapes, layouts,
+/// numbers and operations that are empty are any; another empty qualifier means that the opcode has none.
 [[nodiscard]] WARPMAT_API std::vector<const Form*> find_forms(const OpcodeFields& wanted, const Target& target);
 
 /// Why find_forms finds none, or several: which field would have to be another, which fields tell the forms apart, or which targets have

@@ -64,7 +64,11 @@ std::string find_opcode_of_sass(std::string_view sass, std::string_view target_n
     if (const auto reason = unavailable(*form, on)) throw std::invalid_argument(*reason);
     return form->opcode;
   }
-  throw std::invalid_argument(explain_unknown_sass(sass, on));
+  const auto same_unit = [&](const WgmmaForm& form) {
+    const std::string name = sass_name(form);
+    return sass.starts_with(name.substr(0, name.find('.')));
+  };
+  throw std::invalid_argument(std::ranges::any_of(wgmma_forms(), same_unit) ? explain_unknown_wgmma(sass) : explain_unknown_sass(sass, on));
 }
 
 std::vector<std::string> opcodes(std::optional<std::string> target_name) {

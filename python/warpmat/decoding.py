@@ -38,8 +38,9 @@ def find_opcode(
     absolute: bool = False,
     nan: bool = False,
 ) -> str:
-    """The one opcode of `target` with these parts, each as PTX spells it, without the dot. Types, shapes, layouts, operation, number, cta_group and
-    multicast may be left out where the others decide; other qualifiers that are left out are not there. mnemonic: "mma", "ldmatrix", "wmma.load.a";
+    """The one opcode of `target` with these parts, each as PTX spells it, without the dot. Types, scale_type, shapes, layouts, operation, number,
+    cta_group and multicast may be left out where the others decide, and mnemonic but that of wgmma and tcgen05; other qualifiers that are left out are not
+    there. mnemonic: "mma", "ldmatrix", "wmma.load.a";
     "wgmma.mma_async"; "tcgen05.mma", "tcgen05.cp", "tcgen05.shift", "tcgen05.ld", "tcgen05.ld.red", "tcgen05.st". ValueError where there is no such
     opcode, or several: the message says which part would have to be another.
 

@@ -113,13 +113,14 @@ std::vector<std::string> values_of(const FieldRow& row, const FieldTable& table)
 /// Each entry of `table` with each field replaced, where that is not an opcode too: the error names the field, and what would be right.
 /// Returns the number of questions.
 std::size_t check_wrong_fields(const FieldTable& table, const Target& target) {
-  std::size_t wrong = 0, number = 0;
+  std::size_t wrong = 0, entries = 0;
   for (const FieldTable::Entry& entry : table.entries()) {
     if (table.find(entry.fields, target).size() != 1) continue;
+    ++entries;
     for (const FieldRow& row : field_rows()) {
       const std::vector<std::string> values = values_of(row, table);
       OpcodeFields fields = entry.fields;
-      fields.*row.member = values[number++ % values.size()];  // over all entries every value
+      fields.*row.member = values[entries % values.size()];  // over all entries every value
       if (fields == entry.fields || !table.find(fields, target).empty()) continue;
       ++wrong;
       const FieldTable::Explanation why = table.explain(fields, target);

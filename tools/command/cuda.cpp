@@ -191,11 +191,11 @@ void run_cuda(const CudaOptions& options, std::vector<std::string> words) {
   static_cast<void>(target(options.target));
   static_cast<void>(parse_checks(options.checks));
   if (!options.report.empty()) check_output_place(options.report);
-  if (!options.save.empty()) make_output_folder(options.save);
   check_profile_flag(options.profile);
   refuse_other_kinds(words.front());
   const std::filesystem::path program = find_program(words.front());
   refuse_static_runtime(program);
+  if (!options.save.empty()) make_output_folder(options.save);
   const TemporaryFolder folder;
   const std::string name = words.front();
   words.front() = program.string();

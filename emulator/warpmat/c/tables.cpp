@@ -102,14 +102,18 @@ constexpr MachineElsewhere machine_elsewhere[] = {
     {"UTMA", "cp.async.bulk", bulk_accesses},
     {"UBLKCP", "cp.async.bulk", bulk_accesses},
 };
-/// How SASS's names of a warpgroup's product begin.
-constexpr std::string_view warpgroup_names[] = {"HGMMA", "QGMMA", "IGMMA", "BGMMA"};
+/// Whether SASS's name begins as that of a warpgroup's product: HGMMA, QGMMA and others.
+bool names_warpgroup(std::string_view name) {
+  return std::ranges::any_of(wgmma_forms(), [&](const WgmmaForm& form) {
+    const std::string known = sass_name(form);
+    return name.starts_with(known.substr(0, known.find('.')));
+  });
+}
 
 /// The same of warpmat_find_machine.
 std::string explain_machine_name(std::string_view name, const Target& target) {
   if (const auto wgmma = explain_wgmma_sass(name)) return *wgmma;
-  for (const std::string_view beginning : warpgroup_names)
-    if (name.starts_with(beginning)) return format_text("{}, which warpmat_wgmma_create finds", explain_unknown_wgmma(name));
+  if (names_warpgroup(name)) return format_text("{}, which warpmat_wgmma_create finds", explain_unknown_wgmma(name));
   for (const MachineElsewhere& other : machine_elsewhere)
     if (name.starts_with(other.beginning)) return format_text("'{}' is of {}: {}", name, other.family, other.function);
   if (find_form(name) != nullptr) return format_text("'{}' is PTX: warpmat_find finds it", name);

@@ -15,7 +15,8 @@ constexpr int mib = 1 << 20;
 
 constexpr Device devices[] = {
     // number, name, processors, memory, shared memory of a processor and of a block, threads and blocks of a processor, L2, bus, clocks,
-    // part of the L2 to set aside: 30 MB of an A100 are published; three quarters of the others, which are not
+    // part of the L2 to set aside: none before sm_80, 30 MB of an A100 (published), an H200's answer, three quarters of the others'
+    // (assumed)
     {70, "Tesla V100-SXM2-32GB", 80, 32 * gib, 96 * kib, 96 * kib, 2048, 32, 6 * mib, 4096, 1530000, 877000, 0},
     {75, "Tesla T4", 40, 16 * gib, 64 * kib, 64 * kib, 1024, 16, 4 * mib, 256, 1590000, 5001000, 0},
     {80, "NVIDIA A100-SXM4-80GB", 108, 80 * gib, 164 * kib, 163 * kib, 2048, 32, 40 * mib, 5120, 1410000, 1593000, 30 * mib},

@@ -33,9 +33,11 @@ const Match* ProgramDraft::find_match(std::string_view opcode) {
 }
 
 const Match* ProgramDraft::find_longer(const Match& match, std::size_t operands) {
-  const auto [place, added] = longer_matches.try_emplace(&match);
-  if (added) place->second = catalogue::find_row(match.opcode, operands);
-  return place->second->pattern->most_operands >= operands ? &*place->second : &match;
+  const auto known = longer_matches.find(&match);
+  if (known != longer_matches.end() && known->second.pattern->most_operands >= operands) return &known->second;
+  const std::optional<Match> longer = catalogue::find_row(match.opcode, operands);
+  if (longer->pattern->most_operands < operands) return &match;
+  return &longer_matches.try_emplace(&match, *longer).first->second;
 }
 
 const Match* ProgramDraft::match_of_statement(std::uint32_t statement) {

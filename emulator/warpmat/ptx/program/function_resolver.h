@@ -43,7 +43,7 @@ struct ProgramDraft {
   std::unordered_map<std::string_view, std::pair<const Form*, Instruction>> matrices{};
 
   /// Of rows that spell an opcode, those that take more operands than the first.
-  std::unordered_map<const catalogue::Match*, std::optional<catalogue::Match>> longer_matches{};
+  std::unordered_map<const catalogue::Match*, catalogue::Match> longer_matches{};
 
   /// The row that spells `opcode`, or nullptr.
   const catalogue::Match* find_match(std::string_view opcode);

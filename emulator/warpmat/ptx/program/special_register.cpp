@@ -85,10 +85,6 @@ constexpr std::array rows{
     Row{"%envreg2", grid_workspace_low, 32, true, since(20, {2, 1})},
 };
 
-}  // namespace
-
-namespace {
-
 /// Whether a special register's name has the second and third letter of `name`, which other registers rarely have.
 bool may_be_special(std::string_view name) {
   using Letters = std::array<std::uint32_t, 128>;  // by second letter: a bit for each third letter from _ on

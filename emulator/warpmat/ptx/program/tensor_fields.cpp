@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <warpmat/numeric/persistent.h>
 #include <warpmat/ptx/catalogue/catalogue.h>

@@ -163,7 +163,7 @@ class Parser {
     } while (depth > 0 && !tokens_.at_end());
   }
 
-  /// How many statements and declarations stand between here and the next function.
+  /// At least how many elements of a body stand between here and the next function but for ends of scopes; more where operands have braces.
   std::size_t count_elements() const {
     std::size_t count = 0;
     for (std::size_t i = tokens_.position(); i < tokens_.tokens().size(); ++i) {
