@@ -9,7 +9,15 @@
 #include <utility>
 
 #if defined(__GLIBC__)
+#define WARPMAT_MEASURES_HEAP __GLIBC_PREREQ(2, 33)  // mallinfo2
+#else
+#define WARPMAT_MEASURES_HEAP 0
+#endif
+
+#if WARPMAT_MEASURES_HEAP
 #include <malloc.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #endif
 
 #include <warpmat/machine/internals.h>
@@ -59,7 +67,15 @@ TEST_CASE("What one thread has left another takes before it asks for more", "[ma
   CHECK(spare.take(1000).bytes.get() == place);
 }
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these have another allocator
+#if defined(__has_feature)  // clang
+#define WARPMAT_HAS_SANITIZER (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define WARPMAT_HAS_SANITIZER 1
+#else
+#define WARPMAT_HAS_SANITIZER 0
+#endif
+
+#if WARPMAT_MEASURES_HEAP && !WARPMAT_HAS_SANITIZER  // sanitizers have another allocator
 namespace {
 
 /// Bytes that malloc has given.
@@ -116,6 +132,39 @@ std::size_t memory_of_launch(const Kernel& kernel, DeviceMemory& memory, std::ui
 }
 
 }  // namespace
+
+TEST_CASE("A child that is forked while another thread launches can launch", "[machine][memory_of_launch]") {
+  constexpr std::uint32_t blocks = 20000;
+  constexpr int children = 200;
+  constexpr unsigned patience_seconds = 20;  // of a child that hangs, also on a busy machine
+  const Module module = word_kernel("mov.u32 %d, %i;");
+  const Kernel kernel(module, "k");
+  const auto launch_blocks = [&](std::uint32_t count) {
+    DeviceMemory memory;
+    const std::uint64_t out = memory.allocate(std::uint64_t{4} * count * 32);
+    launch(kernel, {{count}, {32}}, memory, {out});
+  };
+  launch_blocks(1);
+  std::atomic<bool> stop = false;
+  std::thread other([&] {
+    while (!stop) launch_blocks(blocks);
+  });
+  int failed = 0;
+  for (int i = 0; i < children && failed == 0; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(patience_seconds);
+      launch_blocks(1);
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    failed += status != 0;
+  }
+  stop = true;
+  other.join();
+  CHECK(failed == 0);
+}
 
 TEST_CASE("A launch holds what its blocks need, and the next one gets it", "[machine][memory_of_launch]") {
   constexpr std::size_t of_launch = 64 << 10;  // indices of threads, parameters, what small allocations keep

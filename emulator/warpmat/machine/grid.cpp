@@ -67,7 +67,7 @@ class UnorderedGrid {
   }
 
  private:
-  static constexpr std::uint64_t fewest_shares = 4;  ///< of a thread, of the clusters that are left
+  static constexpr std::uint64_t fewest_shares = 4;  ///< a thread takes at most 1 / (4 * threads) of the clusters that are left
   static constexpr std::uint64_t largest_share = 8;
 
   /// How many clusters a thread takes at once. Others may take some in between, so it is only nearly a part of what is left.

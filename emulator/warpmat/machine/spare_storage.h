@@ -33,26 +33,26 @@ class SpareStorage {
   /// Keeps the piece, or frees it where enough is kept.
   void give(Piece piece) {
     Part& part = parts_[own_part()];
-    const std::lock_guard lock(part.mutex);
-    if (part.pieces.size() == most_pieces || part.bytes + piece.size > most_bytes) return;
+    const std::unique_lock lock(part.mutex, std::try_to_lock);
+    if (!lock || part.pieces.size() == most_pieces || part.bytes + piece.size > most_bytes) return;
     part.bytes += piece.size;
     part.pieces.push_back(std::move(piece));
   }
 
   static constexpr std::size_t parts = 16, most_pieces = 16;  ///< pieces of a part: a cluster has no more blocks
-  static constexpr std::size_t most_bytes = 4 << 20;          ///< of a part: any two blocks
+  static constexpr std::size_t most_bytes = 4 << 20;          ///< of a part; a larger block is not kept
 
  private:
   struct alignas(64) Part {  // a cache line of its own
-    std::mutex mutex;
+    std::mutex mutex;        // only tried: in a child of fork() it may be locked for ever, by a thread that the child does not have
     std::vector<Piece> pieces;
     std::size_t bytes = 0;
   };
 
   /// An empty piece where the part has none.
   static Piece pop(Part& part) {
-    const std::lock_guard lock(part.mutex);
-    if (part.pieces.empty()) return {};
+    const std::unique_lock lock(part.mutex, std::try_to_lock);
+    if (!lock || part.pieces.empty()) return {};
     Piece piece = std::move(part.pieces.back());
     part.pieces.pop_back();
     part.bytes -= piece.size;
