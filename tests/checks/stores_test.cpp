@@ -111,6 +111,26 @@ TEST_CASE("a cas that swaps stores as a store does", "[checks]") {
   CHECK(outcome_of(first, {}).trap.empty());
 }
 
+TEST_CASE("of the lanes of a cas with one address, the last that swaps leaves its value", "[checks]") {
+  // Lane 0 swaps 7 for its value, lane 1 that for its own; what the others compare is never there.
+  const auto swaps = [](const char* values, const char* compared) {
+    return fmt::format("setp.eq.u32 %p, %t, 0; selp.b32 %w, {}, %p; selp.b32 %r, 7, {}, %p; setp.gt.u32 %p, %t, 1; selp.b32 %r, 9, %r, %p;",
+                       values, compared);
+  };
+  const std::string leaves_uninitialised = swaps("1, %v", "1"), replaces_it = swaps("%v, 5", "0");  // a byte that is not written is 0 here
+  const std::string global = "atom.global.cas.b32 %r, [%first], %r, %w;";
+  CHECK(contains(outcome_of(leaves_uninitialised + global, {}).trap, "what is stored in global memory comes from"));
+  const Outcome replaced = outcome_of(replaces_it + global, {});
+  CHECK(replaced.trap.empty());
+  CHECK(replaced.words[0] == 5);
+  const auto in_shared = [](const std::string& values) {
+    return "st.shared.u32 [tile], 7; bar.warp.sync -1;" + values +
+           "atom.shared.cas.b32 %r, [tile], %r, %w; bar.warp.sync -1; ld.shared.u32 %r, [tile]; st.global.u32 [%o], %r;";
+  };
+  CHECK(contains(outcome_of(in_shared(leaves_uninitialised), {}).trap, "what is stored in global memory comes from"));
+  CHECK(outcome_of(in_shared(replaces_it), {}).trap.empty());
+}
+
 TEST_CASE("a cas that swaps an uninitialised value into shared memory makes its bytes uninitialised", "[checks]") {
   const auto read_back = [](const char* compared) {
     return outcome_of(

@@ -63,8 +63,9 @@ WAIT:
 }
 
 /// The warnings of a pipeline of two steps, whose product has one statement and one descriptor, of two times 32 rows of 64 numbers. The
-/// copies of the second step take rows from `first_rows` and `last_rows` on, by a map with this swizzle.
-std::vector<std::string> warnings_of_steps(Swizzle second, int first_rows, int last_rows) {
+/// copies of the second step take rows from `first_rows` and `last_rows` on, by a map with this swizzle and atom.
+std::vector<std::string> warnings_of_steps(Swizzle second, int first_rows, int last_rows,
+                                           TensorMap::Atom atom = TensorMap::Atom::bytes_16) {
   const Module module = module_of(".param .align 64 .b8 map0[128], .param .align 64 .b8 map1[128], .param .u32 first, .param .u32 last", R"(
     .shared .align 1024 .b8 tile[8192];
     .shared .align 8 .b64 bar;
@@ -125,6 +126,7 @@ WAIT:
   };
   const Argument first = argument();
   map.swizzle = second;
+  map.atom = atom;
   return launch(Kernel(module, "k"), {{1}, {128}}, memory,
                 {first, argument(), static_cast<std::uint32_t>(first_rows), static_cast<std::uint32_t>(last_rows)})
       .warnings;
@@ -160,6 +162,12 @@ TEST_CASE("A statement that has read a tile as it was written is looked at again
   const std::vector<std::string> other = warnings_of_steps(TensorMap::Swizzle::none, 64, 96);
   REQUIRE(!other.empty());
   CHECK(contains(other[0], "the descriptor's swizzle is 128B, the tensor map's none"));
+  // The maps differ in the atom of the swizzle alone.
+  for (const TensorMap::Atom atom : {TensorMap::Atom::bytes_32, TensorMap::Atom::bytes_64}) {
+    const std::vector<std::string> moved = warnings_of_steps(swizzle, 64, 96, atom);
+    REQUIRE(moved.size() == 1);
+    CHECK(contains(moved[0], "of the operand begins at byte"));
+  }
 }
 
 }  // namespace warpmat::tile_check_test

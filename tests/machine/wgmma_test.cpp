@@ -142,6 +142,23 @@ TEST_CASE("planted: accumulators are read or written before the wait", "[machine
              ContainsSubstring("(neg.f32), without a wgmma.fence since"));
 }
 
+TEST_CASE("a product that a function leaves pending has registers that no other function has", "[machine][wgmma]") {
+  std::string other;  // writes and reads 16 registers
+  for (int i = 0; i < 16; ++i) other += fmt::format("mov.u32 %a{}, %ntid.x; ", i);
+  for (int i = 0; i < 16; ++i) other += fmt::format("add.u32 %t, %t, %a{}; ", i);
+  const std::string registers = ".reg .b32 %a<16>, %t; mov.u32 %t, 0; ", use = other + "st.shared.u32 [tile + 4096], %t; ret; }\n";
+  const std::string functions = variables + ".func multiply(.reg .b64 %l1, .reg .b64 %l2) { .reg .f32 %f<4>;" +
+                                "mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0;" + fence + product +
+                                commit + "ret; }\n.func inner() { " + registers + use + ".func outer() { " + registers + "call inner; " +
+                                use;
+  const auto outcome = [&](const std::string& calls) {
+    return message_of([&] { words_of(word_kernel(operands + calls + wait, "sm_90a", functions), {1}, {128}); });
+  };
+  CHECK(outcome("call multiply, (%l1, %l2); call outer;\n") == "nothing");
+  CHECK_THAT(outcome("call multiply, (%l1, %l2); call multiply, (%l1, %l2);\n"),
+             ContainsSubstring("an accumulator is written before wgmma.wait_group"));
+}
+
 TEST_CASE("planted: wgmma.fence is missing", "[machine][wgmma]") {
   CHECK_THAT(trap_of(operands + product + commit + wait + result), ContainsSubstring("no wgmma.fence comes before"));
   CHECK_THAT(trap_of(operands + fence + "mov.f32 %f2, 0f00000000;\n" + product + commit + wait + result),

@@ -15,6 +15,7 @@
 #include <warpmat/checks/companion.h>
 #include <warpmat/checks/gemm.h>
 #include <warpmat/checks/gemm_stores.h>
+#include <warpmat/checks/product_registers.h>
 #include <warpmat/checks/warnings.h>
 #include <warpmat/launch.h>
 #include <warpmat/observer.h>
@@ -66,6 +67,7 @@ struct Setup {
   Dim3 grid = {};
   std::vector<std::uint64_t> clusters = {};  ///< the numbers of those of LaunchOptions::gemm_blocks; empty: all
   const DeviceMemory* memory = nullptr;
+  ProductRegisters product_registers{program};
 };
 
 /// The offset of a byte from the first one of a block's shared memory; larger than all offsets if it is outside.

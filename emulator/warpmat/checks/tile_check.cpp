@@ -25,8 +25,10 @@ std::string_view swizzle_name(Swizzle swizzle) {
   return names[static_cast<std::size_t>(swizzle)];
 }
 
+/// Whether both maps write the same runs of the same tensor to the same places of shared memory.
 bool same_tensor(const TensorMap& a, const TensorMap& b) {
-  return a.address == b.address && a.rank == b.rank && a.strides == b.strides && a.box == b.box && a.swizzle == b.swizzle;
+  return a.address == b.address && a.rank == b.rank && a.strides == b.strides && a.box == b.box && a.swizzle == b.swizzle &&
+         a.atom == b.atom;
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ class TileCheck : public machine::Observer {
   void product_issues(const machine::ProductEvent& event) override;
 
  private:
-  /// What a tensor map's copy wrote, where all of its rows are alike: only `address` differs from what the next one writes there.
+  /// What a tensor map's copy wrote. If it is `whole`, a later copy of the same map with the same `runs` changes only `address` and
+  /// `statement`.
   struct Tile {
     std::uint64_t address = 0;             ///< in global memory, of the first row
     std::uint32_t statement = 0;           ///< of the copy

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <unordered_map>
 #include <vector>
 
 #include <fmt/core.h>
@@ -145,26 +146,34 @@ void SharedMemoryCheck::follow_access(const machine::AccessEvent& event, LaneMas
 
 namespace {
 
-/// The lanes of a cas that store: memory holds what they compare. Of lanes with one address the first that does; the others then find what
-/// it stored.
-LaneMask swapping_lanes(const machine::AccessEvent& event, Slot compared) {
+/// The lanes of a cas whose value stays in memory: for each address the last lane that finds what it compares. Lanes follow each other, so
+/// that one finds what an earlier one with its address has stored.
+LaneMask swapping_lanes(const machine::AccessEvent& event, Slot compared, Slot stored) {
+  using Value = std::array<std::uint64_t, 2>;
+  struct Place {
+    Value held{};
+    LaneMask last = 0;  ///< the lane that stored it; none: memory held it before
+  };
   const WarpState& warp = warp_of(event.event);
-  std::vector<const std::uint8_t*> swapped;
-  LaneMask lanes = 0;
+  const auto value_of = [&](Slot slot, std::size_t lane) {
+    Value value{};
+    if (event.bytes < sizeof(std::uint64_t))
+      std::memcpy(value.data(), warp.at<std::uint32_t>(slot) + lane, event.bytes);
+    else
+      value[0] = warp.at<std::uint64_t>(slot)[lane];
+    if (event.bytes == sizeof value) value[1] = warp.at<std::uint64_t>(slot)[warp_size + lane];
+    return value;
+  };
+  std::unordered_map<const std::uint8_t*, Place> places;
   for (LaneMask rest = event.event.lanes(); rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<std::size_t>(first_lane(rest));
-    const std::uint8_t* const place = event.places[lane];
-    std::array<std::uint64_t, 2> held{}, wanted{};
-    std::memcpy(held.data(), place, event.bytes);
-    if (event.bytes < sizeof(std::uint64_t))
-      std::memcpy(wanted.data(), warp.at<std::uint32_t>(compared) + lane, event.bytes);
-    else
-      wanted[0] = warp.at<std::uint64_t>(compared)[lane];
-    if (event.bytes == sizeof wanted) wanted[1] = warp.at<std::uint64_t>(compared)[warp_size + lane];
-    if (held != wanted || std::ranges::find(swapped, place) != swapped.end()) continue;
-    swapped.push_back(place);
-    lanes |= lane_bit(static_cast<int>(lane));
+    const auto [found, is_new] = places.try_emplace(event.places[lane]);
+    Place& place = found->second;
+    if (is_new) std::memcpy(place.held.data(), event.places[lane], event.bytes);
+    if (place.held == value_of(compared, lane)) place = {value_of(stored, lane), lane_bit(static_cast<int>(lane))};
   }
+  LaneMask lanes = 0;
+  for (const auto& [address, place] : places) lanes |= place.last;
   return lanes;
 }
 
@@ -176,7 +185,7 @@ void SharedMemoryCheck::follow_swap(const machine::AccessEvent& event) {
   const WarpState& warp = warp_of(event.event);
   const Slot stored = warp.source_slot(operation, 2);
   if (uninitialised_of(event.event, stored) == 0) return;
-  store_uninitialised(event, stored, 0, event.bytes, swapping_lanes(event, warp.source_slot(operation, 1)), Stored::value);
+  store_uninitialised(event, stored, 0, event.bytes, swapping_lanes(event, warp.source_slot(operation, 1), stored), Stored::value);
 }
 
 /// The lanes of `undefined` read uninitialised bytes, perhaps those of this register, from offset `at` on.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <span>
 
 #include <fmt/core.h>
 
@@ -38,42 +37,7 @@ std::size_t frame_of(const Event& event) {
 }  // namespace
 
 WgmmaCheck::WgmmaCheck(const Setup& setup)
-    : Observer(EventKinds::runs | EventKinds::products | EventKinds::synchronisation), setup_(setup) {
-  const std::vector<code::Operation>& operations = setup.program.operations;
-  const auto registers = [&](const code::Operation& operation) {
-    return std::span(setup.program.slots).subspan(operation.slots, operation.results);
-  };
-  accumulators_.resize(operations.size());
-  std::vector<std::uint32_t> products;
-  for (std::uint32_t i = 0; i < operations.size(); ++i) {
-    if (operations[i].semantics != Semantics::wgmma) continue;
-    const auto same = std::ranges::find_if(
-        products, [&](std::uint32_t p) { return std::ranges::equal(registers(operations[p]), registers(operations[i])); });
-    accumulators_[i] = same == products.end() ? i : *same;
-    if (same == products.end()) products.push_back(i);
-  }
-  find_concerned();
-}
-
-/// By slots alone: registers of different functions have different places, so that this finds some operations too many, and never too few.
-void WgmmaCheck::find_concerned() {
-  const std::vector<code::Operation>& operations = setup_.program.operations;
-  std::vector<bool> of_products(number_of(setup_.frame_bytes) + 1);
-  const auto note = [&](std::size_t number) { of_products[number] = true; };
-  for (const code::Operation& operation : operations) {
-    if (operation.semantics != Semantics::wgmma) continue;
-    for_each_result(0, operation, note);
-    for_each_of_a(0, operation, note);
-  }
-  concerned_.resize(operations.size());
-  for (std::size_t i = 0; i < operations.size(); ++i) {
-    bool found = false;
-    const auto look = [&](std::size_t number) { found = found || of_products[number]; };
-    for_each_result(0, operations[i], look);
-    for_each_source(0, operations[i], operations[i].sources, look);
-    concerned_[i] = found;
-  }
-}
+    : Observer(EventKinds::runs | EventKinds::products | EventKinds::synchronisation), setup_(setup) {}
 
 void WgmmaCheck::block_begins(const machine::BlockEvent& event) {
   const std::size_t registers = number_of(setup_.frame_bytes);
@@ -129,7 +93,7 @@ void WgmmaCheck::run(const machine::RunEvent& event) {
 /// `ahead`: the number of the operation, counted from that of the event on. `time`: WarpRegisters::time with it.
 void WgmmaCheck::follow(const Event& event, std::uint32_t ahead, std::size_t frame, std::uint64_t time, WarpRegisters& warp) {
   const code::Operation& operation = (&operation_of(event))[ahead];
-  if (!concerned_[static_cast<std::size_t>(&operation - setup_.program.operations.data())]) return;
+  if (!setup_.product_registers.concerned[static_cast<std::size_t>(&operation - setup_.program.operations.data())]) return;
   if (!warp.pending.empty()) check_use(event, ahead, frame, warp);
   for_each_result(frame, operation, [&](std::size_t number) { warp.writes[number] = {time, operation.statement}; });
 }
@@ -157,7 +121,8 @@ void WgmmaCheck::check_use(const Event& event, std::uint32_t ahead, std::size_t 
 
 /// That of the products with the accumulators of `product`, or the end.
 std::vector<WgmmaCheck::Accumulators>::iterator WgmmaCheck::group_of(WarpRegisters& warp, const Pending& product) const {
-  const std::uint32_t number = accumulators_[static_cast<std::size_t>(product.operation - setup_.program.operations.data())];
+  const std::uint32_t number =
+      setup_.product_registers.accumulators[static_cast<std::size_t>(product.operation - setup_.program.operations.data())];
   return std::ranges::find_if(warp.groups,
                               [&](const Accumulators& group) { return group.number == number && group.frame == product.frame; });
 }
@@ -188,7 +153,8 @@ void WgmmaCheck::product_issues(const machine::ProductEvent& event) {
     ++group->products;
   } else {
     warp.groups.push_back(
-        {accumulators_[static_cast<std::size_t>(pending.operation - setup_.program.operations.data())], pending.frame, 1});
+        {setup_.product_registers.accumulators[static_cast<std::size_t>(pending.operation - setup_.program.operations.data())],
+         pending.frame, 1});
     for_each_result(pending.frame, *pending.operation, [&](std::size_t number) { ++warp.users[number]; });
   }
   for_each_of_a(pending.frame, *pending.operation, [&](std::size_t number) { ++warp.readers[number]; });

@@ -36,7 +36,7 @@ class WgmmaCheck : public machine::Observer {
   };
   /// The accumulators that some pending products have in common.
   struct Accumulators {
-    std::uint32_t number;    ///< of their registers: of accumulators_
+    std::uint32_t number;    ///< of their registers: of ProductRegisters::accumulators
     std::size_t frame;       ///< as Pending::frame
     std::uint32_t products;  ///< their number
   };
@@ -53,7 +53,6 @@ class WgmmaCheck : public machine::Observer {
 
   WarpRegisters& registers(const machine::Event& event);
   std::vector<Accumulators>::iterator group_of(WarpRegisters& warp, const Pending& product) const;
-  void find_concerned();
   void follow(const machine::Event& event, std::uint32_t ahead, std::size_t frame, std::uint64_t time, WarpRegisters& warp);
   void check_use(const machine::Event& event, std::uint32_t ahead, std::size_t frame, const WarpRegisters& warp) const;
   template <typename Visit>
@@ -65,8 +64,6 @@ class WgmmaCheck : public machine::Observer {
 
   const Setup& setup_;
   std::vector<std::vector<WarpRegisters>> warps_;  ///< by rank and warp
-  std::vector<std::uint32_t> accumulators_;        ///< by operation, of products: the first one with the same accumulators
-  std::vector<bool> concerned_;                    ///< by operation: whether it has a register that a product of the program has, too
 };
 
 }  // namespace warpmat::inline v0_1::checks
