@@ -79,6 +79,7 @@ struct WgmmaForm {
 // ---- Execution ----
 
 class FastPath;
+struct TileFactors;
 
 /// The immediate operands of a wgmma.mma_async.
 struct WgmmaImmediates {
@@ -128,6 +129,9 @@ class WARPMAT_API Wgmma {
                 const ExecutionOptions& options = {}) const;
 
  private:
+  friend bool multiply_chain(const Wgmma& wgmma, RegisterList d, std::span<const TileFactors> chain, bool accumulates,
+                             const ExecutionOptions& options);
+
   const WgmmaForm* form_;
   WgmmaImmediates immediates_;
   const FastPath* fast_;  ///< of the tile; nullptr if there is none

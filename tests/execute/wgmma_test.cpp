@@ -1,3 +1,5 @@
+#include <warpmat/execute/fast/instruction_sets.h>
+#include <warpmat/execute/wgmma_chain.h>
 #include <warpmat/wgmma.h>
 
 #include <fmt/core.h>
@@ -7,6 +9,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "catch.h"
@@ -232,6 +235,66 @@ TEST_CASE("The registers of D of a wgmma may lie in any order", "[execute][wgmma
         }
     }
   }
+}
+
+TEST_CASE("a chain of wgmma has the results of its products one after the other", "[execute][wgmma]") {
+  std::mt19937 random(7);
+  // All bits, and numbers around 1, among them a few NaNs and infinities.
+  const auto number = [&](bool any) {
+    const auto word = static_cast<std::uint32_t>(random());
+    return any || random() % 500 == 0 ? word : (word & 0x807f807f) | 0x3f003f00;
+  };
+  std::vector<std::string_view> sets = instruction_sets();
+  const bool executes = !sets.empty();
+  if (!executes) sets.push_back({});
+  for (const std::string_view set : sets)
+    for (const char* const opcode :
+         {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "wgmma.mma_async.sync.aligned.m64n40k16.f32.f16.f16",
+          "wgmma.mma_async.sync.aligned.m64n24k16.f32.bf16.bf16", "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16"})
+      for (std::size_t count = 2; count <= most_in_chain; ++count)
+        for (int how = 0; how < 16; ++how) {
+          const bool accumulates = (how & 1) != 0, any = (how & 2) != 0, gaps = (how & 4) != 0, down = (how & 8) != 0;
+          CAPTURE(set, opcode, count, accumulates, any, gaps, down);
+          if (executes) use_instruction_set(set);
+          const Wgmma product = wgmma(opcode);
+          const auto registers = static_cast<std::size_t>(product.form().d_registers());
+          std::vector<Words> a(count, Words(product.a_words())), b(count, Words(product.b_words()));
+          for (std::vector<Words>* const operand : {&a, &b})
+            for (Words& words : *operand) std::ranges::generate(words, [&] { return number(any); });
+          Words expected(registers * warp_size);
+          std::ranges::generate(expected, [&] { return number(any); });
+          Words memory(2 * expected.size());
+          std::vector<std::uint32_t*> d;
+          for (std::size_t i = 0; i < registers; ++i) d.push_back(memory.data() + (gaps ? 2 : 1) * i * warp_size);
+          if (down) std::ranges::reverse(d);
+          for (std::size_t i = 0; i < registers; ++i) std::copy_n(expected.data() + i * warp_size, warp_size, d[i]);
+          std::vector<TileFactors> chain;
+          for (std::size_t i = 0; i < count; ++i) {
+            chain.push_back({a[i].data(), b[i].data()});
+            product.multiply(pointers(expected), a[i].data(), b[i].data(), nullptr, accumulates || i != 0);
+          }
+          REQUIRE(multiply_chain(product, d, chain, accumulates, {}) == executes);
+          if (!executes) continue;
+          Words found;
+          for (const std::uint32_t* const place : d) found.insert(found.end(), place, place + warp_size);
+          CHECK(found == expected);
+        }
+  use_best_instruction_set();
+}
+
+TEST_CASE("a chain of wgmma that is none changes nothing", "[execute][wgmma]") {
+  const Wgmma product = wgmma("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16");
+  const Words a(product.a_words(), 0x3c003c00), b(product.b_words(), 0x3c003c00);
+  const std::vector<TileFactors> chain(2, {a.data(), b.data()});
+  Words d(5 * warp_size, 0x3f800000);
+  const Words before = d;
+  const std::vector<std::uint32_t*> even = {&d[0], &d[32], &d[64], &d[96]}, uneven = {&d[0], &d[32], &d[64], &d[128]};
+  const std::vector<TileFactors> own(2, {d.data(), b.data()});
+  CHECK_FALSE(multiply_chain(product, uneven, chain, true, {}));
+  CHECK_FALSE(multiply_chain(product, even, own, true, {}));  // A is D
+  CHECK_FALSE(multiply_chain(product, even, chain, true, {.path = Path::reference}));
+  CHECK_FALSE(multiply_chain(wgmma("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", {.negates_a = true}), even, chain, true, {}));
+  CHECK(d == before);
 }
 
 }  // namespace warpmat::wgmma_test

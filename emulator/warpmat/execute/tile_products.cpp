@@ -1,7 +1,8 @@
 #include <warpmat/execute/tile_products.h>
 
+#include <algorithm>
 #include <array>
-#include <vector>
+#include <utility>
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/product_run.h>
@@ -73,15 +74,16 @@ bool multiply_chain(const TileProducts& products, std::uint32_t* d, std::ptrdiff
   if (options.path != Path::fast || products.fast == nullptr) return false;
   const Register zeros{};
   std::array<Arguments, max_chain> arguments;
-  std::vector<TileOperands> operands;
-  std::vector<Warps> warps;
-  operands.reserve(max_chain);
-  warps.reserve(max_chain);
-  for (std::size_t i = 0; i < chain.size(); ++i) {
-    operands.emplace_back(products, d, next_d, chain[i].a, chain[i].b);
-    warps.push_back(operands.back().tiles(0, arguments[i], zeros.data(), accumulates || i != 0));
-  }
-  return products.fast->execute_chain(warps);
+  const auto operands_of = [&](std::size_t i) {  // those behind the last product are not used
+    const TileFactors& factors = chain[std::min(i, chain.size() - 1)];
+    return TileOperands(products, d, next_d, factors.a, factors.b);
+  };
+  const auto execute_all = [&]<std::size_t... i>(std::index_sequence<i...>) {
+    std::array<TileOperands, max_chain> operands{operands_of(i)...};
+    const std::array<Warps, max_chain> warps{operands[i].tiles(0, arguments[i], zeros.data(), accumulates || i != 0)...};
+    return products.fast->execute_chain(std::span(warps).first(chain.size()));
+  };
+  return execute_all(std::make_index_sequence<max_chain>());
 }
 
 void multiply_tiles(const TileProducts& products, RegisterList d, const std::uint32_t* a, const std::uint32_t* b, bool accumulates,

@@ -258,7 +258,7 @@ bool multiply_chain(const Wgmma& wgmma, RegisterList d, std::span<const TileFact
   if (form.sparse() || wgmma.immediates().negates_a != wgmma.immediates().negates_b || shared || !in_order(d)) return false;
   const std::optional<std::ptrdiff_t> next_d = spacing(d);
   if (!next_d) return false;
-  const TileProducts products{*form.tile, wgmma.lowering(), find_fast_path(*form.tile, wgmma.lowering()), form.tiles()};
+  const TileProducts products{*form.tile, wgmma.lowering(), wgmma.fast_, form.tiles()};
   return multiply_chain(products, d[0], *next_d, chain, accumulates, options);
 }
 

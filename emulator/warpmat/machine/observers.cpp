@@ -1,5 +1,6 @@
 #include <warpmat/machine/observers.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace warpmat::inline v0_1::machine {
@@ -17,6 +18,11 @@ Observers::Observers(const LaunchState& launch, std::uint64_t cluster) {
 void Observers::tell_time(EventKinds events, std::uint64_t took) {
   for (std::size_t i = checks_; i < all_.size(); ++i)
     if (all_[i]->wants(EventKinds::check_time)) all_[i]->checks_told(events, took);
+}
+
+bool Observers::want_besides_checks(EventKinds events) const {
+  return std::any_of(all_.begin() + static_cast<std::ptrdiff_t>(checks_), all_.end(),
+                     [events](const Observer* observer) { return observer->wants(events); });
 }
 
 void Observers::refresh() {

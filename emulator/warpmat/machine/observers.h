@@ -19,6 +19,9 @@ class Observers {
   /// Whether one of them asks for any of these events.
   bool want(EventKinds events) const { return (wanted_ & events) != EventKinds::none; }
 
+  /// The same of those behind warpmat's own checks.
+  bool want_besides_checks(EventKinds events) const;
+
   /// Calls `call` of those that ask for any of these events.
   template <typename Call, typename... Arguments>
   void tell(EventKinds events, Call call, const Arguments&... arguments) {

@@ -357,9 +357,8 @@ class WarpState {
   Step wgmma_commit(LaneMask mask);
   void wait_for_products(const code::Operation& operation);
   std::size_t chain_length(std::span<const std::unique_ptr<PendingProduct>> products) const;
-  bool perform_chain(const code::Operation& operation, std::span<const std::unique_ptr<PendingProduct>> products);
-  void perform_product(const code::Operation& operation, const PendingProduct& product);
-  void tell_product_completes(const code::Operation& operation, const PendingProduct& product) const;
+  void perform_products(const code::Operation& operation, std::span<const std::unique_ptr<PendingProduct>> products);
+  void perform_product(const PendingProduct& product);
   void must_be_warpgroup(const code::Operation& operation, LaneMask mask) const;
   std::uint64_t uniform_descriptor(const code::Operation& operation, LaneMask mask, int source, const char* what) const;
   void agree_with_warpgroup(PendingProduct& product);

@@ -1,8 +1,8 @@
-// wgmma: four warps multiply together, each its own rows. A warp performs its part when it waits for it, the latest time that the ISA
-// allows: then it reads shared memory and writes its accumulators. So a program without the wait reads the old data.
+// wgmma: four warps multiply together, each its own rows. A warp reads the operands of its part at the statement, the earliest time that
+// the ISA allows, and writes its accumulators when it waits for it, the latest time. So a program without the wait reads the old data.
 //
-// Warps that execute different statements or descriptors are an error here. checks/wgmma_check.cpp finds what else the ISA leaves
-// undefined. PTX ISA 9.1 section 9.7.15.
+// Warps that execute different statements or descriptors are an error here. checks/wgmma_check.cpp finds operands that change between the
+// statement and the wait, and what else the ISA leaves undefined. PTX ISA 9.1 section 9.7.15.
 
 #include <algorithm>
 #include <array>
@@ -238,11 +238,8 @@ void WarpState::wait_for_products(const Operation& operation) {
       std::ranges::find_if_not(pending, [&](const auto& product) { return is_done(*product, operation.detail); }) - pending.begin());
   for (std::size_t done = 0; done < ready;) {
     const std::size_t count = chain_length(std::span(pending).subspan(done, ready - done));
-    if (count < 2 || !perform_chain(operation, std::span(pending).subspan(done, count))) {
-      perform_product(operation, *pending[done++]);
-    } else {
-      done += count;
-    }
+    perform_products(operation, std::span(pending).subspan(done, count));
+    done += count;
   }
   for (std::size_t i = 0; i < ready; ++i) {
     pending[i]->b = nullptr;
@@ -251,10 +248,12 @@ void WarpState::wait_for_products(const Operation& operation) {
   pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(ready));
 }
 
-/// The number of products from the first one on that add to the same accumulators by the same wgmma.
+/// The number of products from the first one on that may be performed as one: they add to the same accumulators by the same wgmma, and no
+/// observer but the checks may look at what each leaves there.
 std::size_t WarpState::chain_length(std::span<const std::unique_ptr<PendingProduct>> products) const {
   const PendingProduct& first = *products.front();
   const Wgmma& wgmma = first.product->instruction;
+  if (wgmma.form().sparse() || observers_.want_besides_checks(EventKinds::products)) return 1;
   const auto follows = [&](const auto& product) {
     const Wgmma& other = product->product->instruction;
     return &other.form() == &wgmma.form() && other.immediates().negates_a == wgmma.immediates().negates_a &&
@@ -264,27 +263,21 @@ std::size_t WarpState::chain_length(std::span<const std::unique_ptr<PendingProdu
   return 1 + static_cast<std::size_t>(std::ranges::find_if_not(others, follows) - others.begin());
 }
 
-/// Performs products as one, unless an observer of the launch may look at what the first ones leave. Returns false, having done nothing,
-/// where that cannot be.
-bool WarpState::perform_chain(const Operation& operation, std::span<const std::unique_ptr<PendingProduct>> products) {
-  if (std::ranges::any_of(launch_.options.observers, [](const Observer* o) { return o->wants(EventKinds::products); })) return false;
+/// Performs products as one, where that can be, else one after the other. Observers are told of all of them before the first one writes.
+void WarpState::perform_products(const Operation& operation, std::span<const std::unique_ptr<PendingProduct>> products) {
+  for (const auto& product : products)
+    observers_.tell(EventKinds::products, &Observer::product_completes,
+                    ProductEvent{Event(*this, operation, live_), Product(*product, index_)});
+  const PendingProduct& first = *products.front();
   std::array<TileFactors, most_in_chain> factors;
   for (std::size_t i = 0; i < products.size(); ++i) factors[i] = {products[i]->a.data(), products[i]->b->data()};
-  const PendingProduct& first = *products.front();
-  if (!multiply_chain(first.product->instruction, first.d, std::span(factors).first(products.size()), first.accumulates,
-                      launch_.options.execution))
-    return false;
-  for (const auto& product : products) tell_product_completes(operation, *product);
-  return true;
+  if (products.size() > 1 && multiply_chain(first.product->instruction, first.d, std::span(factors).first(products.size()),
+                                            first.accumulates, launch_.options.execution))
+    return;
+  for (const auto& product : products) perform_product(*product);
 }
 
-void WarpState::tell_product_completes(const Operation& operation, const PendingProduct& product) const {
-  observers_.tell(EventKinds::products, &Observer::product_completes,
-                  ProductEvent{Event(*this, operation, live_), Product(product, index_)});
-}
-
-void WarpState::perform_product(const Operation& operation, const PendingProduct& product) {
-  tell_product_completes(operation, product);
+void WarpState::perform_product(const PendingProduct& product) {
   try {
     product.product->instruction.multiply(product.d, product.a.data(), product.b->data(), product.metadata.data(), product.accumulates,
                                           launch_.options.execution);

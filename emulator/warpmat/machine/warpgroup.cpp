@@ -12,15 +12,18 @@ std::size_t ChunkLists::Hash::operator()(const Key& key) const {
 }
 
 ProductChunkList ChunkLists::find(const code::WarpgroupProduct& product, std::uint64_t a_descriptor, std::uint64_t b_descriptor) {
-  const std::lock_guard lock(mutex_);
-  if (lists_.size() >= most) lists_.clear();
-  ProductChunkList& list = lists_[{&product, a_descriptor, b_descriptor}];
-  if (list != nullptr) return list;
-  const auto made = std::make_shared<ProductChunks>();
+  const Key key{&product, a_descriptor, b_descriptor};
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = lists_.find(key); found != lists_.end()) return found->second;
+  }
+  const auto made = std::make_shared<ProductChunks>();  // without the lock: other threads make theirs meanwhile
   for (int warp = 0; warp < WgmmaForm::warps && !product.a_in_registers; ++warp)
     made->a[static_cast<std::size_t>(warp)] = Chunks(product.instruction.a_chunks(a_descriptor, warp));
   made->b = Chunks(product.instruction.b_chunks(b_descriptor));
-  return list = made;
+  const std::lock_guard lock(mutex_);
+  if (lists_.size() >= most) lists_.clear();
+  return lists_.try_emplace(key, made).first->second;
 }
 
 bool still_holds(const PendingProduct& product, OperandName operand, std::span<const std::uint8_t> shared, std::uint32_t base) {
