@@ -1,5 +1,6 @@
 // Lists, formats, finding and describing instructions, layouts.
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <type_traits>
@@ -102,6 +103,7 @@ constexpr MachineElsewhere machine_elsewhere[] = {
     {"UTMA", "cp.async.bulk", bulk_accesses},
     {"UBLKCP", "cp.async.bulk", bulk_accesses},
 };
+
 /// Whether SASS's name begins as that of a warpgroup's product: HGMMA, QGMMA and others.
 bool names_warpgroup(std::string_view name) {
   return std::ranges::any_of(wgmma_forms(), [&](const WgmmaForm& form) {
