@@ -7,6 +7,7 @@
 #include <warpmat/matrices.h>
 #include <warpmat/ptx/program/tensor_fields.h>
 #include <warpmat/tables/field_table.h>
+#include <warpmat/tables/opcode.h>
 #include <warpmat/version.h>
 #include <warpmat/wgmma.h>
 
@@ -64,11 +65,7 @@ std::string find_opcode_of_sass(std::string_view sass, std::string_view target_n
     if (const auto reason = unavailable(*form, on)) throw std::invalid_argument(*reason);
     return form->opcode;
   }
-  const auto same_unit = [&](const WgmmaForm& form) {
-    const std::string name = sass_name(form);
-    return sass.starts_with(name.substr(0, name.find('.')));
-  };
-  throw std::invalid_argument(std::ranges::any_of(wgmma_forms(), same_unit) ? explain_unknown_wgmma(sass) : explain_unknown_sass(sass, on));
+  throw std::invalid_argument(is_wgmma_sass(sass) ? explain_unknown_wgmma(sass) : explain_unknown_sass(sass, on));
 }
 
 std::vector<std::string> opcodes(std::optional<std::string> target_name) {

@@ -309,11 +309,14 @@ TEST_CASE("C: what a text has beside an opcode is told", "[c]") {
         "a tensor core with tensor memory executes 'tcgen05.mma.cta_group::1.kind::f16': warpmat_tcgen05_create of c_program.h finds it");
   CHECK(message_of("cp.async.bulk.tensor.2d.shared::cta.global") ==
         "a kernel executes 'cp.async.bulk.tensor.2d.shared::cta.global': warpmat_bulk_accesses of c_program.h lists what it accesses");
-  const auto of_wgmma = [](const char* text) {
+  const auto unknown = [](auto find) {
     auto error = sized<warpmat_error>();
-    CHECK(warpmat_wgmma_create(text, "sm_90a", nullptr, &error) == nullptr);
+    CHECK(find(&error) == nullptr);
     CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
     return std::string(error.message);
+  };
+  const auto of_wgmma = [&](const char* text) {
+    return unknown([&](warpmat_error* error) { return warpmat_wgmma_create(text, "sm_90a", nullptr, error); });
   };
   CHECK(of_wgmma("HGMMA.64x8x16.F32 R24") == "'HGMMA.64x8x16.F32 R24' has operands beside the name: the name is HGMMA.64x8x16.F32");
   CHECK(of_wgmma("@p wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16;") ==
@@ -323,11 +326,8 @@ TEST_CASE("C: what a text has beside an opcode is told", "[c]") {
   for (const char* other : {"", ".", "mma.sync", "HMMA.16816.F32", "XGMMA.64x8x16"})
     CHECK(of_wgmma(other) == "unknown instruction '" + std::string(other) +
                                  "': a warpgroup's product is wgmma.mma_async, or in SASS HGMMA, QGMMA, IGMMA or BGMMA");
-  const auto of_machine = [](const char* name) {
-    auto error = sized<warpmat_error>();
-    CHECK(warpmat_find_machine(name, "sm_90a", &error) == nullptr);
-    CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
-    return std::string(error.message);
+  const auto of_machine = [&](const char* name) {
+    return unknown([&](warpmat_error* error) { return warpmat_find_machine(name, "sm_90a", error); });
   };
   CHECK(of_machine("HGMMA.64x16x16.F32") == "a warpgroup executes 'HGMMA.64x16x16.F32': warpmat_wgmma_create finds it");
   CHECK(of_machine("HGMMA.64x12x16.F32") ==
@@ -336,11 +336,9 @@ TEST_CASE("C: what a text has beside an opcode is told", "[c]") {
   CHECK(of_machine("UTCHMMA.2CTA") == "'UTCHMMA.2CTA' is of tcgen05: warpmat_tcgen05_create of c_program.h finds it by PTX's opcode");
   CHECK(of_machine("UTMALDG.2D") == "'UTMALDG.2D' is of cp.async.bulk: warpmat_bulk_accesses of c_program.h lists what it accesses");
   for (const char* other : {"", ".", "tcgen05", "tcgen05.", "mma", "tcgen05.mma"}) {
-    auto error = sized<warpmat_error>();
     CAPTURE(other);
-    CHECK(warpmat_tcgen05_create(other, "sm_100a", &error) == nullptr);
-    CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
-    CHECK(std::string(error.message).find("'" + std::string(other) + "'") == 0);
+    const std::string message = unknown([&](warpmat_error* error) { return warpmat_tcgen05_create(other, "sm_100a", error); });
+    CHECK(message.find("'" + std::string(other) + "'") == 0);
   }
   CHECK(message_of("HMMA.16816.F32") == "'HMMA.16816.F32' is a name of SASS: warpmat_find_machine finds it");
   CHECK(message_of(" ").find("unknown instruction") == 0);

@@ -27,6 +27,7 @@
 
 #include "catch.h"
 #include "machine/kernel.h"
+#include "sanitizers.h"
 
 namespace warpmat::launch_memory_test {
 
@@ -67,15 +68,7 @@ TEST_CASE("What one thread has left another takes before it asks for more", "[ma
   CHECK(spare.take(1000).bytes.get() == place);
 }
 
-#if defined(__has_feature)  // clang
-#define WARPMAT_HAS_SANITIZER (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define WARPMAT_HAS_SANITIZER 1
-#else
-#define WARPMAT_HAS_SANITIZER 0
-#endif
-
-#if WARPMAT_MEASURES_HEAP && !WARPMAT_HAS_SANITIZER  // sanitizers have another allocator
+#if WARPMAT_MEASURES_HEAP && !WARPMAT_SANITIZED && !WARPMAT_THREAD_SANITIZED  // sanitizers have another allocator
 namespace {
 
 /// Bytes that malloc has given.

@@ -1,6 +1,5 @@
 // Lists, formats, finding and describing instructions, layouts.
 
-#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <type_traits>
@@ -10,6 +9,7 @@
 #include <warpmat/c/instruction.h>
 #include <warpmat/formats.h>
 #include <warpmat/forms.h>
+#include <warpmat/tables/opcode.h>
 #include <warpmat/text.h>
 #include <warpmat/wgmma.h>
 
@@ -104,18 +104,10 @@ constexpr MachineElsewhere machine_elsewhere[] = {
     {"UBLKCP", "cp.async.bulk", bulk_accesses},
 };
 
-/// Whether SASS's name begins as that of a warpgroup's product: HGMMA, QGMMA and others.
-bool names_warpgroup(std::string_view name) {
-  return std::ranges::any_of(wgmma_forms(), [&](const WgmmaForm& form) {
-    const std::string known = sass_name(form);
-    return name.starts_with(known.substr(0, known.find('.')));
-  });
-}
-
 /// The same of warpmat_find_machine.
 std::string explain_machine_name(std::string_view name, const Target& target) {
   if (const auto wgmma = explain_wgmma_sass(name)) return *wgmma;
-  if (names_warpgroup(name)) return format_text("{}, which warpmat_wgmma_create finds", explain_unknown_wgmma(name));
+  if (is_wgmma_sass(name)) return format_text("{}, which warpmat_wgmma_create finds", explain_unknown_wgmma(name));
   for (const MachineElsewhere& other : machine_elsewhere)
     if (name.starts_with(other.beginning)) return format_text("'{}' is of {}: {}", name, other.family, other.function);
   if (find_form(name) != nullptr) return format_text("'{}' is PTX: warpmat_find finds it", name);

@@ -26,6 +26,8 @@ struct OpcodeText {
 OpcodeText opcode_in(std::string_view text);
 /// The same of a name of SASS, which has capitals: "small letters".
 OpcodeText machine_name_in(std::string_view text);
+/// Whether `name` begins as SASS's name of a warpgroup's product: HGMMA, QGMMA and others. wgmma.cpp.
+bool is_wgmma_sass(std::string_view name);
 
 /// One part of an opcode, split for comparisons. "m16n8k32" is the letters "m n k " and the numbers 16, 8, 32.
 struct OpcodePart {

@@ -117,12 +117,6 @@ constexpr Lowering fp8_unit{"QGMMA", Semantics::dot, &hopper_fp8, Evidence::meas
 constexpr Lowering integer_unit{"IGMMA", Semantics::integer_dot, nullptr, Evidence::measured, h200};
 constexpr Lowering bit_unit{"BGMMA", Semantics::bit_dot, nullptr, Evidence::measured, h200};
 
-/// Whether `text` begins as SASS's name of a warpgroup's product.
-bool is_machine_name(std::string_view text) {
-  return std::ranges::any_of(std::array{half_unit, fp8_unit, integer_unit, bit_unit},
-                             [&](const Lowering& unit) { return text.starts_with(unit.machine); });
-}
-
 using OpcodeIndex = std::map<OpcodeKey, const WgmmaForm*>;
 
 }  // namespace
@@ -130,6 +124,11 @@ using OpcodeIndex = std::map<OpcodeKey, const WgmmaForm*>;
 std::span<const WgmmaForm> wgmma_forms() {
   static constinit Persistent<std::vector<WgmmaForm>> all;
   return all.get(expand_all);
+}
+
+bool is_wgmma_sass(std::string_view name) {
+  return std::ranges::any_of(std::array{half_unit, fp8_unit, integer_unit, bit_unit},
+                             [&](const Lowering& unit) { return name.starts_with(unit.machine); });
 }
 
 const WgmmaForm* find_wgmma(std::string_view opcode) {
@@ -144,7 +143,7 @@ const WgmmaForm* find_wgmma(std::string_view opcode) {
 }
 
 std::string explain_unknown_wgmma(std::string_view opcode) {
-  const bool machine = is_machine_name(opcode);
+  const bool machine = is_wgmma_sass(opcode);
   const OpcodeText text = machine ? machine_name_in(opcode) : opcode_in(opcode);
   if (!machine && !text.opcode.starts_with("wgmma"))
     return format_text("unknown instruction '{}': a warpgroup's product is wgmma.mma_async, or in SASS HGMMA, QGMMA, IGMMA or BGMMA",
