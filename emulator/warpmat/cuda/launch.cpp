@@ -20,6 +20,7 @@
 #include <warpmat/cuda/stream.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
+#include <warpmat/tables/hardware.h>
 
 namespace warpmat::inline v0_1::cuda {
 namespace {
@@ -33,9 +34,9 @@ Dim3 dim3_of(const GridSize& size) {
 /// What the runtime refuses before a kernel begins.
 void check_shape(const Request& request) {
   const GridSize grid = request.grid, block = request.block;
-  require(grid.x - 1 < 0x7fffffff && grid.y - 1 < 65535 && grid.z - 1 < 65535);
-  require(block.x - 1 < 1024 && block.y - 1 < 1024 && block.z - 1 < 64);
-  require(block.x * block.y * block.z <= 1024);
+  require(grid.x - 1 < max_grid[0] && grid.y - 1 < max_grid[1] && grid.z - 1 < max_grid[2]);
+  require(block.x - 1 < max_block[0] && block.y - 1 < max_block[1] && block.z - 1 < max_block[2]);
+  require(block.x * block.y * block.z <= max_block_threads);
 }
 
 void check_shared(const Context& context, const Request& request, const code::Program& program) {
@@ -51,7 +52,7 @@ void check_cluster(const Request& request, const code::Program& program) {
   const std::uint64_t blocks = std::uint64_t{size.x} * size.y * size.z;
   require(blocks != 0 && blocks <= (request.function->non_portable_cluster ? 16 : most_portable_cluster), cudaErrorInvalidClusterSize);
   require(grid.x % size.x == 0 && grid.y % size.y == 0 && grid.z % size.z == 0, cudaErrorInvalidClusterSize);
-  require(blocks == 1 || program.target->number >= 90, cudaErrorNotSupported);
+  require(blocks == 1 || hardware_traits(program.target->number).clusters, cudaErrorNotSupported);
   const std::int64_t* const needed = program.limits.required_cluster;
   const bool fits = needed[0] == 0 || (grid.x % needed[0] == 0 && grid.y % needed[1] == 0 && grid.z % needed[2] == 0);
   require(fits, cudaErrorInvalidClusterSize);

@@ -13,11 +13,11 @@
 #include <warpmat/ptx/program/parameter_text.h>
 #include <warpmat/ptx/program/resolve.h>
 #include <warpmat/ptx/text/readable_name.h>
+#include <warpmat/tables/hardware.h>
 
 namespace warpmat::inline v0_1 {
 namespace {
 
-constexpr std::uint64_t thread_limit = 1024;
 constexpr std::uint32_t most_shared_bytes = 227 << 10;
 constexpr int deepest_recursion = 64;
 
@@ -25,13 +25,13 @@ void check_limits(const code::Program& program, const LaunchConfig& config) {
   const Dim3 block = config.block;
   if (config.grid.count() == 0 || block.count() == 0)
     throw std::invalid_argument("grid and block have at least one block and one thread in each dimension");
-  if (block.count() > thread_limit || block.x > 1024 || block.y > 1024 || block.z > 64)
+  if (block.count() > max_block_threads || block.x > max_block[0] || block.y > max_block[1] || block.z > max_block[2])
     throw std::invalid_argument(fmt::format("a block has at most {} threads (1024, 1024 and 64 in the dimensions), not {}x{}x{}",
-                                            thread_limit, block.x, block.y, block.z));
+                                            max_block_threads, block.x, block.y, block.z));
   const code::Limits& limits = program.limits;
   std::int64_t most = 1;
   // a larger product cannot be exceeded
-  for (const std::int64_t size : limits.max_threads) most *= std::min(size, std::int64_t{thread_limit} + 1);
+  for (const std::int64_t size : limits.max_threads) most *= std::min(size, std::int64_t{max_block_threads} + 1);
   if (most > 0 && static_cast<std::int64_t>(block.count()) > most)
     throw std::invalid_argument(fmt::format("'{}' is compiled for blocks of at most {} threads (.maxntid), not {}",
                                             readable_name(program.entry), most, block.count()));
@@ -62,7 +62,7 @@ Dim3 cluster_of(const code::Program& program, const LaunchConfig& config) {
   const auto most = static_cast<std::uint64_t>(program.limits.max_cluster_blocks);
   if (count == 0 || count > max_blocks || (most != 0 && count > most))
     throw std::invalid_argument(fmt::format("a cluster of {} blocks: there are from 1 to {}", count, most != 0 ? most : max_blocks));
-  if (count > 1 && program.target->number < 90)
+  if (count > 1 && !hardware_traits(program.target->number).clusters)
     throw std::invalid_argument(fmt::format("clusters of blocks need sm_90 or later; the target is {}", program.target->name));
   const Dim3 grid = config.grid;
   if (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0)
