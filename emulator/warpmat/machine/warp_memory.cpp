@@ -8,7 +8,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/lane_rows.h>
-#include <warpmat/machine/warp_state.h>
+#include <warpmat/machine/operations.h>
 #include <warpmat/ptx/program/address_windows.h>
 
 namespace warpmat::inline v0_1::machine {
@@ -123,7 +123,7 @@ std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t addres
       const std::span<std::uint8_t> memory = block_.shared();
       const std::uint64_t offset = address - program_.shared_base;
       if (offset < memory.size() && bytes <= memory.size() - offset) return memory.data() + offset;
-      if (address >> Cluster::rank_at != 0) return locate_in_cluster(lane, address, bytes, writes);
+      if (address >> Cluster::rank_at != 0) return locate_in_cluster(*this, lane, address, bytes, writes);
       trap(lane, address,
            fmt::format("{} of {} bytes outside of shared memory, which has {} bytes from {:#x} on", what, bytes, memory.size(),
                        program_.shared_base),

@@ -263,31 +263,34 @@ void FunctionResolver::bulk_sources(const Match& match, const BulkCopy& copy, Dr
   if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));
 }
 
-/// cp.async.bulk.wait_group{.read} n. Its detail is 2 * n, plus 1 for .read.
+/// cp.async.bulk.wait_group{.read} n.
 void FunctionResolver::bulk_wait(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::bulk_wait;
   const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(immediate(operand(0)), wait_for_all / 2));
-  operation.operation.detail = 2 * groups + (match.has(".read") ? 1 : 0);
+  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.bulk_waits.size());
+  draft_.program.bulk_waits.push_back({.pending = groups, .reads_only = match.has(".read")});
   add(std::move(operation));
 }
 
-/// Its detail: bit 0 for wait, bit 1 for .aligned.
 void FunctionResolver::cluster_barrier(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::cluster_barrier;
-  operation.operation.detail = (match.has(".wait") ? 1u : 0u) | (match.has(".aligned") ? 2u : 0u);
+  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.cluster_barriers.size());
+  draft_.program.cluster_barriers.push_back({.waits = match.has(".wait"), .aligned = match.has(".aligned")});
   if (!statement_->operands.empty()) fail(operand(0), fmt::format("{} takes no operands", statement_->opcode));
   add(std::move(operation));
 }
 
-/// mapa and getctarank. Bit 0 of the detail: getctarank; bit 1: generic addresses.
+/// mapa and getctarank.
 void FunctionResolver::cluster_rank(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::cluster_rank;
   // Of 32 bits an H200 takes any address for one of shared memory.
   const bool shared = match.has(".shared::cluster") || !match.has(".u64");
-  operation.operation.detail = (match.pattern->mnemonic == "getctarank" ? 1u : 0u) | (shared ? 0u : 2u);
+  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.cluster_addresses.size());
+  draft_.program.cluster_addresses.push_back(
+      {.asks_rank = match.pattern->mnemonic == "getctarank", .generic = !shared, .wide = match.has(".u64")});
   read_operands(match, operation);
   if (const auto own = variable_space(operand(1)); own.value_or(Space::shared) != Space::shared)
     fail(operand(1), fmt::format("'{}' is a .{} variable, and {} takes shared memory", operand(1).text, name(*own), statement_->opcode));

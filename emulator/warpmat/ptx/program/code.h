@@ -134,6 +134,31 @@ struct BulkCopy {
   std::uint8_t values = 0, value_bytes = 0;  ///< from_registers
 };
 
+/// cp.async.bulk.wait_group.
+struct BulkWait {
+  std::uint32_t pending = 0;  ///< groups that need not be complete
+  bool reads_only = false;    ///< .read: complete is what has read its sources
+};
+
+/// barrier.cluster.
+struct ClusterBarrier {
+  bool waits = false;  ///< else it arrives
+  bool aligned = false;
+};
+
+/// mapa and getctarank. Sources: an address of shared memory; of mapa the rank.
+struct ClusterAddress {
+  bool asks_rank = false;  ///< getctarank
+  bool generic = false;    ///< the address is a generic one
+  bool wide = false;       ///< it has 64 bits
+};
+
+/// setmaxnreg.
+struct RegisterChange {
+  std::uint32_t count = 0;  ///< per thread
+  bool raises = false;      ///< .inc
+};
+
 /// A field of a tensor map that tensormap.replace writes. Sources: the map's address, the ordinal of the dimension, the value.
 struct TensorMapEdit {
   enum class Field : std::uint8_t {
@@ -341,6 +366,7 @@ struct Operation {
   std::uint8_t results = 0, sources = 0;
   bool guarded = false, guard_inverted = false;
   bool converges = false;           ///< convergence point: lanes that a branch separated converge here
+  bool own_shared = false;          ///< its statement takes shared memory of its own block alone: .shared, not .shared::cluster
   bool prepares = false;            ///< computes an address or a value for its statement's own operation, or widens that one's result
   std::uint8_t result_classes = 0;  ///< two bits for each of the first four results: its RegisterClass
   Shortcut shortcut = Shortcut::none;
@@ -443,6 +469,10 @@ struct Program {
   std::vector<Barrier> barriers;
   std::vector<Mbarrier> mbarriers;
   std::vector<BulkCopy> bulk_copies;
+  std::vector<BulkWait> bulk_waits;
+  std::vector<ClusterBarrier> cluster_barriers;
+  std::vector<ClusterAddress> cluster_addresses;
+  std::vector<RegisterChange> register_changes;
   std::vector<TensorMapEdit> tensor_map_edits;
   std::vector<WarpExchange> exchanges;
   std::vector<Matrix> matrices;

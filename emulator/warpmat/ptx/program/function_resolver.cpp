@@ -156,7 +156,7 @@ void FunctionResolver::resolve(std::vector<Diagnostic>& errors) {
   collect_labels();
   for (const syntax::Element& e : source_.body) attempt([&] { element(e); });
   // A body whose last statement is not an exit returns; the lanes of a .func converge at its only return.
-  guarded_ = false;
+  guarded_ = own_shared_ = false;
   function_.labels[static_cast<std::size_t>(end_label_)] = static_cast<int>(function_.operations.size());
   if (draft_.program.statements.empty()) draft_.program.statements.push_back(&only_return());
   simple(source_.entry ? Semantics::exit : Semantics::return_);
@@ -262,6 +262,7 @@ void FunctionResolver::statement(const syntax::Statement& statement) {
   statement_index_ = static_cast<std::uint32_t>(draft_.program.statements.size());
   draft_.program.statements.push_back(&statement);
   extensions_.clear();
+  own_shared_ = statement.opcode.find(".shared") != std::string::npos && statement.opcode.find(".shared::cluster") == std::string::npos;
   guarded_ = statement.guard.has_value();
   if (guarded_) {
     const auto named = names_.find(statement.guard->predicate);
@@ -379,6 +380,7 @@ void FunctionResolver::add(DraftOperation operation) {
   const auto append = [&](DraftOperation o) {
     o.operation.statement = statement_index_;
     o.operation.guarded = guarded_;
+    o.operation.own_shared = own_shared_;
     o.operation.guard_inverted = guard_inverted_;
     o.guard = guard_;
     function_.operations.push_back(std::move(o));

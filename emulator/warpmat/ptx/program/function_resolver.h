@@ -225,6 +225,7 @@ class FunctionResolver {
   const syntax::Statement* statement_ = nullptr;  ///< the current one
   std::uint32_t statement_index_ = 0;
   bool guarded_ = false, guard_inverted_ = false;
+  bool own_shared_ = false;  ///< Operation::own_shared of its operations
   Value guard_ = 0;
 
   std::deque<syntax::Statement> expanded_;  ///< statements whose vector registers are written as their elements
