@@ -117,7 +117,6 @@ typedef struct warpmat_argument {
 #define WARPMAT_SKIP_COPIES 64u    /* no check for reads of cp.async data before the wait */
 #define WARPMAT_CHECK_LANES 128u   /* also: a shuffle reads a lane that takes no part, which PTX leaves undefined */
 #define WARPMAT_WARN_STORES 256u   /* an uninitialised value that global memory gets is told to `warn`, and does not end the launch */
-#define WARPMAT_WARN_FENCES 512u   /* so is a bulk copy of bytes that no fence.proxy.async has made visible to it */
 
 /* What a launch tells an observer. The library fills these structs. They and what they point to are valid during the call; an observer
  * changes nothing of it. `size` says how much of the struct this library knows. */
@@ -217,17 +216,6 @@ typedef struct warpmat_bulk_copy {
 WARPMAT_API warpmat_status warpmat_bulk_accesses(const warpmat_bulk_copy* copy, warpmat_memory_access* list, size_t capacity, size_t* count,
                                                  warpmat_error* error);
 
-/* Ends launches from another thread. */
-typedef struct warpmat_stop warpmat_stop;
-
-WARPMAT_API warpmat_stop* warpmat_stop_create(warpmat_error* error);
-/* After the launches that it is given to. A null pointer has no effect. */
-WARPMAT_API void warpmat_stop_free(warpmat_stop* stop);
-
-/* `stopped` other than 0: launches that `stop` is given to end soon with WARPMAT_LIMIT, and so do later ones until it is set to 0 again.
- * Any thread may call it, and a signal's handler. */
-WARPMAT_API void warpmat_stop_set(warpmat_stop* stop, int stopped);
-
 typedef struct warpmat_launch_config {
   size_t size;
   uint32_t grid[3], block[3];        /* x, y, z; 0 stands for 1 */
@@ -252,7 +240,6 @@ typedef struct warpmat_launch_config {
   /* Receives, after a kernel that ended well, a sentence for each statement whose results a GPU may not reproduce, with its place; `user`
    * is the config's. May be null. A config whose size ends before it has none. */
   void (*warn)(void* user, const char* text);
-  const warpmat_stop* stop; /* ends the launch from outside. May be null. A config whose size ends before it has none */
 } warpmat_launch_config;
 
 /* Runs a kernel to its end. After an error `memory` holds what was written so far. `error` holds the block, warp, lane, line and address of

@@ -2,11 +2,9 @@
 
 #include <warpmat/c_program.h>
 
-#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -155,64 +153,6 @@ TEST_CASE("C: storing an uninitialised value ends a launch, or is told to warn",
   CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_OK);
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].find("what is stored in global memory comes from uninitialised shared memory") != std::string::npos);
-}
-
-TEST_CASE("C: a bulk copy without a fence ends a launch, or is told to warn", "[c]") {
-  std::string text = kernel_text(R"(  mov.u32 v, 7;
-  st.shared.u32 [tile], v;
-  st.shared.u32 [tile+4], v;
-  st.shared.u32 [tile+8], v;
-  st.shared.u32 [tile+12], v;
-  cp.async.bulk.global.shared::cta.bulk_group [a], [tile], 16;
-  cp.async.bulk.commit_group;
-  cp.async.bulk.wait_group 0;
-)");
-  text.replace(text.find("sm_80"), 5, "sm_90");
-  const Kernel kernel(text);
-  const Memory memory(256);
-  const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
-  warpmat_launch_config config = config_of(arguments, 1, 1);
-  warpmat_error error = fresh();
-  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) != WARPMAT_OK);
-  const std::string missing = "no fence.proxy.async since then lets it see that";
-  CHECK(std::string(error.message).find(missing) != std::string::npos);
-  std::vector<std::string> warnings;
-  config.user = &warnings;
-  config.warn = [](void* user, const char* warning) { static_cast<std::vector<std::string>*>(user)->push_back(warning); };
-  config.flags = WARPMAT_WARN_FENCES;
-  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_OK);
-  CHECK(memory.word(3) == 7);
-  REQUIRE(warnings.size() == 1);
-  CHECK(warnings[0].find(missing) != std::string::npos);
-}
-
-TEST_CASE("C: another thread ends a launch", "[c]") {
-  const Kernel endless(kernel_text("again: bra again;\n")), short_one(kernel_text(""));
-  const Memory memory(256);
-  const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
-  warpmat_launch_config config = config_of(arguments, 1, 32);
-  config.most_operations = 4'000'000'000;  // a test that fails ends, too
-  warpmat_error error = fresh();
-  warpmat_stop* const stop = warpmat_stop_create(&error);
-  REQUIRE(stop != nullptr);
-  config.stop = stop;
-  CHECK(warpmat_launch(short_one.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_OK);
-  std::thread other([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    warpmat_stop_set(stop, 1);
-  });
-  CHECK(warpmat_launch(endless.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_LIMIT);
-  other.join();
-  CHECK(std::string(error.message).find("the launch was stopped from outside") != std::string::npos);
-  CHECK(warpmat_launch(endless.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_LIMIT);
-  config.size = offsetof(warpmat_launch_config, stop);  // a program compiled before
-  CHECK(warpmat_launch(short_one.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_OK);
-  warpmat_stop_set(stop, 0);
-  config.size = sizeof config;
-  CHECK(warpmat_launch(short_one.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_OK);
-  warpmat_stop_set(nullptr, 1);
-  warpmat_stop_free(stop);
-  warpmat_stop_free(nullptr);
 }
 
 namespace {

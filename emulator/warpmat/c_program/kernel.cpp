@@ -1,7 +1,6 @@
 // The C interface of whole kernels.
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -31,11 +30,6 @@ struct warpmat_kernel {
 
 struct warpmat_device_memory {
   warpmat::DeviceMemory memory;
-};
-
-struct warpmat_stop {
-  std::atomic<bool> stopped{false};
-  static_assert(std::atomic<bool>::is_always_lock_free);  // a signal's handler may set it
 };
 
 namespace {
@@ -113,7 +107,7 @@ Dim3 dimensions(const std::uint32_t* of) {
 }
 
 constexpr unsigned launch_flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_CHECK_RACES | WARPMAT_CHECK_LANES |
-                                  WARPMAT_SKIP_UNWRITTEN | WARPMAT_SKIP_COPIES | WARPMAT_WARN_STORES | WARPMAT_WARN_FENCES;
+                                  WARPMAT_SKIP_UNWRITTEN | WARPMAT_SKIP_COPIES | WARPMAT_WARN_STORES;
 
 LaunchOptions options_of(const warpmat_launch_config& config) {
   const auto asked = [&](unsigned flag) { return (config.flags & flag) != 0; };
@@ -128,10 +122,8 @@ LaunchOptions options_of(const warpmat_launch_config& config) {
                      .copies = !asked(WARPMAT_SKIP_COPIES),
                      .races = asked(WARPMAT_CHECK_RACES),
                      .lanes = asked(WARPMAT_CHECK_LANES),
-                     .fences = !asked(WARPMAT_WARN_FENCES),
                      .stores = !asked(WARPMAT_WARN_STORES)},
-          .gemm = WARPMAT_HAS_SIZE(&config, gemm) ? text_of(config.gemm) : "",
-          .stop = WARPMAT_HAS_SIZE(&config, stop) && config.stop != nullptr ? &config.stop->stopped : nullptr};
+          .gemm = WARPMAT_HAS_SIZE(&config, gemm) ? text_of(config.gemm) : ""};
 }
 
 std::vector<std::unique_ptr<CallbackObserver>> observers_of(const warpmat_launch_config& config) {
@@ -238,18 +230,6 @@ warpmat_status warpmat_variable_address(const warpmat_kernel* kernel, warpmat_de
 }
 
 // ---- Launching
-
-warpmat_stop* warpmat_stop_create(warpmat_error* error) {
-  return made(error, [] { return new warpmat_stop; });
-}
-
-void warpmat_stop_free(warpmat_stop* stop) {
-  delete stop;
-}
-
-void warpmat_stop_set(warpmat_stop* stop, int stopped) {
-  if (stop != nullptr) stop->stopped = stopped != 0;
-}
 
 namespace {
 
