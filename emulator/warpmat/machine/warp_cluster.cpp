@@ -48,12 +48,22 @@ BarrierEvent WarpState::cluster_event(std::uint32_t phase) const {
   return {BarrierEvent::Scope::cluster, block_.rank(), static_cast<int>(phase), std::uint64_t{1} << index_};
 }
 
+/// Whether the statement says that the shared memory that it accesses is that of its block.
+bool WarpState::names_own_block(const Operation& operation) const {
+  switch (operation.semantics) {
+    case catalogue::Semantics::load:
+    case catalogue::Semantics::store:
+    case catalogue::Semantics::atomic:
+    case catalogue::Semantics::cp_async: return program_.accesses[operation.detail].own_block;
+    case catalogue::Semantics::matrix: return program_.matrices[operation.detail].instruction.form().space == Space::shared;
+    default: return false;
+  }
+}
+
 /// The bytes of a load, store or atomic operation in the shared memory of another block.
 std::uint8_t* WarpState::locate_in_cluster(int lane, std::uint64_t address, std::uint32_t bytes, bool writes) {
   const Operation& operation = program_.operations[static_cast<std::size_t>(split().pc)];
-  const std::string_view opcode = program_.statements[operation.statement]->opcode;
-  const bool own_only = opcode.find(".shared") != std::string_view::npos && opcode.find(".shared::cluster") == std::string_view::npos;
-  const SharedPlace place = shared_place(lane, address, bytes, bytes, Space::shared, !own_only);
+  const SharedPlace place = shared_place(lane, address, bytes, bytes, Space::shared, !names_own_block(operation));
   observers_.tell(EventKinds::shared_accesses, &Observer::remote_access,
                   RemoteAccess{Event(*this, operation, lane_bit(lane)), lane, {place.rank, place.offset, bytes}, address, writes, false});
   return host_of(place);
@@ -69,11 +79,11 @@ void WarpState::leave_cluster_barrier() {
 
 /// mapa: the same offset in the block of that rank; getctarank: the rank of an address.
 void WarpState::cluster_rank(const Operation& operation, LaneMask mask) {
-  const bool asks = (operation.detail & 1) != 0, generic = (operation.detail & 2) != 0;
+  const bool asks = (operation.detail & 1) != 0, generic = (operation.detail & 2) != 0, of_64_bits = (operation.detail & 4) != 0;
   for (; mask != 0; mask &= mask - 1) {
     const int lane = first_lane(mask);
     const code::Slot slot = source_slot(operation, 0);
-    const bool wide = asks ? operation_is_wide(operation) : operation.result_class(0) == code::RegisterClass::wide;
+    const bool wide = asks ? of_64_bits : operation.result_class(0) == code::RegisterClass::wide;
     std::uint64_t address = wide ? at<std::uint64_t>(slot)[lane] : at<std::uint32_t>(slot)[lane];
     const std::uint64_t window = generic ? code::shared_window : 0;
     if (generic && address - window >= code::window_bytes) trap(lane, address, "the address is none of shared memory");
@@ -89,10 +99,6 @@ void WarpState::cluster_rank(const Operation& operation, LaneMask mask) {
       trap(lane, std::nullopt, fmt::format("mapa for block {} of a cluster of {}", rank, block_.cluster().size()));
     write_word(operation, 0, lane, window + (own | std::uint64_t{rank + 1} << Cluster::rank_at));
   }
-}
-
-bool WarpState::operation_is_wide(const Operation& operation) const {
-  return program_.statements[operation.statement]->opcode.ends_with(".u64");
 }
 
 namespace {

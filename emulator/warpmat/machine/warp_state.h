@@ -320,7 +320,7 @@ class WarpState {
   BarrierEvent cluster_event(std::uint32_t phase) const;
   std::uint8_t* locate_in_cluster(int lane, std::uint64_t address, std::uint32_t bytes, bool writes);
   void cluster_rank(const code::Operation& operation, LaneMask mask);
-  bool operation_is_wide(const code::Operation& operation) const;
+  bool names_own_block(const code::Operation& operation) const;
   Step tensor_map(const code::Operation& operation, LaneMask mask);
 
   // Exchange between lanes: warp_exchange.cpp

@@ -11,6 +11,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 #include <warpmat/layout/tensor_memory.h>
+#include <warpmat/ptx/catalogue/names.h>
 #include <warpmat/ptx/catalogue/row.h>
 #include <warpmat/ptx/program/special_register.h>
 #include <warpmat/ptx/syntax/module.h>
@@ -50,6 +51,7 @@ struct Access {
   std::uint8_t vector = 1;                             ///< elements
   bool sign_extend = false;                            ///< loads of signed types narrower than the register
   std::uint8_t register_bits = 32;                     ///< of each register: loads fill them, stores take their low bits
+  bool own_block = false;                              ///< .shared: of no other block of the cluster
   bool ordered = false;                                ///< volatile, relaxed, acquire, release: other blocks observe it in a defined order
   AtomicOperation atomic = AtomicOperation::add;
   const DataType* type = nullptr;         ///< of an atomic operation
@@ -453,6 +455,7 @@ struct Program {
   std::vector<std::vector<std::int32_t>> branch_tables;
   std::vector<Function> functions;  ///< the entry first
   std::vector<const syntax::Statement*> statements;
+  std::vector<catalogue::Name> names;  ///< of the statements' instructions
 
   std::vector<std::uint64_t> constants;  ///< the constants' bytes; Slot ~offset
   std::vector<Relocation> constant_relocations;
