@@ -1,4 +1,5 @@
 #include <warpmat/ptx/program/folding.h>
+#include <warpmat/text.h>
 
 #include <algorithm>
 #include <array>
@@ -6,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/numeric/rounding_mode.h>
 #include <warpmat/ptx/program/control_flow.h>
@@ -471,7 +472,7 @@ class Ordering {
   void subtract(DraftOperation& operation, std::vector<DraftOperation>& out) {
     Value &first = operation.sources[0], &second = operation.sources[1];
     if (!is_constant(second) && (!is_constant(first) || rank(first) == 0)) return;
-    set_opcode(operation, fmt::format("add{}", fmt::join(match_->qualifiers, "")));
+    set_opcode(operation, "add" + joined(match_->qualifiers, ""));
     if (is_constant(second)) {
       second = negative(second);
       if (changes_places(first, second)) std::swap(first, second);

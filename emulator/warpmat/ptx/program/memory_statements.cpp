@@ -97,7 +97,7 @@ void FunctionResolver::load(const Match& match) {
                 .own_block = names_own_block(match),
                 .ordered = is_ordered(match)};
   DraftOperation operation;
-  operation.operation.semantics = Semantics::load;
+  operation.operation.semantics = match.pattern->row.semantics;
   // Registers may be wider than the type, so the access itself extends the value.
   const syntax::Operand& written = operand(0);
   const std::span<const syntax::Operand> items = written.kind == Kind::vector ? std::span(written.items) : std::span(&written, 1);
@@ -132,7 +132,7 @@ void FunctionResolver::store(const Match& match) {
                 .own_block = names_own_block(match),
                 .ordered = is_ordered(match)};
   DraftOperation operation;
-  operation.operation.semantics = Semantics::store;
+  operation.operation.semantics = match.pattern->row.semantics;
   const Place where = place_in(operand(0), access.space);
   if (access.space == Space::param && !where.parameter) fail(operand(0), "st.param writes .param variables that the function declares");
   operation.sources = {where.base};
