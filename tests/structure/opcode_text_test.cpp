@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 const fs::path emulator = source_path("emulator/warpmat");
 
 /// The folders that execute programs.
-const std::vector<std::string> folders = {"ptx", "machine", "checks", "execute", "profile", "launch", "lists"};
+const std::vector<std::string> folders = {"ptx", "machine", "checks", "execute", "profile", "launch", "lists", "c_program"};
 
 /// Files, or the beginnings of their names, that read the text of opcodes, and what for.
 struct Reader {
@@ -65,12 +65,12 @@ const Reader* reader_of(const std::string& path) {
 bool asks_for_text(const std::string& line) {
   static const std::string texts = R"re((opcode|mnemonic|qualifiers?)\b(\(\))?)re";
   static const std::vector<std::regex> questions = {
-      std::regex(texts + R"re(\s*(==|!=)\s*(?!Mnemonic::)["\w])re"),                                // opcode == "neg.f32"
+      std::regex(texts + R"re(\s*(==|!=)\s*(?!Mnemonic::|nullptr)["\w])re"),                        // opcode == "neg.f32"
       std::regex(R"re(["\w]\s*(==|!=)\s*([\w.>-]+(\.|->))?)re" + texts + R"re((?!\.size))re"),      // "neg.f32" == operation.opcode
       std::regex(texts + R"re(\.(starts_with|ends_with|find|rfind|contains|compare|substr)\()re"),  // opcode.starts_with("add.")
       std::regex(R"re(&\w+::)re" + texts),                                                          // find(rules, text, &Rule::mnemonic)
       std::regex(R"re(has\("\.)re"),                                                                // match.has(".ftz")
-      std::regex(R"re(types?(\[\d\]|\.(front|back)\(\))?(\.|->)name\s*(==|!=)\s*")re"),             // type.name == "f32"
+      std::regex(R"re((types?(\[\d\]|\.(front|back)\(\))?|kind)(\.|->)name\s*(==|!=)\s*")re"),      // type.name == "f32"
       std::regex(R"re(types?(\[\d\]|\.(front|back)\(\))?(\.|->)name\.(starts_with|ends_with)\()re"),
       std::regex(R"re(string_view (opcode|mnemonic|qualifier)s?[,;)])re"),  // a function of it, or a column
   };
@@ -123,8 +123,8 @@ TEST_CASE("a question for the text of an opcode is found", "[structure]") {
        {R"(return opcode == "neg.f32" || opcode == "abs.f32";)", R"(if (operation.opcode != statement.opcode) return;)",
         R"(if (at(writer).opcode.starts_with("mov.")) continue;)", R"(const bool adds = event.opcode().starts_with("add");)",
         R"(std::ranges::find(rules, mnemonic, &Rule::mnemonic))", R"(match.pattern->mnemonic == "bfe")",
-        R"(if (match.has(".ftz")) return;)", R"(return match->types[0]->name == "f32";)", R"(type.name.ends_with("x2"))",
-        R"(bool is_sign(std::string_view opcode) {)", R"(std::string_view mnemonic;)",
+        R"(if (match.has(".ftz")) return;)", R"(if (kind.name == "kind::i8") return;)", R"(return match->types[0]->name == "f32";)",
+        R"(type.name.ends_with("x2"))", R"(bool is_sign(std::string_view opcode) {)", R"(std::string_view mnemonic;)",
         R"(const bool wide = statement.opcode.ends_with(".u64");)", R"(if ("neg.f32" == operation.opcode) return;)"}) {
     INFO(line);
     CHECK(asks_for_text(line));

@@ -106,9 +106,9 @@ std::string_view type_of(TensorStatement::Reduction reduction) {
 std::optional<std::string> product_refusal(std::string_view opcode, const TensorKind& kind, const TensorVariant& variant,
                                            const Target& target) {
   const bool own = has_own_features(target);
-  if (kind.name == "kind::i8" && !(own && (target.number == 100 || target.number == 110)))
+  if (kind.results.front().format == Format::s32 && !(own && (target.number == 100 || target.number == 110)))
     return fmt::format("{} needs sm_100a or sm_110a; the target is {}", opcode, target.name);
-  if (variant.sparse && (kind.name == "kind::mxf4" || kind.name == "kind::mxf4nvf4") && !own)
+  if (variant.sparse && (kind.of_tile == warpmat::Kind::mxf4 || kind.of_tile == warpmat::Kind::mxf4nvf4) && !own)
     return fmt::format("{} needs sm_100a, sm_103a or sm_110a; the target is {}", opcode, target.name);
   return std::nullopt;
 }
