@@ -216,10 +216,10 @@ void add_cuda(Command app) {
       .range(0, 1024);
   add_schedule_flag(command, options->schedule);
   command
-      .add_option(
-          "--check", options->checks,
-          "uses or uninitialised, copies, races, lanes, fences, separated by commas; or all, or none. With uses, storing an uninitialised "
-          "value in global memory is a warning")
+      .add_option("--check", options->checks,
+                  all_check_names() +
+                      ", separated by commas; or all, or none. With uses instead of uninitialised, storing an uninitialised value in "
+                      "global memory is a warning")
       .capture_default_str();
   add_undefined_flag(command, options->undefined);
   command.add_option("--sms", options->processors, "Streaming multiprocessors that the program is told of; 0: as many as the GPU has")

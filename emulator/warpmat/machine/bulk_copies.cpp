@@ -311,7 +311,7 @@ void BulkCopies::store_bytes(const BulkTransfer& transfer, std::uint64_t address
       continue;
     }
     std::memcpy(&old, to + i, width);
-    const bool flush = reduction.type->name == "f32";
+    const bool flush = reduction.type->format == Format::f32;
     std::uint64_t sum = combine_numbers(reduction.arithmetic, reduction.modifiers, width == 8, flush ? flush_f32(old) : old,
                                         flush ? flush_f32(value) : value);
     if (flush) sum = flush_f32(sum);

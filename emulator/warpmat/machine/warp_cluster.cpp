@@ -80,12 +80,24 @@ bool edit_map(TensorMap& map, TensorMapEdit::Field field, std::uint32_t ordinal,
   return false;
 }
 
+/// Whether the statement says that the shared memory that it accesses is that of its block.
+bool names_own_block(const code::Program& program, const Operation& operation) {
+  switch (operation.semantics) {
+    case catalogue::Semantics::load:
+    case catalogue::Semantics::store:
+    case catalogue::Semantics::atomic:
+    case catalogue::Semantics::cp_async: return program.accesses[operation.detail].own_block;
+    case catalogue::Semantics::matrix: return program.matrices[operation.detail].instruction.form().space == Space::shared;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 /// The bytes of a load, store or atomic operation in the shared memory of another block.
 std::uint8_t* locate_in_cluster(WarpState& warp, int lane, std::uint64_t address, std::uint32_t bytes, bool writes) {
   const Operation& operation = warp.program().operations[static_cast<std::size_t>(warp.split().pc)];
-  const SharedPlace place = shared_place(warp, lane, address, bytes, bytes, Space::shared, !operation.own_shared);
+  const SharedPlace place = shared_place(warp, lane, address, bytes, bytes, Space::shared, !names_own_block(warp.program(), operation));
   warp.observers().tell(
       EventKinds::shared_accesses, &Observer::remote_access,
       RemoteAccess{warp.event(operation, lane_bit(lane)), lane, {place.rank, place.offset, bytes}, address, writes, false});

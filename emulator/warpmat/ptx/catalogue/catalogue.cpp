@@ -145,6 +145,20 @@ bool is_type(std::string_view qualifier) {
   return find_ptx_type(qualifier.substr(1)) != nullptr;
 }
 
+/// The name of the kernel that the opcode itself names: what all spellings have, and T and U for the types.
+std::string named_kernel(const Pattern& pattern) {
+  std::string name = pattern.mnemonic;
+  constexpr std::array types{".T", ".U"};
+  std::size_t next = 0;
+  for (const Pattern::Place& place : pattern.places) {
+    if (is_type(place.alternatives.front()) && next < types.size())
+      name += types[next++];
+    else if (!place.optional && place.alternatives.size() == 1)
+      name += place.alternatives.front();
+  }
+  return name;
+}
+
 // Names of instructions that have a qualifier, which stands first (ptxas 13.0; each was tried).
 constexpr std::array<std::string_view, 15> names{"mul.lo",  "mul.hi",  "mul.wide", "mad.lo", "mad.hi",   "mad.wide", "madc.lo", "madc.hi",
                                                  "dp2a.lo", "dp2a.hi", "shf.l",    "shf.r",  "div.full", "bar.warp", "cvta.to"};
@@ -176,7 +190,10 @@ Pattern::Pattern(Row row_) : row(std::move(row_)) {
   std::string_view rest = row.opcode;
   mnemonic = rest.substr(0, rest.find_first_of(".("));
   rest.remove_prefix(mnemonic.size());
+  name = find_name(mnemonic);
+  hidden = mnemonic.starts_with('%');
   while (!rest.empty()) places.push_back(take_place(rest));
+  if (row.semantics == Semantics::compute && row.function == nullptr && row.kernel.empty()) row.kernel = named_kernel(*this);
   operands = parse_operands(row.operands);
   most_operands = static_cast<std::size_t>(
       std::ranges::count_if(operands, [](const OperandPattern& operand) { return !operand.implicit && !operand.paired; }));
@@ -198,10 +215,10 @@ const DataType& Match::type_of(const OperandPattern& operand) const {
 }
 
 bool takes_integers_alone(const Match& match, const OperandPattern& operand) {
-  constexpr std::array<std::string_view, 3> others{"mul", "mad", "slct"};  // what is wide of mul and mad, and c of slct
-  const bool has_own_type = operand.type != nullptr || match.pattern->mnemonic == "redux";
+  constexpr std::array others{Name::mul, Name::mad, Name::slct};  // what is wide of mul and mad, and c of slct
+  const bool has_own_type = operand.type != nullptr || match.is(Name::redux);
   return has_own_type && match.type_of(operand).type_class == DataType::Class::integer &&
-         std::ranges::find(others, match.pattern->mnemonic) == others.end() && !is_video(match);
+         std::ranges::find(others, match.name()) == others.end() && !is_video(match);
 }
 
 std::span<const Pattern> patterns() {
@@ -236,7 +253,10 @@ std::optional<Match> find_row(std::string_view opcode, std::size_t operands) {
   if (found == nullptr) return std::nullopt;
   Match match{found, {qualifiers.begin(), qualifiers.end()}, {}, opcode};
   for (const std::string_view qualifier : qualifiers)
-    if (const DataType* type = find_ptx_type(qualifier.substr(1))) match.types.push_back(type);
+    if (const DataType* type = find_ptx_type(qualifier.substr(1)))
+      match.types.push_back(type);
+    else if (const auto known = find_qualifier(qualifier))
+      match.known_qualifiers.set(static_cast<std::size_t>(*known));
   return match;
 }
 

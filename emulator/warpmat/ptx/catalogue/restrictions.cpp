@@ -152,8 +152,7 @@ bool is_in(std::string_view word, std::string_view list) {
 
 /// bar.cta.sync, barrier.cluster.arrive.aligned: what these say they say in this order alone.
 bool in_order_of_barriers(const Match& match) {
-  const std::string_view mnemonic = match.pattern->mnemonic;
-  if (mnemonic != "bar" && mnemonic != "barrier") return true;
+  if (!match.is(Name::bar) && !match.is(Name::barrier)) return true;
   const auto at = [&](std::string_view qualifier) { return std::ranges::find(match.qualifiers, qualifier) - match.qualifiers.begin(); };
   for (const char* unit : {".cta", ".warp", ".cluster"})
     if (match.has(unit) && at(unit) != 0) return false;
@@ -172,11 +171,10 @@ std::optional<std::string> refusal(const Match& match, const Target& target, Ptx
   if (const auto rule = unmet(match.pattern->row.requirement, target, version)) return fmt::format("{} {}", spelling(match), *rule);
   if (!in_order_of_barriers(match))
     return fmt::format("the qualifiers of {} are in another order than in {}", spelling(match), match.pattern->row.opcode);
-  if (match.has(".replace") && match.pattern->mnemonic == "tensormap" && target.features == Target::Features::baseline)
+  if (match.has(".replace") && match.is(Name::tensormap) && target.features == Target::Features::baseline)
     return fmt::format("{} needs a target with the features of an architecture, such as sm_90a; the target is {}", spelling(match),
                        target.name);
-  if (match.pattern->mnemonic == "multimem" && has_one(match, ".e4m3x4|.e5m2x4") && target.family == 120 &&
-      target.features == Target::Features::family)
+  if (match.is(Name::multimem) && has_one(match, ".e4m3x4|.e5m2x4") && target.family == 120 && target.features == Target::Features::family)
     return fmt::format("{} needs sm_120a or sm_121a of this family; the target is {}", spelling(match), target.name);
   for (const Restriction& restriction : restrictions) {
     if (!is_in(match.pattern->mnemonic, restriction.mnemonics) || version < restriction.from || !holds(match, restriction.qualifiers))

@@ -13,6 +13,7 @@
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
+using catalogue::Name;
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
 
@@ -80,14 +81,14 @@ void FunctionResolver::mbarrier(const Match& match) {
                 .completes = !match.has(".noComplete"),
                 .counted = match.has(".noinc"),
                 .may_suspend = match.has(".try_wait")};
-  what.action = match.pattern->mnemonic == "cp" ? Action::copies_arrive
-                : match.has(".init")            ? Action::init
-                : match.has(".inval")           ? Action::invalidate
-                : match.has(".arrive")          ? Action::arrive
-                : match.has(".arrive_drop")     ? Action::arrive_and_drop
-                : waits                         ? Action::wait
-                : match.has(".expect_tx")       ? Action::expect
-                                                : Action::complete;
+  what.action = match.is(Name::cp)          ? Action::copies_arrive
+                : match.has(".init")        ? Action::init
+                : match.has(".inval")       ? Action::invalidate
+                : match.has(".arrive")      ? Action::arrive
+                : match.has(".arrive_drop") ? Action::arrive_and_drop
+                : waits                     ? Action::wait
+                : match.has(".expect_tx")   ? Action::expect
+                                            : Action::complete;
   const bool arrives = what.action == Action::arrive || what.action == Action::arrive_and_drop;
   DraftOperation operation;
   operation.operation.semantics = Semantics::mbarrier;
@@ -159,7 +160,7 @@ void FunctionResolver::remote_store(const Match& match) {
                 .space = match.has(".shared::cluster") ? Space::shared : Space::generic,
                 .values = static_cast<std::uint8_t>(values),
                 .value_bytes = static_cast<std::uint8_t>(type.bytes())};
-  if (match.pattern->mnemonic == "red") copy.reductions = {reduction(match, type)};
+  if (match.is(Name::red)) copy.reductions = {reduction(match, type)};
   DraftOperation operation;
   operation.operation.semantics = Semantics::bulk_copy;
   operation.sources = {address(operand(0), copy.space), address(operand(2), copy.space)};
@@ -211,9 +212,8 @@ void FunctionResolver::fill_sources(const BulkCopy& copy, DraftOperation& operat
 }
 
 void FunctionResolver::bulk_copy(const Match& match) {
-  const std::string_view mnemonic = match.pattern->mnemonic;
-  const bool cancels = mnemonic == "clusterlaunchcontrol", fills = mnemonic == "st" && match.has(".bulk");
-  if (mnemonic != "cp" && !cancels && !fills) return remote_store(match);
+  const bool cancels = match.is(Name::clusterlaunchcontrol), fills = match.is(Name::st) && match.has(".bulk");
+  if (!match.is(Name::cp) && !cancels && !fills) return remote_store(match);
   BulkCopy copy = described_copy(match);
   if (cancels || fills) copy.space = match.has(".shared::cta") ? Space::shared : Space::generic;
   DraftOperation operation;
@@ -290,7 +290,7 @@ void FunctionResolver::cluster_rank(const Match& match) {
   const bool shared = match.has(".shared::cluster") || !match.has(".u64");
   operation.operation.detail = static_cast<std::uint32_t>(draft_.program.cluster_addresses.size());
   draft_.program.cluster_addresses.push_back(
-      {.asks_rank = match.pattern->mnemonic == "getctarank", .generic = !shared, .wide = match.has(".u64")});
+      {.asks_rank = match.is(Name::getctarank), .generic = !shared, .wide = match.has(".u64")});
   read_operands(match, operation);
   if (const auto own = variable_space(operand(1)); own.value_or(Space::shared) != Space::shared)
     fail(operand(1), fmt::format("'{}' is a .{} variable, and {} takes shared memory", operand(1).text, name(*own), statement_->opcode));

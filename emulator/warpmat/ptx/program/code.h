@@ -11,6 +11,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 #include <warpmat/layout/tensor_memory.h>
+#include <warpmat/ptx/catalogue/names.h>
 #include <warpmat/ptx/catalogue/row.h>
 #include <warpmat/ptx/program/special_register.h>
 #include <warpmat/ptx/syntax/module.h>
@@ -50,6 +51,7 @@ struct Access {
   std::uint8_t vector = 1;                             ///< elements
   bool sign_extend = false;                            ///< loads of signed types narrower than the register
   std::uint8_t register_bits = 32;                     ///< of each register: loads fill them, stores take their low bits
+  bool own_block = false;                              ///< .shared: of no other block of the cluster
   bool ordered = false;                                ///< volatile, relaxed, acquire, release: other blocks observe it in a defined order
   AtomicOperation atomic = AtomicOperation::add;
   const DataType* type = nullptr;         ///< of an atomic operation
@@ -366,7 +368,6 @@ struct Operation {
   std::uint8_t results = 0, sources = 0;
   bool guarded = false, guard_inverted = false;
   bool converges = false;           ///< convergence point: lanes that a branch separated converge here
-  bool own_shared = false;          ///< its statement takes shared memory of its own block alone: .shared, not .shared::cluster
   bool prepares = false;            ///< computes an address or a value for its statement's own operation, or widens that one's result
   std::uint8_t result_classes = 0;  ///< two bits for each of the first four results: its RegisterClass
   Shortcut shortcut = Shortcut::none;
@@ -483,6 +484,7 @@ struct Program {
   std::vector<std::vector<std::int32_t>> branch_tables;
   std::vector<Function> functions;  ///< the entry first
   std::vector<const syntax::Statement*> statements;
+  std::vector<catalogue::Name> names;  ///< of the statements' instructions
 
   std::vector<std::uint64_t> constants;  ///< the constants' bytes; Slot ~offset
   std::vector<Relocation> constant_relocations;

@@ -40,11 +40,11 @@ const Match* ProgramDraft::find_longer(const Match& match, std::size_t operands)
   return &longer_matches.try_emplace(&match, *longer).first->second;
 }
 
-const Match* ProgramDraft::match_of_statement(std::uint32_t statement) {
-  if (statement >= statement_matches.size()) statement_matches.resize(program.statements.size());
-  std::optional<const Match*>& match = statement_matches[statement];
-  if (!match) match = find_match(program.statements[statement]->opcode);
-  return *match;
+std::uint32_t ProgramDraft::add_statement(const syntax::Statement& statement) {
+  program.statements.push_back(&statement);
+  program.names.push_back(catalogue::Name::other);
+  statement_matches.push_back(nullptr);
+  return static_cast<std::uint32_t>(program.statements.size() - 1);
 }
 
 const std::optional<Arithmetic>& ProgramDraft::arithmetic_of(const Match& match) {
@@ -69,7 +69,6 @@ void ProgramDraft::set_function(const Match& match, Operation& operation) {
 void ProgramDraft::set_function(const Match& match, DraftOperation& draft) {
   set_function(match, draft.operation);
   draft.match = &match;
-  draft.opcode = match.opcode;
 }
 
 DraftOperation ProgramDraft::make(std::string_view opcode, std::vector<Value> results, std::vector<Value> sources,
@@ -156,9 +155,9 @@ void FunctionResolver::resolve(std::vector<Diagnostic>& errors) {
   collect_labels();
   for (const syntax::Element& e : source_.body) attempt([&] { element(e); });
   // A body whose last statement is not an exit returns; the lanes of a .func converge at its only return.
-  guarded_ = own_shared_ = false;
+  guarded_ = false;
   function_.labels[static_cast<std::size_t>(end_label_)] = static_cast<int>(function_.operations.size());
-  if (draft_.program.statements.empty()) draft_.program.statements.push_back(&only_return());
+  if (draft_.program.statements.empty()) draft_.add_statement(only_return());
   simple(source_.entry ? Semantics::exit : Semantics::return_);
   keep_accumulators();
   draft_.functions[static_cast<std::size_t>(index_)] = std::move(function_);
@@ -259,10 +258,9 @@ void FunctionResolver::declare(const syntax::Variable& variable) {
 
 void FunctionResolver::statement(const syntax::Statement& statement) {
   statement_ = &statement;
-  statement_index_ = static_cast<std::uint32_t>(draft_.program.statements.size());
-  draft_.program.statements.push_back(&statement);
+  statement_index_ = draft_.add_statement(statement);
+  match_ = nullptr;
   extensions_.clear();
-  own_shared_ = statement.opcode.find(".shared") != std::string::npos && statement.opcode.find(".shared::cluster") == std::string::npos;
   guarded_ = statement.guard.has_value();
   if (guarded_) {
     const auto named = names_.find(statement.guard->predicate);
@@ -278,8 +276,10 @@ void FunctionResolver::statement(const syntax::Statement& statement) {
   expand_vectors();
   const bool vectors =
       std::ranges::any_of(statement_->operands, [](const syntax::Operand& o) { return o.kind == syntax::Operand::Kind::vector; });
-  if (mnemonic == "mov" && vectors) return statement_->opcode.starts_with("mov.v") ? move_vector() : pack();
   const Match* match = draft_.find_match(statement.opcode);
+  draft_.statement_matches.back() = match;
+  if (mnemonic == "mov") draft_.program.names.back() = catalogue::Name::mov;  // also of vectors, which have no row
+  if (mnemonic == "mov" && vectors) return statement_->opcode.starts_with("mov.v") ? move_vector() : pack();
   if (match == nullptr) fail(catalogue::explain_unknown_row(statement.opcode));
   const std::size_t given = statement_->operands.size();
   if (catalogue::computes(match->pattern->row.semantics) && given > match->pattern->most_operands)
@@ -288,6 +288,8 @@ void FunctionResolver::statement(const syntax::Statement& statement) {
     if (const auto reason = catalogue::refusal(*match, *draft_.program.target, draft_.program.module->version)) fail(*reason);
     draft_.accepted.insert(match);
   }
+  draft_.statement_matches.back() = match_ = match;
+  draft_.program.names.back() = match->name();
   by_semantics(*match);
 }
 
@@ -380,7 +382,6 @@ void FunctionResolver::add(DraftOperation operation) {
   const auto append = [&](DraftOperation o) {
     o.operation.statement = statement_index_;
     o.operation.guarded = guarded_;
-    o.operation.own_shared = own_shared_;
     o.operation.guard_inverted = guard_inverted_;
     o.guard = guard_;
     function_.operations.push_back(std::move(o));
