@@ -199,6 +199,7 @@ class WarpState {
   Step exit_lanes(LaneMask mask);
   Step call(const code::Operation& operation);
   std::uint32_t callee_frame(std::int32_t function) const;
+  void copy_local(std::size_t to, std::size_t from, std::size_t bytes, LaneMask mask);
   Step return_from_call(const code::Operation& operation);
   bool gather(LaneMask needed, LaneMask& mask, bool any_place);
   void advance_gathered(LaneMask mask, bool any_place);
@@ -247,6 +248,13 @@ class WarpState {
     alignas(64) std::array<std::uint32_t, warp_size> offset;
     std::uint8_t* operator[](std::size_t lane) const { return memory + offset[lane]; }
   };
+  /// The same offset of each lane's local memory.
+  struct LocalPlaces {
+    std::uint8_t* first;
+    std::size_t stride;
+    std::uint8_t* operator[](std::size_t lane) const { return first + stride * lane; }
+  };
+  std::optional<LocalPlaces> local_places(const code::Operation& operation, const code::Access& access);
   Region find_region(const code::Operation& operation, const code::Access& access, LaneMask mask);
   std::optional<scalar::LaneAddresses> lane_addresses(const code::Operation& operation, const code::Access& access, LaneMask mask,
                                                       const Region& region) const;
@@ -328,7 +336,7 @@ class WarpState {
   void perform_exchange(const code::Operation& operation, LaneMask mask, LaneMask together, const code::WarpExchange& exchange);
   template <typename Visit>
   void for_statements_of(const code::Operation& operation, LaneMask mask, Visit visit);
-  void shuffle(const code::Operation& operation, LaneMask lanes, LaneMask mask, LaneMask together, const LaneValues& values);
+  void shuffle(const code::Operation& operation, LaneMask lanes, LaneMask mask, LaneMask together, const std::uint32_t* words);
   void write_matches(const code::Operation& operation, LaneMask lanes, LaneMask mask, const LaneValues& values);
   Step warp_barrier(const code::Operation& operation, LaneMask mask);
   Step elect(const code::Operation& operation, LaneMask mask);
