@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/operations.h>
 
 namespace warpmat::inline v0_1::machine {
@@ -16,13 +17,6 @@ using code::Operation;
 using Addresses = WarpState::Addresses;
 
 namespace {
-
-template <typename Holds>
-LaneMask lanes_where(Holds holds) {
-  LaneMask mask = 0;
-  for (std::size_t lane = 0; lane < warp_size; ++lane) mask |= static_cast<LaneMask>(holds(lane)) << lane;
-  return mask;
-}
 
 /// Copies one lane's bytes. The common case is a whole copy of 16 bytes.
 void perform(const AsyncCopy& copy, std::size_t lane) {

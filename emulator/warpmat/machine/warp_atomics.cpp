@@ -18,17 +18,24 @@ bool is_nan_f64(std::uint64_t bits) {
   return (bits & 0x7fffffffffffffff) > 0x7ff0000000000000;
 }
 
+/// The result of the access's arithmetic; of f32 and f64 that is a sum rounded to nearest.
+std::uint64_t combined(const Access& access, std::uint64_t a, std::uint64_t b) {
+  const bool wide = access.register_bits == 64;
+  const bool adds = access.atomic == AtomicOperation::add && access.type->type_class == DataType::Class::floating;
+  if (adds && access.type->bits >= 32) return add_floats(wide, a, b);
+  return combine_numbers(access.arithmetic, access.modifiers, wide, a, b);
+}
+
 /// The sum that an atomic operation stores. In shared memory it is an add.f64 whose second source is the old value, which decides between
 /// two NaNs. In global memory a NaN of f64 is stored unchanged, the operand's in preference to the memory's; add would make it quiet [H200:
 /// 144 pairs each].
 std::uint64_t atomic_sum(const Access& access, bool in_shared, std::uint64_t old, std::uint64_t operand) {
   const bool wide = access.register_bits == 64;
-  if (in_shared) return combine_numbers(access.arithmetic, access.modifiers, wide, operand, old);
+  if (in_shared) return combined(access, operand, old);
   if (wide && is_nan_f64(operand)) return operand;
   if (wide && is_nan_f64(old)) return old;
   const bool flush = access.flush;
-  const std::uint64_t sum =
-      combine_numbers(access.arithmetic, access.modifiers, wide, flush ? flush_f32(old) : old, flush ? flush_f32(operand) : operand);
+  const std::uint64_t sum = combined(access, flush ? flush_f32(old) : old, flush ? flush_f32(operand) : operand);
   return flush ? flush_f32(sum) : sum;
 }
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/device_heap.h>
+#include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/ptx/program/module_symbols.h>
@@ -22,6 +24,27 @@ std::uint32_t WarpState::callee_frame(std::int32_t function) const {
   const Split& s = split();
   const std::uint32_t level = s.frame - offset_of(s.function), offset = offset_of(function);
   return offset > offset_of(s.function) ? level + offset : level + launch_.level_bytes + offset;
+}
+
+namespace {
+
+constexpr std::size_t place(std::int32_t offset) {
+  return static_cast<std::size_t>(offset);
+}
+
+}  // namespace
+
+/// Copies bytes of each lane's local memory. Two sizes that the compiler knows: such a copy is no call.
+void WarpState::copy_local(std::size_t to, std::size_t from, std::size_t bytes, LaneMask mask) {
+  const auto copy = [&](auto size) {
+    for_each_lane(mask, [&](std::size_t lane) {
+      std::uint8_t* const memory = local_.data() + std::size_t{launch_.local_bytes} * lane;
+      std::memcpy(memory + to, memory + from, size);
+    });
+  };
+  if (bytes == 4) return copy(std::integral_constant<std::size_t, 4>());
+  if (bytes == 8) return copy(std::integral_constant<std::size_t, 8>());
+  copy(bytes);
 }
 
 WarpState::Step WarpState::call(const Operation& operation) {
@@ -46,12 +69,8 @@ WarpState::Step WarpState::call(const Operation& operation) {
   const std::uint32_t local = s.local + caller.local_bytes, frame = callee_frame(call.function);
   if (frame + callee.frame_bytes > launch_.frame_bytes || local + callee.local_bytes > launch_.local_bytes)
     trap(first_lane(s.lanes), std::nullopt, fmt::format("'{}' calls itself too deeply", readable_name(callee.name)));
-  for (int lane = 0; lane < warp_size; ++lane) {
-    if ((s.lanes & lane_bit(lane)) == 0) continue;
-    std::uint8_t* const memory = local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane);
-    for (const code::ArgumentCopy& copy : call.arguments)
-      std::copy_n(memory + s.local + copy.caller, copy.bytes, memory + local + copy.callee);
-  }
+  for (const code::ArgumentCopy& copy : call.arguments)
+    copy_local(local + place(copy.callee), s.local + place(copy.caller), place(copy.bytes), s.lanes);
   if (observers_.want(EventKinds::operations))
     observers_.tell(EventKinds::operations, &Observer::calls,
                     CallEvent(Event(*this, operation, s.lanes), callee.name, call, s.frame, frame));
@@ -74,12 +93,8 @@ WarpState::Step WarpState::return_from_call(const Operation& operation) {
     observers_.tell(EventKinds::operations, &Observer::returns,
                     CallEvent(Event(*this, operation, s.lanes), program_.functions[static_cast<std::size_t>(s.function)].name, call,
                               back.frame, s.frame));
-  for (int lane = 0; lane < warp_size; ++lane) {
-    if ((s.lanes & lane_bit(lane)) == 0) continue;
-    std::uint8_t* const memory = local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane);
-    for (const code::ArgumentCopy& copy : call.returns)
-      std::copy_n(memory + s.local + copy.callee, copy.bytes, memory + back.local + copy.caller);
-  }
+  for (const code::ArgumentCopy& copy : call.returns)
+    copy_local(back.local + place(copy.caller), s.local + place(copy.callee), place(copy.bytes), s.lanes);
   for (const code::RegisterCopy& copy : call.register_returns)
     copy_lanes(copy.register_class, registers_ + back.frame + copy.caller, registers_ + s.frame + copy.callee, s.lanes);
   s.frame = back.frame;

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/numeric/canonical_nan.h>
@@ -25,9 +26,7 @@ LaneMask WarpState::naming_alike(const Operation& operation, int source, LaneMas
   std::uint32_t other = 0;  // bits in which a lane names others
   for (int lane = 0; lane < warp_size; ++lane) other |= words[lane] ^ named;
   if (other == 0 && (mask & ~named) == 0) return mask;
-  LaneMask alike = 0;
-  for (int lane = 0; lane < warp_size; ++lane) alike |= LaneMask{words[lane] == named} << lane;
-  alike &= mask;
+  const LaneMask alike = mask & lanes_where([&](std::size_t lane) { return words[lane] == named; });
   if ((alike & ~named) != 0)
     trap(first_lane(alike & ~named), std::nullopt,
          fmt::format("lanes {:#010x} execute the statement, its mask {:#010x} does not name all of them", alike, named));
@@ -243,14 +242,13 @@ namespace {
 void write_matches(WarpState& warp, const Operation& operation, LaneMask lanes, LaneMask mask, const LaneValues& values) {
   const WarpExchange& exchange = warp.program().exchanges[operation.detail];
   LaneValues results{};
-  bool equal = true;
-  for (std::size_t lane = 0; lane < warp_size; ++lane) {
-    if ((mask >> lane & 1) == 0) continue;
-    LaneMask same = 0;
-    for (std::size_t other = 0; other < warp_size; ++other) same |= LaneMask{values[other] == values[lane]} << other;
-    results[lane] = same & mask;
-    equal &= (same & mask) == mask;
+  LaneMask same = 0;
+  for (LaneMask rest = mask; rest != 0; rest &= ~same) {  // once for each value that lanes have
+    const std::uint64_t value = values[static_cast<std::size_t>(first_lane(rest))];
+    same = lanes_where([&](std::size_t lane) { return values[lane] == value; }) & mask;
+    for_each_lane(same, [&](std::size_t lane) { results[lane] = same; });
   }
+  const bool equal = same == mask;
   if (exchange.operation == WarpOperation::match_all) results.fill(equal ? mask : 0);
   warp.write_words(operation, 0, results, lanes);
   if (exchange.second_result) warp.write_bits(operation, 1, equal ? all_lanes : 0, lanes);
@@ -259,13 +257,13 @@ void write_matches(WarpState& warp, const Operation& operation, LaneMask lanes, 
 /// The lane that each lane reads, by the rule of PTX ISA 9.1 section 9.7.9.6. What a lane outside of the group gives is undefined there: an
 /// H100 has 0, or the lane's value if it is one of `together`, which execute the statement in one step (tests/vectors/absent_lanes).
 /// `lanes` are those of the group `mask` that stand at this statement.
-void shuffle(WarpState& warp, const Operation& operation, LaneMask lanes, LaneMask mask, LaneMask together, const LaneValues& values) {
+void shuffle(WarpState& warp, const Operation& operation, LaneMask lanes, LaneMask mask, LaneMask together, const std::uint32_t* words) {
   const WarpExchange& exchange = warp.program().exchanges[operation.detail];
   std::array<std::uint32_t, warp_size> b, c;
   std::copy_n(warp.at<std::uint32_t>(warp.source_slot(operation, 1)), warp_size, b.begin());
   std::copy_n(warp.at<std::uint32_t>(warp.source_slot(operation, 2)), warp_size, c.begin());
   std::array<int, warp_size> from;
-  LaneMask in_range = 0, of_absent = 0, of_nothing = 0, of_another = 0;
+  alignas(64) std::array<std::uint32_t, warp_size> good;
   const bool up = exchange.operation == WarpOperation::shuffle_up;
   const auto find = [&](auto wanted) {
     for (int lane = 0; lane < warp_size; ++lane) {
@@ -273,13 +271,9 @@ void shuffle(WarpState& warp, const Operation& operation, LaneMask lanes, LaneMa
       const int clamp = static_cast<int>(c[i] & 31), segment = static_cast<int>(c[i] >> 8 & 31);
       const int last = (lane & segment) | (clamp & ~segment);
       const int j = wanted(lane, static_cast<int>(b[i] & 31), segment);
-      const bool good = up ? j >= last : j <= last;
-      const LaneMask bit = good ? lane_bit(lane) : 0;
-      from[i] = good ? j : lane;
-      in_range |= bit;
-      of_absent |= (mask >> (j & 31) & 1) == 0 ? bit : 0;
-      of_nothing |= (together >> (j & 31) & 1) == 0 ? bit : 0;
-      of_another |= ((mask & ~lanes) >> (j & 31) & 1) != 0 ? bit : 0;
+      const bool in_segment = up ? j >= last : j <= last;
+      good[i] = in_segment;
+      from[i] = in_segment ? j : lane;
     }
   };
   switch (exchange.operation) {
@@ -288,6 +282,12 @@ void shuffle(WarpState& warp, const Operation& operation, LaneMask lanes, LaneMa
     case WarpOperation::shuffle_butterfly: find([](int lane, int distance, int) { return lane ^ distance; }); break;
     default: find([](int lane, int index, int segment) { return (lane & segment) | (index & ~segment); });
   }
+  const LaneMask in_range = lanes_where([&](std::size_t lane) { return good[lane] != 0; });
+  /// The lanes that read one of `others`.
+  const auto reading = [&](LaneMask others) {
+    return others == 0 ? 0 : lanes_where([&](std::size_t lane) { return (others >> from[lane] & 1) != 0; }) & in_range;
+  };
+  LaneMask of_absent = reading(~mask), of_nothing = reading(~together), of_another = reading(mask & ~lanes);
   of_absent &= lanes;
   if (exchange.left_out) {
     std::iota(from.begin(), from.end(), 0);
@@ -297,11 +297,10 @@ void shuffle(WarpState& warp, const Operation& operation, LaneMask lanes, LaneMa
   if (warp.observers().want(kinds))
     warp.observers().tell(kinds, &Observer::exchange,
                           ExchangeEvent{warp.event(operation, lanes), true, from, of_absent, of_nothing | of_another});
-  auto* const results = warp.at<std::uint32_t>(warp.result_slot(operation, 0));
-  for (std::size_t lane = 0; lane < warp_size; ++lane) {
-    const auto read = (of_nothing >> lane & 1) != 0 ? 0 : static_cast<std::uint32_t>(values[static_cast<std::size_t>(from[lane])]);
-    results[lane] = (lanes >> lane & 1) != 0 ? read : results[lane];
-  }
+  alignas(64) std::array<std::uint32_t, warp_size> read;
+  for (std::size_t lane = 0; lane < warp_size; ++lane) read[lane] = words[from[lane]];
+  for (LaneMask rest = of_nothing; rest != 0; rest &= rest - 1) read[static_cast<std::size_t>(first_lane(rest))] = 0;
+  copy_lanes(warp.at<std::uint32_t>(warp.result_slot(operation, 0)), read.data(), lanes);
   if (exchange.second_result) warp.write_bits(operation, 1, in_range, lanes);
 }
 
@@ -309,8 +308,8 @@ void perform_exchange(WarpState& warp, const Operation& operation, LaneMask mask
   using enum WarpOperation;
   const bool shuffles = exchange.operation <= shuffle_index, votes = !shuffles && exchange.operation <= vote_ballot;
   const bool reduces = exchange.operation >= reduce_add;
-  LaneValues values{};
-  alignas(64) std::array<std::uint32_t, warp_size> words{};  // of a reduction
+  LaneValues values{};                                       // of a match
+  alignas(64) std::array<std::uint32_t, warp_size> words{};  // of a shuffle or a reduction
   LaneMask agreeing = 0;
   warp.for_statements_of(operation, mask, [&](const Operation& one, LaneMask lanes) {
     if (!shuffles && warp.observers().want(EventKinds::exchanges))
@@ -319,18 +318,20 @@ void perform_exchange(WarpState& warp, const Operation& operation, LaneMask mask
       agreeing |= *warp.at<LaneMask>(warp.source_slot(one, 0)) & lanes;
       return;
     }
-    if (reduces) return copy_lanes(words.data(), warp.at<std::uint32_t>(warp.source_slot(one, 0)), lanes);
-    const LaneMask read = shuffles && lanes == mask ? all_lanes : lanes;  // a shuffle may read a lane that takes no part
-    for (int lane = 0; lane < warp_size; ++lane)
-      if ((read & lane_bit(lane)) != 0)
-        values[static_cast<std::size_t>(lane)] =
-            exchange.wide ? warp.at<std::uint64_t>(warp.source_slot(one, 0))[lane] : warp.source_word(one, 0, lane);
+    if (shuffles || reduces) {
+      const LaneMask read = shuffles && lanes == mask ? all_lanes : lanes;  // a shuffle may read a lane that takes no part
+      return copy_lanes(words.data(), warp.at<std::uint32_t>(warp.source_slot(one, 0)), read);
+    }
+    for_each_lane(lanes, [&](std::size_t lane) {
+      values[lane] =
+          exchange.wide ? warp.at<std::uint64_t>(warp.source_slot(one, 0))[lane] : warp.at<std::uint32_t>(warp.source_slot(one, 0))[lane];
+    });
   });
   const std::uint32_t common = votes     ? vote_of(exchange.operation, agreeing, mask)
                                : reduces ? reduction_of(exchange, mask, words.data())
                                          : 0;
   warp.for_statements_of(operation, mask, [&](const Operation& one, LaneMask lanes) {
-    if (shuffles) return shuffle(warp, one, lanes, mask, together, values);
+    if (shuffles) return shuffle(warp, one, lanes, mask, together, words.data());
     if (votes || reduces) return warp.write_same(one, 0, common, lanes);
     write_matches(warp, one, lanes, mask, values);
   });

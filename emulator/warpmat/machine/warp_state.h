@@ -257,6 +257,7 @@ class WarpState {
   Step exit_lanes(LaneMask mask);
   Step call(const code::Operation& operation);
   std::uint32_t callee_frame(std::int32_t function) const;
+  void copy_local(std::size_t to, std::size_t from, std::size_t bytes, LaneMask mask);
   Step return_from_call(const code::Operation& operation);
   bool meet_at(const Split& a, const Split& b) const;
   LaneMask naming_alike(const code::Operation& operation, int source, LaneMask mask) const;
@@ -289,6 +290,13 @@ class WarpState {
     alignas(64) std::array<std::uint32_t, warp_size> offset;
     std::uint8_t* operator[](std::size_t lane) const { return memory + offset[lane]; }
   };
+  /// The same offset of each lane's local memory.
+  struct LocalPlaces {
+    std::uint8_t* first;
+    std::size_t stride;
+    std::uint8_t* operator[](std::size_t lane) const { return first + stride * lane; }
+  };
+  std::optional<LocalPlaces> local_places(const code::Operation& operation, const code::Access& access);
   Region find_region(const code::Operation& operation, const code::Access& access, LaneMask mask);
   std::optional<scalar::LaneAddresses> lane_addresses(const code::Operation& operation, const code::Access& access, LaneMask mask,
                                                       const Region& region) const;
