@@ -368,7 +368,7 @@ struct Operation {
   std::uint8_t results = 0, sources = 0;
   bool guarded = false, guard_inverted = false;
   bool converges = false;           ///< convergence point: lanes that a branch separated converge here
-  bool prepares = false;            ///< computes an address or a value for its statement's own operation, or widens that one's result
+  bool prepares = false;            ///< not its statement's own operation: computes a value for that, widens its result, ends the function
   std::uint8_t result_classes = 0;  ///< two bits for each of the first four results: its RegisterClass
   Shortcut shortcut = Shortcut::none;
   Slot guard = 0;

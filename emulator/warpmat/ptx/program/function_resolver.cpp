@@ -159,6 +159,7 @@ void FunctionResolver::resolve(std::vector<Diagnostic>& errors) {
   function_.labels[static_cast<std::size_t>(end_label_)] = static_cast<int>(function_.operations.size());
   if (draft_.program.statements.empty()) draft_.add_statement(only_return());
   simple(source_.entry ? Semantics::exit : Semantics::return_);
+  function_.operations.back().operation.prepares = true;  // a `ret` before it is an operation of its own
   keep_accumulators();
   draft_.functions[static_cast<std::size_t>(index_)] = std::move(function_);
 }
