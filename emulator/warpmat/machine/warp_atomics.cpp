@@ -18,6 +18,14 @@ bool is_nan_f64(std::uint64_t bits) {
   return (bits & 0x7fffffffffffffff) > 0x7ff0000000000000;
 }
 
+/// Calls work(a number of the access's width): a size that the compiler knows, so a copy of it is no call.
+template <typename Work>
+void with_width(std::uint32_t bytes, Work work) {
+  if (bytes == 4) return work(std::uint32_t{});
+  if (bytes == 8) return work(std::uint64_t{});
+  work(std::uint16_t{});
+}
+
 /// The result of the access's arithmetic; of f32 and f64 that is a sum rounded to nearest.
 std::uint64_t combined(const Access& access, std::uint64_t a, std::uint64_t b) {
   const bool wide = access.register_bits == 64;
@@ -91,9 +99,12 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
         continue;
       }
       if (access.arithmetic != nullptr) {
-        std::memcpy(&old, place, access.bytes);
-        const std::uint64_t sum = atomic_sum(access, in_shared, old, b);
-        std::memcpy(place, &sum, access.bytes);
+        with_width(access.bytes, [&](auto number) {
+          std::memcpy(&number, place, sizeof number);
+          old = number;
+          number = static_cast<decltype(number)>(atomic_sum(access, in_shared, old, b));
+          std::memcpy(place, &number, sizeof number);
+        });
         changed = true;
       } else {
         const AtomicUpdate update =

@@ -21,10 +21,12 @@ using code::WarpOperation;
 
 /// The lanes of `mask` whose source `source` names the same lanes as the first lane's, limited to these lanes.
 LaneMask WarpState::naming_alike(const Operation& operation, int source, LaneMask mask) const {
-  const std::uint32_t* const words = at<std::uint32_t>(source_slot(operation, source));
+  const code::Slot slot = source_slot(operation, source);
+  const std::uint32_t* const words = at<std::uint32_t>(slot);
   const LaneMask named = words[first_lane(mask)];
-  std::uint32_t other = 0;  // bits in which a lane names others
-  for (int lane = 0; lane < warp_size; ++lane) other |= words[lane] ^ named;
+  std::uint32_t other = 0;  // bits in which a lane names others; none of a constant, whose slot is negative
+  if (slot >= 0)
+    for (int lane = 0; lane < warp_size; ++lane) other |= words[lane] ^ named;
   if (other == 0 && (mask & ~named) == 0) return mask;
   const LaneMask alike = mask & lanes_where([&](std::size_t lane) { return words[lane] == named; });
   if ((alike & ~named) != 0)
