@@ -250,7 +250,11 @@ TEST_CASE("a chain of wgmma has the results of its products one after the other"
   for (const std::string_view set : sets)
     for (const char* const opcode :
          {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "wgmma.mma_async.sync.aligned.m64n40k16.f32.f16.f16",
-          "wgmma.mma_async.sync.aligned.m64n24k16.f32.bf16.bf16", "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16"})
+          "wgmma.mma_async.sync.aligned.m64n24k16.f32.bf16.bf16", "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16",
+          "wgmma.mma_async.sync.aligned.m64n24k16.f16.f16.f16", "wgmma.mma_async.sync.aligned.m64n16k8.f32.tf32.tf32",
+          "wgmma.mma_async.sync.aligned.m64n24k32.f32.e4m3.e5m2", "wgmma.mma_async.sync.aligned.m64n16k32.f16.e5m2.e4m3",
+          "wgmma.mma_async.sync.aligned.m64n24k32.s32.s8.u8.satfinite", "wgmma.mma_async.sync.aligned.m64n16k32.s32.u8.s8",
+          "wgmma.mma_async.sync.aligned.m64n16k256.s32.b1.b1.and.popc"})
       for (std::size_t count = 2; count <= most_in_chain; ++count)
         for (int how = 0; how < 16; ++how) {
           const bool accumulates = (how & 1) != 0, any = (how & 2) != 0, gaps = (how & 4) != 0, down = (how & 8) != 0;
