@@ -16,9 +16,9 @@ std::span<const code::Slot> pending_slots(const code::Program& program, const co
   return std::span(program.slots).subspan(operation.slots, static_cast<std::size_t>(operation.results + of_a));
 }
 
-/// ProductRegisters::next_concerned. The slots count from the beginning of a function's registers. Functions have frames of their own, which never overlap
-/// (LaunchState::frame_offsets), so only operations of the product's function can have its registers: equal slots of other functions find
-/// some operations too many, and never too few.
+/// ProductRegisters::next_concerned. The slots count from the beginning of a function's registers. Functions have frames of their own,
+/// which never overlap (LaunchState::frame_offsets), so only operations of the product's function can have its registers: equal slots of
+/// other functions find some operations too many, and never too few.
 std::vector<std::uint32_t> find_concerned(const code::Program& program) {
   const std::uint32_t largest = std::ranges::max(program.functions, {}, &code::Function::frame_bytes).frame_bytes;
   std::vector<bool> of_products(largest / code::register_alignment + 1);

@@ -58,8 +58,8 @@ class TileCheck : public machine::Observer {
     std::uint64_t descriptor = 0;
     friend bool operator==(const Operand&, const Operand&) = default;
   };
-  /// An operand that is_regular() has found to be so. It stays regular as long as its tiles have the same chunks, and their addresses are as
-  /// far apart as they were.
+  /// An operand that is_regular() has found to be so. It stays regular as long as its tiles have the same chunks, and their addresses are
+  /// as far apart as they were.
   struct Regular {
     struct Part {
       std::uint32_t tile;              ///< of BlockTiles::tiles

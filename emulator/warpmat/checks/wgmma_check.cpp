@@ -97,8 +97,8 @@ void WgmmaCheck::run(const machine::RunEvent& event) {
   warp.time += event.operations;
 }
 
-/// For an operation of ProductRegisters::next_concerned. `ahead`: its number, counted from that of the event on. `time`: WarpRegisters::time
-/// with it.
+/// For an operation of ProductRegisters::next_concerned. `ahead`: its number, counted from that of the event on. `time`:
+/// WarpRegisters::time with it.
 void WgmmaCheck::follow(const Event& event, std::uint32_t ahead, std::size_t frame, std::uint64_t time, WarpRegisters& warp) {
   const code::Operation& operation = (&operation_of(event))[ahead];
   if (!warp.pending.empty()) check_use(event, ahead, frame, warp);
@@ -128,8 +128,7 @@ void WgmmaCheck::check_use(const Event& event, std::uint32_t ahead, std::size_t 
 
 /// That of the products with the accumulators of `product`, or the end.
 std::vector<WgmmaCheck::Accumulators>::iterator WgmmaCheck::group_of(WarpRegisters& warp, const Pending& product) const {
-  const std::uint32_t number =
-      setup_.product_registers.accumulators[number_of(*product.operation)];
+  const std::uint32_t number = setup_.product_registers.accumulators[number_of(*product.operation)];
   return std::ranges::find_if(warp.groups,
                               [&](const Accumulators& group) { return group.number == number && group.frame == product.frame; });
 }
@@ -159,8 +158,7 @@ void WgmmaCheck::product_issues(const machine::ProductEvent& event) {
   if (const auto group = group_of(warp, pending); group != warp.groups.end()) {
     ++group->products;
   } else {
-    warp.groups.push_back(
-        {setup_.product_registers.accumulators[number_of(*pending.operation)], pending.frame, 1});
+    warp.groups.push_back({setup_.product_registers.accumulators[number_of(*pending.operation)], pending.frame, 1});
     for_each_result(pending.frame, *pending.operation, [&](std::size_t number) { ++warp.users[number]; });
   }
   for_each_of_a(pending.frame, *pending.operation, [&](std::size_t number) { ++warp.readers[number]; });
