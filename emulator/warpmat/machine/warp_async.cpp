@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -121,10 +122,15 @@ void finish_copies(WarpState& warp, LaneMask mask, std::uint64_t before) {
 /// Performs the copies of these lanes that are older than their last `detail` groups; wait_all also those that are not committed.
 void wait_group(WarpState& warp, const Operation& operation, LaneMask mask) {
   const bool all = operation.detail == code::wait_for_all;
+  std::optional<std::uint32_t> group;  // of the copy before
+  LaneMask waiting = all_lanes;        // the lanes that wait for it
   for (AsyncCopy& copy : warp.async().copies) {
-    const std::uint64_t first_kept = std::uint64_t{copy.group} + operation.detail;
-    land_copies(warp, copy,
-                mask & (all ? all_lanes : lanes_where([&](std::size_t lane) { return first_kept < warp.async().committed[lane]; })));
+    if (!all && copy.group != group) {
+      group = copy.group;
+      const std::uint64_t first_kept = std::uint64_t{copy.group} + operation.detail;
+      waiting = lanes_where([&](std::size_t lane) { return first_kept < warp.async().committed[lane]; });
+    }
+    land_copies(warp, copy, mask & waiting);
   }
   std::erase_if(warp.async().copies, [](const AsyncCopy& copy) { return copy.mask == 0; });
   warp.observers().tell(EventKinds::copies, &Observer::copies_complete, warp.event(operation, mask));

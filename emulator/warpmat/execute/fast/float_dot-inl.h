@@ -10,8 +10,6 @@
 #define WARPMAT_FAST_FLOAT_DOT_INL_H_
 #endif
 
-#include <array>
-#include <optional>
 #include <span>
 
 #include <warpmat/execute/fast/common_case_float_dot-inl.h>
@@ -144,15 +142,10 @@ HWY_NOINLINE std::size_t float_dot_rounding_toward_zero(const FloatPlan& plan, c
   return execute_each(warps, [&](std::size_t warp) { return product.run(warp); });
 }
 
-/// The same of a chain. Each product has an object, which keeps its A for all warps.
+/// The same of a chain.
 template <int bits, bool wide>
 HWY_NOINLINE void float_chain_rounding_toward_zero(const FloatPlan& plan, const Form& form, std::span<const Warps> chain) {
-  using Dot = FloatDot<bits, wide, false>;
-  std::array<std::optional<Dot>, max_chain> products;
-  for (std::size_t i = 0; i < chain.size(); ++i) products[i].emplace(plan, form, chain[i]);
-  for (std::size_t warp = 0; warp < chain.front().count; ++warp)
-    for (std::size_t i = 0; i < chain.size(); ++i)
-      products[i]->run_in_chain(warp, i == 0 ? nullptr : &*products[i - 1], i + 1 == chain.size());
+  run_chain(chain, [&](const Warps& warps) HWY_ATTR { return FloatDot<bits, wide, false>(plan, form, warps); });
 }
 
 #endif  // HWY_TARGET != HWY_SCALAR

@@ -64,8 +64,8 @@ class FloatOperands {
   const FloatPlan& plan() const { return plan_; }
   int slots() const { return plan_.a_words * per; }
 
-  /// Returns false if the kernels decline the warp: nonzero padding bits, or metadata or ids that the ISA does not define. `c`: its f32 C,
-  /// if that is not in registers.
+  /// Returns false if the kernels decline the warp: nonzero padding bits, or metadata or ids that the ISA does not define. `c`: its C,
+  /// as d[column][row], if that is not in registers.
   bool read(std::size_t warp, const std::uint32_t (*c)[rows] = nullptr) {
     warp_ = {warps_, warp};
     if (sparse && !read_places()) return false;
@@ -451,16 +451,18 @@ class FloatOperands {
     special_c_ = !hn::AllFalse(d, hn::Gt(most, hn::Set(d, 0x7f7fffff)));
   }
 
-  /// C is these words of f32.
+  /// C is the result of a product, d[column][row].
   HWY_INLINE void take_c(const std::uint32_t (*c)[rows]) {
     const I32 d;
+    const auto magnitude = hn::Set(d, plan_.f16_accumulator ? 0x7fff : INT32_MAX);
+    const auto largest = hn::Set(d, plan_.f16_accumulator ? 0x7bff : 0x7f7fffff);
     auto most = hn::Zero(d);
     for (int i = 0; i < columns * rows; i += vector_rows) {
       const Word w = hn::Load(U32(), c[0] + i);
-      most = hn::Max(most, hn::And(hn::BitCast(d, w), hn::Set(d, INT32_MAX)));
+      most = hn::Max(most, hn::And(hn::BitCast(d, w), magnitude));
       hn::Store(w, U32(), c_[0] + i);
     }
-    special_c_ = !hn::AllFalse(d, hn::Gt(most, hn::Set(d, 0x7f7fffff)));
+    special_c_ = !hn::AllFalse(d, hn::Gt(most, largest));
   }
 
   HWY_INLINE void read_f16_c() {

@@ -1,6 +1,7 @@
 // D = A · B + C in integers, all rows of a column at a time. Compiled once for each instruction set.
 
 #include <cstring>
+#include <span>
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/numeric/kernels_target.h>
@@ -23,6 +24,10 @@ std::size_t integer_dot(const IntegerPlan&, const Form&, const Warps&) {
   return 0;
 }
 
+bool integer_chain(const IntegerPlan&, const Form&, std::span<const Warps>) {
+  return false;
+}
+
 #else
 
 /// Elements of 8 or 4 bits are multiplied as 16-bit numbers, two of a word at a time: a plane holds those at bits n and n + 16. For the
@@ -43,12 +48,22 @@ class IntegerDot {
     if (warps_.lanes.c.words != nullptr)
       for_each_row_vector<true>(warps_.lanes.c, [&](int i, int t, int row, Word w) HWY_ATTR { multiply(2 * t + i, row, w); });
     else
-      for (int i = 0; i < 2; ++i)
-        for_each_row_vector(c(i, 0), c(i, 1), [&](int row, const Word* quads) HWY_ATTR {
-          for (int t = 0; t < quad; ++t) multiply(2 * t + i, row, quads[t]);
-        });
+      add_products_to_c();
     write();
     return true;
+  }
+
+  /// Executes one warp of a chain: its C is the D of `before`, if that is not null; `last` writes D. A is that of the first warp.
+  void run_in_chain(std::size_t warp, const IntegerDot* before, bool last) {
+    warp_ = {warps_, warp};
+    if (warp == 0) read_a();
+    read_b();
+    if (before == nullptr)
+      add_products_to_c();
+    else
+      for (int column = 0; column < columns; ++column)
+        for (int row = 0; row < rows; row += vector_rows) multiply(column, row, hn::Load(U32(), before->d_[column] + row));
+    if (last) write();
   }
 
  private:
@@ -158,6 +173,13 @@ class IntegerDot {
     }
   }
 
+  HWY_INLINE void add_products_to_c() {
+    for (int i = 0; i < 2; ++i)
+      for_each_row_vector(c(i, 0), c(i, 1), [&](int row, const Word* quads) HWY_ATTR {
+        for (int t = 0; t < quad; ++t) multiply(2 * t + i, row, quads[t]);
+      });
+  }
+
   HWY_INLINE void multiply(int column, int row, Word c_bits) { hn::Store(result(column, row, c_bits), U32(), d_[column] + row); }
 
   HWY_INLINE Word result(int column, int row, Word c_bits) const {
@@ -213,6 +235,12 @@ HWY_NOINLINE std::size_t run_integer_dot(const IntegerPlan& plan, const Warps& w
 }
 
 template <int bits>
+HWY_NOINLINE bool run_integer_chain(const IntegerPlan& plan, std::span<const Warps> chain) {
+  run_chain(chain, [&](const Warps& warps) HWY_ATTR { return IntegerDot<bits, false>(plan, warps); });
+  return true;
+}
+
+template <int bits>
 std::size_t run_sparse_integer_dot(const IntegerPlan& plan, const Warps& warps) {
 #if HWY_TARGET == HWY_SSE4  // Highway shifts metadata by products of floats, which raise exceptions
   const RoundingMode mode(RoundingMode::toward_zero);
@@ -229,6 +257,15 @@ std::size_t integer_dot(const IntegerPlan& plan, const Form&, const Warps& warps
   return 0;
 }
 
+bool integer_chain(const IntegerPlan& plan, const Form&, std::span<const Warps> chain) {
+  if (plan.sparse) return false;
+  switch (plan.element_bits) {  // those of wgmma
+    case 8: return run_integer_chain<8>(plan, chain);
+    case 1: return run_integer_chain<1>(plan, chain);
+  }
+  return false;
+}
+
 #endif  // HWY_TARGET == HWY_SCALAR
 
 }  // namespace
@@ -239,9 +276,14 @@ HWY_AFTER_NAMESPACE();
 namespace warpmat::inline v0_1 {
 
 HWY_EXPORT(integer_dot);
+HWY_EXPORT(integer_chain);
 
 std::size_t fast_integer_dot(const IntegerPlan& plan, const Form& form, const Warps& warps) {
   return WARPMAT_KERNEL(integer_dot)(plan, form, warps);
+}
+
+bool fast_integer_chain(const IntegerPlan& plan, const Form& form, std::span<const Warps> chain) {
+  return WARPMAT_KERNEL(integer_chain)(plan, form, chain);
 }
 
 }  // namespace warpmat::inline v0_1

@@ -10,7 +10,11 @@
 #define WARPMAT_FAST_VECTORS_INL_H_
 #endif
 
+#include <algorithm>
+#include <array>
 #include <limits>
+#include <span>
+#include <utility>
 
 #include <hwy/highway.h>
 
@@ -36,6 +40,19 @@ HWY_INLINE std::size_t execute_each(const Warps& warps, ExecuteOne execute_one) 
   std::size_t warp = 0;
   while (warp < warps.count && execute_one(warp)) ++warp;
   return warp;
+}
+
+/// Executes a chain of products (fast.h). make(warps) returns an object that keeps a product's A for all warps. Those behind the last
+/// product are not used: an array of optional ones would be cleared, 42 KB for bf16.
+template <class Make>
+HWY_INLINE void run_chain(std::span<const Warps> chain, Make make) {
+  const auto run = [&]<std::size_t... i>(std::index_sequence<i...>) HWY_ATTR {
+    std::array products{make(chain[std::min(i, chain.size() - 1)])...};
+    for (std::size_t warp = 0; warp < chain.front().count; ++warp)
+      for (std::size_t product = 0; product < chain.size(); ++product)
+        products[product].run_in_chain(warp, product == 0 ? nullptr : &products[product - 1], product + 1 == chain.size());
+  };
+  run(std::make_index_sequence<max_chain>());
 }
 
 #if HWY_TARGET != HWY_SCALAR  // without vectors, kernels decline
