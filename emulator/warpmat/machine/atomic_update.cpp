@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include <warpmat/ptx/program/atomic_names.h>
+#include <warpmat/ptx/program/atomic_operation.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::inline v0_1::machine {
