@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include <warpmat/ptx/program/atomic_names.h>
+#include <warpmat/ptx/program/atomic_operation.h>
 #include <warpmat/scalar/floating.h>
 #include <warpmat/warp.h>
 

@@ -66,7 +66,7 @@ struct Match {
   /// While a statement is resolved: what its own instruction makes of its qualifiers. Later ask for a Qualifier.
   bool has(std::string_view qualifier) const;
   Name name() const { return pattern->name; }
-  bool has_trait(std::uint8_t wanted) const { return row_of(name()).has(wanted); }
+  bool has_trait(Traits wanted) const { return row_of(name()).has(wanted); }
   bool is(Name name) const { return this->name() == name; }
   /// Elements of a vector: what .v2, .v4 or .v8 says, else 1.
   int vector() const;

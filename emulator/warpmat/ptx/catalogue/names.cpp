@@ -24,6 +24,7 @@ constexpr auto name_rows = [] {
   };
 }();
 static_assert(std::ranges::is_sorted(name_rows, {}, &NameRow::mnemonic), "names.inc: the instructions in the order of their mnemonics");
+
 constexpr std::array qualifier_rows{
 #define WARPMAT_INSTRUCTION(name, mnemonic, folds, traits)
 #define WARPMAT_QUALIFIER(name, text) QualifierRow{Qualifier::name, text},
@@ -31,7 +32,6 @@ constexpr std::array qualifier_rows{
 #undef WARPMAT_INSTRUCTION
 #undef WARPMAT_QUALIFIER
 };
-
 static_assert(std::ranges::is_sorted(qualifier_rows, {}, &QualifierRow::text), "names.inc: the qualifiers in the order of their texts");
 
 }  // namespace

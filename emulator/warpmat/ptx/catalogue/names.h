@@ -16,7 +16,7 @@ enum class Name : std::uint8_t {
 #undef WARPMAT_QUALIFIER
 };
 
-/// The qualifiers for which something asks that has no text of them.
+/// The qualifiers for which something asks once a statement is resolved: names.inc.
 enum class Qualifier : std::uint8_t {
 #define WARPMAT_INSTRUCTION(name, mnemonic, folds, traits)
 #define WARPMAT_QUALIFIER(name, text) name,
@@ -37,26 +37,27 @@ enum class Folds : std::uint8_t {
   whole_mad,    ///< mad of integers, without .cc and .sat
 };
 
-/// What passes and checks ask of an instruction as a whole.
+/// What passes and checks ask of an instruction as a whole: a set of bits.
+using Traits = std::uint16_t;
 namespace trait {
-inline constexpr std::uint8_t none = 0;
-inline constexpr std::uint8_t single = 1;             ///< ptxas has one machine instruction for it: its limits of unrolling are known
-inline constexpr std::uint8_t commutes = 2;           ///< ptxas exchanges the first two operands where that suits a constant
-inline constexpr std::uint8_t logic = 4;              ///< of bits: ptxas merges two of them to one
-inline constexpr std::uint8_t writes_bits = 8;        ///< ptxas takes a result of floating point for bits: its last step is logic or a mask
-inline constexpr std::uint8_t places_bytes = 16;      ///< where bytes come from depends on values: masks, amounts, selectors
-inline constexpr std::uint8_t adds = 32;              ///< the result is a sum
-inline constexpr std::uint8_t carries = 64;           ///< reads the carry that .cc left
-inline constexpr std::uint8_t takes_addresses = 128;  ///< a variable as an operand means its address
+inline constexpr Traits none = 0;
+inline constexpr Traits single = 1;             ///< ptxas has one machine instruction for it: its limits of unrolling are known
+inline constexpr Traits commutes = 2;           ///< ptxas exchanges the first two operands where that suits a constant
+inline constexpr Traits logic = 4;              ///< of bits: ptxas merges two of them to one
+inline constexpr Traits writes_bits = 8;        ///< ptxas takes a result of floating point for bits: its last step is logic or a mask
+inline constexpr Traits places_bytes = 16;      ///< where bytes come from depends on values: masks, amounts, selectors
+inline constexpr Traits adds = 32;              ///< the result is a sum
+inline constexpr Traits carries = 64;           ///< reads the carry that .cc left
+inline constexpr Traits takes_addresses = 128;  ///< a variable as an operand means its address
 }  // namespace trait
 
 struct NameRow {
   Name name = Name::other;
   std::string_view mnemonic{};
   Folds folds = Folds::never;
-  std::uint8_t traits = trait::none;
+  Traits traits = trait::none;
 
-  bool has(std::uint8_t wanted) const { return (traits & wanted) != 0; }
+  bool has(Traits wanted) const { return (traits & wanted) != 0; }
 };
 
 /// The name with that mnemonic, or `other`.

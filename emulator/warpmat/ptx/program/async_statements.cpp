@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/ptx/program/address_windows.h>
-#include <warpmat/ptx/program/atomic_names.h>
+#include <warpmat/ptx/program/atomic_operation.h>
 #include <warpmat/ptx/program/function_resolver.h>
 #include <warpmat/ptx/text/number.h>
 

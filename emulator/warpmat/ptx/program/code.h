@@ -13,6 +13,7 @@
 #include <warpmat/layout/tensor_memory.h>
 #include <warpmat/ptx/catalogue/names.h>
 #include <warpmat/ptx/catalogue/row.h>
+#include <warpmat/ptx/program/atomic_operation.h>
 #include <warpmat/ptx/program/special_register.h>
 #include <warpmat/ptx/syntax/module.h>
 #include <warpmat/scalar/kernel.h>
@@ -35,9 +36,6 @@ WARPMAT_LOCAL inline constexpr std::size_t register_alignment = 64;
 using Slot = std::int32_t;
 /// An operation with fewer operands has slots of 0 behind theirs: the usual operations are read without a loop.
 WARPMAT_LOCAL inline constexpr std::size_t fewest_slots = 4;
-
-/// The operation of an atomic on the old value and its sources.
-enum class AtomicOperation : std::uint8_t { add, min, max, increase, decrease, bit_and, bit_or, bit_xor, exchange, compare_and_swap };
 
 /// A load, store, atomic or asynchronous copy.
 struct Access {

@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/ptx/catalogue/kernel_row.h>
-#include <warpmat/ptx/program/atomic_names.h>
+#include <warpmat/ptx/program/atomic_operation.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
 namespace warpmat::inline v0_1::code {
