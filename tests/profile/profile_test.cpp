@@ -100,7 +100,8 @@ TEST_CASE("A profile counts as an observer of each operation does, on one thread
   }
 }
 
-TEST_CASE("A statement counts once, whatever operations it needs: a special register, a function's ret, an end without one", "[profile]") {
+TEST_CASE("A statement counts once, whatever operations it needs: special registers, fused sums, a function's ret, an end without it",
+          "[profile]") {
   const Module module(R"(.version 8.0
 .target sm_80
 .address_size 64
@@ -124,7 +125,7 @@ TEST_CASE("A statement counts once, whatever operations it needs: a special regi
 }
 .visible .entry k(.param .u64 out)
 {
-  .reg .b32 %r<5>; .reg .b64 %d<3>; .reg .pred %p;
+  .reg .b32 %r<5>; .reg .b64 %d<3>; .reg .f32 %f<6>; .reg .pred %p;
   mov.u32 %r1, %tid.x;
   mov.u32 %r2, 0;
 $loop:
@@ -137,6 +138,13 @@ $loop:
   add.u32 %r2, %r2, 1;
   setp.lt.u32 %p, %r2, 4;
   @%p bra $loop;
+  cvt.rn.f32.u32 %f1, %r1;
+  mul.f32 %f2, %f1, %f1;
+  sub.f32 %f3, %f2, %f1;
+  div.full.f32 %f4, %f1, %f3;
+  add.f32 %f5, %f4, %f2;
+  cvt.rzi.u32.f32 %r4, %f5;
+  xor.b32 %r3, %r3, %r4;
   call nothing, ();
   ld.param.u64 %d1, [out];
   mad.wide.u32 %d2, %r1, 4, %d1;
@@ -155,6 +163,12 @@ $loop:
                                                  {"call", {calls + warps, 5 * lanes}},
                                                  {"setp.lt.u32", {calls, 4 * lanes}},
                                                  {"bra", {calls, 3 * lanes}},
+                                                 {"cvt.rn.f32.u32", {warps, lanes}},
+                                                 {"mul.f32", {warps, lanes}},
+                                                 {"sub.f32", {warps, lanes}},  // an fma of the negative
+                                                 {"add.f32", {warps, lanes}},  // with the quotient, which is a product
+                                                 {"cvt.rzi.u32.f32", {warps, lanes}},
+                                                 {"xor.b32", {warps, lanes}},
                                                  {"ld.param.u64", {warps, lanes}},
                                                  {"mad.wide.u32", {warps, lanes}},
                                                  {"st.global.u32", {warps, lanes}}};
