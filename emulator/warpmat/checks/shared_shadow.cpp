@@ -116,8 +116,11 @@ bool SharedShadow::is_plain(std::size_t offset, std::size_t bytes) {
   return true;
 }
 
-/// By sums of neighbouring bits: std::popcount is a function call on baseline CPUs.
+/// Fast for the common case, cells that are full or empty; else by sums of neighbouring bits, as std::popcount is a function call on
+/// baseline CPUs.
 std::size_t SharedShadow::count(Cell bits) {
+  if (bits == 0) return 0;
+  if (bits == static_cast<Cell>(~Cell{0})) return cell_bytes;
   std::uint32_t sums = bits;
   sums -= sums >> 1 & 0x5555;
   sums = (sums & 0x3333) + (sums >> 2 & 0x3333);

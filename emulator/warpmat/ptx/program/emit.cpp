@@ -33,6 +33,7 @@ class Emitter {
       blocks_.push_back(find_blocks(function));
       frames_.push_back(place_registers(function, blocks_.back(), Liveness(function, blocks_.back())));
     }
+    reserve_operations();
     for (std::size_t i = 0; i < draft_.functions.size(); ++i) emit_function(i);
     note_operations();
     program_.call_tree = make_call_tree(program_);
@@ -71,6 +72,13 @@ class Emitter {
         std::fill_n(to + warp_size, warp_size, constant.high);
         break;
     }
+  }
+
+  void reserve_operations() {
+    std::size_t operations = 0;
+    for (const DraftFunction& function : draft_.functions) operations += function.operations.size();
+    program_.operations.reserve(operations);
+    program_.slots.reserve(operations * fewest_slots);
   }
 
   void note_operations() {

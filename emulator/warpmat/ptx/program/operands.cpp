@@ -360,6 +360,7 @@ void FunctionResolver::read_operands(const Match& match, DraftOperation& operati
   const syntax::Operand* last = nullptr;
   const std::vector<OperandPattern>& patterns = match.pattern->operands;
   const std::string_view mnemonic = match.pattern->mnemonic;
+  operation.sources.reserve(patterns.size());
   for (std::size_t i = 0; i < patterns.size(); ++i) {
     const OperandPattern& pattern = patterns[i];
     if (pattern.implicit) {
