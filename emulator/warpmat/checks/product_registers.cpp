@@ -17,7 +17,7 @@ std::span<const code::Slot> pending_slots(const code::Program& program, const co
 }
 
 /// ProductRegisters::next_concerned. The slots count from the beginning of a function's registers. Functions have frames of their own,
-/// which never overlap (LaunchState::frame_offsets), so only operations of the product's function can have its registers: equal slots of
+/// which never overlap (code::CallTree), so only operations of the product's function can have its registers: equal slots of
 /// other functions find some operations too many, and never too few.
 std::vector<std::uint32_t> find_concerned(const code::Program& program) {
   const std::uint32_t largest = std::ranges::max(program.functions, {}, &code::Function::frame_bytes).frame_bytes;

@@ -116,10 +116,16 @@ bool SharedShadow::is_plain(std::size_t offset, std::size_t bytes) {
   return true;
 }
 
-/// Fast for the common case, cells that are full or empty: std::popcount is a function call on baseline CPUs.
+/// Fast for the common case, cells that are full or empty; else by sums of neighbouring bits, as std::popcount is a function call on
+/// baseline CPUs.
 std::size_t SharedShadow::count(Cell bits) {
   if (bits == 0) return 0;
-  return bits == static_cast<Cell>(~Cell{0}) ? cell_bytes : static_cast<std::size_t>(std::popcount(bits));
+  if (bits == static_cast<Cell>(~Cell{0})) return cell_bytes;
+  std::uint32_t sums = bits;
+  sums -= sums >> 1 & 0x5555;
+  sums = (sums & 0x3333) + (sums >> 2 & 0x3333);
+  sums = (sums + (sums >> 4)) & 0x0f0f;
+  return (sums + (sums >> 8)) & 0x1f;
 }
 
 void SharedShadow::define_cell(std::size_t cell, Cell bits) {

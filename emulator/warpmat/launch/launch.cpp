@@ -114,65 +114,6 @@ const std::vector<std::uint64_t>& place_module(const code::Program& program, Dev
   return addresses;
 }
 
-/// The bytes of local memory that function `index` and its nested calls need.
-struct Depth {
-  std::uint64_t local = 0;
-  bool recursive = false;
-};
-
-/// Calls visit(callee) for each call of a function in function `index`.
-template <typename Visit>
-void for_each_callee(const code::Program& program, std::size_t index, Visit visit) {
-  const code::Function& function = program.functions[index];
-  for (std::int32_t i = function.first; i < function.last; ++i) {
-    const code::Operation& operation = program.operations[static_cast<std::size_t>(i)];
-    if (operation.semantics != catalogue::Semantics::call) continue;
-    const code::Call& call = program.calls[operation.detail];
-    if (call.target == code::Call::Target::function) visit(static_cast<std::size_t>(call.function));
-  }
-}
-
-Depth depth_of(const code::Program& program, std::size_t index, std::vector<bool>& open) {
-  const code::Function& function = program.functions[index];
-  Depth deepest;
-  open[index] = true;
-  for_each_callee(program, index, [&](std::size_t callee) {
-    if (open[callee]) {
-      deepest.recursive = true;
-      return;
-    }
-    const Depth inner = depth_of(program, callee, open);
-    deepest.local = std::max(deepest.local, inner.local);
-    deepest.recursive |= inner.recursive;
-  });
-  open[index] = false;
-  deepest.local += function.local_bytes;
-  return deepest;
-}
-
-/// The functions that function `index` reaches, itself among them, each behind its callees where there is no recursion.
-void add_reached(const code::Program& program, std::size_t index, std::vector<bool>& seen, std::vector<std::size_t>& reached) {
-  seen[index] = true;
-  for_each_callee(program, index, [&](std::size_t callee) {
-    if (!seen[callee]) add_reached(program, callee, seen, reached);
-  });
-  reached.push_back(index);
-}
-
-/// LaunchState::frame_offsets, callers before their callees and each with a place of its own, and level_bytes.
-std::pair<std::vector<std::uint32_t>, std::uint64_t> place_frames(const code::Program& program) {
-  std::vector<bool> seen(program.functions.size());
-  std::vector<std::size_t> reached;
-  add_reached(program, 0, seen, reached);
-  std::vector<std::uint32_t> offsets(program.functions.size());
-  std::uint64_t bytes = 0;
-  for (auto index = reached.rbegin(); index != reached.rend(); ++index) {
-    offsets[*index] = static_cast<std::uint32_t>(bytes);
-    bytes += std::max<std::uint64_t>(program.functions[*index].frame_bytes, code::register_alignment);
-  }
-  return {std::move(offsets), bytes};
-}
-
 /// The bytes of `levels` levels of recursion, of a warp or lane. A GPU has fewer.
 std::uint32_t bytes_of_levels(std::uint64_t bytes, std::uint64_t levels, const char* what) {
   constexpr std::uint64_t most = std::uint64_t{1} << 30;
@@ -238,23 +179,22 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   const code::Program& program = program_of(kernel);
   check_limits(program, config);
   std::vector<std::uint8_t> parameters = place_arguments(program, arguments);
-  const machine::ConstantCopy constants(program, place_module(program, memory), parameters);
+  const machine::ConstantCopy constants(program, place_module(program, memory), parameters, &spare_storage());
   if (std::ranges::any_of(program.calls, [](const code::Call& call) {
         using Called = code::Call::Target;
         return call.target == Called::allocate || call.target == Called::prepare_launch || call.target == Called::put_memory;
       }))
     static_cast<void>(memory.heap());
-  std::vector<bool> open(program.functions.size());
-  const Depth depth = depth_of(program, 0, open);
-  const std::uint64_t levels = depth.recursive ? deepest_recursion : 1;
+  const code::CallTree& calls = program.call_tree;
+  const std::uint64_t levels = calls.recursive ? deepest_recursion : 1;
   LaunchConfig shaped = config;
   shaped.cluster = cluster_of(program, config);
   const auto shared_bytes = std::max(program.shared_bytes, program.dynamic_offset + config.shared_bytes);
-  auto [frame_offsets, level_bytes] = place_frames(program);
-  const std::uint32_t frame_bytes = bytes_of_levels(level_bytes, levels, "the registers of a warp's functions");
+  const std::uint32_t frame_bytes = bytes_of_levels(calls.level_bytes, levels, "the registers of a warp's functions");
   checks::Reports reports;
   checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports};
   checks::set_gemm(setup, options, memory, parameters, shaped);
+  machine::ChunkLists chunk_lists;
   const machine::LaunchState state{.program = program,
                                    .config = shaped,
                                    .options = options,
@@ -264,11 +204,10 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
                                    .parameters = std::move(parameters),
                                    .shared_bytes = shared_bytes,
                                    .frame_bytes = frame_bytes,
-                                   .frame_offsets = std::move(frame_offsets),
-                                   .level_bytes = static_cast<std::uint32_t>(level_bytes),
-                                   .local_bytes = bytes_of_levels(depth.local, levels, "the local memory of a lane's functions"),
+                                   .local_bytes = bytes_of_levels(calls.local_bytes, levels, "the local memory of a lane's functions"),
                                    .explicit_cluster = shaped.cluster.count() > 1 || program.limits.required_cluster[0] > 0,
                                    .spare = &spare_storage(),
+                                   .chunk_lists = &chunk_lists,
                                    .checks = [&](std::uint64_t cluster) { return checks::make(setup, cluster); }};
   LaunchResult result;
   try {

@@ -31,11 +31,12 @@ class OneWarp : public ListMachine {
         constants_(program_, variable_addresses(program, shared_base), {}),
         launch_{.program = program_,
                 .config = {.grid = {}, .block = {warp_size}},
-                .options = {},
+                .options = options_,
                 .memory = memory_,
                 .thread_indices{program_, {warp_size}},
                 .constants = constants_.begin(),
-                .parameters = {}},
+                .parameters = {},
+                .chunk_lists = &chunk_lists_},
         cluster_(launch_, 0) {}
 
   void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared) override {
@@ -53,6 +54,8 @@ class OneWarp : public ListMachine {
  private:
   code::Program program_;
   machine::ConstantCopy constants_;
+  LaunchOptions options_;
+  machine::ChunkLists chunk_lists_;
   DeviceMemory memory_;
   machine::LaunchState launch_;
   machine::Cluster cluster_;

@@ -20,10 +20,10 @@ using code::Operation;
 
 /// The offset of the registers of a function that the current split calls.
 std::uint32_t WarpState::callee_frame(std::int32_t function) const {
-  const auto offset_of = [&](std::int32_t each) { return launch_.frame_offsets[static_cast<std::size_t>(each)]; };
+  const auto offset_of = [&](std::int32_t each) { return program_.call_tree.frame_offsets[static_cast<std::size_t>(each)]; };
   const Split& s = split();
   const std::uint32_t level = s.frame - offset_of(s.function), offset = offset_of(function);
-  return offset > offset_of(s.function) ? level + offset : level + launch_.level_bytes + offset;
+  return offset > offset_of(s.function) ? level + offset : level + static_cast<std::uint32_t>(program_.call_tree.level_bytes) + offset;
 }
 
 namespace {

@@ -18,6 +18,8 @@
 namespace warpmat::inline v0_1::catalogue {
 namespace {
 
+constexpr std::size_t most_places = 64;  // of a row, a bit each in fits()
+
 /// The length of the qualifier that begins at `text[0]`, a dot. The next dot ends it.
 std::size_t qualifier_length(std::string_view text) {
   return std::min(text.find_first_of(".()|?", 1), text.size());
@@ -25,6 +27,7 @@ std::size_t qualifier_length(std::string_view text) {
 
 std::vector<std::string_view> split_opcode(std::string_view opcode) {
   std::vector<std::string_view> parts;
+  parts.reserve(8);  // most have fewer
   do {
     const std::size_t length = std::min(opcode.find('.', 1), opcode.size());
     parts.push_back(opcode.substr(0, length));
@@ -127,17 +130,19 @@ const Index& index() {
 
 /// Whether every qualifier matches a place and every place that is not optional is filled.
 bool fits(const Pattern& pattern, std::span<const std::string_view> qualifiers) {
-  std::vector<bool> filled(pattern.places.size());
+  const std::vector<Pattern::Place>& places = pattern.places;
+  if (qualifiers.size() > places.size()) return false;
+  std::uint64_t filled = 0;  // a bit for each place
   for (const std::string_view qualifier : qualifiers) {
     std::size_t i = 0;
-    while (i < filled.size() &&
-           (filled[i] || std::ranges::find(pattern.places[i].alternatives, qualifier) == pattern.places[i].alternatives.end()))
+    while (i < places.size() &&
+           ((filled >> i & 1) != 0 || std::ranges::find(places[i].alternatives, qualifier) == places[i].alternatives.end()))
       ++i;
-    if (i == filled.size()) return false;
-    filled[i] = true;
+    if (i == places.size()) return false;
+    filled |= std::uint64_t{1} << i;
   }
-  for (std::size_t i = 0; i < filled.size(); ++i)
-    if (!filled[i] && !pattern.places[i].optional) return false;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if ((filled >> i & 1) == 0 && !places[i].optional) return false;
   return true;
 }
 
@@ -166,7 +171,9 @@ constexpr std::array<std::string_view, 15> names{"mul.lo",  "mul.hi",  "mul.wide
 /// Whether no such qualifier stands behind another.
 bool begins_with_name(const Pattern& pattern, std::span<const std::string_view> qualifiers) {
   return std::ranges::none_of(qualifiers.subspan(std::min<std::size_t>(qualifiers.size(), 1)), [&](std::string_view qualifier) {
-    return std::ranges::find(names, pattern.mnemonic + std::string(qualifier)) != names.end();
+    return std::ranges::any_of(names, [&](std::string_view name) {
+      return name.size() == pattern.mnemonic.size() + qualifier.size() && name.starts_with(pattern.mnemonic) && name.ends_with(qualifier);
+    });
   });
 }
 
@@ -193,6 +200,7 @@ Pattern::Pattern(Row row_) : row(std::move(row_)) {
   name = find_name(mnemonic);
   hidden = mnemonic.starts_with('%');
   while (!rest.empty()) places.push_back(take_place(rest));
+  if (places.size() > most_places) throw std::logic_error(fmt::format("row {} has more than {} places", row.opcode, most_places));
   if (row.semantics == Semantics::compute && row.function == nullptr && row.kernel.empty()) row.kernel = named_kernel(*this);
   operands = parse_operands(row.operands);
   most_operands = static_cast<std::size_t>(

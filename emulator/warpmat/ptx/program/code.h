@@ -456,6 +456,16 @@ struct Doubt {
   friend bool operator==(const Doubt&, const Doubt&) = default;
 };
 
+/// Where the registers of all functions that a kernel may reach lie, and how much local memory their calls need.
+struct CallTree {
+  /// By function: the offset of its registers among `level_bytes`, those of all functions. Splits of a warp may be in several functions at
+  /// once, whose registers have other sizes, so each function has a place of its own; recursion takes the next level.
+  std::vector<std::uint32_t> frame_offsets;
+  std::uint64_t level_bytes = 0;
+  std::uint64_t local_bytes = 0;  ///< of a lane, of the deepest calls without those that recur
+  bool recursive = false;
+};
+
 struct Program {
   std::shared_ptr<const syntax::Module> module;
   const Target* target = nullptr;
@@ -497,8 +507,11 @@ struct Program {
   std::uint32_t shared_bytes = 0;    ///< of static variables, from shared_base on
   std::uint32_t dynamic_offset = 0;  ///< offset of .extern .shared from shared_base
   Limits limits;
-  bool clears_registers = true;           ///< an operation may read a register that none has written: it is zero
-  bool orders_clusters = true;            ///< an operation may have an order among clusters (machine/grid.h)
+  bool clears_registers = true;      ///< an operation may read a register that none has written: it is zero
+  bool orders_clusters = true;       ///< an operation may have an order among clusters (machine/grid.h)
+  bool reads_thread_indices = true;  ///< %tid.x, .y or .z
+  std::uint64_t executed = 0;        ///< the Semantics of the operations, a bit each: executes()
+  CallTree call_tree;
   std::vector<std::uint32_t> contracted;  ///< statements (adds) executed as part of an fma: `--fmad`'s report
   /// Products whose sums ptxas may treat differently: near branches, and if two equal products enter one sum.
   std::vector<std::uint32_t> contraction_assumed;
@@ -512,6 +525,8 @@ struct Program {
       folding_differs;  ///< statements whose result is an immediate in machine code and not by the rule, or conversely
 
   int line(const Operation& operation) const { return statements[operation.statement]->location.line; }
+  /// Whether it has operations of that kind.
+  bool executes(catalogue::Semantics semantics) const { return (executed >> static_cast<int>(semantics) & 1) != 0; }
 };
 
 /// Whether others may see in which order clusters execute an access or a fence.

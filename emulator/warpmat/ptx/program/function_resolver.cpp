@@ -153,6 +153,7 @@ void FunctionResolver::resolve(std::vector<Diagnostic>& errors) {
   attempt([&] { declare_parameters(); });
   attempt([&] { open_stack(); });
   collect_labels();
+  function_.operations.reserve(source_.body.size());  // most elements are statements of one operation
   for (const syntax::Element& e : source_.body) attempt([&] { element(e); });
   // A body whose last statement is not an exit returns; the lanes of a .func converge at its only return.
   guarded_ = false;

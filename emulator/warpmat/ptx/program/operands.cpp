@@ -356,6 +356,7 @@ void FunctionResolver::read_operands(const Match& match, DraftOperation& operati
   std::size_t next = 0;
   const syntax::Operand* last = nullptr;
   const std::vector<OperandPattern>& patterns = match.pattern->operands;
+  operation.sources.reserve(patterns.size());
   for (std::size_t i = 0; i < patterns.size(); ++i) {
     const OperandPattern& pattern = patterns[i];
     if (pattern.implicit) {
