@@ -206,10 +206,13 @@ TEST_CASE("the chunks of products stay known while others are looked up", "[mach
   const machine::ProductChunkList first = find(0);
   for (std::uint64_t i = 1; i < 1024; ++i) find(i);  // as many as there may be
   CHECK(find(0) == first);
+  CHECK(first.use_count() == 0);  // no thread waits to count its owners
   CHECK(first->a[1].addresses == product.instruction.a_chunks(MatrixDescriptor{.leading = 128, .stride = 256}.encode(), 1));
   const machine::ProductChunkList other = find(1024);
   CHECK(other->a[0].first == 16 * 1024);
-  CHECK(find(1024) == other);
+  CHECK(other.use_count() == 1);
+  CHECK(find(1024) != other);
+  CHECK(find(1023) == find(1023));
 }
 
 }  // namespace warpmat::wgmma_operands_test

@@ -33,7 +33,7 @@ struct LaunchState {
   SpareStorage* spare = nullptr;  ///< of blocks; null: each has memory of its own
   /// Makes the observers of a cluster, told before those of the options; may be null.
   std::function<std::vector<std::unique_ptr<Observer>>(std::uint64_t cluster)> checks = nullptr;
-  std::shared_ptr<ChunkLists> chunk_lists = std::make_shared<ChunkLists>();
+  std::shared_ptr<ChunkLists> chunk_lists = program.products.empty() ? nullptr : std::make_shared<ChunkLists>();  ///< of wgmma
 };
 
 }  // namespace warpmat::inline v0_1::machine

@@ -7,15 +7,15 @@
 
 namespace warpmat::inline v0_1 {
 
-/// The CPUs on which the threads of a launch begin. Linux may wake a thread on the CPU of the one that wakes it, and leave both there for some
-/// milliseconds while other CPUs are idle. Most launches are shorter. Several threads may call it at once.
+/// The CPUs on which the threads of a launch begin. Linux may wake a thread on the CPU of the one that wakes it, and leave both there for
+/// some milliseconds while other CPUs are idle. Most launches are shorter. Several threads may call it at once.
 class TakenCpus {
  public:
   /// Before a launch, while no thread calls take().
   void clear();
 
-  /// Takes the CPU of this thread. If another thread has it, this one moves to a CPU that it may use and none has taken, where there is one.
-  /// Which CPUs it may use later does not change, so that Linux can move it on.
+  /// Takes the CPU of this thread. If another thread has it, this one moves to a CPU that it may use and none has taken, where there is
+  /// one. Which CPUs it may use later does not change, so that Linux can move it on.
   void take();
 
  private:
