@@ -13,6 +13,7 @@
 
 #include <warpmat/machine/threads.h>
 #include <warpmat/observer.h>
+#include <warpmat/pool/taken_cpus.h>
 #include <warpmat/pool/thread_pool.h>
 
 #include "catch.h"
@@ -129,6 +130,12 @@ TEST_CASE("A helper that begins on its caller's CPU moves to another one", "[mac
     WARN("skipped: the process may use one CPU alone");
     return;
   }
+  struct UsualLoad {
+    UsualLoad() {
+      set_runnable_threads([] { return 2; });
+    }
+    ~UsualLoad() { set_runnable_threads(nullptr); }
+  } const usual_load;
   const OwnThreadsAtEnd at_end;
   use_thread_pool();
   const int cpu = sched_getcpu();
