@@ -34,19 +34,6 @@ const Module& numbers() {
   return module;
 }
 
-/// A thread of it needs 0.1 ms.
-const Module& slow() {
-  static const Module module = word_kernel(R"(
-    mov.u32 %r1, 0;
-again:
-    add.u32 %d, %d, %r1;
-    add.u32 %r1, %r1, 1;
-    setp.lt.u32 %p1, %r1, 2000;
-    @%p1 bra again;
-)");
-  return module;
-}
-
 std::vector<std::uint32_t> up_to(std::uint32_t count) {
   std::vector<std::uint32_t> all(count);
   std::iota(all.begin(), all.end(), 0);
@@ -104,6 +91,23 @@ TEST_CASE("0 jobs are the cores that the process may use", "[machine][pool]") {
 #endif
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // threads of each launch instead; no fork beside threads
+namespace {
+
+/// A thread of it needs 0.1 ms.
+const Module& slow() {
+  static const Module module = word_kernel(R"(
+    mov.u32 %r1, 0;
+again:
+    add.u32 %d, %d, %r1;
+    add.u32 %r1, %r1, 1;
+    setp.lt.u32 %p1, %r1, 2000;
+    @%p1 bra again;
+)");
+  return module;
+}
+
+}  // namespace
+
 TEST_CASE("The pool's threads stay, and help in launches", "[machine][pool]") {
   const OwnThreadsAtEnd at_end;
   use_thread_pool();
