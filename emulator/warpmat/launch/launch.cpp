@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -194,7 +195,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   checks::Reports reports;
   checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports};
   checks::set_gemm(setup, options, memory, parameters, shaped);
-  machine::ChunkLists chunk_lists;
+  std::optional<machine::ChunkLists> chunk_lists;
   const machine::LaunchState state{.program = program,
                                    .config = shaped,
                                    .options = options,
@@ -207,7 +208,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
                                    .local_bytes = bytes_of_levels(calls.local_bytes, levels, "the local memory of a lane's functions"),
                                    .explicit_cluster = shaped.cluster.count() > 1 || program.limits.required_cluster[0] > 0,
                                    .spare = &spare_storage(),
-                                   .chunk_lists = &chunk_lists,
+                                   .chunk_lists = program.products.empty() ? nullptr : &chunk_lists.emplace(),
                                    .checks = [&](std::uint64_t cluster) { return checks::make(setup, cluster); }};
   LaunchResult result;
   try {

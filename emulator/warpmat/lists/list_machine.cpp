@@ -1,6 +1,7 @@
 #include <warpmat/lists/list_machine.h>
 
 #include <algorithm>
+#include <optional>
 
 #include <warpmat/lists/list_internals.h>
 #include <warpmat/machine/block.h>
@@ -36,7 +37,7 @@ class OneWarp : public ListMachine {
                 .thread_indices{program_, {warp_size}},
                 .constants = constants_.begin(),
                 .parameters = {},
-                .chunk_lists = &chunk_lists_},
+                .chunk_lists = program_.products.empty() ? nullptr : &chunk_lists_.emplace()},
         cluster_(launch_, 0) {}
 
   void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared) override {
@@ -55,7 +56,7 @@ class OneWarp : public ListMachine {
   code::Program program_;
   machine::ConstantCopy constants_;
   LaunchOptions options_;
-  machine::ChunkLists chunk_lists_;
+  std::optional<machine::ChunkLists> chunk_lists_;
   DeviceMemory memory_;
   machine::LaunchState launch_;
   machine::Cluster cluster_;
