@@ -99,14 +99,15 @@ class CommonCaseFloatDot {
   HWY_INLINE void add_step(const Constants& constants, int first_slot, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows],
                            Findings& findings) const {
     HWY_ALIGN std::uint32_t exponents[columns][rows];
+    const Operands& o = o_;  // what d is written to might be the member, as far as the compiler knows
     findings.smallest_products =
-        hn::Min(findings.smallest_products, o_.template largest_exponents<blocks, begin, end>(first_slot, exponents));
+        hn::Min(findings.smallest_products, o.template largest_exponents<blocks, begin, end>(first_slot, exponents));
     for (int column = 0; column < columns; ++column)
       for (int row = 0; row < rows; row += vector_rows) {
         const auto products = hn::BitCast(I32(), hn::Load(U32(), exponents[column] + row));
         const auto scale = scaled ? scale_field(products, column, row) : hn::Zero(I32());
-        const Word result = step<f16_accumulator, blocks, begin, end>(constants, first_slot, column, row, hn::Load(U32(), c[column] + row),
-                                                                      products, scale, findings);
+        const Word result = step<f16_accumulator, blocks, begin, end>(o, constants, first_slot, column, row,
+                                                                      hn::Load(U32(), c[column] + row), products, scale, findings);
         hn::Store(result, U32(), d[column] + row);
       }
   }
@@ -119,8 +120,8 @@ class CommonCaseFloatDot {
 
   /// `products` are the largest exponents of the products before scaling.
   template <bool f16_accumulator, int blocks, int begin, int end>
-  HWY_INLINE Word step(const Constants& constants, int first_slot, int column, int row, Word c_bits, hn::Vec<I32> products,
-                       hn::Vec<I32> scale, Findings& findings) const {
+  HWY_INLINE static Word step(const Operands& o, const Constants& constants, int first_slot, int column, int row, Word c_bits,
+                              hn::Vec<I32> products, hn::Vec<I32> scale, Findings& findings) {
     const auto c = f16_accumulator ? f16_to_f32(c_bits) : hn::BitCast(F32(), c_bits);
     const auto c_power = hn::BitCast(F32(), c_exponent<f16_accumulator>(hn::BitCast(I32(), c)));
     auto largest = hn::Max(hn::BitCast(F32(), hn::Add(products, scale)), c_power);
@@ -134,7 +135,7 @@ class CommonCaseFloatDot {
     constexpr int group = HWY_MIN(bounds::common_case_group * 4 / (end - begin), blocks * block);
     WARPMAT_UNROLL(4)
     for (int i = 0; i < blocks * block; i += group) {
-      const auto total = sum_of_products<group, begin, end>(first_slot, i, column, row, factor);
+      const auto total = sum_of_products<group, begin, end>(o, first_slot, i, column, row, factor);
       const auto both = hn::Add(sum, total);
       // C and the first group always fit.
       if (i != 0) findings.overflow = hn::Or(findings.overflow, overflow_of(sum, total, both));
@@ -156,12 +157,12 @@ class CommonCaseFloatDot {
 
   /// The products of `group` slots, from `first` + `offset` on.
   template <int group, int begin, int end>
-  HWY_INLINE hn::Vec<I32> sum_of_products(int first, int offset, int column, int row, hn::Vec<F32> factor) const {
+  HWY_INLINE static hn::Vec<I32> sum_of_products(const Operands& o, int first, int offset, int column, int row, hn::Vec<F32> factor) {
     auto total = hn::Zero(I32());
     WARPMAT_UNROLL(16)
     for (int i = offset; i < offset + group; ++i) {
       if (i % 4 < begin || i % 4 >= end) continue;
-      total = hn::Add(total, truncate(hn::Mul(hn::Mul(o_.a(first + i, row), o_.b(first, i, column, row)), factor)));
+      total = hn::Add(total, truncate(hn::Mul(hn::Mul(o.a(first + i, row), o.b(first, i, column, row)), factor)));
     }
     return total;
   }
