@@ -61,8 +61,8 @@ struct Warps {
   bool keeps_b(std::size_t warp) const { return step != 0 && (same_b >> warp & 1) != 0; }
 };
 
-/// The registers of an operand of one of many warps. Found once for all words: whatever a kernel stores may change what it found it by, as
-/// far as the compiler knows.
+/// The registers of an operand of one of many warps. A kernel finds them before it stores anything: a store may change `Warps`, as far as
+/// the compiler knows.
 template <class Word>
 struct RegisterPointers {
   Word* const* first_warp;  ///< a pointer for each register

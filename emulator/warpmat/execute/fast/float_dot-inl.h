@@ -34,6 +34,7 @@ class FloatDot {
   FloatDot(const FloatPlan& plan, const Form& form, const Warps& warps)
       : plan_(plan),
         warps_(warps),
+        d_in_lanes_(warps.lanes.d.words != nullptr),
         operands_(plan, form, warps),
         specials_(operands_),
         common_case_(operands_, specials_),
@@ -45,7 +46,10 @@ class FloatDot {
     if (operands_.split() && c_overlaps_d(warp)) return false;
     if (!operands_.read(warp, before == nullptr ? nullptr : before->d_)) return false;
     specials_.take_out();
-    if (!operands_.common_case() || !common_case_.multiply(d_)) fallback_.multiply(d_);
+    if (!operands_.common_case() || !common_case_.multiply(d_)) {
+      operands_.find_special_c();
+      fallback_.multiply(d_);
+    }
     if (operands_.split()) add_c();
     if (is_last) write();
     return true;
@@ -55,7 +59,7 @@ class FloatDot {
   /// Whether a register of C shares a word with an earlier one of D: additions register by register would then read the new value
   /// (execute_split_dot).
   bool c_overlaps_d(std::size_t warp) const {
-    if (warps_.lanes.d.words != nullptr || warps_.lanes.c.words != nullptr) return false;  // their caller has asked
+    if (d_in_lanes_ || warps_.lanes.c.words != nullptr) return false;  // their caller has asked
     const WarpWords words(warps_, warp);
     const int registers = static_cast<int>(warps_.first.destination.size());
     for (int i = 1; i < registers; ++i)
@@ -99,7 +103,7 @@ class FloatDot {
   }
 
   HWY_INLINE void write() const {
-    if (warps_.lanes.d.words != nullptr) return store_result(d_, warps_.lanes.d);
+    if (d_in_lanes_) return store_result(d_, warps_.lanes.d);
     const auto registers = operands_.warp().destination();
     if (!wide && plan_.f16_accumulator) {
       store_row_vectors(registers[0], registers[1], [&](int row, Word* quads) HWY_ATTR {
@@ -116,6 +120,7 @@ class FloatDot {
 
   const FloatPlan& plan_;
   const Warps& warps_;
+  const bool d_in_lanes_;  ///< it is one of ProductLanes
   FloatOperands<bits, wide, sparse> operands_;
   SpecialProducts<bits, wide, sparse> specials_;
   CommonCaseFloatDot<bits, wide, sparse> common_case_;

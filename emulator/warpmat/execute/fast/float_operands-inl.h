@@ -86,8 +86,8 @@ class FloatOperands {
       take_c(c);
     else if (!c_in_lanes_)
       read_c_of_registers();
-    finite_ = range_of_a_.finite & range_of_b_.finite;  // without branches
-    common_case_ = range_of_a_.common_case & range_of_b_.common_case;
+    finite_ = range_of_a_.finite && range_of_b_.finite;
+    common_case_ = range_of_a_.common_case && range_of_b_.common_case;
     if (bits == 8 && !hn::AllTrue(U32(), hn::Eq(padding_, hn::Zero(U32())))) return false;
     return bits != 8 || !plan_.scaled || read_scales();
   }
@@ -101,8 +101,12 @@ class FloatOperands {
   /// Whether A and B have neither infinities nor NaNs.
   bool finite() const { return finite_; }
 
-  /// Whether C, where a step adds it, has infinities or NaNs.
+  /// Whether C, where a step adds it, is known to have infinities or NaNs: a C of f16, which read() looks at, and others after
+  /// find_special_c.
   bool special_c() const { return special_c_ && !split(); }
+  void find_special_c() {
+    if (!plan_.f16_accumulator) special_c_ = has_special_c();
+  }
 
   /// Finds the rows of A and the columns of B with a NaN, for nan(). Returns whether they alone make results special: each infinity is in
   /// one of them. Only for a dense A, whose rows multiply all elements of B.
@@ -240,21 +244,19 @@ class FloatOperands {
     return smallest;
   }
 
-  /// Calls visit(blocks, begin, end, first_slot) for the steps of one result; all but the last argument are compile-time constants.
+  /// Calls visit(blocks, begin, end, first_slot) for the steps of one result; the arguments are compile-time constants.
   template <class Visit>
   HWY_INLINE void for_each_step(Visit visit) const {
     const bool two = plan_.a_words > quad;
     if constexpr (bits == 8)
       if (plan_.split) {
-        two ? visit(constant<2>, constant<0>, constant<2>, 0) : visit(constant<1>, constant<0>, constant<2>, 0);
-        two ? visit(constant<2>, constant<2>, constant<4>, 0) : visit(constant<1>, constant<2>, constant<4>, 0);
+        two ? visit(constant<2>, constant<0>, constant<2>, constant<0>) : visit(constant<1>, constant<0>, constant<2>, constant<0>);
+        two ? visit(constant<2>, constant<2>, constant<4>, constant<0>) : visit(constant<1>, constant<2>, constant<4>, constant<0>);
         return;
       }
-    if (two && plan_.step_words > quad) {
-      visit(constant<2>, constant<0>, constant<4>, 0);
-    } else {
-      for (int slot = 0; slot < slots(); slot += block) visit(constant<1>, constant<0>, constant<4>, slot);
-    }
+    if (two && plan_.step_words > quad) return visit(constant<2>, constant<0>, constant<4>, constant<0>);
+    visit(constant<1>, constant<0>, constant<4>, constant<0>);
+    if (two) visit(constant<1>, constant<0>, constant<4>, constant<block>);
   }
 
   // Scale factors: exponents, and NaN or 0.
@@ -289,8 +291,8 @@ class FloatOperands {
 
   /// The index of element k of a column of B in b_: the elements of a register's quad are adjacent.
   static constexpr std::size_t b_index(int k, int column) {
-    const auto element = static_cast<std::size_t>(k);
-    return (element / block * columns + static_cast<std::size_t>(column)) * block + element % block;
+    const auto element = static_cast<unsigned>(k);
+    return std::size_t{element / block * columns * block + element % block} + static_cast<std::size_t>(column) * block;
   }
 
   /// Of the elements of A or of B.
@@ -445,7 +447,7 @@ class FloatOperands {
 
   HWY_INLINE void read_c_of_registers() {
     const auto c = warp_.source(OperandName::c);
-    if (plan_.f16_accumulator) return read_f16_c(c[0], c[1]);
+    if (!wide && plan_.f16_accumulator) return read_f16_c(c[0], c[1]);
     read_c([&](auto take) HWY_ATTR {
       for (int i = 0; i < 2; ++i)
         for_each_row_vector(c[i], c[2 + i], [&](int row, const Word* quads) HWY_ATTR {
@@ -457,25 +459,23 @@ class FloatOperands {
   /// `for_each_word` calls its argument with words of column 2 t + i: i, t, the first of some rows, and the words of these rows.
   template <class ForEachWord>
   HWY_INLINE void read_c(ForEachWord for_each_word) {
-    const I32 d;
-    auto most = hn::Zero(d);
-    for_each_word([&](int i, int t, int row, Word w) HWY_ATTR {
-      most = hn::Max(most, hn::And(hn::BitCast(d, w), hn::Set(d, INT32_MAX)));
-      hn::Store(w, U32(), c_[2 * t + i] + row);
-    });
-    special_c_ = !hn::AllFalse(d, hn::Gt(most, hn::Set(d, 0x7f7fffff)));
+    for_each_word([&](int i, int t, int row, Word w) HWY_ATTR { hn::Store(w, U32(), c_[2 * t + i] + row); });
+    special_c_ = false;
   }
 
   /// C is these words of f32.
   HWY_INLINE void take_c(const std::uint32_t (*c)[rows]) {
+    for (int i = 0; i < columns * rows; i += vector_rows) hn::Store(hn::Load(U32(), c[0] + i), U32(), c_[0] + i);
+    special_c_ = false;
+  }
+
+  /// Of C of f32.
+  bool has_special_c() const {
     const I32 d;
     auto most = hn::Zero(d);
-    for (int i = 0; i < columns * rows; i += vector_rows) {
-      const Word w = hn::Load(U32(), c[0] + i);
-      most = hn::Max(most, hn::And(hn::BitCast(d, w), hn::Set(d, INT32_MAX)));
-      hn::Store(w, U32(), c_[0] + i);
-    }
-    special_c_ = !hn::AllFalse(d, hn::Gt(most, hn::Set(d, 0x7f7fffff)));
+    for (int i = 0; i < columns * rows; i += vector_rows)
+      most = hn::Max(most, hn::And(hn::BitCast(d, hn::Load(U32(), c_[0] + i)), hn::Set(d, INT32_MAX)));
+    return !hn::AllFalse(d, hn::Gt(most, hn::Set(d, 0x7f7fffff)));
   }
 
   HWY_INLINE void read_f16_c(const std::uint32_t* low, const std::uint32_t* high) {
@@ -497,11 +497,15 @@ class FloatOperands {
     if (!HWY_NAMESPACE::read_places(plan_.metadata, words(OperandName::e, 0), *words(OperandName::selector, 0), slots(), bytes))
       return false;
     const U32 d;
-    for (int row = 0; row < rows; row += vector_rows)
-      for (int slot = 0; slot < slots(); ++slot) {
-        const Word place = hn::And(replicate_byte(hn::Load(d, bytes.bytes[slot / 4] + row), slot % 4), hn::Set(d, 0x03030303u));
-        hn::Store(hn::And(place, hn::Set(d, 3u)), d, places_[slot] + row);
-        hn::Store(hn::Or(hn::ShiftLeft<2>(place), hn::Set(d, 0x03020100u)), d, exponent_places_[slot] + row);
+    for (int slot = 0; slot < slots(); slot += 4)
+      for (int row = 0; row < rows; row += vector_rows) {
+        const Word four = hn::Load(d, bytes.bytes[slot / 4] + row);
+        WARPMAT_UNROLL(4)
+        for (int i = 0; i < 4; ++i) {
+          const Word place = hn::And(replicate_byte(four, i), hn::Set(d, 0x03030303u));
+          hn::Store(hn::And(place, hn::Set(d, 3u)), d, places_[slot + i] + row);
+          hn::Store(hn::Or(hn::ShiftLeft<2>(place), hn::Set(d, 0x03020100u)), d, exponent_places_[slot + i] + row);
+        }
       }
     return true;
   }
@@ -530,9 +534,9 @@ class FloatOperands {
   const Form& form_;
   const Warps& warps_;
   const Decoder<bits, wide> decode_a_, decode_b_;
-  const int a_registers_, b_registers_;          ///< of a row of A, of a column of B
-  const bool same_a_, may_keep_a_, may_keep_b_;  ///< the others ask for each warp
-  const bool a_in_lanes_, b_in_lanes_, c_in_lanes_;
+  const int a_registers_, b_registers_;              ///< of a row of A, of a column of B
+  const bool same_a_, may_keep_a_, may_keep_b_;      ///< the others ask for each warp
+  const bool a_in_lanes_, b_in_lanes_, c_in_lanes_;  ///< they are ProductLanes
   WarpWords warp_{warps_, 0};
   bool decoded_ = false;          ///< A and B are those of the warp before, special elements among them
   bool b_has_exponents_ = false;  ///< those of the B that was read last
@@ -541,9 +545,10 @@ class FloatOperands {
   HWY_ALIGN std::uint32_t most_of_rows_[rows];  ///< A's largest magnitudes: in each part of a word, of the elements there
   HWY_ALIGN std::uint32_t most_of_lanes_[32];   ///< B's, by lane of its registers; a column is a quad
   HWY_ALIGN std::uint32_t nans_of_rows_[rows], nans_of_lanes_[32];
-  Word padding_ = hn::Zero(U32());                                    ///< of containers of 8 bits
-  Register registers_of_b_[(sparse ? 2 : 1) * max_row_words / quad];  ///< if they are ProductLanes
-  const std::uint32_t* list_of_b_[(sparse ? 2 : 1) * max_row_words / quad];
+  Word padding_ = hn::Zero(U32());  ///< of containers of 8 bits
+  static constexpr int max_b_registers = (sparse ? 2 : 1) * max_row_words / quad;
+  Register registers_of_b_[max_b_registers];         ///< if b_in_lanes_
+  const std::uint32_t* list_of_b_[max_b_registers];  ///< pointers to them
   HWY_ALIGN float a_[max_slots][rows];
   HWY_ALIGN std::uint32_t a_exponents_[max_slots][rows];  // four times each
   HWY_ALIGN float b_[max_elements_of_b];

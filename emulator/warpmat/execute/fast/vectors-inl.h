@@ -187,13 +187,14 @@ HWY_INLINE bool read_places(const MetadataPlan& m, const std::uint32_t* e, std::
   const U32 d;
   HWY_ALIGN Codes codes;
   read_codes(m, e, selector, codes);
-  const int code_bits = m.pairs ? 4 : 2, codes_of_word = 32 / code_bits;
+  const int log_bits = m.pairs ? 4 : 3;  // a word has the codes of two or of four times four slots; by shifts, as divisions take longer
   Word undefined = hn::Zero(d);
   for (int row = 0; row < rows; row += vector_rows)
-    for (int slot = 0; slot < slots; slot += 4) {
-      const Word word = hn::ShiftRightSame(hn::Load(d, codes[slot / codes_of_word] + row), slot % codes_of_word * code_bits);
+    for (int four = 0; four < slots / 4; ++four) {
+      const int bit = four << log_bits;
+      const Word word = hn::ShiftRightSame(hn::Load(d, codes[bit / 32] + row), bit % 32);
       undefined = hn::Or(undefined, hn::AndNot(defined_codes(m, word), hn::Set(d, m.pairs ? 0x1111u : 0x11u)));
-      hn::Store(hn::Or(places_of(m, word), hn::Set(d, 0x04040000u)), d, places.bytes[slot / 4] + row);
+      hn::Store(hn::Or(places_of(m, word), hn::Set(d, 0x04040000u)), d, places.bytes[four] + row);
     }
   return hn::AllTrue(d, hn::Eq(undefined, hn::Zero(d)));
 }
