@@ -25,7 +25,7 @@ class CommonCaseFloatDot {
  public:
   using Operands = FloatOperands<bits, wide, sparse>;
   using Specials = SpecialProducts<bits, wide, sparse>;
-  CommonCaseFloatDot(const Operands& operands, Specials& specials) : o_(operands), specials_(specials), plan_(operands.plan()) {}
+  CommonCaseFloatDot(Operands& operands, Specials& specials) : o_(operands), specials_(specials), plan_(operands.plan()) {}
 
   /// Writes d[column][row]. Returns false if a sum leaves the range of an int32.
   bool multiply(std::uint32_t (*d)[rows]) const {
@@ -62,6 +62,7 @@ class CommonCaseFloatDot {
   struct Findings {
     hn::Vec<I32> overflow;          ///< sign bits
     hn::Vec<I32> infinite;          ///< not 0 where a result is: it leaves the range of f16. A next step then has a special C
+    hn::Vec<I32> largest_c;         ///< maximum of the exponent fields of an f32 C, where the first step adds it
     hn::Vec<U8> smallest_products;  ///< minimum over the results of their largest product's exponent, as a float's field
   };
 
@@ -75,19 +76,36 @@ class CommonCaseFloatDot {
   template <bool f16_accumulator, bool scaled>
   bool multiply(std::uint32_t (*d)[rows]) const {
     const Constants constants(plan_, o_.missing_exponent());
-    Findings findings{hn::Zero(I32()), hn::Zero(I32()), hn::Set(U8(), std::uint8_t{255})};
+    // If A and B are finite, a C of f32 almost always is, too: the first step finds out, and all steps are done again if it is not.
+    bool c_is_known = f16_accumulator || specials_.any(false);
+    if (c_is_known) o_.find_special_c();
+    while (true) {
+      Findings findings{hn::Zero(I32()), hn::Zero(I32()), hn::Zero(I32()), hn::Set(U8(), std::uint8_t{255})};
+      add_steps<f16_accumulator, scaled>(constants, d, findings);
+      if (HWY_LIKELY(c_is_known || hn::AllFalse(I32(), hn::Eq(findings.largest_c, field(255))))) return in_range(findings);
+      o_.find_special_c();
+      c_is_known = true;
+    }
+  }
+
+  template <bool f16_accumulator, bool scaled>
+  HWY_INLINE void add_steps(const Constants& constants, std::uint32_t (*d)[rows], Findings& findings) const {
     const std::uint32_t(*c)[rows] = o_.accumulator();
     bool special_c = o_.special_c();
     int step = 0;
-    o_.for_each_step([&](auto blocks, auto begin, auto end, int first_slot) HWY_ATTR {
+    o_.for_each_step([&](auto blocks, auto begin, auto end, auto first_slot) HWY_ATTR {
       const bool special = specials_.any(special_c);
       if (special) c = specials_.before(step, special_c, c, d);
-      add_step<f16_accumulator, scaled, blocks(), begin(), end()>(constants, first_slot, c, d, findings);
+      add_step<f16_accumulator, scaled, blocks(), begin(), end(), first_slot()>(constants, c, d, findings);
       if (special) specials_.after(d);
       special_c = special || (f16_accumulator && !hn::AllTrue(I32(), hn::Eq(findings.infinite, hn::Zero(I32()))));
       c = d;
       ++step;
     });
+  }
+
+  /// Whether the sums were in the range of an int32, and no product too small to tell its exponent.
+  HWY_INLINE bool in_range(const Findings& findings) const {
     if (!hn::AllFalse(I32(), hn::Lt(findings.overflow, hn::Zero(I32())))) return false;
     constexpr std::uint8_t least = bias + bounds::min_plain_product;
     const bool products_everywhere = hn::AllFalse(U8(), hn::Lt(findings.smallest_products, hn::Set(U8(), least)));
@@ -95,18 +113,18 @@ class CommonCaseFloatDot {
   }
 
   /// d = c + one step; see FloatOperands::largest_exponents.
-  template <bool f16_accumulator, bool scaled, int blocks, int begin, int end>
-  HWY_INLINE void add_step(const Constants& constants, int first_slot, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows],
-                           Findings& findings) const {
+  template <bool f16_accumulator, bool scaled, int blocks, int begin, int end, int first_slot>
+  HWY_INLINE void add_step(const Constants& constants, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows], Findings& findings) const {
     HWY_ALIGN std::uint32_t exponents[columns][rows];
+    const Operands& o = o_;  // what d is written to might be the member, as far as the compiler knows
     findings.smallest_products =
-        hn::Min(findings.smallest_products, o_.template largest_exponents<blocks, begin, end>(first_slot, exponents));
+        hn::Min(findings.smallest_products, o.template largest_exponents<blocks, begin, end>(first_slot, exponents));
     for (int column = 0; column < columns; ++column)
       for (int row = 0; row < rows; row += vector_rows) {
         const auto products = hn::BitCast(I32(), hn::Load(U32(), exponents[column] + row));
         const auto scale = scaled ? scale_field(products, column, row) : hn::Zero(I32());
-        const Word result = step<f16_accumulator, blocks, begin, end>(constants, first_slot, column, row, hn::Load(U32(), c[column] + row),
-                                                                      products, scale, findings);
+        const Word result = step<f16_accumulator, blocks, begin, end, first_slot>(
+            o, constants, column, row, hn::Load(U32(), c[column] + row), products, scale, findings);
         hn::Store(result, U32(), d[column] + row);
       }
   }
@@ -118,11 +136,13 @@ class CommonCaseFloatDot {
   }
 
   /// `products` are the largest exponents of the products before scaling.
-  template <bool f16_accumulator, int blocks, int begin, int end>
-  HWY_INLINE Word step(const Constants& constants, int first_slot, int column, int row, Word c_bits, hn::Vec<I32> products,
-                       hn::Vec<I32> scale, Findings& findings) const {
+  template <bool f16_accumulator, int blocks, int begin, int end, int first_slot>
+  HWY_INLINE static Word step(const Operands& o, const Constants& constants, int column, int row, Word c_bits, hn::Vec<I32> products,
+                              hn::Vec<I32> scale, Findings& findings) {
     const auto c = f16_accumulator ? f16_to_f32(c_bits) : hn::BitCast(F32(), c_bits);
     const auto c_power = hn::BitCast(F32(), c_exponent<f16_accumulator>(hn::BitCast(I32(), c)));
+    constexpr bool is_first = begin == 0 && first_slot == 0;
+    if constexpr (is_first && !f16_accumulator) findings.largest_c = hn::Max(findings.largest_c, hn::BitCast(I32(), c_power));
     auto largest = hn::Max(hn::BitCast(F32(), hn::Add(products, scale)), c_power);
     if constexpr (f16_accumulator) largest = hn::Max(largest, constants.floor);
     const auto exponent = hn::BitCast(I32(), largest);
@@ -134,7 +154,7 @@ class CommonCaseFloatDot {
     constexpr int group = HWY_MIN(bounds::common_case_group * 4 / (end - begin), blocks * block);
     WARPMAT_UNROLL(4)
     for (int i = 0; i < blocks * block; i += group) {
-      const auto total = sum_of_products<group, begin, end>(first_slot, i, column, row, factor);
+      const auto total = sum_of_products<group, begin, end>(o, first_slot, i, column, row, factor);
       const auto both = hn::Add(sum, total);
       // C and the first group always fit.
       if (i != 0) findings.overflow = hn::Or(findings.overflow, overflow_of(sum, total, both));
@@ -156,12 +176,12 @@ class CommonCaseFloatDot {
 
   /// The products of `group` slots, from `first` + `offset` on.
   template <int group, int begin, int end>
-  HWY_INLINE hn::Vec<I32> sum_of_products(int first, int offset, int column, int row, hn::Vec<F32> factor) const {
+  HWY_INLINE static hn::Vec<I32> sum_of_products(const Operands& o, int first, int offset, int column, int row, hn::Vec<F32> factor) {
     auto total = hn::Zero(I32());
     WARPMAT_UNROLL(16)
     for (int i = offset; i < offset + group; ++i) {
       if (i % 4 < begin || i % 4 >= end) continue;
-      total = hn::Add(total, truncate(hn::Mul(hn::Mul(o_.a(first + i, row), o_.b(first, i, column, row)), factor)));
+      total = hn::Add(total, truncate(hn::Mul(hn::Mul(o.a(first + i, row), o.b(first, i, column, row)), factor)));
     }
     return total;
   }
@@ -190,7 +210,7 @@ class CommonCaseFloatDot {
     return result;
   }
 
-  const Operands& o_;
+  Operands& o_;
   Specials& specials_;
   const FloatPlan& plan_;
 };

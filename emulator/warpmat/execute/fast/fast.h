@@ -61,19 +61,28 @@ struct Warps {
   bool keeps_b(std::size_t warp) const { return step != 0 && (same_b >> warp & 1) != 0; }
 };
 
+/// The registers of an operand of one of many warps. A kernel finds them before it stores anything: a store may change `Warps`, as far as
+/// the compiler knows.
+template <class Word>
+struct RegisterPointers {
+  Word* const* first_warp;  ///< a pointer for each register
+  std::ptrdiff_t distance;  ///< in words, from the first warp's
+  Word* operator[](int word) const { return first_warp[word] + distance; }
+};
+
 /// The registers of one of many warps: its arguments are found once for all words.
 class WarpWords {
  public:
-  WarpWords(const Warps& warps, std::size_t warp)
-      : warps_(&warps), arguments_(warps.step == 0 ? &warps.first : &warps.first + warp), warp_(warp) {}
+  WarpWords(const Warps& warps, std::size_t warp) : warps_(&warps), arguments_(&warps.first + warp * warps.step), warp_(warp) {}
 
-  /// The 32 lanes of word `word` of an operand.
-  const std::uint32_t* source(OperandName name, int word) const {
-    return arguments_->source(name)[static_cast<std::size_t>(word)] + distance(warps_->strides[static_cast<std::size_t>(name)]);
+  /// Of each word of an operand, its 32 lanes.
+  RegisterPointers<const std::uint32_t> source(OperandName name) const {
+    return {arguments_->source(name).data(), distance(warps_->strides[static_cast<std::size_t>(name)])};
   }
-  std::uint32_t* destination(int word) const {
-    return arguments_->destination[static_cast<std::size_t>(word)] + distance(warps_->destination_stride);
-  }
+  RegisterPointers<std::uint32_t> destination() const { return {arguments_->destination.data(), distance(warps_->destination_stride)}; }
+
+  const std::uint32_t* source(OperandName name, int word) const { return source(name)[word]; }
+  std::uint32_t* destination(int word) const { return destination()[word]; }
 
  private:
   /// From the first warp's registers. Strides may be negative, as that of registers in descending order: two's complement.

@@ -32,47 +32,37 @@ class FloatDot {
   FloatDot(const FloatPlan& plan, const Form& form, const Warps& warps)
       : plan_(plan),
         warps_(warps),
+        d_in_lanes_(warps.lanes.d.words != nullptr),
         operands_(plan, form, warps),
         specials_(operands_),
         common_case_(operands_, specials_),
         fallback_(operands_, specials_) {}
 
-  /// Executes one warp, or declines.
-  bool run(std::size_t warp) {
-    warp_ = {warps_, warp};
-    const bool in_lists = warps_.lanes.d.words == nullptr && warps_.lanes.c.words == nullptr;  // the caller of others has asked
-    if (plan_.split && in_lists && c_overlaps_d()) return false;
-    if (!operands_.read(warp)) return false;
-    multiply();
-    if (plan_.split) add_c();
-    write();
+  /// Executes one warp, or declines. Of a chain (fast_float_chain): its C is the D of `before`, if that is not null; only the last writes
+  /// D.
+  HWY_INLINE bool run(std::size_t warp, const FloatDot* before, bool is_last) {
+    if (operands_.split() && c_overlaps_d(warp)) return false;
+    if (!operands_.read(warp, before == nullptr ? nullptr : before->d_)) return false;
+    specials_.take_out();
+    if (!operands_.common_case() || !common_case_.multiply(d_)) {
+      operands_.find_special_c();
+      fallback_.multiply(d_);
+    }
+    if (operands_.split()) add_c();
+    if (is_last) write();
     return true;
   }
 
-  /// Executes one warp of a chain: its C is the D of `before`, if that is not null; `last` writes D. Precondition: the plan declines
-  /// nothing.
-  void run_in_chain(std::size_t warp, const FloatDot* before, bool last) {
-    warp_ = {warps_, warp};
-    operands_.read(warp, before == nullptr ? nullptr : before->d_);
-    multiply();
-    if (last) write();
-  }
-
  private:
-  HWY_INLINE void multiply() {
-    specials_.take_out();
-    if (!operands_.common_case() || !common_case_.multiply(d_)) fallback_.multiply(d_);
-  }
-
-  std::uint32_t* destination(int word) const { return warp_.destination(word); }
-
   /// Whether a register of C shares a word with an earlier one of D: additions register by register would then read the new value
   /// (execute_split_dot).
-  bool c_overlaps_d() const {
+  bool c_overlaps_d(std::size_t warp) const {
+    if (d_in_lanes_ || warps_.lanes.c.words != nullptr) return false;  // their caller has asked
+    const WarpWords words(warps_, warp);
     const int registers = static_cast<int>(warps_.first.destination.size());
     for (int i = 1; i < registers; ++i)
       for (int j = 0; j < i; ++j)
-        if (overlap(warp_.source(OperandName::c, i), destination(j))) return true;
+        if (overlap(words.source(OperandName::c, i), words.destination(j))) return true;
     return false;
   }
 
@@ -111,23 +101,24 @@ class FloatDot {
   }
 
   HWY_INLINE void write() const {
-    if (warps_.lanes.d.words != nullptr) return store_result(d_, warps_.lanes.d);
-    if (plan_.f16_accumulator) {
-      store_row_vectors(destination(0), destination(1), [&](int row, Word* quads) HWY_ATTR {
+    if (d_in_lanes_) return store_result(d_, warps_.lanes.d);
+    const auto registers = operands_.warp().destination();
+    if (!wide && plan_.f16_accumulator) {
+      store_row_vectors(registers[0], registers[1], [&](int row, Word* quads) HWY_ATTR {
         for (int t = 0; t < quad; ++t)
           quads[t] = hn::Or(hn::Load(U32(), d_[2 * t] + row), hn::ShiftLeft<16>(hn::Load(U32(), d_[2 * t + 1] + row)));
       });
       return;
     }
     for (int i = 0; i < 2; ++i)
-      store_row_vectors(destination(i), destination(2 + i), [&](int row, Word* quads) HWY_ATTR {
+      store_row_vectors(registers[i], registers[2 + i], [&](int row, Word* quads) HWY_ATTR {
         for (int t = 0; t < quad; ++t) quads[t] = hn::Load(U32(), d_[2 * t + i] + row);
       });
   }
 
   const FloatPlan& plan_;
   const Warps& warps_;
-  WarpWords warp_{warps_, 0};
+  const bool d_in_lanes_;  ///< it is one of ProductLanes
   FloatOperands<bits, wide, sparse> operands_;
   SpecialProducts<bits, wide, sparse> specials_;
   CommonCaseFloatDot<bits, wide, sparse> common_case_;
@@ -135,29 +126,28 @@ class FloatDot {
   HWY_ALIGN std::uint32_t d_[columns][rows];
 };
 
-/// A function of its own, so that the compiler moves no operation to where the CPU has another rounding mode.
-template <int bits, bool wide, bool sparse>
-HWY_NOINLINE std::size_t float_dot_rounding_toward_zero(const FloatPlan& plan, const Form& form, const Warps& warps) {
-  FloatDot<bits, wide, sparse> product(plan, form, warps);
-  return execute_each(warps, [&](std::size_t warp) { return product.run(warp); });
-}
-
-/// The same of a chain.
-template <int bits, bool wide>
-HWY_NOINLINE void float_chain_rounding_toward_zero(const FloatPlan& plan, const Form& form, std::span<const Warps> chain) {
-  run_chain(chain, [&](const Warps& warps) HWY_ATTR { return FloatDot<bits, wide, false>(plan, form, warps); });
+/// Executes `warps` warps of the products of a chain until one is declined; returns how many were executed. A function of its own, so that
+/// the compiler moves no operation to where the CPU has another rounding mode; of all chains, because it is large.
+template <class Product>
+HWY_NOINLINE std::size_t execute_rounding_toward_zero(std::span<Product* const> chain, std::size_t warps) {
+  return execute_products(chain, warps);
 }
 
 #endif  // HWY_TARGET != HWY_SCALAR
 
+/// Precondition: the plan declines nothing.
 template <int bits, bool wide>
 bool run_float_chain([[maybe_unused]] const FloatPlan& plan, [[maybe_unused]] const Form& form,
                      [[maybe_unused]] std::span<const Warps> chain) {
 #if HWY_TARGET == HWY_SCALAR
   return false;
 #else
-  const RoundingMode mode(RoundingMode::toward_zero);
-  float_chain_rounding_toward_zero<bits, wide>(plan, form, chain);
+  with_products(
+      chain, [&](const Warps& warps) HWY_ATTR { return FloatDot<bits, wide, false>(plan, form, warps); },
+      [&](auto products) HWY_ATTR {
+        const RoundingMode mode(RoundingMode::toward_zero);
+        execute_rounding_toward_zero(products, chain.front().count);
+      });
   return true;
 #endif
 }
@@ -168,8 +158,11 @@ std::size_t run_float_dot([[maybe_unused]] const FloatPlan& plan, [[maybe_unused
 #if HWY_TARGET == HWY_SCALAR
   return 0;
 #else
+  using Product = FloatDot<bits, wide, sparse>;
+  Product product(plan, form, warps);
+  Product* const only = &product;
   const RoundingMode mode(RoundingMode::toward_zero);
-  return float_dot_rounding_toward_zero<bits, wide, sparse>(plan, form, warps);
+  return execute_rounding_toward_zero(std::span<Product* const>(&only, 1), warps.count);
 #endif
 }
 

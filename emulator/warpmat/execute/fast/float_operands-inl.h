@@ -59,43 +59,54 @@ class FloatOperands {
         decode_b_(plan.b, b_exponent_offset),
         a_registers_(plan.a_words / quad),
         b_registers_(plan.b_words / quad),
-        same_a_(has_same_a()) {}
+        same_a_(has_same_a()),
+        may_keep_a_(same_a_ || warps.step != 0),
+        may_keep_b_(warps.step != 0),
+        a_in_lanes_(warps.lanes.a.words != nullptr),
+        b_in_lanes_(warps.lanes.b.words != nullptr),
+        c_in_lanes_(warps.lanes.c.words != nullptr) {}
 
   const FloatPlan& plan() const { return plan_; }
+  const WarpWords& warp() const { return warp_; }
+  bool split() const { return bits == 8 && plan_.split; }  // float_plan() makes no others
   int slots() const { return plan_.a_words * per; }
 
   /// Returns false if the kernels decline the warp: nonzero padding bits, or metadata or ids that the ISA does not define. `c`: its C,
   /// as d[column][row], if that is not in registers.
-  bool read(std::size_t warp, const std::uint32_t (*c)[rows] = nullptr) {
+  HWY_INLINE bool read(std::size_t warp, const std::uint32_t (*c)[rows] = nullptr) {
     warp_ = {warps_, warp};
     if (sparse && !read_places()) return false;
     if (bits == 8) padding_ = hn::Zero(U32());
     if (HWY_UNLIKELY(&warps_.lanes != &no_lanes)) read_lanes();
-    if (warps_.lanes.a.words == nullptr && (!decoded_ || !(same_a_ || warps_.keeps_a(warp)))) range_of_a_ = read_a_of_registers();
+    if (!a_in_lanes_ && !keeps_a(warp)) range_of_a_ = read_a_of_registers();
     const bool needs_exponents = !wide || range_of_a_.common_case;
-    if (!decoded_ || !warps_.keeps_b(warp) || (needs_exponents && !b_has_exponents_)) range_of_b_ = read_b(needs_exponents);
+    if (!keeps_b(warp, needs_exponents)) range_of_b_ = read_b(needs_exponents);
     decoded_ = true;
     if (c != nullptr)
       take_c(c);
-    else if (warps_.lanes.c.words == nullptr)
+    else if (!c_in_lanes_)
       read_c_of_registers();
     finite_ = range_of_a_.finite && range_of_b_.finite;
     common_case_ = range_of_a_.common_case && range_of_b_.common_case;
     if (bits == 8 && !hn::AllTrue(U32(), hn::Eq(padding_, hn::Zero(U32())))) return false;
-    return !plan_.scaled || read_scales();
+    return bits != 8 || !plan_.scaled || read_scales();
   }
 
   /// Whether all products and scale factors are in the range of the common case; products of narrow formats may be special.
-  bool common_case() const { return common_case_; }
+  bool common_case() const { return (bits == 16 && !wide) || common_case_; }
 
   /// Whether scale factors are NaNs.
-  bool special_scales() const { return special_scales_; }
+  bool special_scales() const { return bits == 8 && special_scales_; }
 
   /// Whether A and B have neither infinities nor NaNs.
   bool finite() const { return finite_; }
 
-  /// Whether C, where a step adds it, has infinities or NaNs.
-  bool special_c() const { return special_c_ && !plan_.split; }
+  /// Whether C, where a step adds it, is known to have infinities or NaNs: a C of f16, which read() looks at, and others after
+  /// find_special_c.
+  bool special_c() const { return special_c_ && !split(); }
+  void find_special_c() {
+    if (!plan_.f16_accumulator) special_c_ = has_special_c();
+  }
 
   /// Finds the rows of A and the columns of B with a NaN, for nan(). Returns whether they alone make results special: each infinity is in
   /// one of them. Only for a dense A, whose rows multiply all elements of B.
@@ -181,7 +192,7 @@ class FloatOperands {
   /// The first step's addend: C, unless C is added at the end.
   const std::uint32_t (*accumulator() const)[rows] {
     HWY_ALIGN static constexpr std::uint32_t zeros[columns][rows] = {};
-    return plan_.split ? zeros : c_;
+    return split() ? zeros : c_;
   }
 
   /// The elements of column `column` of B that multiply slot `first` + `i`, for each row; `first` is a multiple of `block`. Fast if `i` is
@@ -233,21 +244,19 @@ class FloatOperands {
     return smallest;
   }
 
-  /// Calls visit(blocks, begin, end, first_slot) for the steps of one result; all but the last argument are compile-time constants.
+  /// Calls visit(blocks, begin, end, first_slot) for the steps of one result; the arguments are compile-time constants.
   template <class Visit>
   HWY_INLINE void for_each_step(Visit visit) const {
     const bool two = plan_.a_words > quad;
     if constexpr (bits == 8)
       if (plan_.split) {
-        two ? visit(constant<2>, constant<0>, constant<2>, 0) : visit(constant<1>, constant<0>, constant<2>, 0);
-        two ? visit(constant<2>, constant<2>, constant<4>, 0) : visit(constant<1>, constant<2>, constant<4>, 0);
+        two ? visit(constant<2>, constant<0>, constant<2>, constant<0>) : visit(constant<1>, constant<0>, constant<2>, constant<0>);
+        two ? visit(constant<2>, constant<2>, constant<4>, constant<0>) : visit(constant<1>, constant<2>, constant<4>, constant<0>);
         return;
       }
-    if (two && plan_.step_words > quad) {
-      visit(constant<2>, constant<0>, constant<4>, 0);
-    } else {
-      for (int slot = 0; slot < slots(); slot += block) visit(constant<1>, constant<0>, constant<4>, slot);
-    }
+    if (two && plan_.step_words > quad) return visit(constant<2>, constant<0>, constant<4>, constant<0>);
+    visit(constant<1>, constant<0>, constant<4>, constant<0>);
+    if (two) visit(constant<1>, constant<0>, constant<4>, constant<block>);
   }
 
   // Scale factors: exponents, and NaN or 0.
@@ -274,14 +283,16 @@ class FloatOperands {
   }
 
   const std::uint32_t* words(OperandName name, int word) const { return warp_.source(name, word); }
-  const std::uint32_t* register_of_b(int reg) const {
-    return warps_.lanes.b.words == nullptr ? words(OperandName::b, reg) : registers_of_b_[reg].data();
+
+  bool keeps_a(std::size_t warp) const { return HWY_UNLIKELY(may_keep_a_) && decoded_ && (same_a_ || warps_.keeps_a(warp)); }
+  bool keeps_b(std::size_t warp, bool needs_exponents) const {
+    return HWY_UNLIKELY(may_keep_b_) && decoded_ && warps_.keeps_b(warp) && (!needs_exponents || b_has_exponents_);
   }
 
   /// The index of element k of a column of B in b_: the elements of a register's quad are adjacent.
-  static constexpr unsigned b_index(int k, int column) {
+  static constexpr std::size_t b_index(int k, int column) {
     const auto element = static_cast<unsigned>(k);
-    return (element / block * columns + static_cast<unsigned>(column)) * block + element % block;
+    return std::size_t{element / block * columns * block + element % block} + static_cast<std::size_t>(column) * block;
   }
 
   /// Of the elements of A or of B.
@@ -314,14 +325,18 @@ class FloatOperands {
       range_of_a_ = read_a([&](auto visit) HWY_ATTR {
         for_each_row_vector<false>(lanes.a, [&](int pair, int t, int row, Word w) HWY_ATTR { visit(pair * quad + t, row, w); });
       });
-    if (lanes.b.words != nullptr) load_registers(lanes.b, b_registers_, registers_of_b_);
+    if (lanes.b.words != nullptr) {
+      load_registers(lanes.b, b_registers_, registers_of_b_);
+      for (int reg = 0; reg < b_registers_; ++reg) list_of_b_[reg] = registers_of_b_[reg].data();
+    }
     if (lanes.c.words != nullptr) read_c([&](auto take) HWY_ATTR { for_each_row_vector<true>(lanes.c, take); });
   }
 
   HWY_INLINE Range read_a_of_registers() {
+    const auto a = warp_.source(OperandName::a);
     return read_a([&](auto visit) HWY_ATTR {
       for (int reg = 0; reg < a_registers_; ++reg)
-        for_each_row_vector(words(OperandName::a, 2 * reg), words(OperandName::a, 2 * reg + 1), [&](int row, const Word* quads) HWY_ATTR {
+        for_each_row_vector(a[2 * reg], a[2 * reg + 1], [&](int row, const Word* quads) HWY_ATTR {
           WARPMAT_UNROLL(4)
           for (int t = 0; t < quad; ++t) visit(reg * quad + t, row, quads[t]);
         });
@@ -354,9 +369,10 @@ class FloatOperands {
     Word most_of_lanes[lane_vectors];
     for (Word& most : most_of_lanes) most = hn::Zero(U32());
     b_has_exponents_ = needs_exponents;
+    const auto b = b_in_lanes_ ? RegisterPointers<const std::uint32_t>{list_of_b_, 0} : warp_.source(OperandName::b);
     for (int reg = 0; reg < b_registers_; ++reg) {
       HWY_ALIGN std::uint8_t exponents[columns * block];
-      const std::uint32_t* from = register_of_b(reg);
+      const std::uint32_t* from = b[reg];
       for (int lane = 0; lane < 32; lane += vector_rows) {
         const Word w = hn::LoadU(U32(), from + lane);
         check_padding(w, plan_.padding_b);
@@ -430,10 +446,11 @@ class FloatOperands {
   }
 
   HWY_INLINE void read_c_of_registers() {
-    if (plan_.f16_accumulator) return read_f16_c();
+    const auto c = warp_.source(OperandName::c);
+    if (!wide && plan_.f16_accumulator) return read_f16_c(c[0], c[1]);
     read_c([&](auto take) HWY_ATTR {
       for (int i = 0; i < 2; ++i)
-        for_each_row_vector(words(OperandName::c, i), words(OperandName::c, 2 + i), [&](int row, const Word* quads) HWY_ATTR {
+        for_each_row_vector(c[i], c[2 + i], [&](int row, const Word* quads) HWY_ATTR {
           for (int t = 0; t < quad; ++t) take(i, t, row, quads[t]);
         });
     });
@@ -442,33 +459,31 @@ class FloatOperands {
   /// `for_each_word` calls its argument with words of column 2 t + i: i, t, the first of some rows, and the words of these rows.
   template <class ForEachWord>
   HWY_INLINE void read_c(ForEachWord for_each_word) {
-    const I32 d;
-    auto most = hn::Zero(d);
-    for_each_word([&](int i, int t, int row, Word w) HWY_ATTR {
-      most = hn::Max(most, hn::And(hn::BitCast(d, w), hn::Set(d, INT32_MAX)));
-      hn::Store(w, U32(), c_[2 * t + i] + row);
-    });
-    special_c_ = !hn::AllFalse(d, hn::Gt(most, hn::Set(d, 0x7f7fffff)));
+    for_each_word([&](int i, int t, int row, Word w) HWY_ATTR { hn::Store(w, U32(), c_[2 * t + i] + row); });
+    special_c_ = false;
   }
 
   /// C is the result of a product, d[column][row].
   HWY_INLINE void take_c(const std::uint32_t (*c)[rows]) {
-    const I32 d;
-    const auto magnitude = hn::Set(d, plan_.f16_accumulator ? 0x7fff : INT32_MAX);
-    const auto largest = hn::Set(d, plan_.f16_accumulator ? 0x7bff : 0x7f7fffff);
-    auto most = hn::Zero(d);
-    for (int i = 0; i < columns * rows; i += vector_rows) {
-      const Word w = hn::Load(U32(), c[0] + i);
-      most = hn::Max(most, hn::And(hn::BitCast(d, w), magnitude));
-      hn::Store(w, U32(), c_[0] + i);
-    }
-    special_c_ = !hn::AllFalse(d, hn::Gt(most, largest));
+    for (int i = 0; i < columns * rows; i += vector_rows) hn::Store(hn::Load(U32(), c[0] + i), U32(), c_[0] + i);
+    special_c_ = plan_.f16_accumulator && has_special_c();
   }
 
-  HWY_INLINE void read_f16_c() {
+  /// Whether C has an infinity or a NaN.
+  bool has_special_c() const {
+    const I32 d;
+    const auto magnitude = hn::Set(d, plan_.f16_accumulator ? INT16_MAX : INT32_MAX);
+    const auto largest = hn::Set(d, plan_.f16_accumulator ? 0x7bff : 0x7f7fffff);
+    auto most = hn::Zero(d);
+    for (int i = 0; i < columns * rows; i += vector_rows)
+      most = hn::Max(most, hn::And(hn::BitCast(d, hn::Load(U32(), c_[0] + i)), magnitude));
+    return !hn::AllFalse(d, hn::Gt(most, largest));
+  }
+
+  HWY_INLINE void read_f16_c(const std::uint32_t* low, const std::uint32_t* high) {
     const hn::Repartition<std::int16_t, U32> d;
     auto most = hn::Zero(d);
-    for_each_row_vector(words(OperandName::c, 0), words(OperandName::c, 1), [&](int row, const Word* quads) HWY_ATTR {
+    for_each_row_vector(low, high, [&](int row, const Word* quads) HWY_ATTR {
       for (int t = 0; t < quad; ++t) {
         most = hn::Max(most, hn::And(hn::BitCast(d, quads[t]), hn::Set(d, std::int16_t{INT16_MAX})));
         hn::Store(hn::And(quads[t], hn::Set(U32(), 0xffffu)), U32(), c_[2 * t] + row);
@@ -484,11 +499,15 @@ class FloatOperands {
     if (!HWY_NAMESPACE::read_places(plan_.metadata, words(OperandName::e, 0), *words(OperandName::selector, 0), slots(), bytes))
       return false;
     const U32 d;
-    for (int row = 0; row < rows; row += vector_rows)
-      for (int slot = 0; slot < slots(); ++slot) {
-        const Word place = hn::And(replicate_byte(hn::Load(d, bytes.bytes[slot / 4] + row), slot % 4), hn::Set(d, 0x03030303u));
-        hn::Store(hn::And(place, hn::Set(d, 3u)), d, places_[slot] + row);
-        hn::Store(hn::Or(hn::ShiftLeft<2>(place), hn::Set(d, 0x03020100u)), d, exponent_places_[slot] + row);
+    for (int slot = 0; slot < slots(); slot += 4)
+      for (int row = 0; row < rows; row += vector_rows) {
+        const Word four = hn::Load(d, bytes.bytes[slot / 4] + row);
+        WARPMAT_UNROLL(4)
+        for (int i = 0; i < 4; ++i) {
+          const Word place = hn::And(replicate_byte(four, i), hn::Set(d, 0x03030303u));
+          hn::Store(hn::And(place, hn::Set(d, 3u)), d, places_[slot + i] + row);
+          hn::Store(hn::Or(hn::ShiftLeft<2>(place), hn::Set(d, 0x03020100u)), d, exponent_places_[slot + i] + row);
+        }
       }
     return true;
   }
@@ -517,8 +536,9 @@ class FloatOperands {
   const Form& form_;
   const Warps& warps_;
   const Decoder<bits, wide> decode_a_, decode_b_;
-  const int a_registers_, b_registers_;  ///< of a row of A, of a column of B
-  const bool same_a_;
+  const int a_registers_, b_registers_;              ///< of a row of A, of a column of B
+  const bool same_a_, may_keep_a_, may_keep_b_;      ///< the others ask for each warp
+  const bool a_in_lanes_, b_in_lanes_, c_in_lanes_;  ///< they are ProductLanes
   WarpWords warp_{warps_, 0};
   bool decoded_ = false;          ///< A and B are those of the warp before, special elements among them
   bool b_has_exponents_ = false;  ///< those of the B that was read last
@@ -527,8 +547,10 @@ class FloatOperands {
   HWY_ALIGN std::uint32_t most_of_rows_[rows];  ///< A's largest magnitudes: in each part of a word, of the elements there
   HWY_ALIGN std::uint32_t most_of_lanes_[32];   ///< B's, by lane of its registers; a column is a quad
   HWY_ALIGN std::uint32_t nans_of_rows_[rows], nans_of_lanes_[32];
-  Word padding_ = hn::Zero(U32());                                    ///< of containers of 8 bits
-  Register registers_of_b_[(sparse ? 2 : 1) * max_row_words / quad];  ///< if they are ProductLanes
+  Word padding_ = hn::Zero(U32());  ///< of containers of 8 bits
+  static constexpr int max_b_registers = (sparse ? 2 : 1) * max_row_words / quad;
+  Register registers_of_b_[max_b_registers];         ///< if b_in_lanes_
+  const std::uint32_t* list_of_b_[max_b_registers];  ///< pointers to them
   HWY_ALIGN float a_[max_slots][rows];
   HWY_ALIGN std::uint32_t a_exponents_[max_slots][rows];  // four times each
   HWY_ALIGN float b_[max_elements_of_b];

@@ -36,34 +36,33 @@ bool integer_chain(const IntegerPlan&, const Form&, std::span<const Warps>) {
 template <int bits, bool sparse>
 class IntegerDot {
  public:
-  IntegerDot(const IntegerPlan& plan, const Warps& warps) : plan_(plan), warps_(warps) {}
+  IntegerDot(const IntegerPlan& plan, const Warps& warps)
+      : plan_(plan), warps_(warps), a_registers_(plan.a_words / quad), b_registers_(plan.b_words / quad), may_keep_(warps.step != 0) {}
 
   bool run(std::size_t warp) {
     warp_ = {warps_, warp};
     if (sparse && !read_places(plan_.metadata, words(OperandName::e, 0), *words(OperandName::selector, 0), plan_.a_words * 4, places_))
       return false;
     if constexpr (by_neighbours) find_neighbours();
-    if (!warps_.keeps_a(warp)) read_a();
-    if (!warps_.keeps_b(warp)) read_b();
-    if (warps_.lanes.c.words != nullptr)
-      for_each_row_vector<true>(warps_.lanes.c, [&](int i, int t, int row, Word w) HWY_ATTR { multiply(2 * t + i, row, w); });
-    else
-      add_products_to_c();
+    if (HWY_LIKELY(!may_keep_) || !warps_.keeps_a(warp)) read_a();
+    if (HWY_LIKELY(!may_keep_) || !warps_.keeps_b(warp)) read_b();
+    multiply_all();
     write();
     return true;
   }
 
-  /// Executes one warp of a chain: its C is the D of `before`, if that is not null; `last` writes D. A is that of the first warp.
-  void run_in_chain(std::size_t warp, const IntegerDot* before, bool last) {
+  /// Executes one warp of a chain: its C is the D of `before`, if that is not null; only the last writes D. A is that of the first warp.
+  bool run(std::size_t warp, const IntegerDot* before, bool is_last) {
     warp_ = {warps_, warp};
     if (warp == 0) read_a();
     read_b();
     if (before == nullptr)
-      add_products_to_c();
+      multiply_all();
     else
       for (int column = 0; column < columns; ++column)
         for (int row = 0; row < rows; row += vector_rows) multiply(column, row, hn::Load(U32(), before->d_[column] + row));
-    if (last) write();
+    if (is_last) write();
+    return true;
   }
 
  private:
@@ -75,14 +74,9 @@ class IntegerDot {
   using U16 = hn::Repartition<std::uint16_t, U32>;
 
   const std::uint32_t* words(OperandName name, int word) const { return warp_.source(name, word); }
-  std::uint32_t* destination(int word) const { return warp_.destination(word); }
-  const std::uint32_t* register_of_b(int reg) const {
-    return warps_.lanes.b.words == nullptr ? words(OperandName::b, reg) : registers_of_b_[reg].data();
-  }
 
   // Products of eight rows are executed as sixteen; the upper eight are a copy.
   int high(int low, int step) const { return plan_.rows == 16 ? low + step : low; }
-  const std::uint32_t* c(int i, int half) const { return words(OperandName::c, half == 0 ? i : high(i, 2)); }
 
   /// Bytes 2i and 2i + 1 of each word, twice each.
   HWY_INLINE static Word doubled_neighbours(Word w, int i) {
@@ -111,10 +105,11 @@ class IntegerDot {
       for (int i = 0; i < planes; ++i) hn::Store(plane(w, i, plan_.signed_a), U32(), a_[(b * quad + t) * planes + i] + row);
     };
     if (warps_.lanes.a.words != nullptr) return for_each_row_vector<false>(warps_.lanes.a, take);
-    const int registers_of_rows = plan_.rows == 16 ? 2 : 1;
-    for (int b = 0; b < plan_.a_words / quad; ++b) {
+    const auto a = warp_.source(OperandName::a);
+    const int second = high(0, 1), registers_of_rows = second + 1;
+    for (int b = 0; b < a_registers_; ++b) {
       const int low = b * registers_of_rows;
-      for_each_row_vector(words(OperandName::a, low), words(OperandName::a, high(low, 1)), [&](int row, const Word* quads) HWY_ATTR {
+      for_each_row_vector(a[low], a[low + second], [&](int row, const Word* quads) HWY_ATTR {
         for (int t = 0; t < quad; ++t) take(b, t, row, quads[t]);
       });
     }
@@ -123,10 +118,13 @@ class IntegerDot {
   /// Dense: planes of each column's words. Sparse: the words of each column, column by column. By neighbours: a register's elements in
   /// order, in 16 bits each.
   HWY_INLINE void read_b() {
-    if (warps_.lanes.b.words != nullptr) load_registers(warps_.lanes.b, plan_.b_words / quad, registers_of_b_);
-    for (int reg = 0; reg < plan_.b_words / quad; ++reg)
+    const bool in_lanes = warps_.lanes.b.words != nullptr;
+    if (in_lanes) load_registers(warps_.lanes.b, b_registers_, registers_of_b_);
+    const auto registers = warp_.source(OperandName::b);
+    for (int reg = 0; reg < b_registers_; ++reg) {
+      const std::uint32_t* const words = in_lanes ? registers_of_b_[reg].data() : registers[reg];
       if constexpr (by_neighbours) {
-        const auto* from = reinterpret_cast<const std::uint8_t*>(register_of_b(reg));
+        const auto* from = reinterpret_cast<const std::uint8_t*>(words);
         for (int i = 0; i < block * columns; i += 2 * vector_rows) {
           const hn::Rebind<std::uint8_t, D16> d8;
           const hn::Rebind<std::int8_t, D16> ds8;
@@ -135,15 +133,15 @@ class IntegerDot {
                     b_elements_ + reg * block * columns + i);
         }
       } else if constexpr (sparse) {
-        const std::uint32_t* from = register_of_b(reg);
         for (int column = 0; column < columns; ++column)
-          std::memcpy(b_ + column * max_b_words + reg * quad, from + column * quad, quad * sizeof *b_);
+          std::memcpy(b_ + column * max_b_words + reg * quad, words + column * quad, quad * sizeof *b_);
       } else {
         for (int lane = 0; lane < 32; lane += vector_rows) {
-          const Word w = hn::LoadU(U32(), register_of_b(reg) + lane);
+          const Word w = hn::LoadU(U32(), words + lane);
           for (int i = 0; i < planes; ++i) hn::Store(plane(w, i, plan_.signed_b), U32(), b_ + (reg * planes + i) * 32 + lane);
         }
       }
+    }
   }
 
   /// Converts byte indices below eight into pairs of byte indices below sixteen.
@@ -173,9 +171,13 @@ class IntegerDot {
     }
   }
 
-  HWY_INLINE void add_products_to_c() {
+  HWY_INLINE void multiply_all() {
+    if (warps_.lanes.c.words != nullptr)
+      return for_each_row_vector<true>(warps_.lanes.c, [&](int i, int t, int row, Word w) HWY_ATTR { multiply(2 * t + i, row, w); });
+    const auto c = warp_.source(OperandName::c);
+    const int second = high(0, 2);
     for (int i = 0; i < 2; ++i)
-      for_each_row_vector(c(i, 0), c(i, 1), [&](int row, const Word* quads) HWY_ATTR {
+      for_each_row_vector(c[i], c[i + second], [&](int row, const Word* quads) HWY_ATTR {
         for (int t = 0; t < quad; ++t) multiply(2 * t + i, row, quads[t]);
       });
   }
@@ -184,7 +186,7 @@ class IntegerDot {
 
   HWY_INLINE Word result(int column, int row, Word c_bits) const {
     auto sum = hn::Zero(I32());
-    for (int b = 0; b < plan_.a_words / quad; ++b) {
+    for (int b = 0; b < a_registers_; ++b) {
       WARPMAT_UNROLL(4)
       for (int t = 0; t < quad; ++t) {
         WARPMAT_UNROLL(4)
@@ -207,9 +209,11 @@ class IntegerDot {
 
   void write() const {
     if (warps_.lanes.d.words != nullptr) return store_result(d_, warps_.lanes.d);
+    const auto registers = warp_.destination();
+    const bool all_rows = plan_.rows == 16;
     for (int i = 0; i < 2; ++i) {
       HWY_ALIGN std::uint32_t copy[32];
-      store_row_vectors(destination(i), plan_.rows == 16 ? destination(2 + i) : copy, [&](int row, Word* quads) HWY_ATTR {
+      store_row_vectors(registers[i], all_rows ? registers[2 + i] : copy, [&](int row, Word* quads) HWY_ATTR {
         for (int t = 0; t < quad; ++t) quads[t] = hn::Load(U32(), d_[2 * t + i] + row);
       });
     }
@@ -218,6 +222,8 @@ class IntegerDot {
   const IntegerPlan& plan_;
   const Warps& warps_;
   WarpWords warp_{warps_, 0};
+  const int a_registers_, b_registers_;          ///< of a row of A, of a column of B
+  const bool may_keep_;                          ///< A or B of the warp before
   Register registers_of_b_[max_b_words / quad];  ///< if they are ProductLanes
   HWY_ALIGN std::uint32_t a_[max_row_words * planes][rows];
   HWY_ALIGN std::uint32_t b_[max_b_words * planes * columns];
@@ -236,7 +242,9 @@ HWY_NOINLINE std::size_t run_integer_dot(const IntegerPlan& plan, const Warps& w
 
 template <int bits>
 HWY_NOINLINE bool run_integer_chain(const IntegerPlan& plan, std::span<const Warps> chain) {
-  run_chain(chain, [&](const Warps& warps) HWY_ATTR { return IntegerDot<bits, false>(plan, warps); });
+  with_products(
+      chain, [&](const Warps& warps) HWY_ATTR { return IntegerDot<bits, false>(plan, warps); },
+      [&](auto products) HWY_ATTR { execute_products(products, chain.front().count); });
   return true;
 }
 

@@ -45,8 +45,8 @@ class SpecialProducts {
     if (!wide) o_.remove_specials(slots);  // WideFloatDot leaves them out itself
   }
 
-  /// Whether step `step` may have special results. `special_c`: its C may.
-  bool any(bool special_c) const { return in_products_ || special_c || o_.special_scales(); }
+  /// Whether a step of the common case may have special results. `special_c`: its C may. Wide products of the common case are numbers.
+  bool any(bool special_c) const { return (!wide && in_products_) || special_c || o_.special_scales(); }
 
   /// Before a step: keeps what is special, and returns C with zeros in its place, which `d` then holds. `special_c`: C may be special.
   const std::uint32_t (*before(int step, bool special_c, const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows]))[rows] {

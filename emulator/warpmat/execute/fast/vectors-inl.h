@@ -42,15 +42,27 @@ HWY_INLINE std::size_t execute_each(const Warps& warps, ExecuteOne execute_one) 
   return warp;
 }
 
-/// Executes a chain of products (fast.h). make(warps) returns an object that keeps a product's A for all warps. Those behind the last
-/// product are not used: an array of optional ones would be cleared, 42 KB for bf16.
-template <class Make>
-HWY_INLINE void run_chain(std::span<const Warps> chain, Make make) {
+/// Executes `warps` warps of the products of a chain (fast.h) until one is declined; returns how many were executed.
+template <class Product>
+HWY_INLINE std::size_t execute_products(std::span<Product* const> chain, std::size_t warps) {
+  for (std::size_t warp = 0; warp < warps; ++warp) {
+    const Product* before = nullptr;
+    for (Product* const product : chain) {
+      if (!product->run(warp, before, product == chain.back())) return warp;
+      before = product;
+    }
+  }
+  return warps;
+}
+
+/// Calls execute(products) with pointers to the products of a chain. make(warps) returns one, which keeps its A for all warps. Those behind
+/// the last product are not used: an array of optional ones would be cleared, 42 KB for bf16.
+template <class Make, class Execute>
+HWY_INLINE void with_products(std::span<const Warps> chain, Make make, Execute execute) {
   const auto run = [&]<std::size_t... i>(std::index_sequence<i...>) HWY_ATTR {
     std::array products{make(chain[std::min(i, chain.size() - 1)])...};
-    for (std::size_t warp = 0; warp < chain.front().count; ++warp)
-      for (std::size_t product = 0; product < chain.size(); ++product)
-        products[product].run_in_chain(warp, product == 0 ? nullptr : &products[product - 1], product + 1 == chain.size());
+    const std::array pointers{&products[i]...};
+    execute(std::span(pointers.data(), chain.size()));
   };
   run(std::make_index_sequence<max_chain>());
 }
@@ -204,13 +216,14 @@ HWY_INLINE bool read_places(const MetadataPlan& m, const std::uint32_t* e, std::
   const U32 d;
   HWY_ALIGN Codes codes;
   read_codes(m, e, selector, codes);
-  const int code_bits = m.pairs ? 4 : 2, codes_of_word = 32 / code_bits;
+  const int log_bits = m.pairs ? 4 : 3;  // a word has the codes of two or of four times four slots; by shifts, as divisions take longer
   Word undefined = hn::Zero(d);
   for (int row = 0; row < rows; row += vector_rows)
-    for (int slot = 0; slot < slots; slot += 4) {
-      const Word word = hn::ShiftRightSame(hn::Load(d, codes[slot / codes_of_word] + row), slot % codes_of_word * code_bits);
+    for (int four = 0; four < slots / 4; ++four) {
+      const int bit = four << log_bits;
+      const Word word = hn::ShiftRightSame(hn::Load(d, codes[bit / 32] + row), bit % 32);
       undefined = hn::Or(undefined, hn::AndNot(defined_codes(m, word), hn::Set(d, m.pairs ? 0x1111u : 0x11u)));
-      hn::Store(hn::Or(places_of(m, word), hn::Set(d, 0x04040000u)), d, places.bytes[slot / 4] + row);
+      hn::Store(hn::Or(places_of(m, word), hn::Set(d, 0x04040000u)), d, places.bytes[four] + row);
     }
   return hn::AllTrue(d, hn::Eq(undefined, hn::Zero(d)));
 }
