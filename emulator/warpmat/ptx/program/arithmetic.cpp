@@ -58,7 +58,7 @@ std::optional<Arithmetic> arithmetic_of(const Match& match) {
   if (*kind == Arithmetic::Kind::mov) return Arithmetic{*kind, {}, false};
   if (match.pattern->row.kernel.empty() || match.types.size() != 1 || !is_contracted(*match.types[0])) return std::nullopt;
   std::size_t plain = match.types.size();
-  for (const Qualifier each : {Qualifier::ftz, Qualifier::sat, Qualifier::approx, Qualifier::full}) plain += match.has(each) ? 1 : 0;
+  for (const Qualifier each : {Qualifier::ftz, Qualifier::sat, Qualifier::approx, Qualifier::full}) plain += match.has(each) ? 1U : 0U;
   if (plain != match.qualifiers.size()) return std::nullopt;  // a rounding modifier
   return Arithmetic{*kind, {match.types[0], match.has(Qualifier::ftz)}, match.has(Qualifier::sat)};
 }
