@@ -93,7 +93,7 @@ class CommonCaseFloatDot {
     const std::uint32_t(*c)[rows] = o_.accumulator();
     bool special_c = o_.special_c();
     int step = 0;
-    o_.for_each_step([&](auto blocks, auto begin, auto end, auto first_slot) HWY_ATTR {
+    o_.template for_each_step<true>([&](auto blocks, auto begin, auto end, auto first_slot) HWY_ATTR {
       const bool special = specials_.any(special_c);
       if (special) c = specials_.before(step, special_c, c, d);
       add_step<f16_accumulator, scaled, blocks(), begin(), end(), first_slot()>(constants, c, d, findings);

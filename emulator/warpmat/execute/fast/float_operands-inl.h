@@ -244,8 +244,9 @@ class FloatOperands {
     return smallest;
   }
 
-  /// Calls visit(blocks, begin, end, first_slot) for the steps of one result; the arguments are compile-time constants.
-  template <class Visit>
+  /// Calls visit(blocks, begin, end, first_slot) for the steps of one result; all but the last argument are compile-time constants.
+  /// `constant_slots`: the last is one, too. The code of a step is then there for each register of a row.
+  template <bool constant_slots = false, class Visit>
   HWY_INLINE void for_each_step(Visit visit) const {
     const bool two = plan_.a_words > quad;
     if constexpr (bits == 8)
@@ -255,8 +256,12 @@ class FloatOperands {
         return;
       }
     if (two && plan_.step_words > quad) return visit(constant<2>, constant<0>, constant<4>, constant<0>);
-    visit(constant<1>, constant<0>, constant<4>, constant<0>);
-    if (two) visit(constant<1>, constant<0>, constant<4>, constant<block>);
+    if constexpr (constant_slots) {
+      visit(constant<1>, constant<0>, constant<4>, constant<0>);
+      if (two) visit(constant<1>, constant<0>, constant<4>, constant<block>);
+    } else {
+      for (int slot = 0; slot < slots(); slot += block) visit(constant<1>, constant<0>, constant<4>, slot);
+    }
   }
 
   // Scale factors: exponents, and NaN or 0.
