@@ -75,6 +75,9 @@ TEST_CASE("The record has each launch, or those that say something new of a kern
   CHECK(lines_of("works", "1", store) >= 4);
   CHECK(lines_of("works", "0", store) == 1);
   CHECK(lines_of("beyond", "0", error) == 1);  // its only launch
+  CHECK(lines_of("later", "0", store) == 2);
+  CHECK(lines_of("later", "0", error) == 1);
+  CHECK(lines_of("unwritten", "0", "\"entry\":\"unwritten\"") == 2);  // each with a warning
 }
 
 TEST_CASE("warpmat cuda fails where a kernel was not executed and the program ends as if it were", "[cuda]") {

@@ -2,6 +2,8 @@
 
 #include "catch.h"
 
+#include <warpmat/forms.h>
+
 namespace warpmat::hardware_test {
 
 TEST_CASE("launches differ by hardware as the Programming Guide says, and as an H200 places shared memory", "[tables]") {

@@ -27,8 +27,8 @@ void check_limits(const code::Program& program, const LaunchConfig& config) {
   if (config.grid.count() == 0 || block.count() == 0)
     throw std::invalid_argument("grid and block have at least one block and one thread in each dimension");
   if (block.count() > max_block_threads || block.x > max_block[0] || block.y > max_block[1] || block.z > max_block[2])
-    throw std::invalid_argument(fmt::format("a block has at most {} threads (1024, 1024 and 64 in the dimensions), not {}x{}x{}",
-                                            max_block_threads, block.x, block.y, block.z));
+    throw std::invalid_argument(fmt::format("a block has at most {} threads ({}, {} and {} in the dimensions), not {}x{}x{}",
+                                            max_block_threads, max_block[0], max_block[1], max_block[2], block.x, block.y, block.z));
   const code::Limits& limits = program.limits;
   std::int64_t most = 1;
   // a larger product cannot be exceeded

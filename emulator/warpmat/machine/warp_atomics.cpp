@@ -1,5 +1,7 @@
 // atom and red: executed lane by lane, so that lanes with the same address observe each other.
 
+#include <cassert>
+#include <cstdint>
 #include <cstring>
 
 #include <warpmat/machine/atomic_update.h>
@@ -23,6 +25,7 @@ template <typename Work>
 void with_width(std::uint32_t bytes, Work work) {
   if (bytes == 4) return work(std::uint32_t{});
   if (bytes == 8) return work(std::uint64_t{});
+  assert(bytes == 2);
   work(std::uint16_t{});
 }
 

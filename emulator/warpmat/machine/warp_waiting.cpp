@@ -153,7 +153,7 @@ bool WarpState::lanes_wait_at_joins() const {
 }
 
 /// Of everything that decides what the warp does next while shared and global memory stay as they are: registers, local memory, and where
-/// its strands are.
+/// its splits are.
 std::uint64_t WarpState::hash_of_state() const {
   std::uint64_t hash = empty_hash;
   const auto add = [&](const std::uint8_t* bytes, std::size_t count) {

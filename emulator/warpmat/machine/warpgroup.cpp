@@ -28,8 +28,8 @@ ProductChunkList ChunkLists::find(const code::WarpgroupProduct& product, std::ui
     const std::shared_ptr<const Known> owner = std::move(made);
     return {owner, &owner->chunks};
   }
-  table_[found.place].store(made.get(), std::memory_order_release);
   known_.push_back(std::move(made));
+  table_[found.place].store(known_.back().get(), std::memory_order_release);
   return without_owner(*known_.back());
 }
 

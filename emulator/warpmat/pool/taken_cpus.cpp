@@ -9,16 +9,6 @@
 namespace warpmat::inline v0_1 {
 namespace {
 
-/// The fourth field of /proc/loadavg is theirs and all threads' number: 0.20 0.18 0.12 1/80 11206.
-int runnable_threads() {
-  std::FILE* const file = std::fopen("/proc/loadavg", "re");
-  if (file == nullptr) return -1;
-  int runnable = -1;
-  if (std::fscanf(file, "%*s %*s %*s %d/", &runnable) != 1) runnable = -1;
-  std::fclose(file);
-  return runnable;
-}
-
 constinit std::atomic<RunnableThreads> given_runnable{nullptr};
 
 }  // namespace
@@ -33,6 +23,20 @@ void TakenCpus::clear() {
 }
 
 #if defined(__linux__)
+
+namespace {
+
+/// The fourth field of /proc/loadavg is theirs and all threads' number: 0.20 0.18 0.12 1/80 11206.
+int runnable_threads() {
+  std::FILE* const file = std::fopen("/proc/loadavg", "re");
+  if (file == nullptr) return -1;
+  int runnable = -1;
+  if (std::fscanf(file, "%*s %*s %*s %d/", &runnable) != 1) runnable = -1;
+  std::fclose(file);
+  return runnable;
+}
+
+}  // namespace
 
 void TakenCpus::take() {
   static_assert(most == CPU_SETSIZE);
@@ -52,7 +56,7 @@ bool TakenCpus::is_taken(std::size_t cpu) const {
 
 /// Moves the thread to one of the CPUs that are not taken; Linux says which. Two threads are on this CPU: if no more threads want to run
 /// than there are CPUs here, at least one CPU is idle. Otherwise Linux knows better, and a thread that waits beside others holds up its
-/// launch.
+/// launch. In a container the threads are those of the whole machine, so beside other containers a thread may stay where it is.
 bool TakenCpus::leave() {
   cpu_set_t all;
   if (sched_getaffinity(0, sizeof all, &all) != 0) return false;  // more CPUs than a cpu_set_t has
@@ -63,7 +67,7 @@ bool TakenCpus::leave() {
   const RunnableThreads given = given_runnable;
   const int runnable = (given != nullptr ? given : runnable_threads)();
   if (runnable < 0 || runnable > CPU_COUNT(&all) || sched_setaffinity(0, sizeof others, &others) != 0) return false;
-  sched_setaffinity(0, sizeof all, &all);
+  sched_setaffinity(0, sizeof all, &all);  // fails only if the set of CPUs has just become another one, which then holds
   return true;
 }
 

@@ -3,8 +3,6 @@
 #include <array>
 #include <cstdint>
 
-#include <warpmat/forms.h>
-
 namespace warpmat::inline v0_1 {
 
 // The limits of every hardware: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability".
@@ -19,7 +17,7 @@ struct HardwareTraits {
   bool clusters;                  ///< blocks may form clusters
 };
 
-/// Of the hardware sm_`number`.
+/// Of the hardware sm_`number`, from 70 on.
 HardwareTraits hardware_traits(int number);
 
 }  // namespace warpmat::inline v0_1

@@ -10,6 +10,7 @@
 #define WARPMAT_FAST_FLOAT_DOT_INL_H_
 #endif
 
+#include <cassert>
 #include <span>
 
 #include <warpmat/execute/fast/common_case_float_dot-inl.h>
@@ -146,7 +147,8 @@ bool run_float_chain([[maybe_unused]] const FloatPlan& plan, [[maybe_unused]] co
       chain, [&](const Warps& warps) HWY_ATTR { return FloatDot<bits, wide, false>(plan, form, warps); },
       [&](auto products) HWY_ATTR {
         const RoundingMode mode(RoundingMode::toward_zero);
-        execute_rounding_toward_zero(products, chain.front().count);
+        [[maybe_unused]] const std::size_t executed = execute_rounding_toward_zero(products, chain.front().count);
+        assert(executed == chain.front().count);  // fast_float_chain has asked
       });
   return true;
 #endif

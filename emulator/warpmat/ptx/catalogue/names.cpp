@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
 namespace warpmat::inline v0_1::catalogue {
 namespace {

@@ -1,5 +1,4 @@
 #include <warpmat/ptx/program/folding.h>
-#include <warpmat/text.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +13,7 @@
 #include <warpmat/ptx/program/folding_rules.h>
 #include <warpmat/ptx/program/known_values.h>
 #include <warpmat/ptx/program/rewrite.h>
+#include <warpmat/text.h>
 
 namespace warpmat::inline v0_1::code {
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include <warpmat/ptx/program/arithmetic.h>
 #include <warpmat/ptx/program/rewrite.h>
 #include <warpmat/ptx/program/value_uses.h>
 

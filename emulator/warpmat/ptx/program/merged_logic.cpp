@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <warpmat/ptx/program/arithmetic.h>
 #include <warpmat/ptx/program/definitions.h>
 
 namespace warpmat::inline v0_1::code {
