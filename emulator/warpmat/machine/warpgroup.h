@@ -49,7 +49,8 @@ class ChunkLists {
   ProductChunkList find(const code::WarpgroupProduct& product, std::uint64_t a_descriptor, std::uint64_t b_descriptor);
 
  private:
-  static constexpr std::size_t most = 1024;        ///< products that stay known, the first of the launch; the longest has 4 KB. Later ones are made at each use
+  static constexpr std::size_t most =
+      1024;  ///< products that stay known, the first of the launch; the longest has 4 KB. Later ones are made at each use
   static constexpr std::size_t places = 2 * most;  ///< so that a search ends soon
   struct Key {
     const code::WarpgroupProduct* product;

@@ -255,8 +255,8 @@ std::size_t fast_move(const MovePlan& plan, const Form& form, const Warps& warps
 std::size_t fast_tiled_dot(const TilePlan& plan, const Form& form, const Warps& warps);
 
 /// Products that follow each other: each has the same D as the one before, and adds to it. `chain` has the warps of each, at most
-/// max_chain, without lanes and step. All warps of one product have the same A: its stride is 0. D shares no word with A and B. Returns false,
-/// having done nothing, for plans without such a kernel.
+/// max_chain, without lanes and step. All warps of one product have the same A: its stride is 0. D shares no word with A and B. Returns
+/// false, having done nothing, for plans without such a kernel.
 inline constexpr std::size_t max_chain = 4;
 bool fast_float_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain);
 bool fast_integer_chain(const IntegerPlan& plan, const Form& form, std::span<const Warps> chain);

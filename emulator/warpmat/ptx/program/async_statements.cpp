@@ -289,8 +289,7 @@ void FunctionResolver::cluster_rank(const Match& match) {
   // Of 32 bits an H200 takes any address for one of shared memory.
   const bool shared = match.has(".shared::cluster") || !match.has(".u64");
   operation.operation.detail = static_cast<std::uint32_t>(draft_.program.cluster_addresses.size());
-  draft_.program.cluster_addresses.push_back(
-      {.asks_rank = match.is(Name::getctarank), .generic = !shared, .wide = match.has(".u64")});
+  draft_.program.cluster_addresses.push_back({.asks_rank = match.is(Name::getctarank), .generic = !shared, .wide = match.has(".u64")});
   read_operands(match, operation);
   if (const auto own = variable_space(operand(1)); own.value_or(Space::shared) != Space::shared)
     fail(operand(1), fmt::format("'{}' is a .{} variable, and {} takes shared memory", operand(1).text, name(*own), statement_->opcode));
