@@ -142,35 +142,17 @@ class FmaWriter {
     std::vector<int> uses(function_.registers.size());
     for (const DraftOperation& operation : function_.operations)
       for_each_read(operation, [&](Value value) { ++uses[static_cast<std::size_t>(value)]; });
-    const auto is_dead = [&](const DraftOperation& operation) {
-      return is_product(operation) && uses[static_cast<std::size_t>(operation.results[0])] == 0;
-    };
-    std::vector<bool> dead;
-    for (std::size_t i = 0; i < function_.operations.size(); ++i) {
-      dead.push_back(is_dead(function_.operations[i]));
-      if (dead[i] && !function_.operations[i].operation.prepares) count_copy(i, dead);
-    }
     Rewrite rewrite(function_);
-    for (std::size_t i = 0; i < dead.size(); ++i) {
-      rewrite.come_to(static_cast<int>(i));
-      if (!dead[i]) rewrite.out.push_back(std::move(function_.operations[i]));
+    for (int i = 0; i < static_cast<int>(function_.operations.size()); ++i) {
+      rewrite.come_to(i);
+      DraftOperation& operation = function_.operations[static_cast<std::size_t>(i)];
+      const Arithmetic* const arithmetic = classify_arithmetic(operation, draft_);
+      const bool product =
+          arithmetic != nullptr && !operation.operation.guarded && !arithmetic->adds() && arithmetic->kind != Arithmetic::Kind::mov;
+      if (product && uses[static_cast<std::size_t>(operation.results[0])] == 0) continue;
+      rewrite.out.push_back(std::move(operation));
     }
     rewrite.finish();
-  }
-
-  bool is_product(const DraftOperation& operation) const {
-    const Arithmetic* const arithmetic = classify_arithmetic(operation, draft_);
-    return arithmetic != nullptr && !operation.operation.guarded && !arithmetic->adds() && arithmetic->kind != Arithmetic::Kind::mov;
-  }
-
-  /// Makes a copy in front of the dead product `i`, if one remains, its statement's own operation.
-  void count_copy(std::size_t i, const std::vector<bool>& dead) {
-    const std::uint32_t statement = function_.operations[i].operation.statement;
-    for (std::size_t k = i; k-- > 0 && function_.operations[k].operation.statement == statement;) {
-      if (dead[k] || !is_product(function_.operations[k])) continue;
-      function_.operations[k].operation.prepares = false;
-      return;
-    }
   }
 
   DraftFunction& function_;
