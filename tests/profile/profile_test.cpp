@@ -189,6 +189,63 @@ $loop:
   CHECK(counts.size() == expected.size());
 }
 
+namespace {
+
+/// Executions by opcode of one warp, whose loop has 101 rounds; the observer and the profile agree.
+std::map<std::string, std::uint64_t> executed_in_loop(const std::string& body) {
+  const Module module(R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n)
+{
+  .reg .b32 %r<5>; .reg .b64 %d<3>; .reg .f32 %f<9>; .reg .pred %p;
+  ld.param.u64 %d1, [out];
+  ld.param.u32 %r2, [n];
+  mov.u32 %r1, 0;
+  mov.f32 %f1, 0f3F800000;
+  mov.f32 %f2, 0f3F900000;
+$loop:
+)" + body + R"(
+  add.u32 %r1, %r1, 1;
+  setp.lt.u32 %p, %r1, %r2;
+  @%p bra $loop;
+  st.global.f32 [%d1], %f1;
+  ret;
+}
+)");
+  const Kernel kernel(module, "k");
+  Counter counter;
+  Profiler profiler(kernel);
+  for (const bool profiled : {false, true}) {
+    LaunchOptions options;
+    if (profiled)
+      options.observer_of_cluster = [&](std::uint64_t) { return profiler.observer(); };
+    else
+      options.observers = {&counter};
+    DeviceMemory memory;
+    const std::uint64_t out = memory.allocate(4, "out");
+    launch(kernel, {{1}, {32}, 0}, memory, {out, std::uint32_t{101}}, options);
+  }
+  const Profile profile = profiler.result();
+  std::map<std::string, std::uint64_t> executed;
+  for (const auto& [statement, count] : counter.counts) executed[program_of(kernel).statements[statement]->opcode] += count.executed;
+  std::map<std::string, std::uint64_t> in_profile;
+  for (const StatementProfile& statement : profile.statements)
+    if (statement.executed > 0) in_profile[program_of(kernel).statements[statement.statement]->opcode] += statement.executed;
+  CHECK(in_profile == executed);
+  return executed;
+}
+
+}  // namespace
+
+TEST_CASE("The branch of a loop that is unrolled for an unknown number of rounds is not counted", "[profile]") {
+  const auto executed = executed_in_loop("mul.rn.f32 %f3, %f1, %f2; add.rn.f32 %f1, %f3, %f2;");
+  CHECK_FALSE(executed.contains("bra"));
+  CHECK(executed.at("mul.rn.f32") == 101);
+  CHECK(executed.at("add.rn.f32") == 101);
+  CHECK(executed.at("st.global.f32") == 1);
+}
+
 TEST_CASE("A profiled launch has the results of another", "[profile]") {
   const Module module = loops();
   const Kernel kernel(module, "k");

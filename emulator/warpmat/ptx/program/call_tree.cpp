@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace warpmat::inline v0_1::code {
@@ -9,11 +12,11 @@ namespace {
 
 class Reached {
  public:
-  explicit Reached(const Program& program) : program_(program), open_(program.functions.size()), seen_(program.functions.size()) {}
+  explicit Reached(const Program& program) : program_(program), open_(program.functions.size()), depths_(program.functions.size()) {}
 
   CallTree tree() {
     tree_.local_bytes = depth(0);
-    add(0);
+    if (in_cycles_) tree_.local_bytes = all_local_bytes();
     tree_.frame_offsets.resize(program_.functions.size());
     for (auto index = reached_.rbegin(); index != reached_.rend(); ++index) {  // callers before their callees
       tree_.frame_offsets[*index] = static_cast<std::uint32_t>(tree_.level_bytes);
@@ -35,32 +38,37 @@ class Reached {
     }
   }
 
-  /// The bytes of local memory that function `index` and its nested calls need.
+  /// The bytes of local memory that function `index` and its nested calls need, where none recurs through another. Each function is walked
+  /// once, and noted behind its callees where there is no recursion.
   std::uint64_t depth(std::size_t index) {
+    if (depths_[index]) return *depths_[index];
     std::uint64_t deepest = 0;
     open_[index] = true;
     for_each_callee(index, [&](std::size_t callee) {
-      if (open_[callee])
+      if (open_[callee]) {
         tree_.recursive = true;
-      else
+        in_cycles_ |= callee != index;
+      } else {
         deepest = std::max(deepest, depth(callee));
+      }
     });
     open_[index] = false;
-    return deepest + program_.functions[index].local_bytes;
+    reached_.push_back(index);
+    return *(depths_[index] = deepest + program_.functions[index].local_bytes);
   }
 
-  /// Adds the functions that function `index` reaches, itself among them, each behind its callees where there is no recursion.
-  void add(std::size_t index) {
-    seen_[index] = true;
-    for_each_callee(index, [&](std::size_t callee) {
-      if (!seen_[callee]) add(callee);
-    });
-    reached_.push_back(index);
+  /// Of all functions that are reached: at least as many as those of any calls without those that recur.
+  std::uint64_t all_local_bytes() const {
+    std::uint64_t sum = 0;
+    for (const std::size_t index : reached_) sum += program_.functions[index].local_bytes;
+    return sum;
   }
 
   const Program& program_;
   CallTree tree_;
-  std::vector<bool> open_, seen_;
+  bool in_cycles_ = false;  ///< whether a function recurs through others: then its depth depends on where the cycle is entered
+  std::vector<bool> open_;
+  std::vector<std::optional<std::uint64_t>> depths_;  ///< of the functions that are finished
   std::vector<std::size_t> reached_;
 };
 

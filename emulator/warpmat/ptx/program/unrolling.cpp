@@ -253,7 +253,8 @@ class Unrolling {
   Value new_register(RegisterClass register_class) { return code::new_register(function_, {register_class, 32}); }
 
   void copy_groups(const Loop& loop) {
-    const DraftOperation like = at(loop.branch);
+    DraftOperation like = at(loop.branch);
+    like.operation.prepares = true;  // ptxas takes the branch away: none of what stands in its place counts as one
     left_ = new_register(RegisterClass::word);
     test_ = new_register(RegisterClass::predicate);
     const int fours = new_label(), twos = new_label(), ones = new_label(), single_rounds = new_label(), end = new_label();
