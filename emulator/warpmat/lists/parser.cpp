@@ -58,7 +58,13 @@ class Parser {
                fmt::format("'{}' is a register or a variable already: a label needs a name of its own", statement.label()));
   }
 
-  /// Resolves the scalar statements.
+  /// Whether an operation waits for no lane and has no message of its own in a list, so that others may follow at once.
+  static bool runs_on(const code::Operation& operation) {
+    using enum catalogue::Semantics;
+    return catalogue::computes(operation.semantics) || operation.semantics == special || operation.semantics == matrix;
+  }
+
+  /// Resolves the statements.
   void resolve() {
     const auto module = std::make_shared<syntax::Module>();
     module->text = text_;
@@ -70,11 +76,13 @@ class Parser {
     auto operation = operations.begin();
     std::uint32_t number = 0;
     for (Statement& statement : parts.statements) {
-      if (statement.matrix() != nullptr) continue;
-      StatementParts& range = ListInternals::parts(statement);
-      range.first_operation = static_cast<std::int32_t>(operation - operations.begin());
+      const auto first = operation;
       while (operation != operations.end() && operation->statement == number) ++operation;
-      range.last_operation = static_cast<std::int32_t>(operation - operations.begin());
+      StatementParts& own = ListInternals::parts(statement);
+      own.first_operation = static_cast<std::int32_t>(first - operations.begin());
+      own.last_operation = static_cast<std::int32_t>(operation - operations.begin());
+      const bool notes_addresses = statement.matrix() != nullptr && statement.matrix()->form().mnemonic == Mnemonic::ldmatrix;
+      own.runs_on = !notes_addresses && std::all_of(first, operation, runs_on);
       ++number;
     }
   }
@@ -166,6 +174,7 @@ class Parser {
       statement.operands.push_back(operands_.matrix_operand(given[i], instruction, operand, what));
     }
     if (no_stride) statement.operands.push_back({OperandText::Kind::omitted, {}, 0});
+    body_.push_back(syntax::Statement{.location = mnemonic.location, .opcode = opcode, .operands = given});
     add(std::move(statement));
   }
 
@@ -236,7 +245,7 @@ class Parser {
   Program program_ = ListInternals::empty_program();
   Declarations declarations_;
   OperandChecker operands_;
-  std::vector<syntax::Element> body_;  ///< the scalar statements
+  std::vector<syntax::Element> body_;  ///< the statements
   std::vector<Diagnostic> errors_;
 };
 

@@ -1,8 +1,8 @@
 #include <warpmat/program.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -11,21 +11,20 @@
 #include <warpmat/lists/list_internals.h>
 #include <warpmat/lists/list_machine.h>
 #include <warpmat/ptx/program/code.h>
-#include <warpmat/tables/capacity.h>
 
 namespace warpmat::inline v0_1 {
 namespace {
 
-/// Register pointers of one operand, without allocation.
-struct Words {
-  std::array<std::uint32_t*, capacity::operand_words> pointers;
-  std::size_t count = 0;
-  void add(Register& word) { pointers[count++] = word.data(); }
-};
-
 bool reads_memory(const Statement& statement) {
   if (const Instruction* instruction = statement.matrix()) return instruction->form().mnemonic == Mnemonic::ldmatrix;
   return statement.scalar()->operation == ScalarOperation::load;
+}
+
+/// The address operand of an ldmatrix.
+const OperandText& address_of(const Statement& statement) {
+  const std::vector<Operand>& operands = statement.matrix()->form().operands;
+  const auto found = std::ranges::find(operands, OperandKind::address, &Operand::kind);
+  return statement.operands()[static_cast<std::size_t>(found - operands.begin())];
 }
 
 /// Words of the register file, plus those that only the machine uses.
@@ -131,40 +130,23 @@ std::vector<const std::uint32_t*> Warp::words(const OperandText& operand) const 
 
 void Warp::execute(const Statement& statement, const ExecutionOptions& options) {
   static_cast<void>(number_of(statement));
-  if (const Instruction* instruction = statement.matrix()) return execute_matrix(statement, *instruction, options);
-  execute_scalar(statement, *statement.scalar());
-}
-
-void Warp::execute_matrix(const Statement& statement, const Instruction& instruction, const ExecutionOptions& options) {
-  std::array<Words, operand_name_count> lists;
-  Arguments arguments;
-  arguments.shared = &shared_;
-  std::size_t next = 0;
-  for (const Operand& operand : instruction.form().operands) {
-    const OperandText& text = statement.operands()[next];
-    Words& list = lists[next++];
-    for (const Item& item : text.items)
-      for (int i = 0; i < item.words; ++i) list.add(word(item, i));
-    if (operand.kind == OperandKind::address) arguments.offset = text.offset;
-    if (operand.kind == OperandKind::address && reads_memory(statement)) note_addresses(statement, text);
-    if (operand.written) {
-      arguments.destination = {list.pointers.data(), list.count};
-    } else {
-      arguments.source(operand.name) = {list.pointers.data(), list.count};
-    }
-  }
-  instruction.execute(arguments, options);
-}
-
-void Warp::execute_scalar(const Statement& statement, const ScalarInstruction& instruction) {
-  switch (instruction.operation) {
-    case ScalarOperation::barrier: check_barrier(statement); break;
-    case ScalarOperation::load:
-    case ScalarOperation::store: check_access(statement, instruction); break;
-    case ScalarOperation::compute: break;
-  }
+  prepare(statement);
   const StatementParts& parts = ListInternals::parts(statement);
-  machine_.made(*program_, shared_.base()).execute(parts.first_operation, parts.last_operation, registers_, shared_.bytes());
+  machine_.made(*program_, shared_.base()).execute(parts.first_operation, parts.last_operation, registers_, shared_.bytes(), options);
+}
+
+/// Notes the addresses that the statement is about to read, and traps where a list's messages are others than a kernel's.
+void Warp::prepare(const Statement& statement) {
+  if (statement.matrix() != nullptr) {
+    if (reads_memory(statement)) note_addresses(statement, address_of(statement));
+    return;
+  }
+  switch (statement.scalar()->operation) {
+    case ScalarOperation::barrier: return check_barrier(statement);
+    case ScalarOperation::load:
+    case ScalarOperation::store: return check_access(statement, *statement.scalar());
+    case ScalarOperation::compute: return;
+  }
 }
 
 std::uint64_t Warp::address(const OperandText& operand, std::size_t lane) const {
@@ -209,10 +191,20 @@ void Warp::check_barrier(const Statement& statement) const {
 }
 
 void run(Warp& warp, const ExecutionOptions& options) {
-  for (const Statement& statement : warp.program().statements()) {
+  const std::vector<Statement>& all = warp.program().statements();
+  if (all.empty()) return;
+  ListMachine& machine = warp.machine_.made(warp.program(), warp.shared_.base());
+  for (std::size_t first = 0, last = 0; first < all.size(); first = last) {
+    ++last;
+    while (last < all.size() && ListInternals::parts(all[last]).runs_on) ++last;
+    std::optional<std::size_t> refused = first;
     try {
-      warp.execute(statement, options);
+      warp.prepare(all[first]);
+      refused.reset();
+      machine.execute(ListInternals::parts(all[first]).first_operation, ListInternals::parts(all[last - 1]).last_operation, warp.registers_,
+                      warp.shared_.bytes(), options);
     } catch (const Trap& trap) {
+      const Statement& statement = all[refused ? *refused : machine.statement()];
       throw trap.at(fmt::format("line {}", statement.location().line));
     }
   }

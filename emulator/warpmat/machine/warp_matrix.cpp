@@ -1,4 +1,4 @@
-// Matrix instructions on the warp's registers. Instruction uses 32-bit registers, so 64-bit ones are split.
+// Matrix instructions on the warp's registers. Instruction uses 32-bit registers, so a kernel's 64-bit ones are split.
 
 #include <algorithm>
 
@@ -63,21 +63,13 @@ int WarpState::perform_matrices(const Operation& first, int most) {
 
 /// Executes `count` products (product_runs.h). Returns the number of those before the first that the kernel declines.
 int WarpState::multiply(const Operation* first, const code::Matrix& matrix, int count) {
-  const std::span<const OperandWords> operands = operand_words(matrix.instruction.form());
   std::array<Arguments, ProductRun::most> arguments;
   std::array<std::uint32_t*, ProductRun::most * capacity::form_words> pointers;
   ProductRun run{.products = std::span(arguments).first(static_cast<std::size_t>(count))};
   std::uint32_t** next = pointers.data();
   for (int i = 0; i < count; ++i) {
-    place_registers(slots(first[i]), first[i].results + first[i].sources, next);
-    Arguments& own = arguments[static_cast<std::size_t>(i)];
-    for (const OperandWords& operand : operands) {
-      if (operand.written)
-        own.destination = {next, operand.words};
-      else
-        own.source(operand.name) = ConstRegisterList(next, operand.words);
-      next += operand.words;
-    }
+    place_words(first[i], matrix, next, arguments[static_cast<std::size_t>(i)]);
+    next += first[i].results + first[i].sources;
     if (i == 0) continue;
     const code::Matrix& same = program_.matrices[first[i].detail];
     run.same_a |= std::uint32_t{same.same_a} << i;
@@ -88,6 +80,7 @@ int WarpState::multiply(const Operation* first, const code::Matrix& matrix, int 
 
 /// Executes a statement in all lanes.
 void WarpState::perform_matrix(const Operation& operation, const code::Matrix& matrix) {
+  if (program_.is_list) return perform_in_words(operation, matrix);
   const Form& form = matrix.instruction.form();
   if (moves_matrix(form)) return move_matrix(*this, operation, matrix);
   MatrixRegisters lists;
@@ -98,13 +91,29 @@ void WarpState::perform_matrix(const Operation& operation, const code::Matrix& m
     arguments.shared = &*lists.memory;
   }
   place_operands(operation, matrix, lists, arguments);
+  execute_instruction(matrix, arguments);
+  if (is_wide(form.operands.front())) join_results(operation, arguments.destination);
+  if (addresses) tell_rows(operation, form, lists.halves.front());
+}
+
+/// The same of a list: its registers are words, and its memory is one.
+void WarpState::perform_in_words(const Operation& operation, const code::Matrix& matrix) {
+  SharedMemory memory = SharedMemory::borrowing(block_.shared(), program_.shared_base);
+  std::array<std::uint32_t*, capacity::form_words> pointers;
+  Arguments arguments;
+  arguments.shared = &memory;
+  arguments.offset = matrix.offset;
+  place_words(operation, matrix, pointers.data(), arguments);
+  execute_instruction(matrix, arguments);
+}
+
+/// Names the place of what the instruction refuses.
+void WarpState::execute_instruction(const code::Matrix& matrix, const Arguments& arguments) {
   try {
     matrix.instruction.execute(arguments, launch_.options.execution);
   } catch (const Trap& error) {
-    trap(error.site.lane, error.address, error.reason, error.kind);
+    trap_at(0, error.site.lane, error.address, error.reason, error.kind, error.site.operand);
   }
-  if (is_wide(form.operands.front())) join_results(operation, arguments.destination);
-  if (addresses) tell_rows(operation, form, lists.halves.front());
 }
 
 /// Finds the operands' registers. The row addresses of ldmatrix and stmatrix come first in lists.halves.
@@ -147,6 +156,22 @@ void WarpState::join_results(const Operation& operation, RegisterList halves) {
     auto* const to = at<std::uint64_t>(result_slot(operation, i));
     const auto half = static_cast<std::size_t>(2 * i);
     for (std::size_t lane = 0; lane < warp_size; ++lane) to[lane] = halves[half][lane] | std::uint64_t{halves[half + 1][lane]} << 32;
+  }
+}
+
+/// Finds the operands' words, which are the operation's registers in the order of the form. A stride may be missing.
+void WarpState::place_words(const Operation& operation, const code::Matrix& matrix, std::uint32_t** to, Arguments& arguments) {
+  place_registers(slots(operation), operation.results + operation.sources, to);
+  std::uint32_t** source = to + operation.results;
+  const std::uint32_t* const* const end = source + operation.sources;
+  for (const OperandWords& operand : operand_words(matrix.instruction.form())) {
+    const std::size_t words = operand.kind == OperandKind::address && !matrix.narrow_address ? 2 : operand.words;
+    if (operand.written) {
+      arguments.destination = {to, words};
+    } else if (source != end) {
+      arguments.source(operand.name) = ConstRegisterList(source, words);
+      source += words;
+    }
   }
 }
 

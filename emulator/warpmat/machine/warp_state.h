@@ -122,7 +122,8 @@ class WarpState {
 
   /// Executes operations and decrements `budget` until it is 0. Throws Trap.
   Status run(int& budget);
-  /// For a list of statements: executes the operations from `first` up to `last`, in all lanes, on `registers`. Throws Trap.
+  /// Of a list of statements: executes the operations from `first` up to `last`, in all lanes, on `registers`. Throws Trap, after which
+  /// operation() is the one that raised it.
   void run_list(std::int32_t first, std::int32_t last, std::uint8_t* registers);
 
   bool finished() const { return live_ == 0; }
@@ -149,6 +150,8 @@ class WarpState {
   void leave_cluster_barrier();
 
   // Messages: warp_messages.cpp
+  /// The operation at which the split is.
+  const code::Operation& operation() const { return program_.operations[static_cast<std::size_t>(split().pc)]; }
   /// "line 12 (st.shared.u32)"
   std::string statement_name(std::uint32_t statement) const;
   /// "16 bytes into 'tile', a shared variable of 4096 bytes at 0x400": the variable nearest before the address.
@@ -233,8 +236,8 @@ class WarpState {
   RegisterLimit& register_limit() { return register_limit_; }
 
  private:
-  [[noreturn]] void trap_at(std::uint32_t ahead, int lane, std::optional<std::uint64_t> address, const std::string& reason,
-                            Trap::Kind kind) const;
+  [[noreturn]] void trap_at(std::uint32_t ahead, int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind,
+                            std::optional<OperandName> operand = {}) const;
 
   // Control: warp_control.cpp, warp_splits.cpp, warp_calls.cpp, warp_waiting.cpp
   bool choose_split();
@@ -337,8 +340,11 @@ class WarpState {
   int perform_matrices(const code::Operation& first, int most);
   int multiply(const code::Operation* first, const code::Matrix& matrix, int count);
   void perform_matrix(const code::Operation& operation, const code::Matrix& matrix);
+  void perform_in_words(const code::Operation& operation, const code::Matrix& matrix);
+  void execute_instruction(const code::Matrix& matrix, const Arguments& arguments);
   struct MatrixRegisters;
   void place_operands(const code::Operation& operation, const code::Matrix& matrix, MatrixRegisters& lists, Arguments& arguments);
+  void place_words(const code::Operation& operation, const code::Matrix& matrix, std::uint32_t** to, Arguments& arguments);
   void place_registers(const code::Slot* slot, int count, std::uint32_t** to);
   void join_results(const code::Operation& operation, RegisterList halves);
   void shared_addresses(const code::Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out);

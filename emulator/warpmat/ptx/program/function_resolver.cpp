@@ -120,8 +120,7 @@ FunctionResolver::FunctionResolver(ProgramDraft& draft, int function)
   draft_.functions[static_cast<std::size_t>(function)].parameter_bytes = function_.parameter_bytes;
 }
 
-std::map<Value, Words> FunctionResolver::declare(const warpmat::Program& list) {
-  std::map<Value, Words> kept;
+void FunctionResolver::declare(const warpmat::Program& list) {
   const auto new_word = [&](int bits) { return function_.words.emplace_back(names_.new_register(RegisterClass::word, bits)); };
   for (const NamedRegister& named : list.registers()) {
     const int bits = named.type->bits;
@@ -130,14 +129,13 @@ std::map<Value, Words> FunctionResolver::declare(const warpmat::Program& list) {
     const Value value = is_word ? new_word(bits) : names_.new_register(register_class, bits);
     names_.declare(named.name, {.value = value});
     if (is_word) continue;
-    Words& words = kept[value];
+    Words& words = kept_in_words_[value];
     words.low = new_word(32);
     if (register_class == RegisterClass::wide) words.high = new_word(32);
   }
   for (std::size_t i = 0; i < list.variables().size(); ++i)
     names_.declare(list.variables()[i].name, {.kind = Named::Kind::module, .index = static_cast<int>(i)});
   function_.words_bytes = static_cast<std::uint32_t>(static_cast<std::size_t>(list.words()) * bytes(RegisterClass::word));
-  return kept;
 }
 
 void FunctionResolver::resolve(std::vector<Diagnostic>& errors) {

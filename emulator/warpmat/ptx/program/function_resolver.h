@@ -71,8 +71,10 @@ class FunctionResolver {
  public:
   FunctionResolver(ProgramDraft& draft, int function);
 
-  /// Declares the registers and variables of a list. Returns the registers that are not words, with their words.
-  std::map<Value, Words> declare(const warpmat::Program& list);
+  /// Declares the registers and variables of a list.
+  void declare(const warpmat::Program& list);
+  /// Of a list: its registers that are not words, with their words.
+  const std::map<Value, Words>& kept_in_words() const { return kept_in_words_; }
   /// Appends errors to `errors`.
   void resolve(std::vector<Diagnostic>& errors);
 
@@ -200,6 +202,9 @@ class FunctionResolver {
   // Matrix instructions: matrix_statements.cpp
   const std::pair<const Form*, Instruction>& matrix_instruction();
   void matrix();
+  void matrix_place(const syntax::Operand& operand, const Form& form, Matrix& matrix, std::vector<Value>& sources);
+  void list_place(const syntax::Operand& operand, Matrix& matrix, std::vector<Value>& sources);
+  void add_words(Value value, std::vector<Value>& words);
 
   // Warpgroups: wgmma_statements.cpp
   void wgmma();
@@ -245,7 +250,8 @@ class FunctionResolver {
     std::string opcode;
   };
   std::vector<Extension> extensions_;
-  std::optional<Value> carry_;  ///< the register for .cc
+  std::optional<Value> carry_;             ///< the register for .cc
+  std::map<Value, Words> kept_in_words_;  ///< see kept_in_words()
   bool may_discard_ = false;    ///< the result that is being read may be _
 
   // Labels belong to their scope: inline assembly repeats them.

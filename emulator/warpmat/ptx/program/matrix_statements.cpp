@@ -28,6 +28,43 @@ const std::pair<const Form*, Instruction>& FunctionResolver::matrix_instruction(
   return draft_.matrices.try_emplace(opcode, form, Instruction(*form, target, version)).first->second;
 }
 
+/// The place that a matrix instruction of a kernel reads or writes.
+void FunctionResolver::matrix_place(const syntax::Operand& given, const Form& form, Matrix& matrix, std::vector<Value>& sources) {
+  const Place where = place(given);
+  const bool shared = statement_->opcode.find(".shared") != std::string::npos;
+  matrix.generic = !shared && where.space != Space::shared;
+  if (moves_matrix(form)) {
+    matrix.space = matrix_space(form, where.space);
+    matrix.runs = matrix_runs(form);
+  }
+  matrix.offset = where.offset;
+  matrix.narrow_address = class_of(where.base) == RegisterClass::word;
+  sources.push_back(where.base);
+}
+
+/// The same of a list, which has one memory: the words of an address; that of a variable is one.
+void FunctionResolver::list_place(const syntax::Operand& given, Matrix& matrix, std::vector<Value>& sources) {
+  const Place where = place(given);
+  const syntax::Operand& base = given.items.front();
+  matrix.offset = where.offset;
+  matrix.narrow_address = where.space || class_of(where.base) == RegisterClass::word;
+  add_words(where.space ? address_of(base, *names_.find(base.text), RegisterClass::word) : where.base, sources);
+}
+
+/// Appends the words of an operand of a list's matrix instruction, of 64 bits the low one first.
+void FunctionResolver::add_words(Value value, std::vector<Value>& words) {
+  if (class_of(value) == RegisterClass::word) return words.push_back(value);
+  if (is_constant(value)) {
+    const std::uint64_t bits = draft_.constants[value].low;
+    for (const std::uint64_t word : {bits & 0xffffffff, bits >> 32})
+      words.push_back(draft_.constants.add(RegisterClass::word, word));
+  } else if (const auto found = kept_in_words_.find(value); found != kept_in_words_.end()) {
+    words.insert(words.end(), {found->second.low, *found->second.high});
+  } else {  // a result that _ discards
+    for (int i = 0; i < 2; ++i) words.push_back(temporary(RegisterClass::word));
+  }
+}
+
 /// ldmatrix, stmatrix, movmatrix, mma and wmma: the operands are the form's (forms.h), in its order.
 void FunctionResolver::matrix() {
   const auto& [form, instruction] = matrix_instruction();
@@ -41,19 +78,12 @@ void FunctionResolver::matrix() {
     const Operand& wanted = form->operands[i];
     const syntax::Operand& given = operand(i);
     switch (wanted.kind) {
-      case OperandKind::address: {
-        const Place where = place(given);
-        const bool shared = statement_->opcode.find(".shared") != std::string::npos;
-        matrix.generic = !shared && where.space != Space::shared;
-        if (moves_matrix(*form)) {
-          matrix.space = matrix_space(*form, where.space);
-          matrix.runs = matrix_runs(*form);
-        }
-        matrix.offset = where.offset;
-        matrix.narrow_address = class_of(where.base) == RegisterClass::word;
-        operation.sources.push_back(where.base);
+      case OperandKind::address:
+        if (draft_.program.is_list)
+          list_place(given, matrix, operation.sources);
+        else
+          matrix_place(given, *form, matrix, operation.sources);
         break;
-      }
       case OperandKind::selector: {
         const std::uint64_t value = immediate(given);
         if (value >= static_cast<std::uint64_t>(wanted.choices))
@@ -69,7 +99,12 @@ void FunctionResolver::matrix() {
         const bool wide = wanted.fragment.register_bits == 64;
         const DataType& type = *find_ptx_type(wide ? "f64" : wanted.format == Format::f32 ? "f32" : "b32");
         std::vector<Value>& values = wanted.written ? operation.results : operation.sources;
-        for (const Value value : group(given, type, wanted.written, static_cast<std::size_t>(wanted.registers()))) values.push_back(value);
+        for (const Value value : group(given, type, wanted.written, static_cast<std::size_t>(wanted.registers()))) {
+          if (draft_.program.is_list)
+            add_words(value, values);
+          else
+            values.push_back(value);
+        }
         break;
       }
     }

@@ -142,7 +142,8 @@ Value FunctionResolver::special_register(const syntax::Operand& operand, const S
   const bool converts = instruction() == Name::cvt && std::ranges::none_of(match_->types, &DataType::is_floating);
   // A vector that st stores may list it, too (ptxas 13.0).
   const bool stored_in_vector = instruction() == Name::st && statement_->operands.size() > 1 && this->operand(1).kind == Kind::vector;
-  const bool reads = instruction() == Name::mov || converts || stored_in_vector;
+  const bool in_list = draft_.program.is_list;  // whose operands have been checked
+  const bool reads = instruction() == Name::mov || converts || stored_in_vector || in_list;
   if (!reads || type.is_floating() || special.elements)
     fail(operand, fmt::format("{} cannot be {}: mov.u{} takes {} to a register", statement_->opcode, operand.text, special.bits,
                               special.elements ? "one of its elements, .x .y .z .w," : "that"));

@@ -69,13 +69,14 @@ class KeptInWords {
 Program resolve_list(std::shared_ptr<const syntax::Module> module, const warpmat::Program& list) {
   const syntax::Function& body = module->functions.front();
   return make_program(std::move(module), *list.target(), [&](ProgramDraft& draft, std::vector<Diagnostic>& errors) {
+    draft.program.is_list = true;
     draft.function_index(body);
     FunctionResolver resolver(draft, 0);
-    const std::map<Value, Words> words = resolver.declare(list);
+    resolver.declare(list);
     resolver.resolve(errors);
     DraftFunction& function = draft.functions.front();
     function.operations.pop_back();  // the exit: a list's lanes continue with another statement
-    KeptInWords(draft, words).wrap_statements(function);
+    KeptInWords(draft, resolver.kept_in_words()).wrap_statements(function);
   });
 }
 

@@ -8,9 +8,9 @@
 
 namespace warpmat::inline v0_1::code {
 
-/// Resolves the statements of a list that are not matrix instructions as one function: the body of the only entry of `module`. Named
-/// registers are words as in a Warp. They come first in the frame, which begins with the list's register file. A statement loads its
-/// predicates from a word and its 64-bit registers from two words, and stores them back. The address of a variable is a relocation;
+/// Resolves the statements of a list as one function: the body of the only entry of `module`. Named registers are words as in a Warp. They
+/// come first in the frame, which begins with the list's register file. A scalar statement loads its predicates from a word and its 64-bit
+/// registers from two words, and stores them back; a matrix instruction has words alone. The address of a variable is a relocation;
 /// Relocation::variable counts the list's variables. Throws SyntaxError.
 Program resolve_list(std::shared_ptr<const syntax::Module> module, const warpmat::Program& list);
 
