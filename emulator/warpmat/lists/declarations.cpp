@@ -1,13 +1,11 @@
 #include <warpmat/lists/declarations.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/syntax/variable_reader.h>
-#include <warpmat/ptx/text/number.h>
+#include <warpmat/tables/types.h>
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -16,71 +14,7 @@ constexpr std::int64_t max_shared_bytes = std::int64_t{1} << 30;
 constexpr std::int64_t max_alignment = 1 << 16;
 constexpr int max_registers = 1 << 16;
 
-bool is_reg(const Token& token) {
-  return token.kind == Token::Kind::qualifier && token.text == ".reg";
-}
-
 }  // namespace
-
-bool is_directive(const Token& token) {
-  constexpr std::array<std::string_view, 5> directives{".version", ".target", ".address_size", ".reg", ".shared"};
-  return token.kind == Token::Kind::qualifier && std::ranges::find(directives, token.text) != directives.end();
-}
-
-Declarations::Declarations(TokenReader& tokens, Program& program, const Target* target)
-    : tokens_(tokens),
-      program_(program),
-      parts_(ListInternals::parts(program)),
-      target_is_given_(target != nullptr),
-      declares_registers_(std::ranges::any_of(tokens.tokens(), is_reg)) {
-  parts_.target = target;
-}
-
-void Declarations::parse_directive() {
-  const Token& directive = tokens_.here();
-  if (directive.text == ".reg" || directive.text == ".shared") return parse_variables();
-  tokens_.take();
-  if (directive.text == ".version") return parse_version();
-  if (directive.text == ".target") return parse_target();
-  if (directive.text == ".address_size") return parse_address_size();
-  constexpr std::array<std::string_view, 5> of_modules{".entry", ".func", ".visible", ".extern", ".weak"};
-  if (std::ranges::find(of_modules, directive.text) != of_modules.end())
-    fail(directive,
-         fmt::format("{} is for whole kernels, which 'warpmat launch' and Module take: this is a list of statements", directive.text));
-  fail(directive, fmt::format("unknown directive '{}': there are .version, .target, .address_size, .reg and .shared", directive.text));
-}
-
-void Declarations::parse_version() {
-  const Token& token = tokens_.take();
-  const std::size_t dot = token.text.find('.');
-  const auto major = parse_integer(token.text.substr(0, dot));
-  const auto minor = dot == std::string_view::npos ? std::nullopt : parse_integer(token.text.substr(dot + 1));
-  if (!major || !minor || *major > 99 || *minor > 99)
-    fail(token, fmt::format("expected a PTX version such as 9.0, found {}", spell(token)));
-  const PtxVersion version{static_cast<int>(*major), static_cast<int>(*minor)};
-  if (version > newest_ptx)
-    fail(token, fmt::format("PTX {} is newer than this library knows; the newest is {}", to_string(version), to_string(newest_ptx)));
-  parts_.version = version;
-}
-
-void Declarations::parse_target() {
-  const Token& token = tokens_.take();
-  const Target* named = token.kind == Token::Kind::word ? find_target(token.text) : nullptr;
-  if (named == nullptr) fail(token, fmt::format("unknown target {}: for example sm_80, sm_90a, sm_120a", spell(token)));
-  if (!target_is_given_) parts_.target = named;
-  if (parts_.version < named->since)
-    fail(token,
-         fmt::format("{} needs PTX {} or later; the version is {}", named->name, to_string(named->since), to_string(parts_.version)));
-}
-
-void Declarations::parse_address_size() {
-  const Token& token = tokens_.take();
-  if (token.text != "64" && token.text != "32") fail(token, fmt::format("expected an address size of 64 or 32, found {}", spell(token)));
-}
-
-void Declarations::parse_variables() {
-  for (const syntax::Variable& variable : syntax::read_variables(tokens_)) define(variable);
-}
 
 void Declarations::require_new(Location location, const std::string& name) const {
   if (find_register(name) != nullptr || program_.find_variable(name) != nullptr)

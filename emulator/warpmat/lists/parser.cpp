@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -15,41 +16,39 @@
 #include <warpmat/lists/slots.h>
 #include <warpmat/ptx/catalogue/restrictions.h>
 #include <warpmat/ptx/program/resolve_list.h>
-#include <warpmat/ptx/syntax/operand_reader.h>
-#include <warpmat/ptx/text/excerpt.h>
+#include <warpmat/ptx/syntax/module.h>
 
 namespace warpmat::inline v0_1 {
 namespace {
 
-/// Parses the statements; directives and operands have their own parsers.
-class Parser {
+/// Makes a program of the tree of a list. Declarations and operands have their own checkers.
+class Checker {
  public:
-  Parser(std::string_view source, const Target* target)
-      : text_(std::make_shared<const std::string>(source)),
-        tokens_(*text_),
-        declarations_(tokens_, program_, target),
-        operands_(program_, declarations_) {}
+  Checker(syntax::List list, const Target* target)
+      : list_(std::move(list)), given_target_(target), declarations_(program_, list_.declares_registers), operands_(program_, declarations_) {
+    parts().target = target;
+  }
 
   Program program() {
-    while (!tokens_.at_end()) {
+    for (const syntax::Element& element : list_.body()) {
       try {
-        parse_one();
+        std::visit([&](const auto& e) { check(e); }, element);
       } catch (const StatementError& error) {
         report(error.location, error.message);
-        const bool has_ended = tokens_.position() > failed_at_ && tokens_.behind(';');
-        if (!has_ended) recover();
       }
     }
     refuse_labels_of_names();
     if (program_.target() == nullptr && errors_.empty())
       report({1, 1}, "no target: begin the program with .target sm_90a, or name one: --target sm_90a");
     if (!errors_.empty()) throw SyntaxError(std::move(errors_));
-    place_slots(ListInternals::parts(program_));
-    if (!body_.empty()) resolve();
+    place_slots(parts());
+    if (!program_.statements().empty()) resolve();
     return std::move(program_);
   }
 
  private:
+  ProgramParts& parts() { return ListInternals::parts(program_); }
+
   /// Labels, registers and variables share one name space. Undeclared registers are created after their labels.
   void refuse_labels_of_names() {
     for (const Statement& statement : program_.statements())
@@ -66,12 +65,9 @@ class Parser {
 
   /// Resolves the statements.
   void resolve() {
-    const auto module = std::make_shared<syntax::Module>();
-    module->text = text_;
-    module->version = program_.version();
-    module->functions.push_back({.entry = true, .defined = true, .body = std::move(body_)});
-    ProgramParts& parts = ListInternals::parts(program_);
-    parts.code = std::make_shared<const code::Program>(code::resolve_list(module, program_));
+    std::erase_if(list_.body(), [](const syntax::Element& element) { return !std::holds_alternative<syntax::Statement>(element); });
+    ProgramParts& parts = this->parts();
+    parts.code = std::make_shared<const code::Program>(code::resolve_list(std::make_shared<syntax::Module>(std::move(list_.module)), program_));
     const std::vector<code::Operation>& operations = parts.code->operations;
     auto operation = operations.begin();
     std::uint32_t number = 0;
@@ -87,108 +83,115 @@ class Parser {
     }
   }
 
-  void report(Location location, const std::string& message) { errors_.push_back(diagnose(*text_, location, message)); }
+  void report(Location location, const std::string& message) { errors_.push_back(diagnose(*list_.module.text, location, message)); }
 
-  /// Continues after the next semicolon, or before a line that begins with a known instruction or a directive.
-  void recover() {
-    if (tokens_.here().kind == Token::Kind::bad) tokens_.take();
-    while (!tokens_.at_end()) {
-      if (tokens_.take_if(';')) return;
-      const Token& token = tokens_.here();
-      const bool starts = (token.kind == Token::Kind::word && tokens_.ahead().kind == Token::Kind::qualifier) || is_directive(token);
-      if (tokens_.begins_line() && starts && tokens_.position() != failed_at_) break;
-      tokens_.take();
-    }
-    failed_at_ = tokens_.position();
+  void check(const syntax::Directive& directive) {
+    if (directive.name == ".version")
+      parts().version = {static_cast<int>(directive.numbers[0]), static_cast<int>(directive.numbers[1])};
+    else if (given_target_ == nullptr)
+      parts().target = find_target(directive.value);
   }
 
-  void parse_one() {
-    failed_at_ = tokens_.position();
+  void check(const syntax::Variable& variable) {
+    if (!variable.follows) declares_ = true;
+    if (!declares_) return;  // a variable before it in the declaration is wrong
+    declares_ = false;
+    declarations_.define(variable);
+    declares_ = true;
+  }
+
+  void check(const syntax::Label& label) { label_ = label.name; }
+
+  /// What precedes the fault in its statement may be wrong, too, and goes first.
+  void check(const syntax::Fault& fault) {
     label_.clear();
-    guard_.reset();
-    guard_text_.reset();
-    if (tokens_.take_if(';')) return;
-    const Token& token = tokens_.here();
-    if (token.kind == Token::Kind::qualifier) return declarations_.parse_directive();
-    if (token.is('{') || token.is('}'))
-      fail(token, "a block or a kernel is no list of statements: 'warpmat launch' and Module take whole kernels");
-    if (token.kind == Token::Kind::word && tokens_.ahead().is(':')) label_ = parse_label();
-    if (tokens_.here().is('@')) parse_guard();
-    if (tokens_.here().kind != Token::Kind::word)
-      fail(tokens_.here(), fmt::format("expected an instruction or a directive, found {}", spell(tokens_.here())));
-    parse_statement();
+    static_cast<void>(begin(fault.begun));
+    fail(fault.location, fault.message);
   }
 
-  /// name: before a statement.
-  std::string parse_label() {
-    const Token& name = tokens_.take();
-    tokens_.take();
-    if (!labels_.insert(std::string(name.text)).second) fail(name, fmt::format("two statements are called '{}'", name.text));
-    const bool follows = tokens_.here().is('@') || (tokens_.here().kind == Token::Kind::word && !tokens_.ahead().is(':'));
-    if (!follows) fail(tokens_.here(), fmt::format("expected the statement that '{}' names, found {}", name.text, spell(tokens_.here())));
-    return std::string(name.text);
-  }
-
-  /// @p or @!p before a statement.
-  void parse_guard() {
-    tokens_.take();
-    syntax::Operand predicate{syntax::Operand::Kind::name, tokens_.here().location};
-    predicate.inverted = tokens_.take_if('!');
-    predicate.text = syntax::read_name(tokens_, "a predicate").text;
-    guard_ = operands_.guard(predicate);
-    guard_text_ = syntax::Guard{predicate.text, predicate.inverted};
-  }
-
-  void parse_statement() {
-    const Token& mnemonic = tokens_.take();
-    std::string opcode(mnemonic.text);
-    while (tokens_.here().kind == Token::Kind::qualifier) {
-      constexpr PtxVersion cta_since{7, 8};
-      if (tokens_.here().text == ".shared::cta" && program_.version() < cta_since)
-        fail(tokens_.here(),
-             fmt::format(".shared::cta needs PTX {} or later; the version is {}", to_string(cta_since), to_string(program_.version())));
-      opcode += tokens_.take().text;
-    }
-    if (program_.target() == nullptr) fail(mnemonic, "no target yet: begin the program with .target sm_90a, or name one: --target sm_90a");
-
-    if (is_matrix_mnemonic(mnemonic.text))
-      parse_matrix_statement(mnemonic, opcode);
+  void check(const syntax::Statement& statement) {
+    std::string label = std::exchange(label_, {});
+    Begun begun = begin(statement);
+    StatementParts parts{statement.location, std::move(*begun.instruction)};
+    parts.label = std::move(label);
+    parts.guard = std::move(begun.guard);
+    if (const Instruction* const matrix = std::get_if<Instruction>(&parts.instruction))
+      parts.operands = matrix_operands(statement, *matrix);
     else
-      parse_scalar_statement(mnemonic, opcode);
+      parts.operands = scalar_operands(statement, std::get<ScalarInstruction>(parts.instruction));
+    this->parts().statements.push_back(ListInternals::statement(std::move(parts)));
   }
 
-  void parse_matrix_statement(const Token& mnemonic, const std::string& opcode) {
-    const Form* form = find_form(opcode);
-    if (form == nullptr) fail(mnemonic, explain_unknown_opcode(opcode));
-    if (guard_) fail(mnemonic, "a matrix instruction has no guard in a list of statements: all lanes of the warp take part");
-    if (const auto reason = unavailable(*form, *program_.target(), program_.version())) fail(mnemonic, *reason);
-    const Instruction instruction(*form, *program_.target(), program_.version());
-    StatementParts statement{mnemonic.location, instruction};
-    const std::size_t most = form->operands.size();
-    const bool may_omit = form->operands.back().kind == OperandKind::stride;
-    const std::vector<syntax::Operand> given = read_operands(mnemonic, may_omit ? most - 1 : most, most);
-    const bool no_stride = given.size() < most;
-    for (std::size_t i = 0; i < given.size(); ++i) {
-      const Operand& operand = form->operands[i];
-      const std::string what = fmt::format("operand {} of {}", name(operand.name), mnemonic.text);
-      statement.operands.push_back(operands_.matrix_operand(given[i], instruction, operand, what));
+  template <typename Other>
+  void check(const Other&) {}  // not in a list
+
+  static std::string_view mnemonic_of(const syntax::Statement& statement) {
+    return std::string_view(statement.opcode).substr(0, statement.opcode.find('.'));
+  }
+
+  /// What stands before the operands of a statement.
+  struct Begun {
+    std::optional<Item> guard;
+    std::optional<std::variant<Instruction, ScalarInstruction>> instruction;  ///< nothing if the statement has no opcode
+  };
+
+  Begun begin(const syntax::Statement& statement) {
+    Begun begun;
+    if (statement.guard) {
+      const syntax::Guard& guard = *statement.guard;
+      syntax::Operand predicate{syntax::Operand::Kind::name, guard.location};
+      predicate.text = guard.predicate;
+      predicate.inverted = guard.inverted;
+      begun.guard = operands_.guard(predicate);
     }
-    if (no_stride) statement.operands.push_back({OperandText::Kind::omitted, {}, 0});
-    body_.push_back(syntax::Statement{.location = mnemonic.location, .opcode = opcode, .operands = given});
-    add(std::move(statement));
+    if (statement.opcode.empty()) return begun;
+    if (program_.target() == nullptr)
+      fail(statement.location, "no target yet: begin the program with .target sm_90a, or name one: --target sm_90a");
+    if (is_matrix_mnemonic(mnemonic_of(statement)))
+      begun.instruction = matrix_instruction(statement);
+    else
+      begun.instruction = scalar_instruction(statement);
+    return begun;
   }
 
-  void parse_scalar_statement(const Token& mnemonic, const std::string& opcode) {
-    std::optional<ScalarInstruction> instruction = find_scalar_instruction(opcode);
-    if (!instruction) fail(mnemonic, explain_unknown_scalar(opcode));
-    if (const auto reason = catalogue::refusal(*catalogue::find_row(opcode), *program_.target(), program_.version()))
-      fail(mnemonic, *reason);
-    StatementParts statement{mnemonic.location, std::move(*instruction)};
-    const std::string of = fmt::format(" of {}", mnemonic.text);
-    const bool moves = mnemonic.text == "mov";
-    const std::vector<ScalarArgument>& arguments = std::get<ScalarInstruction>(statement.instruction).operands;
+  Instruction matrix_instruction(const syntax::Statement& statement) const {
+    const Form* form = find_form(statement.opcode);
+    if (form == nullptr) fail(statement.location, explain_unknown_opcode(statement.opcode));
+    if (statement.guard)
+      fail(statement.location, "a matrix instruction has no guard in a list of statements: all lanes of the warp take part");
+    if (const auto reason = unavailable(*form, *program_.target(), program_.version())) fail(statement.location, *reason);
+    return {*form, *program_.target(), program_.version()};
+  }
+
+  ScalarInstruction scalar_instruction(const syntax::Statement& statement) const {
+    std::optional<ScalarInstruction> instruction = find_scalar_instruction(statement.opcode);
+    if (!instruction) fail(statement.location, explain_unknown_scalar(statement.opcode));
+    if (const auto reason = catalogue::refusal(*catalogue::find_row(statement.opcode), *program_.target(), program_.version()))
+      fail(statement.location, *reason);
+    return *std::move(instruction);
+  }
+
+  std::vector<OperandText> matrix_operands(const syntax::Statement& statement, const Instruction& instruction) {
+    const std::string_view mnemonic = mnemonic_of(statement);
+    const std::vector<Operand>& operands = find_form(statement.opcode)->operands;
+    const bool may_omit = operands.back().kind == OperandKind::stride;
+    check_count(statement, may_omit ? operands.size() - 1 : operands.size(), operands.size());
+    std::vector<OperandText> out;
+    for (std::size_t i = 0; i < statement.operands.size(); ++i) {
+      const std::string what = fmt::format("operand {} of {}", name(operands[i].name), mnemonic);
+      out.push_back(operands_.matrix_operand(statement.operands[i], instruction, operands[i], what));
+    }
+    if (out.size() < operands.size()) out.push_back({OperandText::Kind::omitted, {}, 0});
+    return out;
+  }
+
+  std::vector<OperandText> scalar_operands(const syntax::Statement& statement, const ScalarInstruction& instruction) {
+    const std::string_view mnemonic = mnemonic_of(statement);
+    const std::string of = fmt::format(" of {}", mnemonic);
+    const bool moves = catalogue::find_row(statement.opcode)->is(catalogue::Name::mov);
+    const std::vector<ScalarArgument>& arguments = instruction.operands;
     const auto count = static_cast<std::size_t>(std::ranges::count(arguments, false, &ScalarArgument::paired));
-    const std::vector<syntax::Operand> given = read_operands(mnemonic, count, count);
+    check_count(statement, count, count);
     const auto place_of = [&](const ScalarArgument& argument) {
       return Slot{(argument.written ? "the result" : "a source") + of,
                   argument.accepts,
@@ -197,62 +200,49 @@ class Parser {
                   argument.may_be_wider,
                   moves && !argument.written};
     };
+    std::vector<OperandText> out;
     std::size_t next = 0;  // of `arguments`
-    for (const syntax::Operand& text : given) {
+    for (const syntax::Operand& text : statement.operands) {
       const ScalarArgument& argument = arguments[next++];
       const ScalarArgument* const second = next < arguments.size() && arguments[next].paired ? &arguments[next++] : nullptr;
       const bool is_pair = text.kind == syntax::Operand::Kind::pair;
-      if (is_pair && second == nullptr) fail(text.location, fmt::format("{} has no second result here", mnemonic.text));
+      if (is_pair && second == nullptr) fail(text.location, fmt::format("{} has no second result here", mnemonic));
       if (!is_pair && second != nullptr && !second->optional)
-        fail(text.location, fmt::format("{} writes two results, with | between them", mnemonic.text));
+        fail(text.location, fmt::format("{} writes two results, with | between them", mnemonic));
       if (argument.type == nullptr) {
-        statement.operands.push_back(operands_.address(text, "the address"));
+        out.push_back(operands_.address(text, "the address"));
       } else if (is_pair) {
-        statement.operands.push_back(operands_.pair(text, place_of(argument), place_of(*second)));
+        out.push_back(operands_.pair(text, place_of(argument), place_of(*second)));
       } else {
-        statement.operands.push_back(operands_.group(text, place_of(argument), argument.count, argument.count > 1));
+        out.push_back(operands_.group(text, place_of(argument), argument.count, argument.count > 1));
       }
     }
-    body_.push_back(syntax::Statement{.location = mnemonic.location, .guard = guard_text_, .opcode = opcode, .operands = given});
-    add(std::move(statement));
+    return out;
   }
 
-  /// The operands of the statement, `fewest` to `most`, and its end.
-  std::vector<syntax::Operand> read_operands(const Token& mnemonic, std::size_t fewest, std::size_t most) {
-    std::vector<syntax::Operand> operands = syntax::read_operands(tokens_);
-    const Location end = tokens_.here().location;
-    tokens_.expect(';', "the statement");
-    const std::size_t given = operands.size();
+  static void check_count(const syntax::Statement& statement, std::size_t fewest, std::size_t most) {
+    const std::size_t given = statement.operands.size();
     if (given < fewest || given > most)
-      fail(given < fewest ? end : operands[most].location, fmt::format("{} takes {} operand{} here, {} {} given", mnemonic.text, most,
-                                                                       most == 1 ? "" : "s", given, given == 1 ? "is" : "are"));
-    return operands;
+      fail(given < fewest ? statement.end : statement.operands[most].location,
+           fmt::format("{} takes {} operand{} here, {} {} given", mnemonic_of(statement), most, most == 1 ? "" : "s", given,
+                       given == 1 ? "is" : "are"));
   }
 
-  void add(StatementParts statement) {
-    statement.label = std::exchange(label_, {});
-    statement.guard = guard_;
-    ListInternals::parts(program_).statements.push_back(ListInternals::statement(std::move(statement)));
-  }
-
-  std::shared_ptr<const std::string> text_;  ///< owns what all names point into
-  TokenReader tokens_;
-  std::string label_;             ///< of the current statement; empty if it has none
-  std::set<std::string> labels_;  ///< all so far
-  std::optional<Item> guard_;     ///< of the current statement
-  std::optional<syntax::Guard> guard_text_;
-  std::size_t failed_at_ = 0;  ///< the start of the current statement: recovery must advance beyond it
+  syntax::List list_;
+  const Target* given_target_;  ///< goes before the list's own; null: none is given
   Program program_ = ListInternals::empty_program();
   Declarations declarations_;
   OperandChecker operands_;
-  std::vector<syntax::Element> body_;  ///< the statements
+  std::string label_;      ///< of the next statement; empty if it has none
+  bool declares_ = false;  ///< the variables of the current declaration are right so far
   std::vector<Diagnostic> errors_;
 };
 
 }  // namespace
 
 Program parse(std::string_view text, std::string_view target_name) {
-  return Parser(text, target_name.empty() ? nullptr : &target(target_name)).program();
+  const Target* const given = target_name.empty() ? nullptr : &target(target_name);
+  return Checker(syntax::parse_list(std::string(text)), given).program();
 }
 
 }  // namespace warpmat::inline v0_1

@@ -192,8 +192,9 @@ Value FunctionResolver::address_of(const syntax::Operand& operand, const Named& 
 Value FunctionResolver::source(const syntax::Operand& operand, const DataType& type, bool may_be_wider) {
   if (operand.kind == Kind::number) return number(operand, type);
   if (operand.kind != Kind::name) fail(operand, fmt::format("expected a register or a number for .{}", type.name));
-  if (const auto special = find_special_register(operand.text)) return special_register(operand, *special, type);
-  if (operand.text == "WARP_SZ" && !type.is_floating()) return draft_.constants.add(register_class_of(type.bits), warp_size);
+  const bool is_name = draft_.program.is_list && operand.text != "%laneid";  // a list's registers may be called %clock and WARP_SZ
+  if (const auto special = find_special_register(operand.text); special && !is_name) return special_register(operand, *special, type);
+  if (operand.text == "WARP_SZ" && !type.is_floating() && !is_name) return draft_.constants.add(register_class_of(type.bits), warp_size);
   auto named = names_.find(operand.text);
   if (!named) named = draft_.symbols.find(operand.text);
   if (named && named->kind != Named::Kind::register_) {
