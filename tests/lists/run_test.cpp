@@ -354,9 +354,7 @@ TEST_CASE("run: a product of f64 has registers of two words, numbers and _") {
   Warp warp(program);
   run(warp);
   CHECK(trap_message(warp) == "no trap");
-  const auto value = [&](const char* name) {
-    return std::bit_cast<double>(warp.reg(name)[7] | std::uint64_t{warp.reg(name, 1)[7]} << 32);
-  };
+  const auto value = [&](const char* name) { return std::bit_cast<double>(warp.reg(name)[7] | std::uint64_t{warp.reg(name, 1)[7]} << 32); };
   CHECK(value("d0") == 11);
   CHECK(value("d1") == 9);
   CHECK(value("c") == 3);

@@ -25,7 +25,10 @@ namespace {
 class Checker {
  public:
   Checker(syntax::List list, const Target* target)
-      : list_(std::move(list)), given_target_(target), declarations_(program_, list_.declares_registers), operands_(program_, declarations_) {
+      : list_(std::move(list)),
+        given_target_(target),
+        declarations_(program_, list_.declares_registers),
+        operands_(program_, declarations_) {
     parts().target = target;
   }
 
@@ -67,7 +70,8 @@ class Checker {
   void resolve() {
     std::erase_if(list_.body(), [](const syntax::Element& element) { return !std::holds_alternative<syntax::Statement>(element); });
     ProgramParts& parts = this->parts();
-    parts.code = std::make_shared<const code::Program>(code::resolve_list(std::make_shared<syntax::Module>(std::move(list_.module)), program_));
+    parts.code =
+        std::make_shared<const code::Program>(code::resolve_list(std::make_shared<syntax::Module>(std::move(list_.module)), program_));
     const std::vector<code::Operation>& operations = parts.code->operations;
     auto operation = operations.begin();
     std::uint32_t number = 0;
@@ -172,33 +176,30 @@ class Checker {
   }
 
   std::vector<OperandText> matrix_operands(const syntax::Statement& statement, const Instruction& instruction) {
-    const std::string_view mnemonic = mnemonic_of(statement);
     const std::vector<Operand>& operands = find_form(statement.opcode)->operands;
     const bool may_omit = operands.back().kind == OperandKind::stride;
     check_count(statement, may_omit ? operands.size() - 1 : operands.size(), operands.size());
     std::vector<OperandText> out;
-    for (std::size_t i = 0; i < statement.operands.size(); ++i) {
-      const std::string what = fmt::format("operand {} of {}", name(operands[i].name), mnemonic);
-      out.push_back(operands_.matrix_operand(statement.operands[i], instruction, operands[i], what));
-    }
+    for (std::size_t i = 0; i < statement.operands.size(); ++i)
+      out.push_back(operands_.matrix_operand(statement.operands[i], instruction, operands[i], mnemonic_of(statement)));
     if (out.size() < operands.size()) out.push_back({OperandText::Kind::omitted, {}, 0});
     return out;
   }
 
   std::vector<OperandText> scalar_operands(const syntax::Statement& statement, const ScalarInstruction& instruction) {
     const std::string_view mnemonic = mnemonic_of(statement);
-    const std::string of = fmt::format(" of {}", mnemonic);
     const bool moves = catalogue::find_row(statement.opcode)->is(catalogue::Name::mov);
     const std::vector<ScalarArgument>& arguments = instruction.operands;
     const auto count = static_cast<std::size_t>(std::ranges::count(arguments, false, &ScalarArgument::paired));
     check_count(statement, count, count);
-    const auto place_of = [&](const ScalarArgument& argument) {
-      return Slot{(argument.written ? "the result" : "a source") + of,
-                  argument.accepts,
-                  argument.type,
-                  argument.written,
-                  argument.may_be_wider,
-                  moves && !argument.written};
+    const auto seat_of = [&](const ScalarArgument& argument) {
+      return Seat{.role = argument.written ? "the result" : "a source",
+                  .instruction = mnemonic,
+                  .type = argument.type,
+                  .accepts = argument.accepts,
+                  .written = argument.written,
+                  .may_be_wider = argument.may_be_wider,
+                  .symbols = moves && !argument.written};
     };
     std::vector<OperandText> out;
     std::size_t next = 0;  // of `arguments`
@@ -210,11 +211,11 @@ class Checker {
       if (!is_pair && second != nullptr && !second->optional)
         fail(text.location, fmt::format("{} writes two results, with | between them", mnemonic));
       if (argument.type == nullptr) {
-        out.push_back(operands_.address(text, "the address"));
+        out.push_back(operands_.address(text, {.role = "the address"}));
       } else if (is_pair) {
-        out.push_back(operands_.pair(text, place_of(argument), place_of(*second)));
+        out.push_back(operands_.pair(text, seat_of(argument), seat_of(*second)));
       } else {
-        out.push_back(operands_.group(text, place_of(argument), argument.count, argument.count > 1));
+        out.push_back(operands_.group(text, seat_of(argument), argument.count, argument.count > 1));
       }
     }
     return out;

@@ -250,9 +250,9 @@ class FunctionResolver {
     std::string opcode;
   };
   std::vector<Extension> extensions_;
-  std::optional<Value> carry_;             ///< the register for .cc
+  std::optional<Value> carry_;            ///< the register for .cc
   std::map<Value, Words> kept_in_words_;  ///< see kept_in_words()
-  bool may_discard_ = false;    ///< the result that is being read may be _
+  bool may_discard_ = false;              ///< the result that is being read may be _
 
   // Labels belong to their scope: inline assembly repeats them.
   std::vector<int> scope_parents_;

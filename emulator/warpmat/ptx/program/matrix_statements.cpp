@@ -56,8 +56,7 @@ void FunctionResolver::add_words(Value value, std::vector<Value>& words) {
   if (class_of(value) == RegisterClass::word) return words.push_back(value);
   if (is_constant(value)) {
     const std::uint64_t bits = draft_.constants[value].low;
-    for (const std::uint64_t word : {bits & 0xffffffff, bits >> 32})
-      words.push_back(draft_.constants.add(RegisterClass::word, word));
+    for (const std::uint64_t word : {bits & 0xffffffff, bits >> 32}) words.push_back(draft_.constants.add(RegisterClass::word, word));
   } else if (const auto found = kept_in_words_.find(value); found != kept_in_words_.end()) {
     words.insert(words.end(), {found->second.low, *found->second.high});
   } else {  // a result that _ discards

@@ -7,7 +7,7 @@
 #include <warpmat/numeric/low_mask.h>
 #include <warpmat/ptx/catalogue/video_selectors.h>
 #include <warpmat/ptx/program/function_resolver.h>
-#include <warpmat/ptx/text/number.h>
+#include <warpmat/ptx/program/operand_rules.h>
 
 namespace warpmat::inline v0_1::code {
 
@@ -16,23 +16,6 @@ using catalogue::Name;
 using catalogue::OperandPattern;
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
-
-namespace {
-
-/// The 64 bits of an integer constant; without its sign unless it is an expression. Nothing if it is not an integer.
-std::optional<std::uint64_t> integer_of(const syntax::Operand& operand) {
-  return operand.value ? operand.value : parse_integer(operand.text);
-}
-
-/// The low bits of an integer constant: PTX converts constants, which have 64 bits, to the size of the type at their use (PTX ISA section
-/// 4.5.1). ptxas does so without a warning.
-std::optional<std::uint64_t> converted_integer(const syntax::Operand& operand, int bits) {
-  const auto value = integer_of(operand);
-  if (!value || (bits > 64 && operand.negative)) return std::nullopt;
-  return (operand.negative ? ~*value + 1 : *value) & low_mask(bits);
-}
-
-}  // namespace
 
 std::optional<Space> FunctionResolver::variable_space(const syntax::Operand& operand) const {
   if (operand.kind != Kind::name) return std::nullopt;
@@ -119,13 +102,7 @@ Value FunctionResolver::number(const syntax::Operand& operand, const DataType& t
     if (!value) fail(operand, fmt::format("'{}' is not a number that fits a predicate", operand.text));
     return draft_.constants.add(register_class, *value != 0 ? 0xffffffff : 0);
   }
-  // No floating-point format accepts an integer, and only .f32 and .f64 accept any number; integers do not accept 0f3F800000.
-  auto bits = parse_number(operand.text, operand.negative, type);
-  // .f64 takes the bits of 0f3F800000 as they are, and .b64 a number with a point (an H200's answers).
-  if (!bits && catalogue::is_number(type, Format::f64)) bits = parse_number(operand.text, operand.negative, *find_data_type("f32"));
-  if (!bits && type.type_class == DataType::Class::bits && type.bits == 64 && operand.text.find('.') != std::string_view::npos)
-    bits = parse_number(operand.text, operand.negative, *find_data_type("f64"));
-  if (!bits && !type.is_floating()) bits = converted_integer(operand, type.bits);
+  const auto bits = number_bits(operand, type, draft_.program.is_list ? of_lists : of_modules);
   if (!bits) fail(operand, fmt::format("'{}{}' is not a number that fits .{}", operand.negative ? "-" : "", operand.text, type.name));
   return draft_.constants.add(register_class, *bits);
 }
@@ -214,7 +191,7 @@ Value FunctionResolver::source(const syntax::Operand& operand, const DataType& t
   }
   const int needed = std::max(type.bits, 16);
   if (bits == needed) return value;
-  if (!may_be_wider || bits < needed || bits == 1)
+  if (!fits_width(bits, type, may_be_wider))
     fail(operand, fmt::format("'{}' has {} bits; {} takes {} here", operand.text, bits, statement_->opcode, needed));
   if (class_of(value) == register_class_of(type.bits)) return value;
   const Value low = temporary(RegisterClass::word);
@@ -231,7 +208,7 @@ Value FunctionResolver::result(const syntax::Operand& operand, const DataType& t
   check_type(operand, value, type);
   const int bits = bits_of(value), needed = type.is_predicate() ? 1 : std::max(type.bits, 16);
   if (bits == needed && !(type.is_signed_integer() && type.bits < needed)) return value;
-  if (bits != needed && (!may_be_wider || bits < needed || bits == 1 || needed == 1))  // .s8 has a register of 8 bits, which has 16 here
+  if (!fits_width(bits, type, may_be_wider))  // .s8 has a register of 8 bits, which has 16 here
     fail(operand, fmt::format("'{}' has {} bits; {} writes {} here", operand.text, bits, statement_->opcode, needed));
   if (!type.is_signed_integer() && class_of(value) == register_class_of(type.bits)) return value;  // bits above the type are zero
   const Value narrow = temporary(register_class_of(type.bits));

@@ -24,9 +24,8 @@ class ListParser {
  public:
   explicit ListParser(std::string text) : tokens_(*(list_.module.text = std::make_shared<const std::string>(std::move(text)))) {
     list_.module.functions.push_back({.entry = true, .defined = true});
-    list_.declares_registers = std::ranges::any_of(tokens_.tokens(), [](const Token& token) {
-      return token.kind == Token::Kind::qualifier && token.text == ".reg";
-    });
+    list_.declares_registers = std::ranges::any_of(
+        tokens_.tokens(), [](const Token& token) { return token.kind == Token::Kind::qualifier && token.text == ".reg"; });
   }
 
   List list() {
@@ -53,7 +52,8 @@ class ListParser {
     for (; !tokens_.at_end(); tokens_.take()) {
       if (tokens_.take_if(';')) return;
       const Token& token = tokens_.here();
-      const bool starts = (token.kind == Token::Kind::word && tokens_.ahead().kind == Token::Kind::qualifier) || is_directive_of_lists(token);
+      const bool starts =
+          (token.kind == Token::Kind::word && tokens_.ahead().kind == Token::Kind::qualifier) || is_directive_of_lists(token);
       if (tokens_.begins_line() && starts && tokens_.position() != began_) return;
     }
   }
