@@ -299,8 +299,6 @@ class WARPMAT_API Warp {
 
   std::size_t number_of(const Statement& statement) const;
   void prepare(const Statement& statement);
-  void check_access(const Statement& statement, const ScalarInstruction& instruction);
-  void check_barrier(const Statement& statement) const;
   Register& word(const Item& item, int index) { return registers_[static_cast<std::size_t>(item.slot + index)]; }
   const Register& word(const Item& item, int index) const { return registers_[static_cast<std::size_t>(item.slot + index)]; }
   std::uint64_t address(const OperandText& operand, std::size_t lane) const;

@@ -60,10 +60,11 @@ class Checker {
                fmt::format("'{}' is a register or a variable already: a label needs a name of its own", statement.label()));
   }
 
-  /// Whether an operation waits for no lane and has no message of its own in a list, so that others may follow at once.
+  /// Whether an operation waits for no lane, and nobody asks where it reads, so that it may follow others at once.
   static bool runs_on(const code::Operation& operation) {
     using enum catalogue::Semantics;
-    return catalogue::computes(operation.semantics) || operation.semantics == special || operation.semantics == matrix;
+    return catalogue::computes(operation.semantics) || operation.semantics == special || operation.semantics == matrix ||
+           operation.semantics == store;
   }
 
   /// Resolves the statements.

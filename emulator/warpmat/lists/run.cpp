@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -20,8 +19,9 @@ bool reads_memory(const Statement& statement) {
   return statement.scalar()->operation == ScalarOperation::load;
 }
 
-/// The address operand of an ldmatrix.
+/// The address operand of a statement that reads memory.
 const OperandText& address_of(const Statement& statement) {
+  if (statement.scalar() != nullptr) return statement.operands()[1];
   const std::vector<Operand>& operands = statement.matrix()->form().operands;
   const auto found = std::ranges::find(operands, OperandKind::address, &Operand::kind);
   return statement.operands()[static_cast<std::size_t>(found - operands.begin())];
@@ -135,18 +135,9 @@ void Warp::execute(const Statement& statement, const ExecutionOptions& options) 
   machine_.made(*program_, shared_.base()).execute(parts.first_operation, parts.last_operation, registers_, shared_.bytes(), options);
 }
 
-/// Notes the addresses that the statement is about to read, and traps where a list's messages are others than a kernel's.
+/// Notes the addresses that the statement is about to read.
 void Warp::prepare(const Statement& statement) {
-  if (statement.matrix() != nullptr) {
-    if (reads_memory(statement)) note_addresses(statement, address_of(statement));
-    return;
-  }
-  switch (statement.scalar()->operation) {
-    case ScalarOperation::barrier: return check_barrier(statement);
-    case ScalarOperation::load:
-    case ScalarOperation::store: return check_access(statement, *statement.scalar());
-    case ScalarOperation::compute: return;
-  }
+  if (!read_.empty() && reads_memory(statement)) note_addresses(statement, address_of(statement));
 }
 
 std::uint64_t Warp::address(const OperandText& operand, std::size_t lane) const {
@@ -167,29 +158,6 @@ LaneMask Warp::executing(const Statement& statement) const {
   return mask;
 }
 
-/// Traps if a lane's address is invalid.
-void Warp::check_access(const Statement& statement, const ScalarInstruction& instruction) {
-  const bool load = instruction.operation == ScalarOperation::load;
-  const OperandText& place = statement.operands()[load ? 1 : 0];
-  if (load) note_addresses(statement, place);
-  const auto bytes = static_cast<std::size_t>(instruction.access_bytes());
-  for (LaneMask rest = executing(statement); rest != 0; rest &= rest - 1) {
-    const int lane = first_lane(rest);
-    shared_.at(lane, address(place, static_cast<std::size_t>(lane)), bytes, load ? "load" : "store");
-  }
-}
-
-void Warp::check_barrier(const Statement& statement) const {
-  const Register& masks = word(statement.operands()[0].items[0], 0);
-  for (LaneMask rest = executing(statement); rest != 0; rest &= rest - 1) {
-    const int lane = first_lane(rest);
-    const std::uint32_t mask = masks[static_cast<std::size_t>(lane)];
-    if (mask != all_lanes)
-      throw Trap(Trap::Kind::undefined, std::nullopt, lane, std::nullopt,
-                 fmt::format("bar.warp.sync with mask {:#x}: all 32 lanes run together, so the mask must be 0xffffffff", mask));
-  }
-}
-
 void run(Warp& warp, const ExecutionOptions& options) {
   const std::vector<Statement>& all = warp.program().statements();
   if (all.empty()) return;
@@ -197,15 +165,12 @@ void run(Warp& warp, const ExecutionOptions& options) {
   for (std::size_t first = 0, last = 0; first < all.size(); first = last) {
     ++last;
     while (last < all.size() && ListInternals::parts(all[last]).runs_on) ++last;
-    std::optional<std::size_t> refused = first;
+    warp.prepare(all[first]);
     try {
-      warp.prepare(all[first]);
-      refused.reset();
       machine.execute(ListInternals::parts(all[first]).first_operation, ListInternals::parts(all[last - 1]).last_operation, warp.registers_,
                       warp.shared_.bytes(), options);
     } catch (const Trap& trap) {
-      const Statement& statement = all[refused ? *refused : machine.statement()];
-      throw trap.at(fmt::format("line {}", statement.location().line));
+      throw trap.at(fmt::format("line {}", all[machine.statement()].location().line));
     }
   }
 }

@@ -350,7 +350,24 @@ Step exchange(WarpState& warp, const Operation& operation, LaneMask mask) {
   return Step::next;
 }
 
+namespace {
+
+/// The lanes of a list run together.
+void refuse_fewer_lanes(const WarpState& warp, const Operation& operation, LaneMask mask) {
+  for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    const std::uint32_t named = warp.source_word(operation, 0, lane);
+    if (named != all_lanes)
+      warp.trap(lane, std::nullopt,
+                fmt::format("bar.warp.sync with mask {:#x}: all 32 lanes run together, so the mask must be 0xffffffff", named),
+                Trap::Kind::undefined);
+  }
+}
+
+}  // namespace
+
 Step warp_barrier(WarpState& warp, const Operation& operation, LaneMask mask) {
+  if (warp.program().is_list) refuse_fewer_lanes(warp, operation, mask);
   return warp.meet_named(operation, 0, mask, true, [](LaneMask, LaneMask) {});
 }
 

@@ -111,6 +111,7 @@ void WarpState::find_addresses(const Operation& operation, int source, std::int6
 /// The host address of one lane's bytes, or a trap.
 std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool writes) {
   const char* const what = writes ? "store" : "load";
+  if (program_.is_list) return SharedMemory::borrowing(block_.shared(), program_.shared_base).at(lane, address, bytes, what).data();
   if (space == Space::generic) {
     space = space_of(address);
     address -= space == Space::global ? 0 : code::window_start(space);
@@ -172,8 +173,8 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
         for (std::uint64_t& a : address) a -= code::window_start(space);
     }
   }
-  // Shared addresses have 32 bits, whatever the width of their registers.
-  if (space == Space::shared)
+  // Shared addresses have 32 bits, whatever the width of their registers; a list tells those of 64 that leave its memory.
+  if (space == Space::shared && !program_.is_list)
     for (std::uint64_t& a : address) a = static_cast<std::uint32_t>(a);
 
   std::uint8_t* memory = nullptr;
@@ -264,7 +265,7 @@ inline std::optional<scalar::LaneAddresses> WarpState::lane_addresses(const Oper
   if (access.ordered || access.relative || access.bytes > 8 || region.bytes < bytes || region.bytes > outside) return std::nullopt;
   return scalar::LaneAddresses{.base = at<std::uint8_t>(source_slot(operation, 0)),
                                .wide = !access.narrow_address,
-                               .wraps = access.space == Space::shared,
+                               .wraps = access.space == Space::shared && (access.narrow_address || !program_.is_list),
                                .add = static_cast<std::uint64_t>(access.offset) - region.start,
                                .lanes = mask,
                                .start = static_cast<std::uint32_t>(region.start),

@@ -42,13 +42,12 @@ void FunctionResolver::matrix_place(const syntax::Operand& given, const Form& fo
   sources.push_back(where.base);
 }
 
-/// The same of a list, which has one memory: the words of an address; that of a variable is one.
+/// The same of a list, which has one memory: the words of an address.
 void FunctionResolver::list_place(const syntax::Operand& given, Matrix& matrix, std::vector<Value>& sources) {
   const Place where = place(given);
-  const syntax::Operand& base = given.items.front();
   matrix.offset = where.offset;
-  matrix.narrow_address = where.space || class_of(where.base) == RegisterClass::word;
-  add_words(where.space ? address_of(base, *names_.find(base.text), RegisterClass::word) : where.base, sources);
+  matrix.narrow_address = class_of(where.base) == RegisterClass::word;
+  add_words(where.base, sources);
 }
 
 /// Appends the words of an operand of a list's matrix instruction, of 64 bits the low one first.

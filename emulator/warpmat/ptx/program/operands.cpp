@@ -260,7 +260,10 @@ FunctionResolver::Place FunctionResolver::place(const syntax::Operand& operand) 
     case Named::Kind::local:
       return {draft_.constants.add(RegisterClass::wide, named->offset), operand.offset, Space::local, named->parameter};
     case Named::Kind::shared: return {address_of(base, *named, RegisterClass::wide), operand.offset, Space::shared};
-    case Named::Kind::module: return {address_of(base, *named, RegisterClass::wide), operand.offset, draft_.symbols.space(named->index)};
+    case Named::Kind::module: {
+      const RegisterClass width = draft_.program.is_list ? RegisterClass::word : RegisterClass::wide;
+      return {address_of(base, *named, width), operand.offset, draft_.symbols.space(named->index)};
+    }
     case Named::Kind::parameter: return {address_of(base, *named, RegisterClass::wide), operand.offset, Space::param};
     case Named::Kind::function: break;
   }
