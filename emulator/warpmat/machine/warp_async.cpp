@@ -84,7 +84,7 @@ void land_copies(WarpState& warp, AsyncCopy& copy, LaneMask mask) {
 }  // namespace
 
 void cp_async(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const Access& access = warp.program().accesses[operation.detail];
+  const Access& access = warp.program().of<code::Access>(operation);
   Addresses to, from;
   warp.find_addresses(operation, 0, access.offset, access.relative, to);
   warp.find_addresses(operation, 1, access.source_offset, false, from);

@@ -74,7 +74,7 @@ bool WarpState::update_shared(const Operation& operation, const Access& access, 
 }
 
 void WarpState::atomic(const Operation& operation, LaneMask mask) {
-  const Access& access = program_.accesses[operation.detail];
+  const Access& access = program_.of<code::Access>(operation);
   if (update_shared(operation, access, mask)) return;
   Addresses addresses;
   find_addresses(operation, 0, access.offset, access.relative, addresses);

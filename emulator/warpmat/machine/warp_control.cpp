@@ -145,7 +145,7 @@ inline int WarpState::take_shortcuts(const Operation* first, int most, std::uint
 inline bool WarpState::execute_straight(const Operation& operation, LaneMask mask, std::uint64_t number) {
   Split& s = split();
   if (operation.semantics == Semantics::load || operation.semantics == Semantics::store) {
-    if (program_.accesses[operation.detail].ordered) return false;
+    if (program_.of<code::Access>(operation).ordered) return false;
     operations_ = number;
     if (mask != 0) operation.semantics == Semantics::load ? load(operation, mask) : store(operation, mask);
     return true;
@@ -160,7 +160,7 @@ inline bool WarpState::execute_straight(const Operation& operation, LaneMask mas
       if (mask != 0) s.pc = operation.target - 1;
       return true;
     case Semantics::atomic:
-      if (program_.accesses[operation.detail].space != Space::shared) return false;
+      if (program_.of<code::Access>(operation).space != Space::shared) return false;
       operations_ = number;
       if (mask != 0) atomic(operation, mask);
       return true;
@@ -312,7 +312,7 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::bulk_copy: bulk_copy(*this, operation, mask); break;
     case Semantics::bulk_commit: bulk_commit(*this, mask); break;
     case Semantics::bulk_wait:
-      if (!program_.bulk_waits[operation.detail].reads_only && waits_for_sums(*this, mask)) {
+      if (!program_.of<code::BulkWait>(operation).reads_only && waits_for_sums(*this, mask)) {
         if (!block_.has_reservation()) return Step::needs_reservation;
         if (!block_.use_reservation()) return Step::reservation_is_over;
       }

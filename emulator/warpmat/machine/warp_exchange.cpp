@@ -196,7 +196,7 @@ void WarpState::arrive_without_exited() {
 }
 
 WarpState::Step WarpState::barrier(const Operation& operation, LaneMask mask) {
-  const code::Barrier& what = program_.barriers[operation.detail];
+  const code::Barrier& what = program_.of<code::Barrier>(operation);
   if (what.aligned && !gather(live_, mask, false)) return Step::leave_split;
   const int lane = first_lane(mask);
   const std::uint32_t id = source_word(operation, 0, lane);
@@ -242,7 +242,7 @@ namespace {
 
 /// match.any, match.all: which lanes of `mask` have the same value.
 void write_matches(WarpState& warp, const Operation& operation, LaneMask lanes, LaneMask mask, const LaneValues& values) {
-  const WarpExchange& exchange = warp.program().exchanges[operation.detail];
+  const WarpExchange& exchange = warp.program().of<code::WarpExchange>(operation);
   LaneValues results{};
   LaneMask same = 0;
   for (LaneMask rest = mask; rest != 0; rest &= ~same) {  // once for each value that lanes have
@@ -260,7 +260,7 @@ void write_matches(WarpState& warp, const Operation& operation, LaneMask lanes, 
 /// H100 has 0, or the lane's value if it is one of `together`, which execute the statement in one step (tests/vectors/absent_lanes).
 /// `lanes` are those of the group `mask` that stand at this statement.
 void shuffle(WarpState& warp, const Operation& operation, LaneMask lanes, LaneMask mask, LaneMask together, const std::uint32_t* words) {
-  const WarpExchange& exchange = warp.program().exchanges[operation.detail];
+  const WarpExchange& exchange = warp.program().of<code::WarpExchange>(operation);
   std::array<std::uint32_t, warp_size> b, c;
   std::copy_n(warp.at<std::uint32_t>(warp.source_slot(operation, 1)), warp_size, b.begin());
   std::copy_n(warp.at<std::uint32_t>(warp.source_slot(operation, 2)), warp_size, c.begin());
@@ -342,7 +342,7 @@ void perform_exchange(WarpState& warp, const Operation& operation, LaneMask mask
 }  // namespace
 
 Step exchange(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const WarpExchange& exchange = warp.program().exchanges[operation.detail];
+  const WarpExchange& exchange = warp.program().of<code::WarpExchange>(operation);
   const auto perform = [&](LaneMask group, LaneMask together) { perform_exchange(warp, operation, group, together, exchange); };
   if (exchange.has_mask) return warp.meet_named(operation, operation.sources - 1, mask, true, perform);
   perform(mask, mask);

@@ -47,14 +47,14 @@ WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
          fmt::format("{} needs all 32 lanes of the warp; lanes {:#010x} have exited or do not exist",
                      program_.statements[operation.statement]->opcode, ~mask));
   if (observers_.want(EventKinds::operations)) observers_.tell(EventKinds::operations, &Observer::performs, Event(*this, operation, mask));
-  perform_matrix(operation, program_.matrices[operation.detail]);
+  perform_matrix(operation, program_.of<code::Matrix>(operation));
   advance_gathered(mask, false);
   return Step::next;
 }
 
 /// Executes statements from `first` on in all lanes, at most `most`, for which no lane waits. Returns their number.
 int WarpState::perform_matrices(const Operation& first, int most) {
-  const code::Matrix& matrix = program_.matrices[first.detail];
+  const code::Matrix& matrix = program_.of<code::Matrix>(first);
   if (matrix.run != 0 && launch_.options.execution.path == Path::fast)
     if (const int done = multiply(&first, matrix, std::min<int>(matrix.run, most)); done != 0) return done;
   perform_matrix(first, matrix);
@@ -71,7 +71,7 @@ int WarpState::multiply(const Operation* first, const code::Matrix& matrix, int 
     place_words(first[i], matrix, next, arguments[static_cast<std::size_t>(i)]);
     next += first[i].results + first[i].sources;
     if (i == 0) continue;
-    const code::Matrix& same = program_.matrices[first[i].detail];
+    const code::Matrix& same = program_.of<code::Matrix>(first[i]);
     run.same_a |= std::uint32_t{same.same_a} << i;
     run.same_b |= std::uint32_t{same.same_b} << i;
   }

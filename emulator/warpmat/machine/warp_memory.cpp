@@ -97,7 +97,8 @@ void store_register(const void* from, const Places& host, std::size_t bytes, std
 }  // namespace
 
 void WarpState::find_addresses(const Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const {
-  const bool narrow = source == 0 ? program_.accesses[operation.detail].narrow_address : program_.accesses[operation.detail].narrow_source;
+  const bool narrow =
+      source == 0 ? program_.of<code::Access>(operation).narrow_address : program_.of<code::Access>(operation).narrow_source;
   const std::uint64_t add = static_cast<std::uint64_t>(offset) + (relative ? split().local : 0);
   if (narrow) {
     const auto* const base = at<std::uint32_t>(source_slot(operation, source));
@@ -364,7 +365,7 @@ void WarpState::load_from(const Operation& operation, const Access& access, cons
 }
 
 void WarpState::load(const Operation& operation, LaneMask mask) {
-  const Access& access = program_.accesses[operation.detail];
+  const Access& access = program_.of<code::Access>(operation);
   if (const auto places = local_places(operation, access)) return load_from(operation, access, *places, mask);
   if (!observers_.want(events_of(access.space))) {
     if (access.uniform && !access.ordered && load_uniform(operation, access, mask)) return;
@@ -417,7 +418,7 @@ void WarpState::store_to(const Operation& operation, const Access& access, const
 }
 
 void WarpState::store(const Operation& operation, LaneMask mask) {
-  const Access& access = program_.accesses[operation.detail];
+  const Access& access = program_.of<code::Access>(operation);
   if (const auto places = local_places(operation, access)) return store_to(operation, access, *places, mask);
   if (moves_words(access) && !observers_.want(events_of(access.space))) {
     const Region region = find_region(operation, access, mask);
@@ -446,7 +447,7 @@ void WarpState::store(const Operation& operation, LaneMask mask) {
 bool WarpState::is_ordered(const Operation& operation) const {
   if (!code::may_have_order(program_, operation)) return false;
   if (operation.semantics == catalogue::Semantics::fence) return true;
-  const Access& access = program_.accesses[operation.detail];
+  const Access& access = program_.of<code::Access>(operation);
   if (access.space != Space::generic) return true;
   Addresses addresses;
   find_addresses(operation, 0, access.offset, access.relative, addresses);

@@ -49,7 +49,7 @@ bool WarpState::meet_at(const Split& a, const Split& b) const {
     const code::Slot slot = source_slot(operation, operation.sources - 1);
     return reinterpret_cast<const LaneMask*>(slot >= 0 ? registers_ + s.frame + slot : launch_.constants + ~slot)[first_lane(s.executing)];
   };
-  return program_.exchanges[one.detail].is_like(program_.exchanges[other.detail]) && mask(a, one) == mask(b, other);
+  return program_.of<code::WarpExchange>(one).is_like(program_.of<code::WarpExchange>(other)) && mask(a, one) == mask(b, other);
 }
 
 /// Returns true if every lane of `needed` has reached this operation, and sets `mask` to all of them. Otherwise the split waits. With
@@ -227,7 +227,7 @@ void WarpState::release(int barrier, std::uint32_t count, std::uint32_t contribu
     const Operation& operation = program_.operations[static_cast<std::size_t>(splits_[i].pc)];
     if (operation.results > 0) {
       using Action = code::Barrier::Action;
-      const Action action = program_.barriers[operation.detail].action;
+      const Action action = program_.of<code::Barrier>(operation).action;
       const std::uint32_t value = action == Action::reduce_popc ? count : action == Action::reduce_and ? count == contributed : count != 0;
       for (int lane = 0; lane < warp_size; ++lane)
         if ((splits_[i].executing & lane_bit(lane)) != 0) write_word(operation, 0, lane, value);

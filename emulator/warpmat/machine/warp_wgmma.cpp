@@ -125,7 +125,7 @@ bool WarpState::is_done(const PendingProduct& product, std::uint32_t groups) con
 }
 
 WarpState::Step WarpState::wgmma(const Operation& operation, LaneMask mask) {
-  const WarpgroupProduct& product = program_.products[operation.detail];
+  const WarpgroupProduct& product = program_.of<code::WarpgroupProduct>(operation);
   if (!gather(live_, mask, false)) return Step::leave_split;
   must_be_warpgroup(operation, mask);
   if (mask != all_lanes && (product.a_in_registers || product.instruction.form().sparse()))

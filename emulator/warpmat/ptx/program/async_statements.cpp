@@ -131,7 +131,7 @@ Reduction FunctionResolver::reduction(const Match& match, const DataType& type) 
   if (!type.is_floating()) return reduction;
   const Operation computed = row(fmt::format("{}{}.{}", name, name == "add" ? ".rn" : "", type.name), {}, {}).operation;
   reduction.arithmetic = computed.kernel;
-  reduction.modifiers = draft_.program.modifiers[computed.detail];
+  reduction.modifiers = draft_.program.of<scalar::Modifiers>(computed);
   return reduction;
 }
 

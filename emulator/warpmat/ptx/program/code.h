@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <warpmat/execute/operands/matrix_storage.h>
@@ -466,6 +467,8 @@ struct CallTree {
   bool recursive = false;
 };
 
+using BranchTable = std::vector<std::int32_t>;
+
 struct Program {
   std::shared_ptr<const syntax::Module> module;
   const Target* target = nullptr;
@@ -492,7 +495,7 @@ struct Program {
   std::vector<TensorStatement> tensor_statements;
   std::vector<TextureAccess> texture_accesses;
   std::vector<Call> calls;
-  std::vector<std::vector<std::int32_t>> branch_tables;
+  std::vector<BranchTable> branch_tables;
   std::vector<Function> functions;  ///< the entry first
   std::vector<const syntax::Statement*> statements;
   std::vector<catalogue::Name> names;  ///< of the statements' instructions
@@ -527,9 +530,60 @@ struct Program {
   std::vector<std::uint32_t>
       folding_differs;  ///< statements whose result is an immediate in machine code and not by the rule, or conversely
 
+  /// The payload of an operation, of the type that its semantics has.
+  template <typename P>
+  const P& of(const Operation& operation) const {
+    return table<P>(*this)[operation.detail];
+  }
+  template <typename P>
+  P& of(const Operation& operation) {
+    return table<P>(*this)[operation.detail];
+  }
+
   int line(const Operation& operation) const { return statements[operation.statement]->location.line; }
   /// Whether it has operations of that kind.
   bool executes(catalogue::Semantics semantics) const { return (executed >> static_cast<int>(semantics) & 1) != 0; }
+
+ private:
+  template <typename P, typename Self>
+  static auto& table(Self& self) {
+    if constexpr (std::is_same_v<P, scalar::Modifiers>)
+      return (self.modifiers);
+    else if constexpr (std::is_same_v<P, Access>)
+      return (self.accesses);
+    else if constexpr (std::is_same_v<P, Barrier>)
+      return (self.barriers);
+    else if constexpr (std::is_same_v<P, Mbarrier>)
+      return (self.mbarriers);
+    else if constexpr (std::is_same_v<P, BulkCopy>)
+      return (self.bulk_copies);
+    else if constexpr (std::is_same_v<P, BulkWait>)
+      return (self.bulk_waits);
+    else if constexpr (std::is_same_v<P, ClusterBarrier>)
+      return (self.cluster_barriers);
+    else if constexpr (std::is_same_v<P, ClusterAddress>)
+      return (self.cluster_addresses);
+    else if constexpr (std::is_same_v<P, RegisterChange>)
+      return (self.register_changes);
+    else if constexpr (std::is_same_v<P, TensorMapEdit>)
+      return (self.tensor_map_edits);
+    else if constexpr (std::is_same_v<P, WarpExchange>)
+      return (self.exchanges);
+    else if constexpr (std::is_same_v<P, Matrix>)
+      return (self.matrices);
+    else if constexpr (std::is_same_v<P, WarpgroupProduct>)
+      return (self.products);
+    else if constexpr (std::is_same_v<P, TensorStatement>)
+      return (self.tensor_statements);
+    else if constexpr (std::is_same_v<P, TextureAccess>)
+      return (self.texture_accesses);
+    else if constexpr (std::is_same_v<P, Call>)
+      return (self.calls);
+    else if constexpr (std::is_same_v<P, BranchTable>)
+      return (self.branch_tables);
+    else
+      static_assert(sizeof(P) == 0, "no operation has this payload");
+  }
 };
 
 /// Whether others may see in which order clusters execute an access or a fence.
@@ -538,7 +592,7 @@ WARPMAT_LOCAL inline bool may_have_order(const Program& program, const Operation
     case catalogue::Semantics::fence: return operation.detail != 0;
     case catalogue::Semantics::load:
     case catalogue::Semantics::store:
-    case catalogue::Semantics::atomic: return may_have_order(program.accesses[operation.detail], operation.semantics);
+    case catalogue::Semantics::atomic: return may_have_order(program.of<Access>(operation), operation.semantics);
     default: return false;
   }
 }

@@ -136,7 +136,7 @@ class Emitter {
   }
 
   void add_register_copies(std::size_t caller, const DraftOperation& draft) {
-    Call& call = program_.calls[draft.operation.detail];
+    Call& call = program_.of<Call>(draft.operation);
     const auto callee = static_cast<std::size_t>(call.function);
     const DraftFunction& function = draft_.functions[callee];
     const auto pair = [&](const std::vector<Value>& given, const std::vector<Value>& formal, std::vector<RegisterCopy>& copies) {
@@ -182,7 +182,7 @@ class Emitter {
     for (std::size_t i = 0; i < function.operations.size(); ++i) {
       const DraftOperation& operation = function.operations[i];
       if (operation.operation.semantics != Semantics::atomic) continue;
-      Access& access = program_.accesses[program_.operations[static_cast<std::size_t>(first) + i].detail];
+      Access& access = program_.of<Access>(program_.operations[static_cast<std::size_t>(first) + i]);
       access.result_used = std::ranges::any_of(operation.results, [&](Value value) { return read[static_cast<std::size_t>(value)]; });
     }
   }
@@ -207,7 +207,7 @@ class Emitter {
   void add_parameter_rows(std::int32_t first) {
     for (Operation& operation : std::span(program_.operations).subspan(static_cast<std::size_t>(first))) {
       if (operation.semantics != Semantics::load || operation.guarded) continue;
-      const Access& access = program_.accesses[operation.detail];
+      const Access& access = program_.of<Access>(operation);
       const Slot address = program_.slots[operation.slots + 1];
       if (access.space != Space::param || !access.uniform || access.ordered || access.relative || access.vector != 1 ||
           access.narrow_address || (access.bytes != 4 && access.bytes != 8) || access.bytes * 8 != access.register_bits || address >= 0)

@@ -188,7 +188,7 @@ void FunctionResolver::atomic(const Match& match) {
   if (const std::string arithmetic = arithmetic_of(match, type); !arithmetic.empty()) {
     const Operation computed = row(arithmetic, {}, {}).operation;
     access.arithmetic = computed.kernel;
-    access.modifiers = draft_.program.modifiers[computed.detail];
+    access.modifiers = draft_.program.of<scalar::Modifiers>(computed);
   }
   std::size_t next = 0;
   may_discard_ = true;

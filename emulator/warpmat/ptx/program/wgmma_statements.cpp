@@ -94,7 +94,7 @@ void FunctionResolver::keep_accumulators() {
   std::vector<Value> kept;
   for (const DraftOperation& operation : function_.operations) {
     if (operation.operation.semantics != Semantics::wgmma) continue;
-    const WarpgroupProduct& product = draft_.program.products[operation.operation.detail];
+    const WarpgroupProduct& product = draft_.program.of<WarpgroupProduct>(operation.operation);
     kept.insert(kept.end(), operation.results.begin(), operation.results.end());
     const int a = product.a_in_registers ? product.instruction.form().a_registers() : 0;
     kept.insert(kept.end(), operation.sources.begin(), operation.sources.begin() + a);
