@@ -12,7 +12,7 @@ namespace warpmat::inline v0_1 {
 namespace {
 
 using Written = syntax::Operand::Kind;
-using Why = Objection::Kind;
+using Refused = Objection::Kind;
 
 /// The spelling of a number; of a constant expression that of its value.
 std::string spelling_of(const syntax::Operand& given) {
@@ -56,11 +56,11 @@ OperandText OperandChecker::matrix_operand(const syntax::Operand& given, const I
 
 OperandText OperandChecker::selector(const syntax::Operand& given, const Operand& operand, Seat seat) {
   const int largest = operand.choices - 1;
-  if (given.kind != Written::number || given.negative) refuse({.kind = Why::selector, .number = largest}, seat, given);
+  if (given.kind != Written::number || given.negative) refuse({.kind = Refused::selector, .number = largest}, seat, given);
   seat.type = find_data_type("u32");
   seat.accepts = accepts_integers;
   Item number = number_item(given, seat);
-  if (number.bits > static_cast<std::uint64_t>(largest)) refuse({.kind = Why::selector_range, .number = largest}, seat, given);
+  if (number.bits > static_cast<std::uint64_t>(largest)) refuse({.kind = Refused::selector_range, .number = largest}, seat, given);
   return {OperandText::Kind::single, {std::move(number)}, 0};
 }
 
@@ -78,12 +78,12 @@ Item OperandChecker::guard(const syntax::Operand& given) {
 }
 
 OperandText OperandChecker::vector(const syntax::Operand& given, Seat seat, int count) {
-  if (given.kind != Written::vector) refuse({.kind = Why::braces, .number = count}, seat, given);
+  if (given.kind != Written::vector) refuse({.kind = Refused::braces, .number = count}, seat, given);
   seat.in_braces = true;
   OperandText operand{OperandText::Kind::vector, {}, 0};
   for (const syntax::Operand& one : given.items) operand.items.push_back(item(one, seat));
   const auto items = static_cast<int>(operand.items.size());
-  if (items != count) refuse({.kind = Why::count, .number = items, .wanted = count}, seat, given);
+  if (items != count) refuse({.kind = Refused::count, .number = items, .wanted = count}, seat, given);
   check(judge_vector(seat, seated(operand)), seat, given);
   return operand;
 }
@@ -110,17 +110,17 @@ Item OperandChecker::item(const syntax::Operand& given, const Seat& seat) {
   check(judge_name(seat, given), seat, given);
   const SharedVariable* const variable = program_.find_variable(given.text);
   if (variable != nullptr) return variable_item(given, *variable, seat);
-  if (given.offset != 0) refuse({Why::offset}, seat, given);
+  if (given.offset != 0) refuse({Refused::offset}, seat, given);
   if (given.text == "_") return discard_item(given, seat);
   return given.text == "%laneid" ? laneid_item(given, seat) : register_item(given, seat);
 }
 
 Item OperandChecker::number_item(const syntax::Operand& given, const Seat& seat) {
-  if (seat.written) refuse({Why::number_written}, seat, given);
+  if (seat.written) refuse({Refused::number_written}, seat, given);
   const bool floating = !given.value && is_floating_number(given.text);
   const bool fits = seat.in_braces || seat.accepts.floating || !floating;
   const auto bits = fits ? number_bits(given, *seat.type, code::of_lists) : std::nullopt;
-  if (!bits) refuse({Why::number}, seat, given);
+  if (!bits) refuse({Refused::number}, seat, given);
   return {Item::Kind::number, 0, *bits, spelling_of(given), 0, words_of(seat)};
 }
 
@@ -159,10 +159,10 @@ const NamedRegister& OperandChecker::undeclared_register(const syntax::Operand& 
 }
 
 OperandText OperandChecker::address(const syntax::Operand& given, Seat seat) {
-  if (given.kind != Written::address || given.items.size() != 1) refuse({Why::no_address}, seat, given);
+  if (given.kind != Written::address || given.items.size() != 1) refuse({Refused::no_address}, seat, given);
   syntax::Operand base = given.items.front();
-  if (base.kind == Written::number) refuse({Why::address_number}, seat, base);
-  if (base.kind != Written::name || base.text == "_") refuse({Why::address_base}, seat, base);
+  if (base.kind == Written::number) refuse({Refused::address_number}, seat, base);
+  if (base.kind != Written::name || base.text == "_") refuse({Refused::address_base}, seat, base);
   const bool is_variable = program_.find_variable(base.text) != nullptr;
   if (is_variable) base.offset = given.offset;
   seat.type = find_data_type("b32");
