@@ -121,6 +121,7 @@ FunctionResolver::FunctionResolver(ProgramDraft& draft, int function)
 }
 
 void FunctionResolver::declare(const warpmat::Program& list) {
+  list_ = &list;
   const auto new_word = [&](int bits) { return function_.words.emplace_back(names_.new_register(RegisterClass::word, bits)); };
   for (const NamedRegister& named : list.registers()) {
     const int bits = named.type->bits;
@@ -284,7 +285,7 @@ void FunctionResolver::statement(const syntax::Statement& statement) {
   const std::size_t given = statement_->operands.size();
   if (catalogue::computes(match->pattern->row.semantics) && given > match->pattern->most_operands)
     match = draft_.find_longer(*match, given);
-  if (!draft_.accepted.contains(match)) {
+  if (list_ == nullptr && !draft_.accepted.contains(match)) {
     if (const auto reason = catalogue::refusal(*match, *draft_.program.target, draft_.program.module->version)) fail(*reason);
     draft_.accepted.insert(match);
   }

@@ -200,7 +200,7 @@ class FunctionResolver {
   std::vector<Value> texture_results(const syntax::Operand& operand, int bits, std::size_t count);
 
   // Matrix instructions: matrix_statements.cpp
-  const std::pair<const Form*, Instruction>& matrix_instruction();
+  std::pair<const Form*, Instruction> matrix_instruction();
   void matrix();
   void matrix_place(const syntax::Operand& operand, const Form& form, Matrix& matrix, std::vector<Value>& sources);
   void list_place(const syntax::Operand& operand, Matrix& matrix, std::vector<Value>& sources);
@@ -250,9 +250,10 @@ class FunctionResolver {
     std::string opcode;
   };
   std::vector<Extension> extensions_;
-  std::optional<Value> carry_;            ///< the register for .cc
-  std::map<Value, Words> kept_in_words_;  ///< see kept_in_words()
-  bool may_discard_ = false;              ///< the result that is being read may be _
+  std::optional<Value> carry_;              ///< the register for .cc
+  const warpmat::Program* list_ = nullptr;  ///< of a list: the program whose statements have been found to be right
+  std::map<Value, Words> kept_in_words_;    ///< see kept_in_words()
+  bool may_discard_ = false;                ///< the result that is being read may be _
 
   // Labels belong to their scope: inline assembly repeats them.
   std::vector<int> scope_parents_;

@@ -16,9 +16,11 @@ Space matrix_space(const Form& form, std::optional<Space> variable) {
 
 }  // namespace
 
-/// The statement's form as its text names it, and the instruction on the target.
-const std::pair<const Form*, Instruction>& FunctionResolver::matrix_instruction() {
+/// The statement's form as its text names it, and the instruction on the target. Each statement of a list has the target and the version
+/// that were in force where it stands.
+std::pair<const Form*, Instruction> FunctionResolver::matrix_instruction() {
   const std::string& opcode = statement_->opcode;
+  if (list_ != nullptr) return {find_form(opcode), *list_->statements()[statement_index_].matrix()};
   if (const auto known = draft_.matrices.find(opcode); known != draft_.matrices.end()) return known->second;
   const Form* form = find_form(opcode);
   if (form == nullptr) fail(explain_unknown_opcode(opcode));
@@ -65,7 +67,7 @@ void FunctionResolver::add_words(Value value, std::vector<Value>& words) {
 
 /// ldmatrix, stmatrix, movmatrix, mma and wmma: the operands are the form's (forms.h), in its order.
 void FunctionResolver::matrix() {
-  const auto& [form, instruction] = matrix_instruction();
+  const auto [form, instruction] = matrix_instruction();
   Matrix matrix{.instruction = instruction, .runs = {}};
   DraftOperation operation;
   operation.operation.semantics = Semantics::matrix;
