@@ -143,7 +143,7 @@ class Statement {
     std::string label{};
     std::optional<Item> guard{};
     std::int32_t first_operation = 0, last_operation = 0;  ///< of Program's code, the last one excluded
-    bool runs_on = false;                                  ///< the machine may execute it together with the statements before it
+    bool waits = false;                                    ///< lanes may wait for lanes there, and the warp's may part
   };
   explicit Statement(Parts parts) : parts_(std::move(parts)) {}
 

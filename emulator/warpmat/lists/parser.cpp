@@ -60,11 +60,11 @@ class Checker {
                fmt::format("'{}' is a register or a variable already: a label needs a name of its own", statement.label()));
   }
 
-  /// Whether an operation waits for no lane, and nobody asks where it reads, so that it may follow others at once.
-  static bool runs_on(const code::Operation& operation) {
+  /// Whether lanes may wait for lanes at an operation.
+  static bool waits(const code::Operation& operation) {
     using enum catalogue::Semantics;
-    return catalogue::computes(operation.semantics) || operation.semantics == special || operation.semantics == matrix ||
-           operation.semantics == store;
+    const catalogue::Semantics semantics = operation.semantics;
+    return !catalogue::computes(semantics) && semantics != special && semantics != matrix && semantics != load && semantics != store;
   }
 
   /// Resolves the statements.
@@ -82,8 +82,7 @@ class Checker {
       StatementParts& own = ListInternals::parts(statement);
       own.first_operation = static_cast<std::int32_t>(first - operations.begin());
       own.last_operation = static_cast<std::int32_t>(operation - operations.begin());
-      const bool notes_addresses = statement.matrix() != nullptr && statement.matrix()->form().mnemonic == Mnemonic::ldmatrix;
-      own.runs_on = !notes_addresses && std::all_of(first, operation, runs_on);
+      own.waits = std::any_of(first, operation, waits);
       ++number;
     }
   }

@@ -27,6 +27,12 @@ const OperandText& address_of(const Statement& statement) {
   return statement.operands()[static_cast<std::size_t>(found - operands.begin())];
 }
 
+/// Whether the machine may execute `next` in one go with `before`, the statement before it: lanes do not wait, and nobody asks where it
+/// reads.
+bool runs_on(const Statement& before, const Statement& next) {
+  return !ListInternals::parts(before).waits && !ListInternals::parts(next).waits && !reads_memory(next);
+}
+
 /// Words of the register file, plus those that only the machine uses.
 std::size_t all_words(const Program& program) {
   const auto words = static_cast<std::size_t>(program.words());
@@ -164,7 +170,7 @@ void run(Warp& warp, const ExecutionOptions& options) {
   ListMachine& machine = warp.machine_.made(warp.program(), warp.shared_.base());
   for (std::size_t first = 0, last = 0; first < all.size(); first = last) {
     ++last;
-    while (last < all.size() && ListInternals::parts(all[last]).runs_on) ++last;
+    while (last < all.size() && runs_on(all[last - 1], all[last])) ++last;
     warp.prepare(all[first]);
     try {
       machine.execute(ListInternals::parts(all[first]).first_operation, ListInternals::parts(all[last - 1]).last_operation, warp.registers_,
