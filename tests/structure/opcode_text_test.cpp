@@ -43,6 +43,7 @@ const std::vector<Reader> readers = {
     {"ptx/program/operands.cpp", "a statement's operands, by its row"},
     {"ptx/program/async_statements.cpp", "payloads by qualifiers"},
     {"ptx/program/control_statements.cpp", "payloads by qualifiers"},
+    {"ptx/program/list_statements.cpp", "from a statement of a list to its row or form"},
     {"ptx/program/matrix_statements.cpp", "finds the form"},
     {"ptx/program/memory_statements.cpp", "payloads by qualifiers"},
     {"ptx/program/scalar_statements.cpp", "payloads by qualifiers"},
@@ -53,7 +54,6 @@ const std::vector<Reader> readers = {
     {"ptx/program/warp_statements.cpp", "payloads by qualifiers"},
     {"ptx/program/wgmma_statements.cpp", "finds the form"},
     {"execute/instruction.cpp", "finds the form"},
-    {"lists/parser.cpp", "from a statement to its row or form"},
     {"lists/scalar.cpp", "finds the rows that lists take"},
 };
 

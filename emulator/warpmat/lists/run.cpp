@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/lists/list_internals.h>
+#include <warpmat/ptx/program/list_internals.h>
 #include <warpmat/lists/list_machine.h>
 #include <warpmat/ptx/program/code.h>
 

@@ -1,3 +1,5 @@
+#include <warpmat/ptx/syntax/list_parser.h>
+
 #include <algorithm>
 #include <array>
 #include <set>
@@ -5,7 +7,6 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/syntax/module.h>
 #include <warpmat/ptx/syntax/statement_reader.h>
 #include <warpmat/ptx/syntax/variable_reader.h>
 #include <warpmat/ptx/text/number.h>
@@ -159,6 +160,10 @@ class ListParser {
 };
 
 }  // namespace
+
+List parse_list(std::string text) {
+  return parse_list(std::move(text), [](std::string_view) { return true; });
+}
 
 List parse_list(std::string text, bool (*is_known)(std::string_view opcode)) {
   return ListParser(std::move(text), is_known).list();
