@@ -168,7 +168,8 @@ void FunctionResolver::begin_list_statement(const syntax::Statement& statement) 
   list_->instruction.reset();
   list_->guard.reset();
   list_->operands.clear();
-  list_->in_pair = false;
+  list_->argument = 0;
+  list_->in_pair = list_->reads_guard = false;
   if (statement.guard) list_guard(*statement.guard);
   if (statement.opcode.empty()) return;
   if (list_->program.target == nullptr) fail("no target yet: begin the program with .target sm_90a, or name one: --target sm_90a");

@@ -42,7 +42,7 @@ Seat FunctionResolver::matrix_seat(const Form& form, const Operand& wanted, cons
                                                                   : "b32";
   Seat seat = this->seat(*find_ptx_type(type), wanted.written, false);
   seat.role = "operand";
-  seat.instruction = name(form.mnemonic);
+  seat.instruction = std::string_view(statement_->opcode).substr(0, statement_->opcode.find('.'));
   seat.name = wanted.name;
   if (list_ == nullptr) return seat;
   const bool integer = wanted.kind == OperandKind::stride || wanted.kind == OperandKind::selector;

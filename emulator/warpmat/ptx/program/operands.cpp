@@ -211,6 +211,7 @@ FunctionResolver::Meaning FunctionResolver::judged_meaning(const syntax::Operand
   if (in_list && given.offset != 0) refuse({Why::offset}, seat, given);
   if (given.text == "_" && (in_list || seat.written)) {
     check(judge_discard(seat, dialect()), seat, given);
+    if (seat.in_pair && !may_discard_) fail(given, text_in_module({Why::discard_target}, seat, given, statement_->opcode));
     return {.kind = Meaning::Kind::discard};
   }
   if (!named) named = undeclared(given, seat);
@@ -313,6 +314,7 @@ std::vector<Value> FunctionResolver::group(const syntax::Operand& operand, const
 }
 
 FunctionResolver::Place FunctionResolver::place(const syntax::Operand& operand) {
+  if (list_ != nullptr) begin_list_operand(operand);
   return place(operand, {.role = "the address"});
 }
 
