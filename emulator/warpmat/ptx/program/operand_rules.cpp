@@ -116,7 +116,7 @@ std::string text_in_list(const Objection& objection, const Seat& seat, const syn
   return {};
 }
 
-std::string text_in_module(const Objection& objection, const Seat& seat, const syntax::Operand& given, std::string_view opcode) {
+std::string text_in_module(const Objection& objection, const Seat& seat, const syntax::Operand& given, std::string_view instruction) {
   const std::string_view text = given.text;
   const int needed = seat.type == nullptr || seat.type->is_predicate() ? 1 : std::max(seat.type->bits, narrowest_register);
   switch (objection.kind) {
@@ -126,20 +126,20 @@ std::string text_in_module(const Objection& objection, const Seat& seat, const s
     case Why::undeclared:
     case Why::number_written:
     case Why::variable_written: return fmt::format("'{}' is not a register that is declared here", text);
-    case Why::minus: return fmt::format("{} takes no minus before the register '{}'", opcode, text);
+    case Why::minus: return fmt::format("{} takes no minus before the register '{}'", instruction, text);
     case Why::offset: return fmt::format("only addresses have an offset behind the register '{}'", text);
     case Why::offset_type: return fmt::format("only integers and addresses have an offset behind the register '{}'", text);
     case Why::type:
-      return fmt::format("'{}' is a register of .{}, which {} does not take for .{}", text, objection.declared->name, opcode,
+      return fmt::format("'{}' is a register of .{}, which {} does not take for .{}", text, objection.declared->name, instruction,
                          seat.type->name);
     case Why::width:
       if (!seat.written && seat.type->is_predicate()) return fmt::format("'{}' is not a predicate", text);
-      return fmt::format("'{}' has {} bits; {} {} {} here", text, objection.bits, opcode, seat.written ? "writes" : "takes", needed);
-    case Why::discard_target: return fmt::format("{} takes no _ here: ptxas cannot discard this result", opcode);
+      return fmt::format("'{}' has {} bits; {} {} {} here", text, objection.bits, instruction, seat.written ? "writes" : "takes", needed);
+    case Why::discard_target: return fmt::format("{} takes no _ here: ptxas cannot discard this result", instruction);
     case Why::variable_place: return fmt::format("'{}' is no register: mov takes its address to one", text);
-    case Why::braces: return fmt::format("{} takes {} registers in braces here", opcode, objection.number);
-    case Why::count: return fmt::format("{} takes {} registers here, {} are given", opcode, objection.wanted, objection.number);
-    case Why::vector_discarded: return fmt::format("{} writes nothing: one register of a vector is not _", opcode);
+    case Why::braces: return fmt::format("{} takes {} registers in braces here", instruction, objection.number);
+    case Why::count: return fmt::format("{} takes {} registers here, {} are given", instruction, objection.wanted, objection.number);
+    case Why::vector_discarded: return fmt::format("{} writes nothing: one register of a vector is not _", instruction);
     case Why::selector: return fmt::format("expected a number, found '{}'", text);
     case Why::selector_range: return fmt::format("the selector is a number from 0 to {}", objection.number);
     case Why::no_address: return "expected an address in brackets";

@@ -88,8 +88,8 @@ struct Objection {
 /// The objection as a list of statements words it. `target`: that of the program; null before it is known, at a guard.
 std::string text_in_list(const Objection& objection, const Seat& seat, const syntax::Operand& given, const Target* target);
 
-/// The objection as a module words it, to an operand of `opcode`.
-std::string text_in_module(const Objection& objection, const Seat& seat, const syntax::Operand& given, std::string_view opcode);
+/// The objection as a module words it, to an operand of `instruction`.
+std::string text_in_module(const Objection& objection, const Seat& seat, const syntax::Operand& given, std::string_view instruction);
 
 /// The beginning of an operand for messages, enough to show its kind: "'%r1'", "'{'".
 std::string spell(const syntax::Operand& given);

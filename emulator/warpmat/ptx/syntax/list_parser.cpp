@@ -150,7 +150,7 @@ class ListParser {
         fail(token, fmt::format(".shared::cta needs PTX {} or later; the version is {}", to_string(cta_since), to_string(version)));
   }
 
-  bool (*is_known_)(std::string_view opcode);
+  bool (*is_known_)(std::string_view);
   List list_;
   TokenReader tokens_;
   std::set<std::string_view> labels_;  ///< all so far
@@ -165,7 +165,7 @@ List parse_list(std::string text) {
   return parse_list(std::move(text), [](std::string_view) { return true; });
 }
 
-List parse_list(std::string text, bool (*is_known)(std::string_view opcode)) {
+List parse_list(std::string text, bool (*is_known)(std::string_view)) {
   return ListParser(std::move(text), is_known).list();
 }
 
