@@ -54,6 +54,7 @@ const std::vector<Reader> readers = {
     {"ptx/program/warp_statements.cpp", "payloads by qualifiers"},
     {"ptx/program/wgmma_statements.cpp", "finds the form"},
     {"execute/instruction.cpp", "finds the form"},
+    {"lists/parser.cpp", "whether a list has an opcode"},
     {"lists/scalar.cpp", "finds the rows that lists take"},
 };
 
