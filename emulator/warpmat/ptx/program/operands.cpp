@@ -222,7 +222,11 @@ FunctionResolver::Meaning FunctionResolver::judged_meaning(const syntax::Operand
 }
 
 void FunctionResolver::judge_value(Value value, const syntax::Operand& given, const Seat& seat) const {
-  check(judge_register(seat, *function_.registers[static_cast<std::size_t>(value)].type, bits_of(value), dialect()), seat, given);
+  const DataType& declared = *function_.registers[static_cast<std::size_t>(value)].type;
+  const int bits = bits_of(value);
+  // The common case: untyped, and as wide as the type.
+  if (declared.type_class == DataType::Class::bits && !seat.accepts.predicate && bits == std::max(seat.type->bits, 16)) return;
+  check(judge_register(seat, declared, bits, dialect()), seat, given);
 }
 
 Value FunctionResolver::source(const syntax::Operand& operand, const DataType& type, bool may_be_wider) {
