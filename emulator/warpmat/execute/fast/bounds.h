@@ -22,6 +22,7 @@ inline constexpr int no_byte_exponent = -95;
 
 inline constexpr int f32_bias = 127, f32_fraction_bits = 23;
 inline constexpr int min_f32_exponent = -126, largest_f32_exponent = 127;
+inline constexpr int smallest_f32_bit = min_f32_exponent - f32_fraction_bits;
 
 /// f16 and all formats of 8, 6 and 4 bits: exponents of nonzero numbers, and the exponent of the smallest number's only bit.
 inline constexpr int largest_narrow_exponent = 15, min_f16_exponent = -14, min_byte_exponent = -16, min_f16_bit = -24;
@@ -134,8 +135,9 @@ inline constexpr int min_normal_e = min_f32_exponent + max_fraction_bits;
 static_assert(min_f32_exponent <= min_normal_e - max_fraction_bits);
 static_assert(largest_wide_product + f32_bias < 512, "gaps of fields from 0 on fit");
 
-/// The unit of a step is a normal float, or the product of two.
-static_assert(largest_wide_product - max_gap - max_fraction_bits >= 2 * min_f32_exponent);
+/// A unit in units of f32's smallest number is a normal float, wherever a result is below the normal numbers: its sum is at least 1.
+static_assert(largest_wide_product - max_gap - max_fraction_bits - smallest_f32_bit >= min_f32_exponent);
+static_assert(min_f32_exponent - smallest_f32_bit <= largest_f32_exponent);
 
 // ---- Groups of 4-bit products -----------------------------------------------------------------------------------------------------------
 

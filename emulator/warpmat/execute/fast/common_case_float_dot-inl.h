@@ -60,10 +60,11 @@ class CommonCaseFloatDot {
 
   /// What the results show of the warp.
   struct Findings {
-    hn::Vec<I32> overflow;          ///< sign bits
-    hn::Vec<I32> infinite;          ///< not 0 where a result is: it leaves the range of f16. A next step then has a special C
-    hn::Vec<I32> largest_c;         ///< maximum of the exponent fields of an f32 C, where the first step adds it
-    hn::Vec<U8> smallest_products;  ///< minimum over the results of their largest product's exponent, as a float's field
+    hn::Vec<I32> overflow;                   ///< sign bits
+    hn::Vec<I32> infinite;                   ///< not 0 where a result is: it leaves the range of f16. A next step then has a special C
+    hn::Vec<I32> largest_c;                  ///< maximum of the exponent fields of an f32 C, where the first step adds it
+    hn::Vec<U8> smallest_products;           ///< minimum over the results of their largest product's exponent, as a float's field
+    bool looked = false, too_small = false;  ///< whether has_no_small_number was asked, and answered no
   };
 
   HWY_INLINE static hn::Vec<F32> power(int exponent) { return hn::BitCast(F32(), field(bias + exponent)); }
@@ -82,6 +83,7 @@ class CommonCaseFloatDot {
     while (true) {
       Findings findings{hn::Zero(I32()), hn::Zero(I32()), hn::Zero(I32()), hn::Set(U8(), std::uint8_t{255})};
       add_steps<f16_accumulator, scaled>(constants, d, findings);
+      if (wide && findings.too_small) return false;
       if (HWY_LIKELY(c_is_known || hn::AllFalse(I32(), hn::Eq(findings.largest_c, field(255))))) return in_range(findings);
       o_.find_special_c();
       c_is_known = true;
@@ -94,6 +96,7 @@ class CommonCaseFloatDot {
     bool special_c = o_.special_c();
     int step = 0;
     o_.template for_each_step<true>([&](auto blocks, auto begin, auto end, auto first_slot) HWY_ATTR {
+      if (wide && findings.too_small) return;
       const bool special = specials_.any(special_c);
       if (special) c = specials_.before(step, special_c, c, d);
       add_step<f16_accumulator, scaled, blocks(), begin(), end(), first_slot()>(constants, c, d, findings);
@@ -107,10 +110,16 @@ class CommonCaseFloatDot {
   /// Whether the sums were in the range of an int32, and no product too small to tell its exponent.
   HWY_INLINE bool in_range(const Findings& findings) const {
     if (!hn::AllFalse(I32(), hn::Lt(findings.overflow, hn::Zero(I32())))) return false;
-    constexpr std::uint8_t least = bias + bounds::min_plain_product;
-    const bool products_everywhere = hn::AllFalse(U8(), hn::Lt(findings.smallest_products, hn::Set(U8(), least)));
-    return products_everywhere || o_.at_least(-bounds::plain_exponent, bounds::min_plain_product);
+    return wide || products_everywhere(findings) || has_no_small_number();  // wide products have been looked at in each step
   }
+
+  /// Whether each result had a product whose exponent tells that of the largest.
+  HWY_INLINE static bool products_everywhere(const Findings& findings) {
+    constexpr std::uint8_t least = bias + bounds::min_plain_product;
+    return hn::AllFalse(U8(), hn::Lt(findings.smallest_products, hn::Set(U8(), least)));
+  }
+
+  bool has_no_small_number() const { return o_.at_least(-bounds::plain_exponent, bounds::min_plain_product); }
 
   /// d = c + one step; see FloatOperands::largest_exponents.
   template <bool f16_accumulator, bool scaled, int blocks, int begin, int end, int first_slot>
@@ -119,6 +128,12 @@ class CommonCaseFloatDot {
     const Operands& o = o_;  // what d is written to might be the member, as far as the compiler knows
     findings.smallest_products =
         hn::Min(findings.smallest_products, o.template largest_exponents<blocks, begin, end>(first_slot, exponents));
+    // Wide products are often too small; then this is half the work.
+    if (wide && HWY_UNLIKELY(!findings.looked && !products_everywhere(findings))) {
+      findings.looked = true;
+      findings.too_small = !has_no_small_number();
+      if (findings.too_small) return;
+    }
     for (int column = 0; column < columns; ++column)
       for (int row = 0; row < rows; row += vector_rows) {
         const auto products = hn::BitCast(I32(), hn::Load(U32(), exponents[column] + row));

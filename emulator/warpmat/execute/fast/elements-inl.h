@@ -140,8 +140,17 @@ class Decoder {
   /// The same for infinities and NaNs.
   HWY_INLINE Word specials(Word most) const { return words_above(most, e_.largest); }
 
-  /// Whether all magnitudes are in the range of the common case, or, for narrow formats, special.
-  HWY_INLINE bool common_case(Word most) const { return !wide || at_most(most, (e_.bias + bounds::plain_exponent) << exponent_shift); }
+  /// Whether all magnitudes are in the range of the common case, or, for narrow formats, special. A part of a word with only tiny ones,
+  /// whose products would be too small, is not.
+  HWY_INLINE bool common_case(Word most) const {
+    if constexpr (!wide) return true;
+    const D d;
+    const auto m = hn::BitCast(d, most);
+    constexpr int least = bounds::min_plain_product - bounds::plain_exponent;
+    const auto above = hn::Sub(m, hn::Set(d, static_cast<T>((e_.bias + least) << exponent_shift)));  // huge for smaller ones
+    const auto outside = hn::Gt(above, hn::Set(d, static_cast<T>((bounds::plain_exponent - least) << exponent_shift)));
+    return hn::AllFalse(d, hn::And(outside, hn::Ne(m, hn::Zero(d))));
+  }
 
   /// Exponents plus the offset, packed as the magnitudes. A wide zero has the exponent of the smallest subnormals.
   HWY_INLINE Word exponents(Word magnitudes) const {

@@ -162,18 +162,8 @@ class FloatOperands {
 
   /// Whether all numbers are zero or at least a power of two: 2^element for elements of A and B of wide formats, 2^c for a C of 32 bits.
   bool at_least(int element, int c) const {
-    auto small = hn::FirstN(F32(), 0);
-    const auto check = [&](const float* from, int exponent) HWY_ATTR {
-      const auto v = hn::Abs(hn::Load(F32(), from)), least = power_of_two(hn::Set(I32(), exponent));
-      small = hn::Or(small, hn::And(hn::Gt(v, hn::Zero(F32())), hn::Lt(v, least)));
-    };
-    if (wide) {
-      for (int i = 0; i < slots() * rows; i += vector_rows) check(a_[0] + i, element);
-      for (int i = 0; i < b_count(); i += vector_rows) check(b_ + i, element);
-    }
-    if (!plan_.f16_accumulator)
-      for (int i = 0; i < columns * rows; i += vector_rows) check(reinterpret_cast<const float*>(c_[0]) + i, c);
-    return hn::AllFalse(F32(), small);
+    if (wide && !(at_least(a_[0], slots() * rows, element) && at_least(b_, b_count(), element))) return false;
+    return plan_.f16_accumulator || at_least(c_[0], columns * rows, c);
   }
 
   /// Replaces decoded NaN codes by quiet NaNs.
@@ -305,6 +295,17 @@ class FloatOperands {
     bool finite, common_case;
   };
 
+  /// Whether `count` floats are zero or at least 2^exponent. As integers, because the CPU may take subnormal floats for zeros.
+  static bool at_least(const void* floats, int count, int exponent) {
+    const I32 d;
+    const auto least = hn::Set(d, (exponent + bounds::f32_bias) << bounds::f32_fraction_bits);
+    for (int i = 0; i < count; i += vector_rows) {
+      const auto v = hn::And(hn::Load(d, static_cast<const std::int32_t*>(floats) + i), hn::Set(d, INT32_MAX));
+      if (!hn::AllFalse(d, hn::And(hn::Gt(v, hn::Zero(d)), hn::Lt(v, least)))) return false;
+    }
+    return true;
+  }
+
   HWY_INLINE static void remove_specials(float* values, int count) {
     for (int i = 0; i < count; i += vector_rows) {
       const auto v = hn::Load(F32(), values + i);
@@ -367,7 +368,9 @@ class FloatOperands {
       }
       decode_a_.each_value(w, [&](int i, hn::Vec<F32> v) HWY_ATTR { hn::Store(v, F32(), a_[slot + i] + row); });
     });
-    return range(decode_a_, most_of_rows, row_vectors, most_of_rows_);
+    Range all = range(decode_a_, most_of_rows, row_vectors, most_of_rows_);
+    all.common_case = all.common_case && needs_exponents;
+    return all;
   }
 
   HWY_INLINE Range read_b(bool needs_exponents) {

@@ -112,10 +112,11 @@ class SpecialProducts {
       for (int row = 0; row < rows; row += vector_rows) visit(column, row);
   }
 
-  /// Wide numbers of A become 1 or -1, so that hardly any product is subnormal, which would be slow.
+  /// Wide numbers become 1 or -1: subnormal ones would count as zeros, and the product of two others might be infinite.
   HWY_INLINE static hn::Vec<F32> of_one_size(hn::Vec<F32> v) {
     if constexpr (!wide) return v;
-    const auto is_number = hn::And(hn::IsFinite(v), hn::Ne(v, hn::Zero(F32())));
+    const auto is_zero = hn::RebindMask(F32(), hn::Eq(hn::ShiftLeft<1>(hn::BitCast(U32(), v)), hn::Zero(U32())));
+    const auto is_number = hn::AndNot(is_zero, hn::IsFinite(v));
     return hn::IfThenElse(is_number, hn::CopySign(hn::Set(F32(), 1.0f), v), v);
   }
 
@@ -130,7 +131,7 @@ class SpecialProducts {
         const auto a = of_one_size(o_.a(slot, row));
         WARPMAT_UNROLL(8)
         for (int column = 0; column < columns; ++column)
-          sum[column] = hn::MulAdd(a, o_.b(slot - in_block, in_block, column, row), sum[column]);
+          sum[column] = hn::MulAdd(a, of_one_size(o_.b(slot - in_block, in_block, column, row)), sum[column]);
       }
       WARPMAT_UNROLL(8)
       for (int column = 0; column < columns; ++column) hn::Store(sum[column], F32(), sums[column] + row);

@@ -34,13 +34,19 @@ class WideFloatDot {
     const Constants constants(plan_);
     const std::uint32_t(*c)[rows] = o_.accumulator();
     int step = 0;
+    bool small_e = false;  // that of a result: others are likely to be
     o_.for_each_step([&](auto blocks, auto, auto, int first_slot) HWY_ATTR {
       for (int column = 0; column < columns; column += 2)  // which are independent of each other: the steps are not
         for (int row = 0; row < rows; row += vector_rows) {
           Word c_of_columns[2], results[2];
           for (int i = 0; i < 2; ++i)
             c_of_columns[i] = specials_.with_products(step, column + i, row, hn::Load(U32(), c[column + i] + row));
-          add_to_two_columns<blocks() * Operands::block, false>(constants, {first_slot, column, row}, c_of_columns, results);
+          constexpr int slots = blocks() * Operands::block;
+          const Results at{first_slot, column, row};
+          if (HWY_UNLIKELY((small_e || !add_to_two_columns<slots, false>(constants, at, c_of_columns, results)))) {
+            small_e = true;
+            add_with_any_e<slots>(constants, at, c_of_columns, results);
+          }
           for (int i = 0; i < 2; ++i)
             hn::Store(hn::IfThenElse(is_special(c_of_columns[i]), c_of_columns[i], results[i]), U32(), d[column + i] + row);
         }
@@ -82,14 +88,15 @@ class WideFloatDot {
     Gap gap;  ///< bounds::no_gap for zero, infinities and NaNs, which SpecialProducts adds
   };
 
-  /// Whether numbers are zero, infinite or NaN.
-  HWY_INLINE static hn::Mask<U32> adds_nothing(Word number) {
-#if HWY_TARGET <= HWY_AVX3
-    constexpr int nans = 0x81, zeros = 0x06, infinities = 0x18;
-    return hn::Mask<U32>{_mm512_fpclass_ps_mask(_mm512_castsi512_ps(number.raw), nans | zeros | infinities)};
-#else
+  /// Whether numbers are neither zero nor infinite nor NaN.
+  HWY_INLINE static hn::Mask<U32> adds_something(Word number) {
     const U32 d;
-    return hn::Gt(hn::Sub(hn::ShiftLeft<1>(number), hn::Set(d, 1u)), hn::Set(d, 0xff000000u - 2));  // zero minus one is the largest word
+#if HWY_TARGET <= HWY_AVX3
+    const Word exponent = hn::Set(d, 0x7f800000u), field = hn::And(number, exponent);
+    return hn::Mask<U32>{
+        _mm512_mask_test_epi32_mask(_mm512_cmpneq_epi32_mask(field.raw, exponent.raw), number.raw, _mm512_set1_epi32(INT32_MAX))};
+#else
+    return hn::Lt(hn::Sub(hn::ShiftLeft<1>(number), hn::Set(d, 1u)), hn::Set(d, 0xff000000u - 1));  // zero minus one is the largest word
 #endif
   }
 
@@ -109,14 +116,14 @@ class WideFloatDot {
   HWY_INLINE static Parts parts_of(Word number) {
     const U32 d;
     const Word field = hn::And(number, hn::Set(d, 0x7f800000u)), smallest = hn::Set(d, 1u << bounds::f32_fraction_bits);
-    const auto nothing = adds_nothing(number);
     const Word gap_of_number = hn::Sub(hn::Set(d, gap(largest + bounds::f32_bias)),
                                        hn::BitCast(d, hn::Max(hn::BitCast(I32(), field), hn::BitCast(I32(), smallest))));
     const auto unit = hn::BitCast(F32(), hn::Set(d, gap(bounds::f32_bias + unit_bit)));
     const auto with_unit_bit = hn::BitCast(F32(), hn::OrAnd(hn::BitCast(d, unit), number, hn::Set(d, 0x807fffffu)));
     const auto is_subnormal = hn::RebindMask(F32(), hn::Eq(field, hn::Zero(d)));
     const auto without = hn::Sub(with_unit_bit, hn::CopySign(unit, with_unit_bit));
-    return {hn::IfThenElse(is_subnormal, without, with_unit_bit), hn::IfThenElse(nothing, hn::Set(d, bounds::no_gap), gap_of_number)};
+    return {hn::IfThenElse(is_subnormal, without, with_unit_bit),
+            hn::IfThenElse(adds_something(number), gap_of_number, hn::Set(d, bounds::no_gap))};
   }
 
   /// Two gaps in one word: those of an even and of the next column.
@@ -181,9 +188,9 @@ class WideFloatDot {
             hn::Sub(hn::Set(u, gap_twice(bounds::largest_wide_product + bounds::f32_bias)), fields)};
   }
 
-  /// `any_e`: E may be less than min_normal_e; without it, the function calls itself with it where E is.
+  /// `any_e`: E may be less than min_normal_e; without it, the function returns false where E is.
   template <int slots, bool any_e>
-  HWY_INLINE void add_to_two_columns(const Constants& constants, const Results& at, const Word* c, Word* results) const {
+  HWY_INLINE bool add_to_two_columns(const Constants& constants, const Results& at, const Word* c, Word* results) const {
     static_assert(slots <= bounds::general_group);
     const U32 u;
     const Accumulators accumulators = any_e ? exact_parts(c) : normal_parts(c);
@@ -198,8 +205,7 @@ class WideFloatDot {
     const Gap smallest = least(smallest_of[0], smallest_of[1]);
     if constexpr (!any_e) {
       const Gap largest_normal = hn::Set(u, gap_twice(bounds::largest_wide_product - bounds::min_normal_e));
-      if (HWY_UNLIKELY(!hn::AllTrue(u, hn::Eq(subtract(smallest, largest_normal), hn::Zero(u)))))
-        return add_with_any_e<slots>(constants, at, c, results);
+      if (HWY_UNLIKELY(!hn::AllTrue(u, hn::Eq(subtract(smallest, largest_normal), hn::Zero(u))))) return false;
     }
     const Gap reach = hn::Add(smallest, constants.reach);
     auto even = hn::Zero(I32()), odd = even;
@@ -221,6 +227,7 @@ class WideFloatDot {
       halve(sums[1], odd, units_odd);
     }
     for (int i = 0; i < 2; ++i) results[i] = any_e ? times_any_unit(constants, sums[i]) : times_normal_unit(constants, sums[i]);
+    return true;
   }
 
   template <int slots>
@@ -297,16 +304,22 @@ class WideFloatDot {
     return hn::BitCast(u, hn::IfThenElse(finite, result, hn::CopySign(hn::Inf(F32()), truncated)));
   }
 
-  /// The power may not be a float: it is the product of two. If it is large, or_infinity replaces the result.
+  /// If the power is any. A result below the normal numbers is an integer in units of f32's smallest number.
   HWY_INLINE static Word times_any_unit(const Constants& constants, const Sum& sum) {
     const I32 d;
+    const U32 u;
     const Gap below = hn::Add(sum.gap_of_e, constants.fraction_bits);
     const auto truncated = hn::ConvertTo(F32(), sum.sum);
-    const auto exponent =
-        hn::Sub(hn::Set(d, bounds::largest_wide_product), hn::BitCast(d, hn::ShiftRight<bounds::f32_fraction_bits>(below)));
-    const auto half = hn::ShiftRight<1>(exponent);
-    const auto result = hn::Mul(hn::Mul(truncated, power_of_two(half)), power_of_two(hn::Sub(exponent, half)));
-    return or_infinity(hn::IfThenZeroElse(hn::Eq(result, hn::Zero(F32())), result), truncated, below);
+    const auto bits_of_sum = hn::BitCast(d, truncated), field = hn::And(bits_of_sum, hn::Set(d, 0x7f800000));
+    const auto divisor = hn::BitCast(d, hn::Sub(below, hn::Set(u, gap(bounds::largest_wide_product))));  // 1 / power, without the bias
+    // A sum's field is at least the bias, a zero's is 0.
+    const auto bounded = hn::Max(divisor, hn::Set(d, (bounds::f32_bias - 1) << bounds::f32_fraction_bits));
+    const auto is_normal = hn::Gt(field, bounded);
+    const Word normal = or_infinity(hn::BitCast(F32(), hn::Sub(bits_of_sum, divisor)), truncated, below);
+    const Word to_smallest = hn::Sub(hn::Set(u, gap(bounds::f32_bias - bounds::smallest_f32_bit)), hn::BitCast(u, bounded));
+    const auto small = truncate(hn::Mul(hn::Abs(truncated), hn::BitCast(F32(), to_smallest)));
+    const auto sign = hn::IfThenElseZero(hn::Ne(small, hn::Zero(d)), hn::And(bits_of_sum, hn::Set(d, INT32_MIN)));
+    return hn::IfThenElse(hn::RebindMask(u, is_normal), normal, hn::BitCast(u, hn::Or(small, sign)));
   }
 
   const Operands& o_;
