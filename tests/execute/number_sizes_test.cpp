@@ -45,12 +45,14 @@ class Warp {
         const std::uint64_t field = fields.first + random() % (fields.last - fields.first + 1);
         const bool infinite = fields.first == special.first && random() % 2 == 0, zero = has_zeros && random() % 4 == 0;
         const std::uint64_t sign = std::uint64_t{1} << (fraction_bits + 8);
-        write_element(f, registers_[name].list(), {i, j}, (infinite || zero ? sign_and_fraction & sign : sign_and_fraction) | (zero ? 0 : field << fraction_bits));
+        write_element(f, registers_[name].list(), {i, j},
+                      (infinite || zero ? sign_and_fraction & sign : sign_and_fraction) | (zero ? 0 : field << fraction_bits));
       };
       for (int i = 0; i < f.rows(); ++i)
         for (int j = 0; j < f.columns(); ++j) put(i, j, random() % 8 == 0 ? few : most);
       if (random() % 8 == 0)
-        put(static_cast<int>(random() % static_cast<unsigned>(f.rows())), static_cast<int>(random() % static_cast<unsigned>(f.columns())), special);
+        put(static_cast<int>(random() % static_cast<unsigned>(f.rows())), static_cast<int>(random() % static_cast<unsigned>(f.columns())),
+            special);
     }
   }
 
