@@ -47,7 +47,7 @@ typedef enum warpmat_status {
   WARPMAT_UNWRITTEN, /* an uninitialised value of shared memory affects the result */
   WARPMAT_UNORDERED, /* two accesses are not ordered: a race, a copy without a wait */
   WARPMAT_DEADLOCK,
-  WARPMAT_LIMIT,    /* more operations than the caller allows */
+  WARPMAT_LIMIT,    /* more operations than the caller allows, or the caller's `stop` was set */
   WARPMAT_STOPPED,  /* the kernel executes a trap, an assertion of its own failed, or an observer ends the launch */
   WARPMAT_MISPAIRED /* a matrix instruction multiplies, or a statement stores, what the launch's `gemm` rules out */
 } warpmat_status;

@@ -117,6 +117,7 @@ typedef struct warpmat_argument {
 #define WARPMAT_SKIP_COPIES 64u    /* no check for reads of cp.async data before the wait */
 #define WARPMAT_CHECK_LANES 128u   /* also: a shuffle reads a lane that takes no part, which PTX leaves undefined */
 #define WARPMAT_WARN_STORES 256u   /* an uninitialised value that global memory gets is told to `warn`, and does not end the launch */
+#define WARPMAT_WARN_FENCES 512u   /* a bulk copy that reads stores without a fence.proxy.async between them: likewise */
 
 /* What a launch tells an observer. The library fills these structs. They and what they point to are valid during the call; an observer
  * changes nothing of it. `size` says how much of the struct this library knows. */
@@ -240,6 +241,9 @@ typedef struct warpmat_launch_config {
   /* Receives, after a kernel that ended well, a sentence for each statement whose results a GPU may not reproduce, with its place; `user`
    * is the config's. May be null. A config whose size ends before it has none. */
   void (*warn)(void* user, const char* text);
+  /* A byte, 0 or 1. Once it is 1 the launch ends soon with WARPMAT_LIMIT; any thread may set it, and a signal handler. May be null. A
+   * config whose size ends before it has none. */
+  const volatile uint8_t* stop;
 } warpmat_launch_config;
 
 /* Runs a kernel to its end. After an error `memory` holds what was written so far. `error` holds the block, warp, lane, line and address of

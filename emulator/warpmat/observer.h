@@ -49,7 +49,7 @@ struct PendingProduct;
 //
 // Waiting. A statement at which lanes wait is announced once by each warp split that reaches it. Statements that a launch executes again
 // only because another block has its turn are announced once: the operation() calls are LaunchResult::operations in number. A statement
-// whose addresses or values must be computed first is several operations; Event::prepares() tells them apart.
+// whose addresses or values must be computed first is several operations, a function's end is one; Event::prepares() tells them apart.
 //
 // Cost. An observer asks for kinds of events, and may ask for others in each of its calls. An event for which nobody asks costs one test.
 // Operations and accesses for which nobody asks take the paths that are fastest.
@@ -89,7 +89,7 @@ struct PendingProduct;
 //   checks_told        check_time              warpmat's own checks have been told of an event                over
 //
 // Runs. The machine executes consecutive statements that only compute at once, unless an observer asks for operations: then each of them
-// is an operation(), and there are no runs.
+// is an operation(), and there are no runs. What ptxas takes away, as a mul that an fma executes or an unrolled loop's branch, is none.
 
 /// Kinds of events, as bits.
 enum class EventKinds : std::uint32_t {
@@ -126,8 +126,8 @@ class WARPMAT_API Event {
   int line() const;                 ///< of the PTX, from 1 on
   std::string source() const;       ///< "gemm.cu:12", with the calls that are inlined; empty if the PTX has no .loc
   std::uint32_t statement() const;  ///< its number in the kernel, from 0 on: cheaper to compare than the opcode
-  /// Whether the operation only computes an address or a value for the statement, whose own operation is another event: a statement is
-  /// executed once for each operation() that does not prepare it.
+  /// Whether the statement's own operation is another event, for which this one computes an address or a value, or behind which it ends the
+  /// function: a statement is executed once for each operation() that does not prepare it.
   bool prepares() const;
 
   /// Ends the launch with an error at this place. `lane` is -1 if no single lane is at fault.

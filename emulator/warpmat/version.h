@@ -13,7 +13,7 @@
 #define WARPMAT_TEXT_OF(x) WARPMAT_TEXT(x)
 #define WARPMAT_TEXT(x) #x
 
-#if defined(__cplusplus) && __cplusplus >= 201703L
+#if defined(__cplusplus) && __cplusplus > 201703L /* before C++20 there is the C interface alone */
 #include <string_view>
 
 #include <warpmat/export.h>

@@ -60,7 +60,7 @@ class WARPMAT_API Trap : public std::runtime_error {
     unwritten,     ///< an uninitialised value affects the result: Checks::uninitialised
     unordered,     ///< two accesses are not ordered: Checks::copies, Checks::races
     deadlock,      ///< every warp that has not exited waits
-    limit,         ///< LaunchOptions::most_operations
+    limit,         ///< LaunchOptions::most_operations and ::stop
     stopped,       ///< the kernel executed a trap, or its own assertion failed
     mispaired,     ///< a matrix instruction multiplies, or a statement stores, what LaunchOptions::gemm rules out
     refused,       ///< a callback of RowMemory refused a row

@@ -95,7 +95,6 @@ struct WgmmaImmediates {
 /// A warpgroup executes it, but its warps share only the descriptors: each multiplies its 16 rows of A by all of B. So this class executes
 /// one warp's part, in two steps, because the hardware reads shared memory and writes registers at any time between the statement and the
 /// wait for it. read_a and read_b copy operands from shared memory into the order of a tile's registers; multiply computes the product.
-/// up.
 class WARPMAT_API Wgmma {
  public:
   /// Throws std::invalid_argument if `form` does not exist for `target` and `version`, is not a row of the table, or lacks an immediate.

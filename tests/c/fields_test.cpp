@@ -341,6 +341,9 @@ TEST_CASE("C: what a text has beside an opcode is told", "[c]") {
     CHECK(message.find("'" + std::string(other) + "'") == 0);
   }
   CHECK(message_of("HMMA.16816.F32") == "'HMMA.16816.F32' is a name of SASS: warpmat_find_machine finds it");
+  CHECK(message_of("fma.rn.f32") ==
+        "unknown instruction 'fma': the matrix instructions are ldmatrix, stmatrix, movmatrix, mma and wmma; warpmat_program_parse of "
+        "c_program.h takes statements of scalar ones");
   CHECK(message_of(" ").find("unknown instruction") == 0);
   CHECK(message_of("@p").find("unknown instruction") == 0);
   CHECK(message_of(";").find("unknown instruction") == 0);

@@ -2,9 +2,12 @@
 
 #include <warpmat/c_program.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -225,6 +228,49 @@ TEST_CASE("C: observers are told of operations and accesses, and may end a launc
   expect("config->observers is null");
   config.size = offsetof(warpmat_launch_config, observers);  // a program compiled before there were observers
   CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_OK);
+}
+
+TEST_CASE("C: a byte that another thread sets ends a launch", "[c]") {
+  const Kernel kernel(kernel_text("$endless:\n  st.global.u32 [a], 7;\n  bra $endless;\n"));
+  const Memory memory(256);
+  const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
+  warpmat_launch_config config = config_of(arguments, 1, 32);
+  config.most_operations = 2'000'000'000;  // should the byte not be looked at
+  std::atomic<std::uint8_t> stop{0};
+  config.stop = reinterpret_cast<const std::uint8_t*>(&stop);
+  warpmat_error error = fresh();
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    stop = 1;
+  });
+  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_LIMIT);
+  other.join();
+  CHECK(std::string(error.message).find("the launch was stopped from outside") != std::string::npos);
+  CHECK(memory.word(0) == 7);
+  config.most_operations = 1000;
+  config.size = offsetof(warpmat_launch_config, stop);  // a program compiled before
+  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_LIMIT);
+  CHECK(std::string(error.message).find("stopped from outside") == std::string::npos);
+}
+
+TEST_CASE("C: a bulk copy of stores without a fence ends a launch, or is told to warn", "[c]") {
+  const Kernel kernel(kernel_text("  st.shared.u32 [tile], t;\n  bar.sync 0;\n  setp.eq.u32 q, t, 0;\n"
+                                  "  @q cp.async.bulk.global.shared::cta.bulk_group [a], [tile], 16;\n"
+                                  "  @q cp.async.bulk.commit_group;\n  @q cp.async.bulk.wait_group 0;\n"),
+                      nullptr, "sm_90");
+  const Memory memory(256);
+  const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
+  warpmat_launch_config config = config_of(arguments, 1, 32);
+  config.flags = WARPMAT_SKIP_UNWRITTEN;
+  warpmat_error error = fresh();
+  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_UNORDERED);
+  std::vector<std::string> warnings;
+  config.user = &warnings;
+  config.warn = [](void* user, const char* text) { static_cast<std::vector<std::string>*>(user)->push_back(text); };
+  config.flags |= WARPMAT_WARN_FENCES;
+  CHECK(warpmat_launch(kernel.kernel, &config, memory.memory, nullptr, &error) == WARPMAT_OK);
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].find("no fence.proxy.async since then lets it see that") != std::string::npos);
 }
 
 TEST_CASE("C: what a GPU may not reproduce is told after the launch", "[c]") {

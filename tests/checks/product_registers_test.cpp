@@ -24,22 +24,24 @@ TEST_CASE("products with the same accumulators have the number of the first one"
   const Kernel kernel(word_kernel("mov.u64 %l1, 0;" + low + high + low + high + sums + "mov.b32 %d, %f0;", "sm_90a"), "k");
   const code::Program& program = program_of(kernel);
   const checks::ProductRegisters registers(program);
-  REQUIRE(registers.concerned.size() == program.operations.size());
+  REQUIRE(registers.next_concerned.size() == program.operations.size() + 1);
+  CHECK(registers.next_concerned.back() == program.operations.size());
   std::vector<std::uint32_t> products, numbers;
   for (std::uint32_t i = 0; i < program.operations.size(); ++i) {
     if (program.operations[i].semantics != catalogue::Semantics::wgmma) continue;
     products.push_back(i);
     numbers.push_back(registers.accumulators[i]);
-    CHECK(registers.concerned[i]);
+    CHECK(registers.next_concerned[i] == i);
   }
   REQUIRE(products.size() == 4);
   CHECK(numbers == std::vector<std::uint32_t>{products[0], products[1], products[0], products[1]});
-  CHECK(std::ranges::count(registers.concerned, false) != 0);
+  CHECK(registers.next_concerned.front() > 0);  // the move of %l1 concerns none
+  CHECK(std::ranges::is_sorted(registers.next_concerned));
 }
 
 TEST_CASE("a program without wgmma has no registers of products", "[checks]") {
   const Kernel kernel(word_kernel("mov.u32 %d, 1;"), "k");
-  CHECK(checks::ProductRegisters(program_of(kernel)).concerned.empty());
+  CHECK(checks::ProductRegisters(program_of(kernel)).next_concerned.empty());
 }
 
 }  // namespace warpmat::product_registers_test

@@ -59,6 +59,27 @@ TEST_CASE("warpmat cuda writes each launch into a report", "[cuda]") {
     CHECK_THAT(report, ContainsSubstring(part));
 }
 
+TEST_CASE("The record has each launch, or those that say something new of a kernel", "[cuda]") {
+  const auto lines_of = [](const std::string& mode, const std::string& every, const std::string& wanted) {
+    const TemporaryDirectory directory;
+    std::filesystem::create_directory(directory.path("record"));
+    run_program(cuda_program_path(), {mode},
+                {"LD_LIBRARY_PATH=" + cuda_libraries_path(), "WARPMAT_CUDA_REPORT=" + directory.path("record"),
+                 "WARPMAT_CUDA_EVERY_LAUNCH=" + every});
+    std::istringstream text(read_text(directory.path("record") + "/launches.jsonl"));
+    int lines = 0;
+    for (std::string line; std::getline(text, line);) lines += line.find(wanted) != std::string::npos;
+    return lines;
+  };
+  const std::string store = "\"entry\":\"store\"", error = "\"error\":";
+  CHECK(lines_of("works", "1", store) >= 4);
+  CHECK(lines_of("works", "0", store) == 1);
+  CHECK(lines_of("beyond", "0", error) == 1);  // its only launch
+  CHECK(lines_of("later", "0", store) == 2);
+  CHECK(lines_of("later", "0", error) == 1);
+  CHECK(lines_of("unwritten", "0", "\"entry\":\"unwritten\"") == 2);  // each with a warning
+}
+
 TEST_CASE("warpmat cuda fails where a kernel was not executed and the program ends as if it were", "[cuda]") {
   const Outcome outcome = run_cuda({"--target", "sm_75", cuda_program_path(), "works"});
   CHECK(outcome.status == 1);

@@ -422,6 +422,7 @@ int main(int argc, char** argv) {
   if (what == "works") works();
   if (what == "calls") calls();
   if (what == "beyond") fails(beyond);
+  if (what == "later") works(), fails(beyond);
   if (what == "misaligned") fails(misaligned);
   if (what == "into_host") fails(into_host);
   if (what == "after_free") fails(after_free);

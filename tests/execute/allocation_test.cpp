@@ -5,6 +5,7 @@
 
 #include <warpmat/c.h>
 #include <warpmat/instruction.h>
+#include <warpmat/launch.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +15,7 @@
 
 #include "catch.h"
 #include "execute/registers.h"
+#include "machine/kernel.h"
 #include "replaced_allocation.h"
 
 namespace {
@@ -127,6 +129,29 @@ TEST_CASE("executing through C allocates nothing, whatever the layout of registe
         CHECK((status == WARPMAT_OK || form.sparsity != Sparsity::dense));
       }
   }
+}
+
+TEST_CASE("a launch allocates what its block and checks are, and no more") {
+  const Module module = word_kernel(R"(
+    .shared .align 16 .b8 tile[512]; .reg .b32 %at, %row, %a;
+    mov.u32 %at, tile;
+    shl.b32 %row, %i, 4;
+    add.u32 %row, %row, %at;
+    st.shared.v4.b32 [%row], {%i, %i, %i, %i};
+    bar.sync 0;
+    ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%d}, [%row];
+)");
+  const Kernel kernel(module, "k");
+  DeviceMemory memory;
+  const std::vector<Argument> arguments{memory.allocate(4 * warp_size, "out")};
+  const auto allocated_by = [&](const LaunchOptions& options) {
+    launch(kernel, {{1}, {warp_size}}, memory, arguments, options);  // the first one leaves memory to the next
+    const std::size_t before = allocations;
+    launch(kernel, {{1}, {warp_size}}, memory, arguments, options);
+    return allocations - before;
+  };
+  CHECK(allocated_by({.checks = {.uninitialised = false, .copies = false}}) <= 6);
+  CHECK(allocated_by({}) <= 15);
 }
 
 }  // namespace warpmat::allocation_test

@@ -250,11 +250,16 @@ TEST_CASE("a chain of wgmma has the results of its products one after the other"
   for (const std::string_view set : sets)
     for (const char* const opcode :
          {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "wgmma.mma_async.sync.aligned.m64n40k16.f32.f16.f16",
-          "wgmma.mma_async.sync.aligned.m64n24k16.f32.bf16.bf16", "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16"})
+          "wgmma.mma_async.sync.aligned.m64n24k16.f32.bf16.bf16", "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16",
+          "wgmma.mma_async.sync.aligned.m64n24k16.f16.f16.f16", "wgmma.mma_async.sync.aligned.m64n16k8.f32.tf32.tf32",
+          "wgmma.mma_async.sync.aligned.m64n24k32.f32.e4m3.e5m2", "wgmma.mma_async.sync.aligned.m64n16k32.f16.e5m2.e4m3",
+          "wgmma.mma_async.sync.aligned.m64n24k32.s32.s8.u8.satfinite", "wgmma.mma_async.sync.aligned.m64n16k32.s32.u8.s8",
+          "wgmma.mma_async.sync.aligned.m64n16k256.s32.b1.b1.and.popc"})
       for (std::size_t count = 2; count <= most_in_chain; ++count)
-        for (int how = 0; how < 16; ++how) {
+        for (int how = 0; how < 24; ++how) {
           const bool accumulates = (how & 1) != 0, any = (how & 2) != 0, gaps = (how & 4) != 0, down = (how & 8) != 0;
-          CAPTURE(set, opcode, count, accumulates, any, gaps, down);
+          const bool mixed = how >= 16;  // neither up nor down
+          CAPTURE(set, opcode, count, accumulates, any, gaps, down, mixed);
           if (executes) use_instruction_set(set);
           const Wgmma product = wgmma(opcode);
           const auto registers = static_cast<std::size_t>(product.form().d_registers());
@@ -267,6 +272,7 @@ TEST_CASE("a chain of wgmma has the results of its products one after the other"
           std::vector<std::uint32_t*> d;
           for (std::size_t i = 0; i < registers; ++i) d.push_back(memory.data() + (gaps ? 2 : 1) * i * warp_size);
           if (down) std::ranges::reverse(d);
+          if (mixed) std::ranges::shuffle(d, random);
           for (std::size_t i = 0; i < registers; ++i) std::copy_n(expected.data() + i * warp_size, warp_size, d[i]);
           std::vector<TileFactors> chain;
           for (std::size_t i = 0; i < count; ++i) {
@@ -288,9 +294,9 @@ TEST_CASE("a chain of wgmma that is none changes nothing", "[execute][wgmma]") {
   const std::vector<TileFactors> chain(2, {a.data(), b.data()});
   Words d(5 * warp_size, 0x3f800000);
   const Words before = d;
-  const std::vector<std::uint32_t*> even = {&d[0], &d[32], &d[64], &d[96]}, uneven = {&d[0], &d[32], &d[64], &d[128]};
+  const std::vector<std::uint32_t*> even = {&d[0], &d[32], &d[64], &d[96]}, overlapping = {&d[0], &d[64], &d[32], &d[80]};
   const std::vector<TileFactors> own(2, {d.data(), b.data()});
-  CHECK_FALSE(multiply_chain(product, uneven, chain, true, {}));
+  CHECK_FALSE(multiply_chain(product, overlapping, chain, true, {}));
   CHECK_FALSE(multiply_chain(product, even, own, true, {}));  // A is D
   CHECK_FALSE(multiply_chain(product, even, chain, true, {.path = Path::reference}));
   CHECK_FALSE(multiply_chain(wgmma("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", {.negates_a = true}), even, chain, true, {}));

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -84,6 +86,11 @@ std::uint32_t signed_pick(std::uint32_t old, std::uint32_t b, std::uint32_t) {
   return (static_cast<std::int32_t>(b) < static_cast<std::int32_t>(old)) == smaller ? b : old;
 }
 
+std::uint32_t sum_of_floats(std::uint32_t old, std::uint32_t b, std::uint32_t) {
+  const float sum = std::bit_cast<float>(old) + std::bit_cast<float>(b);
+  return std::isnan(sum) ? 0x7fffffff : std::bit_cast<std::uint32_t>(sum);
+}
+
 const std::vector<WordAtomic> word_atomics{
     {"add.u32", [](std::uint32_t old, std::uint32_t b, std::uint32_t) { return old + b; }},
     {"add.s32", [](std::uint32_t old, std::uint32_t b, std::uint32_t) { return old + b; }},
@@ -97,6 +104,7 @@ const std::vector<WordAtomic> word_atomics{
     {"or.b32", [](std::uint32_t old, std::uint32_t b, std::uint32_t) { return old | b; }},
     {"xor.b32", [](std::uint32_t old, std::uint32_t b, std::uint32_t) { return old ^ b; }},
     {"exch.b32", [](std::uint32_t, std::uint32_t b, std::uint32_t) { return b; }},
+    {"add.f32", sum_of_floats},
     {"cas.b32", [](std::uint32_t old, std::uint32_t b, std::uint32_t c) { return old == b ? c : old; }},
 };
 
@@ -156,6 +164,29 @@ TEST_CASE("atomics of words in shared memory take the lanes in order, also where
         }
         for (std::size_t i = 0; i < 5; ++i) CHECK(result[32 + i] == words[i]);
       }
+}
+
+TEST_CASE("sums of f32 at one address take the lanes in order, and flush subnormal numbers in global memory alone", "[machine]") {
+  const std::string body = R"(
+    .shared .align 4 .b8 word[4];
+    cvt.rn.f32.u32 %f1, %i; mul.f32 %f2, %f1, 0f2F7FFFFF; add.f32 %f3, %f2, 0f3F000001;
+    setp.lt.u32 %p1, %i, 3; @%p1 mov.f32 %f3, 0f00000003;
+    mov.u32 %r1, word; mov.u32 %r2, 0; setp.eq.u32 %p2, %i, 0; @%p2 st.shared.u32 [%r1], %r2; bar.warp.sync -1;
+)";
+  const std::string first = "mul.lo.u32 %r3, %i, 4; cvt.u64.u32 %l1, %r3; sub.u64 %l1, %out, %l1; ";  // one place of all
+  const auto in_shared = words_of(word_kernel(body + "atom.shared.add.f32 %f4, [%r1], %f3; mov.b32 %d, %f4;"), {1}, {32});
+  const auto in_global =
+      words_of(word_kernel(body + first + "atom.global.add.f32 %f4, [%l1], %f3; bar.warp.sync -1; mov.b32 %d, %f4;"), {1}, {32});
+  float shared = 0, global = 0;
+  for (std::uint32_t lane = 0; lane < 32; ++lane) {
+    INFO("lane " << lane);
+    CHECK(in_shared[lane] == std::bit_cast<std::uint32_t>(shared));
+    CHECK(in_global[lane] == std::bit_cast<std::uint32_t>(global));
+    const float added = lane < 3 ? std::bit_cast<float>(3u)
+                                 : static_cast<float>(lane) * std::bit_cast<float>(0x2f7fffffu) + std::bit_cast<float>(0x3f000001u);
+    shared += added;
+    global += lane < 3 ? 0 : added;
+  }
 }
 
 }  // namespace

@@ -1,5 +1,11 @@
+#include <warpmat/machine/internals.h>
+
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
+
+#include <warpmat/ptx/program/code.h>
 
 #include "catch.h"
 #include "machine/kernel.h"
@@ -146,6 +152,50 @@ TEST_CASE("calls through registers and through a table of functions, each lane i
     CHECK(trap.find("lane 6, line") != std::string::npos);
     CHECK(trap.find("no function") != std::string::npos);
   }
+}
+
+namespace {
+
+/// `function0` to `function<last>`, each of `bytes` of local memory; the last calls nothing, each other the next one twice.
+std::string doubling_calls(int last, int bytes) {
+  std::string functions;
+  for (int i = last; i >= 0; --i) {
+    const std::string call = i == last ? "" : "call function" + std::to_string(i + 1) + "; ";
+    functions += ".func function" + std::to_string(i) + "() { .local .b8 own[" + std::to_string(bytes) + "]; " + call + call + "ret; }\n";
+  }
+  return functions;
+}
+
+}  // namespace
+
+TEST_CASE("the call tree of functions that many paths of calls reach: walked once each, local memory of the deepest path",
+          "[machine][call]") {
+  const Module module = module_of("", "call function0; call function39; ret;", "sm_90", doubling_calls(40, 16));
+  const Kernel kernel(module, "k");
+  const code::CallTree& tree = program_of(kernel).call_tree;
+  CHECK(tree.local_bytes == 41 * 16);
+  CHECK_FALSE(tree.recursive);
+}
+
+TEST_CASE("local memory of recursion: a function that calls itself, a cycle of functions at least as its longest path", "[machine][call]") {
+  const auto tree_of = [](std::string_view body, std::string_view functions) {
+    return program_of(Kernel(module_of("", body, "sm_90", functions), "k")).call_tree;
+  };
+  const code::CallTree own = tree_of("call a; call b; ret;", R"(
+.func b() { .local .b8 own[32]; ret; }
+.func a() { .local .b8 own[16]; call a; ret; }
+)");
+  CHECK(own.recursive);
+  CHECK(own.local_bytes == 32);
+  // a is entered first, b is finished within it; the longest path is b, a, c.
+  const code::CallTree cycle = tree_of("call a; call b; ret;", R"(
+.func b();
+.func c() { .local .b8 own[64]; ret; }
+.func a() { .local .b8 own[16]; call b; call c; ret; }
+.func b() { .local .b8 own[32]; call a; ret; }
+)");
+  CHECK(cycle.recursive);
+  CHECK(cycle.local_bytes >= 16 + 32 + 64);
 }
 
 TEST_CASE("functions without registers call others", "[machine][call]") {

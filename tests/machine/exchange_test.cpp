@@ -46,6 +46,35 @@ TEST_CASE("shfl reads the lane that the CUDA guide says, in segments of every wi
       }
 }
 
+TEST_CASE("match finds the lanes of one value, of words and of 64 bits", "[machine][exchange]") {
+  // %r1 is 0 to `values` - 1, scattered over the lanes; the word of 64 bits has it above bit 32
+  for (const std::uint32_t values : {1u, 2u, 3u, 8u, 31u, 64u})
+    for (const std::uint32_t mask : {0xffffffffu, 0xfffffu, 0x80000001u, 0x12345678u}) {
+      const std::string named = std::to_string(mask);
+      const std::string part = "mul.lo.u32 %r1, %i, 7; rem.u32 %r1, %r1, " + std::to_string(values) + "; shr.u32 %r4, " + named +
+                               ", %i; and.b32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0; mov.u32 %d, 0; mov.b64 %l1, {%i, %r1}; "
+                               "and.b64 %l1, %l1, 0xffffffff00000003; @!%p1 bra END; ";
+      const auto any = lanes_after(part + "match.any.sync.b32 %d, %r1, " + named + "; END:");
+      const auto any_64 = lanes_after(part + "match.any.sync.b64 %d, %l1, " + named + "; END:");
+      const auto all =
+          lanes_after(part + "match.all.sync.b32 %r2|%p2, %r1, " + named + "; selp.u32 %r3, 1, 0, %p2; xor.b32 %d, %r2, %r3; END:");
+      const auto value = [&](std::uint32_t lane) { return 7 * lane % values; };
+      for (std::uint32_t lane = 0; lane < 32; ++lane) {
+        if ((mask >> lane & 1) == 0) continue;
+        std::uint32_t same = 0, same_64 = 0;
+        for (std::uint32_t other = 0; other < 32; ++other) {
+          const std::uint32_t bit = mask & 1u << other;
+          same |= value(other) == value(lane) ? bit : 0;
+          same_64 |= value(other) == value(lane) && other % 4 == lane % 4 ? bit : 0;
+        }
+        CAPTURE(values, mask, lane);
+        CHECK(any[lane] == same);
+        CHECK(any_64[lane] == same_64);
+        CHECK(all[lane] == (same == mask ? mask ^ 1 : 0));
+      }
+    }
+}
+
 TEST_CASE("votes, matches, reductions, elect and activemask see the lanes of their mask", "[machine][exchange]") {
   const std::string part = "setp.lt.u32 %p1, %i, 20; @!%p1 bra MEET; ";
   const std::string end = " MEET:";

@@ -7,6 +7,7 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <warpmat/machine/internals.h>
@@ -206,10 +207,29 @@ TEST_CASE("the chunks of products stay known while others are looked up", "[mach
   const machine::ProductChunkList first = find(0);
   for (std::uint64_t i = 1; i < 1024; ++i) find(i);  // as many as there may be
   CHECK(find(0) == first);
+  CHECK(first.use_count() == 0);  // no thread waits to count its owners
   CHECK(first->a[1].addresses == product.instruction.a_chunks(MatrixDescriptor{.leading = 128, .stride = 256}.encode(), 1));
   const machine::ProductChunkList other = find(1024);
   CHECK(other->a[0].first == 16 * 1024);
-  CHECK(find(1024) == other);
+  CHECK(other.use_count() == 1);
+  CHECK(find(1024) != other);
+  CHECK(find(1023) == find(1023));
+}
+
+TEST_CASE("threads find the same chunks of a product", "[machine][wgmma]") {
+  const Kernel kernel(word_kernel(text_of("0x3c003c00", product(up)), "sm_90a", variables), "k");
+  const code::WarpgroupProduct& product = program_of(kernel).products.front();
+  constexpr std::size_t threads = 4, descriptors = 1000;
+  machine::ChunkLists lists;
+  std::vector<std::vector<machine::ProductChunkList>> found(threads);
+  std::vector<std::thread> all;
+  for (auto& own : found)
+    all.emplace_back([&lists, &product, &own] {
+      for (std::uint64_t i = 0; i < descriptors; ++i) own.push_back(lists.find(product, i, 0));
+    });
+  for (std::thread& thread : all) thread.join();
+  for (const auto& own : found) CHECK(own == found.front());
+  for (std::uint64_t i = 0; i < descriptors; i += 100) CHECK(found.front()[i]->a[2].addresses == product.instruction.a_chunks(i, 2));
 }
 
 }  // namespace warpmat::wgmma_operands_test

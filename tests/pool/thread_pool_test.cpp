@@ -8,10 +8,12 @@
 #include <numeric>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <warpmat/machine/threads.h>
 #include <warpmat/observer.h>
+#include <warpmat/pool/taken_cpus.h>
 #include <warpmat/pool/thread_pool.h>
 
 #include "catch.h"
@@ -89,6 +91,23 @@ TEST_CASE("0 jobs are the cores that the process may use", "[machine][pool]") {
 #endif
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // threads of each launch instead; no fork beside threads
+namespace {
+
+/// A thread of it needs 0.1 ms.
+const Module& slow() {
+  static const Module module = word_kernel(R"(
+    mov.u32 %r1, 0;
+again:
+    add.u32 %d, %d, %r1;
+    add.u32 %r1, %r1, 1;
+    setp.lt.u32 %p1, %r1, 2000;
+    @%p1 bra again;
+)");
+  return module;
+}
+
+}  // namespace
+
 TEST_CASE("The pool's threads stay, and help in launches", "[machine][pool]") {
   const OwnThreadsAtEnd at_end;
   use_thread_pool();
@@ -101,19 +120,52 @@ TEST_CASE("The pool's threads stay, and help in launches", "[machine][pool]") {
     return nullptr;
   };
   // Long enough for a thread that sleeps to come: the launches go on until one has, or for some seconds.
-  const Module slow = word_kernel(R"(
-    mov.u32 %r1, 0;
-again:
-    add.u32 %d, %d, %r1;
-    add.u32 %r1, %r1, 1;
-    setp.lt.u32 %p1, %r1, 2000;
-    @%p1 bra again;
-)");
   for (int i = 0; i < 50 || (threads.size() < 2 && i < 2000); ++i)
-    CHECK(words_of(slow, {16}, {32}, options) == std::vector<std::uint32_t>(16 * 32, 1999 * 1000));
+    CHECK(words_of(slow(), {16}, {32}, options) == std::vector<std::uint32_t>(16 * 32, 1999 * 1000));
   CHECK(threads.size() >= 2);
   CHECK(threads.size() <= 3);
 }
+
+#if defined(__linux__)
+TEST_CASE("A helper that begins on its caller's CPU moves to another one", "[machine][pool]") {
+  cpu_set_t all, one;
+  REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
+  if (CPU_COUNT(&all) < 2) {
+    WARN("skipped: the process may use one CPU alone");
+    return;
+  }
+  struct UsualLoad {
+    UsualLoad() {
+      set_runnable_threads([] { return 2; });
+    }
+    ~UsualLoad() { set_runnable_threads(nullptr); }
+  } const usual_load;
+  const OwnThreadsAtEnd at_end;
+  use_thread_pool();
+  const int cpu = sched_getcpu();
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(cpu), &one);
+  std::atomic<int> launch = 0, apart = 0, together = 0;
+  const std::thread::id caller = std::this_thread::get_id();
+  LaunchOptions options{.jobs = 2};
+  options.observer_of_cluster = [&, last = -1](std::uint64_t) mutable {  // of one helper, so `last` needs no lock
+    if (std::this_thread::get_id() == caller) return nullptr;
+    if (std::exchange(last, launch.load()) != launch) ++(sched_getcpu() == cpu ? together : apart);
+    cpu_set_t own;  // on the caller's CPU for the next launch, if it comes at once
+    if (sched_getaffinity(0, sizeof own, &own) == 0 && sched_setaffinity(0, sizeof one, &one) == 0)
+      (void)sched_setaffinity(0, sizeof own, &own);
+    return nullptr;
+  };
+  // The other CPUs stay usable for the helper, which is made in the first launch.
+  for (int i = 0; i < 4000 && apart + together < 30; ++i) {
+    ++launch;
+    CHECK(words_of(slow(), {16}, {32}, options) == std::vector<std::uint32_t>(16 * 32, 1999 * 1000));
+    if (i == 0) REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  }
+  REQUIRE(sched_setaffinity(0, sizeof all, &all) == 0);
+  CHECK(apart > 2 * together);
+}
+#endif
 
 TEST_CASE("Launches of several threads at once, and many one after the other, run each block once", "[machine][pool]") {
   const OwnThreadsAtEnd at_end;

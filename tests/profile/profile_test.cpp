@@ -28,11 +28,12 @@ struct Count {
 };
 using Counts = std::map<std::uint32_t, Count>;  ///< by statement
 
-/// Asks for each operation.
+/// Asks for each operation, and counts those that are their statement's own.
 class Counter : public Observer {
  public:
   Counter() : Observer(EventKinds::operations) {}
   void operation(const Event& event) override {
+    if (event.prepares()) return;
     Count& count = counts[event.statement()];
     ++count.executed;
     count.lanes += static_cast<std::uint64_t>(std::popcount(event.lanes()));
@@ -66,14 +67,13 @@ $loop:
 )");
 }
 
-Profile profile_of(const Module& module, LaunchOptions options, const LaunchConfig& config, std::uint64_t* operations = nullptr) {
+Profile profile_of(const Module& module, LaunchOptions options, const LaunchConfig& config) {
   const Kernel kernel(module, "k");
   Profiler profiler(kernel);
   options.observer_of_cluster = [&](std::uint64_t) { return profiler.observer(); };
   DeviceMemory memory;
   const std::uint64_t out = memory.allocate(4 * config.grid.count() * config.block.count(), "out");
-  const LaunchResult result = launch(kernel, config, memory, {out}, options);
-  if (operations != nullptr) *operations = result.operations;
+  launch(kernel, config, memory, {out}, options);
   return profiler.result();
 }
 
@@ -92,15 +92,158 @@ TEST_CASE("A profile counts as an observer of each operation does, on one thread
   for (const int jobs : {1, 4}) {
     for (const std::uint64_t schedule : {0u, 3u}) {
       CAPTURE(jobs, schedule);
-      std::uint64_t operations = 0, executed = 0;
-      const Profile profile = profile_of(module, {.jobs = jobs, .schedule = schedule}, {{7}, {96}, 0}, &operations);
-      for (const StatementProfile& statement : profile.statements) executed += statement.executed;
-      CHECK(executed == operations);
+      const Profile profile = profile_of(module, {.jobs = jobs, .schedule = schedule}, {{7}, {96}, 0});
       // Another schedule separates lanes at other places: only the lanes' executions are the same.
       if (schedule == 0) CHECK(counts_of(profile) == counter.counts);
       for (const auto& [statement, count] : counter.counts) CHECK(counts_of(profile)[statement].lanes == count.lanes);
     }
   }
+}
+
+TEST_CASE("A statement counts once, whatever operations it needs: special registers, fused sums, a function's ret, an end without it",
+          "[profile]") {
+  const Module module(R"(.version 8.0
+.target sm_80
+.address_size 64
+.func (.param .b32 r) triple(.param .b32 x)
+{
+  .reg .b32 %r<3>; .reg .pred %p;
+  ld.param.b32 %r1, [x];
+  mul.lo.u32 %r2, %r1, 3;
+  st.param.b32 [r], %r2;
+  setp.gt.u32 %p, %r1, 40;
+  @%p ret;
+  add.u32 %r2, %r2, 1;
+  st.param.b32 [r], %r2;
+  ret;
+}
+.func nothing()
+{
+  .reg .b32 %r<3>;
+  mov.u32 %r1, %ctaid.x;
+  add.u32 %r2, %r1, 1;
+}
+.visible .entry k(.param .u64 out)
+{
+  .reg .b32 %r<5>; .reg .b64 %d<3>; .reg .f32 %f<6>; .reg .pred %p;
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, 0;
+$loop:
+  {
+  .param .b32 in; .param .b32 from;
+  st.param.b32 [in], %r1;
+  call (from), triple, (in);
+  ld.param.b32 %r3, [from];
+  }
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %p, %r2, 4;
+  @%p bra $loop;
+  cvt.rn.f32.u32 %f1, %r1;
+  mul.f32 %f2, %f1, %f1;
+  sub.f32 %f3, %f2, %f1;
+  div.full.f32 %f4, %f1, %f3;
+  add.f32 %f5, %f4, %f2;
+  cvt.rzi.u32.f32 %r4, %f5;
+  xor.b32 %r3, %r3, %r4;
+  call nothing, ();
+  ld.param.u64 %d1, [out];
+  mad.wide.u32 %d2, %r1, 4, %d1;
+  st.global.u32 [%d2], %r3;
+}
+)");
+  // Two blocks of two warps call `triple` four times: of the second warp 23 lanes take its first ret, the others the last statement's.
+  constexpr std::uint64_t warps = 4, lanes = 32 * warps, calls = 4 * warps, early = 4 * 2 * 23;
+  const std::map<std::string, Count> expected = {{"ld.param.b32", {2 * calls, 8 * lanes}},
+                                                 {"mul.lo.u32", {calls, 4 * lanes}},
+                                                 {"st.param.b32", {3 * calls, 12 * lanes - early}},
+                                                 {"setp.gt.u32", {calls, 4 * lanes}},
+                                                 {"ret", {2 * calls, 4 * lanes}},
+                                                 {"mov.u32", {3 * warps, 3 * lanes}},
+                                                 {"add.u32", {2 * calls + warps, 9 * lanes - early}},
+                                                 {"call", {calls + warps, 5 * lanes}},
+                                                 {"setp.lt.u32", {calls, 4 * lanes}},
+                                                 {"bra", {calls, 3 * lanes}},
+                                                 {"cvt.rn.f32.u32", {warps, lanes}},
+                                                 {"mul.f32", {warps, lanes}},
+                                                 {"sub.f32", {warps, lanes}},  // an fma of the negative
+                                                 {"add.f32", {warps, lanes}},  // with the quotient, which is a product
+                                                 {"cvt.rzi.u32.f32", {warps, lanes}},
+                                                 {"xor.b32", {warps, lanes}},
+                                                 {"ld.param.u64", {warps, lanes}},
+                                                 {"mad.wide.u32", {warps, lanes}},
+                                                 {"st.global.u32", {warps, lanes}}};
+  const Kernel kernel(module, "k");
+  const Profile profile = profile_of(module, {}, {{2}, {64}, 0});
+  std::map<std::string, Count> counts;
+  for (const StatementProfile& statement : profile.statements) {
+    Count& count = counts[program_of(kernel).statements[statement.statement]->opcode];
+    count.executed += statement.executed;
+    count.lanes += statement.lanes;
+    CHECK(statement.seconds > 0);
+  }
+  for (const auto& [opcode, count] : expected) {
+    INFO(opcode);
+    CHECK(counts[opcode].executed == count.executed);
+    CHECK(counts[opcode].lanes == count.lanes);
+  }
+  CHECK(counts.size() == expected.size());
+}
+
+namespace {
+
+/// Executions by opcode of one warp, whose loop has 101 rounds; the observer and the profile agree.
+std::map<std::string, std::uint64_t> executed_in_loop(const std::string& body) {
+  const Module module(R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n)
+{
+  .reg .b32 %r<5>; .reg .b64 %d<3>; .reg .f32 %f<9>; .reg .pred %p;
+  ld.param.u64 %d1, [out];
+  ld.param.u32 %r2, [n];
+  mov.u32 %r1, 0;
+  mov.f32 %f1, 0f3F800000;
+  mov.f32 %f2, 0f3F900000;
+$loop:
+)" + body + R"(
+  add.u32 %r1, %r1, 1;
+  setp.lt.u32 %p, %r1, %r2;
+  @%p bra $loop;
+  st.global.f32 [%d1], %f1;
+  ret;
+}
+)");
+  const Kernel kernel(module, "k");
+  Counter counter;
+  Profiler profiler(kernel);
+  for (const bool profiled : {false, true}) {
+    LaunchOptions options;
+    if (profiled)
+      options.observer_of_cluster = [&](std::uint64_t) { return profiler.observer(); };
+    else
+      options.observers = {&counter};
+    DeviceMemory memory;
+    const std::uint64_t out = memory.allocate(4, "out");
+    launch(kernel, {{1}, {32}, 0}, memory, {out, std::uint32_t{101}}, options);
+  }
+  const Profile profile = profiler.result();
+  std::map<std::string, std::uint64_t> executed;
+  for (const auto& [statement, count] : counter.counts) executed[program_of(kernel).statements[statement]->opcode] += count.executed;
+  std::map<std::string, std::uint64_t> in_profile;
+  for (const StatementProfile& statement : profile.statements)
+    if (statement.executed > 0) in_profile[program_of(kernel).statements[statement.statement]->opcode] += statement.executed;
+  CHECK(in_profile == executed);
+  return executed;
+}
+
+}  // namespace
+
+TEST_CASE("The branch of a loop that is unrolled for an unknown number of rounds is not counted", "[profile]") {
+  const auto executed = executed_in_loop("mul.rn.f32 %f3, %f1, %f2; add.rn.f32 %f1, %f3, %f2;");
+  CHECK_FALSE(executed.contains("bra"));
+  CHECK(executed.at("mul.rn.f32") == 101);
+  CHECK(executed.at("add.rn.f32") == 101);
+  CHECK(executed.at("st.global.f32") == 1);
 }
 
 TEST_CASE("A profiled launch has the results of another", "[profile]") {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -166,6 +167,21 @@ TEST_CASE("results are flushed if their bits with an unbounded exponent are too 
   CHECK(run_scalar_lane("mul.ftz.f16", {0x0fff, 0x3000}) == 0);
   CHECK(run_scalar_lane("mul.ftz.f16", {0x8574, 0xb9de}) == 0x0400);
   CHECK(run_scalar_lane("mul.f16", {0x0fff, 0x3000}) == 0x0400);
+}
+
+TEST_CASE("min and max of two halves are those of each half", "[scalar]") {
+  for (const char* const type : {"f16", "bf16"})
+    for (const char* const operation : {"min", "max", "min.NaN", "max.NaN", "min.xorsign.abs", "max.NaN.xorsign.abs"}) {
+      const std::string opcode = std::string(operation) + "." + type;
+      const std::vector<std::uint64_t> halves{0, 0x8000, 1, 0x8003, 0x3c00, 0xbc01, 0x7c00, 0xfc00, 0x7f80, 0xff80, 0x7fff, 0xffff, 0x4248};
+      for (const std::uint64_t a : halves)
+        for (const std::uint64_t b : halves)
+          for (const auto& [c, d] : {std::pair{a, b}, std::pair{b, a}, std::pair<std::uint64_t, std::uint64_t>{0x3c00, 0xbc01}}) {
+            CAPTURE(opcode, a, b, c, d);
+            const std::uint64_t low = run_scalar_lane(opcode, {a, b}), high = run_scalar_lane(opcode, {c, d});
+            CHECK(run_scalar_lane(opcode + "x2", {c << 16 | a, d << 16 | b}) == (high << 16 | low));
+          }
+    }
 }
 
 }  // namespace warpmat::float_test

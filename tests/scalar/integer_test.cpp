@@ -133,6 +133,53 @@ TEST_CASE("shifts beyond the width, bit fields and searches", "[scalar]") {
   CHECK(run_scalar_lane("dp4a.s32.s32", {0xff02ff02, 0x03030303, 5}) == 5 + 3 * (-1 + 2 - 1 + 2));
 }
 
+TEST_CASE("the highest bit of every width", "[scalar]") {
+  for (const Type& type : types) {
+    if (type.bits == 16) continue;
+    for (const std::uint64_t given : numbers) {
+      const std::uint64_t word = type.code(static_cast<int128>(given));
+      const bool negative = type.number(word) < 0;
+      int place = type.bits - 1;
+      while (place >= 0 && ((word >> place & 1) != 0) == negative) --place;
+      CAPTURE(type.name, word);
+      const std::uint64_t none = 0xffffffff;
+      CHECK(run_scalar_lane("bfind." + type.name, {word}) == (place < 0 ? none : static_cast<std::uint64_t>(place)));
+      CHECK(run_scalar_lane("bfind.shiftamt." + type.name, {word}) ==
+            (place < 0 ? none : static_cast<std::uint64_t>(type.bits - 1 - place)));
+      if (type.is_signed) continue;
+      CHECK(run_scalar_lane("clz.b" + std::to_string(type.bits), {word}) == static_cast<std::uint64_t>(type.bits - 1 - place));
+    }
+  }
+}
+
+TEST_CASE("dp4a and dp2a keep the low 32 bits of their sums", "[scalar]") {
+  const auto byte = [](bool is_signed, std::uint64_t word, int i) {
+    const auto bits = static_cast<int>(word >> (8 * i) & 255);
+    return is_signed && bits > 127 ? bits - 256 : bits;
+  };
+  const auto half = [](bool is_signed, std::uint64_t word, int i) {
+    const auto bits = static_cast<int>(word >> (16 * i) & 0xffff);
+    return is_signed && bits > 0x7fff ? bits - 0x10000 : bits;
+  };
+  for (const bool a_signed : {false, true})
+    for (const bool b_signed : {false, true})
+      for (const std::uint64_t a : {0x00000000u, 0xffffffffu, 0x80808080u, 0x7f80ff01u, 0xff02fe81u})
+        for (const std::uint64_t b : {0xffffffffu, 0x80808080u, 0x7f7f7f7fu, 0x01fe8003u})
+          for (const std::uint64_t c : {0u, 5u, 0x7fffffffu, 0x80000000u, 0xffffffffu}) {
+            const std::string types_of = std::string(a_signed ? ".s32" : ".u32") + (b_signed ? ".s32" : ".u32");
+            int128 four = c, low = c, high = c;
+            for (int i = 0; i < 4; ++i) four += static_cast<int128>(byte(a_signed, a, i)) * byte(b_signed, b, i);
+            for (int i = 0; i < 2; ++i) {
+              low += static_cast<int128>(half(a_signed, a, i)) * byte(b_signed, b, i);
+              high += static_cast<int128>(half(a_signed, a, i)) * byte(b_signed, b, 2 + i);
+            }
+            CAPTURE(types_of, a, b, c);
+            CHECK(run_scalar_lane("dp4a" + types_of, {a, b, c}) == (static_cast<std::uint64_t>(four) & 0xffffffff));
+            CHECK(run_scalar_lane("dp2a.lo" + types_of, {a, b, c}) == (static_cast<std::uint64_t>(low) & 0xffffffff));
+            CHECK(run_scalar_lane("dp2a.hi" + types_of, {a, b, c}) == (static_cast<std::uint64_t>(high) & 0xffffffff));
+          }
+}
+
 TEST_CASE("every table of lop3", "[scalar]") {
   constexpr std::uint64_t a = 0xf0, b = 0xcc, c = 0xaa;
   for (std::uint64_t table = 0; table < 256; ++table) CHECK((run_scalar_lane("lop3.b32", {a, b, c, table}) & 0xff) == table);

@@ -67,7 +67,7 @@ const std::vector<Folder> folders = {
     {emulator + "checks",
      {"numeric", "layout", "scalar", "warp", "tables", "execute", "execute/operands", "ptx/text", "ptx/syntax", "ptx/catalogue",
       "ptx/program", "machine"}},
-    {emulator + "launch", {"ptx/text", "ptx/syntax", "ptx/catalogue", "ptx/program", "machine", "checks"}},
+    {emulator + "launch", {"tables", "ptx/text", "ptx/syntax", "ptx/catalogue", "ptx/program", "machine", "checks"}},
     {emulator + "cuda", {"files", "pool", "tables", "ptx/text", "ptx/program", "ptx/syntax", "machine", "profile"}},
     {"gpu/cases", {"emulator", "gpu/runners"}},
     {"gpu/runners", {"emulator"}},
@@ -88,6 +88,7 @@ const std::vector<Folder> folders = {
     {"bench", {"emulator", "gpu", "tools/report"}},
     {"python/binding", {"emulator", "gpu/cuda", "gpu/runners", "tools/assembler", "tools/report"}},
     {"python/tests", {"emulator", "gpu"}},
+    {"tests/oracle", {}},  // the checker shares nothing with the checked
 };
 
 /// The public headers, which lie in one folder and include only each other, with the lowest folder that may include each: those that may
@@ -185,10 +186,10 @@ std::vector<std::string> wrong_arrows(const std::string& path, const std::string
 
 std::map<std::string, std::string> source_files() {
   std::map<std::string, std::string> files;
-  for (const char* top : {"emulator", "gpu", "tools", "bench", "python"})
+  static const std::set<std::string> extensions{".h", ".cpp", ".inc", ".cu", ".cuh"};
+  for (const char* top : {"emulator", "gpu", "tools", "bench", "python", "tests/oracle"})
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source_dir / top)) {
-      const std::string extension = entry.path().extension();
-      if (extension != ".h" && extension != ".cpp") continue;
+      if (!extensions.contains(entry.path().extension())) continue;
       std::ifstream in(entry.path());
       files[fs::relative(entry.path(), source_dir)] = std::string(std::istreambuf_iterator<char>(in), {});
     }
@@ -320,6 +321,9 @@ TEST_CASE("a forbidden include is found", "[structure]") {
   CHECK(wrong_arrows(emulator + "tables/form.cpp", "#include \"../lists/slots.h\"\n").size() == 1);
   CHECK(wrong_arrows("tools/report/npy.h", "#include \"../command/commands.h\"\n").size() == 1);
   CHECK(wrong_arrows("tools/command/run.cpp", "#include <warpmat/ptx/text/no_such_file.h>\n").size() == 1);
+  CHECK(wrong_arrows("tests/oracle/oracle.cpp", "#include \"wide.h\"\n").empty());
+  CHECK(wrong_arrows("tests/oracle/oracle.cpp", "#include <warpmat/formats.h>\n").size() == 1);
+  CHECK(wrong_arrows("tests/oracle/oracle.cpp", "#include \"../numeric/operand_classes.h\"\n").size() == 1);
 }
 
 }  // namespace warpmat::arrows_test

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "catch.h"
@@ -79,13 +80,13 @@ TEST_CASE("launch --profile says what was executed by opcode and by line", "[too
   REQUIRE(outcome.status == 0);
   CHECK(outcome.out == "");
   CHECK_THAT(outcome.err, StartsWith("Profile of fill in 1 launch: "));
-  // 8 warps; 9 operations with 32 lanes, two of them for the special register, and one with 8
-  CHECK_THAT(outcome.err, ContainsSubstring(" of all threads, 80 statements of warps, 29.6 of 32 lanes active\n"));
-  CHECK_THAT(outcome.err, ContainsSubstring("of this 0 us (0%) in checks, "));
+  // 8 warps; 8 statements with 32 lanes, and one with 8
+  CHECK_THAT(outcome.err, ContainsSubstring(" of all threads, 72 statements of warps, 29.3 of 32 lanes active\n"));
+  CHECK_THAT(outcome.err, ContainsSubstring("of this 0 us (0%) in checks; "));
   CHECK_THAT(line_of(outcome.err, "add.u32"), ContainsSubstring("  8  ") && ContainsSubstring(" 8.0  "));
   CHECK_THAT(line_of(outcome.err, "st.global.u32"), ContainsSubstring("  8  ") && ContainsSubstring(" 32.0  "));
   CHECK_THAT(line_of(outcome.err, "fill.cu:30 > store.cuh:12"), ContainsSubstring("  40  ") && ContainsSubstring(" 27.2  "));
-  CHECK_THAT(line_of(outcome.err, "fill.cu:29"), ContainsSubstring("  24  "));
+  CHECK_THAT(line_of(outcome.err, "fill.cu:29"), ContainsSubstring("  16  "));
   CHECK_THAT(outcome.err, ContainsSubstring("and 1 opcode more: "));
   CHECK(std::ranges::count(outcome.err, '\n') < 25);
 }
@@ -99,8 +100,8 @@ TEST_CASE("launch --profile=FILE.json has all statements, and the sums of their 
   const Json json = Json::parse(read_text(file));
   CHECK(json.at("command") == "launch");
   CHECK(json.at("target") == "sm_80");
-  CHECK(json.at("executed") == 80);
-  CHECK(json.at("lanes") == 8 * (9 * 32 + 8));
+  CHECK(json.at("executed") == 72);
+  CHECK(json.at("lanes") == 8 * (8 * 32 + 8));
   CHECK(with(json.at("opcodes"), "opcode", "add.u32").at("lanes") == 64);
   CHECK(with(json.at("lines"), "line", "fill.cu:30 > store.cuh:12").at("executed") == 40);
   const Json& kernel = with(json.at("kernels"), "kernel", "fill");
@@ -149,8 +150,15 @@ TEST_CASE("The profile of checks: their calls take time", "[tools][profile]") {
 )");
   const std::string file = folder.directory.path("p.json");
   REQUIRE(folder.launch({"--profile=" + file, "--check", "all"}).status != 0);  // --check is given twice
-  REQUIRE(run_command({"launch", folder.ptx, "--block", "64", "--param", "u64:0", "--check", "all", "--profile=" + file}).status == 0);
+  const Outcome outcome =
+      run_command({"launch", folder.ptx, "--block", "64", "--param", "u64:0", "--check", "all", "--profile", "--profile=" + file});
+  REQUIRE(outcome.status == 0);
   const Json json = Json::parse(read_text(file));
+  const double statements = json.at("seconds").get<double>() + json.at("check_seconds").get<double>();
+  const double outside = json.at("other_seconds").get<double>() + json.at("other_check_seconds").get<double>();
+  CHECK(json.at("other_check_seconds") > 0);
+  CHECK_THAT(outcome.err, ContainsSubstring(fmt::format(" ({:.0f}%) before and after blocks, with the checks there\n",
+                                                        100 * outside / (statements + outside))));
   CHECK(with(json.at("opcodes"), "opcode", "st.shared.u32").at("check_seconds") > 0);
   CHECK(with(json.at("opcodes"), "opcode", "shl.b32").at("check_seconds") == 0);
   CHECK(with(json.at("lines"), "line", "line 8").at("executed") == 2);  // without .loc a line of the PTX

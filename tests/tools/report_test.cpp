@@ -71,6 +71,7 @@ TEST_CASE("launch --report counts what warps executed", "[report]") {
                                  "x=zeros:4096", "--buffer", "y=zeros:4096", "--param", "x", "--param", "y", "--quiet"});
   CHECK(entry(report, "bar.sync").at("executed") == 2 * 32);
   CHECK(entry(report, "st.shared.f32").at("executed") == 2 * 32);
+  CHECK(entry(report, "mov.u32").at("executed") == 3 * 2 * 32);  // of special registers, too
   CHECK(entry(report, "ret").at("label") == "specified");
 }
 

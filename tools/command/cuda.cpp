@@ -140,6 +140,11 @@ void write_report(const CudaOptions& options, const std::string& program, int st
   write_file(options.report, {json.dump(1), "\n"});
 }
 
+/// Whether the command tells something of each launch, and not of what ran alone.
+bool tells_launches(const CudaOptions& options) {
+  return !options.report.empty() || !options.profile.empty();
+}
+
 Variables variables_of(const CudaOptions& options, const std::filesystem::path& record) {
   return {{"LD_LIBRARY_PATH", library_path_with(cuda_libraries())},
           {"WARPMAT_CUDA_TARGET", options.target},
@@ -150,6 +155,7 @@ Variables variables_of(const CudaOptions& options, const std::filesystem::path& 
           {"WARPMAT_CUDA_SMS", std::to_string(options.processors)},
           {"WARPMAT_CUDA_LEAKS", options.leaks ? "1" : "0"},
           {"WARPMAT_CUDA_REPORT", record.string()},
+          {"WARPMAT_CUDA_EVERY_LAUNCH", tells_launches(options) ? "1" : "0"},
           {"WARPMAT_CUDA_SAVE", options.save.empty() ? "" : std::filesystem::absolute(options.save).string()},
           {"WARPMAT_CUDA_PROFILE", options.profile.empty() ? "0" : "1"}};
 }
@@ -200,7 +206,7 @@ void run_cuda(const CudaOptions& options, std::vector<std::string> words) {
   const std::string name = words.front();
   words.front() = program.string();
   const int status = run_program(words, {}, variables_of(options, folder.path()));
-  const Record record = read_record(folder.path(), !options.report.empty() || !options.profile.empty());
+  const Record record = read_record(folder.path(), tells_launches(options));
   write_report(options, name, status, record);
   if (const int all = conclude(options, name, status, record); all != 0) exit_with(all);
 }
@@ -216,10 +222,10 @@ void add_cuda(Command app) {
       .range(0, 1024);
   add_schedule_flag(command, options->schedule);
   command
-      .add_option(
-          "--check", options->checks,
-          "uses or uninitialised, copies, races, lanes, fences, separated by commas; or all, or none. With uses, storing an uninitialised "
-          "value in global memory is a warning")
+      .add_option("--check", options->checks,
+                  all_check_names() +
+                      ", separated by commas; or all, or none. With uses instead of uninitialised, storing an uninitialised value in "
+                      "global memory is a warning")
       .capture_default_str();
   add_undefined_flag(command, options->undefined);
   command.add_option("--sms", options->processors, "Streaming multiprocessors that the program is told of; 0: as many as the GPU has")

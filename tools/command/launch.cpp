@@ -276,9 +276,9 @@ void add_launch(Command app) {
       .one_of({"descriptors"});
   add_schedule_flag(command, options->launch.schedule);
   command.add_option("--check", options->checks,
-                     "uninitialised or uses, copies, races, lanes, fences, separated by commas; or all, or none. Default: uninitialised, "
-                     "copies, and races where "
-                     "the launch has at most 16,384 threads. And banks: bank conflicts by line, to standard error");
+                     all_check_names() +
+                         ", separated by commas; or all, or none. Default: uninitialised, copies, and races where the launch has at most "
+                         "16,384 threads. And banks: bank conflicts by line, to standard error");
   add_execution_flags(command, options->launch.execution);
   add_label_flags(command, options->labels);
   add_report_option(command, options->report);

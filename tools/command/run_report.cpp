@@ -42,7 +42,7 @@ Json options_json(const Command& command) {
 }  // namespace
 
 void OpcodeCounts::operation(const machine::Event& event) {
-  ++counts_[std::string(event.opcode())];
+  if (!event.prepares()) ++counts_[std::string(event.opcode())];
 }
 
 void add_report_option(Command command, std::string& path) {

@@ -227,10 +227,10 @@ std::string profile_table(const std::vector<ProfiledKernel>& kernels) {
   for (const ProfiledKernel& kernel : kernels) launches += kernel.launches;
   std::string text = fmt::format(
       "Profile of {} in {}: {} of all threads, {} statements of warps, {:.1f} of 32 lanes active\n"
-      "of this {} ({}) in checks, {} ({}) before and after blocks\n\n",
+      "of this {} ({}) in checks; {} ({}) before and after blocks, with the checks there\n\n",
       kernels.size() == 1 ? short_name(kernels.front()) : fmt::format("{} kernels", kernels.size()),
       launches == 1 ? "1 launch" : fmt::format("{} launches", launches), time_text(whole), statements.executed, statements.mean_lanes(),
-      time_text(checks), percent_text(checks, whole), time_text(other.seconds), percent_text(other.seconds, whole));
+      time_text(checks), percent_text(checks, whole), time_text(other.all_seconds()), percent_text(other.all_seconds(), whole));
   if (kernels.size() > 1) text += sums_text("kernel", by_kernel(kernels), whole) + "\n";
   text += sums_text("opcode", by_opcode(kernels), whole) + "\n" + sums_text("line", by_line(kernels), whole);
   return text + "\nTimes are of the profiled run, which is slower: docs/performance.md says how they are measured.\n";

@@ -1,5 +1,6 @@
 // Lists, formats, finding and describing instructions, layouts.
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <type_traits>
@@ -81,13 +82,21 @@ std::optional<std::string> explain_wgmma_sass(std::string_view name) {
   return format_text("{} '{}': {}", elsewhere[0].executor, name, elsewhere[0].function);
 }
 
+/// Whether an opcode may be that of a scalar instruction: add.f32.
+bool may_be_scalar(std::string_view opcode) {
+  const std::string_view mnemonic = opcode.substr(0, opcode.find('.'));
+  const auto in_names = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !mnemonic.empty() && std::ranges::all_of(mnemonic, in_names) && !is_matrix_mnemonic(mnemonic);
+}
+
 /// Why warpmat_find finds nothing, and what does.
 std::string explain_opcode(std::string_view opcode, const Target& target) {
   for (const Elsewhere& other : elsewhere)
     if (opcode.starts_with(std::string(other.mnemonic) + ".")) return format_text("{} '{}': {}", other.executor, opcode, other.function);
   if (const auto wgmma = explain_wgmma_sass(opcode)) return *wgmma;
   if (find_sass(opcode, target) != nullptr) return format_text("'{}' is a name of SASS: warpmat_find_machine finds it", opcode);
-  return explain_unknown_opcode(opcode);
+  if (!may_be_scalar(opcode)) return explain_unknown_opcode(opcode);
+  return format_text("{}; warpmat_program_parse of c_program.h takes statements of scalar ones", explain_unknown_opcode(opcode));
 }
 
 /// Names of SASS that no table has, by their beginnings, and what finds or lists those instructions.

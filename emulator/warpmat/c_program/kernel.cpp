@@ -1,6 +1,7 @@
 // The C interface of whole kernels.
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -107,7 +108,14 @@ Dim3 dimensions(const std::uint32_t* of) {
 }
 
 constexpr unsigned launch_flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_CHECK_RACES | WARPMAT_CHECK_LANES |
-                                  WARPMAT_SKIP_UNWRITTEN | WARPMAT_SKIP_COPIES | WARPMAT_WARN_STORES;
+                                  WARPMAT_SKIP_UNWRITTEN | WARPMAT_SKIP_COPIES | WARPMAT_WARN_STORES | WARPMAT_WARN_FENCES;
+
+/// The caller's byte as what C++ writes: an atomic bool is one byte, 0 or 1, that takes no lock.
+const std::atomic<bool>* stop_of(const warpmat_launch_config& config) {
+  static_assert(sizeof(std::atomic<bool>) == sizeof(*config.stop) && std::atomic<bool>::is_always_lock_free);
+  if (!WARPMAT_HAS_SIZE(&config, stop)) return nullptr;
+  return reinterpret_cast<const std::atomic<bool>*>(const_cast<const std::uint8_t*>(config.stop));
+}
 
 LaunchOptions options_of(const warpmat_launch_config& config) {
   const auto asked = [&](unsigned flag) { return (config.flags & flag) != 0; };
@@ -122,8 +130,10 @@ LaunchOptions options_of(const warpmat_launch_config& config) {
                      .copies = !asked(WARPMAT_SKIP_COPIES),
                      .races = asked(WARPMAT_CHECK_RACES),
                      .lanes = asked(WARPMAT_CHECK_LANES),
+                     .fences = !asked(WARPMAT_WARN_FENCES),
                      .stores = !asked(WARPMAT_WARN_STORES)},
-          .gemm = WARPMAT_HAS_SIZE(&config, gemm) ? text_of(config.gemm) : ""};
+          .gemm = WARPMAT_HAS_SIZE(&config, gemm) ? text_of(config.gemm) : "",
+          .stop = stop_of(config)};
 }
 
 std::vector<std::unique_ptr<CallbackObserver>> observers_of(const warpmat_launch_config& config) {

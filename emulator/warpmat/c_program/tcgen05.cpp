@@ -83,7 +83,7 @@ TensorStatement statement_of(const warpmat_tcgen05& tcgen05, const warpmat_tcgen
 void check_product(const TensorStatement& statement, const warpmat_tcgen05_call& call) {
   constexpr int most = 15;
   if (call.scale_d < 0 || call.scale_d > most) refuse(fmt::format("scale_d is a number from 0 to {}; it is {}", most, call.scale_d));
-  if (call.scale_d != 0 && statement.kind->name != "kind::f16" && statement.kind->name != "kind::tf32")
+  if (call.scale_d != 0 && (statement.kind->of_tile != Kind::plain || statement.kind->results.front().format == Format::s32))
     refuse("scale_d goes with kind::f16 and kind::tf32");
   if (statement.masks_columns && !statement.variant.weights) refuse("zero_columns goes with .ws");
   if (call.disabled_lanes != nullptr && (statement.variant.weights || statement.kind->scaled()))

@@ -39,8 +39,8 @@ void set_gemm(Setup& setup, const LaunchOptions& options, const DeviceMemory& me
   setup.memory = &memory;
   setup.grid = config.grid;
   setup.gemms = find_gemms(options.gemm, memory, setup.program, parameters);
-  setup.reports.stores.resize(setup.gemms.size());
-  setup.reports.companions.resize(setup.gemms.size());
+  setup.reports.stores = decltype(setup.reports.stores)(setup.gemms.size());
+  setup.reports.companions = decltype(setup.reports.companions)(setup.gemms.size());
   for (const Dim3 block : options.gemm_blocks) setup.clusters.push_back(cluster_of(block, config));
   if (!setup.clusters.empty() && setup.gemms.empty())
     throw std::invalid_argument("blocks to look at need the product that the kernel computes, as in C=A*B^T:128x128x64");
@@ -108,9 +108,7 @@ std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::ui
     all.push_back(std::make_unique<BulkCheck>(setup, cluster));
   if (shared && (checks.uninitialised || checks.copies || checks.races)) all.push_back(std::make_unique<SharedMemoryCheck>(setup, cluster));
   if (shared && checks.races) all.push_back(std::make_unique<RaceCheck>(setup));
-  const bool rows = std::ranges::any_of(
-      program.matrices, [](const code::Matrix& matrix) { return matrix.instruction.form().mnemonic == Mnemonic::ldmatrix; });
-  if (shared && rows && checks.uninitialised) all.push_back(std::make_unique<RowsCheck>(setup, cluster));
+  if (shared && setup.reads_rows && checks.uninitialised) all.push_back(std::make_unique<RowsCheck>(setup, cluster));
   if (!program.products.empty()) all.push_back(std::make_unique<WgmmaCheck>(setup));
   if (checks.copies && !program.tensor_statements.empty()) all.push_back(std::make_unique<TensorFenceCheck>(setup, cluster));
   const bool tensors = std::ranges::any_of(program.bulk_copies, [](const code::BulkCopy& copy) { return copy.rank != 0; });

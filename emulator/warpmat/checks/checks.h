@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -39,20 +38,15 @@ namespace warpmat::inline v0_1::checks {
 
 /// What the checks of all clusters of a launch report without ending it.
 struct Reports {
-  Warnings warnings;                                                    ///< LaunchResult::warnings
-  Warnings tensor_fences;                                               ///< LaunchResult::warnings, too
-  Warnings unwritten_stores;                                            ///< LaunchResult::warnings, too
-  Warnings absent_lanes;                                                ///< LaunchResult::absent_lanes
-  std::deque<GemmStores> stores;                                        ///< by product
-  std::deque<std::array<Companion, Gemm::companion_count>> companions;  ///< by product, as Gemm::companions
-  std::map<std::uint64_t, Why> why;                                     ///< by the block that stores the element
+  Warnings warnings;                                                     ///< LaunchResult::warnings
+  Warnings tensor_fences;                                                ///< LaunchResult::warnings, too
+  Warnings unwritten_stores;                                             ///< LaunchResult::warnings, too
+  Warnings absent_lanes;                                                 ///< LaunchResult::absent_lanes
+  std::vector<GemmStores> stores;                                        ///< by product
+  std::vector<std::array<Companion, Gemm::companion_count>> companions;  ///< by product, as Gemm::companions
+  std::map<std::uint64_t, Why> why;                                      ///< by the block that stores the element
   std::mutex why_mutex;
 };
-
-/// Whether the program has operations of that kind.
-inline bool executes(const code::Program& program, catalogue::Semantics semantics) {
-  return std::ranges::find(program.operations, semantics, &code::Operation::semantics) != program.operations.end();
-}
 
 /// What the checks know of a launch.
 struct Setup {
@@ -61,7 +55,9 @@ struct Setup {
   std::uint32_t shared_bytes;  ///< of a block: static and dynamic
   std::uint32_t frame_bytes;   ///< of a warp's registers
   Reports& reports;
-  bool copies_asynchronously = executes(program, catalogue::Semantics::cp_async);
+  bool copies_asynchronously = program.executes(catalogue::Semantics::cp_async);
+  bool reads_rows = std::ranges::any_of(
+      program.matrices, [](const code::Matrix& matrix) { return matrix.instruction.form().mnemonic == Mnemonic::ldmatrix; });
   std::vector<Gemm> gemms = {};
   std::optional<GemmElement> why = std::nullopt;  ///< of LaunchOptions::why
   Dim3 grid = {};

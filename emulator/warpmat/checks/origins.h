@@ -89,6 +89,7 @@ class Origins : public machine::Observer {
 
   const Setup& setup() const { return setup_; }
   Ways& ways() { return ways_; }
+  const Ways& ways() const { return ways_; }
   /// The products, by number, whose results some byte still has. Forgets operands that were looked at.
   std::vector<bool> products_in_use(std::size_t products);
   std::span<const Origin> shared(int rank) const { return blocks_[static_cast<std::size_t>(rank)].shared; }

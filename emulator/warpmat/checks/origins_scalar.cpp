@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <set>
 
 #include <warpmat/forms.h>
 #include <warpmat/machine/block.h>
@@ -129,17 +128,6 @@ std::optional<Origin> Origins::of_elements(const Sources& known, std::uint32_t s
   return combined(std::span(parts).first(count), known, how);
 }
 
-namespace {
-
-/// Statements whose results' bytes depend on the values of sources as masks, amounts and selectors do.
-bool places_bytes(std::string_view opcode) {
-  static const std::set<std::string_view> mnemonics{"and",  "or",  "xor", "lop3", "shl", "shr", "shf",
-                                                    "prmt", "bfe", "bfi", "mul",  "mad", "add", "sub"};
-  return mnemonics.contains(opcode.substr(0, opcode.find('.')));
-}
-
-}  // namespace
-
 /// The flow of an operation: the one found last, unless other sources have origins, or those without have other values on which it depends.
 /// Statements of one instruction share it.
 Origins::StatementFlow& Origins::flow_of(const Event& event, const Sources& known) {
@@ -149,9 +137,9 @@ Origins::StatementFlow& Origins::flow_of(const Event& event, const Sources& know
   if (statements_.empty()) statements_.resize(setup_.program.statements.size());
   StatementFlow& cached = statements_[operation.statement];
   if (cached.flow == nullptr) {
-    const std::string_view opcode = event.opcode();
-    cached.depends = places_bytes(opcode);
-    cached.adds = opcode.starts_with("add") || opcode.starts_with("fma") || opcode.starts_with("mad") || opcode.starts_with("sub");
+    const catalogue::NameRow& instruction = catalogue::row_of(setup_.program.names[operation.statement]);
+    cached.depends = instruction.has(catalogue::trait::places_bytes);
+    cached.adds = instruction.has(catalogue::trait::adds);
   }
   std::uint64_t key = 1;
   const auto mix = [&](std::uint64_t value) {

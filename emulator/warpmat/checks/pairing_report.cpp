@@ -81,7 +81,7 @@ std::string Pairing::line_name(const Operand& operand, int line) const {
 std::string Pairing::way_of(const Origin& origin, const WarpState& warp) const {
   if (origin.kind() == Origin::Kind::sum)
     return fmt::format("the product at {} formed it", warp.statement_name(sums_[origin.product()].statement));
-  const Way& way = const_cast<Pairing*>(this)->ways()[origin.way];
+  const Way& way = ways()[origin.way];
   std::string text;
   const auto add = [&](const std::string& part) { text += text.empty() ? part : ", " + part; };
   if (way.read != Way::no_statement)

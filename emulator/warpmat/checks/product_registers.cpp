@@ -16,10 +16,10 @@ std::span<const code::Slot> pending_slots(const code::Program& program, const co
   return std::span(program.slots).subspan(operation.slots, static_cast<std::size_t>(operation.results + of_a));
 }
 
-/// By operation. The slots count from the beginning of a function's registers. Functions have frames of their own, which never overlap
-/// (LaunchState::frame_offsets), so only operations of the product's function can have its registers: equal slots of other functions find
-/// some operations too many, and never too few.
-std::vector<bool> find_concerned(const code::Program& program) {
+/// ProductRegisters::next_concerned. The slots count from the beginning of a function's registers. Functions have frames of their own,
+/// which never overlap (code::CallTree), so only operations of the product's function can have its registers: equal slots of
+/// other functions find some operations too many, and never too few.
+std::vector<std::uint32_t> find_concerned(const code::Program& program) {
   const std::uint32_t largest = std::ranges::max(program.functions, {}, &code::Function::frame_bytes).frame_bytes;
   std::vector<bool> of_products(largest / code::register_alignment + 1);
   const auto number_of = [](code::Slot slot) { return static_cast<std::size_t>(slot) / code::register_alignment; };
@@ -28,12 +28,14 @@ std::vector<bool> find_concerned(const code::Program& program) {
     for (const code::Slot slot : pending_slots(program, operation))
       if (slot >= 0) of_products[number_of(slot)] = true;
   }
-  std::vector<bool> concerned;
-  for (const code::Operation& operation : program.operations) {
+  std::vector<std::uint32_t> next(program.operations.size() + 1, static_cast<std::uint32_t>(program.operations.size()));
+  for (std::size_t i = program.operations.size(); i-- != 0;) {
+    const code::Operation& operation = program.operations[i];
     const auto slots = std::span(program.slots).subspan(operation.slots, static_cast<std::size_t>(operation.results + operation.sources));
-    concerned.push_back(std::ranges::any_of(slots, [&](code::Slot slot) { return slot >= 0 && of_products[number_of(slot)]; }));
+    const bool concerned = std::ranges::any_of(slots, [&](code::Slot slot) { return slot >= 0 && of_products[number_of(slot)]; });
+    next[i] = concerned ? static_cast<std::uint32_t>(i) : next[i + 1];
   }
-  return concerned;
+  return next;
 }
 
 }  // namespace
@@ -48,7 +50,7 @@ ProductRegisters::ProductRegisters(const code::Program& program) {
   accumulators.resize(program.operations.size());
   for (std::uint32_t i = 0; i < program.operations.size(); ++i)
     if (program.operations[i].semantics == catalogue::Semantics::wgmma) accumulators[i] = *distinct.insert(i).first;
-  concerned = find_concerned(program);
+  next_concerned = find_concerned(program);
 }
 
 }  // namespace warpmat::inline v0_1::checks

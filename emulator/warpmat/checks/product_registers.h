@@ -12,7 +12,8 @@ struct ProductRegisters {
   explicit ProductRegisters(const code::Program& program);
 
   std::vector<std::uint32_t> accumulators;  ///< by operation, of products: the first one with the same accumulators
-  std::vector<bool> concerned;              ///< by operation: whether it has a register that a product may have, too
+  /// By operation: the first one from it on that has a register which a product may have, too; behind the last, the number of operations.
+  std::vector<std::uint32_t> next_concerned;
 };
 
 }  // namespace warpmat::inline v0_1::checks

@@ -116,10 +116,16 @@ bool SharedShadow::is_plain(std::size_t offset, std::size_t bytes) {
   return true;
 }
 
-/// Fast for the common case, cells that are full or empty: std::popcount is a function call on baseline CPUs.
+/// Fast for the common case, cells that are full or empty; else by sums of neighbouring bits, as std::popcount is a function call on
+/// baseline CPUs.
 std::size_t SharedShadow::count(Cell bits) {
   if (bits == 0) return 0;
-  return bits == static_cast<Cell>(~Cell{0}) ? cell_bytes : static_cast<std::size_t>(std::popcount(bits));
+  if (bits == static_cast<Cell>(~Cell{0})) return cell_bytes;
+  std::uint32_t sums = bits;
+  sums -= sums >> 1 & 0x5555;
+  sums = (sums & 0x3333) + (sums >> 2 & 0x3333);
+  sums = (sums + (sums >> 4)) & 0x0f0f;
+  return (sums + (sums >> 8)) & 0x1f;
 }
 
 void SharedShadow::define_cell(std::size_t cell, Cell bits) {
@@ -132,16 +138,14 @@ void SharedShadow::define(const Places& places, std::uint32_t bytes, LaneMask ma
   for_each_lane(places, bytes, mask, [&](std::size_t, std::size_t cell, Cell bits) { define_cell(cell, bits); });
 }
 
-/// Four cells at once as far as they go: a warp's row of words is two such pieces.
 void SharedShadow::define(std::size_t offset, std::size_t bytes) {
-  constexpr std::size_t piece = sizeof(std::uint64_t) / sizeof(Cell) * cell_bytes;
   constexpr std::uint64_t full = ~std::uint64_t{0};
-  for (; offset % cell_bytes == 0 && bytes >= piece; offset += piece, bytes -= piece) {
+  for (; offset % cell_bytes == 0 && bytes >= piece_bytes; offset += piece_bytes, bytes -= piece_bytes) {
     Cell* const cells = defined_.data() + offset / cell_bytes;
     std::uint64_t before;
     std::memcpy(&before, cells, sizeof before);
     if (before == full) continue;
-    missing_ -= before == 0 ? piece : static_cast<std::size_t>(std::popcount(~before));
+    missing_ -= before == 0 ? piece_bytes : static_cast<std::size_t>(std::popcount(~before));
     std::memcpy(cells, &full, sizeof full);
   }
   for_each_cell(offset, bytes, [&](std::size_t cell, Cell bits) { define_cell(cell, bits); });
@@ -154,6 +158,15 @@ void SharedShadow::undefine_cell(std::size_t cell, Cell bits) {
 
 void SharedShadow::undefine(std::size_t offset, std::size_t bytes) {
   ++undefined_;
+  constexpr std::uint64_t full = ~std::uint64_t{0};
+  for (; offset % cell_bytes == 0 && bytes >= piece_bytes; offset += piece_bytes, bytes -= piece_bytes) {
+    Cell* const cells = defined_.data() + offset / cell_bytes;
+    std::uint64_t before;
+    std::memcpy(&before, cells, sizeof before);
+    if (before == 0) continue;
+    missing_ += before == full ? piece_bytes : static_cast<std::size_t>(std::popcount(before));
+    std::memset(cells, 0, sizeof before);
+  }
   for_each_cell(offset, bytes, [&](std::size_t cell, Cell bits) { undefine_cell(cell, bits); });
 }
 

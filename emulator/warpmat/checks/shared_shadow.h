@@ -75,6 +75,8 @@ class SharedShadow {
  private:
   static constexpr std::size_t cell_bytes = 16, copy_bytes = 4;
   using Cell = std::uint16_t;  // a bit for each byte
+  /// Four cells, which are looked at at once as far as they go: a warp's row of words is two such pieces.
+  static constexpr std::size_t piece_bytes = sizeof(std::uint64_t) / sizeof(Cell) * cell_bytes;
 
   /// The state of 4 bytes in one word, so that four of them fit one vector: the statement from bit 0 on, the warp from bit 24 on.
   static constexpr std::uint32_t statement_bits = 0xffffff, warp_shift = 24, warp_bits = 0x1f << warp_shift;

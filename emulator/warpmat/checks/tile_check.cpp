@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include <fmt/core.h>
@@ -135,20 +136,20 @@ bool TileCheck::is_regular(const BlockTiles& tiles, const std::vector<std::uint3
   constexpr std::uint32_t size = machine::Product::chunk_bytes;
   const Tile* tile = nullptr;  // of the chunk before
   std::uint64_t begin = 0, first = 0;
-  found.parts.clear();
+  found.count = 0;
   for (std::size_t line = 0; line < chunks.size() / in_line; ++line) {
     std::uint64_t next = 0;
     for (std::size_t i = 0; i < in_line; ++i) {
       const std::uint32_t offset = chunks[line * in_line + i] - setup_.program.shared_base;
       const bool noted = offset / size < tiles.chunks.size() && offset % size == 0 && tiles.chunks[offset / size].tile != 0;
       if (!noted) {
-        found.parts.clear();
+        found.count = 0;
         return true;
       }
       const Chunk& chunk = tiles.chunks[offset / size];
       if (const Tile* const before = std::exchange(tile, &tiles.tiles[chunk.tile - 1]); tile != before) {
         const std::uint64_t from = before == nullptr ? tile->address : tiles.tiles[found.parts.front().tile].address;
-        found.parts.push_back({chunk.tile - 1, tile->changes, tile->address - from});
+        found.add({chunk.tile - 1, tile->changes, tile->address - from});
         if (before != nullptr && tile->map != before->map) return true;
       }
       const std::uint64_t address = tile->address + chunk.at;
@@ -167,18 +168,26 @@ bool TileCheck::is_regular(const BlockTiles& tiles, const std::vector<std::uint3
   return true;
 }
 
-std::size_t TileCheck::Hash::operator()(const Operand& operand) const {
+/// The index in BlockTiles::regular. Descriptors of a pipeline differ in the bits of their start.
+std::size_t TileCheck::place_of(const Operand& operand) {
   constexpr std::uint64_t factor = 0x9e3779b97f4a7c15;
-  const std::uint64_t sum =
-      ((operand.statement * factor ^ operand.descriptor) * factor ^ static_cast<std::uint64_t>(operand.warp)) * factor;
-  return static_cast<std::size_t>(sum ^ sum >> 32);
+  const std::uint64_t sum = (operand.descriptor * factor ^ static_cast<std::uint64_t>(operand.warp)) * factor;
+  return static_cast<std::size_t>(sum >> 32) % regular_count;
+}
+
+void TileCheck::Regular::add(const Part& part) {
+  const auto known = parts.begin() + static_cast<std::ptrdiff_t>(std::min(count, most));
+  if (std::ranges::find(parts.begin(), known, part.tile, &Part::tile) != known) return;
+  if (count < most) parts[count] = part;
+  ++count;
 }
 
 /// Whether it was regular, and nothing has happened since that could change that.
 bool TileCheck::stays_regular(const BlockTiles& tiles, const Operand& operand) const {
-  const auto known = tiles.regular.find(operand);
-  if (known == tiles.regular.end()) return false;
-  const std::vector<Regular::Part>& parts = known->second.parts;
+  if (tiles.regular.empty()) return false;
+  const Regular& known = tiles.regular[place_of(operand)];
+  if (known.operand != operand) return false;
+  const std::span parts(known.parts.data(), known.count);
   return std::ranges::all_of(parts, [&](const Regular::Part& part) {
     const Tile& tile = tiles.tiles[part.tile];
     return tile.changes == part.changes && tile.address - tiles.tiles[parts.front().tile].address == part.address;
@@ -216,28 +225,28 @@ std::string TileCheck::fault(const BlockTiles& tiles, const std::vector<std::uin
   return "";
 }
 
-/// `warp`: of the warpgroup, for operand a; else of_b.
-void TileCheck::check(const machine::ProductEvent& event, int warp, const std::vector<std::uint32_t>& chunks, std::size_t lines,
-                      std::uint64_t descriptor) {
-  constexpr std::size_t most = 4096;  // operands that are known
+/// `reader` reads these chunks, which are those of `lines` lines.
+void TileCheck::check(const machine::ProductEvent& event, const Operand& reader, const std::vector<std::uint32_t>& chunks,
+                      std::size_t lines) {
   Warnings& warnings = setup_.reports.warnings;
   const machine::Event& product = event.event;
-  const char operand = warp == of_b ? 'b' : 'a';
+  const char operand = reader.warp == of_b ? 'b' : 'a';
   bool& reported = reported_[operand == 'a' ? 0 : 1];
   if (chunks.empty() || reported) return;
   BlockTiles& tiles = blocks_[static_cast<std::size_t>(product.rank())];
-  const Operand key{product.statement(), warp, descriptor};
-  if (stays_regular(tiles, key) || !warnings.wants(product.statement(), cluster_)) return;
+  if (stays_regular(tiles, reader) || !warnings.wants(product.statement(), cluster_)) return;
   if (Regular found; is_regular(tiles, chunks, chunks.size() / lines, found)) {
-    if (tiles.regular.size() >= most) tiles.regular.clear();
-    if (!found.parts.empty()) tiles.regular[key] = std::move(found);
+    if (found.count == 0 || found.count > Regular::most) return;
+    if (tiles.regular.empty()) tiles.regular.resize(regular_count);
+    found.operand = reader;
+    tiles.regular[place_of(reader)] = found;
     return;
   }
   Place at;
   const std::string what = fault(tiles, chunks, chunks.size() / lines, at);
   if (what.empty()) return;
   reported = true;
-  const MatrixDescriptor read = MatrixDescriptor::decode(descriptor);
+  const MatrixDescriptor read = MatrixDescriptor::decode(reader.descriptor);
   const TensorMap& map = maps_[at.map];
   const std::string sides =
       read.swizzle != map.swizzle
@@ -258,14 +267,15 @@ void TileCheck::product_issues(const machine::ProductEvent& event) {
   const machine::Product& product = event.product;
   const Wgmma& instruction = product.instruction();
   const WgmmaForm& form = instruction.form();
+  const WgmmaImmediates& immediates = instruction.immediates();
   const auto lines = [](Major major, int outer, int depth) { return static_cast<std::size_t>(major == Major::k ? outer : depth); };
   const machine::PendingProduct& pending = pending_of(product);
   if (!product.a_in_registers())
-    check(event, pending.warp, chunks_of(pending, OperandName::a).addresses,
-          lines(instruction.immediates().major_a, form.tile->shape.m, form.tile->stored_k()), product.a_descriptor());
+    check(event, {&form, immediates.major_a, pending.warp, product.a_descriptor()}, chunks_of(pending, OperandName::a).addresses,
+          lines(immediates.major_a, form.tile->shape.m, form.tile->stored_k()));
   if (pending.warp == 0)
-    check(event, of_b, chunks_of(pending, OperandName::b).addresses, lines(instruction.immediates().major_b, form.shape.n, form.shape.k),
-          product.b_descriptor());
+    check(event, {&form, immediates.major_b, of_b, product.b_descriptor()}, chunks_of(pending, OperandName::b).addresses,
+          lines(immediates.major_b, form.shape.n, form.shape.k));
 }
 
 }  // namespace warpmat::inline v0_1::checks

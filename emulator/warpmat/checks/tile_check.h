@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include <warpmat/launch.h>
 #include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/tensor_box.h>
+#include <warpmat/wgmma.h>
 
 namespace warpmat::inline v0_1::checks {
 
@@ -50,30 +50,35 @@ class TileCheck : public machine::Observer {
     std::uint64_t address = 0;
     std::uint32_t statement = 0, map = 0;
   };
-  /// An operand that a statement reads, and that is_regular() has found to be so.
+  /// What says which chunks an operand reads.
   struct Operand {
-    std::uint32_t statement;
-    int warp;  ///< of the warpgroup; of_b
-    std::uint64_t descriptor;
+    const WgmmaForm* form = nullptr;
+    Major major = Major::k;
+    int warp = 0;  ///< of the warpgroup; of_b
+    std::uint64_t descriptor = 0;
     friend bool operator==(const Operand&, const Operand&) = default;
   };
-  struct Hash {
-    std::size_t operator()(const Operand& operand) const;
-  };
-  /// It stays regular as long as its tiles have the same chunks, and their addresses are as far apart as they were.
+  /// An operand that is_regular() has found to be so. It stays regular as long as its tiles have the same chunks, and their addresses are
+  /// as far apart as they were.
   struct Regular {
     struct Part {
       std::uint32_t tile;              ///< of BlockTiles::tiles
       std::uint64_t changes, address;  ///< Tile::changes then; the address, counted from that of the first part on
     };
-    std::vector<Part> parts;  ///< empty: a chunk is of no tile
+    void add(const Part& part);
+
+    static constexpr std::size_t most = 4;  ///< tiles of an operand that is remembered
+    Operand operand;
+    std::array<Part, most> parts{};
+    std::size_t count = 0;  ///< 0: a chunk is of no tile; above `most`: too many
   };
   struct BlockTiles {
     const std::uint8_t* shared;
     std::vector<Chunk> chunks;
     std::vector<Tile> tiles;
-    std::unordered_map<Operand, Regular, Hash> regular;
+    std::vector<Regular> regular;  ///< by a hash of the operand, the last one that has it; empty before the first one
   };
+  static constexpr std::size_t regular_count = 512;  ///< more than the operands of products in the stages of a pipeline
   static constexpr int of_b = -1;
 
   bool repeats(BlockTiles& tiles, const machine::BulkTransfer& transfer, std::uint32_t map, std::uint32_t statement) const;
@@ -83,10 +88,10 @@ class TileCheck : public machine::Observer {
   std::optional<Place> place_at(const BlockTiles& tiles, std::uint32_t address) const;
   std::uint64_t column_of(std::uint64_t address, std::uint32_t map) const;
   bool is_regular(const BlockTiles& tiles, const std::vector<std::uint32_t>& chunks, std::size_t in_line, Regular& found) const;
+  static std::size_t place_of(const Operand& operand);
   bool stays_regular(const BlockTiles& tiles, const Operand& operand) const;
   std::string fault(const BlockTiles& tiles, const std::vector<std::uint32_t>& chunks, std::size_t in_line, Place& at) const;
-  void check(const machine::ProductEvent& event, int warp, const std::vector<std::uint32_t>& chunks, std::size_t lines,
-             std::uint64_t descriptor);
+  void check(const machine::ProductEvent& event, const Operand& operand, const std::vector<std::uint32_t>& chunks, std::size_t lines);
 
   const Setup& setup_;
   std::uint64_t cluster_;

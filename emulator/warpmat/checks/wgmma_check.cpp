@@ -19,7 +19,7 @@ using machine::EventKinds;
 
 namespace {
 
-std::size_t number_of(std::size_t offset) {
+std::size_t number_at(std::size_t offset) {
   return offset / code::register_alignment;
 }
 
@@ -27,7 +27,7 @@ std::size_t number_of(std::size_t offset) {
 template <typename Visit>
 void for_each_register(std::size_t frame, const code::Slot* slots, int count, Visit visit) {
   for (int i = 0; i < count; ++i)
-    if (slots[i] >= 0) visit(number_of(frame + static_cast<std::size_t>(slots[i])));
+    if (slots[i] >= 0) visit(number_at(frame + static_cast<std::size_t>(slots[i])));
 }
 
 std::size_t frame_of(const Event& event) {
@@ -40,7 +40,7 @@ WgmmaCheck::WgmmaCheck(const Setup& setup)
     : Observer(EventKinds::runs | EventKinds::products | EventKinds::synchronisation), setup_(setup) {}
 
 void WgmmaCheck::block_begins(const machine::BlockEvent& event) {
-  const std::size_t registers = number_of(setup_.frame_bytes);
+  const std::size_t registers = number_at(setup_.frame_bytes);
   WarpRegisters empty;
   empty.writes.resize(registers);
   empty.users.resize(registers);
@@ -70,6 +70,10 @@ void WgmmaCheck::for_each_of_a(std::size_t frame, const code::Operation& operati
   if (product.a_in_registers) for_each_source(frame, operation, product.instruction.form().a_registers(), visit);
 }
 
+std::size_t WgmmaCheck::number_of(const code::Operation& operation) const {
+  return static_cast<std::size_t>(&operation - setup_.program.operations.data());
+}
+
 /// Traps if the operation accesses pending accumulators, or writes registers of A that may still be read. Records its writes for the next
 /// wgmma.
 void WgmmaCheck::operation(const Event& event) {
@@ -79,21 +83,24 @@ void WgmmaCheck::operation(const Event& event) {
   if (operation.semantics == Semantics::wgmma_fence || operation.semantics == Semantics::wgmma_wait)
     warp.fences = operation.semantics == Semantics::wgmma_fence;
   if (event.lanes() == 0 || operation.semantics == Semantics::wgmma) return;
+  if (const std::size_t number = number_of(operation); setup_.product_registers.next_concerned[number] != number) return;
   follow(event, 0, frame_of(event), warp.time, warp);
 }
 
 /// The same for operations that only compute.
 void WgmmaCheck::run(const machine::RunEvent& event) {
   WarpRegisters& warp = registers(event.event);
-  const std::size_t frame = frame_of(event.event);
-  for (std::uint32_t i = 0; i < event.operations; ++i) follow(event.event, i, frame, warp.time + 1 + i, warp);
+  const std::size_t frame = frame_of(event.event), first = number_of(operation_of(event.event));
+  const std::vector<std::uint32_t>& next = setup_.product_registers.next_concerned;
+  for (std::size_t i = next[first]; i < first + event.operations; i = next[i + 1])
+    follow(event.event, static_cast<std::uint32_t>(i - first), frame, warp.time + 1 + (i - first), warp);
   warp.time += event.operations;
 }
 
-/// `ahead`: the number of the operation, counted from that of the event on. `time`: WarpRegisters::time with it.
+/// For an operation of ProductRegisters::next_concerned. `ahead`: its number, counted from that of the event on. `time`:
+/// WarpRegisters::time with it.
 void WgmmaCheck::follow(const Event& event, std::uint32_t ahead, std::size_t frame, std::uint64_t time, WarpRegisters& warp) {
   const code::Operation& operation = (&operation_of(event))[ahead];
-  if (!setup_.product_registers.concerned[static_cast<std::size_t>(&operation - setup_.program.operations.data())]) return;
   if (!warp.pending.empty()) check_use(event, ahead, frame, warp);
   for_each_result(frame, operation, [&](std::size_t number) { warp.writes[number] = {time, operation.statement}; });
 }
@@ -121,8 +128,7 @@ void WgmmaCheck::check_use(const Event& event, std::uint32_t ahead, std::size_t 
 
 /// That of the products with the accumulators of `product`, or the end.
 std::vector<WgmmaCheck::Accumulators>::iterator WgmmaCheck::group_of(WarpRegisters& warp, const Pending& product) const {
-  const std::uint32_t number =
-      setup_.product_registers.accumulators[static_cast<std::size_t>(product.operation - setup_.program.operations.data())];
+  const std::uint32_t number = setup_.product_registers.accumulators[number_of(*product.operation)];
   return std::ranges::find_if(warp.groups,
                               [&](const Accumulators& group) { return group.number == number && group.frame == product.frame; });
 }
@@ -152,9 +158,7 @@ void WgmmaCheck::product_issues(const machine::ProductEvent& event) {
   if (const auto group = group_of(warp, pending); group != warp.groups.end()) {
     ++group->products;
   } else {
-    warp.groups.push_back(
-        {setup_.product_registers.accumulators[static_cast<std::size_t>(pending.operation - setup_.program.operations.data())],
-         pending.frame, 1});
+    warp.groups.push_back({setup_.product_registers.accumulators[number_of(*pending.operation)], pending.frame, 1});
     for_each_result(pending.frame, *pending.operation, [&](std::size_t number) { ++warp.users[number]; });
   }
   for_each_of_a(pending.frame, *pending.operation, [&](std::size_t number) { ++warp.readers[number]; });

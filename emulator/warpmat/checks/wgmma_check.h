@@ -52,6 +52,7 @@ class WgmmaCheck : public machine::Observer {
   };
 
   WarpRegisters& registers(const machine::Event& event);
+  std::size_t number_of(const code::Operation& operation) const;
   std::vector<Accumulators>::iterator group_of(WarpRegisters& warp, const Pending& product) const;
   void follow(const machine::Event& event, std::uint32_t ahead, std::size_t frame, std::uint64_t time, WarpRegisters& warp);
   void check_use(const machine::Event& event, std::uint32_t ahead, std::size_t frame, const WarpRegisters& warp) const;

@@ -22,6 +22,7 @@ struct Settings {
   int processors = 0;                     ///< WARPMAT_CUDA_SMS; 0: the GPU's
   std::string report;                     ///< WARPMAT_CUDA_REPORT: a folder for the record of the launches; empty: none
   std::string save;                       ///< WARPMAT_CUDA_SAVE: a folder that gets a launch.json for each launch; empty: none
+  bool every_launch = true;               ///< WARPMAT_CUDA_EVERY_LAUNCH, 0: the record leaves out launches that say nothing new of a kernel
   bool leaks = false;                     ///< WARPMAT_CUDA_LEAKS, 1: what is not freed is listed at the end
   bool profile = false;                   ///< WARPMAT_CUDA_PROFILE, 1: the record has the profile of each launch
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -44,10 +45,10 @@ DeviceModule* module_from(const void* image) {
 
 DeviceModule* load(Context& state, const void* image) {
   require(image != nullptr);
-  DeviceModule* const made = module_from(image);
+  std::unique_ptr<DeviceModule> made(module_from(image));
   made->module(state);
-  modules().insert(made);
-  return made;
+  modules().insert(made.get());
+  return made.release();
 }
 
 Function* find_function(Context& state, DeviceModule& module, const char* name) {

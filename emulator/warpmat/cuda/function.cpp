@@ -7,6 +7,7 @@
 #include <warpmat/cuda/launch.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
+#include <warpmat/tables/hardware.h>
 
 namespace warpmat::inline v0_1::cuda {
 namespace {
@@ -15,8 +16,8 @@ constexpr int usual_registers = 32;  // no ptxas has assigned any
 
 int most_threads(const code::Program& program) {
   std::int64_t most = 1;
-  for (const std::int64_t size : program.limits.max_threads) most *= std::min<std::int64_t>(size, 1025);
-  return most == 0 ? 1024 : static_cast<int>(std::min<std::int64_t>(most, 1024));
+  for (const std::int64_t size : program.limits.max_threads) most *= std::min<std::int64_t>(size, max_block_threads + 1);
+  return static_cast<int>(most == 0 ? max_block_threads : std::min<std::int64_t>(most, max_block_threads));
 }
 
 int register_count(const code::Program& program) {
@@ -77,7 +78,7 @@ void set_attribute(Context& context, Function& function, int attribute, int valu
 int active_blocks(const Device& device, const code::Program& program, int block_threads, std::size_t shared_bytes) {
   const int warps = (block_threads + 31) / 32;
   int blocks = std::min(device.threads_per_processor / (32 * warps), device.blocks_per_processor);
-  const std::uint64_t reserved = device.number >= 80 ? 1024 : 0;
+  const std::uint64_t reserved = hardware_traits(device.number).reserved_shared;
   const std::uint64_t shared = program.dynamic_offset + shared_bytes + reserved;
   if (shared > reserved) blocks = std::min(blocks, static_cast<int>(device.shared_per_processor / shared));
   return block_threads > most_threads(program) ? 0 : blocks;
@@ -162,7 +163,7 @@ WARPMAT_CUDA_API Error cudaFuncSetSharedMemConfig(const void* function, int conf
 WARPMAT_CUDA_API Error cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks, int block_threads) {
   return call(__func__, [&](Context& context) {
     require(bytes != nullptr && blocks > 0 && block_threads > 0);
-    const std::uint64_t used = program_of(context, function).shared_bytes + (context.device.number >= 80 ? 1024u : 0u);
+    const std::uint64_t used = program_of(context, function).shared_bytes + hardware_traits(context.device.number).reserved_shared;
     const std::uint64_t each = context.device.shared_per_processor / static_cast<std::uint64_t>(blocks);
     *bytes = each > used ? std::min<std::uint64_t>(each - used, context.device.shared_per_block) : 0;
   });

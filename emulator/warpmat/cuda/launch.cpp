@@ -20,6 +20,7 @@
 #include <warpmat/cuda/stream.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
+#include <warpmat/tables/hardware.h>
 
 namespace warpmat::inline v0_1::cuda {
 namespace {
@@ -33,9 +34,9 @@ Dim3 dim3_of(const GridSize& size) {
 /// What the runtime refuses before a kernel begins.
 void check_shape(const Request& request) {
   const GridSize grid = request.grid, block = request.block;
-  require(grid.x - 1 < 0x7fffffff && grid.y - 1 < 65535 && grid.z - 1 < 65535);
-  require(block.x - 1 < 1024 && block.y - 1 < 1024 && block.z - 1 < 64);
-  require(block.x * block.y * block.z <= 1024);
+  require(grid.x - 1 < max_grid[0] && grid.y - 1 < max_grid[1] && grid.z - 1 < max_grid[2]);
+  require(block.x - 1 < max_block[0] && block.y - 1 < max_block[1] && block.z - 1 < max_block[2]);
+  require(block.x * block.y * block.z <= max_block_threads);
 }
 
 void check_shared(const Context& context, const Request& request, const code::Program& program) {
@@ -51,7 +52,7 @@ void check_cluster(const Request& request, const code::Program& program) {
   const std::uint64_t blocks = std::uint64_t{size.x} * size.y * size.z;
   require(blocks != 0 && blocks <= (request.function->non_portable_cluster ? 16 : most_portable_cluster), cudaErrorInvalidClusterSize);
   require(grid.x % size.x == 0 && grid.y % size.y == 0 && grid.z % size.z == 0, cudaErrorInvalidClusterSize);
-  require(blocks == 1 || program.target->number >= 90, cudaErrorNotSupported);
+  require(blocks == 1 || hardware_traits(program.target->number).clusters, cudaErrorNotSupported);
   const std::int64_t* const needed = program.limits.required_cluster;
   const bool fits = needed[0] == 0 || (grid.x % needed[0] == 0 && grid.y % needed[1] == 0 && grid.z % needed[2] == 0);
   require(fits, cudaErrorInvalidClusterSize);
@@ -193,12 +194,14 @@ const Kernel& kernel_to_run(Context& context, const Function& function) {
 /// Runs a kernel, then the launches that it makes, then those that they make: a legal order, as a kernel cannot wait for what it launches.
 void run(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
          const std::vector<Argument>& arguments) {
+  std::vector<ChildLaunch> first = run_alone(context, function, kernel, config, arguments);
+  if (first.empty()) return;
   constexpr std::uint64_t tail_stream = 3;
   std::deque<ChildLaunch> waiting, tails;
   const auto add = [&](std::vector<ChildLaunch> made) {
     for (ChildLaunch& child : made) (child.stream == tail_stream ? tails : waiting).push_back(std::move(child));
   };
-  add(run_alone(context, function, kernel, config, arguments));
+  add(std::move(first));
   while (!context.has_fault() && !(waiting.empty() && tails.empty())) {
     std::deque<ChildLaunch>& from = waiting.empty() ? tails : waiting;
     const ChildLaunch child = std::move(from.front());
@@ -255,7 +258,27 @@ void apply(const LaunchAttribute& attribute, Request& request) {
   }
 }
 
-GraphNode kernel_node(Context& context, const Request& request, void** arguments) {
+namespace {
+
+/// A launch whose request has been checked.
+struct CheckedLaunch {
+  const Function* function;
+  bool cooperative;
+  Kernel kernel;
+  LaunchConfig config;
+  std::vector<Argument> arguments;
+
+  void perform(Context& context) {
+    try {
+      if (cooperative) config.workspace = fresh_workspace(context);
+      run(context, *function, kernel, config, arguments);
+    } catch (const std::invalid_argument& e) {  // .reqntid, .reqnctapercluster
+      throw ApiError(cudaErrorInvalidConfiguration, e.what());
+    }
+  }
+};
+
+CheckedLaunch check(Context& context, const Request& request, void** arguments) {
   check_shape(request);
   const Kernel& kernel = kernel_to_run(context, *request.function);
   const code::Program& program = program_of(kernel);
@@ -263,29 +286,37 @@ GraphNode kernel_node(Context& context, const Request& request, void** arguments
   check_shared(context, request, program);
   check_cluster(request, program);
   if (request.cooperative) check_cooperative(context, request, program);
-  LaunchConfig config{.grid = dim3_of(request.grid),
-                      .block = dim3_of(request.block),
-                      .shared_bytes = static_cast<std::uint32_t>(request.shared_bytes),
-                      .cluster = dim3_of(request.cluster)};
+  return {.function = request.function,
+          .cooperative = request.cooperative,
+          .kernel = kernel,
+          .config = {.grid = dim3_of(request.grid),
+                     .block = dim3_of(request.block),
+                     .shared_bytes = static_cast<std::uint32_t>(request.shared_bytes),
+                     .cluster = dim3_of(request.cluster)},
+          .arguments = copy_arguments(program, arguments)};
+}
+
+GraphNode node_of(const Request& request, CheckedLaunch launch) {
   auto node = std::make_shared<KernelNode>(KernelNode{.request = request, .arguments = {}, .pointers = {}});
-  std::vector<Argument> copies = copy_arguments(program, arguments);
-  for (const Argument& copy : copies) node->arguments.push_back(copy.bytes());
+  for (const Argument& argument : launch.arguments) node->arguments.push_back(argument.bytes());
   for (auto& bytes : node->arguments) node->pointers.push_back(bytes.data());
   return {.type = NodeType::kernel,
-          .work =
-              [function = request.function, cooperative = request.cooperative, kernel, config, copies](Context& state) mutable {
-                try {
-                  if (cooperative) config.workspace = fresh_workspace(state);
-                  run(state, *function, kernel, config, copies);
-                } catch (const std::invalid_argument& e) {  // .reqntid, .reqnctapercluster
-                  throw ApiError(cudaErrorInvalidConfiguration, e.what());
-                }
-              },
+          .work = [launch = std::move(launch)](Context& state) mutable { launch.perform(state); },
           .made_from = std::move(node)};
 }
 
+}  // namespace
+
+GraphNode kernel_node(Context& context, const Request& request, void** arguments) {
+  return node_of(request, check(context, request, arguments));
+}
+
 void launch_kernel(Context& context, const Request& request, void** arguments) {
-  submit(context, request.stream, kernel_node(context, request, arguments));
+  CheckedLaunch launch = check(context, request, arguments);
+  if (captures(request.stream))
+    submit(context, request.stream, node_of(request, std::move(launch)));
+  else
+    launch.perform(context);
 }
 
 WARPMAT_CUDA_API unsigned __cudaPushCallConfiguration(GridSize grid, GridSize block, std::size_t shared_bytes, Stream* stream) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <warpmat/cuda/context.h>
+#include <warpmat/tables/hardware.h>
 
 namespace warpmat::inline v0_1::cuda {
 namespace {
@@ -21,13 +22,13 @@ DeviceProperties properties_of(const Device& device) {
   all.sharedMemPerBlock = 48 << 10;
   all.sharedMemPerBlockOptin = device.shared_per_block;
   all.sharedMemPerMultiprocessor = device.shared_per_processor;
-  all.reservedSharedMemPerBlock = device.number >= 80 ? 1024 : 0;
+  all.reservedSharedMemPerBlock = hardware_traits(device.number).reserved_shared;
   all.regsPerBlock = all.regsPerMultiprocessor = 65536;
   all.warpSize = 32;
   all.memPitch = 0x7fffffff;
-  all.maxThreadsPerBlock = 1024;
-  std::ranges::copy(std::initializer_list<int>{1024, 1024, 64}, all.maxThreadsDim);
-  std::ranges::copy(std::initializer_list<int>{0x7fffffff, 65535, 65535}, all.maxGridSize);
+  all.maxThreadsPerBlock = max_block_threads;
+  std::ranges::copy(max_block, all.maxThreadsDim);
+  std::ranges::copy(max_grid, all.maxGridSize);
   all.totalConstMem = 64 << 10;
   all.major = device.number / 10;
   all.minor = device.number % 10;
@@ -52,7 +53,7 @@ DeviceProperties properties_of(const Device& device) {
   all.persistingL2CacheMaxSize = device.persisting_l2_bytes;
   all.accessPolicyMaxWindowSize = device.number >= 80 ? 128 << 20 : 0;
   all.ipcEventSupported = 1;
-  all.clusterLaunch = device.number >= 90 ? 1 : 0;
+  all.clusterLaunch = hardware_traits(device.number).clusters ? 1 : 0;
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include <warpmat/cuda/context.h>
@@ -31,6 +32,9 @@ class DeviceModule {
   const std::string& text(Context& context) { return static_cast<void>(module(context)), text_; }
   /// The file of its PTX in the folder of Settings::report: written once, at the first launch.
   const std::string& file(Context& context);
+  /// Whether a launch of that kernel is in the record.
+  bool is_recorded(const std::string& entry) const { return recorded_.contains(entry); }
+  void set_recorded(const std::string& entry) { recorded_.insert(entry); }
 
  private:
   const Kernel& any_kernel(Context& context);
@@ -39,6 +43,7 @@ class DeviceModule {
   std::string text_, file_;
   std::optional<Module> module_;
   std::map<std::string, Kernel> kernels_;
+  std::set<std::string> recorded_;
 };
 
 /// A kernel as the program names it: by the address of its host stub, or by a pointer to this as cudaKernel_t and cudaFunction_t.

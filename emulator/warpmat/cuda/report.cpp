@@ -58,6 +58,10 @@ void record_refusal(Context& context, const Function& function, const std::strin
 
 void record_launch(Context& context, const Function& function, const LaunchRecord& record) {
   if (context.settings.report.empty()) return;
+  const bool tells_nothing =
+      record.fault == cudaSuccess && record.result.absent_lanes.empty() && record.result.warnings.empty() && !record.profile;
+  if (!context.settings.every_launch && tells_nothing && function.module->is_recorded(function.name)) return;
+  function.module->set_recorded(function.name);
   nlohmann::ordered_json json = {{"kernel", readable_name(function.name)},    {"entry", function.name},
                                  {"module", function.module->file(context)},  {"target", context.settings.target->name},
                                  {"grid", sizes(record.config->grid)},        {"block", sizes(record.config->block)},

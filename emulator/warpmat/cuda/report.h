@@ -10,8 +10,8 @@
 
 namespace warpmat::inline v0_1::cuda {
 
-/// What ran, for the record in the folder Settings::report: a line of JSON for each launch in launches.jsonl, also for those that were
-/// refused, and the PTX of each module.
+/// What ran, for the record in the folder Settings::report: a line of JSON for each launch in launches.jsonl (Settings::every_launch), also
+/// for those that were refused, and the PTX of each module.
 struct LaunchRecord {
   const LaunchConfig* config = nullptr;
   double seconds = 0;

@@ -24,6 +24,20 @@ OperandChunks::OperandChunks(const Wgmma& wgmma, OperandName operand, std::span<
   in_line_ = addresses.size() / lines_;
 }
 
+/// The common case, K-major lines of 32 bytes: calls visit(word, chunk) with the number of the word that each chunk is read to.
+template <typename Visit>
+void OperandChunks::for_each_of_two(const std::uint8_t* memory, std::uint32_t base, Visit visit) const {
+  constexpr std::size_t group = 8;  // lines, whose words follow each other
+  const std::uint32_t* next = addresses_.data();
+  for (std::size_t line = 0; line < lines_; line += group) {
+    const std::size_t first = registers_.word(line, 0), second = registers_.word(line, 1);
+    for (std::size_t i = 0; i < group; ++i, next += 2) {
+      visit(first + i * bytes / 4, memory + (next[0] - base));
+      visit(second + i * bytes / 4, memory + (next[1] - base));
+    }
+  }
+}
+
 template <typename Visit>
 void OperandChunks::for_each_chunk(const std::uint8_t* memory, std::uint32_t base, Visit visit) const {
   const std::uint32_t* next = addresses_.data();
@@ -32,6 +46,8 @@ void OperandChunks::for_each_chunk(const std::uint8_t* memory, std::uint32_t bas
 }
 
 void OperandChunks::read(std::uint32_t* words, const std::uint8_t* memory, std::uint32_t base) const {
+  if (major_ == Major::k && in_line_ == 2)
+    return for_each_of_two(memory, base, [&](std::size_t word, const std::uint8_t* chunk) { std::memcpy(words + word, chunk, bytes); });
   if (major_ == Major::k)
     return for_each_chunk(memory, base, [&](std::size_t line, std::size_t i, const std::uint8_t* chunk) {
       std::memcpy(words + registers_.word(line, i), chunk, bytes);
@@ -44,6 +60,10 @@ void OperandChunks::read(std::uint32_t* words, const std::uint8_t* memory, std::
 
 bool OperandChunks::equal(const std::uint32_t* words, const std::uint8_t* memory, std::uint32_t base) const {
   std::uint64_t differs = 0;
+  if (major_ == Major::k && in_line_ == 2) {
+    for_each_of_two(memory, base, [&](std::size_t word, const std::uint8_t* chunk) { differs |= difference(words + word, chunk); });
+    return differs == 0;
+  }
   if (major_ == Major::k) {
     for_each_chunk(memory, base, [&](std::size_t line, std::size_t i, const std::uint8_t* chunk) {
       differs |= difference(words + registers_.word(line, i), chunk);

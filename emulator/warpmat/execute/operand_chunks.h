@@ -51,6 +51,8 @@ class OperandChunks {
 
   static std::uint64_t difference(const void* a, const void* b);
   template <typename Visit>
+  void for_each_of_two(const std::uint8_t* memory, std::uint32_t base, Visit visit) const;
+  template <typename Visit>
   void for_each_chunk(const std::uint8_t* memory, std::uint32_t base, Visit visit) const;
 
   OperandRegisters registers_;

@@ -1,10 +1,12 @@
 #include <warpmat/wgmma.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <functional>
 #include <optional>
+#include <span>
 #include <stdexcept>
 
 #include <warpmat/execute/fast/fast.h>
@@ -207,6 +209,13 @@ bool in_order(RegisterList d) {
   return true;
 }
 
+/// The registers in the order of their addresses, in `sorted`.
+RegisterList sort(RegisterList d, std::span<std::uint32_t*> sorted) {
+  const auto end = std::ranges::copy(d, sorted.begin()).out;
+  std::sort(sorted.begin(), end, std::less<const std::uint32_t*>());
+  return {sorted.data(), d.size()};
+}
+
 /// Whether `count` words from `first` on are disjoint from `d`, registers in order.
 bool apart(RegisterList d, const std::uint32_t* first, std::size_t count) {
   const std::less_equal<const std::uint32_t*> before;
@@ -253,13 +262,24 @@ static_assert(most_in_chain <= max_chain);
 bool multiply_chain(const Wgmma& wgmma, RegisterList d, std::span<const TileFactors> chain, bool accumulates,
                     const ExecutionOptions& options) {
   const WgmmaForm& form = wgmma.form();
-  const bool shared = std::ranges::any_of(
-      chain, [&](const TileFactors& factors) { return !apart(d, factors.a, wgmma.a_words()) || !apart(d, factors.b, wgmma.b_words()); });
-  if (form.sparse() || wgmma.immediates().negates_a != wgmma.immediates().negates_b || shared || !in_order(d)) return false;
-  const std::optional<std::ptrdiff_t> next_d = spacing(d);
-  if (!next_d) return false;
+  if (form.sparse() || wgmma.immediates().negates_a != wgmma.immediates().negates_b) return false;
+  std::array<std::uint32_t*, max_d_words / warp_size> sorted;
+  const bool ordered = in_order(d);
+  const RegisterList ascending = ordered ? d : sort(d, sorted);
+  const bool shared = std::ranges::any_of(chain, [&](const TileFactors& factors) {
+    return !apart(ascending, factors.a, wgmma.a_words()) || !apart(ascending, factors.b, wgmma.b_words());
+  });
+  if (shared || (!ordered && !in_order(ascending))) return false;
+  const std::optional<std::ptrdiff_t> next_d = ordered ? spacing(d) : std::nullopt;
+  alignas(64) std::array<std::uint32_t, max_d_words> copy;
+  std::uint32_t* const results = next_d ? d[0] : copy.data();
+  if (!next_d && accumulates)
+    for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(d[i], warp_size, results + i * warp_size);
   const TileProducts products{*form.tile, wgmma.lowering(), wgmma.fast_, form.tiles()};
-  return multiply_chain(products, d[0], *next_d, chain, accumulates, options);
+  if (!multiply_chain(products, results, next_d.value_or(warp_size), chain, accumulates, options)) return false;
+  if (!next_d)
+    for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(results + i * warp_size, warp_size, d[i]);
+  return true;
 }
 
 }  // namespace warpmat::inline v0_1

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -13,11 +14,11 @@
 #include <warpmat/ptx/program/parameter_text.h>
 #include <warpmat/ptx/program/resolve.h>
 #include <warpmat/ptx/text/readable_name.h>
+#include <warpmat/tables/hardware.h>
 
 namespace warpmat::inline v0_1 {
 namespace {
 
-constexpr std::uint64_t thread_limit = 1024;
 constexpr std::uint32_t most_shared_bytes = 227 << 10;
 constexpr int deepest_recursion = 64;
 
@@ -25,13 +26,13 @@ void check_limits(const code::Program& program, const LaunchConfig& config) {
   const Dim3 block = config.block;
   if (config.grid.count() == 0 || block.count() == 0)
     throw std::invalid_argument("grid and block have at least one block and one thread in each dimension");
-  if (block.count() > thread_limit || block.x > 1024 || block.y > 1024 || block.z > 64)
-    throw std::invalid_argument(fmt::format("a block has at most {} threads (1024, 1024 and 64 in the dimensions), not {}x{}x{}",
-                                            thread_limit, block.x, block.y, block.z));
+  if (block.count() > max_block_threads || block.x > max_block[0] || block.y > max_block[1] || block.z > max_block[2])
+    throw std::invalid_argument(fmt::format("a block has at most {} threads ({}, {} and {} in the dimensions), not {}x{}x{}",
+                                            max_block_threads, max_block[0], max_block[1], max_block[2], block.x, block.y, block.z));
   const code::Limits& limits = program.limits;
   std::int64_t most = 1;
   // a larger product cannot be exceeded
-  for (const std::int64_t size : limits.max_threads) most *= std::min(size, std::int64_t{thread_limit} + 1);
+  for (const std::int64_t size : limits.max_threads) most *= std::min(size, std::int64_t{max_block_threads} + 1);
   if (most > 0 && static_cast<std::int64_t>(block.count()) > most)
     throw std::invalid_argument(fmt::format("'{}' is compiled for blocks of at most {} threads (.maxntid), not {}",
                                             readable_name(program.entry), most, block.count()));
@@ -62,7 +63,7 @@ Dim3 cluster_of(const code::Program& program, const LaunchConfig& config) {
   const auto most = static_cast<std::uint64_t>(program.limits.max_cluster_blocks);
   if (count == 0 || count > max_blocks || (most != 0 && count > most))
     throw std::invalid_argument(fmt::format("a cluster of {} blocks: there are from 1 to {}", count, most != 0 ? most : max_blocks));
-  if (count > 1 && program.target->number < 90)
+  if (count > 1 && !hardware_traits(program.target->number).clusters)
     throw std::invalid_argument(fmt::format("clusters of blocks need sm_90 or later; the target is {}", program.target->name));
   const Dim3 grid = config.grid;
   if (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0)
@@ -112,65 +113,6 @@ const std::vector<std::uint64_t>& place_module(const code::Program& program, Dev
       std::memcpy(memory.bytes(addresses[i], variable.bytes).data(), contents.data() + variable.address, variable.bytes);
   }
   return addresses;
-}
-
-/// The bytes of local memory that function `index` and its nested calls need.
-struct Depth {
-  std::uint64_t local = 0;
-  bool recursive = false;
-};
-
-/// Calls visit(callee) for each call of a function in function `index`.
-template <typename Visit>
-void for_each_callee(const code::Program& program, std::size_t index, Visit visit) {
-  const code::Function& function = program.functions[index];
-  for (std::int32_t i = function.first; i < function.last; ++i) {
-    const code::Operation& operation = program.operations[static_cast<std::size_t>(i)];
-    if (operation.semantics != catalogue::Semantics::call) continue;
-    const code::Call& call = program.calls[operation.detail];
-    if (call.target == code::Call::Target::function) visit(static_cast<std::size_t>(call.function));
-  }
-}
-
-Depth depth_of(const code::Program& program, std::size_t index, std::vector<bool>& open) {
-  const code::Function& function = program.functions[index];
-  Depth deepest;
-  open[index] = true;
-  for_each_callee(program, index, [&](std::size_t callee) {
-    if (open[callee]) {
-      deepest.recursive = true;
-      return;
-    }
-    const Depth inner = depth_of(program, callee, open);
-    deepest.local = std::max(deepest.local, inner.local);
-    deepest.recursive |= inner.recursive;
-  });
-  open[index] = false;
-  deepest.local += function.local_bytes;
-  return deepest;
-}
-
-/// The functions that function `index` reaches, itself among them, each behind its callees where there is no recursion.
-void add_reached(const code::Program& program, std::size_t index, std::vector<bool>& seen, std::vector<std::size_t>& reached) {
-  seen[index] = true;
-  for_each_callee(program, index, [&](std::size_t callee) {
-    if (!seen[callee]) add_reached(program, callee, seen, reached);
-  });
-  reached.push_back(index);
-}
-
-/// LaunchState::frame_offsets, callers before their callees and each with a place of its own, and level_bytes.
-std::pair<std::vector<std::uint32_t>, std::uint64_t> place_frames(const code::Program& program) {
-  std::vector<bool> seen(program.functions.size());
-  std::vector<std::size_t> reached;
-  add_reached(program, 0, seen, reached);
-  std::vector<std::uint32_t> offsets(program.functions.size());
-  std::uint64_t bytes = 0;
-  for (auto index = reached.rbegin(); index != reached.rend(); ++index) {
-    offsets[*index] = static_cast<std::uint32_t>(bytes);
-    bytes += std::max<std::uint64_t>(program.functions[*index].frame_bytes, code::register_alignment);
-  }
-  return {std::move(offsets), bytes};
 }
 
 /// The bytes of `levels` levels of recursion, of a warp or lane. A GPU has fewer.
@@ -238,23 +180,22 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   const code::Program& program = program_of(kernel);
   check_limits(program, config);
   std::vector<std::uint8_t> parameters = place_arguments(program, arguments);
-  const machine::ConstantCopy constants(program, place_module(program, memory), parameters);
+  const machine::ConstantCopy constants(program, place_module(program, memory), parameters, &spare_storage());
   if (std::ranges::any_of(program.calls, [](const code::Call& call) {
         using Called = code::Call::Target;
         return call.target == Called::allocate || call.target == Called::prepare_launch || call.target == Called::put_memory;
       }))
     static_cast<void>(memory.heap());
-  std::vector<bool> open(program.functions.size());
-  const Depth depth = depth_of(program, 0, open);
-  const std::uint64_t levels = depth.recursive ? deepest_recursion : 1;
+  const code::CallTree& calls = program.call_tree;
+  const std::uint64_t levels = calls.recursive ? deepest_recursion : 1;
   LaunchConfig shaped = config;
   shaped.cluster = cluster_of(program, config);
   const auto shared_bytes = std::max(program.shared_bytes, program.dynamic_offset + config.shared_bytes);
-  auto [frame_offsets, level_bytes] = place_frames(program);
-  const std::uint32_t frame_bytes = bytes_of_levels(level_bytes, levels, "the registers of a warp's functions");
+  const std::uint32_t frame_bytes = bytes_of_levels(calls.level_bytes, levels, "the registers of a warp's functions");
   checks::Reports reports;
   checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports};
   checks::set_gemm(setup, options, memory, parameters, shaped);
+  std::optional<machine::ChunkLists> chunk_lists;
   const machine::LaunchState state{.program = program,
                                    .config = shaped,
                                    .options = options,
@@ -264,11 +205,10 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
                                    .parameters = std::move(parameters),
                                    .shared_bytes = shared_bytes,
                                    .frame_bytes = frame_bytes,
-                                   .frame_offsets = std::move(frame_offsets),
-                                   .level_bytes = static_cast<std::uint32_t>(level_bytes),
-                                   .local_bytes = bytes_of_levels(depth.local, levels, "the local memory of a lane's functions"),
+                                   .local_bytes = bytes_of_levels(calls.local_bytes, levels, "the local memory of a lane's functions"),
                                    .explicit_cluster = shaped.cluster.count() > 1 || program.limits.required_cluster[0] > 0,
                                    .spare = &spare_storage(),
+                                   .chunk_lists = program.products.empty() ? nullptr : &chunk_lists.emplace(),
                                    .checks = [&](std::uint64_t cluster) { return checks::make(setup, cluster); }};
   LaunchResult result;
   try {

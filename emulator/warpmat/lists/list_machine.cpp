@@ -1,6 +1,7 @@
 #include <warpmat/lists/list_machine.h>
 
 #include <algorithm>
+#include <optional>
 
 #include <warpmat/lists/list_internals.h>
 #include <warpmat/machine/block.h>
@@ -31,11 +32,12 @@ class OneWarp : public ListMachine {
         constants_(program_, variable_addresses(program, shared_base), {}),
         launch_{.program = program_,
                 .config = {.grid = {}, .block = {warp_size}},
-                .options = {},
+                .options = options_,
                 .memory = memory_,
                 .thread_indices{program_, {warp_size}},
                 .constants = constants_.begin(),
-                .parameters = {}},
+                .parameters = {},
+                .chunk_lists = program_.products.empty() ? nullptr : &chunk_lists_.emplace()},
         cluster_(launch_, 0) {}
 
   void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared) override {
@@ -53,6 +55,8 @@ class OneWarp : public ListMachine {
  private:
   code::Program program_;
   machine::ConstantCopy constants_;
+  LaunchOptions options_;
+  std::optional<machine::ChunkLists> chunk_lists_;
   DeviceMemory memory_;
   machine::LaunchState launch_;
   machine::Cluster cluster_;

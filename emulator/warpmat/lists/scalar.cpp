@@ -47,7 +47,7 @@ bool is_plain_access(const Match& match) {
 }
 
 bool is_unrounded_sum(const Match& match) {
-  const bool sum = match.pattern->mnemonic == "add" || match.pattern->mnemonic == "sub";
+  const bool sum = match.is(catalogue::Name::add) || match.is(catalogue::Name::sub);
   if (!sum || !match.types.front()->is_floating()) return false;
   return std::ranges::none_of(std::array{".rn", ".rz", ".rm", ".rp"}, [&](std::string_view rounding) { return match.has(rounding); });
 }

@@ -4,10 +4,12 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <utility>
 
-#include <warpmat/ptx/program/atomic_names.h>
+#include <warpmat/ptx/program/atomic_operation.h>
+#include <warpmat/scalar/floating.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::inline v0_1::machine {
@@ -123,6 +125,12 @@ std::uint64_t combine_numbers(scalar::Function arithmetic, const scalar::Modifie
   const void* const sources[] = {left, right};
   arithmetic(results, sources, modifiers);
   return wide ? result[0] : result[0] & 0xffffffff;
+}
+
+std::uint64_t add_floats(bool wide, std::uint64_t a, std::uint64_t b) {
+  if (wide) return std::bit_cast<std::uint64_t>(scalar::float_add(std::bit_cast<double>(a), std::bit_cast<double>(b)));
+  const auto narrow = [](std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); };
+  return std::bit_cast<std::uint32_t>(scalar::float_add(narrow(a), narrow(b)));
 }
 
 std::uint64_t flush_f32(std::uint64_t bits) {

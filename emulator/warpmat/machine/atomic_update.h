@@ -25,6 +25,9 @@ bool update_shared_words(code::AtomicOperation operation, bool is_signed, std::u
 /// Applies the catalogue's instruction to two numbers; `wide` means 64 bits.
 std::uint64_t combine_numbers(scalar::Function arithmetic, const scalar::Modifiers& modifiers, bool wide, std::uint64_t a, std::uint64_t b);
 
+/// combine_numbers() of add without modifiers, of f32 or f64.
+std::uint64_t add_floats(bool wide, std::uint64_t a, std::uint64_t b);
+
 /// atom.add.f32 on global memory flushes subnormal operands and results to zero (PTX ISA 9.1 section 9.7.13.5); on shared memory it does
 /// not.
 std::uint64_t flush_f32(std::uint64_t bits);

@@ -1,5 +1,6 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/kernel_trap.h>
+#include <warpmat/machine/operations.h>
 
 #include <algorithm>
 #include <bit>
@@ -108,7 +109,7 @@ Block::Status Block::run() {
 void Block::end() {
   check_warpgroups();
   check_tensor_memory();
-  for (const auto& warp : warps_) warp->check_max_registers();
+  for (WarpState* const warp : warps_) check_max_registers(*warp);
   cluster_.observers().tell_all(&Observer::block_ends, BlockEvent(*this));
 }
 

@@ -228,7 +228,8 @@ void BulkCopies::load(const BulkTransfer& transfer) {
 
 /// The common case: whole rows of one buffer, each a line of which the swizzle exchanges the chunks. Returns false for other rows.
 bool BulkCopies::load_whole_rows(const BulkTransfer& transfer, const TensorRun& run) {
-  constexpr std::uint32_t chunk = 16;
+  constexpr std::uint32_t chunk = 16, cache_line = 64;
+  constexpr std::size_t rows_ahead = 8;  // they lie apart, so that the CPU does not foresee them
   const TensorMap& map = *transfer.map;
   const auto bytes = static_cast<std::uint32_t>(map.row_bytes());
   const std::uint32_t base = cluster_.launch().program.shared_base, to = transfer.shared.offset + run.first.shared;
@@ -244,6 +245,8 @@ bool BulkCopies::load_whole_rows(const BulkTransfer& transfer, const TensorRun& 
   for (std::size_t i = 0; i < run.count; ++i, from += run.step, line += bytes) {
     const auto address = static_cast<std::uint32_t>(base + to + i * bytes);
     const std::uint32_t exchange = warpmat::swizzled(map.swizzle, address) - address;
+    for (std::uint32_t at = 0; at < bytes && i + rows_ahead < run.count; at += cache_line)
+      __builtin_prefetch(from + rows_ahead * run.step + at);
     for (std::uint32_t at = 0; at < bytes; at += chunk) std::memcpy(line + (at ^ exchange), from + at, chunk);
   }
   add_range(written_, {transfer.shared.rank, to, run.count * bytes});
@@ -311,7 +314,7 @@ void BulkCopies::store_bytes(const BulkTransfer& transfer, std::uint64_t address
       continue;
     }
     std::memcpy(&old, to + i, width);
-    const bool flush = reduction.type->name == "f32";
+    const bool flush = reduction.type->format == Format::f32;
     std::uint64_t sum = combine_numbers(reduction.arithmetic, reduction.modifiers, width == 8, flush ? flush_f32(old) : old,
                                         flush ? flush_f32(value) : value);
     if (flush) sum = flush_f32(sum);

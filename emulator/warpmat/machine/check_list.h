@@ -12,28 +12,39 @@
 
 namespace warpmat::inline v0_1 {
 
+/// A name of `--check` and of WARPMAT_CUDA_CHECK, and what it turns on.
+struct CheckName {
+  const char* name;
+  std::array<bool Checks::*, 2> checks;
+};
+inline constexpr std::array check_names{CheckName{"uninitialised", {&Checks::uninitialised, &Checks::stores}},
+                                        CheckName{"uses", {&Checks::uninitialised, &Checks::uninitialised}},
+                                        CheckName{"copies", {&Checks::copies, &Checks::copies}},
+                                        CheckName{"races", {&Checks::races, &Checks::races}},
+                                        CheckName{"lanes", {&Checks::lanes, &Checks::lanes}},
+                                        CheckName{"fences", {&Checks::fences, &Checks::fences}}};
+
+/// "uninitialised, uses, copies, races, lanes and fences".
+inline std::string all_check_names() {
+  std::string text;
+  for (const CheckName& each : check_names)
+    text += fmt::format("{}{}", &each == &check_names.front() ? "" : &each == &check_names.back() ? " and " : ", ", each.name);
+  return text;
+}
+
 /// Parses a list of checks: "all", "none", or names separated by commas. Throws std::runtime_error.
 inline Checks parse_checks(std::string_view text) {
-  constexpr struct {
-    const char* name;
-    std::array<bool Checks::*, 2> checks;  ///< that the name turns on
-  } names[] = {{"uninitialised", {&Checks::uninitialised, &Checks::stores}},
-               {"uses", {&Checks::uninitialised, &Checks::uninitialised}},
-               {"copies", {&Checks::copies, &Checks::copies}},
-               {"races", {&Checks::races, &Checks::races}},
-               {"lanes", {&Checks::lanes, &Checks::lanes}},
-               {"fences", {&Checks::fences, &Checks::fences}}};
-  Checks checks{.uninitialised = false, .copies = false, .races = false, .lanes = false, .fences = false, .stores = false};
+  Checks checks;
+  for (const CheckName& each : check_names)
+    for (bool Checks::*const check : each.checks) checks.*check = false;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::string_view item = text.substr(begin, std::min(text.find(',', begin), text.size()) - begin);
     begin += item.size() + 1;
     bool known = item == "none";
-    for (const auto& each : names)
+    for (const CheckName& each : check_names)
       if (item == each.name || item == "all")
         for (bool Checks::*const check : each.checks) checks.*check = known = true;
-    if (!known)
-      throw std::runtime_error(
-          fmt::format("'{}' is no check: there are uninitialised, uses, copies, races, lanes and fences, all and none", item));
+    if (!known) throw std::runtime_error(fmt::format("'{}' is no check: there are {}, all and none", item, all_check_names()));
   }
   return checks;
 }

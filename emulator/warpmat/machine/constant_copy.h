@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include <warpmat/machine/spare_storage.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/warp.h>
 
@@ -14,10 +16,11 @@ namespace warpmat::inline v0_1::machine {
 /// An aligned copy of a program's constants with the variables' addresses and the parameters inserted.
 class ConstantCopy {
  public:
-  /// `variables`: the address of each variable, indexed by Relocation::variable.
-  ConstantCopy(const code::Program& program, const std::vector<std::uint64_t>& variables, std::span<const std::uint8_t> parameters)
-      : words_(program.constants.size() + code::register_alignment / 8) {
-    auto address = reinterpret_cast<std::uintptr_t>(words_.data());
+  /// `variables`: the address of each variable, indexed by Relocation::variable. `spare` is where its memory comes from; null: its own.
+  ConstantCopy(const code::Program& program, const std::vector<std::uint64_t>& variables, std::span<const std::uint8_t> parameters,
+               SpareStorage* spare = nullptr)
+      : spare_(spare), piece_(SpareStorage::take_from(spare, program.constants.size() * 8 + code::register_alignment)) {
+    auto address = reinterpret_cast<std::uintptr_t>(piece_.bytes.get());
     address = (address + code::register_alignment - 1) / code::register_alignment * code::register_alignment;
     begin_ = reinterpret_cast<std::uint8_t*>(address);
     if (!program.constants.empty()) std::memcpy(begin_, program.constants.data(), program.constants.size() * 8);
@@ -34,10 +37,17 @@ class ConstantCopy {
       std::fill_n(reinterpret_cast<std::uint64_t*>(begin_ + row.at), warp_size * row.bytes / 8, value);
     }
   }
+  ~ConstantCopy() {
+    if (spare_ != nullptr) spare_->give(std::move(piece_));
+  }
+  ConstantCopy(const ConstantCopy&) = delete;
+  ConstantCopy& operator=(const ConstantCopy&) = delete;
+
   const std::uint8_t* begin() const { return begin_; }
 
  private:
-  std::vector<std::uint64_t> words_;
+  SpareStorage* spare_;
+  SpareStorage::Piece piece_;
   std::uint8_t* begin_;
 };
 

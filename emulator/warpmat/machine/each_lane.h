@@ -16,4 +16,12 @@ void for_each_lane(LaneMask mask, Visit visit) {
   }
 }
 
+/// The lanes for which holds(lane) is true.
+template <typename Holds>
+LaneMask lanes_where(Holds holds) {
+  LaneMask lanes = 0;
+  for (std::size_t lane = 0; lane < warp_size; ++lane) lanes |= static_cast<LaneMask>(holds(lane)) << lane;
+  return lanes;
+}
+
 }  // namespace warpmat::inline v0_1::machine

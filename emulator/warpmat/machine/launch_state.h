@@ -17,23 +17,19 @@ namespace warpmat::inline v0_1::machine {
 struct LaunchState {
   const code::Program& program;
   LaunchConfig config;
-  LaunchOptions options;
+  const LaunchOptions& options;
   DeviceMemory& memory;
   ThreadIndices thread_indices;
   const std::uint8_t* constants = nullptr;  ///< Program::constants with the module's addresses inserted
   std::vector<std::uint8_t> parameters;
-  std::uint32_t shared_bytes = 0;  ///< static and dynamic
-  std::uint32_t frame_bytes = 0;   ///< registers of a warp, including called functions
-  /// By function: the offset of its registers among `level_bytes`, those of all functions. Splits of a warp may be in several functions at
-  /// once, whose registers have other sizes, so each function has a place of its own; recursion takes the next level.
-  std::vector<std::uint32_t> frame_offsets = {};
-  std::uint32_t level_bytes = 0;
-  std::uint32_t local_bytes = 0;  ///< local memory of a lane, including called functions
-  bool explicit_cluster = false;  ///< the launch has clusters
-  SpareStorage* spare = nullptr;  ///< of blocks; null: each has memory of its own
+  std::uint32_t shared_bytes = 0;     ///< static and dynamic
+  std::uint32_t frame_bytes = 0;      ///< registers of a warp, including called functions
+  std::uint32_t local_bytes = 0;      ///< local memory of a lane, including called functions
+  bool explicit_cluster = false;      ///< the launch has clusters
+  SpareStorage* spare = nullptr;      ///< of blocks; null: each has memory of its own
+  ChunkLists* chunk_lists = nullptr;  ///< of programs with wgmma
   /// Makes the observers of a cluster, told before those of the options; may be null.
   std::function<std::vector<std::unique_ptr<Observer>>(std::uint64_t cluster)> checks = nullptr;
-  std::shared_ptr<ChunkLists> chunk_lists = std::make_shared<ChunkLists>();
 };
 
 }  // namespace warpmat::inline v0_1::machine

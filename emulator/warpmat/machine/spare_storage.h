@@ -11,15 +11,20 @@
 
 namespace warpmat::inline v0_1::machine {
 
-/// The memory of blocks that have ended, for the next blocks of this launch and of later ones: to give it back to the system and ask again
-/// costs more than to clear what must be zero. Several threads may call it at once; most have a part of their own, so that none waits for
-/// another.
+/// The memory of blocks and launches that have ended, for the next blocks of this launch and for later ones: to give it back to the system
+/// and ask again costs more than to clear what must be zero. Several threads may call it at once; most have a part of their own, so that
+/// none waits for another.
 class SpareStorage {
  public:
   struct Piece {
     std::unique_ptr<std::uint8_t[]> bytes;
     std::size_t size = 0;
   };
+
+  /// The same of `spare`, or new memory where that is null.
+  static Piece take_from(SpareStorage* spare, std::size_t bytes) {
+    return spare != nullptr ? spare->take(bytes) : Piece{std::make_unique_for_overwrite<std::uint8_t[]>(bytes), bytes};
+  }
 
   /// At least `bytes`, with any contents.
   Piece take(std::size_t bytes) {
@@ -39,7 +44,7 @@ class SpareStorage {
     part.pieces.push_back(std::move(piece));
   }
 
-  static constexpr std::size_t parts = 16, most_pieces = 16;  ///< pieces of a part: a cluster has no more blocks
+  static constexpr std::size_t parts = 16, most_pieces = 17;  ///< pieces of a part: of the blocks of a cluster, and a launch's constants
   static constexpr std::size_t most_bytes = 4 << 20;          ///< of a part; a larger block is not kept
 
  private:

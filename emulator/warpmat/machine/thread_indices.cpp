@@ -1,14 +1,9 @@
 #include <warpmat/machine/thread_indices.h>
 
-#include <algorithm>
-
 namespace warpmat::inline v0_1::machine {
 
 ThreadIndices::ThreadIndices(const code::Program& program, Dim3 block) {
-  const bool read = std::ranges::any_of(program.operations, [](const code::Operation& operation) {
-    return operation.semantics == catalogue::Semantics::special && is_thread_index(static_cast<code::SpecialRegister>(operation.detail));
-  });
-  if (!read) return;
+  if (!program.reads_thread_indices) return;
   rows_.resize(static_cast<std::size_t>((block.count() + warp_size - 1) / warp_size));
   Dim3 index{0, 0, 0};
   for (std::array<Row, 3>& rows : rows_)

@@ -28,10 +28,4 @@ class ThreadIndices {
   std::vector<std::array<Row, 3>> rows_;  ///< by warp; empty if the program reads none
 };
 
-/// Whether it is %tid.x, .y or .z.
-inline bool is_thread_index(code::SpecialRegister special_register) {
-  using enum code::SpecialRegister;
-  return special_register == tid_x || special_register == tid_y || special_register == tid_z;
-}
-
 }  // namespace warpmat::inline v0_1::machine

@@ -1,5 +1,7 @@
 // atom and red: executed lane by lane, so that lanes with the same address observe each other.
 
+#include <cassert>
+#include <cstdint>
 #include <cstring>
 
 #include <warpmat/machine/atomic_update.h>
@@ -18,17 +20,33 @@ bool is_nan_f64(std::uint64_t bits) {
   return (bits & 0x7fffffffffffffff) > 0x7ff0000000000000;
 }
 
+/// Calls work(a number of the access's width): a size that the compiler knows, so a copy of it is no call.
+template <typename Work>
+void with_width(std::uint32_t bytes, Work work) {
+  if (bytes == 4) return work(std::uint32_t{});
+  if (bytes == 8) return work(std::uint64_t{});
+  assert(bytes == 2);
+  work(std::uint16_t{});
+}
+
+/// The result of the access's arithmetic; of f32 and f64 that is a sum rounded to nearest.
+std::uint64_t combined(const Access& access, std::uint64_t a, std::uint64_t b) {
+  const bool wide = access.register_bits == 64;
+  const bool adds = access.atomic == AtomicOperation::add && access.type->type_class == DataType::Class::floating;
+  if (adds && access.type->bits >= 32) return add_floats(wide, a, b);
+  return combine_numbers(access.arithmetic, access.modifiers, wide, a, b);
+}
+
 /// The sum that an atomic operation stores. In shared memory it is an add.f64 whose second source is the old value, which decides between
 /// two NaNs. In global memory a NaN of f64 is stored unchanged, the operand's in preference to the memory's; add would make it quiet [H200:
 /// 144 pairs each].
 std::uint64_t atomic_sum(const Access& access, bool in_shared, std::uint64_t old, std::uint64_t operand) {
   const bool wide = access.register_bits == 64;
-  if (in_shared) return combine_numbers(access.arithmetic, access.modifiers, wide, operand, old);
+  if (in_shared) return combined(access, operand, old);
   if (wide && is_nan_f64(operand)) return operand;
   if (wide && is_nan_f64(old)) return old;
   const bool flush = access.flush;
-  const std::uint64_t sum =
-      combine_numbers(access.arithmetic, access.modifiers, wide, flush ? flush_f32(old) : old, flush ? flush_f32(operand) : operand);
+  const std::uint64_t sum = combined(access, flush ? flush_f32(old) : old, flush ? flush_f32(operand) : operand);
   return flush ? flush_f32(sum) : sum;
 }
 
@@ -84,9 +102,12 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
         continue;
       }
       if (access.arithmetic != nullptr) {
-        std::memcpy(&old, place, access.bytes);
-        const std::uint64_t sum = atomic_sum(access, in_shared, old, b);
-        std::memcpy(place, &sum, access.bytes);
+        with_width(access.bytes, [&](auto number) {
+          std::memcpy(&number, place, sizeof number);
+          old = number;
+          number = static_cast<decltype(number)>(atomic_sum(access, in_shared, old, b));
+          std::memcpy(place, &number, sizeof number);
+        });
         changed = true;
       } else {
         const AtomicUpdate update =

@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
-#include <warpmat/machine/warp_state.h>
+#include <warpmat/machine/operations.h>
 #include <warpmat/ptx/program/address_windows.h>
 
 namespace warpmat::inline v0_1::machine {
@@ -14,7 +14,7 @@ using code::Operation;
 using code::TensorMapEdit;
 
 WarpState::Step WarpState::cluster_barrier(const Operation& operation, LaneMask mask) {
-  const bool waits = (operation.detail & 1) != 0, aligned = (operation.detail & 2) != 0;
+  const auto [waits, aligned] = program_.cluster_barriers[operation.detail];
   if (aligned && !gather(live_, mask, false)) return Step::leave_split;
   const LaneMask wrong = waits ? mask & ~arrived_at_cluster_ & ~passed_cluster_ : mask & (arrived_at_cluster_ | passed_cluster_);
   if (wrong != 0)
@@ -48,51 +48,12 @@ BarrierEvent WarpState::cluster_event(std::uint32_t phase) const {
   return {BarrierEvent::Scope::cluster, block_.rank(), static_cast<int>(phase), std::uint64_t{1} << index_};
 }
 
-/// The bytes of a load, store or atomic operation in the shared memory of another block.
-std::uint8_t* WarpState::locate_in_cluster(int lane, std::uint64_t address, std::uint32_t bytes, bool writes) {
-  const Operation& operation = program_.operations[static_cast<std::size_t>(split().pc)];
-  const std::string_view opcode = program_.statements[operation.statement]->opcode;
-  const bool own_only = opcode.find(".shared") != std::string_view::npos && opcode.find(".shared::cluster") == std::string_view::npos;
-  const SharedPlace place = shared_place(lane, address, bytes, bytes, Space::shared, !own_only);
-  observers_.tell(EventKinds::shared_accesses, &Observer::remote_access,
-                  RemoteAccess{Event(*this, operation, lane_bit(lane)), lane, {place.rank, place.offset, bytes}, address, writes, false});
-  return host_of(place);
-}
-
 /// All threads of the cluster have arrived: waiting warps execute their statement again, now without waiting.
 void WarpState::leave_cluster_barrier() {
   passed_cluster_ |= arrived_at_cluster_;
   arrived_at_cluster_ = 0;
   for (Split& s : splits_)
     if (s.state == Split::State::at_barrier && s.barrier == cluster_barrier_id) s.state = Split::State::ready;
-}
-
-/// mapa: the same offset in the block of that rank; getctarank: the rank of an address.
-void WarpState::cluster_rank(const Operation& operation, LaneMask mask) {
-  const bool asks = (operation.detail & 1) != 0, generic = (operation.detail & 2) != 0;
-  for (; mask != 0; mask &= mask - 1) {
-    const int lane = first_lane(mask);
-    const code::Slot slot = source_slot(operation, 0);
-    const bool wide = asks ? operation_is_wide(operation) : operation.result_class(0) == code::RegisterClass::wide;
-    std::uint64_t address = wide ? at<std::uint64_t>(slot)[lane] : at<std::uint32_t>(slot)[lane];
-    const std::uint64_t window = generic ? code::shared_window : 0;
-    if (generic && address - window >= code::window_bytes) trap(lane, address, "the address is none of shared memory");
-    address = static_cast<std::uint32_t>(address - window);
-    const std::uint64_t own = address & ((1u << Cluster::rank_at) - 1);
-    if (asks) {
-      const std::uint64_t tag = address >> Cluster::rank_at;
-      write_word(operation, 0, lane, tag == 0 ? static_cast<std::uint64_t>(block_.rank()) : tag - 1);
-      continue;
-    }
-    const std::uint32_t rank = source_word(operation, 1, lane);
-    if (rank >= static_cast<std::uint32_t>(block_.cluster().size()))
-      trap(lane, std::nullopt, fmt::format("mapa for block {} of a cluster of {}", rank, block_.cluster().size()));
-    write_word(operation, 0, lane, window + (own | std::uint64_t{rank + 1} << Cluster::rank_at));
-  }
-}
-
-bool WarpState::operation_is_wide(const Operation& operation) const {
-  return program_.statements[operation.statement]->opcode.ends_with(".u64");
 }
 
 namespace {
@@ -119,36 +80,82 @@ bool edit_map(TensorMap& map, TensorMapEdit::Field field, std::uint32_t ordinal,
   return false;
 }
 
+/// Whether the statement says that the shared memory that it accesses is that of its block.
+bool names_own_block(const code::Program& program, const Operation& operation) {
+  switch (operation.semantics) {
+    case catalogue::Semantics::load:
+    case catalogue::Semantics::store:
+    case catalogue::Semantics::atomic:
+    case catalogue::Semantics::cp_async: return program.accesses[operation.detail].own_block;
+    case catalogue::Semantics::matrix: return program.matrices[operation.detail].instruction.form().space == Space::shared;
+    default: return false;
+  }
+}
+
 }  // namespace
 
+/// The bytes of a load, store or atomic operation in the shared memory of another block.
+std::uint8_t* locate_in_cluster(WarpState& warp, int lane, std::uint64_t address, std::uint32_t bytes, bool writes) {
+  const Operation& operation = warp.program().operations[static_cast<std::size_t>(warp.split().pc)];
+  const SharedPlace place = shared_place(warp, lane, address, bytes, bytes, Space::shared, !names_own_block(warp.program(), operation));
+  warp.observers().tell(
+      EventKinds::shared_accesses, &Observer::remote_access,
+      RemoteAccess{warp.event(operation, lane_bit(lane)), lane, {place.rank, place.offset, bytes}, address, writes, false});
+  return host_of(warp, place);
+}
+
+/// mapa: the same offset in the block of that rank; getctarank: the rank of an address.
+void cluster_rank(WarpState& warp, const Operation& operation, LaneMask mask) {
+  const auto [asks, generic, wide] = warp.program().cluster_addresses[operation.detail];
+  for (; mask != 0; mask &= mask - 1) {
+    const int lane = first_lane(mask);
+    const code::Slot slot = warp.source_slot(operation, 0);
+    std::uint64_t address = wide ? warp.at<std::uint64_t>(slot)[lane] : warp.at<std::uint32_t>(slot)[lane];
+    const std::uint64_t window = generic ? code::shared_window : 0;
+    if (generic && address - window >= code::window_bytes) warp.trap(lane, address, "the address is none of shared memory");
+    address = static_cast<std::uint32_t>(address - window);
+    const std::uint64_t own = address & ((1u << Cluster::rank_at) - 1);
+    if (asks) {
+      const std::uint64_t tag = address >> Cluster::rank_at;
+      warp.write_word(operation, 0, lane, tag == 0 ? static_cast<std::uint64_t>(warp.block().rank()) : tag - 1);
+      continue;
+    }
+    const std::uint32_t rank = warp.source_word(operation, 1, lane);
+    if (rank >= static_cast<std::uint32_t>(warp.block().cluster().size()))
+      warp.trap(lane, std::nullopt, fmt::format("mapa for block {} of a cluster of {}", rank, warp.block().cluster().size()));
+    warp.write_word(operation, 0, lane, window + (own | std::uint64_t{rank + 1} << Cluster::rank_at));
+  }
+}
+
 /// tensormap.replace in each executing lane; tensormap.cp_fenceproxy once for the warp.
-WarpState::Step WarpState::tensor_map(const Operation& operation, LaneMask mask) {
-  const TensorMapEdit& edit = program_.tensor_map_edits[operation.detail];
+Step tensor_map(WarpState& warp, const Operation& operation, LaneMask mask) {
+  const TensorMapEdit& edit = warp.program().tensor_map_edits[operation.detail];
   const bool copies = edit.field == TensorMapEdit::Field::copy;
-  if (copies && !gather(live_, mask, false)) return Step::leave_split;
+  if (copies && !warp.gather(warp.live(), mask, false)) return Step::leave_split;
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
-    const auto address = [&](int source) { return at<std::uint64_t>(source_slot(operation, source))[lane]; };
-    std::uint8_t* const map_bytes = edit.space == Space::shared
-                                        ? host_of(shared_place(lane, address(0), TensorMap::bytes, TensorMap::alignment, edit.space, false))
-                                        : locate_map(edit.space, lane, address(0), true);
+    const auto address = [&](int source) { return warp.at<std::uint64_t>(warp.source_slot(operation, source))[lane]; };
+    std::uint8_t* const map_bytes =
+        edit.space == Space::shared
+            ? host_of(warp, shared_place(warp, lane, address(0), TensorMap::bytes, TensorMap::alignment, edit.space, false))
+            : locate_map(warp, edit.space, lane, address(0), true);
     if (copies) {
-      const SharedPlace from = shared_place(lane, address(1), TensorMap::bytes, TensorMap::alignment, Space::shared, false);
-      std::memmove(map_bytes, host_of(from), TensorMap::bytes);
+      const SharedPlace from = shared_place(warp, lane, address(1), TensorMap::bytes, TensorMap::alignment, Space::shared, false);
+      std::memmove(map_bytes, host_of(warp, from), TensorMap::bytes);
       continue;
     }
     auto map = TensorMap::decode({map_bytes, TensorMap::bytes});
-    if (!map) trap(lane, address(0), "there is no tensor map here");
+    if (!map) warp.trap(lane, address(0), "there is no tensor map here");
     const int value_at = edit.has_ordinal ? 2 : 1;
     const bool wide = edit.field == TensorMapEdit::Field::global_address || edit.field == TensorMapEdit::Field::global_stride;
-    const std::uint64_t value = wide ? address(value_at) : source_word(operation, value_at, lane);
-    if (!edit_map(*map, edit.field, edit.has_ordinal ? source_word(operation, 1, lane) : 0, value))
-      trap(lane, address(0), fmt::format("{} is no value of this field, or none that is executed", value));
+    const std::uint64_t value = wide ? address(value_at) : warp.source_word(operation, value_at, lane);
+    if (!edit_map(*map, edit.field, edit.has_ordinal ? warp.source_word(operation, 1, lane) : 0, value))
+      warp.trap(lane, address(0), fmt::format("{} is no value of this field, or none that is executed", value));
     const TensorMap::Encoded encoded = map->encode_unchecked();
     std::memcpy(map_bytes, encoded.data(), encoded.size());
   }
-  block_.make_progress();
-  advance_gathered(mask, false);
+  warp.block().make_progress();
+  warp.advance_gathered(mask, false);
   return Step::next;
 }
 

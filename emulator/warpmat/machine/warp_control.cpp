@@ -8,7 +8,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/execute_row.h>
-#include <warpmat/machine/warp_state.h>
+#include <warpmat/machine/operations.h>
 #include <warpmat/machine/warpgroup.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
 
@@ -42,7 +42,7 @@ WarpState::WarpState(Block& block, int index, LaneMask existing, std::uint8_t* r
   local_.resize(std::size_t{launch_.local_bytes} * warp_size);
   splits_.reserve(usual_splits);
   splits_.push_back({.pc = program_.functions.front().first, .lanes = existing, .calls = {}});
-  max_registers_ = program_.limits.registers;
+  register_limit_.count = program_.limits.registers;
   if (!program_.products.empty()) wgmma_ = std::make_unique<WarpgroupState>();
 }
 
@@ -266,14 +266,14 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
       if (operation.semantics == Semantics::fence) tell_order(Synchronisation::Kind::fence, 0, nullptr);
       break;
     case Semantics::special: special(operation, mask); break;
-    case Semantics::cp_async: cp_async(operation, mask); break;
-    case Semantics::cp_async_commit: commit_group(mask); break;
-    case Semantics::cp_async_wait: wait_group(operation, mask); break;
+    case Semantics::cp_async: cp_async(*this, operation, mask); break;
+    case Semantics::cp_async_commit: commit_group(*this, mask); break;
+    case Semantics::cp_async_wait: wait_group(*this, operation, mask); break;
     case Semantics::branch_table: return branch_table(operation, mask);
     case Semantics::call: return call(operation);
     case Semantics::return_: return return_from_call(operation);
     case Semantics::exit:
-      if (waits_for_sums(operation, mask) && !block_.has_reservation()) return Step::needs_reservation;
+      if (waits_for_sums(*this, mask) && !block_.has_reservation()) return Step::needs_reservation;
       return exit_lanes(mask);
     case Semantics::trap:
       trap(first_lane(mask), std::nullopt,
@@ -287,9 +287,9 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
            Trap::Kind::misuse);
     }
     case Semantics::barrier: return barrier(operation, mask);
-    case Semantics::warp_barrier: return warp_barrier(operation, mask);
-    case Semantics::exchange: return exchange(operation, mask);
-    case Semantics::elect: return elect(operation, mask);
+    case Semantics::warp_barrier: return warp_barrier(*this, operation, mask);
+    case Semantics::exchange: return exchange(*this, operation, mask);
+    case Semantics::elect: return elect(*this, operation, mask);
     case Semantics::active_mask:
       for (int lane = 0; lane < warp_size; ++lane)
         if ((mask & lane_bit(lane)) != 0) write_word(operation, 0, lane, mask);
@@ -300,7 +300,7 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
       return Step::yield;
     case Semantics::matrix: return matrix(operation, mask);
     case Semantics::wgmma: return wgmma(operation, mask);
-    case Semantics::max_registers: return set_max_registers(operation, mask);
+    case Semantics::max_registers: return set_max_registers(*this, operation, mask);
     case Semantics::wgmma_fence:
     case Semantics::wgmma_wait:
       if (wgmma_ != nullptr) return synchronise_warpgroup(operation, mask);
@@ -308,21 +308,21 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::wgmma_commit:
       if (wgmma_ != nullptr) return wgmma_commit(mask);
       break;
-    case Semantics::mbarrier: return mbarrier(operation, mask);
-    case Semantics::bulk_copy: bulk_copy(operation, mask); break;
-    case Semantics::bulk_commit: bulk_commit(mask); break;
+    case Semantics::mbarrier: return mbarrier(*this, operation, mask);
+    case Semantics::bulk_copy: bulk_copy(*this, operation, mask); break;
+    case Semantics::bulk_commit: bulk_commit(*this, mask); break;
     case Semantics::bulk_wait:
-      if (waits_for_sums(operation, mask)) {
+      if (!program_.bulk_waits[operation.detail].reads_only && waits_for_sums(*this, mask)) {
         if (!block_.has_reservation()) return Step::needs_reservation;
         if (!block_.use_reservation()) return Step::reservation_is_over;
       }
-      bulk_wait(operation, mask);
+      bulk_wait(*this, operation, mask);
       break;
     case Semantics::cluster_barrier: return cluster_barrier(operation, mask);
-    case Semantics::cluster_rank: cluster_rank(operation, mask); break;
-    case Semantics::tensor_map: return tensor_map(operation, mask);
-    case Semantics::tensor_memory: return tensor_memory(operation, mask);
-    case Semantics::texture: texture(operation, mask); break;
+    case Semantics::cluster_rank: cluster_rank(*this, operation, mask); break;
+    case Semantics::tensor_map: return tensor_map(*this, operation, mask);
+    case Semantics::tensor_memory: return tensor_memory(*this, operation, mask);
+    case Semantics::texture: texture(*this, operation, mask); break;
     case Semantics::proxy_fence: tell_order(Synchronisation::Kind::proxy_fence, 0, nullptr); break;
     case Semantics::nothing:
     case Semantics::compute:

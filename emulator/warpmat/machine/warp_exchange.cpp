@@ -8,8 +8,9 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/lane_rows.h>
-#include <warpmat/machine/warp_state.h>
+#include <warpmat/machine/operations.h>
 #include <warpmat/numeric/canonical_nan.h>
 
 namespace warpmat::inline v0_1::machine {
@@ -18,25 +19,16 @@ using code::Operation;
 using code::WarpExchange;
 using code::WarpOperation;
 
-WarpState::Step WarpState::exchange(const Operation& operation, LaneMask mask) {
-  const WarpExchange& exchange = program_.exchanges[operation.detail];
-  const auto perform = [&](LaneMask group, LaneMask together) { perform_exchange(operation, group, together, exchange); };
-  if (exchange.has_mask) return meet_named(operation, operation.sources - 1, mask, true, perform);
-  perform(mask, mask);
-  advance_gathered(mask, false);
-  return Step::next;
-}
-
 /// The lanes of `mask` whose source `source` names the same lanes as the first lane's, limited to these lanes.
 LaneMask WarpState::naming_alike(const Operation& operation, int source, LaneMask mask) const {
-  const std::uint32_t* const words = at<std::uint32_t>(source_slot(operation, source));
+  const code::Slot slot = source_slot(operation, source);
+  const std::uint32_t* const words = at<std::uint32_t>(slot);
   const LaneMask named = words[first_lane(mask)];
-  std::uint32_t other = 0;  // bits in which a lane names others
-  for (int lane = 0; lane < warp_size; ++lane) other |= words[lane] ^ named;
+  std::uint32_t other = 0;  // bits in which a lane names others; none of a constant, whose slot is negative
+  if (slot >= 0)
+    for (int lane = 0; lane < warp_size; ++lane) other |= words[lane] ^ named;
   if (other == 0 && (mask & ~named) == 0) return mask;
-  LaneMask alike = 0;
-  for (int lane = 0; lane < warp_size; ++lane) alike |= LaneMask{words[lane] == named} << lane;
-  alike &= mask;
+  const LaneMask alike = mask & lanes_where([&](std::size_t lane) { return words[lane] == named; });
   if ((alike & ~named) != 0)
     trap(first_lane(alike & ~named), std::nullopt,
          fmt::format("lanes {:#010x} execute the statement, its mask {:#010x} does not name all of them", alike, named));
@@ -178,118 +170,6 @@ void WarpState::write_same(const Operation& operation, int result, std::uint32_t
     fill_lanes(at<std::uint32_t>(result_slot(operation, result)), value, mask);
 }
 
-void WarpState::perform_exchange(const Operation& operation, LaneMask mask, LaneMask together, const WarpExchange& exchange) {
-  using enum WarpOperation;
-  const bool shuffles = exchange.operation <= shuffle_index, votes = !shuffles && exchange.operation <= vote_ballot;
-  const bool reduces = exchange.operation >= reduce_add;
-  LaneValues values{};
-  alignas(64) std::array<std::uint32_t, warp_size> words{};  // of a reduction
-  LaneMask agreeing = 0;
-  for_statements_of(operation, mask, [&](const Operation& one, LaneMask lanes) {
-    if (!shuffles && observers_.want(EventKinds::exchanges))
-      observers_.tell(EventKinds::exchanges, &Observer::exchange, ExchangeEvent{Event(*this, one, lanes), false, {}, 0, 0});
-    if (votes) {
-      agreeing |= *at<LaneMask>(source_slot(one, 0)) & lanes;
-      return;
-    }
-    if (reduces) return copy_lanes(words.data(), at<std::uint32_t>(source_slot(one, 0)), lanes);
-    const LaneMask read = shuffles && lanes == mask ? all_lanes : lanes;  // a shuffle may read a lane that takes no part
-    for (int lane = 0; lane < warp_size; ++lane)
-      if ((read & lane_bit(lane)) != 0)
-        values[static_cast<std::size_t>(lane)] = exchange.wide ? at<std::uint64_t>(source_slot(one, 0))[lane] : source_word(one, 0, lane);
-  });
-  const std::uint32_t common = votes     ? vote_of(exchange.operation, agreeing, mask)
-                               : reduces ? reduction_of(exchange, mask, words.data())
-                                         : 0;
-  for_statements_of(operation, mask, [&](const Operation& one, LaneMask lanes) {
-    if (shuffles) return shuffle(one, lanes, mask, together, values);
-    if (votes || reduces) return write_same(one, 0, common, lanes);
-    write_matches(one, lanes, mask, values);
-  });
-}
-
-/// match.any, match.all: which lanes of `mask` have the same value.
-void WarpState::write_matches(const Operation& operation, LaneMask lanes, LaneMask mask, const LaneValues& values) {
-  const WarpExchange& exchange = program_.exchanges[operation.detail];
-  LaneValues results{};
-  bool equal = true;
-  for (std::size_t lane = 0; lane < warp_size; ++lane) {
-    if ((mask >> lane & 1) == 0) continue;
-    LaneMask same = 0;
-    for (std::size_t other = 0; other < warp_size; ++other) same |= LaneMask{values[other] == values[lane]} << other;
-    results[lane] = same & mask;
-    equal &= (same & mask) == mask;
-  }
-  if (exchange.operation == WarpOperation::match_all) results.fill(equal ? mask : 0);
-  write_words(operation, 0, results, lanes);
-  if (exchange.second_result) write_bits(operation, 1, equal ? all_lanes : 0, lanes);
-}
-
-/// The lane that each lane reads, by the rule of PTX ISA 9.1 section 9.7.9.6. What a lane outside of the group gives is undefined there: an
-/// H100 has 0, or the lane's value if it is one of `together`, which execute the statement in one step (tests/vectors/absent_lanes).
-/// `lanes` are those of the group `mask` that stand at this statement.
-void WarpState::shuffle(const Operation& operation, LaneMask lanes, LaneMask mask, LaneMask together, const LaneValues& values) {
-  const WarpExchange& exchange = program_.exchanges[operation.detail];
-  std::array<std::uint32_t, warp_size> b, c;
-  std::copy_n(at<std::uint32_t>(source_slot(operation, 1)), warp_size, b.begin());
-  std::copy_n(at<std::uint32_t>(source_slot(operation, 2)), warp_size, c.begin());
-  std::array<int, warp_size> from;
-  LaneMask in_range = 0, of_absent = 0, of_nothing = 0, of_another = 0;
-  const bool up = exchange.operation == WarpOperation::shuffle_up;
-  const auto find = [&](auto wanted) {
-    for (int lane = 0; lane < warp_size; ++lane) {
-      const auto i = static_cast<std::size_t>(lane);
-      const int clamp = static_cast<int>(c[i] & 31), segment = static_cast<int>(c[i] >> 8 & 31);
-      const int last = (lane & segment) | (clamp & ~segment);
-      const int j = wanted(lane, static_cast<int>(b[i] & 31), segment);
-      const bool good = up ? j >= last : j <= last;
-      const LaneMask bit = good ? lane_bit(lane) : 0;
-      from[i] = good ? j : lane;
-      in_range |= bit;
-      of_absent |= (mask >> (j & 31) & 1) == 0 ? bit : 0;
-      of_nothing |= (together >> (j & 31) & 1) == 0 ? bit : 0;
-      of_another |= ((mask & ~lanes) >> (j & 31) & 1) != 0 ? bit : 0;
-    }
-  };
-  switch (exchange.operation) {
-    case WarpOperation::shuffle_up: find([](int lane, int distance, int) { return lane - distance; }); break;
-    case WarpOperation::shuffle_down: find([](int lane, int distance, int) { return lane + distance; }); break;
-    case WarpOperation::shuffle_butterfly: find([](int lane, int distance, int) { return lane ^ distance; }); break;
-    default: find([](int lane, int index, int segment) { return (lane & segment) | (index & ~segment); });
-  }
-  of_absent &= lanes;
-  if (exchange.left_out) {
-    std::iota(from.begin(), from.end(), 0);
-    of_nothing = of_another = 0;
-  }
-  const EventKinds kinds = of_absent == 0 ? EventKinds::exchanges : EventKinds::exchanges | EventKinds::absent_lanes;
-  if (observers_.want(kinds))
-    observers_.tell(kinds, &Observer::exchange,
-                    ExchangeEvent{Event(*this, operation, lanes), true, from, of_absent, of_nothing | of_another});
-  auto* const results = at<std::uint32_t>(result_slot(operation, 0));
-  for (std::size_t lane = 0; lane < warp_size; ++lane) {
-    const auto read = (of_nothing >> lane & 1) != 0 ? 0 : static_cast<std::uint32_t>(values[static_cast<std::size_t>(from[lane])]);
-    results[lane] = (lanes >> lane & 1) != 0 ? read : results[lane];
-  }
-  if (exchange.second_result) write_bits(operation, 1, in_range, lanes);
-}
-
-WarpState::Step WarpState::warp_barrier(const Operation& operation, LaneMask mask) {
-  return meet_named(operation, 0, mask, true, [](LaneMask, LaneMask) {});
-}
-
-/// Elects the lowest lane of the mask.
-WarpState::Step WarpState::elect(const Operation& operation, LaneMask mask) {
-  return meet_named(operation, 0, mask, false, [&](LaneMask group, LaneMask) {
-    const int leader = first_lane(group);
-    for (int lane = 0; lane < warp_size; ++lane) {
-      if ((group & lane_bit(lane)) == 0) continue;
-      write_word(operation, 0, lane, static_cast<std::uint64_t>(leader));
-      write_word(operation, 1, lane, lane == leader);
-    }
-  });
-}
-
 void WarpState::arrive(BarrierState& state, std::uint32_t id) {
   state.arrived += warp_size;
   state.participants |= std::uint64_t{1} << index_;
@@ -356,6 +236,134 @@ WarpState::Step WarpState::barrier(const Operation& operation, LaneMask mask) {
   arrive_if_whole(id);
   block_.check_barrier(static_cast<int>(id));
   return Step::leave_split;
+}
+
+namespace {
+
+/// match.any, match.all: which lanes of `mask` have the same value.
+void write_matches(WarpState& warp, const Operation& operation, LaneMask lanes, LaneMask mask, const LaneValues& values) {
+  const WarpExchange& exchange = warp.program().exchanges[operation.detail];
+  LaneValues results{};
+  LaneMask same = 0;
+  for (LaneMask rest = mask; rest != 0; rest &= ~same) {  // once for each value that lanes have
+    const std::uint64_t value = values[static_cast<std::size_t>(first_lane(rest))];
+    same = lanes_where([&](std::size_t lane) { return values[lane] == value; }) & mask;
+    for_each_lane(same, [&](std::size_t lane) { results[lane] = same; });
+  }
+  const bool equal = same == mask;
+  if (exchange.operation == WarpOperation::match_all) results.fill(equal ? mask : 0);
+  warp.write_words(operation, 0, results, lanes);
+  if (exchange.second_result) warp.write_bits(operation, 1, equal ? all_lanes : 0, lanes);
+}
+
+/// The lane that each lane reads, by the rule of PTX ISA 9.1 section 9.7.9.6. What a lane outside of the group gives is undefined there: an
+/// H100 has 0, or the lane's value if it is one of `together`, which execute the statement in one step (tests/vectors/absent_lanes).
+/// `lanes` are those of the group `mask` that stand at this statement.
+void shuffle(WarpState& warp, const Operation& operation, LaneMask lanes, LaneMask mask, LaneMask together, const std::uint32_t* words) {
+  const WarpExchange& exchange = warp.program().exchanges[operation.detail];
+  std::array<std::uint32_t, warp_size> b, c;
+  std::copy_n(warp.at<std::uint32_t>(warp.source_slot(operation, 1)), warp_size, b.begin());
+  std::copy_n(warp.at<std::uint32_t>(warp.source_slot(operation, 2)), warp_size, c.begin());
+  std::array<int, warp_size> from;
+  alignas(64) std::array<std::uint32_t, warp_size> good;
+  const bool up = exchange.operation == WarpOperation::shuffle_up;
+  const auto find = [&](auto wanted) {
+    for (int lane = 0; lane < warp_size; ++lane) {
+      const auto i = static_cast<std::size_t>(lane);
+      const int clamp = static_cast<int>(c[i] & 31), segment = static_cast<int>(c[i] >> 8 & 31);
+      const int last = (lane & segment) | (clamp & ~segment);
+      const int j = wanted(lane, static_cast<int>(b[i] & 31), segment);
+      const bool in_segment = up ? j >= last : j <= last;
+      good[i] = in_segment;
+      from[i] = in_segment ? j : lane;
+    }
+  };
+  switch (exchange.operation) {
+    case WarpOperation::shuffle_up: find([](int lane, int distance, int) { return lane - distance; }); break;
+    case WarpOperation::shuffle_down: find([](int lane, int distance, int) { return lane + distance; }); break;
+    case WarpOperation::shuffle_butterfly: find([](int lane, int distance, int) { return lane ^ distance; }); break;
+    default: find([](int lane, int index, int segment) { return (lane & segment) | (index & ~segment); });
+  }
+  const LaneMask in_range = lanes_where([&](std::size_t lane) { return good[lane] != 0; });
+  /// The lanes that read one of `others`.
+  const auto reading = [&](LaneMask others) {
+    return others == 0 ? 0 : lanes_where([&](std::size_t lane) { return (others >> from[lane] & 1) != 0; }) & in_range;
+  };
+  LaneMask of_absent = reading(~mask), of_nothing = reading(~together), of_another = reading(mask & ~lanes);
+  of_absent &= lanes;
+  if (exchange.left_out) {
+    std::iota(from.begin(), from.end(), 0);
+    of_nothing = of_another = 0;
+  }
+  const EventKinds kinds = of_absent == 0 ? EventKinds::exchanges : EventKinds::exchanges | EventKinds::absent_lanes;
+  if (warp.observers().want(kinds))
+    warp.observers().tell(kinds, &Observer::exchange,
+                          ExchangeEvent{warp.event(operation, lanes), true, from, of_absent, of_nothing | of_another});
+  alignas(64) std::array<std::uint32_t, warp_size> read;
+  for (std::size_t lane = 0; lane < warp_size; ++lane) read[lane] = words[from[lane]];
+  for (LaneMask rest = of_nothing; rest != 0; rest &= rest - 1) read[static_cast<std::size_t>(first_lane(rest))] = 0;
+  copy_lanes(warp.at<std::uint32_t>(warp.result_slot(operation, 0)), read.data(), lanes);
+  if (exchange.second_result) warp.write_bits(operation, 1, in_range, lanes);
+}
+
+void perform_exchange(WarpState& warp, const Operation& operation, LaneMask mask, LaneMask together, const WarpExchange& exchange) {
+  using enum WarpOperation;
+  const bool shuffles = exchange.operation <= shuffle_index, votes = !shuffles && exchange.operation <= vote_ballot;
+  const bool reduces = exchange.operation >= reduce_add;
+  LaneValues values{};                                       // of a match
+  alignas(64) std::array<std::uint32_t, warp_size> words{};  // of a shuffle or a reduction
+  LaneMask agreeing = 0;
+  warp.for_statements_of(operation, mask, [&](const Operation& one, LaneMask lanes) {
+    if (!shuffles && warp.observers().want(EventKinds::exchanges))
+      warp.observers().tell(EventKinds::exchanges, &Observer::exchange, ExchangeEvent{warp.event(one, lanes), false, {}, 0, 0});
+    if (votes) {
+      agreeing |= *warp.at<LaneMask>(warp.source_slot(one, 0)) & lanes;
+      return;
+    }
+    if (shuffles || reduces) {
+      const LaneMask read = shuffles && lanes == mask ? all_lanes : lanes;  // a shuffle may read a lane that takes no part
+      return copy_lanes(words.data(), warp.at<std::uint32_t>(warp.source_slot(one, 0)), read);
+    }
+    for_each_lane(lanes, [&](std::size_t lane) {
+      values[lane] =
+          exchange.wide ? warp.at<std::uint64_t>(warp.source_slot(one, 0))[lane] : warp.at<std::uint32_t>(warp.source_slot(one, 0))[lane];
+    });
+  });
+  const std::uint32_t common = votes     ? vote_of(exchange.operation, agreeing, mask)
+                               : reduces ? reduction_of(exchange, mask, words.data())
+                                         : 0;
+  warp.for_statements_of(operation, mask, [&](const Operation& one, LaneMask lanes) {
+    if (shuffles) return shuffle(warp, one, lanes, mask, together, words.data());
+    if (votes || reduces) return warp.write_same(one, 0, common, lanes);
+    write_matches(warp, one, lanes, mask, values);
+  });
+}
+
+}  // namespace
+
+Step exchange(WarpState& warp, const Operation& operation, LaneMask mask) {
+  const WarpExchange& exchange = warp.program().exchanges[operation.detail];
+  const auto perform = [&](LaneMask group, LaneMask together) { perform_exchange(warp, operation, group, together, exchange); };
+  if (exchange.has_mask) return warp.meet_named(operation, operation.sources - 1, mask, true, perform);
+  perform(mask, mask);
+  warp.advance_gathered(mask, false);
+  return Step::next;
+}
+
+Step warp_barrier(WarpState& warp, const Operation& operation, LaneMask mask) {
+  return warp.meet_named(operation, 0, mask, true, [](LaneMask, LaneMask) {});
+}
+
+/// Elects the lowest lane of the mask.
+Step elect(WarpState& warp, const Operation& operation, LaneMask mask) {
+  return warp.meet_named(operation, 0, mask, false, [&](LaneMask group, LaneMask) {
+    const int leader = first_lane(group);
+    for (int lane = 0; lane < warp_size; ++lane) {
+      if ((group & lane_bit(lane)) == 0) continue;
+      warp.write_word(operation, 0, lane, static_cast<std::uint64_t>(leader));
+      warp.write_word(operation, 1, lane, lane == leader);
+    }
+  });
 }
 
 }  // namespace warpmat::inline v0_1::machine

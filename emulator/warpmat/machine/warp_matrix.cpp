@@ -8,7 +8,7 @@
 #include <warpmat/execute/product_run.h>
 #include <warpmat/instruction.h>
 #include <warpmat/machine/block.h>
-#include <warpmat/machine/warp_state.h>
+#include <warpmat/machine/operations.h>
 #include <warpmat/ptx/program/address_windows.h>
 #include <warpmat/tables/capacity.h>
 
@@ -89,7 +89,7 @@ int WarpState::multiply(const Operation* first, const code::Matrix& matrix, int 
 /// Executes a statement in all lanes.
 void WarpState::perform_matrix(const Operation& operation, const code::Matrix& matrix) {
   const Form& form = matrix.instruction.form();
-  if (moves_matrix(form)) return move_matrix(operation, matrix);
+  if (moves_matrix(form)) return move_matrix(*this, operation, matrix);
   MatrixRegisters lists;
   Arguments arguments;
   const bool addresses = form.find_operand(OperandName::p) != nullptr;

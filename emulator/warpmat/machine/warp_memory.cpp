@@ -8,7 +8,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/lane_rows.h>
-#include <warpmat/machine/warp_state.h>
+#include <warpmat/machine/operations.h>
 #include <warpmat/ptx/program/address_windows.h>
 
 namespace warpmat::inline v0_1::machine {
@@ -123,7 +123,7 @@ std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t addres
       const std::span<std::uint8_t> memory = block_.shared();
       const std::uint64_t offset = address - program_.shared_base;
       if (offset < memory.size() && bytes <= memory.size() - offset) return memory.data() + offset;
-      if (address >> Cluster::rank_at != 0) return locate_in_cluster(lane, address, bytes, writes);
+      if (address >> Cluster::rank_at != 0) return locate_in_cluster(*this, lane, address, bytes, writes);
       trap(lane, address,
            fmt::format("{} of {} bytes outside of shared memory, which has {} bytes from {:#x} on", what, bytes, memory.size(),
                        program_.shared_base),
@@ -299,6 +299,18 @@ bool WarpState::load_uniform(const Operation& operation, const Access& access, L
   return true;
 }
 
+/// The element of each lane in its own local memory, where the address is a constant, as of what calls pass, and no observer wants to know.
+/// Nothing for all others, and where the address is bad.
+inline std::optional<WarpState::LocalPlaces> WarpState::local_places(const Operation& operation, const Access& access) {
+  const code::Slot base = source_slot(operation, 0);
+  if (!access.relative || base >= 0 || access.narrow_address || access.ordered || observers_.want(events_of(Space::local)))
+    return std::nullopt;
+  const std::uint64_t address = *at<std::uint64_t>(base) + static_cast<std::uint64_t>(access.offset) + split().local;
+  const std::uint64_t bytes = std::uint64_t{access.bytes} * access.vector, own = launch_.local_bytes;
+  if (own < bytes || address > own - bytes || address % bytes != 0) return std::nullopt;
+  return LocalPlaces{local_.data() + address, own};
+}
+
 /// Tells observers of an access that find_offsets() has found.
 void WarpState::tell_offsets(const Operation& operation, const Access& access, LaneMask mask, const Offsets& found) const {
   const EventKinds events = events_of(access.space);
@@ -352,6 +364,7 @@ void WarpState::load_from(const Operation& operation, const Access& access, cons
 
 void WarpState::load(const Operation& operation, LaneMask mask) {
   const Access& access = program_.accesses[operation.detail];
+  if (const auto places = local_places(operation, access)) return load_from(operation, access, *places, mask);
   if (!observers_.want(events_of(access.space))) {
     if (access.uniform && !access.ordered && load_uniform(operation, access, mask)) return;
     if (moves_words(access)) {
@@ -404,6 +417,7 @@ void WarpState::store_to(const Operation& operation, const Access& access, const
 
 void WarpState::store(const Operation& operation, LaneMask mask) {
   const Access& access = program_.accesses[operation.detail];
+  if (const auto places = local_places(operation, access)) return store_to(operation, access, *places, mask);
   if (moves_words(access) && !observers_.want(events_of(access.space))) {
     const Region region = find_region(operation, access, mask);
     const auto addresses = lane_addresses(operation, access, mask, region);

@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
-#include <warpmat/machine/warp_state.h>
+#include <warpmat/machine/operations.h>
 
 namespace warpmat::inline v0_1::machine {
 
@@ -38,58 +38,18 @@ Conversion read_conversion(const std::string& format, std::size_t at) {
   return c;
 }
 
-}  // namespace
-
-std::string WarpState::read_string(int lane, std::uint64_t address) {
+std::string read_string(WarpState& warp, int lane, std::uint64_t address) {
   std::string text;
   for (; text.size() < longest_text; ++address) {
-    const char c = static_cast<char>(*locate_lane(Space::generic, lane, address, 1, false));
+    const char c = static_cast<char>(*warp.locate_lane(Space::generic, lane, address, 1, false));
     if (c == '\0') break;
     text += c;
   }
   return text;
 }
 
-/// vprintf(format, arguments): the arguments are stored consecutively at their natural alignment, floats as f64.
-void WarpState::print(const code::Call& call, LaneMask mask) {
-  for (; mask != 0; mask &= mask - 1) {
-    const int lane = first_lane(mask);
-    std::uint8_t* const local = local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane) + split().local;
-    std::uint64_t format_address = 0, next = 0;
-    std::memcpy(&format_address, local + call.arguments[0].caller, 8);
-    std::memcpy(&next, local + call.arguments[1].caller, 8);
-    const std::string format = read_string(lane, format_address);
-    const auto take = [&](std::size_t bytes) {
-      next = (next + bytes - 1) / bytes * bytes;
-      std::uint64_t value = 0;
-      std::memcpy(&value, locate_lane(Space::generic, lane, next, static_cast<std::uint32_t>(bytes), false), bytes);
-      next += bytes;
-      return value;
-    };
-    std::string& out = block_.printed();
-    std::int32_t count = 0;
-    for (std::size_t i = 0; i < format.size();) {
-      if (format[i] != '%') {
-        out += format[i++];
-        continue;
-      }
-      Conversion c = read_conversion(format, i);
-      i = c.end;
-      if (c.letter == '%') {
-        out += '%';
-        continue;
-      }
-      for (std::size_t star = c.flags.find('*'); star != std::string::npos; star = c.flags.find('*'))
-        c.flags.replace(star, 1, std::to_string(static_cast<std::int32_t>(take(4))));
-      ++count;
-      out += format_argument(lane, c.flags, c.length, c.letter, take);
-    }
-    for (const code::ArgumentCopy& result : call.returns) std::memcpy(local + result.caller, &count, 4);
-  }
-}
-
-std::string WarpState::format_argument(int lane, const std::string& flags, const std::string& length, char letter,
-                                       const std::function<std::uint64_t(std::size_t)>& take) {
+std::string format_argument(WarpState& warp, int lane, const std::string& flags, const std::string& length, char letter,
+                            const std::function<std::uint64_t(std::size_t)>& take) {
   const auto formatted = [&](const char* modifier, auto value) {
     const std::string format = flags + modifier + letter;
     const int size = std::snprintf(nullptr, 0, format.c_str(), value);
@@ -117,7 +77,7 @@ std::string WarpState::format_argument(int lane, const std::string& flags, const
     case 'p': return formatted("", reinterpret_cast<void*>(take(8)));
     case 's': {
       const std::uint64_t address = take(8);
-      return address == 0 ? "(null)" : formatted("", read_string(lane, address).c_str());
+      return address == 0 ? "(null)" : formatted("", read_string(warp, lane, address).c_str());
     }
     case 'f':
     case 'F':
@@ -131,20 +91,60 @@ std::string WarpState::format_argument(int lane, const std::string& flags, const
   }
 }
 
+}  // namespace
+
+/// vprintf(format, arguments): the arguments are stored consecutively at their natural alignment, floats as f64.
+void print(WarpState& warp, const code::Call& call, LaneMask mask) {
+  for (; mask != 0; mask &= mask - 1) {
+    const int lane = first_lane(mask);
+    std::uint8_t* const local = warp.local_memory(lane);
+    std::uint64_t format_address = 0, next = 0;
+    std::memcpy(&format_address, local + call.arguments[0].caller, 8);
+    std::memcpy(&next, local + call.arguments[1].caller, 8);
+    const std::string format = read_string(warp, lane, format_address);
+    const auto take = [&](std::size_t bytes) {
+      next = (next + bytes - 1) / bytes * bytes;
+      std::uint64_t value = 0;
+      std::memcpy(&value, warp.locate_lane(Space::generic, lane, next, static_cast<std::uint32_t>(bytes), false), bytes);
+      next += bytes;
+      return value;
+    };
+    std::string& out = warp.block().printed();
+    std::int32_t count = 0;
+    for (std::size_t i = 0; i < format.size();) {
+      if (format[i] != '%') {
+        out += format[i++];
+        continue;
+      }
+      Conversion c = read_conversion(format, i);
+      i = c.end;
+      if (c.letter == '%') {
+        out += '%';
+        continue;
+      }
+      for (std::size_t star = c.flags.find('*'); star != std::string::npos; star = c.flags.find('*'))
+        c.flags.replace(star, 1, std::to_string(static_cast<std::int32_t>(take(4))));
+      ++count;
+      out += format_argument(warp, lane, c.flags, c.length, c.letter, take);
+    }
+    for (const code::ArgumentCopy& result : call.returns) std::memcpy(local + result.caller, &count, 4);
+  }
+}
+
 /// __assertfail(message, file, line, function, character size).
-void WarpState::assert_fail(const code::Call& call, LaneMask mask) {
+void assert_fail(WarpState& warp, const code::Call& call, LaneMask mask) {
   const int lane = first_lane(mask);
-  const std::uint8_t* const local = local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane) + split().local;
+  const std::uint8_t* const local = warp.local_memory(lane);
   const auto argument = [&](std::size_t i, std::size_t bytes) {
     std::uint64_t value = 0;
     std::memcpy(&value, local + call.arguments[i].caller, bytes);
     return value;
   };
-  if (call.arguments.size() < 4) trap(lane, std::nullopt, "an assertion failed", Trap::Kind::stopped);
-  trap(lane, std::nullopt,
-       fmt::format("{}:{}: {}: assertion `{}` failed", read_string(lane, argument(1, 8)), argument(2, 4), read_string(lane, argument(3, 8)),
-                   read_string(lane, argument(0, 8))),
-       Trap::Kind::stopped);
+  if (call.arguments.size() < 4) warp.trap(lane, std::nullopt, "an assertion failed", Trap::Kind::stopped);
+  warp.trap(lane, std::nullopt,
+            fmt::format("{}:{}: {}: assertion `{}` failed", read_string(warp, lane, argument(1, 8)), argument(2, 4),
+                        read_string(warp, lane, argument(3, 8)), read_string(warp, lane, argument(0, 8))),
+            Trap::Kind::stopped);
 }
 
 }  // namespace warpmat::inline v0_1::machine

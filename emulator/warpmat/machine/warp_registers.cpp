@@ -5,58 +5,61 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/kernel_trap.h>
-#include <warpmat/machine/warp_state.h>
+#include <warpmat/machine/operations.h>
 
 namespace warpmat::inline v0_1::machine {
 
 using code::Operation;
 
-WarpState::Step WarpState::set_max_registers(const Operation& operation, LaneMask mask) {
-  if (!gather(live_, mask, false)) return Step::leave_split;
-  const std::string& opcode = program_.statements[operation.statement]->opcode;
-  const auto first = static_cast<std::size_t>(index_ / WgmmaForm::warps * WgmmaForm::warps);
-  if (first + WgmmaForm::warps > block_.warps().size())
-    trap(first_lane(mask), std::nullopt, fmt::format("{} needs all four warps of the warpgroup; some do not exist", opcode));
-  const std::int64_t count = operation.detail / 2;
-  const bool raises = operation.detail % 2 != 0;
-  if (max_registers_ != 0) {  // else ptxas ignores the statement
-    if (raises ? count < max_registers_ : count > max_registers_)
-      trap(-1, std::nullopt, fmt::format("{} {}: each thread has {} registers at this point", opcode, count, max_registers_));
-    if (raises) raised_at_ = operation.statement;
-    registers_set_at_ = operation.statement;
-    max_registers_ = count;
+Step set_max_registers(WarpState& warp, const Operation& operation, LaneMask mask) {
+  if (!warp.gather(warp.live(), mask, false)) return Step::leave_split;
+  const std::string& opcode = warp.program().statements[operation.statement]->opcode;
+  const auto first = static_cast<std::size_t>(warp.index() / WgmmaForm::warps * WgmmaForm::warps);
+  if (first + WgmmaForm::warps > warp.block().warps().size())
+    warp.trap(first_lane(mask), std::nullopt, fmt::format("{} needs all four warps of the warpgroup; some do not exist", opcode));
+  const code::RegisterChange& change = warp.program().register_changes[operation.detail];
+  const std::int64_t count = change.count;
+  RegisterLimit& limit = warp.register_limit();
+  if (limit.count != 0) {  // else ptxas ignores the statement
+    if (change.raises ? count < limit.count : count > limit.count)
+      warp.trap(-1, std::nullopt, fmt::format("{} {}: each thread has {} registers at this point", opcode, count, limit.count));
+    if (change.raises) limit.raised_at = operation.statement;
+    limit.set_at = operation.statement;
+    limit.count = count;
   }
-  advance_gathered(mask, false);
+  warp.advance_gathered(mask, false);
   return Step::next;
 }
 
 /// At the end of the block: traps if the warps have more registers than the launch, so that a setmaxnreg.inc would wait forever, or if
 /// some warps of a warpgroup have executed setmaxnreg and others have not. Different numbers are told: CUTLASS's attention has them.
-void WarpState::check_max_registers() const {
-  const std::int64_t at_entry = program_.limits.registers;
+void check_max_registers(WarpState& warp) {
+  const std::int64_t at_entry = warp.program().limits.registers;
   if (at_entry == 0) return;
   std::int64_t all = 0;
-  for (const auto& warp : block_.warps()) {
-    const auto& first = block_.warps()[static_cast<std::size_t>(warp->index_ / WgmmaForm::warps * WgmmaForm::warps)];
-    if (index_ == 0 && warp->max_registers_ != first->max_registers_) {
+  for (WarpState* const each : warp.block().warps()) {
+    WarpState* const first = warp.block().warps()[static_cast<std::size_t>(each->index() / WgmmaForm::warps * WgmmaForm::warps)];
+    const RegisterLimit &limit = each->register_limit(), &first_limit = first->register_limit();
+    if (warp.index() == 0 && limit.count != first_limit.count) {
       const std::string problem =
           fmt::format("the warps of a warpgroup part at setmaxnreg: warp {} ends with {} registers a thread, warp {} with {}",
-                      first->index_, first->max_registers_, warp->index_, warp->max_registers_);
-      if (!first->registers_set_at_ || !warp->registers_set_at_) trap(-1, std::nullopt, problem);
-      const Dim3 block = block_.index();
+                      first->index(), first_limit.count, each->index(), limit.count);
+      if (!first_limit.set_at || !limit.set_at) warp.trap(-1, std::nullopt, problem);
+      const Dim3 block = warp.block().index();
       const std::string report = fmt::format("{}, block ({}, {}, {}): {} (PTX ISA 9.1 section 9.7.20.5)",
-                                             statement_name(*warp->registers_set_at_), block.x, block.y, block.z, problem);
-      observers_.tell_all(&Observer::registers_differ, RegistersEvent{*warp->registers_set_at_, report});
+                                             warp.statement_name(*limit.set_at), block.x, block.y, block.z, problem);
+      warp.observers().tell_all(&Observer::registers_differ, RegistersEvent{*limit.set_at, report});
     }
-    all += warp->max_registers_ * warp_size;
+    all += limit.count * warp_size;
   }
-  const std::int64_t pool = at_entry * warp_size * static_cast<std::int64_t>(block_.warps().size());
-  if (!raised_at_ || all <= pool) return;
-  const syntax::Statement& statement = *program_.statements[*raised_at_];
+  const std::int64_t pool = at_entry * warp_size * static_cast<std::int64_t>(warp.block().warps().size());
+  const std::optional<std::uint32_t> raised_at = warp.register_limit().raised_at;
+  if (!raised_at || all <= pool) return;
+  const syntax::Statement& statement = *warp.program().statements[*raised_at];
   throw kernel_trap(
-      {.kernel = std::string(program_.entry),
-       .block = block_.index(),
-       .warp = index_,
+      {.kernel = std::string(warp.program().entry),
+       .block = warp.block().index(),
+       .warp = warp.index(),
        .lane = -1,
        .line = statement.location.line,
        .statement = statement.opcode,

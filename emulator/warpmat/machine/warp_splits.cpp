@@ -9,7 +9,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
-#include <warpmat/machine/warp_state.h>
+#include <warpmat/machine/operations.h>
 
 namespace warpmat::inline v0_1::machine {
 
@@ -120,7 +120,7 @@ bool WarpState::release_waiting_lanes(LaneMask lanes_of_joins) {
 }
 
 WarpState::Step WarpState::exit_lanes(LaneMask mask) {
-  finish_stores(mask);
+  finish_bulk_stores(*this, mask);
   live_ &= ~mask;
   if (live_ == 0) block_.count_exit();
   std::vector<std::int32_t> chain;

@@ -28,12 +28,6 @@ class Block;
 struct BarrierState;
 struct PendingProduct;
 struct WarpgroupState;
-struct PairRequest;
-struct PendingTensorWork;
-struct SharedOperands;
-struct PendingStore;
-struct TensorRegion;
-class TextureReader;
 
 /// The return address of a called function.
 struct Return {
@@ -90,6 +84,22 @@ struct CopyArrival {
   std::uint32_t statement;  ///< of Program::statements
 };
 
+/// The asynchronous copies of a warp.
+struct AsyncCopies {
+  std::vector<AsyncCopy> copies;  ///< that no lane has waited for
+  std::uint64_t issued = 0;
+  std::array<std::uint32_t, warp_size> committed{};       ///< groups, by lane
+  std::array<std::uint32_t, warp_size> bulk_committed{};  ///< groups of bulk copies, by lane
+  std::vector<CopyArrival> arrivals;
+};
+
+/// What setmaxnreg has made of a warp's registers.
+struct RegisterLimit {
+  std::int64_t count = 0;                  ///< per thread; 0: setmaxnreg has no effect
+  std::optional<std::uint32_t> raised_at;  ///< the statement that raised it last
+  std::optional<std::uint32_t> set_at;     ///< the last setmaxnreg
+};
+
 /// A number for each lane.
 using LaneValues = std::array<std::uint64_t, warp_size>;
 
@@ -124,8 +134,6 @@ class WarpState {
   void release(int barrier, std::uint32_t count, std::uint32_t contributed);
   /// Lanes that wait at `barrier`.
   LaneMask waiting_at(int barrier) const;
-  /// At the end of the block: traps if its warps have raised their registers beyond the available ones.
-  void check_max_registers() const;
   /// Whether all its lanes wait for others: at barriers, or by polling without success for long.
   bool waits() const;
   bool polls() const;
@@ -134,13 +142,11 @@ class WarpState {
   /// For reports of a deadlock: the lanes of each split, and "at line 12 (bar.sync): ...", where and why they wait.
   std::vector<std::pair<LaneMask, std::string>> describe_waiting() const;
   /// Throws Trap if lanes wait for lanes of the warp that never arrive.
-  void check_gathering() const;
+  void check_gathering();
   /// Whether all its lanes but those that have exited are at the cluster's barrier.
   bool has_arrived_at_cluster() const { return (live_ & ~arrived_at_cluster_) == 0; }
   /// The cluster's barrier releases all.
   void leave_cluster_barrier();
-  /// Performs this warp's arrivals at an mbarrier whose copies are complete; returns false if there are none.
-  bool arrive_behind_copies(const SharedPlace& place);
 
   // Messages: warp_messages.cpp
   /// "line 12 (st.shared.u32)"
@@ -172,9 +178,61 @@ class WarpState {
   void read_a(const PendingProduct& product, std::vector<std::uint32_t>& words) const;
   void read_b(const PendingProduct& product, std::vector<std::uint32_t>& words) const;
 
- private:
+  // ---- The context of the executing split, which the bodies of operations use (operations.h)
+
+  /// What follows an operation.
   enum class Step : std::uint8_t { next, leave_split, yield, needs_reservation, reservation_is_over };
 
+  Block& block() { return block_; }
+  const LaunchState& launch() const { return launch_; }
+  Observers& observers() { return observers_; }
+  Event event(const code::Operation& operation, LaneMask executing) const { return Event(*this, operation, executing); }
+  Split& split() { return splits_[current_]; }
+  template <typename T>
+  T* at(code::Slot slot) {
+    return const_cast<T*>(std::as_const(*this).template at<T>(slot));
+  }
+
+  // Results: warp_compute.cpp
+  void write_word(const code::Operation& operation, int result, int lane, std::uint64_t value);
+  void write_words(const code::Operation& operation, int result, const std::array<std::uint64_t, warp_size>& values, LaneMask mask);
+  void write_bits(const code::Operation& operation, int result, LaneMask bits, LaneMask mask);
+  /// Gives the lanes of `mask` one value.
+  void write_same(const code::Operation& operation, int result, std::uint32_t value, LaneMask mask);
+
+  // Memory: warp_memory.cpp
+  struct Addresses {
+    std::array<std::uint64_t, warp_size> address;  ///< as in the statement
+    std::array<std::uint8_t*, warp_size> host;
+  };
+  void find_addresses(const code::Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const;
+  void locate(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
+              Addresses& addresses, bool asynchronous = false, int first_register = 0);
+  /// The place of `bytes` at an address. Traps if they lie in no memory of that space, or if the kernel may not write them.
+  std::uint8_t* locate_lane(Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool writes);
+  /// The buffer in which locate_lane() has found the last address of global memory.
+  const DeviceMemory::Buffer& last_buffer() const { return *last_buffer_; }
+  /// The local memory of the executing function.
+  std::uint8_t* local_memory(int lane) {
+    return local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane) + split().local;
+  }
+
+  // Lanes that execute together, and waiting: warp_waiting.cpp, warp_exchange.cpp
+  bool gather(LaneMask needed, LaneMask& mask, bool any_place);
+  void advance_gathered(LaneMask mask, bool any_place);
+  template <typename Perform>
+  Step meet_named(const code::Operation& operation, int source, LaneMask mask, bool any_place, Perform perform);
+  template <typename Visit>
+  void for_statements_of(const code::Operation& operation, LaneMask mask, Visit visit);
+  void note_wait(const code::Operation& operation, LaneMask mask, bool failed);
+  void forget_polls();
+  /// For reports of a deadlock: the mbarrier of the last unsuccessful wait.
+  void note_mbarrier(const SharedPlace& place) { waits_for_ = place; }
+
+  AsyncCopies& async() { return async_; }
+  RegisterLimit& register_limit() { return register_limit_; }
+
+ private:
   [[noreturn]] void trap_at(std::uint32_t ahead, int lane, std::optional<std::uint64_t> address, const std::string& reason,
                             Trap::Kind kind) const;
 
@@ -199,13 +257,10 @@ class WarpState {
   Step exit_lanes(LaneMask mask);
   Step call(const code::Operation& operation);
   std::uint32_t callee_frame(std::int32_t function) const;
+  void copy_local(std::size_t to, std::size_t from, std::size_t bytes, LaneMask mask);
   Step return_from_call(const code::Operation& operation);
-  bool gather(LaneMask needed, LaneMask& mask, bool any_place);
-  void advance_gathered(LaneMask mask, bool any_place);
   bool meet_at(const Split& a, const Split& b) const;
   LaneMask naming_alike(const code::Operation& operation, int source, LaneMask mask) const;
-  template <typename Perform>
-  Step meet_named(const code::Operation& operation, int source, LaneMask mask, bool any_place, Perform perform);
   void divide_split(const std::vector<LaneMask>& groups);
   void wake_gathering();
   bool release_waiting_lanes(LaneMask lanes_of_joins);
@@ -216,24 +271,12 @@ class WarpState {
   int take_shortcuts(const code::Operation* first, int most, std::uint8_t* frame, bool apart);
   void special(const code::Operation& operation, LaneMask mask);
   std::uint64_t special_value(code::SpecialRegister special_register, int lane) const;
-  void write_word(const code::Operation& operation, int result, int lane, std::uint64_t value);
-  void write_words(const code::Operation& operation, int result, const std::array<std::uint64_t, warp_size>& values, LaneMask mask);
-  void write_bits(const code::Operation& operation, int result, LaneMask bits, LaneMask mask);
-  void write_same(const code::Operation& operation, int result, std::uint32_t value, LaneMask mask);
 
-  // Memory: warp_memory.cpp, warp_atomics.cpp, warp_async.cpp
-  struct Addresses {
-    std::array<std::uint64_t, warp_size> address;  ///< as in the statement
-    std::array<std::uint8_t*, warp_size> host;
-  };
-  void find_addresses(const code::Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const;
-  void locate(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
-              Addresses& addresses, bool asynchronous = false, int first_register = 0);
+  // Memory: warp_memory.cpp, warp_atomics.cpp
   void tell_access(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
                    const Addresses& addresses, bool asynchronous, int first_register) const;
   void tell_mixed_access(const code::Operation& operation, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
                          const Addresses& addresses) const;
-  std::uint8_t* locate_lane(Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool writes);
   /// Memory of one kind: shared memory, or a buffer.
   struct Region {
     std::uint8_t* memory = nullptr;
@@ -247,6 +290,13 @@ class WarpState {
     alignas(64) std::array<std::uint32_t, warp_size> offset;
     std::uint8_t* operator[](std::size_t lane) const { return memory + offset[lane]; }
   };
+  /// The same offset of each lane's local memory.
+  struct LocalPlaces {
+    std::uint8_t* first;
+    std::size_t stride;
+    std::uint8_t* operator[](std::size_t lane) const { return first + stride * lane; }
+  };
+  std::optional<LocalPlaces> local_places(const code::Operation& operation, const code::Access& access);
   Region find_region(const code::Operation& operation, const code::Access& access, LaneMask mask);
   std::optional<scalar::LaneAddresses> lane_addresses(const code::Operation& operation, const code::Access& access, LaneMask mask,
                                                       const Region& region) const;
@@ -263,75 +313,20 @@ class WarpState {
   void store(const code::Operation& operation, LaneMask mask);
   bool update_shared(const code::Operation& operation, const code::Access& access, LaneMask mask);
   void atomic(const code::Operation& operation, LaneMask mask);
-  void cp_async(const code::Operation& operation, LaneMask mask);
-  void read_sizes(const code::Operation& operation, const code::Access& access, LaneMask mask, AsyncCopy& copy, Addresses& from);
-  void locate_sources(const code::Operation& operation, const code::Access& access, LaneMask reading, AsyncCopy& copy, Addresses& from);
   void exchange_128(const code::Operation& operation, const code::Access& access, std::uint8_t* place, int lane);
-  void commit_group(LaneMask mask);
-  void finish_copies(LaneMask mask, std::uint64_t before);
-  void land_copies(AsyncCopy& copy, LaneMask mask);
-  void wait_group(const code::Operation& operation, LaneMask mask);
   bool is_ordered(const code::Operation& operation) const;
   void poll(const code::Operation& operation, const Addresses& addresses, std::uint32_t bytes, LaneMask mask);
   void note_poll(LaneMask mask, std::uint64_t found, bool ordered);
-  void note_wait(const code::Operation& operation, LaneMask mask, bool failed);
-  void forget_polls();
   bool lanes_wait_at_joins() const;
   std::uint64_t hash_of_state() const;
   /// Tells observers that this operation orders the warp's accesses: at the words of the lanes of `mask`, or all of them.
   void tell_order(Synchronisation::Kind kind, LaneMask mask, std::uint8_t* const* words) const;
 
-  // mbarriers: warp_mbarrier.cpp
-  SharedPlace shared_place(int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment, Space space, bool remote) const;
-  int rank_of(std::uint64_t address) const;
-  int pair_rank(std::uint64_t address, int rank) const;
-  bool arrives_in_vain(const code::Mbarrier& what, int rank) const;
-  std::uint8_t* host_of(const SharedPlace& place) const;
-  Step mbarrier(const code::Operation& operation, LaneMask mask);
-  std::uint64_t waited_phase(const code::Operation& operation, const code::Mbarrier& what, int lane) const;
-  bool mbarrier_done(const code::Operation& operation, std::uint64_t phase, int lane, const SharedPlace& place);
-  void change_mbarrier(const code::Operation& operation, const code::Mbarrier& what, int lane, const SharedPlace& place);
-  void tell_vain_arrival(const code::Operation& operation, int lane, std::uint64_t address, int rank) const;
-  void must_be_mbarrier(int lane, const SharedPlace& place) const;
-  bool arrive_copies(const SharedPlace& place);
-  void arrive_at_mbarrier(const SharedPlace& place, int lane, std::uint32_t statement);
-
-  // Bulk copies: warp_bulk.cpp
-  void bulk_copy(const code::Operation& operation, LaneMask mask);
-  BulkTransfer new_transfer(const code::Operation& operation, int lane) const;
-  void issue_copy(const code::Operation& operation, int lane);
-  void issue_store(const code::Operation& operation, int lane);
-  void issue_cancel(const code::Operation& operation, int lane);
-  void fill_shared(const code::Operation& operation, int lane);
-  SharedPlace barrier_of(const code::BulkCopy& copy, int lane, std::uint64_t address, const SharedPlace& to) const;
-  void add_multicast(int lane, const BulkTransfer& transfer, std::uint32_t blocks);
-  void read_tensor_map(const code::BulkCopy& copy, int lane, std::uint64_t address, BulkTransfer& transfer);
-  void check_global(const code::BulkCopy& copy, int lane, BulkTransfer& transfer);
-  std::uint8_t* locate_bytes(int lane, std::uint64_t address, std::uint64_t bytes, bool writes);
-  std::uint8_t* locate_map(Space space, int lane, std::uint64_t address, bool writes);
-  void add_copy(int lane, BulkTransfer transfer);
-  void bulk_commit(LaneMask mask);
-  void bulk_wait(const code::Operation& operation, LaneMask mask);
-  void finish_stores(LaneMask mask);
-  bool waits_for_sums(const code::Operation& operation, LaneMask mask) const;
-
-  // Clusters and tensor maps: warp_cluster.cpp
+  // The cluster's barrier: warp_cluster.cpp
   Step cluster_barrier(const code::Operation& operation, LaneMask mask);
   BarrierEvent cluster_event(std::uint32_t phase) const;
-  std::uint8_t* locate_in_cluster(int lane, std::uint64_t address, std::uint32_t bytes, bool writes);
-  void cluster_rank(const code::Operation& operation, LaneMask mask);
-  bool operation_is_wide(const code::Operation& operation) const;
-  Step tensor_map(const code::Operation& operation, LaneMask mask);
 
-  // Exchange between lanes: warp_exchange.cpp
-  Step exchange(const code::Operation& operation, LaneMask mask);
-  void perform_exchange(const code::Operation& operation, LaneMask mask, LaneMask together, const code::WarpExchange& exchange);
-  template <typename Visit>
-  void for_statements_of(const code::Operation& operation, LaneMask mask, Visit visit);
-  void shuffle(const code::Operation& operation, LaneMask lanes, LaneMask mask, LaneMask together, const LaneValues& values);
-  void write_matches(const code::Operation& operation, LaneMask lanes, LaneMask mask, const LaneValues& values);
-  Step warp_barrier(const code::Operation& operation, LaneMask mask);
-  Step elect(const code::Operation& operation, LaneMask mask);
+  // The block's barriers: warp_exchange.cpp
   Step barrier(const code::Operation& operation, LaneMask mask);
   void arrive(BarrierState& state, std::uint32_t id);
   bool arrive_if_whole(std::uint32_t id);
@@ -365,72 +360,16 @@ class WarpState {
   bool is_done(const PendingProduct& product, std::uint32_t groups) const;
 
   // setmaxnreg: warp_registers.cpp
-  Step set_max_registers(const code::Operation& operation, LaneMask mask);
 
   // tcgen05: warp_tensor_memory.cpp
-  Step tensor_memory(const code::Operation& operation, LaneMask mask);
-  std::uint32_t uniform_word(const code::Operation& operation, int source, const char* what) const;
-  std::vector<Block*> tensor_blocks(int group, int lane) const;
-  void must_have_peer(int group, int lane) const;
-  std::optional<int> meet_pair(const PairRequest& request);
-  bool allocate_columns(const code::Operation& operation);
-  bool deallocate_columns(const code::Operation& operation);
-  void must_be_stored(const TensorRegion& region, Block& block) const;
-  void finish_stores_to(const TensorRegion& region);
-  void must_be_idle(const TensorRegion& region, bool writes) const;
-  void must_be_allocated(TensorCell at, int columns, const char* what, Block& block) const;
-  void transfer_tensor(const code::Operation& operation, const code::TensorStatement& statement);
-  void write_registers(const code::Operation& operation, TensorCell from);
-  void finish_stores();
 
   // Products, copies and shifts in tensor memory: warp_tensor_work.cpp
-  void issue_tensor_work(const code::Operation& operation, int lane);
-  void issue_tensor_product(const code::Operation& operation, int lane, PendingTensorWork& work);
-  void issue_tensor_copy(const code::Operation& operation, int lane, PendingTensorWork& work);
-  void issue_tensor_shift(const code::Operation& operation, int lane, PendingTensorWork& work);
-  void issue_tensor_commit(const code::Operation& operation, int lane, PendingTensorWork& work);
-  template <typename Place, typename Decode>
-  void place_tensor_work(PendingTensorWork& work, Place place, Decode decode);
-  void must_be_ready(const PendingTensorWork& work, int lane) const;
-  SharedOperands shared_operands(const PendingTensorWork& work) const;
-  void must_be_unchanged(const PendingTensorWork& work) const;
-  void tell_tensor_order(TensorOrder::Kind kind, std::uint64_t issued = 0) const;
-  void tell_tensor_access(const code::Operation& operation, LaneMask executing, const Block& block, std::span<const TensorRegion> reads,
-                          std::span<const TensorRegion> writes, std::uint64_t issued = 0) const;
-  bool arrive_products(const SharedPlace& place);
-  void perform_tensor_work(const PendingTensorWork& work);
 
   // wmma.load and wmma.store: warp_wmma.cpp
-  void move_matrix(const code::Operation& operation, const code::Matrix& matrix);
-  void load_matrix(const code::Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage);
-  void store_matrix(const code::Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage);
-  MatrixStorage matrix_storage(const code::Operation& operation, const code::Matrix& matrix) const;
-  void locate_run(const code::Operation& operation, const code::Matrix& matrix, const MatrixStorage& storage, const MatrixRun& run,
-                  bool writes, Addresses& out);
 
   // Textures and surfaces: warp_texture.cpp
-  void texture(const code::Operation& operation, LaneMask mask);
-  void texture_lanes(const code::Operation& operation, LaneMask lanes, const Texture& texture);
-  void fetch_texel(const code::Operation& operation, const code::TextureAccess& access, const TextureReader& reader, int lane);
-  void access_surface(const code::Operation& operation, const code::TextureAccess& access, const TextureReader& reader, int lane);
 
   // Built-in functions: warp_print.cpp
-  void print(const code::Call& call, LaneMask mask);
-  void use_heap(const code::Call& call, LaneMask mask);
-  void use_runtime(const code::Call& call, LaneMask mask);
-  void must_have_children(int lane) const;
-  std::uint64_t prepare_launch(int lane, const std::uint8_t* local, const code::Call& call);
-  std::uint32_t launch_child(int lane, std::uint64_t buffer, std::uint64_t stream);
-  [[noreturn]] void assert_fail(const code::Call& call, LaneMask mask);
-  std::string read_string(int lane, std::uint64_t address);
-  std::string format_argument(int lane, const std::string& flags, const std::string& length, char letter,
-                              const std::function<std::uint64_t(std::size_t)>& take);
-
-  Split& split() { return splits_[current_]; }
-  template <typename T>
-  T* at(code::Slot slot) {
-    return const_cast<T*>(std::as_const(*this).template at<T>(slot));
-  }
 
   Block& block_;
   const LaunchState& launch_;
@@ -452,21 +391,15 @@ class WarpState {
   std::map<std::pair<std::int32_t, LaneMask>, std::uint64_t> found_;  ///< a hash of what such an access read last
   std::uint8_t* registers_;                                           ///< the block's storage; a list's owner keeps its own
   std::vector<std::uint8_t> local_;                                   ///< by lane
-  std::vector<AsyncCopy> copies_;
-  std::uint64_t issued_copies_ = 0;
-  std::array<std::uint32_t, warp_size> committed_{};
-  std::unique_ptr<WarpgroupState> wgmma_;                  ///< set if the program has wgmma statements
-  std::array<std::uint32_t, warp_size> bulk_committed_{};  ///< groups of bulk copies
-  std::vector<CopyArrival> arrivals_;
+  AsyncCopies async_;
+  RegisterLimit register_limit_;
+  std::unique_ptr<WarpgroupState> wgmma_;                      ///< set if the program has wgmma statements
   std::optional<SharedPlace> waits_for_;                       ///< the mbarrier of the last unsuccessful wait
   static constexpr std::int32_t cluster_barrier_id = 1 << 16;  ///< not an ISA barrier, nor one of warpgroups
   LaneMask arrived_at_cluster_ = 0;                            ///< at the cluster's barrier in its current phase
   LaneMask passed_cluster_ = 0;                                ///< arrived in a completed phase, but have not waited yet
   const DeviceMemory::Buffer* last_buffer_ = nullptr;
-  std::int64_t max_registers_ = 0;                 ///< per thread, as set by setmaxnreg; 0 if it has no effect
-  std::optional<std::uint32_t> raised_at_;         ///< the statement that raised it last
-  std::optional<std::uint32_t> registers_set_at_;  ///< the last setmaxnreg
-  bool announced_ = false;                         ///< observers know of the next operation, which waits for the reservation
+  bool announced_ = false;  ///< observers know of the next operation, which waits for the reservation
 };
 
 }  // namespace warpmat::inline v0_1::machine

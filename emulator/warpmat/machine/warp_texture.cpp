@@ -9,8 +9,8 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/each_lane.h>
+#include <warpmat/machine/operations.h>
 #include <warpmat/machine/texture.h>
-#include <warpmat/machine/warp_state.h>
 
 namespace warpmat::inline v0_1::machine {
 
@@ -33,62 +33,8 @@ std::uint32_t answer(const Texture& texture, TextureAccess::Query query) {
   return 0;
 }
 
-}  // namespace
-
-void WarpState::texture(const Operation& operation, LaneMask mask) {
-  const auto* const handles = at<std::uint64_t>(source_slot(operation, 0));
-  const TextureAccess& access = program_.texture_accesses[operation.detail];
-  for (LaneMask rest = mask; rest != 0;) {
-    const int first = first_lane(rest);
-    const std::uint64_t handle = handles[first];
-    const Texture* const found = launch_.memory.find_texture(handle);
-    const bool surface = access.action == TextureAction::load || access.action == TextureAction::store;
-    if (found == nullptr)
-      trap(first, handle, "the handle names no texture or surface object, or one that was destroyed", Trap::Kind::out_of_range);
-    if (access.action != TextureAction::query && found->surface != surface)
-      trap(first, handle,
-           surface ? "the handle names a texture object; suld and sust take surface objects"
-                   : "the handle names a surface object; tex and tld4 take texture objects");
-    LaneMask alike = 0;
-    for_each_lane(rest, [&](std::size_t lane) { alike |= handles[lane] == handle ? lane_bit(static_cast<int>(lane)) : 0; });
-    texture_lanes(operation, alike, *found);
-    rest &= ~alike;
-  }
-  if (access.action == TextureAction::store) block_.make_progress();
-}
-
-/// The lanes that name one object.
-void WarpState::texture_lanes(const Operation& operation, LaneMask lanes, const Texture& texture) {
-  const TextureAccess& access = program_.texture_accesses[operation.detail];
-  if (access.action == TextureAction::query)
-    return for_each_lane(lanes, [&](std::size_t lane) { write_word(operation, 0, static_cast<int>(lane), answer(texture, access.query)); });
-  const auto must_be = [&](bool good, const char* what) {
-    if (!good) trap(first_lane(lanes), std::nullopt, fmt::format("the object {}", what));
-  };
-  must_be(texture.layered == access.layered, access.layered ? "has no layers" : "has layers, and the statement names none");
-  if (access.action != TextureAction::load && access.action != TextureAction::store) {
-    must_be(texture.cube == access.cube, access.cube ? "is no cube" : "is a cube");
-    must_be(texture.cube || texture.dimensions == access.coordinates, "has another number of dimensions");
-    must_be(!access.integers || access.coordinates != 1 || texture.linear_memory || !texture.filters,
-            "filters, and the coordinates are integers");
-    must_be(!texture.linear_memory || access.integers, "is linear memory, which tex1Dfetch reads");
-  }
-  try {
-    const TextureReader reader(texture, launch_.memory);
-    const bool surface = access.action == TextureAction::load || access.action == TextureAction::store;
-    for_each_lane(lanes, [&](std::size_t lane) {
-      if (surface)
-        access_surface(operation, access, reader, static_cast<int>(lane));
-      else
-        fetch_texel(operation, access, reader, static_cast<int>(lane));
-    });
-  } catch (const std::out_of_range& e) {
-    trap(first_lane(lanes), std::nullopt, fmt::format("the object's memory: {}", e.what()), Trap::Kind::out_of_range);
-  }
-}
-
-void WarpState::fetch_texel(const Operation& operation, const TextureAccess& access, const TextureReader& reader, int lane) {
-  const auto word = [&](int source) { return source_word(operation, source, lane); };
+void fetch_texel(WarpState& warp, const Operation& operation, const TextureAccess& access, const TextureReader& reader, int lane) {
+  const auto word = [&](int source) { return warp.source_word(operation, source, lane); };
   const auto number = [&](int source) { return static_cast<double>(std::bit_cast<float>(word(source))); };
   TexturePoint point;
   if (access.layered) point.layer = static_cast<std::int32_t>(word(1));
@@ -107,29 +53,30 @@ void WarpState::fetch_texel(const Operation& operation, const TextureAccess& acc
     point.level = reader.level_of(dx, dy);
   }
   const auto texel = access.action == TextureAction::gather ? reader.gather(point, access.component) : reader.fetch(point);
-  for (int i = 0; i < 4; ++i) write_word(operation, i, lane, texel[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < 4; ++i) warp.write_word(operation, i, lane, texel[static_cast<std::size_t>(i)]);
 }
 
 /// x counts bytes, y rows, z slices or layers.
-void WarpState::access_surface(const Operation& operation, const TextureAccess& access, const TextureReader& reader, int lane) {
+void access_surface(WarpState& warp, const Operation& operation, const TextureAccess& access, const TextureReader& reader, int lane) {
   const Texture& texture = reader.texture();
   const Texture::Level& level = texture.levels.front();
   const std::int64_t bytes = std::int64_t{access.bytes} * access.vector;
   const std::array<std::int64_t, 3> size{std::int64_t{level.width} * texture.texel_bytes(), level.height, level.depth};
   std::array<std::int64_t, 3> place{};
   for (int i = 0; i < access.coordinates; ++i)
-    place[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(source_word(operation, access.first_coordinate() + i, lane));
-  if (access.layered) place[2] = static_cast<std::int32_t>(source_word(operation, 1, lane));
+    place[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(warp.source_word(operation, access.first_coordinate() + i, lane));
+  if (access.layered) place[2] = static_cast<std::int32_t>(warp.source_word(operation, 1, lane));
   if (place[0] % bytes != 0)
-    trap(lane, std::nullopt, fmt::format("x is {}, not a multiple of the {} bytes of the access", place[0], bytes), Trap::Kind::misaligned);
+    warp.trap(lane, std::nullopt, fmt::format("x is {}, not a multiple of the {} bytes of the access", place[0], bytes),
+              Trap::Kind::misaligned);
   const std::array<std::int64_t, 3> last{size[0] - bytes, size[1] - 1, size[2] - 1};
   bool inside = true;
   for (std::size_t i = 0; i < 3; ++i) inside &= place[i] >= 0 && place[i] <= last[i];
   if (!inside && access.outside == TextureAccess::Outside::trap)
-    trap(lane, std::nullopt,
-         fmt::format("({}, {}, {}) is outside of the surface, which has {} bytes, {} rows and {} slices", place[0], place[1], place[2],
-                     size[0], size[1], size[2]),
-         Trap::Kind::out_of_range);
+    warp.trap(lane, std::nullopt,
+              fmt::format("({}, {}, {}) is outside of the surface, which has {} bytes, {} rows and {} slices", place[0], place[1], place[2],
+                          size[0], size[1], size[2]),
+              Trap::Kind::out_of_range);
   if (access.outside == TextureAccess::Outside::clamp) {
     for (std::size_t i = 0; i < 3; ++i) place[i] = std::clamp<std::int64_t>(place[i], 0, std::max<std::int64_t>(last[i], 0));
     inside = last[0] >= 0;
@@ -141,13 +88,68 @@ void WarpState::access_surface(const Operation& operation, const TextureAccess& 
     std::uint64_t value = 0;
     if (access.action == TextureAction::load) {
       if (inside) std::memcpy(&value, memory + e * access.bytes, access.bytes);
-      write_word(operation, e, lane, value);
+      warp.write_word(operation, e, lane, value);
     } else if (inside) {
-      const code::Slot slot = source_slot(operation, access.first_behind() + e);
-      value = access.bytes == 8 ? at<std::uint64_t>(slot)[lane] : at<std::uint32_t>(slot)[lane];
+      const code::Slot slot = warp.source_slot(operation, access.first_behind() + e);
+      value = access.bytes == 8 ? warp.at<std::uint64_t>(slot)[lane] : warp.at<std::uint32_t>(slot)[lane];
       std::memcpy(memory + e * access.bytes, &value, access.bytes);
     }
   }
+}
+
+/// The lanes that name one object.
+void texture_lanes(WarpState& warp, const Operation& operation, LaneMask lanes, const Texture& texture) {
+  const TextureAccess& access = warp.program().texture_accesses[operation.detail];
+  if (access.action == TextureAction::query)
+    return for_each_lane(lanes,
+                         [&](std::size_t lane) { warp.write_word(operation, 0, static_cast<int>(lane), answer(texture, access.query)); });
+  const auto must_be = [&](bool good, const char* what) {
+    if (!good) warp.trap(first_lane(lanes), std::nullopt, fmt::format("the object {}", what));
+  };
+  must_be(texture.layered == access.layered, access.layered ? "has no layers" : "has layers, and the statement names none");
+  if (access.action != TextureAction::load && access.action != TextureAction::store) {
+    must_be(texture.cube == access.cube, access.cube ? "is no cube" : "is a cube");
+    must_be(texture.cube || texture.dimensions == access.coordinates, "has another number of dimensions");
+    must_be(!access.integers || access.coordinates != 1 || texture.linear_memory || !texture.filters,
+            "filters, and the coordinates are integers");
+    must_be(!texture.linear_memory || access.integers, "is linear memory, which tex1Dfetch reads");
+  }
+  try {
+    const TextureReader reader(texture, warp.launch().memory);
+    const bool surface = access.action == TextureAction::load || access.action == TextureAction::store;
+    for_each_lane(lanes, [&](std::size_t lane) {
+      if (surface)
+        access_surface(warp, operation, access, reader, static_cast<int>(lane));
+      else
+        fetch_texel(warp, operation, access, reader, static_cast<int>(lane));
+    });
+  } catch (const std::out_of_range& e) {
+    warp.trap(first_lane(lanes), std::nullopt, fmt::format("the object's memory: {}", e.what()), Trap::Kind::out_of_range);
+  }
+}
+
+}  // namespace
+
+void texture(WarpState& warp, const Operation& operation, LaneMask mask) {
+  const auto* const handles = warp.at<std::uint64_t>(warp.source_slot(operation, 0));
+  const TextureAccess& access = warp.program().texture_accesses[operation.detail];
+  for (LaneMask rest = mask; rest != 0;) {
+    const int first = first_lane(rest);
+    const std::uint64_t handle = handles[first];
+    const Texture* const found = warp.launch().memory.find_texture(handle);
+    const bool surface = access.action == TextureAction::load || access.action == TextureAction::store;
+    if (found == nullptr)
+      warp.trap(first, handle, "the handle names no texture or surface object, or one that was destroyed", Trap::Kind::out_of_range);
+    if (access.action != TextureAction::query && found->surface != surface)
+      warp.trap(first, handle,
+                surface ? "the handle names a texture object; suld and sust take surface objects"
+                        : "the handle names a surface object; tex and tld4 take texture objects");
+    LaneMask alike = 0;
+    for_each_lane(rest, [&](std::size_t lane) { alike |= handles[lane] == handle ? lane_bit(static_cast<int>(lane)) : 0; });
+    texture_lanes(warp, operation, alike, *found);
+    rest &= ~alike;
+  }
+  if (access.action == TextureAction::store) warp.block().make_progress();
 }
 
 }  // namespace warpmat::inline v0_1::machine

@@ -104,7 +104,7 @@ void WarpState::wake_gathering() {
     if (s.state == Split::State::gathering) s.state = Split::State::ready;
 }
 
-void WarpState::check_gathering() const {
+void WarpState::check_gathering() {
   for (const Split& s : splits_) {
     if (s.state != Split::State::gathering) continue;
     const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
@@ -112,7 +112,7 @@ void WarpState::check_gathering() const {
     for (const Split& other : splits_)
       if (other.state == Split::State::gathering && other.pc == s.pc) here |= other.executing & s.needed;
     const LaneMask absent = s.needed & live_ & ~here;
-    const_cast<WarpState*>(this)->current_ = static_cast<std::size_t>(&s - splits_.data());
+    current_ = static_cast<std::size_t>(&s - splits_.data());
     trap(first_lane(s.executing), std::nullopt,
          fmt::format("{} is executed by lanes {:#010x} only; lanes {:#010x}, which must take part, are elsewhere and do not come",
                      program_.statements[operation.statement]->opcode, here, absent));
@@ -153,7 +153,7 @@ bool WarpState::lanes_wait_at_joins() const {
 }
 
 /// Of everything that decides what the warp does next while shared and global memory stay as they are: registers, local memory, and where
-/// its strands are.
+/// its splits are.
 std::uint64_t WarpState::hash_of_state() const {
   std::uint64_t hash = empty_hash;
   const auto add = [&](const std::uint8_t* bytes, std::size_t count) {

@@ -4,26 +4,33 @@
 
 namespace warpmat::inline v0_1::machine {
 
-std::size_t ChunkLists::Hash::operator()(const Key& key) const {
+ChunkLists::Found ChunkLists::look_up(const Key& key) const {
   constexpr std::uint64_t factor = 0x9e3779b97f4a7c15;
   const auto product = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key.product));
-  const std::uint64_t sum = ((product * factor ^ key.a_descriptor) * factor ^ key.b_descriptor) * factor;
-  return static_cast<std::size_t>(sum ^ sum >> 32);
+  const std::uint64_t hash = ((product * factor ^ key.a_descriptor) * factor ^ key.b_descriptor) * factor;
+  for (auto place = static_cast<std::size_t>((hash ^ hash >> 32) % places);; place = (place + 1) % places)
+    if (const Known* const known = table_[place].load(std::memory_order_acquire); known == nullptr || known->key == key)
+      return {place, known};
 }
 
 ProductChunkList ChunkLists::find(const code::WarpgroupProduct& product, std::uint64_t a_descriptor, std::uint64_t b_descriptor) {
   const Key key{&product, a_descriptor, b_descriptor};
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto found = lists_.find(key); found != lists_.end()) return found->second;
-  }
-  const auto made = std::make_shared<ProductChunks>();  // without the lock: other threads make theirs meanwhile
+  const auto without_owner = [](const Known& known) { return ProductChunkList(ProductChunkList(), &known.chunks); };
+  if (const Known* const known = look_up(key).known) return without_owner(*known);
+  auto made = std::make_unique<Known>(Known{key, {}});  // without the lock: other threads make theirs meanwhile
   for (int warp = 0; warp < WgmmaForm::warps && !product.a_in_registers; ++warp)
-    made->a[static_cast<std::size_t>(warp)] = Chunks(product.instruction.a_chunks(a_descriptor, warp));
-  made->b = Chunks(product.instruction.b_chunks(b_descriptor));
+    made->chunks.a[static_cast<std::size_t>(warp)] = Chunks(product.instruction.a_chunks(a_descriptor, warp));
+  made->chunks.b = Chunks(product.instruction.b_chunks(b_descriptor));
   const std::lock_guard lock(mutex_);
-  if (lists_.size() >= most) lists_.clear();
-  return lists_.try_emplace(key, made).first->second;
+  const Found found = look_up(key);
+  if (found.known != nullptr) return without_owner(*found.known);
+  if (known_.size() == most) {
+    const std::shared_ptr<const Known> owner = std::move(made);
+    return {owner, &owner->chunks};
+  }
+  known_.push_back(std::move(made));
+  table_[found.place].store(known_.back().get(), std::memory_order_release);
+  return without_owner(*known_.back());
 }
 
 bool still_holds(const PendingProduct& product, OperandName operand, std::span<const std::uint8_t> shared, std::uint32_t base) {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -41,24 +41,36 @@ struct ProductChunks {
 };
 using ProductChunkList = std::shared_ptr<const ProductChunks>;
 
-/// The chunks of a launch's products: blocks use the same descriptors again and again. Several threads may call it at once.
+/// The chunks of a launch's products: blocks use the same descriptors again and again. Several threads may call it at once: what is known
+/// they find without a lock, and have without an owner, as to count owners would make them wait for each other.
 class ChunkLists {
  public:
+  /// Valid as long as this object, at least.
   ProductChunkList find(const code::WarpgroupProduct& product, std::uint64_t a_descriptor, std::uint64_t b_descriptor);
 
  private:
-  static constexpr std::size_t most = 1024;  ///< products; the longest has 4 KB
+  static constexpr std::size_t most =
+      1024;  ///< products that stay known, the first of the launch; the longest has 4 KB. Later ones are made at each use
+  static constexpr std::size_t places = 2 * most;  ///< so that a search ends soon
   struct Key {
     const code::WarpgroupProduct* product;
     std::uint64_t a_descriptor, b_descriptor;
     friend bool operator==(const Key&, const Key&) = default;
   };
-  struct Hash {
-    std::size_t operator()(const Key& key) const;
+  struct Known {
+    Key key;
+    ProductChunks chunks;
+  };
+  struct Found {
+    std::size_t place;
+    const Known* known;  ///< null: the place is free
   };
 
-  std::mutex mutex_;
-  std::unordered_map<Key, ProductChunkList, Hash> lists_;
+  Found look_up(const Key& key) const;
+
+  std::array<std::atomic<const Known*>, places> table_{};  ///< each at the first free place from that of its key on
+  std::mutex mutex_;                                       ///< of what follows, and of changes of the table
+  std::vector<std::unique_ptr<const Known>> known_;
 };
 
 /// A wgmma.mma_async that one warp has issued and not waited for. The wait produces its part of the results, 16 of 64 rows.

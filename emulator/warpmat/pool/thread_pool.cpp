@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <warpmat/machine/threads.h>
+#include <warpmat/pool/taken_cpus.h>
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -45,6 +46,8 @@ class Team {
     if (is_busy_.test_and_set()) return work(data);
     work_ = work;
     data_ = data;
+    cpus_.clear();
+    cpus_.take();
     state_ = (state_ / next_launch + 1) * next_launch + is_open;
     for (int present = present_; present < helpers_; ++present) {
       ++present_;
@@ -77,6 +80,7 @@ class Team {
     std::uint64_t state = state_;
     while ((state & is_open) != 0 && state / next_launch != seen)
       if (state_.compare_exchange_weak(state, state + 1)) {
+        cpus_.take();
         work_(data_);
         if ((--state_ & (next_launch - 1)) == 0) state_.notify_all();
         break;
@@ -109,6 +113,7 @@ class Team {
   std::atomic_flag is_busy_;
   Work work_ = nullptr;
   void* data_ = nullptr;
+  alignas(64) TakenCpus cpus_;
   alignas(64) std::atomic<std::uint64_t> state_ = 0;
   std::atomic<int> present_ = 0;  ///< helpers that work, look for a launch, or have been asked for
 };

@@ -234,8 +234,10 @@ Profile Profiler::result() const {
   Profile profile;
   const auto add_part = [&](std::size_t operation, const Cell& cell, double part) {
     StatementProfile& statement = statements[program.operations[operation].statement];
-    statement.executed += cell.executed;
-    statement.lanes += cell.lanes;
+    if (!program.operations[operation].prepares) {
+      statement.executed += cell.executed;
+      statement.lanes += cell.lanes;
+    }
     statement.seconds += static_cast<double>(cell.ticks) * part * tick;
     statement.check_seconds += static_cast<double>(cell.check_ticks) * part * tick;
   };
@@ -254,8 +256,14 @@ Profile Profiler::result() const {
     }
   }
   for (std::uint32_t i = 0; i < statements.size(); ++i) {
-    statements[i].statement = i;
-    if (statements[i].executed != 0) profile.statements.push_back(statements[i]);
+    StatementProfile& each = statements[i];
+    each.statement = i;
+    if (each.executed != 0) {
+      profile.statements.push_back(each);
+    } else {  // the end of a function behind a statement that no warp reached
+      profile.other_seconds += each.seconds;
+      profile.other_check_seconds += each.check_seconds;
+    }
   }
   return profile;
 }

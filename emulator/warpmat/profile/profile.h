@@ -25,7 +25,7 @@ namespace warpmat::inline v0_1 {
 /// One statement of a kernel.
 struct StatementProfile {
   std::uint32_t statement = 0;  ///< of code::Program::statements
-  std::uint64_t executed = 0;   ///< operations of warps, as LaunchResult::operations counts them
+  std::uint64_t executed = 0;   ///< by warps; operations that prepare it (Event::prepares) count in the times alone
   std::uint64_t lanes = 0;      ///< that were active, summed over the executions; those whose guard is false are not
   double seconds = 0;           ///< of all threads, without the checks
   double check_seconds = 0;     ///< of the checks' calls

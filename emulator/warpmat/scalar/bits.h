@@ -77,10 +77,15 @@ constexpr std::uint32_t count_ones(T a) {
   return static_cast<std::uint32_t>(static_cast<T>(a * (all / 255)) >> (bits_of<T> - 8));
 }
 
-/// All bits up to and including the highest set bit.
+/// All bits up to and including the highest set bit. Without a loop: GNU makes no vectors of one whose step doubles.
 template <typename T>
 constexpr T smear(T a) {
-  for (int step = 1; step < bits_of<T>; step *= 2) a = static_cast<T>(a | a >> step);
+  a |= a >> 1;
+  a |= a >> 2;
+  a |= a >> 4;
+  a |= a >> 8;
+  a |= a >> 16;
+  if constexpr (sizeof(T) == 8) a |= a >> 32;
   return a;
 }
 
@@ -101,18 +106,23 @@ constexpr T reverse_bits(T a) {
   return a;
 }
 
+/// How many bits from the highest on are the same as the sign; 0 bits of unsigned numbers.
+template <typename T>
+constexpr std::uint32_t count_sign_bits(T a) {
+  return count_leading_zeros(static_cast<Unsigned<T>>(a < 0 ? ~a : a));
+}
+
 /// The position of the highest bit that differs from the sign, or 0xffffffff.
 template <typename T>
 constexpr std::uint32_t find_leading(T a) {
-  const auto bits = static_cast<Unsigned<T>>(a < 0 ? ~a : a);
-  return static_cast<std::uint32_t>(bits_of<T>) - 1 - count_leading_zeros(bits);
+  return static_cast<std::uint32_t>(bits_of<T>) - 1 - count_sign_bits(a);
 }
 
-/// The distance of that bit from the highest position.
+/// The distance of that bit from the highest position, or 0xffffffff.
 template <typename T>
 constexpr std::uint32_t find_leading_shift(T a) {
-  const std::uint32_t place = find_leading(a);
-  return place == ~0u ? place : static_cast<std::uint32_t>(bits_of<T>) - 1 - place;
+  const std::uint32_t same = count_sign_bits(a);
+  return same == static_cast<std::uint32_t>(bits_of<T>) ? ~0u : same;
 }
 
 /// The position or length of a bit field. For 32-bit fields the lower 8 bits count, as in the PTX ISA; for 64-bit fields all bits [H200].

@@ -64,14 +64,17 @@ void unary(void* const* results, const void* const* sources, const Modifiers& mo
   }
 }
 
-/// min and max.
+/// min and max. One loop for each half: of both in one the compiler makes no vectors.
 template <uint32_t (*f)(uint32_t, uint32_t, const Modifiers&), int halves>
 void pick(void* const* results, const void* const* sources, const Modifiers& modifiers) {
   const Modifiers m = modifiers;
-  WARPMAT_EACH_LANE {
-    const auto a = load<uint32_t>(sources[0], lane), b = load<uint32_t>(sources[1], lane);
-    store(results[0], lane, word_of<halves>([&](int shift) HWY_ATTR { return f(a >> shift & 0xffff, b >> shift & 0xffff, m); }));
-  }
+  const void *const first = sources[0], *const second = sources[1];
+  const auto pick_at = [&](int lane, int shift) HWY_ATTR {
+    return f(load<uint32_t>(first, lane) >> shift & 0xffff, load<uint32_t>(second, lane) >> shift & 0xffff, m);
+  };
+  alignas(64) uint32_t upper[32] = {};
+  if constexpr (halves == 2) WARPMAT_EACH_LANE upper[lane] = pick_at(lane, 16) << 16;
+  WARPMAT_EACH_LANE store(results[0], lane, upper[lane] | pick_at(lane, 0));
 }
 
 /// The NaN that stands for an element outside a tensor; fma.oob compares f16 and bf16 sources with it.

@@ -221,9 +221,8 @@ constexpr std::int64_t part(std::uint32_t word, int index) {
 
 template <typename A, typename B>
 constexpr std::uint32_t dot_4(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-  std::int64_t sum = c;
-  for (int i = 0; i < 4; ++i) sum += part<A>(a, i) * part<B>(b, i);
-  return static_cast<std::uint32_t>(sum);
+  for (int i = 0; i < 4; ++i) c += static_cast<std::uint32_t>(part<A>(a, i) * part<B>(b, i));
+  return c;
 }
 
 /// `first` is the number of b's first byte: 0 for .lo, 2 for .hi.

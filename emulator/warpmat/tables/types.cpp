@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 
 namespace warpmat::inline v0_1 {
@@ -55,9 +57,27 @@ constexpr std::array types{
 constexpr std::size_t fundamental_types = 17;
 static_assert(types[fundamental_types - 1].is_predicate() && types[fundamental_types].bits == 128);
 
-const DataType* find(std::span<const DataType> among, std::string_view name) {
-  const auto found = std::ranges::find(among, name, &DataType::name);
-  return found == among.end() ? nullptr : &*found;
+/// A name as a number: nearly every word of a module is compared with all names. Nothing of one that is longer than those of types.
+constexpr std::optional<std::uint64_t> number_of(std::string_view name) {
+  if (name.size() > sizeof(std::uint64_t)) return std::nullopt;
+  std::uint64_t number = 0;
+  for (const char letter : name) number = number << 8 | static_cast<unsigned char>(letter);
+  return number;
+}
+
+constexpr std::array<std::uint64_t, types.size()> numbers = [] {
+  std::array<std::uint64_t, types.size()> all{};
+  std::ranges::transform(types, all.begin(), [](const DataType& type) { return number_of(type.name).value(); });
+  return all;
+}();
+
+/// The type of that name among the first `count`.
+const DataType* find(std::size_t count, std::string_view name) {
+  const std::optional<std::uint64_t> number = number_of(name);
+  const auto end = numbers.begin() + static_cast<std::ptrdiff_t>(count), found = number ? std::find(numbers.begin(), end, *number) : end;
+  if (found == end) return nullptr;
+  const DataType& type = types[static_cast<std::size_t>(found - numbers.begin())];
+  return type.name == name ? &type : nullptr;  // zero bytes before a name change no number
 }
 
 }  // namespace
@@ -67,11 +87,11 @@ std::span<const DataType> data_types() {
 }
 
 const DataType* find_data_type(std::string_view name) {
-  return find(data_types(), name);
+  return find(fundamental_types, name);
 }
 
 const DataType* find_ptx_type(std::string_view name) {
-  return find(types, name);
+  return find(types.size(), name);
 }
 
 const DataType& untyped(int width) {

@@ -1,6 +1,9 @@
 #include "catch.h"
 
 #include <array>
+#include <set>
+#include <string>
+#include <utility>
 
 #include <warpmat/ptx/catalogue/catalogue.h>
 #include <warpmat/ptx/catalogue/executable.h>
@@ -81,6 +84,55 @@ TEST_CASE("a qualifier that is part of the instruction's name comes first, other
     CHECK(find_row(opcode));
   }
   CHECK(explain_unknown_row("mul.u32.lo") == "the qualifiers of 'mul.u32.lo' are in another order than in mul.lo.u32");
+}
+
+TEST_CASE("each name and each qualifier that something asks for is one of rows", "[catalogue]") {
+  std::set<Name> names;
+  std::set<std::string> qualifiers;
+  for (const Pattern& pattern : patterns()) {
+    CHECK(row_of(pattern.name).name == pattern.name);
+    if (pattern.name != Name::other) CHECK(row_of(pattern.name).mnemonic == pattern.mnemonic);
+    names.insert(pattern.name);
+    for (const Pattern::Place& place : pattern.places) qualifiers.insert(place.alternatives.begin(), place.alternatives.end());
+  }
+  constexpr std::array known_names{
+#define WARPMAT_INSTRUCTION(name, mnemonic, folds, traits) Name::name,
+#define WARPMAT_QUALIFIER(name, text)
+#include <warpmat/ptx/catalogue/names.inc>
+#undef WARPMAT_INSTRUCTION
+#undef WARPMAT_QUALIFIER
+  };
+  for (const Name name : known_names) {
+    INFO(row_of(name).mnemonic);
+    CHECK(names.contains(name));
+  }
+  const std::pair<Qualifier, std::string> known_qualifiers[] = {
+#define WARPMAT_INSTRUCTION(name, mnemonic, folds, traits)
+#define WARPMAT_QUALIFIER(name, text) {Qualifier::name, text},
+#include <warpmat/ptx/catalogue/names.inc>
+#undef WARPMAT_INSTRUCTION
+#undef WARPMAT_QUALIFIER
+  };
+  for (const auto& [qualifier, text] : known_qualifiers) {
+    INFO(text);
+    CHECK(find_qualifier(text) == qualifier);
+    CHECK(qualifiers.contains(text));
+  }
+  CHECK(find_name("no_such_instruction") == Name::other);
+  const auto match = find_row("mul.f32.rn.ftz");
+  REQUIRE(match);
+  CHECK(match->is(Name::mul));
+  CHECK((match->has(Qualifier::rn) && match->has(Qualifier::ftz) && !match->has(Qualifier::sat)));
+}
+
+TEST_CASE("a row without a kernel's name has that which its opcode names", "[catalogue]") {
+  const auto kernel_of = [](const char* opcode) { return Pattern(Row{opcode, ""}).row.kernel; };
+  CHECK(kernel_of("add(.rn|.rz)?(.ftz)?(.sat)?.f32") == "add.T");
+  CHECK(kernel_of("mul.lo(.u16|.s16)") == "mul.lo.T");
+  CHECK(kernel_of("fma(.rn|.rz)(.sat)?.f32(.f16|.bf16)") == "fma.T.U");
+  CHECK(kernel_of("prmt.b32.f4e") == "prmt.T.f4e");
+  CHECK(Pattern(Row{"min(.ftz)?.NaN.f32", "", nullptr, Semantics::compute, {}, "min.T"}).row.kernel == "min.T");
+  CHECK(Pattern(Row{"ld.b32", "", nullptr, Semantics::load}).row.kernel.empty());
 }
 
 TEST_CASE("of the rows with as many of an opcode's qualifiers the nearest is named", "[catalogue]") {

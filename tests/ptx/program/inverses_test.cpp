@@ -86,6 +86,8 @@ TEST_CASE("the reciprocal of a reciprocal, and division by it, is a move and a p
   };
   for (const Case& c : {
            Case{"rcp.approx.ftz.f32 %f2, %f1; rcp.approx.ftz.f32 %f3, %f2; mov.b32 %d, %f3;", payload},
+           // The qualifiers in another order: the same machine code.
+           Case{"rcp.ftz.approx.f32 %f2, %f1; rcp.approx.f32.ftz %f3, %f2; mov.b32 %d, %f3;", payload},
            Case{"rcp.approx.ftz.f32 %f2, %f1; mov.b32 %r5, %f2; mov.b32 %f1, 0; rcp.approx.ftz.f32 %f3, %r5; mov.b32 %d, %f3;", payload},
            Case{"rcp.approx.ftz.f32 %f2, %f1; @%p2 bra L; rcp.approx.ftz.f32 %f3, %f2; mov.b32 %d, %f3; L:", payload},
            Case{"rcp.approx.ftz.f32 %f2, %f1; @%p1 rcp.approx.ftz.f32 %f3, %f2; mov.b32 %d, %f3;", payload},

@@ -3,11 +3,11 @@
 // Products times 2^(fraction_bits − E) are truncated to 32-bit integers. The CPU rounds toward zero, so the last conversion rounds as the
 // unit does. Exponents, E too, remain in the position of a float's exponent field. bounds.h proves the ranges.
 
-#if defined(WARPMAT_FAST_USUAL_FLOAT_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef WARPMAT_FAST_USUAL_FLOAT_DOT_INL_H_
-#undef WARPMAT_FAST_USUAL_FLOAT_DOT_INL_H_
+#if defined(WARPMAT_FAST_COMMON_CASE_FLOAT_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WARPMAT_FAST_COMMON_CASE_FLOAT_DOT_INL_H_
+#undef WARPMAT_FAST_COMMON_CASE_FLOAT_DOT_INL_H_
 #else
-#define WARPMAT_FAST_USUAL_FLOAT_DOT_INL_H_
+#define WARPMAT_FAST_COMMON_CASE_FLOAT_DOT_INL_H_
 #endif
 
 #include <warpmat/execute/fast/bounds.h>

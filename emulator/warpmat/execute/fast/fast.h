@@ -255,9 +255,11 @@ std::size_t fast_move(const MovePlan& plan, const Form& form, const Warps& warps
 std::size_t fast_tiled_dot(const TilePlan& plan, const Form& form, const Warps& warps);
 
 /// Products that follow each other: each has the same D as the one before, and adds to it. `chain` has the warps of each, at most
-/// max_chain, without lanes and step. D shares no word with A and B. Returns false, having done nothing, for plans without such a kernel.
+/// max_chain, without lanes and step. All warps of one product have the same A: its stride is 0. D shares no word with A and B. Returns
+/// false, having done nothing, for plans without such a kernel.
 inline constexpr std::size_t max_chain = 4;
 bool fast_float_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain);
+bool fast_integer_chain(const IntegerPlan& plan, const Form& form, std::span<const Warps> chain);
 
 /// The kernel of a form on a hardware, with its plan.
 class FastPath {
@@ -268,7 +270,7 @@ class FastPath {
   /// Executes warps as the kernels do. Declines also if destination registers overlap, because the order of writing would be visible.
   std::size_t execute(const Warps& warps) const;
 
-  /// As fast_float_chain().
+  /// As fast_float_chain() and fast_integer_chain().
   bool execute_chain(std::span<const Warps> chain) const;
 
   /// Whether the kernel supports operand `name` as one of ProductLanes; if wants_all_lanes, it supports all of them or none.

@@ -10,8 +10,7 @@
 #define WARPMAT_FAST_FLOAT_DOT_INL_H_
 #endif
 
-#include <array>
-#include <optional>
+#include <cassert>
 #include <span>
 
 #include <warpmat/execute/fast/common_case_float_dot-inl.h>
@@ -142,14 +141,7 @@ class FloatDot {
 /// the compiler moves no operation to where the CPU has another rounding mode; of all chains, because it is large.
 template <class Product>
 HWY_NOINLINE std::size_t execute_rounding_toward_zero(std::span<Product* const> chain, std::size_t warps) {
-  for (std::size_t warp = 0; warp < warps; ++warp) {
-    const Product* before = nullptr;
-    for (Product* const product : chain) {
-      if (!product->run(warp, before, product == chain.back())) return warp;
-      before = product;
-    }
-  }
-  return warps;
+  return execute_products(chain, warps);
 }
 
 #endif  // HWY_TARGET != HWY_SCALAR
@@ -161,12 +153,13 @@ bool run_float_chain([[maybe_unused]] const FloatPlan& plan, [[maybe_unused]] co
 #if HWY_TARGET == HWY_SCALAR
   return false;
 #else
-  using Product = FloatDot<bits, wide, false>;
-  std::array<std::optional<Product>, max_chain> products;  // each keeps its A for all warps
-  std::array<Product*, max_chain> list;
-  for (std::size_t i = 0; i < chain.size(); ++i) list[i] = &products[i].emplace(plan, form, chain[i]);
-  const RoundingMode mode(RoundingMode::toward_zero, Product::flushes);
-  execute_rounding_toward_zero(std::span<Product* const>(list.data(), chain.size()), chain.front().count);
+  with_products(
+      chain, [&](const Warps& warps) HWY_ATTR { return FloatDot<bits, wide, false>(plan, form, warps); },
+      [&](auto products) HWY_ATTR {
+        const RoundingMode mode(RoundingMode::toward_zero, FloatDot<bits, wide, false>::flushes);
+        [[maybe_unused]] const std::size_t executed = execute_rounding_toward_zero(products, chain.front().count);
+        assert(executed == chain.front().count);  // fast_float_chain has asked
+      });
   return true;
 #endif
 }

@@ -14,8 +14,14 @@ std::size_t fast_float_dot(const FloatPlan& plan, const Form& form, const Warps&
 }
 
 bool fast_float_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain) {
-  if (plan.container_bits != 16 || plan.sparse || plan.split || plan.f16_accumulator) return false;
-  return plan.wide ? fast_bf16_chain(plan, form, chain) : fast_f16_chain(plan, form, chain);
+  const bool may_decline = plan.sparse || plan.scaled || (plan.padding_a | plan.padding_b) != 0;
+  if (may_decline || plan.split) return false;
+  switch (plan.container_bits) {
+    case 8: return fast_fp8_chain(plan, form, chain);
+    case 16: return plan.wide ? fast_bf16_chain(plan, form, chain) : fast_f16_chain(plan, form, chain);
+    case 32: return fast_tf32_chain(plan, form, chain);
+  }
+  return false;
 }
 
 }  // namespace warpmat::inline v0_1

@@ -22,5 +22,7 @@ std::size_t fast_sparse_fp8_dot(const FloatPlan& plan, const Form& form, const W
 // Those of fast_float_chain, for plans that decline nothing: they return false only where no vectors are.
 bool fast_f16_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain);
 bool fast_bf16_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain);
+bool fast_tf32_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain);
+bool fast_fp8_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain);
 
 }  // namespace warpmat::inline v0_1

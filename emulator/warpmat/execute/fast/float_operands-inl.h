@@ -71,8 +71,8 @@ class FloatOperands {
   bool split() const { return bits == 8 && plan_.split; }  // float_plan() makes no others
   int slots() const { return plan_.a_words * per; }
 
-  /// Returns false if the kernels decline the warp: nonzero padding bits, or metadata or ids that the ISA does not define. `c`: its f32 C,
-  /// if that is not in registers.
+  /// Returns false if the kernels decline the warp: nonzero padding bits, or metadata or ids that the ISA does not define. `c`: its C,
+  /// as d[column][row], if that is not in registers.
   HWY_INLINE bool read(std::size_t warp, const std::uint32_t (*c)[rows] = nullptr) {
     warp_ = {warps_, warp};
     if (sparse && !read_places()) return false;
@@ -471,19 +471,21 @@ class FloatOperands {
     special_c_ = false;
   }
 
-  /// C is these words of f32.
+  /// C is the result of a product, d[column][row].
   HWY_INLINE void take_c(const std::uint32_t (*c)[rows]) {
     for (int i = 0; i < columns * rows; i += vector_rows) hn::Store(hn::Load(U32(), c[0] + i), U32(), c_[0] + i);
-    special_c_ = false;
+    special_c_ = plan_.f16_accumulator && has_special_c();
   }
 
-  /// Of C of f32.
+  /// Whether C has an infinity or a NaN.
   bool has_special_c() const {
     const I32 d;
+    const auto magnitude = hn::Set(d, plan_.f16_accumulator ? INT16_MAX : INT32_MAX);
+    const auto largest = hn::Set(d, plan_.f16_accumulator ? 0x7bff : 0x7f7fffff);
     auto most = hn::Zero(d);
     for (int i = 0; i < columns * rows; i += vector_rows)
-      most = hn::Max(most, hn::And(hn::BitCast(d, hn::Load(U32(), c_[0] + i)), hn::Set(d, INT32_MAX)));
-    return !hn::AllFalse(d, hn::Gt(most, hn::Set(d, 0x7f7fffff)));
+      most = hn::Max(most, hn::And(hn::BitCast(d, hn::Load(U32(), c_[0] + i)), magnitude));
+    return !hn::AllFalse(d, hn::Gt(most, largest));
   }
 
   HWY_INLINE void read_f16_c(const std::uint32_t* low, const std::uint32_t* high) {

@@ -17,6 +17,10 @@ std::size_t fp8_dot(const FloatPlan& plan, const Form& form, const Warps& warps)
   return run_float_dot<8, false, false>(plan, form, warps);
 }
 
+bool fp8_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain) {
+  return run_float_chain<8, false>(plan, form, chain);
+}
+
 std::size_t sparse_fp8_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
   return run_float_dot<8, false, true>(plan, form, warps);
 }
@@ -29,10 +33,15 @@ HWY_AFTER_NAMESPACE();
 namespace warpmat::inline v0_1 {
 
 HWY_EXPORT(fp8_dot);
+HWY_EXPORT(fp8_chain);
 HWY_EXPORT(sparse_fp8_dot);
 
 std::size_t fast_fp8_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
   return WARPMAT_KERNEL(fp8_dot)(plan, form, warps);
+}
+
+bool fast_fp8_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain) {
+  return WARPMAT_KERNEL(fp8_chain)(plan, form, chain);
 }
 
 std::size_t fast_sparse_fp8_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {

@@ -1,6 +1,8 @@
 // D = A · B + C in integers, all rows of a column at a time. Compiled once for each instruction set.
 
+#include <cassert>
 #include <cstring>
+#include <span>
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/numeric/kernels_target.h>
@@ -23,6 +25,10 @@ std::size_t integer_dot(const IntegerPlan&, const Form&, const Warps&) {
   return 0;
 }
 
+bool integer_chain(const IntegerPlan&, const Form&, std::span<const Warps>) {
+  return false;
+}
+
 #else
 
 /// Elements of 8 or 4 bits are multiplied as 16-bit numbers, two of a word at a time: a plane holds those at bits n and n + 16. For the
@@ -43,6 +49,20 @@ class IntegerDot {
     if (HWY_LIKELY(!may_keep_) || !warps_.keeps_b(warp)) read_b();
     multiply_all();
     write();
+    return true;
+  }
+
+  /// Executes one warp of a chain: its C is the D of `before`, if that is not null; only the last writes D. A is that of the first warp.
+  bool run(std::size_t warp, const IntegerDot* before, bool is_last) {
+    warp_ = {warps_, warp};
+    if (warp == 0) read_a();
+    read_b();
+    if (before == nullptr)
+      multiply_all();
+    else
+      for (int column = 0; column < columns; ++column)
+        for (int row = 0; row < rows; row += vector_rows) multiply(column, row, hn::Load(U32(), before->d_[column] + row));
+    if (is_last) write();
     return true;
   }
 
@@ -222,6 +242,17 @@ HWY_NOINLINE std::size_t run_integer_dot(const IntegerPlan& plan, const Warps& w
 }
 
 template <int bits>
+HWY_NOINLINE bool run_integer_chain(const IntegerPlan& plan, std::span<const Warps> chain) {
+  with_products(
+      chain, [&](const Warps& warps) HWY_ATTR { return IntegerDot<bits, false>(plan, warps); },
+      [&](auto products) HWY_ATTR {
+        [[maybe_unused]] const std::size_t executed = execute_products(products, chain.front().count);
+        assert(executed == chain.front().count);  // none declines
+      });
+  return true;
+}
+
+template <int bits>
 std::size_t run_sparse_integer_dot(const IntegerPlan& plan, const Warps& warps) {
 #if HWY_TARGET == HWY_SSE4  // Highway shifts metadata by products of floats, which raise exceptions
   const RoundingMode mode(RoundingMode::toward_zero);
@@ -238,6 +269,15 @@ std::size_t integer_dot(const IntegerPlan& plan, const Form&, const Warps& warps
   return 0;
 }
 
+bool integer_chain(const IntegerPlan& plan, const Form&, std::span<const Warps> chain) {
+  if (plan.sparse) return false;
+  switch (plan.element_bits) {  // those of wgmma
+    case 8: return run_integer_chain<8>(plan, chain);
+    case 1: return run_integer_chain<1>(plan, chain);
+  }
+  return false;
+}
+
 #endif  // HWY_TARGET == HWY_SCALAR
 
 }  // namespace
@@ -248,9 +288,14 @@ HWY_AFTER_NAMESPACE();
 namespace warpmat::inline v0_1 {
 
 HWY_EXPORT(integer_dot);
+HWY_EXPORT(integer_chain);
 
 std::size_t fast_integer_dot(const IntegerPlan& plan, const Form& form, const Warps& warps) {
   return WARPMAT_KERNEL(integer_dot)(plan, form, warps);
+}
+
+bool fast_integer_chain(const IntegerPlan& plan, const Form& form, std::span<const Warps> chain) {
+  return WARPMAT_KERNEL(integer_chain)(plan, form, chain);
 }
 
 }  // namespace warpmat::inline v0_1

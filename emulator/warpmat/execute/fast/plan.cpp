@@ -289,8 +289,9 @@ std::size_t FastPath::execute(const Warps& warps) const {
 }
 
 bool FastPath::execute_chain(std::span<const Warps> chain) const {
-  const auto* const plan = std::get_if<FloatPlan>(&plan_);
-  return plan != nullptr && fast_float_chain(*plan, form_, chain);
+  if (const auto* const plan = std::get_if<FloatPlan>(&plan_)) return fast_float_chain(*plan, form_, chain);
+  if (const auto* const plan = std::get_if<IntegerPlan>(&plan_)) return fast_integer_chain(*plan, form_, chain);
+  return false;
 }
 
 namespace {

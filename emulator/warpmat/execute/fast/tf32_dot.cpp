@@ -17,6 +17,10 @@ std::size_t tf32_dot(const FloatPlan& plan, const Form& form, const Warps& warps
   return run_float_dot<32, true, false>(plan, form, warps);
 }
 
+bool tf32_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain) {
+  return run_float_chain<32, true>(plan, form, chain);
+}
+
 std::size_t sparse_tf32_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
   return run_float_dot<32, true, true>(plan, form, warps);
 }
@@ -29,10 +33,15 @@ HWY_AFTER_NAMESPACE();
 namespace warpmat::inline v0_1 {
 
 HWY_EXPORT(tf32_dot);
+HWY_EXPORT(tf32_chain);
 HWY_EXPORT(sparse_tf32_dot);
 
 std::size_t fast_tf32_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
   return WARPMAT_KERNEL(tf32_dot)(plan, form, warps);
+}
+
+bool fast_tf32_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain) {
+  return WARPMAT_KERNEL(tf32_chain)(plan, form, chain);
 }
 
 std::size_t fast_sparse_tf32_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {

@@ -18,6 +18,8 @@
 namespace warpmat::inline v0_1::catalogue {
 namespace {
 
+constexpr std::size_t most_places = 64;  // of a row, a bit each in fits()
+
 /// The length of the qualifier that begins at `text[0]`, a dot. The next dot ends it.
 std::size_t qualifier_length(std::string_view text) {
   return std::min(text.find_first_of(".()|?", 1), text.size());
@@ -25,6 +27,7 @@ std::size_t qualifier_length(std::string_view text) {
 
 std::vector<std::string_view> split_opcode(std::string_view opcode) {
   std::vector<std::string_view> parts;
+  parts.reserve(8);  // most have fewer
   do {
     const std::size_t length = std::min(opcode.find('.', 1), opcode.size());
     parts.push_back(opcode.substr(0, length));
@@ -127,22 +130,38 @@ const Index& index() {
 
 /// Whether every qualifier matches a place and every place that is not optional is filled.
 bool fits(const Pattern& pattern, std::span<const std::string_view> qualifiers) {
-  std::vector<bool> filled(pattern.places.size());
+  const std::vector<Pattern::Place>& places = pattern.places;
+  if (qualifiers.size() > places.size()) return false;
+  std::uint64_t filled = 0;  // a bit for each place
   for (const std::string_view qualifier : qualifiers) {
     std::size_t i = 0;
-    while (i < filled.size() &&
-           (filled[i] || std::ranges::find(pattern.places[i].alternatives, qualifier) == pattern.places[i].alternatives.end()))
+    while (i < places.size() &&
+           ((filled >> i & 1) != 0 || std::ranges::find(places[i].alternatives, qualifier) == places[i].alternatives.end()))
       ++i;
-    if (i == filled.size()) return false;
-    filled[i] = true;
+    if (i == places.size()) return false;
+    filled |= std::uint64_t{1} << i;
   }
-  for (std::size_t i = 0; i < filled.size(); ++i)
-    if (!filled[i] && !pattern.places[i].optional) return false;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if ((filled >> i & 1) == 0 && !places[i].optional) return false;
   return true;
 }
 
 bool is_type(std::string_view qualifier) {
   return find_ptx_type(qualifier.substr(1)) != nullptr;
+}
+
+/// The name of the kernel that the opcode itself names: what all spellings have, and T and U for the types.
+std::string named_kernel(const Pattern& pattern) {
+  std::string name = pattern.mnemonic;
+  constexpr std::array types{".T", ".U"};
+  std::size_t next = 0;
+  for (const Pattern::Place& place : pattern.places) {
+    if (is_type(place.alternatives.front()) && next < types.size())
+      name += types[next++];
+    else if (!place.optional && place.alternatives.size() == 1)
+      name += place.alternatives.front();
+  }
+  return name;
 }
 
 // Names of instructions that have a qualifier, which stands first (ptxas 13.0; each was tried).
@@ -152,7 +171,9 @@ constexpr std::array<std::string_view, 15> names{"mul.lo",  "mul.hi",  "mul.wide
 /// Whether no such qualifier stands behind another.
 bool begins_with_name(const Pattern& pattern, std::span<const std::string_view> qualifiers) {
   return std::ranges::none_of(qualifiers.subspan(std::min<std::size_t>(qualifiers.size(), 1)), [&](std::string_view qualifier) {
-    return std::ranges::find(names, pattern.mnemonic + std::string(qualifier)) != names.end();
+    return std::ranges::any_of(names, [&](std::string_view name) {
+      return name.size() == pattern.mnemonic.size() + qualifier.size() && name.starts_with(pattern.mnemonic) && name.ends_with(qualifier);
+    });
   });
 }
 
@@ -176,7 +197,11 @@ Pattern::Pattern(Row row_) : row(std::move(row_)) {
   std::string_view rest = row.opcode;
   mnemonic = rest.substr(0, rest.find_first_of(".("));
   rest.remove_prefix(mnemonic.size());
+  name = find_name(mnemonic);
+  hidden = mnemonic.starts_with('%');
   while (!rest.empty()) places.push_back(take_place(rest));
+  if (places.size() > most_places) throw std::logic_error(fmt::format("row {} has more than {} places", row.opcode, most_places));
+  if (row.semantics == Semantics::compute && row.function == nullptr && row.kernel.empty()) row.kernel = named_kernel(*this);
   operands = parse_operands(row.operands);
   most_operands = static_cast<std::size_t>(
       std::ranges::count_if(operands, [](const OperandPattern& operand) { return !operand.implicit && !operand.paired; }));
@@ -198,10 +223,10 @@ const DataType& Match::type_of(const OperandPattern& operand) const {
 }
 
 bool takes_integers_alone(const Match& match, const OperandPattern& operand) {
-  constexpr std::array<std::string_view, 3> others{"mul", "mad", "slct"};  // what is wide of mul and mad, and c of slct
-  const bool has_own_type = operand.type != nullptr || match.pattern->mnemonic == "redux";
+  constexpr std::array others{Name::mul, Name::mad, Name::slct};  // what is wide of mul and mad, and c of slct
+  const bool has_own_type = operand.type != nullptr || match.is(Name::redux);
   return has_own_type && match.type_of(operand).type_class == DataType::Class::integer &&
-         std::ranges::find(others, match.pattern->mnemonic) == others.end() && !is_video(match);
+         std::ranges::find(others, match.name()) == others.end() && !is_video(match);
 }
 
 std::span<const Pattern> patterns() {
@@ -236,7 +261,10 @@ std::optional<Match> find_row(std::string_view opcode, std::size_t operands) {
   if (found == nullptr) return std::nullopt;
   Match match{found, {qualifiers.begin(), qualifiers.end()}, {}, opcode};
   for (const std::string_view qualifier : qualifiers)
-    if (const DataType* type = find_ptx_type(qualifier.substr(1))) match.types.push_back(type);
+    if (const DataType* type = find_ptx_type(qualifier.substr(1)))
+      match.types.push_back(type);
+    else if (const auto known = find_qualifier(qualifier))
+      match.known_qualifiers.set(static_cast<std::size_t>(*known));
   return match;
 }
 

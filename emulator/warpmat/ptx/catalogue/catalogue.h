@@ -1,16 +1,27 @@
 #pragma once
 
 #include <array>
+#include <bitset>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <warpmat/ptx/catalogue/names.h>
 #include <warpmat/ptx/catalogue/row.h>
 #include <warpmat/tables/types.h>
 
 namespace warpmat::inline v0_1::catalogue {
+
+/// Whether the type is that of one number of `format`, or of one integer of `bits`, signed or not.
+constexpr bool is_number(const DataType& type, Format format) {
+  return type.type_class == DataType::Class::floating && type.format == format;
+}
+constexpr bool is_integer_of(const DataType& type, int bits) {
+  return type.type_class == DataType::Class::integer && type.bits == bits;
+}
 
 /// One operand of a row, parsed from Row::operands.
 struct OperandPattern {
@@ -36,6 +47,8 @@ struct Pattern {
 
   Row row;
   std::string mnemonic;
+  Name name;                  ///< of the mnemonic
+  bool hidden;                ///< no statement spells it: only resolution uses it
   std::vector<Place> places;  ///< of the qualifiers
   std::vector<OperandPattern> operands;
   std::size_t most_operands = 0;  ///< in the text, where d|p is one
@@ -47,8 +60,14 @@ struct Match {
   std::vector<std::string_view> qualifiers;  ///< with their dots, in the statement's order; they point into find_row's opcode
   std::vector<const DataType*> types;        ///< the qualifiers that are types, in order
   std::string_view opcode{};                 ///< find_row's
+  std::bitset<64> known_qualifiers{};        ///< by Qualifier
 
+  bool has(Qualifier qualifier) const { return known_qualifiers[static_cast<std::size_t>(qualifier)]; }
+  /// While a statement is resolved: what its own instruction makes of its qualifiers. Later ask for a Qualifier.
   bool has(std::string_view qualifier) const;
+  Name name() const { return pattern->name; }
+  bool has_trait(Traits wanted) const { return row_of(name()).has(wanted); }
+  bool is(Name name) const { return this->name() == name; }
   /// Elements of a vector: what .v2, .v4 or .v8 says, else 1.
   int vector() const;
   const DataType& type_of(const OperandPattern& operand) const;

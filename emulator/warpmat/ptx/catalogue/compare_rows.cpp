@@ -25,16 +25,14 @@ constexpr Comparison comparisons[]{{"(.eq|.ne)", "(.b16|.b32|.b64)"},
 
 /// Adds set or setp with and without a combination with a predicate.
 void add_pair(std::vector<KernelRow>& rows, const std::string& mnemonic, const std::string& comparison, const std::string& types,
-              const std::string& results, const std::string& sources, const std::string& kernel, const Requirement& requirement) {
-  rows.push_back({mnemonic + comparison + types, results + " = " + sources, kernel, requirement});
-  rows.push_back({mnemonic + comparison + combinations + types, results + " = " + sources + ", c", kernel, requirement});
+              const std::string& results, const std::string& sources, const Requirement& requirement, const std::string& kernel = {}) {
+  rows.push_back({mnemonic + comparison + types, results + " = " + sources, requirement, kernel});
+  rows.push_back({mnemonic + comparison + combinations + types, results + " = " + sources + ", c", requirement, kernel});
 }
 
 void add_setp(std::vector<KernelRow>& rows) {
   const auto add = [&](const std::string& comparison, const std::string& types, const std::string& results,
-                       const Requirement& requirement) {
-    add_pair(rows, "setp", comparison, types, results, "a:T, b:T", "setp.T", requirement);
-  };
+                       const Requirement& requirement) { add_pair(rows, "setp", comparison, types, results, "a:T, b:T", requirement); };
   for (const Comparison& c : comparisons) add(c.opcode, c.types, "p[|q]", any_target);
   add(std::string(of_floats) + "(.ftz)?", ".f32", "p[|q]", any_target);
   add(std::string(of_floats) + "(.ftz)?", ".f16", "p", sm53);
@@ -46,7 +44,7 @@ void add_setp(std::vector<KernelRow>& rows) {
 void add_set(std::vector<KernelRow>& rows) {
   const auto add = [&](const std::string& comparison, const std::string& results, const std::string& sources,
                        const Requirement& requirement) {
-    add_pair(rows, "set", comparison, results + sources, "d:T", "a:U, b:U", "set.U", requirement);
+    add_pair(rows, "set", comparison, results + sources, "d:T", "a:U, b:U", requirement, "set.U");
   };
   for (const Comparison& c : comparisons) {
     add(c.opcode, "(.u32|.s32|.f32)", c.types, any_target);
@@ -71,8 +69,8 @@ void add_compare_rows(std::vector<Row>& rows) {
   add_setp(table);
   add_set(table);
   const std::string types = "(.b16|.u16|.s16|.b32|.u32|.s32|.f32|.b64|.u64|.s64|.f64)";
-  table.push_back({"slct" + types + ".s32", "d:T = a:T, b:T, c:s32", "slct.T.s32"});
-  table.push_back({"slct(.ftz)?" + types + ".f32", "d:T = a:T, b:T, c:f32", "slct.T.f32"});
+  table.push_back({"slct" + types + ".s32", "d:T = a:T, b:T, c:s32"});
+  table.push_back({"slct(.ftz)?" + types + ".f32", "d:T = a:T, b:T, c:f32"});
   add_kernel_rows(rows, table);
 }
 

@@ -4,8 +4,6 @@
 #include <array>
 #include <optional>
 
-#include <warpmat/ptx/catalogue/video_selectors.h>
-
 namespace warpmat::inline v0_1::catalogue {
 namespace {
 
@@ -16,8 +14,8 @@ bool has(const Pattern& pattern, std::string_view text) {
   return pattern.row.opcode.find(text) != std::string::npos;
 }
 
-bool is_one_of(const Pattern& pattern, auto... mnemonics) {
-  return ((pattern.mnemonic == mnemonics) || ...);
+bool is_one_of(const Pattern& pattern, auto... names) {
+  return ((pattern.name == names) || ...);
 }
 
 /// Whether every type among the alternatives of that place, counted from the last, is a floating-point type.
@@ -30,8 +28,9 @@ bool is_floating(const Pattern& pattern, std::size_t from_last) {
 
 /// Whether results are rounded numbers, which may be NaN.
 bool computes_floats(const Pattern& pattern) {
-  if (is_one_of(pattern, "cvt")) return is_floating(pattern, 0) && is_floating(pattern, 1);
-  return is_one_of(pattern, "add", "sub", "mul", "fma", "mad", "div", "rcp", "sqrt", "abs", "neg", "min", "max", "redux") &&
+  if (is_one_of(pattern, Name::cvt)) return is_floating(pattern, 0) && is_floating(pattern, 1);
+  return is_one_of(pattern, Name::add, Name::sub, Name::mul, Name::fma, Name::mad, Name::div, Name::rcp, Name::sqrt, Name::abs, Name::neg,
+                   Name::min, Name::max, Name::redux) &&
          is_floating(pattern, 0);
 }
 
@@ -44,18 +43,17 @@ struct OpenRule {
 };
 
 constexpr std::array open_rules{
-    OpenRule{[](const Pattern& row) { return is_video({.pattern = &row, .qualifiers = {}, .types = {}}); }, true,
-             "as ptxas 13.0 puts it together for sm_90"},
-    OpenRule{[](const Pattern& row) { return is_one_of(row, "tex", "tld4"); }, true,
+    OpenRule{[](const Pattern& row) { return row.row.video_elements != 0; }, true, "as ptxas 13.0 puts it together for sm_90"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::tex, Name::tld4); }, true,
              "coordinates and linear filtering by the CUDA C++ Programming Guide, weights of 8 fraction bits, sums rounded once"},
-    OpenRule{[](const Pattern& row) { return is_one_of(row, "cvt") && has(row, ".rs"); }, true, "the use of the random bits"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::cvt) && has(row, ".rs"); }, true, "the use of the random bits"},
     OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::elect || row.row.semantics == Semantics::active_mask; }, true,
              "which lanes these are, the hardware decides"},
-    OpenRule{[](const Pattern& row) { return is_one_of(row, "shfl"); }, false, "what lanes give that take no part", Hardware::sm_90},
-    OpenRule{[](const Pattern& row) { return is_one_of(row, "createpolicy"); }, false, "the bits of a policy"},
-    OpenRule{[](const Pattern& row) { return is_one_of(row, "div", "rem") && !is_floating(row, 0); }, false, "a divisor of zero"},
-    OpenRule{[](const Pattern& row) { return is_one_of(row, "bfe", "bfi"); }, false, "positions and lengths above 255"},
-    OpenRule{[](const Pattern& row) { return is_one_of(row, "fns"); }, false, "bases above 31"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::shfl); }, false, "what lanes give that take no part", Hardware::sm_90},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::createpolicy); }, false, "the bits of a policy"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::div, Name::rem) && !is_floating(row, 0); }, false, "a divisor of zero"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::bfe, Name::bfi); }, false, "positions and lengths above 255"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::fns); }, false, "bases above 31"},
     OpenRule{[](const Pattern& row) { return has(row, ".ue8m0x2."); }, false, "negative numbers and NaN"},
     OpenRule{[](const Pattern& row) { return has(row, ".oob"); }, false, "NaN payloads, and which NaN is out of bounds"},
     OpenRule{[](const Pattern& row) {
@@ -65,7 +63,7 @@ constexpr std::array open_rules{
     OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::atomic; }, false, "the order in which lanes and blocks come"},
     OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::mbarrier && has(row, "arrive"); }, false,
              "the bits of a state"},
-    OpenRule{[](const Pattern& row) { return is_one_of(row, "cvta", "mapa"); }, false, "the addresses themselves"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::cvta, Name::mapa); }, false, "the addresses themselves"},
     OpenRule{[](const Pattern& row) { return computes_floats(row) && has(row, ".ftz"); }, false,
              "NaN payloads, and .ftz beside the smallest normal number"},
     OpenRule{computes_floats, false, "NaN payloads"},

@@ -18,8 +18,9 @@ using scalar::Combine;
 using scalar::Modifiers;
 using enum scalar::Outcome;
 
-struct Qualifier {
-  std::string_view name;
+/// What a qualifier means to kernels.
+struct Meaning {
+  std::string_view qualifier;
   void (*apply)(Modifiers&);
 };
 
@@ -48,53 +49,53 @@ constexpr int not_equal = is_less | is_greater;
 
 // The meaning of each qualifier, at any place. Qualifiers that select a kernel or only a type are not here.
 constexpr std::array qualifiers{
-    Qualifier{".rn", round<Rounding::nearest_even>},
-    Qualifier{".rz", round<Rounding::toward_zero>},
-    Qualifier{".rm", round<Rounding::down>},
-    Qualifier{".rp", round<Rounding::up>},
-    Qualifier{".rni", round<Rounding::nearest_even, true>},
-    Qualifier{".rzi", round<Rounding::toward_zero, true>},
-    Qualifier{".rmi", round<Rounding::down, true>},
-    Qualifier{".rpi", round<Rounding::up, true>},
-    Qualifier{".ftz", set<&Modifiers::ftz>},
-    Qualifier{".sat", set<&Modifiers::saturate>},
-    Qualifier{".satfinite", set<&Modifiers::finite>},
-    Qualifier{".relu", set<&Modifiers::relu>},
-    Qualifier{".NaN", set<&Modifiers::nan>},
-    Qualifier{".abs", set<&Modifiers::absolute>},
-    Qualifier{".xorsign", set<&Modifiers::xor_sign>},
-    Qualifier{".oob", set<&Modifiers::out_of_bounds>},
-    Qualifier{".cc", set<&Modifiers::carry_out>},
-    Qualifier{".wrap", set<&Modifiers::wrap>},
-    Qualifier{".and", combine_by<Combine::conjunction>},
-    Qualifier{".or", combine_by<Combine::disjunction>},
-    Qualifier{".xor", combine_by<Combine::exclusive>},
-    Qualifier{".eq", compare<is_equal>},
-    Qualifier{".ne", compare<not_equal>},
-    Qualifier{".lt", compare<is_less>},
-    Qualifier{".le", compare<is_less | is_equal>},
-    Qualifier{".gt", compare<is_greater>},
-    Qualifier{".ge", compare<is_greater | is_equal>},
-    Qualifier{".lo", compare<is_less>},
-    Qualifier{".ls", compare<is_less | is_equal>},
-    Qualifier{".hi", compare<is_greater>},
-    Qualifier{".hs", compare<is_greater | is_equal>},
-    Qualifier{".equ", compare<is_unordered | is_equal>},
-    Qualifier{".neu", compare<is_unordered | not_equal>},
-    Qualifier{".ltu", compare<is_unordered | is_less>},
-    Qualifier{".leu", compare<is_unordered | is_less | is_equal>},
-    Qualifier{".gtu", compare<is_unordered | is_greater>},
-    Qualifier{".geu", compare<is_unordered | is_greater | is_equal>},
-    Qualifier{".num", compare<not_equal | is_equal>},
-    Qualifier{".nan", compare<is_unordered>},
+    Meaning{".rn", round<Rounding::nearest_even>},
+    Meaning{".rz", round<Rounding::toward_zero>},
+    Meaning{".rm", round<Rounding::down>},
+    Meaning{".rp", round<Rounding::up>},
+    Meaning{".rni", round<Rounding::nearest_even, true>},
+    Meaning{".rzi", round<Rounding::toward_zero, true>},
+    Meaning{".rmi", round<Rounding::down, true>},
+    Meaning{".rpi", round<Rounding::up, true>},
+    Meaning{".ftz", set<&Modifiers::ftz>},
+    Meaning{".sat", set<&Modifiers::saturate>},
+    Meaning{".satfinite", set<&Modifiers::finite>},
+    Meaning{".relu", set<&Modifiers::relu>},
+    Meaning{".NaN", set<&Modifiers::nan>},
+    Meaning{".abs", set<&Modifiers::absolute>},
+    Meaning{".xorsign", set<&Modifiers::xor_sign>},
+    Meaning{".oob", set<&Modifiers::out_of_bounds>},
+    Meaning{".cc", set<&Modifiers::carry_out>},
+    Meaning{".wrap", set<&Modifiers::wrap>},
+    Meaning{".and", combine_by<Combine::conjunction>},
+    Meaning{".or", combine_by<Combine::disjunction>},
+    Meaning{".xor", combine_by<Combine::exclusive>},
+    Meaning{".eq", compare<is_equal>},
+    Meaning{".ne", compare<not_equal>},
+    Meaning{".lt", compare<is_less>},
+    Meaning{".le", compare<is_less | is_equal>},
+    Meaning{".gt", compare<is_greater>},
+    Meaning{".ge", compare<is_greater | is_equal>},
+    Meaning{".lo", compare<is_less>},
+    Meaning{".ls", compare<is_less | is_equal>},
+    Meaning{".hi", compare<is_greater>},
+    Meaning{".hs", compare<is_greater | is_equal>},
+    Meaning{".equ", compare<is_unordered | is_equal>},
+    Meaning{".neu", compare<is_unordered | not_equal>},
+    Meaning{".ltu", compare<is_unordered | is_less>},
+    Meaning{".leu", compare<is_unordered | is_less | is_equal>},
+    Meaning{".gtu", compare<is_unordered | is_greater>},
+    Meaning{".geu", compare<is_unordered | is_greater | is_equal>},
+    Meaning{".num", compare<not_equal | is_equal>},
+    Meaning{".nan", compare<is_unordered>},
 };
 
 /// The value of one element of set's result if the comparison is true, by the result's type.
-std::uint32_t true_value(std::string_view type) {
-  if (type == "f32") return 0x3f800000;
-  if (type.starts_with("f16")) return 0x3c00;
-  if (type.starts_with("bf16")) return 0x3f80;
-  return type == "u16" || type == "s16" ? 0xffff : 0xffffffff;
+std::uint32_t true_value(const DataType& type) {
+  if (type.format == Format::f32) return 0x3f800000;
+  if (type.format == Format::f16) return 0x3c00;
+  if (type.format == Format::bf16) return 0x3f80;
+  return type.bits == 16 ? 0xffff : 0xffffffff;
 }
 
 /// The format of up to 19 bits of a conversion: the destination's, or the source's for packed formats converted to f16x2.
@@ -124,13 +125,12 @@ Executable executable(const Match& match) {
   if (found.function == nullptr)
     throw std::logic_error(fmt::format("row {} names the kernel {}, which does not exist", match.pattern->row.opcode, name));
   for (const std::string_view qualifier : match.qualifiers)
-    if (const auto known = std::ranges::find(qualifiers, qualifier, &Qualifier::name); known != qualifiers.end())
+    if (const auto known = std::ranges::find(qualifiers, qualifier, &Meaning::qualifier); known != qualifiers.end())
       known->apply(found.modifiers);
-  const std::string_view mnemonic = match.pattern->mnemonic;
-  found.modifiers.carry_in = mnemonic == "addc" || mnemonic == "subc" || mnemonic == "madc";
+  found.modifiers.carry_in = match.has_trait(trait::carries);
   if (is_video(match)) found.modifiers.video = video_modifiers(match);
-  if (mnemonic == "set") found.modifiers.true_value = true_value(match.types.front()->name);
-  if (mnemonic == "cvt") found.modifiers.format = conversion_format(match);
+  if (match.is(Name::set)) found.modifiers.true_value = true_value(*match.types.front());
+  if (match.is(Name::cvt)) found.modifiers.format = conversion_format(match);
   return found;
 }
 

@@ -14,10 +14,11 @@ inline constexpr Requirement any_target = since(1, {1, 0});
 inline constexpr Requirement sm20 = since(20, {2, 0}), sm53 = since(53, {4, 2}), sm75 = since(75, {6, 5}), sm80 = since(80, {7, 0}),
                              sm90 = since(90, {7, 8}), sm100 = since(100, {8, 6});
 
-/// A row executed by one kernel of scalar/kernel.h.
+/// A row executed by one kernel of scalar/kernel.h; without a name by that which its opcode names (row.h).
 struct KernelRow {
-  std::string opcode, operands, kernel;
+  std::string opcode, operands;
   Requirement requirement = any_target;
+  std::string kernel = {};
 };
 
 inline void add_kernel_rows(std::vector<Row>& rows, std::span<const KernelRow> table) {

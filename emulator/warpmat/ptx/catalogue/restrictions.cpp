@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -114,46 +117,122 @@ constexpr std::array restrictions{
     Restriction{"shfl|vote", "!.sync", never, no_sync, {6, 4}},
 };
 
-bool is_in(std::string_view word, std::string_view list);
+static_assert(restrictions.size() <= 64);  // a bit each
 
-/// Whether `match` has one of `alternatives`, "a|b".
-bool has_one(const Match& match, std::string_view alternatives) {
-  while (!alternatives.empty()) {
-    const std::size_t length = std::min(alternatives.find('|'), alternatives.size());
-    const std::string_view one = alternatives.substr(0, length);
-    const auto group = one.starts_with('.') ? groups.end() : std::ranges::find(groups, one, &Group::name);
-    if (group != groups.end() ? has_one(match, group->qualifiers) : match.has(one)) return true;
-    alternatives.remove_prefix(std::min(length + 1, alternatives.size()));
+// The table is taken apart when this file is compiled: every new opcode of a module is compared with it.
+
+/// Calls visit(part) for each part of `text`.
+template <typename Visit>
+constexpr void for_each_part(std::string_view text, char separator, Visit visit) {
+  while (!text.empty()) {
+    const std::size_t length = std::min(text.find(separator), text.size());
+    visit(text.substr(0, length));
+    text.remove_prefix(std::min(length + 1, text.size()));
   }
-  return false;
 }
 
-bool holds(const Match& match, std::string_view words) {
-  while (!words.empty()) {
-    const std::size_t length = std::min(words.find(' '), words.size());
-    std::string_view word = words.substr(0, length);
-    words.remove_prefix(std::min(length + 1, words.size()));
-    const bool absent = word.starts_with('!');
-    if (absent) word.remove_prefix(1);
-    if (has_one(match, word) == absent) return false;
-  }
-  return true;
+/// Calls visit(qualifier) for each of `alternatives`, "a|b", and of the groups among them.
+template <typename Visit>
+constexpr void for_each_qualifier(std::string_view alternatives, Visit visit) {
+  for_each_part(alternatives, '|', [&](std::string_view one) {
+    if (one.starts_with('.')) return visit(one);
+    for_each_part(std::ranges::find(groups, one, &Group::name)->qualifiers, '|', visit);
+  });
 }
 
-/// Whether `list`, "a|b", names `word`.
-bool is_in(std::string_view word, std::string_view list) {
-  while (!list.empty()) {
-    const std::size_t length = std::min(list.find('|'), list.size());
-    if (list.substr(0, length) == word) return true;
-    list.remove_prefix(std::min(length + 1, list.size()));
+constexpr std::string_view without_negation(std::string_view word) {
+  return word.substr(word.starts_with('!'));
+}
+
+/// Some strings of the table, each once and in order.
+struct Names {
+  static constexpr std::size_t most = 128;
+
+  constexpr void add(std::string_view name) {
+    const auto end = all.begin() + count, place = std::lower_bound(all.begin(), end, name);
+    if (place != end && *place == name) return;
+    std::copy_backward(place, end, end + 1);
+    *place = name;
+    ++count;
   }
-  return false;
+  /// Its number; -1 if there is none.
+  constexpr int find(std::string_view name) const {
+    const auto end = all.begin() + count, place = std::lower_bound(all.begin(), end, name);
+    return place != end && *place == name ? static_cast<int>(place - all.begin()) : -1;
+  }
+
+  std::array<std::string_view, most> all{};
+  std::ptrdiff_t count = 0;
+};
+
+constexpr Names qualifiers = [] {
+  Names names;
+  for (const Restriction& restriction : restrictions)
+    for_each_part(restriction.qualifiers, ' ', [&](std::string_view word) {
+      for_each_qualifier(without_negation(word), [&](std::string_view qualifier) { names.add(qualifier); });
+    });
+  return names;
+}();
+
+constexpr Names mnemonics = [] {
+  Names names;
+  for (const Restriction& restriction : restrictions)
+    for_each_part(restriction.mnemonics, '|', [&](std::string_view mnemonic) { names.add(mnemonic); });
+  return names;
+}();
+
+/// Qualifiers that restrictions name.
+class QualifierSet {
+ public:
+  constexpr void add(std::string_view qualifier) {
+    const int number = qualifiers.find(qualifier);
+    if (number >= 0) bits_[static_cast<std::size_t>(number) / 64] |= std::uint64_t{1} << number % 64;
+  }
+  constexpr bool meets(const QualifierSet& other) const { return ((bits_[0] & other.bits_[0]) | (bits_[1] & other.bits_[1])) != 0; }
+
+ private:
+  std::array<std::uint64_t, Names::most / 64> bits_{};
+};
+
+/// A word of Restriction::qualifiers.
+struct Word {
+  QualifierSet alternatives;
+  bool absent = false;
+};
+
+struct Words {
+  std::array<Word, 3> all{};
+  std::size_t count = 0;
+};
+
+constexpr std::array<Words, restrictions.size()> words_of_restrictions = [] {
+  std::array<Words, restrictions.size()> result{};
+  for (std::size_t i = 0; i < restrictions.size(); ++i)
+    for_each_part(restrictions[i].qualifiers, ' ', [&](std::string_view text) {
+      Word& word = result[i].all[result[i].count++];
+      word.absent = text.starts_with('!');
+      for_each_qualifier(without_negation(text), [&](std::string_view qualifier) { word.alternatives.add(qualifier); });
+    });
+  return result;
+}();
+
+/// By the number of a mnemonic: a bit for each restriction of it.
+constexpr std::array<std::uint64_t, static_cast<std::size_t>(mnemonics.count)> restrictions_of = [] {
+  std::array<std::uint64_t, static_cast<std::size_t>(mnemonics.count)> result{};
+  for (std::size_t i = 0; i < restrictions.size(); ++i)
+    for_each_part(restrictions[i].mnemonics, '|',
+                  [&](std::string_view mnemonic) { result[static_cast<std::size_t>(mnemonics.find(mnemonic))] |= std::uint64_t{1} << i; });
+  return result;
+}();
+
+bool holds(const QualifierSet& written, const Words& words) {
+  return std::all_of(words.all.begin(), words.all.begin() + static_cast<std::ptrdiff_t>(words.count),
+                     [&](const Word& word) { return written.meets(word.alternatives) != word.absent; });
 }
 
 /// bar.cta.sync, barrier.cluster.arrive.aligned: what these say they say in this order alone.
 bool in_order_of_barriers(const Match& match) {
-  const std::string_view mnemonic = match.pattern->mnemonic;
-  if (mnemonic != "bar" && mnemonic != "barrier") return true;
+  if (!match.is(Name::bar) && !match.is(Name::barrier)) return true;
   const auto at = [&](std::string_view qualifier) { return std::ranges::find(match.qualifiers, qualifier) - match.qualifiers.begin(); };
   for (const char* unit : {".cta", ".warp", ".cluster"})
     if (match.has(unit) && at(unit) != 0) return false;
@@ -172,15 +251,20 @@ std::optional<std::string> refusal(const Match& match, const Target& target, Ptx
   if (const auto rule = unmet(match.pattern->row.requirement, target, version)) return fmt::format("{} {}", spelling(match), *rule);
   if (!in_order_of_barriers(match))
     return fmt::format("the qualifiers of {} are in another order than in {}", spelling(match), match.pattern->row.opcode);
-  if (match.has(".replace") && match.pattern->mnemonic == "tensormap" && target.features == Target::Features::baseline)
+  if (match.has(".replace") && match.is(Name::tensormap) && target.features == Target::Features::baseline)
     return fmt::format("{} needs a target with the features of an architecture, such as sm_90a; the target is {}", spelling(match),
                        target.name);
-  if (match.pattern->mnemonic == "multimem" && has_one(match, ".e4m3x4|.e5m2x4") && target.family == 120 &&
+  if (match.is(Name::multimem) && (match.has(".e4m3x4") || match.has(".e5m2x4")) && target.family == 120 &&
       target.features == Target::Features::family)
     return fmt::format("{} needs sm_120a or sm_121a of this family; the target is {}", spelling(match), target.name);
-  for (const Restriction& restriction : restrictions) {
-    if (!is_in(match.pattern->mnemonic, restriction.mnemonics) || version < restriction.from || !holds(match, restriction.qualifiers))
-      continue;
+  const int mnemonic = mnemonics.find(match.pattern->mnemonic);
+  if (mnemonic < 0) return std::nullopt;
+  QualifierSet written;
+  for (const std::string_view qualifier : match.qualifiers) written.add(qualifier);
+  for (std::uint64_t left = restrictions_of[static_cast<std::size_t>(mnemonic)]; left != 0; left &= left - 1) {
+    const auto number = static_cast<std::size_t>(std::countr_zero(left));
+    const Restriction& restriction = restrictions[number];
+    if (version < restriction.from || !holds(written, words_of_restrictions[number])) continue;
     if (!restriction.reason.empty()) return fmt::format("{} {}", spelling(match), restriction.reason);
     if (const auto rule = unmet(restriction.requirement, target, version)) return fmt::format("{} {}", spelling(match), *rule);
   }

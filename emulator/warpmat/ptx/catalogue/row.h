@@ -41,9 +41,9 @@ namespace warpmat::inline v0_1::catalogue {
 // results. No allocation, no state.
 using WarpFunction = void (*)(void* const* results, const void* const* sources);
 
-// Kernel: instead of a function, the name of a kernel of scalar/kernel.h, with T and U replaced by the types' names: "add.T". A kernel is
-// called with the operands of a function and with modifiers from the statement's qualifiers; executable() returns both. An optional result
-// that the text leaves out is a null pointer. Such rows are written as tables of KernelRow (kernel_row.h).
+// Kernel: instead of a function, the name of a kernel of scalar/kernel.h, with T and U for the types' names. Rows name one only where their
+// opcode does not, by what all its spellings have: add(.rn|.rz)?.f32 has add.T. It is called with operands, and modifiers from qualifiers;
+// executable() returns both. An optional result that the text leaves out is a null pointer. Such rows are KernelRow's (kernel_row.h).
 
 /// The machine's part in executing a row. The function alone executes rows with `compute` and `select`. The machine (machine/) executes all
 /// others, using the statement's qualifiers.
@@ -104,7 +104,8 @@ struct Row {
   Semantics semantics = Semantics::compute;
   /// see Kernel above; empty if there is a function, or if the machine executes the row
   Requirement requirement{.baseline = 1, .ptx = {1, 0}};
-  std::string kernel = {};  ///< see Kernel above; empty where there is a function, or the machine executes the row
+  std::string kernel = {};          ///< see Kernel above; empty where there is a function, or the machine executes the row
+  std::uint8_t video_elements = 0;  ///< of a video instruction: 1, 2 or 4; 0 of all others
 };
 
 }  // namespace warpmat::inline v0_1::catalogue

@@ -18,26 +18,27 @@ void add_video_rows(std::vector<Row>& rows) {
   // differs from the PTX ISA in undocumented ways: .min and .max as second operations (correct for vset), vshl.sat, vmad.sat with a shift,
   // and .sat with a selector of d.
   const std::string scalar_operands = "d:b32 = a:b32, b:b32[, c:b32]", simd_operands = "d:b32 = a:b32, b:b32, c:b32";
-  std::vector<KernelRow> table;
+  const auto add = [&](const std::string& opcode, const std::string& operands, const std::string& kernel, const Requirement& requirement,
+                       int elements) {
+    rows.push_back({opcode, operands, nullptr, Semantics::compute, requirement, kernel, static_cast<std::uint8_t>(elements)});
+  };
+  const auto add_simd = [&](const std::string& mnemonic, const std::string& types, int count) {
+    for (const char* second : {"(.sat)?", ".add"}) add(mnemonic + types + second, simd_operands, mnemonic, sm30, count);
+  };
   for (const std::string mnemonic : {"vadd", "vsub", "vabsdiff", "vmin", "vmax"}) {
-    table.push_back({mnemonic + type + type + type + "(.sat)?(.add)?", scalar_operands, mnemonic, sm20});
-    for (const std::string count : {"2", "4"}) {
-      table.push_back({mnemonic + count + type + type + type + "(.sat)?", simd_operands, mnemonic + count, sm30});
-      table.push_back({mnemonic + count + type + type + type + ".add", simd_operands, mnemonic + count, sm30});
-    }
+    add(mnemonic + type + type + type + "(.sat)?(.add)?", scalar_operands, mnemonic, sm20, 1);
+    for (const int count : {2, 4}) add_simd(mnemonic + std::to_string(count), type + type + type, count);
   }
-  for (const std::string mnemonic : {"vavrg2", "vavrg4"}) {
-    table.push_back({mnemonic + type + type + type + "(.sat)?", simd_operands, mnemonic, sm30});
-    table.push_back({mnemonic + type + type + type + ".add", simd_operands, mnemonic, sm30});
+  for (const int count : {2, 4}) add_simd("vavrg" + std::to_string(count), type + type + type, count);
+  add("vshl" + type + type + ".u32(.clamp|.wrap)(.add)?", scalar_operands, "vshl", sm20, 1);
+  add("vshr" + type + type + ".u32(.sat)?(.clamp|.wrap)(.add)?", scalar_operands, "vshr", sm20, 1);
+  add("vset" + type + type + comparison + "(.add|.min|.max)?", scalar_operands, "vset", sm20, 1);
+  for (const int count : {2, 4}) {
+    const std::string mnemonic = "vset" + std::to_string(count);
+    add(mnemonic + type + type + comparison + "(.add)?", simd_operands, mnemonic, sm30, count);
   }
-  table.push_back({"vshl" + type + type + ".u32(.clamp|.wrap)(.add)?", scalar_operands, "vshl", sm20});
-  table.push_back({"vshr" + type + type + ".u32(.sat)?(.clamp|.wrap)(.add)?", scalar_operands, "vshr", sm20});
-  table.push_back({"vset" + type + type + comparison + "(.add|.min|.max)?", scalar_operands, "vset", sm20});
-  for (const std::string mnemonic : {"vset2", "vset4"})
-    table.push_back({mnemonic + type + type + comparison + "(.add)?", simd_operands, mnemonic, sm30});
-  table.push_back({"vmad" + type + type + type + "(.po)?(.sat)?", simd_operands, "vmad", sm20});
-  table.push_back({"vmad" + type + type + type + "(.po)?(.shr7|.shr15)", simd_operands, "vmad", sm20});
-  add_kernel_rows(rows, table);
+  add("vmad" + type + type + type + "(.po)?(.sat)?", simd_operands, "vmad", sm20, 1);
+  add("vmad" + type + type + type + "(.po)?(.shr7|.shr15)", simd_operands, "vmad", sm20, 1);
 }
 
 }  // namespace warpmat::inline v0_1::catalogue

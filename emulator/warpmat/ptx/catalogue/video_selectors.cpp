@@ -1,6 +1,5 @@
 #include <warpmat/ptx/catalogue/video_selectors.h>
 
-#include <algorithm>
 #include <array>
 
 namespace warpmat::inline v0_1::catalogue {
@@ -10,12 +9,8 @@ using scalar::Video;
 
 /// The number of elements of a SIMD instruction: 2 or 4; 0 for a scalar one.
 int simd_count(const Match& match) {
-  const char last = match.pattern->mnemonic.back();
-  return last == '2' || last == '4' ? last - '0' : 0;
-}
-
-bool is_compare(const Match& match) {
-  return match.pattern->mnemonic.starts_with("vset");
+  const int elements = match.pattern->row.video_elements;
+  return elements == 1 ? 0 : elements;
 }
 
 /// "b2" or "h1" as a part of a word; false for anything else.
@@ -70,21 +65,18 @@ bool set_simd_selector(Video& video, int count, int operand, std::string_view se
 }  // namespace
 
 bool is_video(const Match& match) {
-  constexpr std::array mnemonics{"vadd", "vsub", "vabsdiff", "vmin", "vmax", "vavrg", "vshl", "vshr", "vset", "vmad"};
-  std::string_view mnemonic = match.pattern->mnemonic;
-  if (simd_count(match) != 0) mnemonic.remove_suffix(1);
-  return std::ranges::find(mnemonics, mnemonic) != mnemonics.end();
+  return match.pattern->row.video_elements != 0;
 }
 
 Video video_modifiers(const Match& match) {
   Video video;
   const int count = simd_count(match);
   const auto is_signed = [&](std::size_t i) { return match.types.at(i)->is_signed_integer(); };
-  // vset has no type of d: c has the signedness of a [H200].
-  const std::size_t first_source = is_compare(match) ? 0 : 1;
+  // vset alone has no type of d: c has the signedness of a [H200].
+  const std::size_t first_source = match.types.size() - 2;
   video.is_signed = {is_signed(first_source), is_signed(first_source + 1)};
   video.signed_result = is_signed(0);
-  if (match.pattern->mnemonic == "vmad") video.signed_result = video.is_signed[0] || video.is_signed[1];
+  if (match.is(Name::vmad)) video.signed_result = video.is_signed[0] || video.is_signed[1];
   for (const auto& [name, operation] : {std::pair{".add", Video::Second::add}, {".min", Video::Second::min}, {".max", Video::Second::max}})
     if (match.has(name)) video.second = operation;
   video.plus_one = match.has(".po");
@@ -98,12 +90,12 @@ Video video_modifiers(const Match& match) {
 
 bool set_selector(Video& video, const Match& match, int operand, std::string_view selector) {
   const int count = simd_count(match);
-  if (operand == 0 && match.pattern->mnemonic == "vmad") return false;
+  if (operand == 0 && match.is(Name::vmad)) return false;
   return count == 0 ? set_scalar_selector(video, match, operand, selector) : set_simd_selector(video, count, operand, selector);
 }
 
 bool negate_operand(Video& video, const Match& match, int operand) {
-  if (match.pattern->mnemonic != "vmad" || video.plus_one) return false;
+  if (!match.is(Name::vmad) || video.plus_one) return false;
   if (operand == 3)
     video.negate_c = true;
   else

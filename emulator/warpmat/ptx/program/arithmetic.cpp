@@ -1,49 +1,66 @@
 #include <warpmat/ptx/program/arithmetic.h>
 
 #include <algorithm>
-#include <array>
-#include <utility>
-
-#include <fmt/core.h>
 
 #include <warpmat/ptx/program/function_resolver.h>
 
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
+using catalogue::Name;
+using catalogue::Qualifier;
 using catalogue::Semantics;
 
 namespace {
 
-constexpr std::array arithmetic_kinds{
-    std::pair{"mul", Arithmetic::Kind::mul},           std::pair{"div.approx", Arithmetic::Kind::div_approx},
-    std::pair{"div.full", Arithmetic::Kind::div_full}, std::pair{"add", Arithmetic::Kind::add},
-    std::pair{"sub", Arithmetic::Kind::sub},           std::pair{"neg", Arithmetic::Kind::neg},
-    std::pair{"abs", Arithmetic::Kind::abs},           std::pair{"mov", Arithmetic::Kind::mov}};
-constexpr std::array<std::string_view, 6> number_types{"f32", "f64", "f16", "f16x2", "bf16", "bf16x2"};
+bool is_contracted(const DataType& type) {
+  using enum Format;
+  if (!type.is_floating() || !type.format) return false;
+  return type.elements == 1 ? *type.format == f32 || *type.format == f64 || *type.format == f16 || *type.format == bf16
+                            : type.elements == 2 && (*type.format == f16 || *type.format == bf16);
+}
+
+std::optional<Arithmetic::Kind> kind_of(const Match& match) {
+  using enum Arithmetic::Kind;
+  switch (match.name()) {
+    case Name::mul: return mul;
+    case Name::add: return add;
+    case Name::sub: return sub;
+    case Name::neg: return neg;
+    case Name::abs: return abs;
+    case Name::mov: return mov;
+    case Name::div:
+      if (match.has(Qualifier::approx)) return div_approx;
+      if (match.has(Qualifier::full)) return div_full;
+      return std::nullopt;
+    default: return std::nullopt;
+  }
+}
 
 }  // namespace
 
-bool ends_with_number(std::string_view opcode) {
-  const std::size_t dot = opcode.rfind('.');
-  return dot != std::string_view::npos && std::ranges::find(number_types, opcode.substr(dot + 1)) != number_types.end();
+bool has_numbers(const Match& match) {
+  return !match.types.empty() && is_contracted(*match.types.back());
+}
+
+bool is_of(const DraftOperation& operation, Name name) {
+  return operation.match != nullptr && operation.match->is(name);
+}
+
+bool is_one_of(const DraftOperation& operation, std::span<const Name> names) {
+  return operation.match != nullptr && std::ranges::find(names, operation.match->name()) != names.end();
 }
 
 std::optional<Arithmetic> arithmetic_of(const Match& match) {
   if (match.pattern->row.semantics != Semantics::compute) return std::nullopt;
-  const std::string_view opcode = match.opcode;
-  const auto kind = std::ranges::find_if(arithmetic_kinds, [&](const auto& k) {
-    return opcode.starts_with(k.first) && opcode.substr(std::string_view(k.first).size()).starts_with('.');
-  });
-  if (kind == arithmetic_kinds.end()) return std::nullopt;
-  if (kind->second == Arithmetic::Kind::mov) return Arithmetic{Arithmetic::Kind::mov, ".mov", false};
-  if (match.pattern->row.kernel.empty() || match.types.size() != 1 ||
-      std::ranges::find(number_types, match.types[0]->name) == number_types.end())
-    return std::nullopt;
-  for (const std::string_view q : match.qualifiers)
-    if (q != ".ftz" && q != ".sat" && q != ".approx" && q != ".full" && q.substr(1) != match.types[0]->name)
-      return std::nullopt;  // a rounding modifier
-  return Arithmetic{kind->second, fmt::format("{}.{}", match.has(".ftz") ? ".ftz" : "", match.types[0]->name), match.has(".sat")};
+  const auto kind = kind_of(match);
+  if (!kind) return std::nullopt;
+  if (*kind == Arithmetic::Kind::mov) return Arithmetic{*kind, {}, false};
+  if (match.pattern->row.kernel.empty() || match.types.size() != 1 || !is_contracted(*match.types[0])) return std::nullopt;
+  std::size_t plain = match.types.size();
+  for (const Qualifier each : {Qualifier::ftz, Qualifier::sat, Qualifier::approx, Qualifier::full}) plain += match.has(each) ? 1U : 0U;
+  if (plain != match.qualifiers.size()) return std::nullopt;  // a rounding modifier
+  return Arithmetic{*kind, {match.types[0], match.has(Qualifier::ftz)}, match.has(Qualifier::sat)};
 }
 
 const Arithmetic* classify_arithmetic(const DraftOperation& draft, ProgramDraft& program) {

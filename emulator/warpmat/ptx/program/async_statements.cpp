@@ -6,13 +6,14 @@
 #include <fmt/core.h>
 
 #include <warpmat/ptx/program/address_windows.h>
-#include <warpmat/ptx/program/atomic_names.h>
+#include <warpmat/ptx/program/atomic_operation.h>
 #include <warpmat/ptx/program/function_resolver.h>
 #include <warpmat/ptx/text/number.h>
 
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
+using catalogue::Name;
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
 
@@ -80,14 +81,14 @@ void FunctionResolver::mbarrier(const Match& match) {
                 .completes = !match.has(".noComplete"),
                 .counted = match.has(".noinc"),
                 .may_suspend = match.has(".try_wait")};
-  what.action = match.pattern->mnemonic == "cp" ? Action::copies_arrive
-                : match.has(".init")            ? Action::init
-                : match.has(".inval")           ? Action::invalidate
-                : match.has(".arrive")          ? Action::arrive
-                : match.has(".arrive_drop")     ? Action::arrive_and_drop
-                : waits                         ? Action::wait
-                : match.has(".expect_tx")       ? Action::expect
-                                                : Action::complete;
+  what.action = match.is(Name::cp)          ? Action::copies_arrive
+                : match.has(".init")        ? Action::init
+                : match.has(".inval")       ? Action::invalidate
+                : match.has(".arrive")      ? Action::arrive
+                : match.has(".arrive_drop") ? Action::arrive_and_drop
+                : waits                     ? Action::wait
+                : match.has(".expect_tx")   ? Action::expect
+                                            : Action::complete;
   const bool arrives = what.action == Action::arrive || what.action == Action::arrive_and_drop;
   DraftOperation operation;
   operation.operation.semantics = Semantics::mbarrier;
@@ -159,7 +160,7 @@ void FunctionResolver::remote_store(const Match& match) {
                 .space = match.has(".shared::cluster") ? Space::shared : Space::generic,
                 .values = static_cast<std::uint8_t>(values),
                 .value_bytes = static_cast<std::uint8_t>(type.bytes())};
-  if (match.pattern->mnemonic == "red") copy.reductions = {reduction(match, type)};
+  if (match.is(Name::red)) copy.reductions = {reduction(match, type)};
   DraftOperation operation;
   operation.operation.semantics = Semantics::bulk_copy;
   operation.sources = {address(operand(0), copy.space), address(operand(2), copy.space)};
@@ -211,9 +212,8 @@ void FunctionResolver::fill_sources(const BulkCopy& copy, DraftOperation& operat
 }
 
 void FunctionResolver::bulk_copy(const Match& match) {
-  const std::string_view mnemonic = match.pattern->mnemonic;
-  const bool cancels = mnemonic == "clusterlaunchcontrol", fills = mnemonic == "st" && match.has(".bulk");
-  if (mnemonic != "cp" && !cancels && !fills) return remote_store(match);
+  const bool cancels = match.is(Name::clusterlaunchcontrol), fills = match.is(Name::st) && match.has(".bulk");
+  if (!match.is(Name::cp) && !cancels && !fills) return remote_store(match);
   BulkCopy copy = described_copy(match);
   if (cancels || fills) copy.space = match.has(".shared::cta") ? Space::shared : Space::generic;
   DraftOperation operation;
@@ -263,31 +263,33 @@ void FunctionResolver::bulk_sources(const Match& match, const BulkCopy& copy, Dr
   if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));
 }
 
-/// cp.async.bulk.wait_group{.read} n. Its detail is 2 * n, plus 1 for .read.
+/// cp.async.bulk.wait_group{.read} n.
 void FunctionResolver::bulk_wait(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::bulk_wait;
   const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(immediate(operand(0)), wait_for_all / 2));
-  operation.operation.detail = 2 * groups + (match.has(".read") ? 1 : 0);
+  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.bulk_waits.size());
+  draft_.program.bulk_waits.push_back({.pending = groups, .reads_only = match.has(".read")});
   add(std::move(operation));
 }
 
-/// Its detail: bit 0 for wait, bit 1 for .aligned.
 void FunctionResolver::cluster_barrier(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::cluster_barrier;
-  operation.operation.detail = (match.has(".wait") ? 1u : 0u) | (match.has(".aligned") ? 2u : 0u);
+  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.cluster_barriers.size());
+  draft_.program.cluster_barriers.push_back({.waits = match.has(".wait"), .aligned = match.has(".aligned")});
   if (!statement_->operands.empty()) fail(operand(0), fmt::format("{} takes no operands", statement_->opcode));
   add(std::move(operation));
 }
 
-/// mapa and getctarank. Bit 0 of the detail: getctarank; bit 1: generic addresses.
+/// mapa and getctarank.
 void FunctionResolver::cluster_rank(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::cluster_rank;
   // Of 32 bits an H200 takes any address for one of shared memory.
   const bool shared = match.has(".shared::cluster") || !match.has(".u64");
-  operation.operation.detail = (match.pattern->mnemonic == "getctarank" ? 1u : 0u) | (shared ? 0u : 2u);
+  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.cluster_addresses.size());
+  draft_.program.cluster_addresses.push_back({.asks_rank = match.is(Name::getctarank), .generic = !shared, .wide = match.has(".u64")});
   read_operands(match, operation);
   if (const auto own = variable_space(operand(1)); own.value_or(Space::shared) != Space::shared)
     fail(operand(1), fmt::format("'{}' is a .{} variable, and {} takes shared memory", operand(1).text, name(*own), statement_->opcode));

@@ -11,7 +11,9 @@
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 #include <warpmat/layout/tensor_memory.h>
+#include <warpmat/ptx/catalogue/names.h>
 #include <warpmat/ptx/catalogue/row.h>
+#include <warpmat/ptx/program/atomic_operation.h>
 #include <warpmat/ptx/program/special_register.h>
 #include <warpmat/ptx/syntax/module.h>
 #include <warpmat/scalar/kernel.h>
@@ -35,9 +37,6 @@ using Slot = std::int32_t;
 /// An operation with fewer operands has slots of 0 behind theirs: the usual operations are read without a loop.
 WARPMAT_LOCAL inline constexpr std::size_t fewest_slots = 4;
 
-/// The operation of an atomic on the old value and its sources.
-enum class AtomicOperation : std::uint8_t { add, min, max, increase, decrease, bit_and, bit_or, bit_xor, exchange, compare_and_swap };
-
 /// A load, store, atomic or asynchronous copy.
 struct Access {
   Space space = Space::generic;
@@ -50,6 +49,7 @@ struct Access {
   std::uint8_t vector = 1;                             ///< elements
   bool sign_extend = false;                            ///< loads of signed types narrower than the register
   std::uint8_t register_bits = 32;                     ///< of each register: loads fill them, stores take their low bits
+  bool own_block = false;                              ///< .shared: of no other block of the cluster
   bool ordered = false;                                ///< volatile, relaxed, acquire, release: other blocks observe it in a defined order
   AtomicOperation atomic = AtomicOperation::add;
   const DataType* type = nullptr;         ///< of an atomic operation
@@ -132,6 +132,31 @@ struct BulkCopy {
   std::vector<Reduction> reductions{};       ///< empty for a copy; for a tensor one for each type that supports the operation
   Space space = Space::shared;               ///< from_registers, cancel, fill: the space of its addresses
   std::uint8_t values = 0, value_bytes = 0;  ///< from_registers
+};
+
+/// cp.async.bulk.wait_group.
+struct BulkWait {
+  std::uint32_t pending = 0;  ///< groups that need not be complete
+  bool reads_only = false;    ///< .read: complete is what has read its sources
+};
+
+/// barrier.cluster.
+struct ClusterBarrier {
+  bool waits = false;  ///< else it arrives
+  bool aligned = false;
+};
+
+/// mapa and getctarank. Sources: an address of shared memory; of mapa the rank.
+struct ClusterAddress {
+  bool asks_rank = false;  ///< getctarank
+  bool generic = false;    ///< the address is a generic one
+  bool wide = false;       ///< it has 64 bits
+};
+
+/// setmaxnreg.
+struct RegisterChange {
+  std::uint32_t count = 0;  ///< per thread
+  bool raises = false;      ///< .inc
 };
 
 /// A field of a tensor map that tensormap.replace writes. Sources: the map's address, the ordinal of the dimension, the value.
@@ -341,7 +366,7 @@ struct Operation {
   std::uint8_t results = 0, sources = 0;
   bool guarded = false, guard_inverted = false;
   bool converges = false;           ///< convergence point: lanes that a branch separated converge here
-  bool prepares = false;            ///< computes an address or a value for its statement's own operation, or widens that one's result
+  bool prepares = false;            ///< not its statement's own operation: computes a value for that, widens its result, ends the function
   std::uint8_t result_classes = 0;  ///< two bits for each of the first four results: its RegisterClass
   Shortcut shortcut = Shortcut::none;
   Slot guard = 0;
@@ -431,6 +456,16 @@ struct Doubt {
   friend bool operator==(const Doubt&, const Doubt&) = default;
 };
 
+/// Where the registers of all functions that a kernel may reach lie, and how much local memory their calls need.
+struct CallTree {
+  /// By function: the offset of its registers among `level_bytes`, those of all functions. Splits of a warp may be in several functions at
+  /// once, whose registers have other sizes, so each function has a place of its own; recursion takes the next level.
+  std::vector<std::uint32_t> frame_offsets;
+  std::uint64_t level_bytes = 0;
+  std::uint64_t local_bytes = 0;  ///< of a lane, of the deepest calls; of all functions where some recur through others
+  bool recursive = false;
+};
+
 struct Program {
   std::shared_ptr<const syntax::Module> module;
   const Target* target = nullptr;
@@ -443,6 +478,10 @@ struct Program {
   std::vector<Barrier> barriers;
   std::vector<Mbarrier> mbarriers;
   std::vector<BulkCopy> bulk_copies;
+  std::vector<BulkWait> bulk_waits;
+  std::vector<ClusterBarrier> cluster_barriers;
+  std::vector<ClusterAddress> cluster_addresses;
+  std::vector<RegisterChange> register_changes;
   std::vector<TensorMapEdit> tensor_map_edits;
   std::vector<WarpExchange> exchanges;
   std::vector<Matrix> matrices;
@@ -453,6 +492,7 @@ struct Program {
   std::vector<std::vector<std::int32_t>> branch_tables;
   std::vector<Function> functions;  ///< the entry first
   std::vector<const syntax::Statement*> statements;
+  std::vector<catalogue::Name> names;  ///< of the statements' instructions
 
   std::vector<std::uint64_t> constants;  ///< the constants' bytes; Slot ~offset
   std::vector<Relocation> constant_relocations;
@@ -467,8 +507,11 @@ struct Program {
   std::uint32_t shared_bytes = 0;    ///< of static variables, from shared_base on
   std::uint32_t dynamic_offset = 0;  ///< offset of .extern .shared from shared_base
   Limits limits;
-  bool clears_registers = true;           ///< an operation may read a register that none has written: it is zero
-  bool orders_clusters = true;            ///< an operation may have an order among clusters (machine/grid.h)
+  bool clears_registers = true;      ///< an operation may read a register that none has written: it is zero
+  bool orders_clusters = true;       ///< an operation may have an order among clusters (machine/grid.h)
+  bool reads_thread_indices = true;  ///< %tid.x, .y or .z
+  std::uint64_t executed = 0;        ///< the Semantics of the operations, a bit each: executes()
+  CallTree call_tree;
   std::vector<std::uint32_t> contracted;  ///< statements (adds) executed as part of an fma: `--fmad`'s report
   /// Products whose sums ptxas may treat differently: near branches, and if two equal products enter one sum.
   std::vector<std::uint32_t> contraction_assumed;
@@ -482,6 +525,8 @@ struct Program {
       folding_differs;  ///< statements whose result is an immediate in machine code and not by the rule, or conversely
 
   int line(const Operation& operation) const { return statements[operation.statement]->location.line; }
+  /// Whether it has operations of that kind.
+  bool executes(catalogue::Semantics semantics) const { return (executed >> static_cast<int>(semantics) & 1) != 0; }
 };
 
 /// Whether others may see in which order clusters execute an access or a fence.

@@ -92,7 +92,7 @@ class FmaWriter {
   /// reciprocal would be subnormal or infinite.
   void emit_quotient(const Arithmetic& quotient, std::vector<Value>& parts, const DraftOperation& like, std::vector<DraftOperation>& out) {
     constexpr std::uint32_t two_to_126 = 0x7e800000, smallest_normal = 0x00800000;
-    const bool flushes = quotient.type.starts_with(".ftz");
+    const bool flushes = quotient.type.flushes;
     if (quotient.kind == Arithmetic::Kind::div_full)
       emit_scaled("gt", two_to_126, std::bit_cast<std::uint32_t>(0.25F), flushes ? ".ftz" : "", parts, like, out);
     if (!flushes) emit_scaled("lt", smallest_normal, std::bit_cast<std::uint32_t>(0x1p24F), "", parts, like, out);
@@ -106,7 +106,7 @@ class FmaWriter {
     const int mul = use.mul;
     const DraftOperation& add = sums_.at(sum);
     const Arithmetic& arithmetic = *sums_.kind(sum);
-    const std::string type(arithmetic.number());
+    const std::string type = "." + std::string(arithmetic.type.number->name);
     std::vector<Value> factors;
     for (const Value factor : sums_.at(mul).sources) {
       const auto copy = copies_.find({mul, factor});
@@ -122,8 +122,7 @@ class FmaWriter {
     };
     if (use.negated != (subtracts && use.operand == 1)) negate(factors[0]);
     if (subtracts && use.operand == 0) negate(addend);
-    const std::string opcode =
-        fmt::format("fma.rn{}{}{}", arithmetic.type.starts_with(".ftz") ? ".ftz" : "", arithmetic.saturates ? ".sat" : "", type);
+    const std::string opcode = fmt::format("fma.rn{}{}{}", arithmetic.type.flushes ? ".ftz" : "", arithmetic.saturates ? ".sat" : "", type);
     DraftOperation fused = draft_.make(opcode, add.results, {factors[0], factors[1], addend}, add);
     take_guard(fused, add);
     out.push_back(std::move(fused));

@@ -148,7 +148,8 @@ class ContractionByCode {
   /// Whether a sum of halves is fused, and another of the same product rounded, or conversely: an instruction of pairs may have the line of
   /// either.
   bool is_half_apart(int i, const SumInCode& said) const {
-    if (!sums_.kind(i)->number().ends_with("f16")) return false;
+    const DataType& type = *sums_.kind(i)->type.number;
+    if (type.bits != 16) return false;
     const std::array<int, 2> own = products_of(i);
     for (int other = 0; other < sums_.size(); ++other) {
       if (other == i || !sums_.is_sum(other) || sums_.kind(other)->type != sums_.kind(i)->type) continue;

@@ -33,9 +33,9 @@ class ContractionRule {
       if (use.operation < 0 || use.operand < 0 || sums_.kind(use.operation) == nullptr) return false;
       const Arithmetic& user = *sums_.kind(use.operation);
       if (sums_.is(use.operation, Kind::abs) && sums_.is_square(mul)) return may_fuse(mul, use.operation, flushed);
-      if (sums_.is(use.operation, Kind::neg) && user.is_sign() && user.number() == sums_.kind(mul)->number() &&
-          (!user.flushes() || (sums_.kind(mul)->flushes() && !flushed)))
-        return (user.flushes() && all.size() == 1) || may_fuse(mul, use.operation, flushed || user.flushes());
+      if (sums_.is(use.operation, Kind::neg) && user.is_sign() && user.type.number == sums_.kind(mul)->type.number &&
+          (!user.type.flushes || (sums_.kind(mul)->type.flushes && !flushed)))
+        return (user.type.flushes && all.size() == 1) || may_fuse(mul, use.operation, flushed || user.type.flushes);
       return user.adds() && user.type == sums_.kind(mul)->type && may_be_used_by(mul, use);
     });
   }
@@ -111,8 +111,8 @@ class ContractionRule {
       const int definition = sums_.definitions().find(i, value);
       if (definition >= 0 && definition != writer) continue;
       if (definition < 0 || (sums_.at(i).operation.guarded && writes(sums_.at(i), value))) return false;
-      const bool sign = sums_.is(i, Kind::neg) && sums_.kind(i)->is_sign() && !sums_.kind(i)->flushes() &&
-                        sums_.kind(i)->number() == sums_.kind(mul)->number();
+      const bool sign = sums_.is(i, Kind::neg) && sums_.kind(i)->is_sign() && !sums_.kind(i)->type.flushes &&
+                        sums_.kind(i)->type.number == sums_.kind(mul)->type.number;
       if (sign || sums_.is(i, Kind::mov)) {
         if (!find_readers(mul, i, negated != sign, readers)) return false;
         continue;

@@ -7,6 +7,7 @@
 
 namespace warpmat::inline v0_1::code {
 
+using catalogue::Name;
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
 
@@ -81,10 +82,9 @@ void FunctionResolver::hint(const catalogue::Match& match) {
     read_operands(match, unread);
     function_.operations.resize(operations);
     constexpr std::uint64_t line_bytes = 128, events = 16;
-    const std::string_view mnemonic = match.pattern->mnemonic;
-    if ((mnemonic == "discard" || mnemonic == "applypriority") && immediate(operand(1)) != line_bytes)
+    if ((match.is(Name::discard) || match.is(Name::applypriority)) && immediate(operand(1)) != line_bytes)
       fail(operand(1), fmt::format("{} takes the size 128", statement_->opcode));
-    if (mnemonic == "pmevent" && immediate(operand(0)) >= events && !match.has(".mask"))
+    if (match.is(Name::pmevent) && immediate(operand(0)) >= events && !match.has(".mask"))
       fail(operand(0), "an event is a number from 0 to 15");
   }
   simple(Semantics::nothing);
@@ -94,7 +94,7 @@ void FunctionResolver::hint(const catalogue::Match& match) {
 void FunctionResolver::absent(const catalogue::Match& match) {
   DraftOperation unread;
   const std::size_t operations = function_.operations.size();
-  if (match.has(".async") && match.pattern->mnemonic == "cp")
+  if (match.has(".async") && match.is(Name::cp))
     bulk_sources(match, described_copy(match), unread);
   else
     read_operands(match, unread);
@@ -113,8 +113,7 @@ void FunctionResolver::open_stack() {
   };
   const auto first = std::ranges::find_if(source_.body, uses_stack);
   if (first == source_.body.end()) return;
-  statement_index_ = static_cast<std::uint32_t>(draft_.program.statements.size());
-  draft_.program.statements.push_back(&std::get<syntax::Statement>(*first));
+  statement_index_ = draft_.add_statement(std::get<syntax::Statement>(*first));
   const std::int32_t begin = new_local(stack_bytes, alignment);
   const auto local_address = [&](std::int64_t offset) {
     DraftOperation operation;
@@ -132,7 +131,6 @@ void FunctionResolver::open_stack() {
 /// alloca d, bytes{, alignment}; stacksave d; stackrestore a.
 void FunctionResolver::stack(const catalogue::Match& match) {
   const DataType &type = *match.types.back(), &b64 = *find_ptx_type("b64");
-  const std::string_view mnemonic = match.pattern->mnemonic;
   const auto widen = [&](Value value) {
     if (class_of(value) == RegisterClass::wide) return value;
     const Value wide = temporary(RegisterClass::wide);
@@ -143,11 +141,11 @@ void FunctionResolver::stack(const catalogue::Match& match) {
     const Value d = result(to, type);
     add(row(type.bits == b64.bits ? "mov.b64" : "%low.b64", {d}, {stack_->pointer}));
   };
-  const std::size_t most = mnemonic == "alloca" ? 3 : 1;
+  const std::size_t most = match.is(Name::alloca) ? 3 : 1;
   if (statement_->operands.size() > most) fail(operand(most), fmt::format("{} takes {} operands", statement_->opcode, most));
-  if (mnemonic == "stacksave") return copy_pointer(operand(0));
-  if (mnemonic == "stackrestore") named_register(operand(0));
-  if (mnemonic == "stackrestore") return add(row("mov.b64", {stack_->pointer}, {widen(source(operand(0), type))}));
+  if (match.is(Name::stacksave)) return copy_pointer(operand(0));
+  if (match.is(Name::stackrestore)) named_register(operand(0));
+  if (match.is(Name::stackrestore)) return add(row("mov.b64", {stack_->pointer}, {widen(source(operand(0), type))}));
   const Value bytes = widen(source(operand(1), type));
   constexpr std::uint64_t min_alignment = 8;
   const std::uint64_t alignment = statement_->operands.size() > 2 ? immediate(operand(2)) : min_alignment;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include <warpmat/ptx/program/arithmetic.h>
+
 namespace warpmat::inline v0_1::code {
 
 bool is_move(const DraftOperation& operation) {
-  return operation.opcode.starts_with("mov.") && operation.results.size() == 1 && operation.sources.size() == 1 &&
+  return is_of(operation, catalogue::Name::mov) && operation.results.size() == 1 && operation.sources.size() == 1 &&
          !operation.operation.guarded && !is_constant(operation.sources[0]);
 }
 

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -23,9 +22,9 @@ inline constexpr bool is_constant(Value value) {
 }
 
 struct DraftOperation {
-  Operation operation{};      ///< without slots and targets
-  std::string_view opcode{};  ///< the row that it computes, which may be another than the statement's; empty where the machine executes it
-  const catalogue::Match* match = nullptr;  ///< of that opcode; null where it is empty
+  Operation operation{};  ///< without slots and targets
+  /// The row that it computes, which may be another than the statement's; null where the machine executes it.
+  const catalogue::Match* match = nullptr;
   std::vector<Value> results{}, sources{};
   std::vector<Value> keeps{};  ///< registers that must keep their places: a wait's accumulators, written there
   Value guard = 0;             ///< where operation.guarded

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include <warpmat/ptx/program/call_tree.h>
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/frame.h>
 #include <warpmat/ptx/program/product_runs.h>
@@ -32,7 +33,10 @@ class Emitter {
       blocks_.push_back(find_blocks(function));
       frames_.push_back(place_registers(function, blocks_.back(), Liveness(function, blocks_.back())));
     }
+    reserve_operations();
     for (std::size_t i = 0; i < draft_.functions.size(); ++i) emit_function(i);
+    note_operations();
+    program_.call_tree = make_call_tree(program_);
     program_.orders_clusters = may_order_clusters(program_);
     program_.clears_registers = frames_.size() > 1 || frames_.front().reads_unwritten;
   }
@@ -67,6 +71,23 @@ class Emitter {
         std::fill_n(to, warp_size, low);
         std::fill_n(to + warp_size, warp_size, constant.high);
         break;
+    }
+  }
+
+  void reserve_operations() {
+    std::size_t operations = 0;
+    for (const DraftFunction& function : draft_.functions) operations += function.operations.size();
+    program_.operations.reserve(operations);
+    program_.slots.reserve(operations * fewest_slots);
+  }
+
+  void note_operations() {
+    static_assert(static_cast<int>(Semantics::texture) < 64);  // the last one
+    program_.reads_thread_indices = false;
+    for (const Operation& operation : program_.operations) {
+      program_.executed |= std::uint64_t{1} << static_cast<int>(operation.semantics);
+      if (operation.semantics == Semantics::special && is_thread_index(static_cast<SpecialRegister>(operation.detail)))
+        program_.reads_thread_indices = true;
     }
   }
 

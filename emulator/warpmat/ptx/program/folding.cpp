@@ -13,10 +13,13 @@
 #include <warpmat/ptx/program/folding_rules.h>
 #include <warpmat/ptx/program/known_values.h>
 #include <warpmat/ptx/program/rewrite.h>
+#include <warpmat/text.h>
 
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
+using catalogue::Name;
+using catalogue::Qualifier;
 using catalogue::Semantics;
 
 namespace {
@@ -125,7 +128,7 @@ class Folding {
   const ResultInCode* in_code(const DraftOperation& draft) const {
     if (code_ == nullptr || draft.results.size() != 1 || evaluator_.class_of(draft.results[0]) != RegisterClass::word) return nullptr;
     const syntax::Statement& statement = *draft_.program.statements[draft.operation.statement];
-    if (draft.opcode != statement.opcode) return nullptr;  // one of several operations
+    if (draft.match != draft_.match_of_statement(draft.operation.statement)) return nullptr;  // one of several operations
     const auto found = std::ranges::find_if(*code_, [&](const ResultInCode& result) {
       return result.line == statement.location.line && result.column == statement.location.column;
     });
@@ -306,8 +309,7 @@ class Folding {
     const bool own_bits = !known_sources || evaluator_.run(draft, sources)->front() != results->front();
     const Match& match = *draft.match;
     const bool floating = !match.types.empty() && match.types[0]->is_floating();
-    if (match.pattern->mnemonic != "mov" && match.pattern->mnemonic.front() != '%')
-      note(draft, Folded::Kind::constant, results->front(), own_bits);
+    if (!match.is(Name::mov) && !match.pattern->hidden) note(draft, Folded::Kind::constant, results->front(), own_bits);
     if (!own_bits && !floating) return false;
     out.push_back(move(draft.results[0], constant(evaluator_.class_of(draft.results[0]), results->front()), draft));
     return true;
@@ -319,12 +321,12 @@ class Folding {
     if (!has_simplification(*match)) return false;
     std::vector<std::optional<std::uint64_t>> sources;
     for (const Value source : draft.sources) sources.push_back(value_of(source, known));
-    if (match->pattern->mnemonic == "div" && sources.size() == 2 && sources[1] && *sources[1] != std::bit_cast<std::uint32_t>(1.0F))
+    if (match->is(Name::div) && sources.size() == 2 && sources[1] && *sources[1] != std::bit_cast<std::uint32_t>(1.0F))
       return divide(draft, *match, *sources[1], out);
     const bool same = sources.size() == 2 && draft.sources[0] == draft.sources[1];
     const auto rule = simplified(*match, sources, same);
     if (!rule) return false;
-    const bool product = match->pattern->mnemonic == "mul";  // which differs in NaNs alone
+    const bool product = match->is(Name::mul);  // which differs in NaNs alone
     note(draft, same ? Folded::Kind::copied : Folded::Kind::simplified, rule->bits, !product);
     const Value result = draft.results[0];
     switch (rule->kind) {
@@ -356,7 +358,7 @@ class Folding {
     const auto by = constant_divisor(match, static_cast<std::uint32_t>(divisor));
     if (!by) return false;
     note(draft, Folded::Kind::simplified, by->reciprocal, true);
-    const std::string ftz = match.has(".ftz") ? ".ftz" : "";
+    const std::string ftz = match.has(Qualifier::ftz) ? ".ftz" : "";
     Value dividend = draft.sources[0];
     if (by->scale != std::bit_cast<std::uint32_t>(1.0F)) {
       const Value scaled = temporary(draft.results[0]);
@@ -371,7 +373,7 @@ class Folding {
   /// Sources of f64 arithmetic that are known become constants, for order_constants().
   void insert_constants(DraftOperation& draft, const Known& known) {
     const Match* match = draft.match;
-    if (match == nullptr || match->types.size() != 1 || match->types[0]->name != "f64") return;
+    if (match == nullptr || match->types.size() != 1 || !catalogue::is_number(*match->types[0], Format::f64)) return;
     for (Value& source : draft.sources)
       if (const auto value = value_of(source, known); value && !is_constant(source) && evaluator_.class_of(source) == RegisterClass::wide)
         source = constant(RegisterClass::wide, *value);
@@ -408,8 +410,6 @@ class Folding {
   std::vector<std::optional<Known>> entry_;  ///< of blocks that are reached
 };
 
-constexpr std::array commutative{"add", "mul", "fma", "mad", "min", "max"};
-
 /// Puts the constants of f64 instructions where ptxas has them.
 class Ordering {
  public:
@@ -435,17 +435,17 @@ class Ordering {
   bool is_f64(const DraftOperation& operation) {
     if (operation.match == nullptr || operation.sources.size() < 2) return false;
     match_ = operation.match;
-    return match_->types.size() == 1 && match_->types[0]->name == "f64";
+    return match_->types.size() == 1 && catalogue::is_number(*match_->types[0], Format::f64);
   }
 
   void set_opcode(DraftOperation& operation, const std::string& opcode) { draft_.set_function(*draft_.find_match(opcode), operation); }
 
   void order(DraftOperation& operation, std::vector<DraftOperation>& out) {
-    const std::string_view mnemonic = match_->pattern->mnemonic;
     Value &first = operation.sources[0], &second = operation.sources[1];
-    if (mnemonic == "sub") return subtract(operation, out);
-    if (std::ranges::find(commutative, mnemonic) == commutative.end()) return;
-    const bool nearest = !match_->has(".rz") && !match_->has(".rm") && !match_->has(".rp"), product = mnemonic == "mul";
+    if (match_->is(Name::sub)) return subtract(operation, out);
+    if (!match_->has_trait(catalogue::trait::commutes)) return;
+    const bool nearest = !match_->has(Qualifier::rz) && !match_->has(Qualifier::rm) && !match_->has(Qualifier::rp);
+    const bool product = match_->is(Name::mul);
     if (product && nearest) take_sign(first, second);
     if (changes_places(first, second)) std::swap(first, second);
     if (product && !nearest && is_constant(second) && low_word(second) != 0) take_sign(first, second);
@@ -472,9 +472,7 @@ class Ordering {
   void subtract(DraftOperation& operation, std::vector<DraftOperation>& out) {
     Value &first = operation.sources[0], &second = operation.sources[1];
     if (!is_constant(second) && (!is_constant(first) || rank(first) == 0)) return;
-    std::string opcode(operation.opcode);
-    opcode.replace(0, 3, "add");
-    set_opcode(operation, opcode);
+    set_opcode(operation, "add" + joined(match_->qualifiers, ""));
     if (is_constant(second)) {
       second = negative(second);
       if (changes_places(first, second)) std::swap(first, second);

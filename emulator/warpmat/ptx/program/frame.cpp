@@ -79,15 +79,17 @@ Frame place_registers(const DraftFunction& function, const std::vector<Block>& b
   std::array<std::vector<int>, classes> free;
   std::array<int, classes> used{};
   std::vector<int> number(function.registers.size());
-  std::vector<std::vector<Value>> ends(function.operations.size() + 1);
-  int released = 0;
+  // Registers that are read without a write must be zero from the start: no other register uses their place before.
+  const auto end_of = [&](Value value) { return std::max(intervals[static_cast<std::size_t>(value)].last, 0); };
+  std::vector<Value> by_end = order;
+  std::ranges::stable_sort(by_end, {}, end_of);
+  auto ended = by_end.begin();
   for (const Value value : order) {
     const Interval& interval = intervals[static_cast<std::size_t>(value)];
-    for (; released < interval.first; ++released)
-      for (const Value ended : ends[static_cast<std::size_t>(released)])
-        if (!passed_on[static_cast<std::size_t>(ended)])
-          free[static_cast<std::size_t>(function.registers[static_cast<std::size_t>(ended)].register_class)].push_back(
-              number[static_cast<std::size_t>(ended)]);
+    for (; ended != by_end.end() && end_of(*ended) < interval.first; ++ended)
+      if (!passed_on[static_cast<std::size_t>(*ended)])
+        free[static_cast<std::size_t>(function.registers[static_cast<std::size_t>(*ended)].register_class)].push_back(
+            number[static_cast<std::size_t>(*ended)]);
     const auto c = static_cast<std::size_t>(function.registers[static_cast<std::size_t>(value)].register_class);
     if (const Value from = predecessors[static_cast<std::size_t>(value)]; from >= 0) {
       number[static_cast<std::size_t>(value)] = number[static_cast<std::size_t>(from)];
@@ -97,8 +99,6 @@ Frame place_registers(const DraftFunction& function, const std::vector<Block>& b
       number[static_cast<std::size_t>(value)] = free[c].back();
       free[c].pop_back();
     }
-    // Registers that are read without a write must be zero from the start: no other register uses their place before.
-    ends[static_cast<std::size_t>(std::max(interval.last, 0))].push_back(value);
   }
 
   Frame frame{std::vector<Slot>(function.registers.size()), function.words_bytes};

@@ -40,11 +40,11 @@ const Match* ProgramDraft::find_longer(const Match& match, std::size_t operands)
   return &longer_matches.try_emplace(&match, *longer).first->second;
 }
 
-const Match* ProgramDraft::match_of_statement(std::uint32_t statement) {
-  if (statement >= statement_matches.size()) statement_matches.resize(program.statements.size());
-  std::optional<const Match*>& match = statement_matches[statement];
-  if (!match) match = find_match(program.statements[statement]->opcode);
-  return *match;
+std::uint32_t ProgramDraft::add_statement(const syntax::Statement& statement) {
+  program.statements.push_back(&statement);
+  program.names.push_back(catalogue::Name::other);
+  statement_matches.push_back(nullptr);
+  return static_cast<std::uint32_t>(program.statements.size() - 1);
 }
 
 const std::optional<Arithmetic>& ProgramDraft::arithmetic_of(const Match& match) {
@@ -69,7 +69,6 @@ void ProgramDraft::set_function(const Match& match, Operation& operation) {
 void ProgramDraft::set_function(const Match& match, DraftOperation& draft) {
   set_function(match, draft.operation);
   draft.match = &match;
-  draft.opcode = match.opcode;
 }
 
 DraftOperation ProgramDraft::make(std::string_view opcode, std::vector<Value> results, std::vector<Value> sources,
@@ -154,12 +153,14 @@ void FunctionResolver::resolve(std::vector<Diagnostic>& errors) {
   attempt([&] { declare_parameters(); });
   attempt([&] { open_stack(); });
   collect_labels();
+  function_.operations.reserve(source_.body.size());  // most elements are statements of one operation
   for (const syntax::Element& e : source_.body) attempt([&] { element(e); });
   // A body whose last statement is not an exit returns; the lanes of a .func converge at its only return.
   guarded_ = false;
   function_.labels[static_cast<std::size_t>(end_label_)] = static_cast<int>(function_.operations.size());
-  if (draft_.program.statements.empty()) draft_.program.statements.push_back(&only_return());
+  if (draft_.program.statements.empty()) draft_.add_statement(only_return());
   simple(source_.entry ? Semantics::exit : Semantics::return_);
+  function_.operations.back().operation.prepares = true;  // a `ret` before it is an operation of its own
   keep_accumulators();
   draft_.functions[static_cast<std::size_t>(index_)] = std::move(function_);
 }
@@ -259,8 +260,8 @@ void FunctionResolver::declare(const syntax::Variable& variable) {
 
 void FunctionResolver::statement(const syntax::Statement& statement) {
   statement_ = &statement;
-  statement_index_ = static_cast<std::uint32_t>(draft_.program.statements.size());
-  draft_.program.statements.push_back(&statement);
+  statement_index_ = draft_.add_statement(statement);
+  match_ = nullptr;
   extensions_.clear();
   guarded_ = statement.guard.has_value();
   if (guarded_) {
@@ -277,8 +278,10 @@ void FunctionResolver::statement(const syntax::Statement& statement) {
   expand_vectors();
   const bool vectors =
       std::ranges::any_of(statement_->operands, [](const syntax::Operand& o) { return o.kind == syntax::Operand::Kind::vector; });
-  if (mnemonic == "mov" && vectors) return statement_->opcode.starts_with("mov.v") ? move_vector() : pack();
   const Match* match = draft_.find_match(statement.opcode);
+  draft_.statement_matches.back() = match;
+  if (mnemonic == "mov") draft_.program.names.back() = catalogue::Name::mov;  // also of vectors, which have no row
+  if (mnemonic == "mov" && vectors) return statement_->opcode.starts_with("mov.v") ? move_vector() : pack();
   if (match == nullptr) fail(catalogue::explain_unknown_row(statement.opcode));
   const std::size_t given = statement_->operands.size();
   if (catalogue::computes(match->pattern->row.semantics) && given > match->pattern->most_operands)
@@ -287,6 +290,8 @@ void FunctionResolver::statement(const syntax::Statement& statement) {
     if (const auto reason = catalogue::refusal(*match, *draft_.program.target, draft_.program.module->version)) fail(*reason);
     draft_.accepted.insert(match);
   }
+  draft_.statement_matches.back() = match_ = match;
+  draft_.program.names.back() = match->name();
   by_semantics(*match);
 }
 

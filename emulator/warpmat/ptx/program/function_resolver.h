@@ -36,7 +36,7 @@ struct ProgramDraft {
   /// By opcode; their texts point into the keys.
   std::unordered_map<std::string, std::optional<catalogue::Match>, TextHash, std::equal_to<>> matches;
   std::unordered_set<const catalogue::Match*> accepted{};                                     ///< those that the target has
-  std::vector<std::optional<const catalogue::Match*>> statement_matches{};                    ///< of Program::statements, once asked for
+  std::vector<const catalogue::Match*> statement_matches{};                                   ///< of Program::statements, or null
   std::unordered_map<const catalogue::Match*, std::optional<Arithmetic>> known_arithmetic{};  ///< once asked for
 
   /// Matrix instructions that the target has, with their forms as the text names them; by opcode, a view of a statement's.
@@ -49,8 +49,10 @@ struct ProgramDraft {
   const catalogue::Match* find_match(std::string_view opcode);
   /// The row that spells the opcode of `match` and takes `operands`, which are more than `match` takes; `match` where there is none.
   const catalogue::Match* find_longer(const catalogue::Match& match, std::size_t operands);
+  /// Its number; it has no row yet.
+  std::uint32_t add_statement(const syntax::Statement& statement);
   /// The row that the statement's opcode spells, or nullptr.
-  const catalogue::Match* match_of_statement(std::uint32_t statement);
+  const catalogue::Match* match_of_statement(std::uint32_t statement) const { return statement_matches[statement]; }
   const std::optional<Arithmetic>& arithmetic_of(const catalogue::Match& match);
   /// Sets `operation` to compute `match`'s row.
   void set_function(const catalogue::Match& match, Operation& operation);
@@ -100,6 +102,7 @@ class FunctionResolver {
   Value sum(const syntax::Operand& operand, const DataType& type);
   /// Whether a variable, meaning its address, is allowed as a source register.
   bool takes_addresses() const;
+  catalogue::Name instruction() const { return draft_.program.names[statement_index_]; }
   /// The space of the variable that the operand names.
   std::optional<Space> variable_space(const syntax::Operand& operand) const;
   Value special_register(const syntax::Operand& operand, const SpecialRegisterName& special, const DataType& type);
@@ -223,6 +226,7 @@ class FunctionResolver {
   Names names_;
 
   const syntax::Statement* statement_ = nullptr;  ///< the current one
+  const catalogue::Match* match_ = nullptr;       ///< its row; null of vector moves and matrix instructions
   std::uint32_t statement_index_ = 0;
   bool guarded_ = false, guard_inverted_ = false;
   Value guard_ = 0;

@@ -1,7 +1,6 @@
 #include <warpmat/ptx/program/hoisting.h>
 
 #include <algorithm>
-#include <string_view>
 #include <vector>
 
 #include <warpmat/ptx/program/arithmetic.h>
@@ -10,6 +9,7 @@
 
 namespace warpmat::inline v0_1::code {
 
+using catalogue::Name;
 using catalogue::Semantics;
 
 namespace {
@@ -46,10 +46,10 @@ class Hoisting {
     return operation.operation.semantics == Semantics::branch && function_.labels[static_cast<std::size_t>(operation.label)] == place;
   }
 
-  static bool is(const DraftOperation& operation, std::string_view mnemonic) {
-    return operation.opcode.starts_with(mnemonic) && !operation.operation.guarded && ends_with_number(operation.opcode);
+  static bool is(const DraftOperation& operation, Name name) {
+    return is_of(operation, name) && !operation.operation.guarded && has_numbers(*operation.match);
   }
-  static bool is_sum(const DraftOperation& operation) { return is(operation, "add.") || is(operation, "sub."); }
+  static bool is_sum(const DraftOperation& operation) { return is(operation, Name::add) || is(operation, Name::sub); }
 
   static bool reads(const DraftOperation& operation, Value value) {
     bool found = false;
@@ -78,7 +78,7 @@ class Hoisting {
   /// Whether each round computes the same, and nothing reads the register before or writes it else.
   bool is_unchanged(const Block& loop, int i) const {
     const DraftOperation& operation = at(i);
-    if (!is_sum(operation) && !is(operation, "mul.") && !is(operation, "neg.")) return false;
+    if (!is_sum(operation) && !is(operation, Name::mul) && !is(operation, Name::neg)) return false;
     for (int other = loop.first; other < loop.last; ++other) {
       if (other < i && reads(at(other), operation.results[0])) return false;
       if (other != i && writes(at(other), operation.results[0])) return false;

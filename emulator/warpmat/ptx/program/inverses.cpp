@@ -1,38 +1,87 @@
 #include <warpmat/ptx/program/inverses.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <warpmat/ptx/program/arithmetic.h>
 #include <warpmat/ptx/program/definitions.h>
 #include <warpmat/ptx/program/rewrite.h>
 
 namespace warpmat::inline v0_1::code {
 
+using catalogue::Match;
+using catalogue::Name;
+using catalogue::Qualifier;
+
 namespace {
 
-constexpr std::string_view rcp = "rcp.approx.ftz.f32", ex2 = "ex2.approx.ftz.f32", div = "div.approx.ftz.f32";
-/// ptxas flushes by a product with 1, which it makes one with the product before it.
-constexpr std::string_view flushing = "cvt.ftz.f64.f32", unrounded = "mul.f32";
-/// Functions that undo themselves.
-constexpr std::array<std::string_view, 6> involutions{"neg.f32", "neg.f64", "neg.f16", "neg.f16x2", "neg.bf16", rcp};
+/// What an operation is to pairs of functions of which one undoes the other.
+enum class Part {
+  none,
+  neg,       ///< of a number, not of .bf16x2
+  rcp,       ///< rcp.approx.ftz.f32
+  ex2,       ///< ex2.approx.ftz.f32
+  div,       ///< div.approx.ftz.f32
+  flushing,  ///< cvt.ftz.f64.f32: ptxas flushes by a product with 1, which it makes one with the product before it
+  product,   ///< mul.f32
+};
 
-bool is_involution(std::string_view opcode) {
-  return std::ranges::find(involutions, opcode) != involutions.end();
+bool is_pair_of_bf16(const Match& match) {
+  return match.types[0]->format == Format::bf16 && match.types[0]->elements == 2;
+}
+
+bool has_f32(const Match& match) {
+  return catalogue::is_number(*match.types.back(), Format::f32);
+}
+
+/// Of f32, .approx.ftz and nothing else.
+bool is_flushing_approximation(const Match& match) {
+  return match.has(Qualifier::approx) && match.has(Qualifier::ftz) && has_f32(match);
+}
+
+/// cvt.ftz.f64.f32.
+bool is_flushing_conversion(const Match& match) {
+  return match.qualifiers.size() == 3 && match.has(Qualifier::ftz) && catalogue::is_number(*match.types.front(), Format::f64) &&
+         has_f32(match);
+}
+
+Part part_of(const DraftOperation& operation) {
+  if (operation.match == nullptr) return Part::none;
+  const Match& match = *operation.match;
+  switch (match.name()) {
+    case Name::neg: return has_numbers(match) && match.qualifiers.size() == 1 && !is_pair_of_bf16(match) ? Part::neg : Part::none;
+    case Name::rcp: return is_flushing_approximation(match) ? Part::rcp : Part::none;
+    case Name::ex2: return is_flushing_approximation(match) ? Part::ex2 : Part::none;
+    case Name::div: return is_flushing_approximation(match) ? Part::div : Part::none;
+    case Name::cvt: return is_flushing_conversion(match) ? Part::flushing : Part::none;
+    case Name::mul: return match.qualifiers.size() == 1 && has_f32(match) ? Part::product : Part::none;
+    default: return Part::none;
+  }
+}
+
+/// Whether the function undoes itself.
+bool is_involution(Part part) {
+  return part == Part::neg || part == Part::rcp;
 }
 
 /// Whether `outer` may be the outer one of a pair: its operand is what the inner one computes.
-bool may_undo(std::string_view outer) {
-  return is_involution(outer) || outer == div || outer == flushing;
+bool may_undo(const DraftOperation& outer) {
+  const Part part = part_of(outer);
+  return is_involution(part) || part == Part::div || part == Part::flushing;
 }
 
-/// Whether `outer` of `inner` is something else: both are opcodes.
-bool undoes(std::string_view outer, std::string_view inner) {
-  if (outer == flushing) return inner == unrounded;
-  return outer == rcp || outer == div ? inner == rcp || inner == ex2 : outer == inner;
+/// Whether `outer` of `inner` is something else.
+bool undoes(const DraftOperation& outer, const DraftOperation& inner) {
+  const Part inside = part_of(inner);
+  switch (part_of(outer)) {
+    case Part::flushing: return inside == Part::product;
+    case Part::rcp:
+    case Part::div: return inside == Part::rcp || inside == Part::ex2;
+    case Part::neg: return outer.match == inner.match;
+    default: return false;
+  }
 }
 
 class Inverses {
@@ -43,7 +92,7 @@ class Inverses {
     for (int i = 0; i < count(); ++i) {
       const int inner = inner_function(i);
       if (inner < 0 || stays(i)) continue;
-      if (leaves_loop(function_, inner, i) && (at(i).opcode == flushing || is_merged(inner)))
+      if (leaves_loop(function_, inner, i) && (part_of(at(i)) == Part::flushing || is_merged(inner)))
         function_.stay.push_back(at(i).operation.statement);  // also where the loop becomes copies of its rounds
       else
         inner_[i] = inner;
@@ -59,10 +108,11 @@ class Inverses {
 
   /// The function that operation `i` undoes, or -1.
   int inner_function(int i) const {
-    if (!may_undo(at(i).opcode) || is_constant(operand(i))) return -1;
+    if (!may_undo(at(i)) || is_constant(operand(i))) return -1;
     const int inner = definitions_.find_behind_moves(i, operand(i));
-    if (inner < 0 || !undoes(at(i).opcode, at(inner).opcode)) return -1;
-    if (at(inner).opcode == ex2 || at(inner).opcode == unrounded) return is_only_reader(i, inner) ? inner : -1;
+    if (inner < 0 || !undoes(at(i), at(inner))) return -1;
+    const Part part = part_of(at(inner));
+    if (part == Part::ex2 || part == Part::product) return is_only_reader(i, inner) ? inner : -1;
     return is_constant(at(inner).sources[0]) ? -1 : inner;
   }
 
@@ -108,29 +158,31 @@ class Inverses {
 
   /// Before the inner function: its operand, for ex2 the power of the negative, for mul the product of flushed factors.
   void keep(Value to, const DraftOperation& inner, std::vector<DraftOperation>& out) {
-    if (inner.opcode == unrounded) return out.push_back(draft_.make("mul.ftz.f32", {to}, inner.sources, inner));
-    if (inner.opcode != ex2) return out.push_back(move(to, inner.sources[0], inner));
+    const Part part = part_of(inner);
+    if (part == Part::product) return out.push_back(draft_.make("mul.ftz.f32", {to}, inner.sources, inner));
+    if (part != Part::ex2) return out.push_back(move(to, inner.sources[0], inner));
     out.push_back(draft_.make("neg.f32", {to}, {inner.sources[0]}, inner));
-    out.push_back(draft_.make(std::string(ex2), {to}, {to}, inner));
+    out.push_back(draft_.make("ex2.approx.ftz.f32", {to}, {to}, inner));
   }
 
   /// What stands in place of the outer function.
   DraftOperation replaced(int outer, int inner, Value kept) {
     const DraftOperation& old = at(outer);
-    DraftOperation operation = old.opcode == div        ? draft_.make("mul.ftz.f32", {old.results[0]}, {old.sources[0], kept}, old)
-                               : old.opcode == flushing ? draft_.make(std::string(flushing), {old.results[0]}, {kept}, old)
+    const Part part = part_of(old);
+    DraftOperation operation = part == Part::div        ? draft_.make("mul.ftz.f32", {old.results[0]}, {old.sources[0], kept}, old)
+                               : part == Part::flushing ? draft_.make("cvt.ftz.f64.f32", {old.results[0]}, {kept}, old)
                                                         : move(old.results[0], kept, old);
     take_guard(operation, old);
-    const Folded::Kind kind = old.opcode == flushing                 ? Folded::Kind::flushed
-                              : at(inner).opcode.starts_with("neg.") ? Folded::Kind::copied
-                                                                     : Folded::Kind::inverted;
+    const Folded::Kind kind = part == Part::flushing            ? Folded::Kind::flushed
+                              : part_of(at(inner)) == Part::neg ? Folded::Kind::copied
+                                                                : Folded::Kind::inverted;
     draft_.program.folded.push_back({old.operation.statement, kind, 0, true});
     return operation;
   }
 
   DraftOperation move(Value to, Value from, const DraftOperation& like) {
     const bool wide = function_.registers[static_cast<std::size_t>(from)].register_class == RegisterClass::wide;
-    return draft_.make(wide ? "mov.b64" : like.opcode.ends_with(".f32") ? "mov.f32" : "mov.b32", {to}, {from}, like);
+    return draft_.make(wide ? "mov.b64" : has_f32(*like.match) ? "mov.f32" : "mov.b32", {to}, {from}, like);
   }
 
   DraftFunction& function_;
@@ -156,7 +208,7 @@ bool may_be_paired(const DraftFunction& function, const Definitions& definitions
     open.pop_back();
     if (is_constant(value)) continue;
     for (const int writer : definitions.find_all(reader, value)) {
-      if (at(writer).opcode == at(i).opcode && !is_straight(function, writer, i)) return true;
+      if (at(writer).match == at(i).match && !is_straight(function, writer, i)) return true;
       if (!is_move(at(writer)) || std::ranges::find(seen, writer) != seen.end()) continue;
       seen.push_back(writer);
       open.emplace_back(writer, at(writer).sources[0]);
@@ -168,7 +220,7 @@ bool may_be_paired(const DraftFunction& function, const Definitions& definitions
 }  // namespace
 
 void note_neg_pairs(const DraftFunction& function, ProgramDraft& draft) {
-  const auto is_neg = [](const DraftOperation& operation) { return is_involution(operation.opcode) && operation.opcode != rcp; };
+  const auto is_neg = [](const DraftOperation& operation) { return part_of(operation) == Part::neg; };
   if (std::ranges::none_of(function.operations, is_neg)) return;
   const Definitions definitions(function);
   for (int i = 0; i < static_cast<int>(function.operations.size()); ++i) {
@@ -179,7 +231,7 @@ void note_neg_pairs(const DraftFunction& function, ProgramDraft& draft) {
 }
 
 void remove_inverses(DraftFunction& function, ProgramDraft& draft) {
-  if (std::ranges::any_of(function.operations, may_undo, &DraftOperation::opcode)) Inverses(function, draft).run();
+  if (std::ranges::any_of(function.operations, may_undo)) Inverses(function, draft).run();
 }
 
 }  // namespace warpmat::inline v0_1::code

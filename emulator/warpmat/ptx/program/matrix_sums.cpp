@@ -1,13 +1,16 @@
 #include <warpmat/ptx/program/matrix_sums.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
+#include <warpmat/ptx/program/arithmetic.h>
 #include <warpmat/ptx/program/rewrite.h>
 #include <warpmat/ptx/program/value_uses.h>
 
 namespace warpmat::inline v0_1::code {
 
+using catalogue::Name;
 using catalogue::Semantics;
 
 namespace {
@@ -43,12 +46,12 @@ class MatrixSums {
   const DraftOperation& at(int i) const { return function_.operations[static_cast<std::size_t>(i)]; }
 
   bool reads_product(int i) const {
+    constexpr std::array passed{Name::mov, Name::neg}, products{Name::mul, Name::div};
     const std::size_t count = at(i).results.size(), first = at(i).sources.size() - count;
     for (std::size_t c = first; c < first + count; ++c) {
       int writer = uses_.writer(i, static_cast<int>(c));
-      while (writer >= 0 && (at(writer).opcode.starts_with("mov.") || at(writer).opcode.starts_with("neg.")))
-        writer = uses_.writer(writer, 0);
-      if (writer >= 0 && (at(writer).opcode.starts_with("mul.") || at(writer).opcode.starts_with("div."))) return true;
+      while (writer >= 0 && is_one_of(at(writer), passed)) writer = uses_.writer(writer, 0);
+      if (writer >= 0 && is_one_of(at(writer), products)) return true;
     }
     return false;
   }

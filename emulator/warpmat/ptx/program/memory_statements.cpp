@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/ptx/catalogue/kernel_row.h>
-#include <warpmat/ptx/program/atomic_names.h>
+#include <warpmat/ptx/program/atomic_operation.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
 namespace warpmat::inline v0_1::code {
@@ -25,6 +25,11 @@ Space space_of(const Match& match) {
 }
 
 namespace {
+
+/// Whether the text names shared memory of the lane's own block.
+bool names_own_block(const Match& match) {
+  return match.has(".shared") || match.has(".shared::cta");
+}
 
 /// Whether other blocks observe the access in a defined order, or it depends on them.
 bool is_ordered(const Match& match) {
@@ -89,9 +94,10 @@ void FunctionResolver::load(const Match& match) {
                 .bytes = static_cast<std::uint8_t>(type.bytes()),
                 .vector = static_cast<std::uint8_t>(match.vector()),
                 .sign_extend = type.is_signed_integer(),
+                .own_block = names_own_block(match),
                 .ordered = is_ordered(match)};
   DraftOperation operation;
-  operation.operation.semantics = Semantics::load;
+  operation.operation.semantics = match.pattern->row.semantics;
   // Registers may be wider than the type, so the access itself extends the value.
   const syntax::Operand& written = operand(0);
   const std::span<const syntax::Operand> items = written.kind == Kind::vector ? std::span(written.items) : std::span(&written, 1);
@@ -123,9 +129,10 @@ void FunctionResolver::store(const Match& match) {
   Access access{.space = space_of(match),
                 .bytes = static_cast<std::uint8_t>(type.bytes()),
                 .vector = static_cast<std::uint8_t>(match.vector()),
+                .own_block = names_own_block(match),
                 .ordered = is_ordered(match)};
   DraftOperation operation;
-  operation.operation.semantics = Semantics::store;
+  operation.operation.semantics = match.pattern->row.semantics;
   const Place where = place_in(operand(0), access.space);
   if (access.space == Space::param && !where.parameter) fail(operand(0), "st.param writes .param variables that the function declares");
   operation.sources = {where.base};
@@ -168,9 +175,10 @@ void FunctionResolver::store(const Match& match) {
 /// atom d, [a], b{, c} and red [a], b. A trailing policy has no effect.
 void FunctionResolver::atomic(const Match& match) {
   const DataType& type = *match.types.back();
-  const bool reduction = match.pattern->mnemonic == "red";
+  const bool reduction = match.is(catalogue::Name::red);
   Access access{
       .space = space_of(match), .bytes = static_cast<std::uint8_t>(type.bytes()), .vector = static_cast<std::uint8_t>(match.vector())};
+  access.own_block = names_own_block(match);
   access.atomic = atomic_operation(match);
   access.type = &type;
   access.register_bits = static_cast<std::uint8_t>(std::max(type.bits, 32));
@@ -192,7 +200,7 @@ void FunctionResolver::atomic(const Match& match) {
   for (int i = 0; i < values; ++i)
     for (const Value value : group(operand(next++), type, false, access.vector)) operation.sources.push_back(value);
   take_policy(match, next);
-  access.flush = type.name == "f32";
+  access.flush = catalogue::is_number(type, Format::f32);
   add_access(std::move(operation), access, where);
 }
 
@@ -202,7 +210,7 @@ void FunctionResolver::cp_async(const Match& match) {
   const bool cached_everywhere = match.has(".ca");
   if (size != 16 && (!cached_everywhere || (size != 4 && size != 8)))
     fail(operand(2), cached_everywhere ? "cp.async.ca copies 4, 8 or 16 bytes" : "cp.async.cg copies 16 bytes");
-  Access access{.space = Space::shared, .bytes = static_cast<std::uint8_t>(size)};
+  Access access{.space = Space::shared, .bytes = static_cast<std::uint8_t>(size), .own_block = true};
   DraftOperation operation;
   operation.operation.semantics = Semantics::cp_async;
   const Place to = place_in(operand(0), Space::shared);

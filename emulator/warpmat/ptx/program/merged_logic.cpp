@@ -1,29 +1,32 @@
 #include <warpmat/ptx/program/merged_logic.h>
 
 #include <algorithm>
-#include <array>
 #include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <warpmat/ptx/program/arithmetic.h>
 #include <warpmat/ptx/program/definitions.h>
 
 namespace warpmat::inline v0_1::code {
+
+using catalogue::Name;
+using catalogue::Qualifier;
 
 namespace {
 
 /// The operands of lop3 d|p, a, b, c, table, q that are not the table and q.
 std::span<const Value> merged_operands(const DraftOperation& operation) {
   constexpr std::size_t logical = 3;
-  const bool with_predicate = operation.opcode.starts_with("lop3.or.b32") || operation.opcode.starts_with("lop3.and.b32");
+  const bool with_predicate =
+      is_of(operation, Name::lop3) && (operation.match->has(Qualifier::or_) || operation.match->has(Qualifier::and_));
   if (!with_predicate || operation.results.size() != 2 || operation.sources.size() < logical) return {};
   return std::span(operation.sources).first(logical);
 }
 
-bool is_logic(std::string_view opcode) {
-  constexpr std::array<std::string_view, 4> names{"and.b32", "or.b32", "xor.b32", "lop3."};
-  return std::ranges::any_of(names, [&](std::string_view name) { return opcode.starts_with(name); });
+bool is_logic(const DraftOperation& operation) {
+  const catalogue::Match* const match = operation.match;
+  return match != nullptr && match->has_trait(catalogue::trait::logic) && match->types[0]->bits == 32;
 }
 
 /// Which value an operation reads, behind moves: who wrote it, or -1, and as what.
@@ -42,7 +45,7 @@ class MergedLogic {
   /// The operations with equal operands whose result `reader` may read together with one of their operands.
   std::vector<int> merged_into(int reader) const {
     std::vector<int> found;
-    if (!is_logic(at(reader).opcode)) return found;
+    if (!is_logic(at(reader))) return found;
     for (const Value source : at(reader).sources)
       for (const int inner : possible_writers(reader, source))
         if (std::ranges::find(found, inner) == found.end() && has_equal_operands(inner) && reads_operand_of(inner, reader))

@@ -9,6 +9,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/ptx/text/number.h>
 #include <warpmat/ptx/text/token_reader.h>
+#include <warpmat/tables/hardware.h>
 #include <warpmat/tables/types.h>
 
 namespace warpmat::inline v0_1::code {
@@ -99,7 +100,7 @@ int ModuleSymbols::add_shared(const syntax::Variable& variable) {
 
 std::vector<std::uint64_t> ModuleSymbols::place_shared(Program& program) const {
   std::vector<std::uint64_t> addresses(shared_.size());
-  program.shared_base = program.target->number >= 90 ? 0x400 : 0;
+  program.shared_base = hardware_traits(program.target->number).shared_base;
   std::uint64_t end = 0, dynamic_alignment = 1;
   for (const bool dynamic : {false, true}) {
     if (dynamic) {

@@ -12,6 +12,7 @@
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
+using catalogue::Name;
 using catalogue::OperandPattern;
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
@@ -50,10 +51,7 @@ std::optional<Space> FunctionResolver::variable_space(const syntax::Operand& ope
 }
 
 bool FunctionResolver::takes_addresses() const {
-  const std::string_view opcode = statement_->opcode;
-  const std::string_view mnemonic = opcode.substr(0, opcode.find('.'));
-  constexpr std::array mnemonics{"mov", "mapa", "getctarank", "call"};
-  return std::ranges::find(mnemonics, mnemonic) != mnemonics.end() || (mnemonic == "cvta" && !opcode.starts_with("cvta.to."));
+  return catalogue::row_of(instruction()).has(catalogue::trait::takes_addresses) || (instruction() == Name::cvta && !match_->has(".to"));
 }
 
 const syntax::Operand& FunctionResolver::operand(std::size_t index) const {
@@ -124,8 +122,8 @@ Value FunctionResolver::number(const syntax::Operand& operand, const DataType& t
   // No floating-point format accepts an integer, and only .f32 and .f64 accept any number; integers do not accept 0f3F800000.
   auto bits = parse_number(operand.text, operand.negative, type);
   // .f64 takes the bits of 0f3F800000 as they are, and .b64 a number with a point (an H200's answers).
-  if (!bits && type.name == "f64") bits = parse_number(operand.text, operand.negative, *find_data_type("f32"));
-  if (!bits && type.name == "b64" && operand.text.find('.') != std::string_view::npos)
+  if (!bits && catalogue::is_number(type, Format::f64)) bits = parse_number(operand.text, operand.negative, *find_data_type("f32"));
+  if (!bits && type.type_class == DataType::Class::bits && type.bits == 64 && operand.text.find('.') != std::string_view::npos)
     bits = parse_number(operand.text, operand.negative, *find_data_type("f64"));
   if (!bits && !type.is_floating()) bits = converted_integer(operand, type.bits);
   if (!bits) fail(operand, fmt::format("'{}{}' is not a number that fits .{}", operand.negative ? "-" : "", operand.text, type.name));
@@ -141,11 +139,10 @@ std::uint64_t FunctionResolver::immediate(const syntax::Operand& operand) const 
 Value FunctionResolver::special_register(const syntax::Operand& operand, const SpecialRegisterName& special, const DataType& type) {
   if (const auto rule = unmet(special.requirement, *draft_.program.target, draft_.program.module->version))
     fail(operand, fmt::format("{} {}", operand.text, *rule));
-  const std::string& opcode = statement_->opcode;
-  const bool converts = opcode.starts_with("cvt.") && opcode.find(".f") == std::string::npos && opcode.find(".bf") == std::string::npos;
+  const bool converts = instruction() == Name::cvt && std::ranges::none_of(match_->types, &DataType::is_floating);
   // A vector that st stores may list it, too (ptxas 13.0).
-  const bool stored_in_vector = opcode.starts_with("st.") && statement_->operands.size() > 1 && this->operand(1).kind == Kind::vector;
-  const bool reads = opcode.starts_with("mov.") || converts || stored_in_vector;
+  const bool stored_in_vector = instruction() == Name::st && statement_->operands.size() > 1 && this->operand(1).kind == Kind::vector;
+  const bool reads = instruction() == Name::mov || converts || stored_in_vector;
   if (!reads || type.is_floating() || special.elements)
     fail(operand, fmt::format("{} cannot be {}: mov.u{} takes {} to a register", statement_->opcode, operand.text, special.bits,
                               special.elements ? "one of its elements, .x .y .z .w," : "that"));
@@ -199,7 +196,7 @@ Value FunctionResolver::source(const syntax::Operand& operand, const DataType& t
   auto named = names_.find(operand.text);
   if (!named) named = draft_.symbols.find(operand.text);
   if (named && named->kind != Named::Kind::register_) {
-    const bool calculated = operand.offset != 0 && statement_->opcode.starts_with("cvta.to.");
+    const bool calculated = operand.offset != 0 && instruction() == Name::cvta && match_->has(".to");
     if (!takes_addresses() && !calculated) fail(operand, fmt::format("'{}' is no register: mov takes its address to one", operand.text));
     return address_of(operand, *named, register_class_of(type.bits));
   }
@@ -320,14 +317,14 @@ void FunctionResolver::read_operand(const Match& match, const OperandPattern& pa
       return;
     }
     // Only what is wrong with it is of interest.
-    const std::string_view mnemonic = match.pattern->mnemonic;
-    const bool any_width = match.has(".tensormap") || mnemonic == "st" || mnemonic == "red";
+    const bool any_width = match.has(".tensormap") || match.is(Name::st) || match.is(Name::red);
     const Place where = any_width ? place(operand) : place_in(operand, space_of(match));
     if (where.number && space_of(match) != Space::local) fail(operand, "only .local addresses may be numbers: move it to a register");
     const Space own = where.parameter ? Space::param : where.space.value_or(space_of(match));
     if (match.has(".tensormap") && space_of(match) != Space::generic && own != space_of(match))
       fail(operand, fmt::format("{} takes the address of a .{} variable", statement_->opcode, name(space_of(match))));
-    if (mnemonic == "prefetchu" && where.space.value_or(Space::global) != Space::global) fail(operand, "prefetchu takes a generic address");
+    if (match.is(Name::prefetchu) && where.space.value_or(Space::global) != Space::global)
+      fail(operand, "prefetchu takes a generic address");
   } else if (pattern.count != 1) {
     const int count = pattern.count == 0 ? match.vector() : pattern.count;
     const std::vector<Value> items = group(operand, type, pattern.result, static_cast<std::size_t>(count));
@@ -359,7 +356,7 @@ void FunctionResolver::read_operands(const Match& match, DraftOperation& operati
   std::size_t next = 0;
   const syntax::Operand* last = nullptr;
   const std::vector<OperandPattern>& patterns = match.pattern->operands;
-  const std::string_view mnemonic = match.pattern->mnemonic;
+  operation.sources.reserve(patterns.size());
   for (std::size_t i = 0; i < patterns.size(); ++i) {
     const OperandPattern& pattern = patterns[i];
     if (pattern.implicit) {
@@ -367,7 +364,7 @@ void FunctionResolver::read_operands(const Match& match, DraftOperation& operati
       (pattern.result ? operation.results : operation.sources).push_back(*carry_);
     } else if (pattern.paired) {
       if (last != nullptr && last->kind == Kind::pair) {
-        may_discard_ = mnemonic != "elect" && last->items[0].text != "_";
+        may_discard_ = !match.is(Name::elect) && last->items[0].text != "_";
         read_operand(match, pattern, last->items[1], operation);
       } else if (pattern.optional) {
         operation.results.push_back(temporary(register_class_of(match.type_of(pattern).bits)));  // never read
@@ -377,9 +374,10 @@ void FunctionResolver::read_operands(const Match& match, DraftOperation& operati
     } else if (!pattern.optional || next < statement_->operands.size()) {
       last = &operand(next++);
       const bool pair = last->kind == Kind::pair, paired = i + 1 < patterns.size() && patterns[i + 1].paired;
-      const bool unread = pair && mnemonic == "match" && last->items[1].text == "_";
+      const bool unread = pair && match.is(Name::match) && last->items[1].text == "_";
       if (pair && !paired && !unread) fail(*last, fmt::format("{} writes one result here, without |", statement_->opcode));
-      may_discard_ = (pair && mnemonic != "shfl") || mnemonic == "setp" || mnemonic == "atom" || (mnemonic == "match" && match.has(".all"));
+      may_discard_ =
+          (pair && !match.is(Name::shfl)) || match.is(Name::setp) || match.is(Name::atom) || (match.is(Name::match) && match.has(".all"));
       if (video != nullptr) {
         read_operand(match, pattern, without_selector(match, next - 1, *video), operation);
         continue;

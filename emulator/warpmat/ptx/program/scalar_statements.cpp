@@ -102,7 +102,7 @@ void FunctionResolver::address_space(const Match& match) {
                       : match.has(".param") || match.has(".param::entry")                                ? Space::param
                       : match.has(".const")                                                              ? Space::constant
                                                                                                          : Space::global;
-  const bool query = match.pattern->mnemonic == "isspacep";
+  const bool query = match.is(catalogue::Name::isspacep);
   const syntax::Operand& from = operand(1);
   if (const auto own = variable_space(from); own && own != space && !match.has(".to"))
     fail(from, fmt::format("'{}' is a .{} variable, and {} takes another space", from.text, name(*own), statement_->opcode));

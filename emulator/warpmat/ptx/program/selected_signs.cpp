@@ -4,31 +4,39 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <warpmat/ptx/program/arithmetic.h>
 #include <warpmat/ptx/program/definitions.h>
 #include <warpmat/ptx/program/rewrite.h>
 
 namespace warpmat::inline v0_1::code {
 
+using catalogue::Name;
+using catalogue::Qualifier;
+
 namespace {
 
-bool is_sign(std::string_view opcode) {
-  return opcode == "neg.f32" || opcode == "abs.f32";
+bool is_of_f32(const DraftOperation& operation) {
+  return operation.match != nullptr && !operation.match->types.empty() && catalogue::is_number(*operation.match->types[0], Format::f32);
 }
 
-bool is_selection(std::string_view opcode) {
-  return opcode == "selp.f32" || opcode.starts_with("slct.f32.") || opcode.starts_with("slct.ftz.f32.");
+bool is_sign(const DraftOperation& operation) {
+  constexpr std::array signs{Name::neg, Name::abs};
+  return is_one_of(operation, signs) && is_of_f32(operation) && !operation.match->has(Qualifier::ftz);
+}
+
+bool is_selection(const DraftOperation& operation) {
+  constexpr std::array selections{Name::selp, Name::slct};
+  return is_one_of(operation, selections) && is_of_f32(operation);
 }
 
 /// Instructions of f32 that ptxas makes of several ones or of an integer's: they keep their guard, and no FSEL is made.
-bool keeps_its_guard(std::string_view opcode) {
-  constexpr std::array<std::string_view, 9> kept{"set.",           "copysign.",       "div.full.",        "div.approx.f32",
-                                                 "rcp.approx.f32", "sqrt.approx.f32", "rsqrt.approx.f32", "lg2.approx.f32",
-                                                 "ex2.approx.f32"};
-  return std::ranges::any_of(kept, [&](std::string_view start) { return opcode.starts_with(start); });
+bool keeps_its_guard(const catalogue::Match& match) {
+  constexpr std::array approximate{Name::div, Name::rcp, Name::sqrt, Name::rsqrt, Name::lg2, Name::ex2};
+  if (match.is(Name::set) || match.is(Name::copysign) || (match.is(Name::div) && match.has(Qualifier::full))) return true;
+  return match.has(Qualifier::approx) && !match.has(Qualifier::ftz) && std::ranges::find(approximate, match.name()) != approximate.end();
 }
 
 /// What is done to the sign of a number.
@@ -65,7 +73,7 @@ class SelectedSigns {
     if (selects(operation))
       for (std::size_t k = 0; k < 2; ++k)
         if (const auto changed = changed_before(i, operation.sources[k])) selected.sources[k] = *changed;
-    if (operation.operation.guarded && is_sign(operation.opcode)) selected.result = changed_by(i);
+    if (operation.operation.guarded && is_sign(operation)) selected.result = changed_by(i);
     if (operation.operation.guarded && is_computed_number(operation)) selected.before = changed_before(i, operation.results[0]);
     if (is_in_doubt(i, selected)) draft_.program.doubted.push_back({operation.operation.statement, Doubt::Why::sign});
     if (!selected.sources.empty() || selected.result || selected.before) selected_[i] = std::move(selected);
@@ -93,7 +101,7 @@ class SelectedSigns {
       for (const int writer : definitions_.find_all(reader, read)) {
         if (std::ranges::find(seen, writer) != seen.end()) continue;
         seen.push_back(writer);
-        sign |= is_sign(at(writer).opcode);
+        sign |= is_sign(at(writer));
         carried |= writer >= reader;
         if (is_move(at(writer))) open.emplace_back(writer, at(writer).sources[0]);
       }
@@ -102,22 +110,19 @@ class SelectedSigns {
   }
 
   /// Of one register twice ptxas makes no selection.
-  static bool selects(const DraftOperation& operation) {
-    return is_selection(operation.opcode) && operation.sources[0] != operation.sources[1];
-  }
+  static bool selects(const DraftOperation& operation) { return is_selection(operation) && operation.sources[0] != operation.sources[1]; }
 
   /// Whether ptxas computes the guarded operation in all lanes and selects its result.
   bool is_computed_number(const DraftOperation& operation) const {
-    if (is_selection(operation.opcode)) return true;
+    if (is_selection(operation)) return true;
     if (operation.operation.semantics != catalogue::Semantics::compute || operation.results.size() != 1) return false;
-    const catalogue::Match* match = operation.match;
-    return match != nullptr && !match->types.empty() && match->types[0]->name == "f32" && !keeps_its_guard(operation.opcode);
+    return is_of_f32(operation) && !keeps_its_guard(*operation.match);
   }
 
   /// What the neg or abs at `i` does, together with those that it reads.
   Changed changed_by(int i) const {
     Changed changed = changed_before(i, at(i).sources[0]).value_or(Changed{i, {}});
-    if (at(i).opcode == "abs.f32")
+    if (is_of(at(i), Name::abs))
       changed.sign = {true, false};
     else
       changed.sign.turned = !changed.sign.turned;
@@ -127,7 +132,7 @@ class SelectedSigns {
   /// The same of the function that wrote what operation `i` reads as `value`.
   std::optional<Changed> changed_before(int i, Value value) const {
     const int found = definitions_.find_behind_moves(i, value);
-    if (found < 0 || !is_sign(at(found).opcode)) return {};
+    if (found < 0 || !is_sign(at(found))) return {};
     return changed_by(found);
   }
 
@@ -196,7 +201,7 @@ class SelectedSigns {
 }  // namespace
 
 void select_signs(DraftFunction& function, ProgramDraft& draft) {
-  if (std::ranges::any_of(function.operations, is_sign, &DraftOperation::opcode)) SelectedSigns(function, draft).run();
+  if (std::ranges::any_of(function.operations, is_sign)) SelectedSigns(function, draft).run();
 }
 
 }  // namespace warpmat::inline v0_1::code

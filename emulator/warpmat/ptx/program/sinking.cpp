@@ -4,7 +4,6 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,11 +14,13 @@
 
 namespace warpmat::inline v0_1::code {
 
+using catalogue::Name;
+using catalogue::Qualifier;
 using catalogue::Semantics;
 
 namespace {
 
-constexpr std::array called{"div.", "rem.", "sqrt.", "rcp."};  // unless .approx or .full
+constexpr std::array called{Name::div, Name::rem, Name::sqrt, Name::rcp};  // unless .approx or .full
 /// How far before a sum an operand must have been written that only the sum needs: the instructions in between, those of memory twice.
 constexpr int far_enough = 19;
 
@@ -83,7 +84,7 @@ class Sinking {
     const int region = uses_.region(last);
     if (region < 0) return;
     for (const int i : uses_.regions()[static_cast<std::size_t>(region)]) {
-      if (i > branch_ || !is(i, "add.") || !is_sunk(i)) continue;
+      if (i > branch_ || !(is(i, Name::add) || is(i, Name::sub)) || !is_sunk(i)) continue;
       const std::vector<int> first = chain_to_product(i, 0), second = chain_to_product(i, 1);
       if (!first.empty() && !second.empty() && first.back() == second.back()) continue;  // x + x
       note_copies(i, 0, first);
@@ -91,12 +92,10 @@ class Sinking {
     }
   }
 
-  /// An unguarded sum or product ("add.", which includes sub; "mul.", div) of floating point.
-  bool is(int i, std::string_view mnemonic) const {
+  /// An unguarded instruction of floating point of that name.
+  bool is(int i, Name name) const {
     const DraftOperation& operation = at(i);
-    const auto begins = [&](std::string_view name) { return operation.opcode.starts_with(name); };
-    const bool wanted = mnemonic == "add." ? begins("add.") || begins("sub.") : begins(mnemonic);
-    return wanted && !operation.operation.guarded && operation.results.size() == 1 && ends_with_number(operation.opcode);
+    return is_of(operation, name) && !operation.operation.guarded && operation.results.size() == 1 && has_numbers(*operation.match);
   }
 
   /// Whether ptxas moves operation `i` behind the loop.
@@ -157,11 +156,8 @@ class Sinking {
 
   /// Whether ptxas computes the operation by an instruction of the lane that may be repeated, not by a call.
   static bool has_instruction(const DraftOperation& operation) {
-    const auto calls = [&](std::string_view name) {
-      return operation.opcode.starts_with(name) && operation.opcode.find(".full") == std::string_view::npos &&
-             operation.opcode.find(".approx") == std::string_view::npos;
-    };
-    return catalogue::computes(operation.operation.semantics) && std::ranges::none_of(called, calls);
+    const bool calls = is_one_of(operation, called) && !operation.match->has(Qualifier::full) && !operation.match->has(Qualifier::approx);
+    return catalogue::computes(operation.operation.semantics) && !calls;
   }
 
   // ---- The copies -------------------------------------------------------------------------------------------------------------------
@@ -175,9 +171,9 @@ class Sinking {
       const int writer = uses_.writer(reader, operand);
       if (writer < 0 || !is_computed_again(writer)) return {};
       chain.push_back(writer);
-      if (is(writer, "mul.") || is(writer, "div.")) return chain;
-      const bool name = is(writer, "neg.") || is(writer, "abs.") || at(writer).opcode.starts_with("mov.");
-      if (!name || at(writer).sources.size() != 1) return {};
+      if (is(writer, Name::mul) || is(writer, Name::div)) return chain;
+      const bool passes = is(writer, Name::neg) || is(writer, Name::abs) || is_of(at(writer), Name::mov);
+      if (!passes || at(writer).sources.size() != 1) return {};
       reader = writer;
     }
   }

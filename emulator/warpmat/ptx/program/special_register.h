@@ -71,6 +71,12 @@ enum class SpecialRegister : std::uint8_t {
   local_address,        ///< not in PTX: the address of the executing function's local memory
 };
 
+/// Whether it is %tid.x, .y or .z.
+inline bool is_thread_index(SpecialRegister special_register) {
+  using enum SpecialRegister;
+  return special_register == tid_x || special_register == tid_y || special_register == tid_z;
+}
+
 /// Whether it counts operations: it changes while a warp executes.
 constexpr bool is_clock(SpecialRegister special_register) {
   return special_register >= SpecialRegister::clock && special_register <= SpecialRegister::globaltimer_hi;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 
 #include <fmt/core.h>
 
+#include <warpmat/formats.h>
+#include <warpmat/ptx/program/arithmetic.h>
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/folding_rules.h>
 #include <warpmat/ptx/program/rewrite.h>
@@ -15,26 +17,28 @@
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
+using catalogue::Name;
+using catalogue::Qualifier;
 using catalogue::Semantics;
 
 namespace {
 
 /// Instructions that ptxas 13.0 makes several blocks of, unless they have the qualifier.
 struct Sequence {
-  std::string_view mnemonic, unless;
+  Name name;
+  std::optional<Qualifier> unless{};
 };
-constexpr std::array sequences{Sequence{"div", ".full"},  Sequence{"rem", ""},     Sequence{"sqrt", ".ftz"}, Sequence{"rcp", ".ftz"},
-                               Sequence{"rsqrt", ".ftz"}, Sequence{"lg2", ".ftz"}, Sequence{"ex2", ".ftz"}};
-
-/// Instructions whose result of floating point ptxas takes for bits: the last step of a sequence, logic, a mask.
-constexpr std::array writers_of_bits{"copysign", "set"};
+constexpr std::array sequences{Sequence{Name::div, Qualifier::full},  Sequence{Name::rem},
+                               Sequence{Name::sqrt, Qualifier::ftz},  Sequence{Name::rcp, Qualifier::ftz},
+                               Sequence{Name::rsqrt, Qualifier::ftz}, Sequence{Name::lg2, Qualifier::ftz},
+                               Sequence{Name::ex2, Qualifier::ftz}};
 
 bool is_sequence(const Match& match) {
-  const auto* const found = std::ranges::find(sequences, std::string_view(match.pattern->mnemonic), &Sequence::mnemonic);
+  const auto* const found = std::ranges::find(sequences, match.name(), &Sequence::name);
   if (found == sequences.end()) return false;
   const bool integer = !match.types[0]->is_floating();
   if (integer || has_rounding(match)) return true;
-  return !match.has(found->unless) && match.types[0]->name == "f32";
+  return !(found->unless && match.has(*found->unless)) && catalogue::is_number(*match.types[0], Format::f32);
 }
 
 /// Statements after which ptxas's block goes on.
@@ -45,26 +49,26 @@ bool goes_on(const DraftOperation& draft, const Match* match) {
     case Semantics::atomic: return !draft.operation.guarded;
     case Semantics::address_space: return true;
     case Semantics::compute:
-    case Semantics::select: return match != nullptr && !is_sequence(*match) && match->pattern->mnemonic != "bfe";
+    case Semantics::select: return match != nullptr && !is_sequence(*match) && !match->is(Name::bfe);
     case Semantics::special: return draft.operation.detail != static_cast<std::uint32_t>(SpecialRegister::clock);
     default: return false;
   }
 }
 
-/// The type of a number that the statement writes into a register: "f16", "f32", "f64", or nothing.
-std::string_view number_type(const Match* match) {
-  if (match == nullptr || match->types.empty()) return {};
-  const std::string_view mnemonic = match->pattern->mnemonic, type = match->types[0]->name;
-  if (std::ranges::find(writers_of_bits, mnemonic) != writers_of_bits.end()) return {};
-  const bool last_of_sequence = is_sequence(*match) && match->has(".approx");
-  if (last_of_sequence || (mnemonic == "div" && match->has(".full"))) return {};
-  return type == "f16" || type == "f32" || type == "f64" ? type : std::string_view{};
+/// The format of a number that the statement writes into a register: f16, f32, f64, or nothing.
+std::optional<Format> number_written(const Match* match) {
+  if (match == nullptr || match->types.empty() || match->has_trait(catalogue::trait::writes_bits)) return {};
+  const bool last_of_sequence = is_sequence(*match) && match->has(Qualifier::approx);
+  if (last_of_sequence || (match->is(Name::div) && match->has(Qualifier::full))) return {};
+  for (const Format format : {Format::f16, Format::f32, Format::f64})
+    if (catalogue::is_number(*match->types[0], format)) return format;
+  return {};
 }
 
 /// Of 64 bits, by a register.
 bool is_long_shift(const DraftOperation& draft) {
-  constexpr std::array<std::string_view, 4> shifts{"shl.b64", "shr.b64", "shr.u64", "shr.s64"};
-  return draft.sources.size() == 2 && !is_constant(draft.sources[1]) && std::ranges::find(shifts, draft.opcode) != shifts.end();
+  constexpr std::array shifts{Name::shl, Name::shr};
+  return draft.sources.size() == 2 && !is_constant(draft.sources[1]) && is_one_of(draft, shifts) && draft.match->types[0]->bits == 64;
 }
 
 /// Whether the operation may take a number for an integer: a store of fewer bits than its register has, or a shift by a register.
@@ -111,16 +115,16 @@ class StoredNumbers {
     const auto number = numbers_.find(draft.sources[1]);
     const DataType& type = *match->types.back();
     if (number == numbers_.end() || type.is_floating()) return {};
-    const int bits = number->second == "f16" ? 16 : number->second == "f32" ? 32 : 64;
-    if (type.bits >= bits) return {};
-    return fmt::format("cvt.rzi.{}{}.{}", type.is_signed_integer() ? "s" : "u", type.bits, number->second);
+    const FormatRow& format = row(number->second);
+    if (type.bits >= format.bits) return {};
+    return fmt::format("cvt.rzi.{}{}.{}", type.is_signed_integer() ? "s" : "u", type.bits, format.name);
   }
 
   /// Of shifts of 64 bits ptxas converts an amount of f32; of others it takes the bits.
   bool is_shift_by_number(const DraftOperation& draft) const {
     if (!is_long_shift(draft)) return false;
     const auto number = numbers_.find(draft.sources[1]);
-    return number != numbers_.end() && number->second == "f32";
+    return number != numbers_.end() && number->second == Format::f32;
   }
 
   /// F2I.U64.TRUNC, of which the shift takes the low word.
@@ -132,28 +136,27 @@ class StoredNumbers {
     draft_.program.folded.push_back({shift.operation.statement, Folded::Kind::converted, 0, true});
   }
 
-  bool fits(Value value, std::string_view type) const {
+  bool fits(Value value, Format format) const {
     const DraftRegister& reg = function_.registers[static_cast<std::size_t>(value)];
-    if (reg.register_class == RegisterClass::wide) return type == "f64";
-    return reg.register_class == RegisterClass::word && type == (reg.bits == 16 ? "f16" : "f32");
+    if (reg.register_class == RegisterClass::wide) return format == Format::f64;
+    return reg.register_class == RegisterClass::word && format == (reg.bits == 16 ? Format::f16 : Format::f32);
   }
 
   void note(const DraftOperation& draft, const Match* match) {
     if (!goes_on(draft, match)) numbers_.clear();
     const bool writes_numbers = catalogue::computes(draft.operation.semantics) || draft.operation.semantics == Semantics::load ||
                                 draft.operation.semantics == Semantics::atomic;
-    const std::string_view type = writes_numbers ? number_type(match) : std::string_view{};
-    for (const Value result : draft.results) {
-      if (type.empty() || !fits(result, type))
-        numbers_.erase(result);
-      else
-        numbers_[result] = type;
-    }
+    for (const Value result : draft.results) numbers_.erase(result);
+    const std::optional<Format> written = writes_numbers ? number_written(match) : std::nullopt;
+    if (!written) return;
+    const Format format = *written;
+    for (const Value result : draft.results)
+      if (fits(result, format)) numbers_[result] = format;
   }
 
   DraftFunction& function_;
   ProgramDraft& draft_;
-  std::unordered_map<Value, std::string_view> numbers_;  ///< registers that hold numbers, as ptxas knows, and of which type
+  std::unordered_map<Value, Format> numbers_;  ///< registers that hold numbers, as ptxas knows, and of which format
 };
 
 }  // namespace

@@ -4,9 +4,9 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <utility>
 
+#include <warpmat/ptx/program/arithmetic.h>
 #include <warpmat/ptx/program/definitions.h>
 #include <warpmat/ptx/program/rewrite.h>
 
@@ -15,7 +15,7 @@ namespace warpmat::inline v0_1::code {
 namespace {
 
 /// Behind which a sum is looked for: what ptxas makes operands of the reader, as the factors of a product that is fused.
-constexpr std::array<std::string_view, 4> parts_of_readers{"mov.", "neg.", "abs.", "mul."};
+constexpr std::array parts_of_readers{catalogue::Name::mov, catalogue::Name::neg, catalogue::Name::abs, catalogue::Name::mul};
 
 class SumCopies {
  public:
@@ -46,10 +46,7 @@ class SumCopies {
     return found != code_.end() && at(i).results.size() == 1 && at(i).sources.size() == 2 ? &*found : nullptr;
   }
 
-  bool is_part(int i) const {
-    return at(i).results.size() == 1 &&
-           std::ranges::any_of(parts_of_readers, [&](std::string_view name) { return at(i).opcode.starts_with(name); });
-  }
+  bool is_part(int i) const { return at(i).results.size() == 1 && is_one_of(at(i), parts_of_readers); }
 
   /// Whether operation `i` may read what `writer` writes, as its source `value`.
   bool may_read(int i, Value value, int writer) const {

@@ -16,7 +16,7 @@ Sums::Sums(const DraftFunction& function, ProgramDraft& draft)
   }
 }
 
-Root Sums::operand(int i, std::size_t source, std::string_view type, bool anywhere) const {
+Root Sums::operand(int i, std::size_t source, NumberType type, bool anywhere) const {
   const auto writer_of = [&](int reader, std::size_t s) {
     return anywhere ? definitions_.find(reader, at(reader).sources[s]) : uses_.writer(reader, static_cast<int>(s));
   };
@@ -24,11 +24,11 @@ Root Sums::operand(int i, std::size_t source, std::string_view type, bool anywhe
   bool flushed = false;
   while (root.operation >= 0) {
     const int writer = root.operation;
-    const bool sign = is(writer, Kind::neg) && kind(writer)->is_sign() && type.ends_with(kind(writer)->number());
-    if (sign && kind(writer)->flushes() && (flushed || !type.starts_with(".ftz"))) return root;
+    const bool sign = is(writer, Kind::neg) && kind(writer)->is_sign() && type.number == kind(writer)->type.number;
+    if (sign && kind(writer)->type.flushes && (flushed || !type.flushes)) return root;
     const bool square = is(writer, Kind::abs) && is_square(operand(writer, 0, kind(writer)->type, anywhere).operation);
     if (!sign && !square && !is(writer, Kind::mov)) return root;
-    flushed |= sign && kind(writer)->flushes();
+    flushed |= sign && kind(writer)->type.flushes;
     const Root behind = square ? operand(writer, 0, kind(writer)->type, anywhere) : Root{writer_of(writer, 0), at(writer).sources[0]};
     root = {behind.operation, behind.value, square ? false : root.negated != sign};
   }
@@ -51,7 +51,7 @@ std::vector<Sums::Use> Sums::users(int i) const {
 std::size_t Sums::count(int i) const {
   std::size_t all = 0;
   for (const Use& use : users(i))
-    all += use.operand >= 0 && is(use.operation, Kind::neg) && !kind(use.operation)->flushes() ? count(use.operation) : 1;
+    all += use.operand >= 0 && is(use.operation, Kind::neg) && !kind(use.operation)->type.flushes ? count(use.operation) : 1;
   return all;
 }
 
@@ -61,13 +61,13 @@ bool Sums::is_double(int i) const {
   if (left.negated || right.negated != (kind(i)->kind == Kind::sub)) return false;
   if (!is(left.operation, Kind::mul) || !is(right.operation, Kind::mul) || kind(left.operation)->type != kind(right.operation)->type)
     return left == right;
-  const auto factors = [&](int mul) { return std::minmax({operand(mul, 0, "").key(), operand(mul, 1, "").key()}); };
+  const auto factors = [&](int mul) { return std::minmax({operand(mul, 0).key(), operand(mul, 1).key()}); };
   const auto a = factors(left.operation), b = factors(right.operation);
   return a.first == b.first && a.second == b.second;
 }
 
 bool Sums::is_equal(int i, int other) const {
-  if (at(i).opcode != at(other).opcode) return false;
+  if (at(i).match != at(other).match) return false;
   const auto same = [&](std::size_t source, std::size_t of_other) {
     const Value value = at(i).sources[source];
     return value == at(other).sources[of_other] &&

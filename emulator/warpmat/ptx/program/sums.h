@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -56,10 +55,11 @@ class Sums {
   const std::vector<int>& readers(Value value) const { return readers_[static_cast<std::size_t>(value)]; }
 
   /// x * x of f32, whose abs ptxas leaves out.
-  bool is_square(int i) const { return is(i, Kind::mul) && kind(i)->number() == ".f32" && operand(i, 0, "") == operand(i, 1, ""); }
-  /// The source of a sum or product of `type`, behind what ptxas has no instruction for. neg.ftz is such once, before flushing sums.
+  bool is_square(int i) const { return is(i, Kind::mul) && kind(i)->type.is(Format::f32) && operand(i, 0) == operand(i, 1); }
+  /// The source of a sum or product of `type`, behind what ptxas has no instruction for: without a type behind moves and squares alone.
+  /// neg.ftz is such once, before flushing sums.
   /// `anywhere`: also one of another region, if it is the only one that can be read.
-  Root operand(int i, std::size_t source, std::string_view type, bool anywhere = false) const;
+  Root operand(int i, std::size_t source, NumberType type = {}, bool anywhere = false) const;
   /// The uses of what `i` writes; those of a mov's result for the mov.
   std::vector<Use> users(int i) const;
   /// How many statements use the product, those behind a neg included.

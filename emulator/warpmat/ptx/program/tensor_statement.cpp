@@ -11,23 +11,23 @@ namespace {
 using catalogue::Match;
 using TensorAction = TensorStatement::Action;
 
-struct Name {
+struct ActionName {
   std::string_view qualifier;
   TensorAction action;
 };
-constexpr std::array names{Name{".alloc", TensorAction::allocate},
-                           Name{".dealloc", TensorAction::deallocate},
-                           Name{".relinquish_alloc_permit", TensorAction::relinquish},
-                           Name{".ld", TensorAction::load},
-                           Name{".st", TensorAction::store},
-                           Name{".wait::ld", TensorAction::wait_load},
-                           Name{".wait::st", TensorAction::wait_store},
-                           Name{".fence::before_thread_sync", TensorAction::fence_before},
-                           Name{".fence::after_thread_sync", TensorAction::fence_after},
-                           Name{".commit", TensorAction::commit},
-                           Name{".cp", TensorAction::copy},
-                           Name{".shift", TensorAction::shift},
-                           Name{".mma", TensorAction::multiply}};
+constexpr std::array names{ActionName{".alloc", TensorAction::allocate},
+                           ActionName{".dealloc", TensorAction::deallocate},
+                           ActionName{".relinquish_alloc_permit", TensorAction::relinquish},
+                           ActionName{".ld", TensorAction::load},
+                           ActionName{".st", TensorAction::store},
+                           ActionName{".wait::ld", TensorAction::wait_load},
+                           ActionName{".wait::st", TensorAction::wait_store},
+                           ActionName{".fence::before_thread_sync", TensorAction::fence_before},
+                           ActionName{".fence::after_thread_sync", TensorAction::fence_after},
+                           ActionName{".commit", TensorAction::commit},
+                           ActionName{".cp", TensorAction::copy},
+                           ActionName{".shift", TensorAction::shift},
+                           ActionName{".mma", TensorAction::multiply}};
 
 struct ReductionName {
   std::string_view operation, type;
@@ -106,9 +106,9 @@ std::string_view type_of(TensorStatement::Reduction reduction) {
 std::optional<std::string> product_refusal(std::string_view opcode, const TensorKind& kind, const TensorVariant& variant,
                                            const Target& target) {
   const bool own = has_own_features(target);
-  if (kind.name == "kind::i8" && !(own && (target.number == 100 || target.number == 110)))
+  if (kind.results.front().format == Format::s32 && !(own && (target.number == 100 || target.number == 110)))
     return fmt::format("{} needs sm_100a or sm_110a; the target is {}", opcode, target.name);
-  if (variant.sparse && (kind.name == "kind::mxf4" || kind.name == "kind::mxf4nvf4") && !own)
+  if (variant.sparse && (kind.of_tile == warpmat::Kind::mxf4 || kind.of_tile == warpmat::Kind::mxf4nvf4) && !own)
     return fmt::format("{} needs sm_100a, sm_103a or sm_110a; the target is {}", opcode, target.name);
   return std::nullopt;
 }
@@ -116,7 +116,7 @@ std::optional<std::string> product_refusal(std::string_view opcode, const Tensor
 DescribedTensorStatement describe_tensor_statement(const Match& match, std::string_view opcode, const Target& target) {
   DescribedTensorStatement described;
   TensorStatement& statement = described.statement;
-  const auto* const name = std::ranges::find(names, first_qualifier(opcode), &Name::qualifier);
+  const auto* const name = std::ranges::find(names, first_qualifier(opcode), &ActionName::qualifier);
   if (name == names.end()) {
     described.problem = catalogue::explain_unknown_row(std::string(opcode));
     return described;

@@ -7,6 +7,7 @@
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
+using catalogue::Name;
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
 
@@ -81,15 +82,14 @@ std::size_t FunctionResolver::texture_operands(const Match& match, std::size_t n
 
 void FunctionResolver::texture(const Match& match) {
   using Action = TextureAccess::Action;
-  const std::string_view mnemonic = match.pattern->mnemonic;
   TextureAccess access;
-  access.action = mnemonic == "tex"    ? Action::fetch
-                  : mnemonic == "tld4" ? Action::gather
-                  : mnemonic == "suld" ? Action::load
-                  : mnemonic == "sust" ? Action::store
-                                       : Action::query;
+  access.action = match.is(Name::tex)    ? Action::fetch
+                  : match.is(Name::tld4) ? Action::gather
+                  : match.is(Name::suld) ? Action::load
+                  : match.is(Name::sust) ? Action::store
+                                         : Action::query;
   const DataType& type = *match.types.front();
-  access.integers = match.types.back()->name == "s32" && match.types.size() == 2;
+  access.integers = match.types.size() == 2 && catalogue::is_integer_of(*match.types[1], 32) && match.types[1]->is_signed;
   access.level = match.has(".level")  ? TextureAccess::Level::given
                  : match.has(".grad") ? TextureAccess::Level::gradients
                                       : TextureAccess::Level::base;

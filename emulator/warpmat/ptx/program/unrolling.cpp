@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
 
-#include <fmt/core.h>
-
+#include <warpmat/ptx/program/arithmetic.h>
 #include <warpmat/ptx/program/definitions.h>
 #include <warpmat/ptx/program/rewrite.h>
 #include <warpmat/ptx/program/uniform.h>
 
 namespace warpmat::inline v0_1::code {
 
+using catalogue::Match;
+using catalogue::Name;
+using catalogue::Qualifier;
 using catalogue::Semantics;
 
 namespace {
@@ -22,18 +22,16 @@ namespace {
 constexpr int most_operations = 21;         ///< of a block with an unknown number of rounds, the branch among them
 constexpr std::uint64_t most_copied = 736;  ///< operations of a known number of rounds
 
-/// Statements that ptxas has one instruction for; with others in the block its limit was not found.
-constexpr std::array single{"add.", "sub.", "mul.", "fma.", "neg.", "abs.",  "mov.",  "min.", "max.", "and.",
-                            "or.",  "xor.", "not.", "shl.", "shr.", "setp.", "selp.", "ld.",  "st.",  "vote."};
 /// A loop of one block, from `first` to the branch at `branch`.
 struct Loop {
   int first = 0, branch = 0;
   Value counter = 0, bound = 0;
   bool counts_down = false;
-  std::string comparison;  ///< of the counter and the bound, by which it goes on: "ne", "lt", "gt", ...
-  std::string type;        ///< of the comparison: "u32", "s32"
+  const Match* comparison = nullptr;  ///< setp of the counter and the bound, by which it goes on: of u32 or s32
   std::optional<std::uint64_t> rounds;
   bool matters = false;  ///< whether its copies may be folded or fused otherwise than it
+
+  bool until_equal() const { return comparison->has(Qualifier::ne); }
 };
 
 class Unrolling {
@@ -118,27 +116,25 @@ class Unrolling {
     const auto test = only_writer(loop, at(loop.branch).guard);
     if (!test || at(loop.branch).operation.guard_inverted || at(*test).sources.size() != 2) return false;
     if (at(*test).results[0] != at(loop.branch).guard) return false;  // but the second, its negation
-    const std::string opcode(at(*test).opcode);
-    constexpr std::string_view mnemonic = "setp.";
-    if (!opcode.starts_with(mnemonic)) return false;
-    loop.comparison = opcode.substr(mnemonic.size(), opcode.rfind('.') - mnemonic.size());
-    loop.type = opcode.substr(opcode.rfind('.') + 1);
+    if (!is_of(at(*test), Name::setp)) return false;
+    const Match& comparison = *at(*test).match;
+    if (comparison.qualifiers.size() != 2 || !catalogue::is_integer_of(*comparison.types[0], 32)) return false;
+    loop.comparison = &comparison;
     loop.counter = at(*test).sources[0];
     loop.bound = at(*test).sources[1];
     if (is_constant(loop.counter) || (!is_constant(loop.bound) && is_written(loop, loop.bound))) return false;
     const auto step = only_writer(loop, loop.counter);
     if (!step || *step > *test || !find_step(loop, at(*step))) return false;
-    const bool word = loop.type == "u32" || loop.type == "s32";
-    const bool by_order =
-        loop.counts_down ? loop.comparison == "gt" || loop.comparison == "hi" : loop.comparison == "lt" || loop.comparison == "lo";
-    return word && (loop.comparison == "ne" || by_order);
+    const bool less = comparison.has(Qualifier::lt) || comparison.has(Qualifier::lo);
+    const bool greater = comparison.has(Qualifier::gt) || comparison.has(Qualifier::hi);
+    return loop.until_equal() || (loop.counts_down ? greater : less);
   }
 
   /// add or sub of 1 or -1.
   bool find_step(Loop& loop, const DraftOperation& step) const {
-    const std::string_view opcode = step.opcode;
-    const bool adds = opcode == "add.u32" || opcode == "add.s32", subtracts = opcode == "sub.u32" || opcode == "sub.s32";
+    const bool adds = is_of(step, Name::add), subtracts = is_of(step, Name::sub);
     if ((!adds && !subtracts) || step.sources.size() != 2) return false;
+    if (step.match->qualifiers.size() != 1 || !catalogue::is_integer_of(*step.match->types[0], 32)) return false;
     const bool turned = adds && step.sources[1] == loop.counter;
     const auto by = number(step.sources[turned ? 0 : 1]);
     if (step.sources[turned ? 1 : 0] != loop.counter || !by || (*by != 1 && *by != 0xffffffff)) return false;
@@ -151,8 +147,8 @@ class Unrolling {
       const DraftOperation& operation = at(i);
       const syntax::Statement& statement = *draft_.program.statements[operation.operation.statement];
       if (statement.not_unrolled) return false;
-      const auto begins = [&](std::string_view name) { return statement.opcode.starts_with(name); };
-      if (!loop.rounds && std::ranges::none_of(single, begins)) return false;
+      const Name name = draft_.program.names[operation.operation.statement];
+      if (!loop.rounds && !catalogue::row_of(name).has(catalogue::trait::single)) return false;
       const Semantics semantics = operation.operation.semantics;
       if (semantics == Semantics::exchange && !is_uniform(loop)) return false;
       const bool plain = catalogue::computes(semantics) || semantics == Semantics::load || semantics == Semantics::store ||
@@ -165,18 +161,17 @@ class Unrolling {
   bool matters(const Loop& loop) const {
     const auto first = function_.operations.begin() + loop.first, last = function_.operations.begin() + loop.branch;
     return std::any_of(first, last, [&](const DraftOperation& operation) {
-      return is_arithmetic(operation.opcode) || (loop.rounds && is_approximate(operation.opcode));
+      return is_arithmetic(operation) || (loop.rounds && is_approximate(operation));
     });
   }
 
-  static bool is_arithmetic(std::string_view opcode) {
-    const bool arithmetic =
-        opcode.starts_with("add.") || opcode.starts_with("sub.") || opcode.starts_with("mul.") || opcode.starts_with("neg.");
-    return arithmetic && ends_with_number(opcode);
+  static bool is_arithmetic(const DraftOperation& operation) {
+    constexpr std::array arithmetic{Name::add, Name::sub, Name::mul, Name::neg};
+    return is_one_of(operation, arithmetic) && has_numbers(*operation.match);
   }
 
-  static bool is_approximate(std::string_view opcode) {
-    return opcode.find(".approx") != std::string_view::npos || opcode.find(".full") != std::string_view::npos;
+  static bool is_approximate(const DraftOperation& operation) {
+    return operation.match != nullptr && (operation.match->has(Qualifier::approx) || operation.match->has(Qualifier::full));
   }
 
   // ---- How many rounds --------------------------------------------------------------------------------------------------------------
@@ -190,7 +185,7 @@ class Unrolling {
   std::optional<std::uint64_t> known(int place, Value value) const {
     if (is_constant(value)) return number(value);
     const int writer = definitions_.find_behind(place, value);
-    const bool moves = writer >= 0 && at(writer).opcode.starts_with("mov.") && at(writer).sources.size() == 1;
+    const bool moves = writer >= 0 && is_of(at(writer), Name::mov) && at(writer).sources.size() == 1;
     return moves ? number(at(writer).sources[0]) : std::nullopt;
   }
 
@@ -198,13 +193,13 @@ class Unrolling {
     const auto start = known(loop.first - 1, loop.counter), bound = known(loop.first - 1, loop.bound);
     if (!start || !bound) return std::nullopt;
     const auto rounds = static_cast<std::uint32_t>(loop.counts_down ? *start - *bound : *bound - *start);
-    const bool forward = loop.comparison == "ne" ? rounds != 0 : is_before(loop, *start, *bound);
+    const bool forward = loop.until_equal() ? rounds != 0 : is_before(loop, *start, *bound);
     return forward ? std::uint64_t{rounds} : std::optional<std::uint64_t>{};
   }
 
   static bool is_before(const Loop& loop, std::uint64_t start, std::uint64_t bound) {
     if (loop.counts_down) std::swap(start, bound);
-    return loop.type == "s32" ? static_cast<std::int32_t>(start) < static_cast<std::int32_t>(bound) : start < bound;
+    return loop.comparison->types[0]->is_signed ? static_cast<std::int32_t>(start) < static_cast<std::int32_t>(bound) : start < bound;
   }
 
   // ---- The copies -------------------------------------------------------------------------------------------------------------------
@@ -258,14 +253,15 @@ class Unrolling {
   Value new_register(RegisterClass register_class) { return code::new_register(function_, {register_class, 32}); }
 
   void copy_groups(const Loop& loop) {
-    const DraftOperation like = at(loop.branch);
+    DraftOperation like = at(loop.branch);
+    like.operation.prepares = true;  // ptxas takes the branch away: none of what stands in its place counts as one
     left_ = new_register(RegisterClass::word);
     test_ = new_register(RegisterClass::predicate);
     const int fours = new_label(), twos = new_label(), ones = new_label(), single_rounds = new_label(), end = new_label();
     function_.unrolled.push_back(fours);
     function_.unrolled.push_back(single_rounds);
-    if (loop.comparison != "ne") {
-      rewrite_.out.push_back(draft_.make(fmt::format("setp.{}.{}", loop.comparison, loop.type), {test_}, {loop.counter, loop.bound}, like));
+    if (!loop.until_equal()) {
+      rewrite_.out.push_back(draft_.make(loop.comparison->opcode, {test_}, {loop.counter, loop.bound}, like));
       add_branch(single_rounds, like, true);
     }
     const Value from = loop.counts_down ? loop.counter : loop.bound, to = loop.counts_down ? loop.bound : loop.counter;

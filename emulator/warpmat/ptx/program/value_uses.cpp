@@ -1,12 +1,12 @@
 #include <warpmat/ptx/program/value_uses.h>
 
 #include <algorithm>
-#include <array>
-#include <span>
-#include <string_view>
 
 namespace warpmat::inline v0_1::code {
 
+using catalogue::Match;
+using catalogue::Name;
+using catalogue::Qualifier;
 using catalogue::Semantics;
 
 namespace {
@@ -16,39 +16,45 @@ bool is_removable(const DraftOperation& draft) {
   return catalogue::computes(draft.operation.semantics) && !draft.results.empty();
 }
 
-/// Statements behind which ptxas begins a new block, since it makes branches of them, or for no visible reason; by the start of their
-/// opcodes, but for those with one of these qualifiers. Of each statement of tests/vectors/ptxas_13.0_machine.tsv.gz, and of each scalar
-/// mnemonic, ptxas 13.0 assembled a kernel for sm_90a with a product, its sum, the statement and another sum.
-struct RegionEnd {
-  std::string_view start;
-  std::array<std::string_view, 4> but{};
-};
-/// These are calls, which remain where nothing needs their results.
-constexpr std::array calls{RegionEnd{"div.", {".approx", ".full", ".u32", ".s32"}}, RegionEnd{"rem.", {".u32", ".s32"}},
-                           RegionEnd{"rcp.", {".approx"}}, RegionEnd{"sqrt.", {".approx"}}, RegionEnd{"rsqrt.approx.f64"}};
-constexpr std::array region_ends{RegionEnd{"div.s32"},
-                                 RegionEnd{"rem.s32"},
-                                 RegionEnd{"bfind.", {".u32", ".s32"}},
-                                 RegionEnd{"membar.", {".proxy"}},
-                                 RegionEnd{"fence.", {".proxy", ".acquire", ".release"}},
-                                 RegionEnd{"createpolicy.range"},
-                                 RegionEnd{"griddepcontrol.launch_dependents"},
-                                 RegionEnd{"setmaxnreg"},
-                                 RegionEnd{"pmevent"},
-                                 RegionEnd{"brkpt"}};
+bool is_word_integer(const Match& match) {
+  return catalogue::is_integer_of(*match.types[0], 32);
+}
 
-bool is_one_of(std::span<const RegionEnd> ends, std::string_view opcode) {
-  return std::ranges::any_of(ends, [&](const RegionEnd& end) {
-    return opcode.starts_with(end.start) && std::ranges::none_of(end.but, [&](std::string_view qualifier) {
-             return !qualifier.empty() && opcode.find(qualifier) != std::string_view::npos;
-           });
-  });
+/// Statements that ptxas makes calls, which remain where nothing needs their results. Of each statement of
+/// tests/vectors/ptxas_13.0_machine.tsv.gz, and of each scalar mnemonic, ptxas 13.0 assembled a kernel for sm_90a with a product, its sum,
+/// the statement and another sum: so also begins_new_block().
+bool is_call(const Match& match) {
+  switch (match.name()) {
+    case Name::div: return !match.has(Qualifier::approx) && !match.has(Qualifier::full) && !is_word_integer(match);
+    case Name::rem: return !is_word_integer(match);
+    case Name::rcp:
+    case Name::sqrt: return !match.has(Qualifier::approx);
+    case Name::rsqrt: return catalogue::is_number(*match.types[0], Format::f64) && !match.has(Qualifier::ftz);
+    default: return false;
+  }
+}
+
+/// Other statements behind which ptxas begins a new block, since it makes branches of them, or for no visible reason.
+bool begins_new_block(const Match& match) {
+  switch (match.name()) {
+    case Name::div:
+    case Name::rem: return is_word_integer(match) && match.types[0]->is_signed;
+    case Name::bfind: return !is_word_integer(match);
+    case Name::membar: return !match.has(Qualifier::proxy);
+    case Name::fence: return !match.has(Qualifier::proxy) && !match.has(Qualifier::acquire) && !match.has(Qualifier::release);
+    case Name::createpolicy: return match.has(Qualifier::range);
+    case Name::griddepcontrol: return match.has(Qualifier::launch_dependents);
+    case Name::setmaxnreg:
+    case Name::pmevent:
+    case Name::brkpt: return true;
+    default: return false;
+  }
 }
 
 /// Whether ptxas branches around the guarded operation. Arithmetic it computes in all lanes, and selects; but not what writes a carry.
-bool is_branched_around(const DraftOperation& draft, std::string_view opcode) {
+bool is_branched_around(const DraftOperation& draft, const Match* match) {
   if (!draft.operation.guarded || draft.operation.semantics == Semantics::branch) return false;
-  return !catalogue::computes(draft.operation.semantics) || opcode.find(".cc") != std::string_view::npos;
+  return !catalogue::computes(draft.operation.semantics) || (match != nullptr && match->has(Qualifier::cc));
 }
 
 bool may_leave(const DraftOperation& draft) {
@@ -91,12 +97,12 @@ const ValueUses::Bits& ValueUses::find_ends(const ProgramDraft& draft) {
   for (std::size_t i = 0; i < ends_.size(); ++i) {
     const DraftOperation& operation = function_.operations[i];
     const std::uint32_t statement = operation.operation.statement;
-    const std::string_view opcode = draft.program.statements[statement]->opcode;
+    const Match* const match = draft.match_of_statement(statement);
     Place& place = statements[statement];
-    if (!place.known) place = {true, is_one_of(calls, opcode), is_one_of(region_ends, opcode)};
+    if (!place.known && match != nullptr) place = {true, is_call(*match), begins_new_block(*match)};
     const bool is_last = i + 1 == ends_.size() || function_.operations[i + 1].operation.statement != statement;
     calls_[i] = place.calls;
-    ends_[i] = is_last && (place.calls || place.ends || is_branched_around(operation, opcode));
+    ends_[i] = is_last && (place.calls || place.ends || is_branched_around(operation, match));
   }
   return ends_;
 }

@@ -8,6 +8,7 @@
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
+using catalogue::Name;
 using catalogue::Semantics;
 
 /// bar.sync a{, b}; bar.arrive a, b; bar.red.popc.u32 d, a{, b}, {!}c; bar.red.and.pred p, a{, b}, {!}c.
@@ -15,7 +16,7 @@ void FunctionResolver::barrier(const Match& match) {
   const auto& u32 = *find_ptx_type("u32");
   const auto& predicate = *find_ptx_type("pred");
   Barrier barrier;
-  barrier.aligned = match.pattern->mnemonic == "bar" || match.has(".aligned");
+  barrier.aligned = match.is(Name::bar) || match.has(".aligned");
   std::size_t next = 0, last = statement_->operands.size();
   DraftOperation operation;
   operation.operation.semantics = Semantics::barrier;
@@ -56,36 +57,36 @@ void FunctionResolver::barrier(const Match& match) {
 void FunctionResolver::exchange(const Match& match) {
   using enum WarpOperation;
   struct Row {
-    std::string_view mnemonic, qualifier, type;
+    Name name;
+    std::string_view qualifier, type;
     WarpOperation operation;
   };
   constexpr std::array rows{
-      Row{"shfl", ".up", "", shuffle_up},
-      Row{"shfl", ".down", "", shuffle_down},
-      Row{"shfl", ".bfly", "", shuffle_butterfly},
-      Row{"shfl", ".idx", "", shuffle_index},
-      Row{"vote", ".all", "", vote_all},
-      Row{"vote", ".any", "", vote_any},
-      Row{"vote", ".uni", "", vote_uniform},
-      Row{"vote", ".ballot", "", vote_ballot},
-      Row{"match", ".any", "", match_any},
-      Row{"match", ".all", "", match_all},
-      Row{"redux", ".add", "", reduce_add},
-      Row{"redux", ".min", "u32", reduce_min},
-      Row{"redux", ".max", "u32", reduce_max},
-      Row{"redux", ".min", "s32", reduce_min_signed},
-      Row{"redux", ".max", "s32", reduce_max_signed},
-      Row{"redux", ".and", "", reduce_and},
-      Row{"redux", ".or", "", reduce_or},
-      Row{"redux", ".xor", "", reduce_xor},
-      Row{"redux", ".min", "f32", reduce_min_float},
-      Row{"redux", ".max", "f32", reduce_max_float},
+      Row{Name::shfl, ".up", "", shuffle_up},
+      Row{Name::shfl, ".down", "", shuffle_down},
+      Row{Name::shfl, ".bfly", "", shuffle_butterfly},
+      Row{Name::shfl, ".idx", "", shuffle_index},
+      Row{Name::vote, ".all", "", vote_all},
+      Row{Name::vote, ".any", "", vote_any},
+      Row{Name::vote, ".uni", "", vote_uniform},
+      Row{Name::vote, ".ballot", "", vote_ballot},
+      Row{Name::match, ".any", "", match_any},
+      Row{Name::match, ".all", "", match_all},
+      Row{Name::redux, ".add", "", reduce_add},
+      Row{Name::redux, ".min", "u32", reduce_min},
+      Row{Name::redux, ".max", "u32", reduce_max},
+      Row{Name::redux, ".min", "s32", reduce_min_signed},
+      Row{Name::redux, ".max", "s32", reduce_max_signed},
+      Row{Name::redux, ".and", "", reduce_and},
+      Row{Name::redux, ".or", "", reduce_or},
+      Row{Name::redux, ".xor", "", reduce_xor},
+      Row{Name::redux, ".min", "f32", reduce_min_float},
+      Row{Name::redux, ".max", "f32", reduce_max_float},
   };
   WarpExchange exchange;
   bool found = false;
   for (const Row& row : rows) {
-    if (row.mnemonic != match.pattern->mnemonic || !match.has(row.qualifier) || (!row.type.empty() && match.types.back()->name != row.type))
-      continue;
+    if (row.name != match.name() || !match.has(row.qualifier) || (!row.type.empty() && match.types.back()->name != row.type)) continue;
     exchange.operation = row.operation;
     found = true;
   }

@@ -84,7 +84,8 @@ void FunctionResolver::max_registers(const catalogue::Match& match) {
     fail(operand(0), fmt::format("{} takes a multiple of {} from {} to {}", statement_->opcode, step, least, most));
   DraftOperation operation;
   operation.operation.semantics = Semantics::max_registers;
-  operation.operation.detail = static_cast<std::uint32_t>(2 * count + (match.has(".inc") ? 1 : 0));
+  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.register_changes.size());
+  draft_.program.register_changes.push_back({.count = static_cast<std::uint32_t>(count), .raises = match.has(".inc")});
   add(std::move(operation));
 }
 

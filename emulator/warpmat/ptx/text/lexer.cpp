@@ -90,9 +90,9 @@ class Lexer {
     while (true) {
       if (is(peek(0), ByteClass::space)) {
         skip_space();
-      } else if (rest_.starts_with("//")) {
+      } else if (peek(0) == '/' && peek(1) == '/') {
         take(Token::Kind::end, std::min(rest_.find('\n'), rest_.size()));
-      } else if (rest_.starts_with("/*")) {
+      } else if (peek(0) == '/' && peek(1) == '*') {
         const std::size_t close = rest_.find("*/", 2);
         if (close == std::string_view::npos) return take_lines(Token::Kind::bad, rest_.size());
         take_lines(Token::Kind::end, close + 2);

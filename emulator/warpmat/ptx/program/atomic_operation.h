@@ -2,12 +2,14 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
-#include <warpmat/ptx/program/code.h>
-
 namespace warpmat::inline v0_1::code {
+
+/// The operation of an atomic on the old value and its sources.
+enum class AtomicOperation : std::uint8_t { add, min, max, increase, decrease, bit_and, bit_or, bit_xor, exchange, compare_and_swap };
 
 /// The qualifiers of atom, red and reducing copies (PTX ISA 9.1 section 9.7.13.5) with their operations.
 inline constexpr auto atomic_names =

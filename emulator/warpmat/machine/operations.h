@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <warpmat/layout/tensor_descriptor.h>
+#include <warpmat/machine/warp_state.h>
+
+namespace warpmat::inline v0_1::machine {
+
+// The bodies of operations, by family: functions on a warp, whose context WarpState gives (split, registers, memory, traps, observers).
+// WarpState::execute calls them. Its own are the operations that move its splits (branches, calls, barriers), loads, stores, atomics, and
+// matrix products. A body that returns no Step is followed by the next operation.
+
+struct PendingTensorWork;
+struct SharedOperands;
+struct TensorRegion;
+
+using Step = WarpState::Step;
+
+// Exchange between lanes: warp_exchange.cpp
+Step exchange(WarpState& warp, const code::Operation& operation, LaneMask mask);
+Step warp_barrier(WarpState& warp, const code::Operation& operation, LaneMask mask);
+/// Elects the lowest lane of the mask.
+Step elect(WarpState& warp, const code::Operation& operation, LaneMask mask);
+
+// cp.async: warp_async.cpp
+void cp_async(WarpState& warp, const code::Operation& operation, LaneMask mask);
+void commit_group(WarpState& warp, LaneMask mask);
+/// Performs the copies of these lanes that are older than their last groups, which may be pending.
+void wait_group(WarpState& warp, const code::Operation& operation, LaneMask mask);
+/// Performs the copies of these lanes with numbers below `before`.
+void finish_copies(WarpState& warp, LaneMask mask, std::uint64_t before);
+
+// mbarriers: warp_mbarrier.cpp
+Step mbarrier(WarpState& warp, const code::Operation& operation, LaneMask mask);
+/// An arrival for asynchronous work that `lane` issued by `statement`.
+void arrive_at_mbarrier(WarpState& warp, const SharedPlace& place, int lane, std::uint32_t statement);
+void must_be_mbarrier(WarpState& warp, int lane, const SharedPlace& place);
+/// The bytes at an address of shared memory: the block's own or, if `remote`, those of another block of the cluster.
+SharedPlace shared_place(WarpState& warp, int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment, Space space,
+                         bool remote);
+std::uint8_t* host_of(WarpState& warp, const SharedPlace& place);
+/// The rank of the mbarrier's block in a statement of .cta_group::2, `rank` by its address.
+int pair_rank(std::uint64_t address, int rank);
+
+// Bulk copies: warp_bulk.cpp
+void bulk_copy(WarpState& warp, const code::Operation& operation, LaneMask mask);
+void bulk_commit(WarpState& warp, LaneMask mask);
+void bulk_wait(WarpState& warp, const code::Operation& operation, LaneMask mask);
+/// Performs the stores that exiting lanes have not waited for.
+void finish_bulk_stores(WarpState& warp, LaneMask mask);
+/// Whether stores that the lanes wait for add floating-point numbers, so that the order among blocks is visible.
+bool waits_for_sums(WarpState& warp, LaneMask mask);
+std::uint8_t* locate_map(WarpState& warp, Space space, int lane, std::uint64_t address, bool writes);
+
+// Clusters and tensor maps: warp_cluster.cpp
+/// mapa: the same offset in the block of that rank; getctarank: the rank of an address.
+void cluster_rank(WarpState& warp, const code::Operation& operation, LaneMask mask);
+/// The bytes of a load, store or atomic operation in the shared memory of another block.
+std::uint8_t* locate_in_cluster(WarpState& warp, int lane, std::uint64_t address, std::uint32_t bytes, bool writes);
+/// tensormap.replace in each executing lane; tensormap.cp_fenceproxy once for the warp.
+Step tensor_map(WarpState& warp, const code::Operation& operation, LaneMask mask);
+
+// wmma.load and wmma.store: warp_wmma.cpp
+void move_matrix(WarpState& warp, const code::Operation& operation, const code::Matrix& matrix);
+
+// setmaxnreg: warp_registers.cpp
+Step set_max_registers(WarpState& warp, const code::Operation& operation, LaneMask mask);
+/// At the end of the block: traps if its warps have raised their registers beyond the available ones.
+void check_max_registers(WarpState& warp);
+
+// tcgen05: warp_tensor_memory.cpp
+Step tensor_memory(WarpState& warp, const code::Operation& operation, LaneMask mask);
+/// The blocks whose tensor memory a statement of .cta_group::`group` touches; of a pair the even one first.
+std::vector<Block*> tensor_blocks(WarpState& warp, int group, int lane);
+void must_have_peer(WarpState& warp, int group, int lane);
+void must_be_stored(WarpState& warp, const TensorRegion& region, Block& block);
+void must_be_allocated(WarpState& warp, TensorCell at, int columns, const char* what, Block& block);
+void tell_tensor_order(WarpState& warp, TensorOrder::Kind kind, std::uint64_t issued = 0);
+void tell_tensor_access(WarpState& warp, const code::Operation& operation, LaneMask executing, const Block& block,
+                        std::span<const TensorRegion> reads, std::span<const TensorRegion> writes, std::uint64_t issued = 0);
+
+// Products, copies and shifts in tensor memory: warp_tensor_work.cpp
+void issue_tensor_work(WarpState& warp, const code::Operation& operation, int lane);
+/// Performs the oldest commit that arrives at `place`, after the work before it. Returns false if there is none.
+bool arrive_products(WarpState& warp, const SharedPlace& place);
+
+// Textures and surfaces: warp_texture.cpp
+void texture(WarpState& warp, const code::Operation& operation, LaneMask mask);
+
+// Built-in functions: warp_print.cpp, warp_runtime.cpp
+void print(WarpState& warp, const code::Call& call, LaneMask mask);
+[[noreturn]] void assert_fail(WarpState& warp, const code::Call& call, LaneMask mask);
+void use_heap(WarpState& warp, const code::Call& call, LaneMask mask);
+void use_runtime(WarpState& warp, const code::Call& call, LaneMask mask);
+
+}  // namespace warpmat::inline v0_1::machine
