@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <regex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,6 +13,7 @@
 
 #include "catch.h"
 #include "paths.h"
+#include "structure/source_files.h"
 
 namespace warpmat::arrows_test {
 
@@ -184,15 +185,11 @@ std::vector<std::string> wrong_arrows(const std::string& path, const std::string
   return wrong;
 }
 
-std::map<std::string, std::string> source_files() {
+std::map<std::string, std::string> files_with_arrows() {
   std::map<std::string, std::string> files;
-  static const std::set<std::string> extensions{".h", ".cpp", ".inc", ".cu", ".cuh"};
-  for (const char* top : {"emulator", "gpu", "tools", "bench", "python", "tests/oracle"})
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source_dir / top)) {
-      if (!extensions.contains(entry.path().extension())) continue;
-      std::ifstream in(entry.path());
-      files[fs::relative(entry.path(), source_dir)] = std::string(std::istreambuf_iterator<char>(in), {});
-    }
+  for (SourceFile& file :
+       source_files({"emulator", "gpu", "tools", "bench", "python", "tests/oracle"}, {".h", ".cpp", ".inc", ".cu", ".cuh"}))
+    files[file.path] = std::move(file.text);
   return files;
 }
 
@@ -214,7 +211,7 @@ std::optional<std::vector<std::string>> circle_from(const std::string& path, con
 }  // namespace
 
 TEST_CASE("every include is allowed between its folders", "[structure]") {
-  const auto files = source_files();
+  const auto files = files_with_arrows();
   REQUIRE(files.size() > 100);
   std::vector<std::string> wrong, unlisted;
   for (const auto& [path, text] : files) {
@@ -226,7 +223,7 @@ TEST_CASE("every include is allowed between its folders", "[structure]") {
 }
 
 TEST_CASE("no file includes itself through others", "[structure]") {
-  const auto files = source_files();
+  const auto files = files_with_arrows();
   std::set<std::string> done;
   for (const auto& [path, text] : files) {
     std::vector<std::string> trail;
@@ -237,7 +234,7 @@ TEST_CASE("no file includes itself through others", "[structure]") {
 
 TEST_CASE("no folders include each other", "[structure]") {
   std::map<std::string, std::set<std::string>> above;  // by folder: the folders that its files include
-  for (const auto& [path, text] : source_files())
+  for (const auto& [path, text] : files_with_arrows())
     for (const std::string& included : included_by(path, text)) {
       const std::string from = fs::path(path).parent_path(), to = fs::path(included).parent_path();
       if (from != to) above[from].insert(to);
@@ -275,7 +272,7 @@ TEST_CASE("the public headers lie in one folder and are few", "[structure]") {
   for (const auto& [name, folder] : public_headers) known.insert(emulator + name);
   for (const std::string& header : for_all)
     if (header != emulator + "text.h") known.insert(header);
-  for (const auto& [path, text] : source_files())
+  for (const auto& [path, text] : files_with_arrows())
     if (fs::path(path).parent_path() == fs::path(emulator).parent_path() && path.ends_with(".h") && path != emulator + "text.h")
       found.insert(path);
   CHECK(found == known);
@@ -286,17 +283,11 @@ TEST_CASE("examples and documents include public headers alone", "[structure]") 
   static const std::regex include(R"re(#include <warpmat/([^>"]+)>)re");
   std::size_t includes = 0;
   std::vector<std::string> wrong;
-  for (const char* top : {"examples", "docs", "tests/package"})
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source_dir / top)) {
-      if (!entry.is_regular_file()) continue;
-      const fs::path& path = entry.path();
-      std::ifstream in(path);
-      const std::string text(std::istreambuf_iterator<char>(in), {});
-      for (std::sregex_iterator match(text.begin(), text.end(), include), end; match != end; ++match, ++includes) {
-        const std::string name = (*match)[1];
-        if (name.find('/') == std::string::npos ? name == "text.h" : !name.starts_with("device/"))
-          wrong.push_back(fmt::format("{} includes {}", path.string(), name));
-      }
+  for (const auto& [path, text] : source_files({"examples", "docs", "tests/package"}))
+    for (std::sregex_iterator match(text.begin(), text.end(), include), end; match != end; ++match, ++includes) {
+      const std::string name = (*match)[1];
+      if (name.find('/') == std::string::npos ? name == "text.h" : !name.starts_with("device/"))
+        wrong.push_back(fmt::format("{} includes {}", path, name));
     }
   CHECK(includes > 15);
   CHECK(fmt::format("{}", fmt::join(wrong, "\n")) == "");

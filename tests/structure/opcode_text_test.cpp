@@ -1,9 +1,7 @@
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -11,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "catch.h"
-#include "paths.h"
+#include "structure/source_files.h"
 
 namespace warpmat::opcode_text_test {
 
@@ -20,12 +18,11 @@ namespace warpmat::opcode_text_test {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-const fs::path emulator = source_path("emulator/warpmat");
+const std::string emulator = "emulator/warpmat/";
 
 /// The folders that execute programs.
-const std::vector<std::string> folders = {"ptx", "machine", "checks", "execute", "profile", "launch", "lists", "c_program"};
+const std::vector<std::string> folders = {emulator + "ptx",     emulator + "machine", emulator + "checks", emulator + "execute",
+                                          emulator + "profile", emulator + "launch",  emulator + "lists",  emulator + "c_program"};
 
 /// Files, or the beginnings of their names, that read the text of opcodes, and what for.
 struct Reader {
@@ -85,14 +82,12 @@ struct Line {
 /// Every line of the folders that asks for text.
 std::vector<Line> lines_with_questions(std::size_t& files) {
   std::vector<Line> found;
-  for (const std::string& folder : folders)
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(emulator / folder)) {
-      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
-      ++files;
-      std::ifstream in(entry.path());
-      for (std::string line; std::getline(in, line);)
-        if (asks_for_text(line)) found.push_back({fs::relative(entry.path(), emulator).string(), line});
-    }
+  for (const auto& [path, text] : source_files(folders, {".cpp", ".h"})) {
+    ++files;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);)
+      if (asks_for_text(line)) found.push_back({path.substr(emulator.size()), line});
+  }
   return found;
 }
 

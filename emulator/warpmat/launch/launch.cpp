@@ -30,12 +30,9 @@ void check_limits(const code::Program& program, const LaunchConfig& config) {
     throw std::invalid_argument(fmt::format("a block has at most {} threads ({}, {} and {} in the dimensions), not {}x{}x{}",
                                             max_block_threads, max_block[0], max_block[1], max_block[2], block.x, block.y, block.z));
   const code::Limits& limits = program.limits;
-  std::int64_t most = 1;
-  // a larger product cannot be exceeded
-  for (const std::int64_t size : limits.max_threads) most *= std::min(size, std::int64_t{max_block_threads} + 1);
-  if (most > 0 && static_cast<std::int64_t>(block.count()) > most)
+  if (static_cast<std::int64_t>(block.count()) > most_threads(limits))
     throw std::invalid_argument(fmt::format("'{}' is compiled for blocks of at most {} threads (.maxntid), not {}",
-                                            readable_name(program.entry), most, block.count()));
+                                            readable_name(program.entry), most_threads(limits), block.count()));
   const std::int64_t* required = limits.required_threads;
   if (required[0] > 0 && (block.x != required[0] || block.y != required[1] || block.z != required[2]))
     throw std::invalid_argument(fmt::format("'{}' is compiled for blocks of {}x{}x{} threads (.reqntid), not {}x{}x{}",
