@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <warpmat/files/output_file.h>
+#include <warpmat/machine/threads.h>
 #include "commands.h"
 
 #include "gpu/mutants/refute.h"
@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 
 struct MutantsOptions {
   std::string directory, json;
-  unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
+  unsigned jobs = machine::usable_cores();
 };
 
 void write_json(const std::string& file, const std::vector<Verdict>& verdicts) {

@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <warpmat/machine/threads.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -8,7 +9,6 @@
 #include <set>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "commands.h"
@@ -25,7 +25,7 @@ namespace {
 
 struct ReplayOptions {
   std::vector<std::string> files;
-  unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
+  unsigned jobs = machine::usable_cores();
   CompareArchiveOptions launches;
 };
 
