@@ -70,7 +70,7 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("PART")
       ->check(CLI::IsMember({"instructions", "rows", "product"}));
   options.plan.threads = static_cast<int>(machine::usable_cores());
-  app.add_option("--threads", options.plan.threads, "Threads of the column with several (default: the cores of this machine)")
+  app.add_option("--threads", options.plan.threads, "Threads of the column with several (default: one for each core)")
       ->type_name("N")
       ->check(CLI::Range(1, max_threads));
   app.add_option("--repetitions", options.plan.repetitions, "Repetitions, of which the fastest counts (default: 20)")

@@ -65,7 +65,7 @@ void add_mutants(Command app) {
   const Command command = add_lab_subcommand(app, "mutants");
   command.add_option("DIRECTORY", options->directory, "Files that 'warpmat record' wrote").required();
   command.add_option("--json", options->json, "Write every verdict to this file").type_name("FILE.json");
-  command.add_option("--jobs", options->jobs, "Threads (default: the cores of this machine)").type_name("N").range(1u, max_jobs);
+  command.add_option("--jobs", options->jobs, "Threads (default: one for each core)").type_name("N").range(1u, max_jobs);
   command.footer(mutants_footer);
   command.callback([options] { refute(*options); });
 }
