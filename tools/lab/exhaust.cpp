@@ -1,11 +1,11 @@
 #include <fmt/core.h>
+#include <warpmat/machine/threads.h>
 
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "commands.h"
@@ -23,7 +23,7 @@ struct ExhaustOptions {
   std::string directory;
   std::vector<std::string> opcodes;
   std::size_t every = 1;
-  unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
+  unsigned jobs = machine::usable_cores();
   bool gpu = false;
 };
 

@@ -8,6 +8,7 @@
 
 #include <warpmat/checks/checks.h>
 #include <warpmat/machine/constant_copy.h>
+#include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/grid.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/launch_state.h>
@@ -182,7 +183,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
         using Called = code::Call::Target;
         return call.target == Called::allocate || call.target == Called::prepare_launch || call.target == Called::put_memory;
       }))
-    static_cast<void>(memory.heap());
+    static_cast<void>(heap_of(memory));
   const code::CallTree& calls = program.call_tree;
   const std::uint64_t levels = calls.recursive ? deepest_recursion : 1;
   LaunchConfig shaped = config;
