@@ -34,13 +34,7 @@ WarpState::Step WarpState::cluster_barrier(const Operation& operation, LaneMask 
     advance_gathered(mask, false);
     return Step::next;
   }
-  const std::int32_t pc = split().pc;
-  split().executing = mask;
-  for (Split& s : splits_) {
-    if (&s != &split() && !(aligned && s.state == Split::State::gathering && s.pc == pc)) continue;
-    s.state = Split::State::at_barrier;
-    s.barrier = cluster_barrier_id;
-  }
+  wait_at(cluster_barrier_id, mask, aligned);
   return Step::leave_split;
 }
 
