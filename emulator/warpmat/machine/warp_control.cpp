@@ -43,7 +43,7 @@ WarpState::WarpState(Block& block, int index, LaneMask existing, std::uint8_t* r
   splits_.reserve(usual_splits);
   splits_.push_back({.pc = program_.functions.front().first, .lanes = existing, .calls = {}});
   register_limit_.count = program_.limits.registers;
-  if (!program_.products.empty()) wgmma_ = std::make_unique<WarpgroupState>();
+  if (program_.executes(Semantics::wgmma)) wgmma_ = std::make_unique<WarpgroupState>();
 }
 
 WarpState::~WarpState() = default;
@@ -275,12 +275,14 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::exit:
       if (waits_for_sums(*this, mask) && !block_.has_reservation()) return Step::needs_reservation;
       return exit_lanes(mask);
-    case Semantics::trap:
+    case Semantics::trap: {
+      const code::TrapCause cause = program_.of<code::TrapCause>(operation);
       trap(first_lane(mask), std::nullopt,
-           operation.detail == code::trap_of_call    ? "the register holds the address of no function that this call may mean"
-           : operation.detail == code::trap_of_stack ? "alloca finds too few of the 16 KiB that a function's stack has"
-                                                     : "the kernel executes a trap",
-           operation.detail == 0 ? Trap::Kind::stopped : Trap::Kind::misuse);
+           cause == code::TrapCause::call    ? "the register holds the address of no function that this call may mean"
+           : cause == code::TrapCause::stack ? "alloca finds too few of the 16 KiB that a function's stack has"
+                                             : "the kernel executes a trap",
+           cause == code::TrapCause::statement ? Trap::Kind::stopped : Trap::Kind::misuse);
+    }
     case Semantics::absent: {
       const std::string& opcode = program_.statements[operation.statement]->opcode;
       trap(first_lane(mask), std::nullopt, fmt::format("'{}' is not executed: {}", opcode, catalogue::why_absent(opcode)),

@@ -269,7 +269,7 @@ inline Region find_region(WarpState& warp, const Operation& operation, const Acc
   if (access.space != Space::global && access.space != Space::generic) return {};
   const auto* const base = warp.at<std::uint64_t>(warp.source_slot(operation, 0));
   const std::uint64_t address = base[first_lane(mask)] + static_cast<std::uint64_t>(access.offset);
-  const DeviceMemory::Buffer*& buffer = warp.block().last_buffer(operation.detail);
+  const DeviceMemory::Buffer*& buffer = warp.block().last_buffer(operation.payload);
   if (buffer == nullptr || address - buffer->address >= buffer->bytes) buffer = warp.launch().memory.find(address);
   return buffer == nullptr || buffer->freed ? Region{} : Region{buffer->data.get(), buffer->address, buffer->bytes};
 }

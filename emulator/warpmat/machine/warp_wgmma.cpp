@@ -134,7 +134,7 @@ void tell_products_read(WarpState& warp, const Operation& operation) {
   std::vector<Product>& done = warp.warpgroup_state().told;
   done.clear();
   for (const auto& product : warp.warpgroup_state().pending) {
-    if (!is_done(warp, *product, operation.detail)) break;
+    if (!is_done(warp, *product, warp.program().of<code::WaitGroups>(operation).pending)) break;
     done.push_back(warp.told(*product));
   }
   warp.observers().tell(EventKinds::products, &Observer::products_read, warp.event(operation, warp.split().executing),
@@ -180,11 +180,13 @@ void perform_products(WarpState& warp, const Operation& operation, std::span<con
   for (const auto& product : products) perform_product(warp, *product);
 }
 
-/// Performs the products of all groups except the last `operation.detail`.
+/// Performs the products of all groups except the last ones, as many as may be pending.
 void wait_for_products(WarpState& warp, const Operation& operation) {
   std::vector<std::unique_ptr<PendingProduct>>& pending = warp.warpgroup_state().pending;
   const auto ready = static_cast<std::size_t>(
-      std::ranges::find_if_not(pending, [&](const auto& product) { return is_done(warp, *product, operation.detail); }) - pending.begin());
+      std::ranges::find_if_not(
+          pending, [&](const auto& product) { return is_done(warp, *product, warp.program().of<code::WaitGroups>(operation).pending); }) -
+      pending.begin());
   for (std::size_t done = 0; done < ready;) {
     const std::size_t count = chain_length(warp, std::span(pending).subspan(done, ready - done));
     perform_products(warp, operation, std::span(pending).subspan(done, count));

@@ -115,8 +115,7 @@ void FunctionResolver::mbarrier(const Match& match) {
   if (what.may_suspend && next < statement_->operands.size())
     source(operand(next++), type_named("u32"));  // the suspend time hint has no effect
   if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.mbarriers.size());
-  draft_.program.mbarriers.push_back(what);
+  operation.operation.payload = draft_.program.add(what);
   add(std::move(operation));
 }
 
@@ -166,8 +165,7 @@ void FunctionResolver::remote_store(const Match& match) {
   operation.sources = {address(operand(0), copy.space), address(operand(2), copy.space)};
   for (const Value value : group(operand(1), type, false, values)) operation.sources.push_back(value);
   if (statement_->operands.size() > 3) fail(operand(3), fmt::format("{} takes 3 operands", statement_->opcode));
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.bulk_copies.size());
-  draft_.program.bulk_copies.push_back(std::move(copy));
+  operation.operation.payload = draft_.program.add(std::move(copy));
   add(std::move(operation));
 }
 
@@ -227,8 +225,7 @@ void FunctionResolver::bulk_copy(const Match& match) {
   } else {
     bulk_sources(match, copy, operation);
   }
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.bulk_copies.size());
-  draft_.program.bulk_copies.push_back(std::move(copy));
+  operation.operation.payload = draft_.program.add(std::move(copy));
   add(std::move(operation));
 }
 
@@ -267,17 +264,15 @@ void FunctionResolver::bulk_sources(const Match& match, const BulkCopy& copy, Dr
 void FunctionResolver::bulk_wait(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::bulk_wait;
-  const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(immediate(operand(0)), wait_for_all / 2));
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.bulk_waits.size());
-  draft_.program.bulk_waits.push_back({.pending = groups, .reads_only = match.has(".read")});
+  const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(immediate(operand(0)), most_groups / 2));
+  operation.operation.payload = draft_.program.add(BulkWait{.pending = groups, .reads_only = match.has(".read")});
   add(std::move(operation));
 }
 
 void FunctionResolver::cluster_barrier(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::cluster_barrier;
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.cluster_barriers.size());
-  draft_.program.cluster_barriers.push_back({.waits = match.has(".wait"), .aligned = match.has(".aligned")});
+  operation.operation.payload = draft_.program.add(ClusterBarrier{.waits = match.has(".wait"), .aligned = match.has(".aligned")});
   if (!statement_->operands.empty()) fail(operand(0), fmt::format("{} takes no operands", statement_->opcode));
   add(std::move(operation));
 }
@@ -288,8 +283,8 @@ void FunctionResolver::cluster_rank(const Match& match) {
   operation.operation.semantics = Semantics::cluster_rank;
   // Of 32 bits an H200 takes any address for one of shared memory.
   const bool shared = match.has(".shared::cluster") || !match.has(".u64");
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.cluster_addresses.size());
-  draft_.program.cluster_addresses.push_back({.asks_rank = match.is(Name::getctarank), .generic = !shared, .wide = match.has(".u64")});
+  operation.operation.payload =
+      draft_.program.add(ClusterAddress{.asks_rank = match.is(Name::getctarank), .generic = !shared, .wide = match.has(".u64")});
   read_operands(match, operation);
   if (const auto own = variable_space(operand(1)); own.value_or(Space::shared) != Space::shared)
     fail(operand(1), fmt::format("'{}' is a .{} variable, and {} takes shared memory", operand(1).text, name(*own), statement_->opcode));
@@ -343,8 +338,7 @@ void FunctionResolver::tensor_map(const Match& match) {
     operation.sources.push_back(source(operand(next++), *match.types.back()));
   }
   if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.tensor_map_edits.size());
-  draft_.program.tensor_map_edits.push_back(edit);
+  operation.operation.payload = draft_.program.add(edit);
   add(std::move(operation));
 }
 

@@ -60,6 +60,7 @@ constexpr SystemFunction system_functions[] = {{"vprintf", Call::Target::print},
 void FunctionResolver::simple(Semantics semantics) {
   DraftOperation operation;
   operation.operation.semantics = semantics;
+  if (semantics == Semantics::trap) operation.operation.payload = draft_.program.add(TrapCause::statement);
   // Registers that the function returns must still be live.
   if (semantics == Semantics::return_)
     for (std::size_t i = 0; i < function_.return_registers.size(); ++i)
@@ -118,7 +119,7 @@ void FunctionResolver::open_stack() {
   const auto local_address = [&](std::int64_t offset) {
     DraftOperation operation;
     operation.operation.semantics = Semantics::special;
-    operation.operation.detail = static_cast<std::uint32_t>(SpecialRegister::local_address);
+    operation.operation.payload = draft_.program.add(SpecialRegister::local_address);
     operation.sources = {draft_.constants.add(RegisterClass::wide, static_cast<std::uint64_t>(offset))};
     const Value value = temporary(RegisterClass::wide);
     operation.results = {value};
@@ -156,20 +157,20 @@ void FunctionResolver::stack(const catalogue::Match& match) {
     return value;
   };
   const Value free = computed("%subtract.b64", RegisterClass::wide, stack_->pointer, stack_->limit);
-  trap_where(computed("setp.gt.u64", RegisterClass::predicate, bytes, free), trap_of_stack);
+  trap_where(computed("setp.gt.u64", RegisterClass::predicate, bytes, free), TrapCause::stack);
   const Value below = computed("%subtract.b64", RegisterClass::wide, stack_->pointer, bytes);
   const Value aligned =
       computed("and.b64", RegisterClass::wide, below, draft_.constants.add(RegisterClass::wide, ~(std::max(alignment, min_alignment) - 1)));
-  trap_where(computed("setp.lt.u64", RegisterClass::predicate, aligned, stack_->limit), trap_of_stack);
+  trap_where(computed("setp.lt.u64", RegisterClass::predicate, aligned, stack_->limit), TrapCause::stack);
   add(row("mov.b64", {stack_->pointer}, {aligned}));
   copy_pointer(operand(0));
 }
 
 /// A trap of those lanes that execute the statement and whose `predicate` is true.
-void FunctionResolver::trap_where(Value predicate, std::uint32_t detail) {
+void FunctionResolver::trap_where(Value predicate, TrapCause cause) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::trap;
-  operation.operation.detail = detail;
+  operation.operation.payload = draft_.program.add(cause);
   if (guarded_) {
     Value guard = guard_;
     if (guard_inverted_) {
@@ -306,7 +307,7 @@ void FunctionResolver::call_indirectly(const syntax::Operand* returns, const syn
   }
   DraftOperation no_function;
   no_function.operation.semantics = Semantics::trap;
-  no_function.operation.detail = trap_of_call;
+  no_function.operation.payload = draft_.program.add(TrapCause::call);
   add(std::move(no_function));
   put(end);
 }
@@ -339,8 +340,7 @@ void FunctionResolver::call_function(const syntax::Operand* returns, const synta
   };
   match(returns, callee.source->returns, callee.return_offsets, callee.return_bytes, call.returns, operation.results, true);
   match(arguments, callee.source->parameters, callee.parameter_offsets, callee.parameter_bytes, call.arguments, operation.sources, false);
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.calls.size());
-  draft_.program.calls.push_back(std::move(call));
+  operation.operation.payload = draft_.program.add(std::move(call));
   add(std::move(operation));
 }
 

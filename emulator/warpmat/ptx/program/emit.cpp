@@ -19,8 +19,8 @@ namespace {
 bool may_order_clusters(const Program& program) {
   const auto may_be_ordered = [&](const Operation& operation) { return may_have_order(program, operation); };
   const auto is_ordered_copy = [](const BulkCopy& copy) { return copy.kind == BulkCopy::Kind::cancel || !copy.reductions.empty(); };
-  return std::ranges::any_of(program.operations, may_be_ordered) || std::ranges::any_of(program.bulk_copies, is_ordered_copy) ||
-         std::ranges::any_of(program.calls, &Call::uses_launch);
+  return std::ranges::any_of(program.operations, may_be_ordered) || program.any<BulkCopy>(is_ordered_copy) ||
+         program.any<Call>([](const Call& call) { return call.uses_launch(); });
 }
 
 class Emitter {
@@ -86,7 +86,7 @@ class Emitter {
     program_.reads_thread_indices = false;
     for (const Operation& operation : program_.operations) {
       program_.executed |= std::uint64_t{1} << static_cast<int>(operation.semantics);
-      if (operation.semantics == Semantics::special && is_thread_index(static_cast<SpecialRegister>(operation.detail)))
+      if (operation.semantics == Semantics::special && is_thread_index(program_.of<SpecialRegister>(operation)))
         program_.reads_thread_indices = true;
     }
   }
@@ -127,9 +127,9 @@ class Emitter {
     program_.slots.resize(std::max<std::size_t>(program_.slots.size(), operation.slots + fewest_slots));
     if (draft.label >= 0) operation.target = first + function.labels[static_cast<std::size_t>(draft.label)];
     if (operation.semantics == Semantics::branch_table) {
-      operation.detail = static_cast<std::uint32_t>(program_.branch_tables.size());
-      std::vector<std::int32_t>& table = program_.branch_tables.emplace_back();
+      BranchTable table;
       for (const int label : draft.table) table.push_back(first + function.labels[static_cast<std::size_t>(label)]);
+      operation.payload = program_.add(std::move(table));
     }
     if (operation.semantics == Semantics::call) add_register_copies(index, draft);
     program_.operations.push_back(operation);
@@ -192,7 +192,7 @@ class Emitter {
     const catalogue::WarpFunction copy_wides = draft_.find_match("mov.b64")->pattern->row.function;
     for (Operation& operation : std::span(program_.operations).subspan(static_cast<std::size_t>(first))) {
       if (operation.guarded || operation.results != 1 || operation.sources >= fewest_slots) continue;
-      if (operation.semantics == Semantics::special && operation.sources == 0 && !is_clock(static_cast<SpecialRegister>(operation.detail)))
+      if (operation.semantics == Semantics::special && operation.sources == 0 && !is_clock(program_.of<SpecialRegister>(operation)))
         operation.shortcut = Shortcut::special_register;
       if (!catalogue::computes(operation.semantics)) continue;
       operation.shortcut = operation.kernel != nullptr ? Shortcut::kernel : Shortcut::function;

@@ -158,7 +158,7 @@ class FunctionResolver {
   void absent(const catalogue::Match& match);
   void open_stack();
   void stack(const catalogue::Match& match);
-  void trap_where(Value predicate, std::uint32_t detail);
+  void trap_where(Value predicate, TrapCause cause);
   void no_operands() const;
   void leave();
 

@@ -109,8 +109,7 @@ void FunctionResolver::matrix() {
       }
     }
   }
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.matrices.size());
-  draft_.program.matrices.push_back(std::move(matrix));
+  operation.operation.payload = draft_.program.add(std::move(matrix));
   add(std::move(operation));
 }
 

@@ -63,8 +63,7 @@ void FunctionResolver::add_access(DraftOperation operation, Access access, const
   access.uniform = is_constant(place.base) && !access.relative;
   access.offset = place.offset;
   access.narrow_address = class_of(place.base) == RegisterClass::word;
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.accesses.size());
-  draft_.program.accesses.push_back(access);
+  operation.operation.payload = draft_.program.add(access);
   add(std::move(operation));
 }
 
@@ -241,10 +240,10 @@ void FunctionResolver::cp_async(const Match& match) {
 void FunctionResolver::wait_group(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::cp_async_wait;
-  operation.operation.detail = match.has(".wait_all") ? wait_for_all
-                               : operand(0).negative
-                                   ? wait_for_all - 1
-                                   : static_cast<std::uint32_t>(std::min<std::uint64_t>(immediate(operand(0)), wait_for_all - 1));
+  WaitGroups wait{.all = match.has(".wait_all")};
+  if (!wait.all)
+    wait.pending = operand(0).negative ? most_groups : static_cast<std::uint32_t>(std::min(immediate(operand(0)), most_groups));
+  operation.operation.payload = draft_.program.add(wait);
   if (statement_->operands.size() > (match.has(".wait_all") ? 0 : 1)) fail(fmt::format("{} takes fewer operands", statement_->opcode));
   add(std::move(operation));
 }

@@ -130,7 +130,7 @@ Value FunctionResolver::special_register(const syntax::Operand& operand, const S
     fail(operand, fmt::format("{} has {} bits; {} takes .{}", operand.text, special.bits, statement_->opcode, type.name));
   DraftOperation operation;
   operation.operation.semantics = Semantics::special;
-  operation.operation.detail = static_cast<std::uint32_t>(special.special_register);
+  operation.operation.payload = draft_.program.add(special.special_register);
   const Value value = names_.new_register(register_class, bits);
   operation.results = {value};
   prepare(std::move(operation));
@@ -151,7 +151,7 @@ Value FunctionResolver::address_of(const syntax::Operand& operand, const Named& 
     case Named::Kind::local: {
       DraftOperation operation;
       operation.operation.semantics = Semantics::special;
-      operation.operation.detail = static_cast<std::uint32_t>(SpecialRegister::local_address);
+      operation.operation.payload = draft_.program.add(SpecialRegister::local_address);
       operation.results = {temporary(register_class)};
       operation.sources = {draft_.constants.add(RegisterClass::wide, named.offset + offset)};
       const Value value = operation.results.front();

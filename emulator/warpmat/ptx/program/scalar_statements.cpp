@@ -25,8 +25,7 @@ void FunctionResolver::compute(const Match& match) {
   // The operands' selectors are modifiers of this statement only.
   scalar::Modifiers modifiers = draft_.program.of<scalar::Modifiers>(operation.operation);
   read_operands(match, operation, &modifiers.video);
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.modifiers.size());
-  draft_.program.modifiers.push_back(modifiers);
+  operation.operation.payload = draft_.program.add(modifiers);
   add(std::move(operation));
 }
 

@@ -178,8 +178,7 @@ void FunctionResolver::tensor_memory(const Match& match) {
     case TensorAction::fence_before:
     case TensorAction::fence_after: no_operands(); break;
   }
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.tensor_statements.size());
-  draft_.program.tensor_statements.push_back(statement);
+  operation.operation.payload = draft_.program.add(statement);
   add(std::move(operation));
 }
 

@@ -134,8 +134,7 @@ void FunctionResolver::texture(const Match& match) {
   }
   if (next < statement_->operands.size())
     fail(operand(next), fmt::format("{} takes {} operands; offsets and comparisons of depths are not executed", statement_->opcode, next));
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.texture_accesses.size());
-  draft_.program.texture_accesses.push_back(access);
+  operation.operation.payload = draft_.program.add(access);
   add(std::move(operation));
   // all texels are resident
   if (resident != nullptr) {

@@ -48,8 +48,7 @@ void FunctionResolver::barrier(const Match& match) {
   if (reduces) operation.sources.push_back(source(operand(last), predicate));
   if (barrier.action == Barrier::Action::arrive && !barrier.has_count)
     fail(fmt::format("{} needs the number of threads", statement_->opcode));
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.barriers.size());
-  draft_.program.barriers.push_back(barrier);
+  operation.operation.payload = draft_.program.add(barrier);
   add(std::move(operation));
 }
 
@@ -99,8 +98,7 @@ void FunctionResolver::exchange(const Match& match) {
   operation.operation.semantics = Semantics::exchange;
   read_operands(match, operation);
   exchange.second_result = operation.results.size() == 2;
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.exchanges.size());
-  draft_.program.exchanges.push_back(exchange);
+  operation.operation.payload = draft_.program.add(exchange);
   add(std::move(operation));
 }
 
