@@ -260,11 +260,10 @@ std::optional<Match> find_row(std::string_view opcode, std::size_t operands) {
       found = pattern;
   if (found == nullptr) return std::nullopt;
   Match match{found, {qualifiers.begin(), qualifiers.end()}, {}, opcode};
-  for (const std::string_view qualifier : qualifiers)
-    if (const DataType* type = find_ptx_type(qualifier.substr(1)))
-      match.types.push_back(type);
-    else if (const auto known = find_qualifier(qualifier))
-      match.known_qualifiers.set(static_cast<std::size_t>(*known));
+  for (const std::string_view qualifier : qualifiers) {
+    if (const DataType* type = find_ptx_type(qualifier.substr(1))) match.types.push_back(type);
+    if (const auto known = find_qualifier(qualifier)) match.known_qualifiers.set(static_cast<std::size_t>(*known));
+  }
   return match;
 }
 
