@@ -207,12 +207,8 @@ Pattern::Pattern(Row row_) : row(std::move(row_)) {
       std::ranges::count_if(operands, [](const OperandPattern& operand) { return !operand.implicit && !operand.paired; }));
 }
 
-bool Match::has(std::string_view qualifier) const {
-  return std::ranges::find(qualifiers, qualifier) != qualifiers.end();
-}
-
 int Match::vector() const {
-  return has(".v2") ? 2 : has(".v4") ? 4 : has(".v8") ? 8 : 1;
+  return has(Qualifier::v2) ? 2 : has(Qualifier::v4) ? 4 : has(Qualifier::v8) ? 8 : 1;
 }
 
 const DataType& Match::type_of(const OperandPattern& operand) const {

@@ -63,8 +63,6 @@ struct Match {
   std::bitset<qualifier_count> known_qualifiers{};  ///< by Qualifier
 
   bool has(Qualifier qualifier) const { return known_qualifiers[static_cast<std::size_t>(qualifier)]; }
-  /// While a statement is resolved: what its own instruction makes of its qualifiers. Later ask for a Qualifier.
-  bool has(std::string_view qualifier) const;
   Name name() const { return pattern->name; }
   bool has_trait(Traits wanted) const { return row_of(name()).has(wanted); }
   bool is(Name name) const { return this->name() == name; }

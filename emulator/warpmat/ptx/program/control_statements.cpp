@@ -8,6 +8,7 @@
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Name;
+using catalogue::Qualifier;
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
 
@@ -72,11 +73,12 @@ void FunctionResolver::simple(Semantics semantics) {
 void FunctionResolver::hint(const catalogue::Match& match) {
   constexpr std::uint64_t map_bytes = 128;
   const std::size_t count = statement_->operands.size();
-  if (match.has(".tensormap::generic") && (count != (match.has(".acquire") ? 2 : 0) || (count == 2 && immediate(operand(1)) != map_bytes)))
+  if (match.has(Qualifier::tensormap_generic) &&
+      (count != (match.has(Qualifier::acquire) ? 2 : 0) || (count == 2 && immediate(operand(1)) != map_bytes)))
     fail(fmt::format("{} takes {}", statement_->opcode,
-                     match.has(".acquire") ? "the address of a tensor map and its size, 128" : "no operands"));
-  if (match.has(".acquire")) static_cast<void>(place(operand(0)));
-  if (!match.has(".tensormap::generic")) {
+                     match.has(Qualifier::acquire) ? "the address of a tensor map and its size, 128" : "no operands"));
+  if (match.has(Qualifier::acquire)) static_cast<void>(place(operand(0)));
+  if (!match.has(Qualifier::tensormap_generic)) {
     // The operands are read for their errors alone.
     DraftOperation unread;
     const std::size_t operations = function_.operations.size();
@@ -85,7 +87,7 @@ void FunctionResolver::hint(const catalogue::Match& match) {
     constexpr std::uint64_t line_bytes = 128, events = 16;
     if ((match.is(Name::discard) || match.is(Name::applypriority)) && immediate(operand(1)) != line_bytes)
       fail(operand(1), fmt::format("{} takes the size 128", statement_->opcode));
-    if (match.is(Name::pmevent) && immediate(operand(0)) >= events && !match.has(".mask"))
+    if (match.is(Name::pmevent) && immediate(operand(0)) >= events && !match.has(Qualifier::mask))
       fail(operand(0), "an event is a number from 0 to 15");
   }
   simple(Semantics::nothing);
@@ -95,7 +97,7 @@ void FunctionResolver::hint(const catalogue::Match& match) {
 void FunctionResolver::absent(const catalogue::Match& match) {
   DraftOperation unread;
   const std::size_t operations = function_.operations.size();
-  if (match.has(".async") && match.is(Name::cp))
+  if (match.has(Qualifier::async) && match.is(Name::cp))
     bulk_sources(match, described_copy(match), unread);
   else
     read_operands(match, unread);

@@ -12,6 +12,7 @@
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
+using catalogue::Qualifier;
 using catalogue::Semantics;
 
 namespace {
@@ -353,8 +354,8 @@ void FunctionResolver::by_semantics(const Match& match) {
       DraftOperation operation;
       operation.operation.semantics = semantics;
       if (semantics == Semantics::fence)
-        operation.operation.payload =
-            draft_.program.add(Fence{match.has(".gpu") || match.has(".sys") || match.has(".gl") || match.has(".cluster")});
+        operation.operation.payload = draft_.program.add(
+            Fence{match.has(Qualifier::gpu) || match.has(Qualifier::sys) || match.has(Qualifier::gl) || match.has(Qualifier::cluster)});
       read_operands(match, operation);
       return add(std::move(operation));
     }

@@ -6,6 +6,7 @@
 
 namespace warpmat::inline v0_1::code {
 
+using catalogue::Qualifier;
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
 
@@ -85,7 +86,8 @@ void FunctionResolver::max_registers(const catalogue::Match& match) {
     fail(operand(0), fmt::format("{} takes a multiple of {} from {} to {}", statement_->opcode, step, least, most));
   DraftOperation operation;
   operation.operation.semantics = Semantics::max_registers;
-  operation.operation.payload = draft_.program.add(RegisterChange{.count = static_cast<std::uint32_t>(count), .raises = match.has(".inc")});
+  operation.operation.payload =
+      draft_.program.add(RegisterChange{.count = static_cast<std::uint32_t>(count), .raises = match.has(Qualifier::inc)});
   add(std::move(operation));
 }
 
