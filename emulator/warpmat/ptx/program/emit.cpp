@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <span>
+#include <stdexcept>
+
+#include <fmt/core.h>
 
 #include <warpmat/ptx/program/call_tree.h>
 #include <warpmat/ptx/program/control_flow.h>
@@ -21,6 +24,44 @@ bool may_order_clusters(const Program& program) {
   const auto is_ordered_copy = [](const BulkCopy& copy) { return copy.kind == BulkCopy::Kind::cancel || !copy.reductions.empty(); };
   return std::ranges::any_of(program.operations, may_be_ordered) || program.any<BulkCopy>(is_ordered_copy) ||
          program.any<Call>([](const Call& call) { return call.uses_launch(); });
+}
+
+template <typename P>
+bool holds(const Program& program, const Operation& operation) {
+  return operation.payload < program.payloads.size() && std::holds_alternative<P>(program.payloads[operation.payload]);
+}
+
+/// Whether the operation's payload has the type that its semantics reads: Program::of() asks no more.
+bool has_its_payload(const Program& program, const Operation& operation) {
+  switch (operation.semantics) {
+    case Semantics::compute:
+    case Semantics::select: return operation.kernel == nullptr || holds<scalar::Modifiers>(program, operation);
+    case Semantics::load:
+    case Semantics::store:
+    case Semantics::atomic:
+    case Semantics::cp_async: return holds<Access>(program, operation);
+    case Semantics::fence: return holds<Fence>(program, operation);
+    case Semantics::cp_async_wait:
+    case Semantics::wgmma_wait: return holds<WaitGroups>(program, operation);
+    case Semantics::trap: return holds<TrapCause>(program, operation);
+    case Semantics::special: return holds<SpecialRegister>(program, operation);
+    case Semantics::barrier: return holds<Barrier>(program, operation);
+    case Semantics::mbarrier: return holds<Mbarrier>(program, operation);
+    case Semantics::bulk_copy: return holds<BulkCopy>(program, operation);
+    case Semantics::bulk_wait: return holds<BulkWait>(program, operation);
+    case Semantics::cluster_barrier: return holds<ClusterBarrier>(program, operation);
+    case Semantics::cluster_rank: return holds<ClusterAddress>(program, operation);
+    case Semantics::max_registers: return holds<RegisterChange>(program, operation);
+    case Semantics::tensor_map: return holds<TensorMapEdit>(program, operation);
+    case Semantics::exchange: return holds<WarpExchange>(program, operation);
+    case Semantics::matrix: return holds<Matrix>(program, operation);
+    case Semantics::wgmma: return holds<WarpgroupProduct>(program, operation);
+    case Semantics::tensor_memory: return holds<TensorStatement>(program, operation);
+    case Semantics::texture: return holds<TextureAccess>(program, operation);
+    case Semantics::call: return holds<Call>(program, operation);
+    case Semantics::branch_table: return holds<BranchTable>(program, operation);
+    default: return true;
+  }
 }
 
 class Emitter {
@@ -132,6 +173,8 @@ class Emitter {
       operation.payload = program_.add(std::move(table));
     }
     if (operation.semantics == Semantics::call) add_register_copies(index, draft);
+    if (!has_its_payload(program_, operation))
+      throw std::logic_error(fmt::format("{} has the payload of another instruction", program_.statements[operation.statement]->opcode));
     program_.operations.push_back(operation);
   }
 
