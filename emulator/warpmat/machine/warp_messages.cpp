@@ -36,7 +36,7 @@ void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::
 }
 
 void WarpState::trap_ahead(std::uint32_t ahead, const std::string& reason) const {
-  trap_at(ahead, -1, std::nullopt, reason, Trap::Kind::misuse);
+  trap_at(ahead, -1, std::nullopt, reason, Trap::Kind::misuse, std::nullopt);
 }
 
 /// Of a list it knows no place but the operand and the lane.
