@@ -320,6 +320,27 @@ TEST_CASE("run: lanes that an exchange waits for and that name others are a trap
   for (std::uint32_t lane = 0; lane < warp_size; ++lane) CHECK(warp.reg("b")[lane] == 5);
 }
 
+TEST_CASE("run: lanes that wait for one that names itself alone are a trap, before that lane has got anything") {
+  const Program program = parse(
+      ".reg .b32 a, b, c, m; .reg .pred first; mov.u32 a, 5; shfl.sync.idx.b32 b, a, 0, 31, m;\n"
+      "elect.sync c|first, m; mov.u32 a, 6;",
+      "sm_90");
+  Warp warp(program);
+  warp.reg("m").fill(0xffffffff);
+  warp.reg("m")[0] = 1;
+  CHECK(trap_message(warp).starts_with("line 1: lane 1: shfl.sync.idx.b32 is executed by lanes 0xfffffffe only; lanes 0x00000001"));
+  CHECK(warp.reg("b") == Register{});
+  CHECK(warp.reg("a")[0] == 5);
+  warp.reg("c").fill(7);
+  CHECK_THROWS_AS(warp.execute(program.statements()[2]), Trap);
+  CHECK(warp.reg("c")[0] == 7);
+  CHECK(warp.reg("first") == Register{});
+  for (std::size_t lane = 0; lane < warp_size; ++lane) warp.reg("m")[lane] = lane < 16 ? 0xffff : 0xffff0000;
+  CHECK(trap_message(warp) == "no trap");  // two groups that are here in full
+  CHECK(warp.reg("b")[31] == 5);
+  CHECK(warp.reg("c")[31] == 16);
+}
+
 TEST_CASE("run: a trap among statements that run on names its own line; what stands before has happened") {
   const Program program = parse(
       "mov.b32 one, 0x3c003c00; mov.b32 c, 0;\n"

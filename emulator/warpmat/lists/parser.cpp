@@ -243,7 +243,8 @@ class Checker {
 
 Program parse(std::string_view text, std::string_view target_name) {
   const Target* const given = target_name.empty() ? nullptr : &target(target_name);
-  return Checker(syntax::parse_list(std::string(text)), given).program();
+  const auto is_known = [](std::string_view opcode) { return find_form(opcode) != nullptr || find_scalar_instruction(opcode).has_value(); };
+  return Checker(syntax::parse_list(std::string(text), is_known), given).program();
 }
 
 }  // namespace warpmat::inline v0_1

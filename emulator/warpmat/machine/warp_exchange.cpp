@@ -38,7 +38,7 @@ LaneMask WarpState::naming_alike(const Operation& operation, int source, LaneMas
 /// Lanes that name different lanes, as tiles of a warp do, are groups that know nothing of each other. Groups that are here in full act in
 /// one turn; otherwise each becomes a warp split that waits for its lanes. No split waits for named lanes that have exited, or that
 /// are here but whose guard does not hold: an H100 does not either. With `any_place`, lanes also meet those at other statements of the
-/// kind.
+/// kind. Lanes of a list never meet again once they part: there groups that are not here in full trap, before any has acted.
 template <typename Perform>
 WarpState::Step WarpState::meet_named(const Operation& operation, int source, LaneMask mask, bool any_place, Perform perform) {
   const LaneMask may_come = live_ & ~(split().lanes & ~mask);
@@ -52,8 +52,10 @@ WarpState::Step WarpState::meet_named(const Operation& operation, int source, La
   std::vector<LaneMask> groups;
   bool whole = true;
   for (LaneMask rest = mask; rest != 0; rest &= ~groups.back()) {
-    groups.push_back(naming_alike(operation, source, rest));
-    whole &= (source_word(operation, source, first_lane(rest)) & may_come) == groups.back();
+    const LaneMask group = groups.emplace_back(naming_alike(operation, source, rest));
+    const LaneMask absent = source_word(operation, source, first_lane(rest)) & may_come & ~group;
+    if (absent != 0 && program_.is_list) trap_without(first_lane(group), operation, group, absent);
+    whole &= absent == 0;
   }
   if (!whole) {
     divide_split(groups);

@@ -22,7 +22,8 @@ bool is_directive_of_lists(const Token& token) {
 /// Reads a list item by item: a directive, or a statement with its label.
 class ListParser {
  public:
-  explicit ListParser(std::string text) : tokens_(*(list_.module.text = std::make_shared<const std::string>(std::move(text)))) {
+  ListParser(std::string text, bool (*is_known)(std::string_view))
+      : is_known_(is_known), tokens_(*(list_.module.text = std::make_shared<const std::string>(std::move(text)))) {
     list_.module.functions.push_back({.entry = true, .defined = true});
     list_.declares_registers = std::ranges::any_of(
         tokens_.tokens(), [](const Token& token) { return token.kind == Token::Kind::qualifier && token.text == ".reg"; });
@@ -35,6 +36,7 @@ class ListParser {
       try {
         parse_item();
       } catch (StatementError& error) {
+        if (!begun_.opcode.empty() && !is_known_(begun_.opcode)) tokens_.go_back_to(operands_);
         add(Fault{error.location, std::move(error.message), std::move(begun_)});
         recover();
       }
@@ -134,6 +136,7 @@ class ListParser {
     std::string opcode = read_opcode(tokens_);
     check_qualifiers(first);
     begun_.opcode = std::move(opcode);
+    operands_ = tokens_.position();
     read_rest(tokens_, begun_);
     add(std::move(begun_));
   }
@@ -146,17 +149,19 @@ class ListParser {
         fail(token, fmt::format(".shared::cta needs PTX {} or later; the version is {}", to_string(cta_since), to_string(version)));
   }
 
+  bool (*is_known_)(std::string_view opcode);
   List list_;
   TokenReader tokens_;
   std::set<std::string_view> labels_;  ///< all so far
   std::size_t began_ = 0;              ///< the start of the current item: recovery must advance beyond it
   Statement begun_;                    ///< the current one, as far as it is read
+  std::size_t operands_ = 0;           ///< the position behind its opcode
 };
 
 }  // namespace
 
-List parse_list(std::string text) {
-  return ListParser(std::move(text)).list();
+List parse_list(std::string text, bool (*is_known)(std::string_view opcode)) {
+  return ListParser(std::move(text), is_known).list();
 }
 
 }  // namespace warpmat::inline v0_1::syntax
