@@ -40,12 +40,12 @@ const std::vector<Reader> readers = {
     {"ptx/program/function_resolver.", "from a statement to its row"},
     {"ptx/program/async_statements.cpp", "looks for an and.b32 elsewhere in the function"},
     {"ptx/program/control_statements.cpp", "looks for an alloca elsewhere in the function"},
+    {"ptx/program/list_statements.cpp", "from a statement of a list to its row or form"},
     {"ptx/program/matrix_statements.cpp", "finds the form"},
     {"ptx/program/scalar_statements.cpp", "mov of vectors, which have no row"},
     {"ptx/program/tensor_fields.cpp", "finds statements of tcgen05 by fields"},
     {"ptx/program/tensor_statement.", "finds shapes and kinds of tcgen05 in their tables"},
     {"execute/instruction.cpp", "finds the form"},
-    {"lists/parser.cpp", "from a statement to its row or form"},
     {"lists/scalar.cpp", "finds the rows that lists take"},
 };
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
-#include <warpmat/lists/list_internals.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/constant_copy.h>
 #include <warpmat/numeric/rounding_mode.h>
+#include <warpmat/ptx/program/list_internals.h>
 
 namespace warpmat::inline v0_1 {
 namespace {

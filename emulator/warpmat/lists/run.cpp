@@ -7,9 +7,9 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/lists/list_internals.h>
 #include <warpmat/lists/list_machine.h>
 #include <warpmat/ptx/program/code.h>
+#include <warpmat/ptx/program/list_internals.h>
 
 namespace warpmat::inline v0_1 {
 namespace {

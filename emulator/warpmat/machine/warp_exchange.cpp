@@ -11,6 +11,7 @@
 #include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/operations.h>
+#include <warpmat/machine/without_lanes.h>
 #include <warpmat/numeric/canonical_nan.h>
 
 namespace warpmat::inline v0_1::machine {
@@ -54,7 +55,7 @@ WarpState::Step WarpState::meet_named(const Operation& operation, int source, La
   for (LaneMask rest = mask; rest != 0; rest &= ~groups.back()) {
     const LaneMask group = groups.emplace_back(naming_alike(operation, source, rest));
     const LaneMask absent = source_word(operation, source, first_lane(rest)) & may_come & ~group;
-    if (absent != 0 && program_.is_list) trap_without(first_lane(group), operation, group, absent);
+    if (absent != 0 && program_.is_list) trap(first_lane(group), std::nullopt, without_lanes(program_, operation, group, absent));
     whole &= absent == 0;
   }
   if (!whole) {

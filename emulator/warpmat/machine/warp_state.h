@@ -144,8 +144,6 @@ class WarpState {
   std::vector<std::pair<LaneMask, std::string>> describe_waiting() const;
   /// Throws Trap if lanes wait for lanes of the warp that never arrive.
   void check_gathering();
-  /// Throws the Trap of `lane` at an operation that the lanes `here` execute and whose lanes `absent` never arrive.
-  [[noreturn]] void trap_without(int lane, const code::Operation& operation, LaneMask here, LaneMask absent) const;
   /// Whether all its lanes but those that have exited are at the cluster's barrier.
   bool has_arrived_at_cluster() const { return (live_ & ~arrived_at_cluster_) == 0; }
   /// The cluster's barrier releases all.

@@ -8,6 +8,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/machine/without_lanes.h>
 
 namespace warpmat::inline v0_1::machine {
 
@@ -125,14 +126,8 @@ void WarpState::check_gathering() {
       if (other.state == Split::State::gathering && other.pc == s.pc) here |= other.executing & s.needed;
     const LaneMask absent = s.needed & live_ & ~here;
     current_ = static_cast<std::size_t>(&s - splits_.data());
-    trap_without(first_lane(s.executing), operation, here, absent);
+    trap(first_lane(s.executing), std::nullopt, without_lanes(program_, operation, here, absent));
   }
-}
-
-void WarpState::trap_without(int lane, const Operation& operation, LaneMask here, LaneMask absent) const {
-  trap(lane, std::nullopt,
-       fmt::format("{} is executed by lanes {:#010x} only; lanes {:#010x}, which must take part, are elsewhere and do not come",
-                   program_.statements[operation.statement]->opcode, here, absent));
 }
 
 /// Handles an access that lanes may poll: one in a defined order, or an atomic. Reading the same value as last time is no progress. An

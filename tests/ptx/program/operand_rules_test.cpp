@@ -63,19 +63,20 @@ TEST_CASE("operand rules: a number fits in a list, and gives its low bits in a m
 
 TEST_CASE("operand rules: what may stand at a seat", "[ptx][operands]") {
   const Seat source{.role = "a source", .instruction = "add", .type = &type("u32"), .accepts = accepts_integers};
-  CHECK(why(code::judge_register(source, type("b32"))) == std::nullopt);
-  CHECK(why(code::judge_register(source, type("f32"))) == Why::type);
-  CHECK(why(code::judge_register(source, type("f64"))) == Why::width);
-  CHECK(why(code::judge_discard(source)) == Why::discard_read);
+  CHECK(why(code::judge_register(source, type("b32"), 32, code::of_lists)) == std::nullopt);
+  CHECK(why(code::judge_register(source, type("f32"), 32, code::of_lists)) == Why::type);
+  CHECK(why(code::judge_register(source, type("f64"), 64, code::of_lists)) == Why::width);
+  CHECK(why(code::judge_register(source, type("f64"), 64, code::of_modules)) == Why::type);
+  CHECK(why(code::judge_discard(source, code::of_lists)) == Why::discard_read);
   CHECK(why(code::judge_laneid(source)) == Why::laneid_place);
-  CHECK(why(code::judge_variable(source)) == Why::variable_place);
+  CHECK(why(code::judge_variable(source, code::of_lists)) == Why::variable_place);
   Seat result = source;
   result.written = true;
-  CHECK(why(code::judge_discard(result)) == Why::discard_alone);
+  CHECK(why(code::judge_discard(result, code::of_lists)) == Why::discard_alone);
   result.in_pair = true;
-  CHECK(why(code::judge_discard(result)) == std::nullopt);
+  CHECK(why(code::judge_discard(result, code::of_lists)) == std::nullopt);
   result.may_discard = false;
-  CHECK(why(code::judge_discard(result)) == Why::discard_target);
+  CHECK(why(code::judge_discard(result, code::of_lists)) == Why::discard_target);
   const SeatedItem word{SeatedItem::Kind::register_, &type("u32")}, real{SeatedItem::Kind::register_, &type("f32")},
       wide{SeatedItem::Kind::register_, &type("u64")}, nothing{SeatedItem::Kind::discard};
   CHECK(why(code::judge_vector(source, std::vector{word, word, nothing})) == std::nullopt);

@@ -1,4 +1,4 @@
-#include <warpmat/ptx/syntax/module.h>
+#include <warpmat/ptx/syntax/list_parser.h>
 
 #include "catch.h"
 

@@ -286,10 +286,10 @@ void emit(ProgramDraft& draft) {
 
 }  // namespace
 
-Program make_program(std::shared_ptr<const syntax::Module> module, const Target& target, const Resolve& resolve) {
+Program make_program(std::shared_ptr<const syntax::Module> module, const Target* target, const Resolve& resolve) {
   ProgramDraft draft{.program = {}, .constants = {}, .symbols = ModuleSymbols(*module), .functions = {}, .kernels = {}, .matches = {}};
   draft.program.module = module;
-  draft.program.target = &target;
+  draft.program.target = target;
   std::vector<Diagnostic> errors;
   try {
     resolve(draft, errors);

@@ -105,6 +105,7 @@ void FunctionResolver::load(const Match& match) {
   operation.operation.semantics = match.pattern->row.semantics;
   // Registers may be wider than the type, so the access itself extends the value.
   const syntax::Operand& written = operand(0);
+  if (list_ != nullptr) static_cast<void>(list_data(0, access.vector));
   const std::span<const syntax::Operand> items = written.kind == Kind::vector ? std::span(written.items) : std::span(&written, 1);
   if (items.size() != access.vector)
     fail(written, fmt::format("{} loads {} registers, {} are given", statement_->opcode, access.vector, items.size()));
@@ -143,6 +144,7 @@ void FunctionResolver::store(const Match& match) {
   operation.sources = {where.base};
   const syntax::Operand& read = operand(1);
   take_policy(match, 2);
+  const std::vector<Meaning> in_list = list_ != nullptr ? list_data(1, access.vector) : std::vector<Meaning>{};
   const std::span<const syntax::Operand> items = read.kind == Kind::vector ? std::span(read.items) : std::span(&read, 1);
   if (items.size() != access.vector)
     fail(read, fmt::format("{} stores {} registers, {} are given", statement_->opcode, access.vector, items.size()));
@@ -156,7 +158,9 @@ void FunctionResolver::store(const Match& match) {
     // A register wider than the type supplies its low bits; immediates and narrower registers use the type's class.
     const bool names_register =
         item.kind == Kind::name && item.offset == 0 && names_.find(item.text) && names_.find(item.text)->kind == Named::Kind::register_;
-    Value value = names_register ? named_register(item) : source(item, type);
+    Value value = names_register     ? named_register(item)
+                  : list_ == nullptr ? source(item, type)
+                                     : source_of(in_list[operation.sources.size() - 1], item, type, {});
     if (!mixed) check_type(item, value, type);
     if (names_register) {
       if (width != 0 && bits_of(value) != width) fail(item, "the registers of a vector have one width");

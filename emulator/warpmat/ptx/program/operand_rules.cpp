@@ -47,6 +47,8 @@ DataType::Class class_of(const SeatedItem& item) {
   return DataType::Class::bits;
 }
 
+constexpr int narrowest_register = 16;
+
 const char* plural(int count) {
   return count == 1 ? "" : "s";
 }
@@ -79,6 +81,7 @@ std::string text_in_list(const Objection& objection, const Seat& seat, const syn
     case Why::type:
       return fmt::format("'{}' is .{}; ptxas does not take that for {}: declare it .b{}", given.text, objection.declared->name, what,
                          objection.declared->bits);
+    case Why::undeclared: return fmt::format("register '{}' is not declared", given.text);
     case Why::offset: return fmt::format("only variables and addresses have an offset, not {}", spell(given));
     case Why::number: return fmt::format("{} is not a number that fits .{}", spell(given), seat.type->name);
     case Why::number_written: return fmt::format("{} needs a register to be written to", what);
@@ -107,13 +110,46 @@ std::string text_in_list(const Objection& objection, const Seat& seat, const syn
     case Why::no_address: return fmt::format("{} is written in brackets: [register], [variable] or [register+16]", what);
     case Why::address_number: return "ptxas takes no number as a shared address: mov.u32 takes it to a register";
     case Why::address_base: return fmt::format("expected a register or a shared variable, found {}", spell(given));
+    case Why::minus:
+    case Why::offset_type: break;  // judged in modules alone
   }
   return {};
 }
 
+std::string text_in_module(const Objection& objection, const Seat& seat, const syntax::Operand& given, std::string_view instruction) {
+  const std::string_view text = given.text;
+  const int needed = seat.type == nullptr || seat.type->is_predicate() ? 1 : std::max(seat.type->bits, narrowest_register);
+  switch (objection.kind) {
+    case Why::no_name:
+      if (!seat.written) return fmt::format("expected a register or a number for .{}", seat.type->name);
+      [[fallthrough]];
+    case Why::undeclared:
+    case Why::number_written:
+    case Why::variable_written: return fmt::format("'{}' is not a register that is declared here", text);
+    case Why::minus: return fmt::format("{} takes no minus before the register '{}'", instruction, text);
+    case Why::offset: return fmt::format("only addresses have an offset behind the register '{}'", text);
+    case Why::offset_type: return fmt::format("only integers and addresses have an offset behind the register '{}'", text);
+    case Why::type:
+      return fmt::format("'{}' is a register of .{}, which {} does not take for .{}", text, objection.declared->name, instruction,
+                         seat.type->name);
+    case Why::width:
+      if (!seat.written && seat.type->is_predicate()) return fmt::format("'{}' is not a predicate", text);
+      return fmt::format("'{}' has {} bits; {} {} {} here", text, objection.bits, instruction, seat.written ? "writes" : "takes", needed);
+    case Why::discard_target: return fmt::format("{} takes no _ here: ptxas cannot discard this result", instruction);
+    case Why::variable_place: return fmt::format("'{}' is no register: mov takes its address to one", text);
+    case Why::braces: return fmt::format("{} takes {} registers in braces here", instruction, objection.number);
+    case Why::count: return fmt::format("{} takes {} registers here, {} are given", instruction, objection.wanted, objection.number);
+    case Why::vector_discarded: return fmt::format("{} writes nothing: one register of a vector is not _", instruction);
+    case Why::selector: return fmt::format("expected a number, found '{}'", text);
+    case Why::selector_range: return fmt::format("the selector is a number from 0 to {}", objection.number);
+    case Why::no_address: return "expected an address in brackets";
+    case Why::address_base: return "expected a register or a variable in brackets";
+    default: return text_in_list(objection, seat, given, nullptr);
+  }
+}
+
 bool fits_width(int bits, const DataType& type, bool may_be_wider) {
-  constexpr int narrowest = 16;
-  const int needed = type.is_predicate() ? 1 : std::max(type.bits, narrowest);
+  const int needed = type.is_predicate() ? 1 : std::max(type.bits, narrowest_register);
   return bits == needed || (may_be_wider && bits > needed && bits != 1 && needed != 1);
 }
 
@@ -133,21 +169,46 @@ std::optional<std::uint64_t> number_bits(const syntax::Operand& given, const Dat
   return bits;
 }
 
-std::optional<Objection> judge_name(const Seat& seat, const syntax::Operand& given) {
-  const bool may_be_inverted = seat.type->bits == 1 && !seat.written;
-  if (given.kind != Written::name || (given.inverted && !may_be_inverted) || given.negative) return Objection{Why::no_name};
+std::optional<Objection> judge_name(const Seat& seat, const syntax::Operand& given, const Dialect& dialect) {
+  const bool may_be_inverted = !dialect.signs_are_names || (seat.type->bits == 1 && !seat.written);
+  const bool may_be_negative = !dialect.signs_are_names;
+  if (given.kind != Written::name || (given.inverted && !may_be_inverted) || (given.negative && !may_be_negative))
+    return Objection{Why::no_name};
   return std::nullopt;
 }
 
-std::optional<Objection> judge_register(const Seat& seat, const DataType& declared) {
-  if (!fits_width(declared.bits, *seat.type, seat.may_be_wider)) return Objection{Why::width, &declared};
-  if (!accepts(seat.accepts, declared)) return Objection{Why::type, &declared};
+std::optional<Objection> judge_number(const Seat& seat, const syntax::Operand& given, const Dialect& dialect) {
+  const bool floating = !given.value && is_floating_number(given.text);
+  const bool stands = seat.in_braces || seat.accepts.floating || !floating;
+  if (!stands || !number_bits(given, *seat.type, dialect)) return Objection{Why::number};
   return std::nullopt;
 }
 
-std::optional<Objection> judge_discard(const Seat& seat) {
+std::optional<Objection> judge_register(const Seat& seat, const DataType& declared, int bits, const Dialect& dialect) {
+  const auto judge_width = [&]() -> std::optional<Objection> {
+    if (fits_width(bits, *seat.type, seat.may_be_wider)) return std::nullopt;
+    return Objection{.kind = Why::width, .declared = &declared, .bits = bits};
+  };
+  const auto judge_type = [&]() -> std::optional<Objection> {
+    const bool named_alike = seat.type->is_floating() && declared.is_floating();  // one floating-point type is not another's
+    if (named_alike ? declared.name == seat.type->name : accepts(seat.accepts, declared)) return std::nullopt;
+    return Objection{.kind = Why::type, .declared = &declared, .bits = bits};
+  };
+  const auto first = dialect.width_first ? judge_width() : judge_type();
+  return first ? first : dialect.width_first ? judge_type() : judge_width();
+}
+
+std::optional<Objection> judge_signs(const Seat& seat, const syntax::Operand& given) {
+  const bool adds = given.offset != 0 && !seat.written;  // their sum
+  if (adds && (seat.type->is_floating() || seat.type->is_predicate() || seat.type->bits > 64)) return Objection{Why::offset_type};
+  if (given.negative) return Objection{Why::minus};
+  if (given.offset != 0 && seat.written) return Objection{Why::offset};
+  return std::nullopt;
+}
+
+std::optional<Objection> judge_discard(const Seat& seat, const Dialect& dialect) {
   if (!seat.written) return Objection{Why::discard_read};
-  if (!seat.in_braces && !seat.in_pair) return Objection{Why::discard_alone};
+  if (dialect.braces_discard && !seat.in_braces && !seat.in_pair) return Objection{Why::discard_alone};
   if (!seat.may_discard) return Objection{Why::discard_target};
   return std::nullopt;
 }
@@ -159,9 +220,10 @@ std::optional<Objection> judge_laneid(const Seat& seat) {
   return std::nullopt;
 }
 
-std::optional<Objection> judge_variable(const Seat& seat) {
+std::optional<Objection> judge_variable(const Seat& seat, const Dialect& dialect) {
   if (seat.written) return Objection{Why::variable_written};
   if (!seat.symbols) return Objection{Why::variable_place};
+  if (!dialect.exact_numbers) return std::nullopt;  // its class of registers says the rest
   if (seat.type->type_class == DataType::Class::floating) return Objection{Why::variable_type};
   if (seat.type->bits < 32) return Objection{Why::variable_width};
   return std::nullopt;

@@ -16,10 +16,15 @@ namespace warpmat::inline v0_1::code {
 
 /// What modules and lists of statements do not have in common.
 struct Dialect {
-  bool exact_numbers = false;  ///< a number must fit its type; else an integer gives its low bits, as in ptxas
+  bool exact_numbers = false;    ///< a number must fit its type; else an integer gives its low bits, as in ptxas
+  bool width_first = false;      ///< of what is wrong with a register, its width is said, not its type
+  bool only_laneid = false;      ///< no other special register, and no WARP_SZ: their names are free
+  bool braces_discard = false;   ///< _ stands in braces and in pairs alone; else wherever the instruction takes it
+  bool signs_are_names = false;  ///< -r and !r are no names of registers; else what they do is the instruction's
 };
 WARPMAT_LOCAL inline constexpr Dialect of_modules{};
-WARPMAT_LOCAL inline constexpr Dialect of_lists{.exact_numbers = true};
+WARPMAT_LOCAL inline constexpr Dialect of_lists{
+    .exact_numbers = true, .width_first = true, .only_laneid = true, .braces_discard = true, .signs_are_names = true};
 
 /// Where an operand stands.
 struct Seat {
@@ -43,9 +48,12 @@ struct Seat {
 struct Objection {
   enum class Kind : std::uint8_t {
     no_name,         ///< neither a register's name nor a number
+    undeclared,      ///< no register has that name
+    minus,           ///< before a register
     width,           ///< of the register
     type,            ///< of the register
     offset,          ///< behind a register
+    offset_type,     ///< behind a register, where no integer stands
     number,          ///< does not fit the type
     number_written,  ///< a result is a number
     discard_read,    ///< _ as a source
@@ -72,12 +80,16 @@ struct Objection {
   };
   Kind kind = Kind::no_name;
   const DataType* declared = nullptr;  ///< width, type: of the register
+  int bits = 0;                        ///< width: of the register
   int number = 0;  ///< braces: the items that it should have; count: those that it has, of `wanted`; selectors: the largest
   int wanted = 0;
 };
 
 /// The objection as a list of statements words it. `target`: that of the program; null before it is known, at a guard.
 std::string text_in_list(const Objection& objection, const Seat& seat, const syntax::Operand& given, const Target* target);
+
+/// The objection as a module words it, to an operand of `instruction`.
+std::string text_in_module(const Objection& objection, const Seat& seat, const syntax::Operand& given, std::string_view instruction);
 
 /// The beginning of an operand for messages, enough to show its kind: "'%r1'", "'{'".
 std::string spell(const syntax::Operand& given);
@@ -92,11 +104,15 @@ std::optional<std::uint64_t> number_bits(const syntax::Operand& given, const Dat
 std::optional<std::uint64_t> integer_of(const syntax::Operand& given);
 
 // Of an operand that stands alone, or of one item in braces. Nothing: it may stand there.
-std::optional<Objection> judge_name(const Seat& seat, const syntax::Operand& given);
-std::optional<Objection> judge_register(const Seat& seat, const DataType& declared);
-std::optional<Objection> judge_discard(const Seat& seat);
+std::optional<Objection> judge_name(const Seat& seat, const syntax::Operand& given, const Dialect& dialect);
+std::optional<Objection> judge_number(const Seat& seat, const syntax::Operand& given, const Dialect& dialect);
+/// Of a register of `bits` bits, which may be more than those of its type.
+std::optional<Objection> judge_register(const Seat& seat, const DataType& declared, int bits, const Dialect& dialect);
+/// Of what stands before and behind a register of a module: a minus, an offset.
+std::optional<Objection> judge_signs(const Seat& seat, const syntax::Operand& given);
+std::optional<Objection> judge_discard(const Seat& seat, const Dialect& dialect);
 std::optional<Objection> judge_laneid(const Seat& seat);
-std::optional<Objection> judge_variable(const Seat& seat);
+std::optional<Objection> judge_variable(const Seat& seat, const Dialect& dialect);
 
 /// An item of a vector, for rules about all of them.
 struct SeatedItem {

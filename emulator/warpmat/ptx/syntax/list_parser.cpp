@@ -1,3 +1,5 @@
+#include <warpmat/ptx/syntax/list_parser.h>
+
 #include <algorithm>
 #include <array>
 #include <set>
@@ -5,7 +7,6 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/syntax/module.h>
 #include <warpmat/ptx/syntax/statement_reader.h>
 #include <warpmat/ptx/syntax/variable_reader.h>
 #include <warpmat/ptx/text/number.h>
@@ -149,7 +150,7 @@ class ListParser {
         fail(token, fmt::format(".shared::cta needs PTX {} or later; the version is {}", to_string(cta_since), to_string(version)));
   }
 
-  bool (*is_known_)(std::string_view opcode);
+  bool (*is_known_)(std::string_view);
   List list_;
   TokenReader tokens_;
   std::set<std::string_view> labels_;  ///< all so far
@@ -160,7 +161,11 @@ class ListParser {
 
 }  // namespace
 
-List parse_list(std::string text, bool (*is_known)(std::string_view opcode)) {
+List parse_list(std::string text) {
+  return parse_list(std::move(text), [](std::string_view) { return true; });
+}
+
+List parse_list(std::string text, bool (*is_known)(std::string_view)) {
   return ListParser(std::move(text), is_known).list();
 }
 

@@ -175,8 +175,7 @@ struct List {
   std::vector<Element>& body() { return module.functions.front().body; }
 };
 
-/// Parses a list of statements. Never throws: a Fault stands where the text is not PTX. `is_known` says whether a list has that opcode: behind
-/// a wrong one nothing is known of operands, and the next line that begins like a statement is one.
-List parse_list(std::string text, bool (*is_known)(std::string_view opcode));
+/// Parses a list of statements. Never throws: a Fault stands where the text is not PTX.
+List parse_list(std::string text);
 
 }  // namespace warpmat::inline v0_1::syntax
