@@ -24,7 +24,7 @@ Program program_with(const std::string& body, Semantics of = Semantics::nothing,
   const auto module = std::make_shared<const syntax::Module>(syntax::parse_module(
       ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k() {\n.reg .b32 %r;\n.reg .b64 %l;\n.reg .pred %p;\n" + body +
       "}\n"));
-  return make_program(module, *find_target("sm_90"), [&](ProgramDraft& draft, std::vector<Diagnostic>& errors) {
+  return make_program(module, find_target("sm_90"), [&](ProgramDraft& draft, std::vector<Diagnostic>& errors) {
     draft.function_index(module->functions.front());
     FunctionResolver(draft, 0).resolve(errors);
     if (instead == nullptr) return;
