@@ -44,7 +44,8 @@ const Operation& first_of(const Program& program, Semantics semantics) {
 TEST_CASE("an operation has its payload by its type", "[ptx]") {
   const Program program = program_with(
       "mov.u32 %r, %tid.y; ld.volatile.global.u32 %r, [%l+12]; bar.sync 3; membar.cta; membar.gl;\n"
-      "cp.async.wait_group 2; cp.async.wait_all; shfl.sync.idx.b32 %r, %r, 0, 31, -1; trap;\n");
+      "cp.async.wait_group 2; cp.async.wait_all; shfl.sync.idx.b32 %r, %r, 0, 31, -1;\n"
+      "all: .branchtargets one, two; brx.idx %r, all; one: trap; two: exit;\n");
   CHECK(program.of<SpecialRegister>(first_of(program, Semantics::special)) == SpecialRegister::tid_y);
   const Access& access = program.of<Access>(first_of(program, Semantics::load));
   CHECK((access.space == Space::global && access.offset == 12 && access.ordered));
@@ -56,6 +57,7 @@ TEST_CASE("an operation has its payload by its type", "[ptx]") {
   CHECK(orders == std::vector{false, true});
   CHECK(program.any<WaitGroups>([](const WaitGroups& wait) { return wait.pending == 2 && !wait.all; }));
   CHECK(program.any<WaitGroups>([](const WaitGroups& wait) { return wait.all; }));
+  CHECK(program.any<BranchTable>([](const BranchTable& table) { return table.size() == 2; }));  // the last type
   CHECK_FALSE(program.any<Matrix>([](const Matrix&) { return true; }));
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -489,6 +490,14 @@ using Payload = std::variant<scalar::Modifiers, Access, Fence, WaitGroups, TrapC
                              BulkWait, ClusterBarrier, ClusterAddress, RegisterChange, TensorMapEdit, WarpExchange, Matrix,
                              WarpgroupProduct, TensorStatement, TextureAccess, Call, BranchTable>;
 
+/// The number of a type among those of Payload.
+template <typename P, typename... All>
+constexpr std::size_t number_among(const std::variant<All...>*) {
+  std::size_t number = 0;
+  static_cast<void>(((std::is_same_v<P, All> ? false : (++number, true)) && ...));
+  return number;
+}
+
 struct Program {
   std::shared_ptr<const syntax::Module> module;
   const Target* target = nullptr;
@@ -500,6 +509,7 @@ struct Program {
   std::vector<Operation> operations;
   std::vector<Slot> slots;
   std::vector<Payload> payloads;    ///< copies of an operation share theirs
+  std::uint32_t payload_types = 0;  ///< of the payloads: a bit for each type of Payload
   std::vector<Function> functions;  ///< the entry first
   std::vector<const syntax::Statement*> statements;
   std::vector<catalogue::Name> names;  ///< of the statements' instructions
@@ -545,6 +555,7 @@ struct Program {
   }
   /// A new payload: what Operation::payload is for it.
   std::uint32_t add(Payload payload) {
+    payload_types |= std::uint32_t{1} << payload.index();
     payloads.push_back(std::move(payload));
     return static_cast<std::uint32_t>(payloads.size() - 1);
   }
@@ -557,6 +568,9 @@ struct Program {
   /// Whether is() is true for one of that type.
   template <typename P, typename Is>
   bool any(Is is) const {
+    constexpr std::size_t number = number_among<P>(static_cast<const Payload*>(nullptr));
+    static_assert(number < std::variant_size_v<Payload> && std::variant_size_v<Payload> <= 32);
+    if ((payload_types >> number & 1) == 0) return false;
     return std::ranges::any_of(payloads, [&](const Payload& payload) {
       const P* const found = std::get_if<P>(&payload);
       return found != nullptr && is(*found);
