@@ -142,7 +142,8 @@ class Statement {
     std::vector<OperandText> operands{};
     std::string label{};
     std::optional<Item> guard{};
-    std::int32_t first_operation = 0, last_operation = 0;  ///< of Program's code, the last one excluded; none for a matrix instruction
+    std::int32_t first_operation = 0, last_operation = 0;  ///< of Program's code, the last one excluded
+    bool waits = false;                                    ///< lanes may wait for lanes there, and the warp's may part
   };
   explicit Statement(Parts parts) : parts_(std::move(parts)) {}
 
@@ -182,7 +183,7 @@ class Program {
     std::vector<NamedRegister> registers;
     std::vector<SharedVariable> variables;
     std::vector<Statement> statements;
-    std::shared_ptr<const code::Program> code;  ///< the scalar statements; nullptr if there are none
+    std::shared_ptr<const code::Program> code;  ///< nullptr if there are no statements
 
     // The register file: named registers, two words for _, constants, addresses.
     int named_words = 0;
@@ -243,6 +244,10 @@ struct ResultInCode {
 // ---- Running a program ----
 
 class ListMachine;
+class Warp;
+
+/// Executes the warp's program from first to last. A Trap names the line; statements before it have taken effect.
+WARPMAT_API void run(Warp& warp, const ExecutionOptions& options = {});
 
 /// The registers and the shared memory of one warp that runs a program. Not thread-safe; the program is.
 class WARPMAT_API Warp {
@@ -290,18 +295,17 @@ class WARPMAT_API Warp {
   void execute(const Statement& statement, const ExecutionOptions& options = {});
 
  private:
+  friend WARPMAT_API void run(Warp& warp, const ExecutionOptions& options);
+
   std::size_t number_of(const Statement& statement) const;
-  void execute_matrix(const Statement& statement, const Instruction& instruction, const ExecutionOptions& options);
-  void execute_scalar(const Statement& statement, const ScalarInstruction& instruction);
-  void check_access(const Statement& statement, const ScalarInstruction& instruction);
-  void check_barrier(const Statement& statement) const;
+  void prepare(const Statement& statement);
   Register& word(const Item& item, int index) { return registers_[static_cast<std::size_t>(item.slot + index)]; }
   const Register& word(const Item& item, int index) const { return registers_[static_cast<std::size_t>(item.slot + index)]; }
   std::uint64_t address(const OperandText& operand, std::size_t lane) const;
 
   void note_addresses(const Statement& statement, const OperandText& address_operand);
 
-  /// Executes scalar statements. A copy of a warp makes its own on first use.
+  /// Executes statements. A copy of a warp makes its own on first use.
   class Machine {
    public:
     Machine();
@@ -323,9 +327,6 @@ class WARPMAT_API Warp {
   SharedMemory shared_;
   Machine machine_;
 };
-
-/// Executes the warp's program from first to last. A Trap names the line; statements before it have taken effect.
-WARPMAT_API void run(Warp& warp, const ExecutionOptions& options = {});
 
 // ---- Names of statements and operands ----
 

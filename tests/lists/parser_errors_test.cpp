@@ -380,9 +380,9 @@ TEST_CASE("parser: every wrong statement is reported") {
 }
 
 TEST_CASE("parser: a statement without its semicolon does not swallow the next line") {
-  const std::string endings[] = {"mov.u32 a, 1",   "mov.u32 a",   "ld.shared.b32 a, [b", "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {a, b}",
-                                 "bad a, b",       ".reg .b32 a", ".shared .b32 v[4]",   "mov.u32 a, #",
-                                 "@p mov.u32 a, 1"};
+  const std::string endings[] = {"mov.u32 a, 1", "mov.u32 a",      "ld.shared.b32 a, [b", "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {a, b}",
+                                 "bad a, b",     "bad a,",         ".reg .b32 a",         ".shared .b32 v[4]",
+                                 "mov.u32 a, #", "@p mov.u32 a, 1"};
   for (const std::string& ending : endings)
     for (const char* next : {"add.u32 a, 09, 1;", ".reg .b8 c;", ".shared .b32 w[0];", ".version 1"}) {
       INFO(ending << " / " << next);

@@ -53,6 +53,19 @@ TEST_CASE("parser: .version, .target and .address_size") {
   CHECK_THROWS_AS(parse("", "sm_91"), std::invalid_argument);
 }
 
+TEST_CASE("parser: .version and .target are in force from where they stand") {
+  const Program program = parse(
+      ".target sm_80\nmovmatrix.sync.aligned.m8n8.trans.b16 a, b;\n.version 6.5\n.target sm_75\nmov.u32 a, 1;\n"
+      "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {c, d}, {a}, {b}, {c, d};");
+  REQUIRE(program.statements().size() == 3);
+  CHECK(program.statements()[0].matrix()->target().name == "sm_80");
+  CHECK(program.statements()[2].matrix()->target().name == "sm_75");
+  CHECK(program.target()->name == "sm_75");
+  CHECK(program.version() == PtxVersion{6, 5});
+  Warp warp(program);
+  CHECK_NOTHROW(run(warp));
+}
+
 TEST_CASE("parser: .reg declares registers of one or two words") {
   CHECK(registers(parse(".reg .b32 a, %b<2>; .reg .f64 $c; .reg .u16 _d, e;", "sm_80")) ==
         "a .b32 0, %b0 .b32 1, %b1 .b32 2, $c .f64 3, _d .u16 5, e .u16 6");

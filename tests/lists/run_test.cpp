@@ -2,6 +2,8 @@
 
 #include "catch.h"
 
+#include <bit>
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -316,6 +318,88 @@ TEST_CASE("run: lanes that an exchange waits for and that name others are a trap
   warp.reg("m")[4] = 0xffffffff;
   CHECK(trap_message(warp) == "no trap");
   for (std::uint32_t lane = 0; lane < warp_size; ++lane) CHECK(warp.reg("b")[lane] == 5);
+}
+
+TEST_CASE("run: lanes that wait for one that names itself alone are a trap, before that lane has got anything") {
+  const Program program = parse(
+      ".reg .b32 a, b, c, m; .reg .pred first; mov.u32 a, 5; shfl.sync.idx.b32 b, a, 0, 31, m;\n"
+      "elect.sync c|first, m; mov.u32 a, 6;",
+      "sm_90");
+  Warp warp(program);
+  warp.reg("m").fill(0xffffffff);
+  warp.reg("m")[0] = 1;
+  CHECK(trap_message(warp).starts_with("line 1: lane 1: shfl.sync.idx.b32 is executed by lanes 0xfffffffe only; lanes 0x00000001"));
+  CHECK(warp.reg("b") == Register{});
+  CHECK(warp.reg("a")[0] == 5);
+  warp.reg("c").fill(7);
+  CHECK_THROWS_AS(warp.execute(program.statements()[2]), Trap);
+  CHECK(warp.reg("c")[0] == 7);
+  CHECK(warp.reg("first") == Register{});
+  for (std::size_t lane = 0; lane < warp_size; ++lane) warp.reg("m")[lane] = lane < 16 ? 0xffff : 0xffff0000;
+  CHECK(trap_message(warp) == "no trap");  // two groups that are here in full
+  CHECK(warp.reg("b")[31] == 5);
+  CHECK(warp.reg("c")[31] == 16);
+}
+
+TEST_CASE("run: a trap among statements that run on names its own line; what stands before has happened") {
+  const Program program = parse(
+      "mov.b32 one, 0x3c003c00; mov.b32 c, 0;\n"
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {e0, e1, e2, e3}, {one, one, one, one}, {one, one}, {c, c, c, c};\n"
+      "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {one, one, one, one}, {one, one, one, one}, {c, c, c, c}, c, "
+      "0;\n"
+      "mov.u32 behind, 1;",
+      "sm_90");  // metadata of 0 is undefined
+  Warp warp(program);
+  warp.reg("d0").fill(77);
+  try {
+    run(warp);
+    FAIL("no trap");
+  } catch (const Trap& trap) {
+    CHECK(std::string(trap.what()).starts_with("line 3: lane 0: "));
+    CHECK(trap.kind == Trap::Kind::undefined);
+    CHECK(trap.site.operand == OperandName::e);
+    CHECK(trap.site.kernel.empty());
+  }
+  CHECK(warp.reg("e0")[0] == 0x41800000);
+  CHECK(warp.reg("d0")[0] == 77);
+  CHECK(warp.reg("behind")[0] == 0);
+}
+
+TEST_CASE("run: a product of f64 has registers of two words, numbers and _") {
+  const Program program = parse(
+      ".reg .f64 a, b, c, d<2>;\n"
+      "mov.f64 a, 1.0; mov.f64 b, 2.0; mov.f64 c, 3.0;\n"
+      "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {d0, _}, {a}, {b}, {c, 0d3FF0000000000000};\n"
+      "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {_, d1}, {a}, {b}, {c, 0d3FF0000000000000};",
+      "sm_80");
+  Warp warp(program);
+  run(warp);
+  CHECK(trap_message(warp) == "no trap");
+  const auto value = [&](const char* name) { return std::bit_cast<double>(warp.reg(name)[7] | std::uint64_t{warp.reg(name, 1)[7]} << 32); };
+  CHECK(value("d0") == 11);
+  CHECK(value("d1") == 9);
+  CHECK(value("c") == 3);
+}
+
+TEST_CASE("run: rows and matrices have addresses of 32 and 64 bits and of variables, whatever their state space") {
+  const Program program = parse(
+      ".shared .align 16 .b32 v[128]; .reg .b32 n, r<4>, s<4>; .reg .b64 w; .reg .f32 f<8>, g<8>;\n"
+      "st.shared.b32 [v+16], 7; mov.u32 n, v; mov.u64 w, v;\n"
+      "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {r0}, [v+16];\n"
+      "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {r1}, [n+16];\n"
+      "ldmatrix.sync.aligned.m8n8.x1.b16 {r2}, [w+16];\n"
+      "wmma.load.c.sync.aligned.row.m16n16k16.global.f32 {f0, f1, f2, f3, f4, f5, f6, f7}, [w], 8;\n"
+      "wmma.load.c.sync.aligned.row.m16n16k16.f32 {g0, g1, g2, g3, g4, g5, g6, g7}, [n], 8;",
+      "sm_90");
+  Warp warp(program, 4096, 1024);
+  CHECK(trap_message(warp) == "no trap");
+  for (const char* const row : {"r0", "r1", "r2"}) CHECK(warp.reg(row)[0] == 7);
+  for (const char* const name : {"0", "1", "2", "3", "4", "5", "6", "7"})
+    CHECK(warp.reg(std::string("f") + name) == warp.reg(std::string("g") + name));
+  const Program high = parse(".reg .b64 w; .reg .b32 r; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {r}, [w];", "sm_90");
+  Warp beyond(high, 1024);
+  beyond.reg("w", 1).fill(1);
+  CHECK(trap_message(beyond) == "line 1: lane 0, address 0x100000000: the row of 16 bytes leaves the shared memory of 1024 bytes");
 }
 
 TEST_CASE("run: a copy of a warp goes its own way") {

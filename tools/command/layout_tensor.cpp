@@ -42,7 +42,7 @@ void fill(LayoutGrid& grid, int rows, int columns, CellOf cell_of) {
 
 Transfer transfer_of(const std::string& opcode, const Match& match) {
   Transfer transfer;
-  transfer.halves = match.has(".pack::16b") || match.has(".unpack::16b");
+  transfer.halves = match.has(catalogue::Qualifier::pack_16b) || match.has(catalogue::Qualifier::unpack_16b);
   for (const std::string_view qualifier : match.qualifiers) {
     if (const TransferShape* shape = find_transfer_shape(qualifier.substr(1))) transfer.shape = shape;
     if (qualifier.starts_with(".x")) transfer.repeats = std::stoi(std::string(qualifier.substr(2)));
@@ -222,7 +222,8 @@ TensorProduct tensor_product_of(const std::string& opcode, std::optional<std::ui
 
 std::string tensor_layout(const LayoutOptions& options) {
   const auto match = catalogue::find_row(options.opcode);
-  const bool transfers = match && (match->has(".ld") || match->has(".st")), multiplies = match && match->has(".mma");
+  const bool transfers = match && (match->has(catalogue::Qualifier::ld) || match->has(catalogue::Qualifier::st)),
+             multiplies = match && match->has(catalogue::Qualifier::mma);
   if (!transfers && !multiplies)
     throw std::invalid_argument(match ? fmt::format("{} has no layout: tcgen05.ld, .st and .mma have", options.opcode)
                                       : catalogue::explain_unknown_row(options.opcode));

@@ -66,7 +66,7 @@ class Trial {
     std::array<void*, most_results> to{};
     for (std::size_t i = 0; i < results_.size(); ++i) to[i] = results_[i].bytes.data();
     if (operation_.kernel != nullptr)
-      operation_.kernel(to.data(), pointers_.data(), program_.modifiers[operation_.detail]);
+      operation_.kernel(to.data(), pointers_.data(), program_.of<scalar::Modifiers>(operation_));
     else
       operation_.function(to.data(), pointers_.data());
     return results_;

@@ -56,8 +56,8 @@ struct Setup {
   std::uint32_t frame_bytes;   ///< of a warp's registers
   Reports& reports;
   bool copies_asynchronously = program.executes(catalogue::Semantics::cp_async);
-  bool reads_rows = std::ranges::any_of(
-      program.matrices, [](const code::Matrix& matrix) { return matrix.instruction.form().mnemonic == Mnemonic::ldmatrix; });
+  bool reads_rows =
+      program.any<code::Matrix>([](const code::Matrix& matrix) { return matrix.instruction.form().mnemonic == Mnemonic::ldmatrix; });
   std::vector<Gemm> gemms = {};
   std::optional<GemmElement> why = std::nullopt;  ///< of LaunchOptions::why
   Dim3 grid = {};

@@ -14,7 +14,7 @@ void LanesCheck::exchange(const machine::ExchangeEvent& event) {
   if (setup_.checks.lanes) {
     const int lane = first_lane(event.absent), source = event.from[static_cast<std::size_t>(lane)];
     const LaneMask bit = lane_bit(source);
-    const bool has_mask = program_of(event.event).exchanges[operation.detail].has_mask;
+    const bool has_mask = program_of(event.event).of<code::WarpExchange>(operation).has_mask;
     const LaneMask named = has_mask ? warp.source_word(operation, operation.sources - 1, lane) : all_lanes;
     event.event.trap(lane, std::nullopt,
                      fmt::format("reads lane {}, which {}: what that gives is undefined", source,

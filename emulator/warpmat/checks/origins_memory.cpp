@@ -110,10 +110,10 @@ void Origins::access(const AccessEvent& event) {
   }
   const Operation& operation = operation_of(event.event);
   if (operation.semantics == Semantics::matrix) {
-    const Form& form = setup_.program.matrices[operation.detail].instruction.form();
+    const Form& form = setup_.program.of<code::Matrix>(operation).instruction.form();
     return moves_matrix(form) ? move_run(event) : move_rows(event, form);
   }
-  const code::Access& access = setup_.program.accesses[operation.detail];
+  const code::Access& access = setup_.program.of<code::Access>(operation);
   const int width = access.register_bits <= 32 ? 4 : access.register_bits / 8;
   if (event.reads && event.writes) {
     for (int e = 0; e < access.vector && 1 + e < operation.sources; ++e)
@@ -133,7 +133,7 @@ void Origins::access(const AccessEvent& event) {
 void Origins::copy_asynchronously(const AccessEvent& event) {
   const Operation& operation = operation_of(event.event);
   const WarpState& warp = warp_of(event.event);
-  const code::Access& access = setup_.program.accesses[operation.detail];
+  const code::Access& access = setup_.program.of<code::Access>(operation);
   BlockOrigins& of = block(event.event);
   ++of.changes;
   const std::uint32_t statement = event.event.statement();
@@ -217,7 +217,7 @@ void Origins::move_rows(const AccessEvent& event, const Form& form) {
 /// wmma.load and wmma.store: their accesses come in the order of their runs.
 void Origins::move_run(const AccessEvent& event) {
   const Event& at = event.event;
-  const code::Matrix& matrix = setup_.program.matrices[operation_of(at).detail];
+  const code::Matrix& matrix = setup_.program.of<code::Matrix>(operation_of(at));
   const MatrixRun& run = matrix.runs.runs[run_++ % matrix.runs.runs.size()];
   const int width = matrix.instruction.form().operand(OperandName::r).fragment.register_bits / 8;
   if (event.writes)

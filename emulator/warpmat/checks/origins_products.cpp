@@ -52,7 +52,7 @@ void Origins::transpose(const Event& event, const Form& form) {
 void Origins::performs(const Event& event) {
   const Operation& operation = operation_of(event);
   if (operation.semantics != Semantics::matrix) return;
-  const Form& form = setup_.program.matrices[operation.detail].instruction.form();
+  const Form& form = setup_.program.of<code::Matrix>(operation).instruction.form();
   run_ = 0;
   if (form.mnemonic == Mnemonic::wmma_load) clear_results(event, all_lanes);
   if (form.mnemonic == Mnemonic::movmatrix) transpose(event, form);

@@ -11,7 +11,7 @@ namespace {
 
 /// The slots of the registers of a wgmma.mma_async that are not to be touched before the wait: its accumulators, and those of A.
 std::span<const code::Slot> pending_slots(const code::Program& program, const code::Operation& operation) {
-  const code::WarpgroupProduct& product = program.products[operation.detail];
+  const code::WarpgroupProduct& product = program.of<code::WarpgroupProduct>(operation);
   const int of_a = product.a_in_registers ? product.instruction.form().a_registers() : 0;
   return std::span(program.slots).subspan(operation.slots, static_cast<std::size_t>(operation.results + of_a));
 }
@@ -41,7 +41,7 @@ std::vector<std::uint32_t> find_concerned(const code::Program& program) {
 }  // namespace
 
 ProductRegisters::ProductRegisters(const code::Program& program) {
-  if (program.products.empty()) return;
+  if (!program.executes(catalogue::Semantics::wgmma)) return;
   const auto results = [&](std::uint32_t i) {
     return std::span(program.slots).subspan(program.operations[i].slots, program.operations[i].results);
   };

@@ -64,7 +64,7 @@ void RaceCheck::access(const machine::AccessEvent& event) {
   const code::Operation& operation = operation_of(event.event);
   const int warp = event.event.warp();
   const bool ordered = (event.reads && event.writes) || (!event.asynchronous && operation.semantics != Semantics::matrix &&
-                                                         setup_.program.accesses[operation.detail].ordered);
+                                                         setup_.program.of<code::Access>(operation).ordered);
   const auto kind = ordered ? RaceDetector::Kind::synchronising : RaceDetector::Kind::plain;
   for (LaneMask rest = event.event.lanes(); rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);

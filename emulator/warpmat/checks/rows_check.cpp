@@ -14,7 +14,7 @@ void RowsCheck::access(const machine::AccessEvent& event) {
   if (++accesses_ >= most_accesses) want(machine::EventKinds::none);
   const code::Operation& operation = operation_of(event.event);
   if (operation.semantics != catalogue::Semantics::matrix) return;
-  const Form& form = setup_.program.matrices[operation.detail].instruction.form();
+  const Form& form = setup_.program.of<code::Matrix>(operation).instruction.form();
   if (form.mnemonic != Mnemonic::ldmatrix) return;
   const int rows = form.rows_in_memory() / form.number;
   for (int matrix = 0; matrix < form.number; ++matrix) check_matrix(event, matrix * rows, rows);

@@ -124,12 +124,12 @@ void SharedMemoryCheck::follow_access(const machine::AccessEvent& event, LaneMas
   const WarpState& warp = warp_of(at);
   const bool matrix = operation.semantics == Semantics::matrix;
   if (matrix)
-    if (const Form& form = setup_.program.matrices[operation.detail].instruction.form(); !moves_matrix(form)) {
+    if (const Form& form = setup_.program.of<code::Matrix>(operation).instruction.form(); !moves_matrix(form)) {
       if (event.reads) mark_rows(event, form, undefined);
       if (event.writes) store_uninitialised_rows(event, form);
       return;
     }
-  const code::Access* const access = matrix ? nullptr : &setup_.program.accesses[operation.detail];
+  const code::Access* const access = matrix ? nullptr : &setup_.program.of<code::Access>(operation);
   const int registers = matrix ? 1 : access->vector, first = event.first_register;
   const std::uint32_t bytes = matrix ? event.bytes : access->bytes;
   for (int e = 0; undefined != 0 && e < std::min<int>(registers, operation.results); ++e)
@@ -309,7 +309,7 @@ std::array<int, operand_name_count> first_operands(const Form& form) {
 void SharedMemoryCheck::performs(const Event& event) {
   const Operation& operation = operation_of(event);
   if (!values(event).any() || operation.semantics != Semantics::matrix) return;
-  const Form& form = setup_.program.matrices[operation.detail].instruction.form();
+  const Form& form = setup_.program.of<code::Matrix>(operation).instruction.form();
   if (form.mnemonic == Mnemonic::wmma_load) return mark_results(event, all_lanes, 0);  // access() follows
   if (moves_matrix(form)) return;
   if (multiplies(form.mnemonic)) return mark_product(event, form);

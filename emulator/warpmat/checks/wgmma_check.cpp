@@ -66,7 +66,7 @@ void WgmmaCheck::for_each_source(std::size_t frame, const code::Operation& opera
 /// The registers of A of a wgmma.mma_async; none if A is in shared memory.
 template <typename Visit>
 void WgmmaCheck::for_each_of_a(std::size_t frame, const code::Operation& operation, Visit visit) const {
-  const code::WarpgroupProduct& product = setup_.program.products[operation.detail];
+  const code::WarpgroupProduct& product = setup_.program.of<code::WarpgroupProduct>(operation);
   if (product.a_in_registers) for_each_source(frame, operation, product.instruction.form().a_registers(), visit);
 }
 

@@ -179,7 +179,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   check_limits(program, config);
   std::vector<std::uint8_t> parameters = place_arguments(program, arguments);
   const machine::ConstantCopy constants(program, place_module(program, memory), parameters, &spare_storage());
-  if (std::ranges::any_of(program.calls, [](const code::Call& call) {
+  if (program.any<code::Call>([](const code::Call& call) {
         using Called = code::Call::Target;
         return call.target == Called::allocate || call.target == Called::prepare_launch || call.target == Called::put_memory;
       }))
@@ -206,7 +206,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
                                    .local_bytes = bytes_of_levels(calls.local_bytes, levels, "the local memory of a lane's functions"),
                                    .explicit_cluster = shaped.cluster.count() > 1 || program.limits.required_cluster[0] > 0,
                                    .spare = &spare_storage(),
-                                   .chunk_lists = program.products.empty() ? nullptr : &chunk_lists.emplace(),
+                                   .chunk_lists = program.executes(catalogue::Semantics::wgmma) ? &chunk_lists.emplace() : nullptr,
                                    .checks = [&](std::uint64_t cluster) { return checks::make(setup, cluster); }};
   LaunchResult result;
   try {

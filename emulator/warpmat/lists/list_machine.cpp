@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <optional>
 
-#include <warpmat/lists/list_internals.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/constant_copy.h>
 #include <warpmat/numeric/rounding_mode.h>
+#include <warpmat/ptx/program/list_internals.h>
 
 namespace warpmat::inline v0_1 {
 namespace {
-
-code::Program placed(const Program& program, std::uint32_t shared_base) {
-  code::Program code = *ListInternals::parts(program).code;
-  code.shared_base = shared_base;
-  return code;
-}
 
 std::vector<std::uint64_t> variable_addresses(const Program& program, std::uint32_t shared_base) {
   std::vector<std::uint64_t> addresses;
@@ -28,7 +22,7 @@ std::vector<std::uint64_t> variable_addresses(const Program& program, std::uint3
 class OneWarp : public ListMachine {
  public:
   OneWarp(const Program& program, std::uint32_t shared_base)
-      : program_(placed(program, shared_base)),
+      : program_(placed(*ListInternals::parts(program).code, shared_base)),
         constants_(program_, variable_addresses(program, shared_base), {}),
         launch_{.program = program_,
                 .config = {.grid = {}, .block = {warp_size}},
@@ -37,23 +31,32 @@ class OneWarp : public ListMachine {
                 .thread_indices{program_, {warp_size}},
                 .constants = constants_.begin(),
                 .parameters = {},
-                .chunk_lists = program_.products.empty() ? nullptr : &chunk_lists_.emplace()},
+                .chunk_lists = program_.executes(catalogue::Semantics::wgmma) ? &chunk_lists_.emplace() : nullptr},
         cluster_(launch_, 0) {}
 
-  void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared) override {
+  void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared,
+               const ExecutionOptions& options) override {
+    options_.execution = options;
     const OuterRoundingMode mode(RoundingMode::nearest);  // required by the scalar kernels
     machine::Block& block = cluster_.block(0);
     block.begin_reservation(true);
     block.borrow(shared);
-    try {
-      block.warps().front()->run_list(first, last, reinterpret_cast<std::uint8_t*>(registers.data()));
-    } catch (const Trap& trap) {
-      throw Trap(trap.kind, std::nullopt, trap.site.lane, trap.address, trap.reason);
-    }
+    block.warps().front()->run_list(first, last, reinterpret_cast<std::uint8_t*>(registers.data()));
   }
 
+  std::size_t statement() const override { return cluster_.block(0).warps().front()->operation().statement; }
+
  private:
-  code::Program program_;
+  /// The program itself, or where shared memory begins elsewhere than at 0, a copy that knows it.
+  const code::Program& placed(const code::Program& code, std::uint32_t shared_base) {
+    if (shared_base == code.shared_base) return code;
+    moved_ = code;
+    moved_->shared_base = shared_base;
+    return *moved_;
+  }
+
+  std::optional<code::Program> moved_;
+  const code::Program& program_;
   machine::ConstantCopy constants_;
   LaunchOptions options_;
   std::optional<machine::ChunkLists> chunk_lists_;

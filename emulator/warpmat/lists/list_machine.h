@@ -1,15 +1,17 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 
+#include <warpmat/instruction.h>
 #include <warpmat/program.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::inline v0_1 {
 
-/// Executes the scalar statements of a program for a warp: the machine that executes kernels, with one warp.
+/// Executes the statements of a program for a warp: the machine that executes kernels, with one warp.
 class ListMachine {
  public:
   virtual ~ListMachine() = default;
@@ -17,9 +19,12 @@ class ListMachine {
   /// For a warp whose shared memory begins at `shared_base`. `program` must outlive the machine.
   static std::unique_ptr<ListMachine> make(const Program& program, std::uint32_t shared_base);
 
-  /// Executes the operations from `first` up to `last` in all lanes, on the warp's register file and shared memory. Throws Trap; named
-  /// registers and memory are then unchanged.
-  virtual void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared) = 0;
+  /// Executes the operations from `first` up to `last` in all lanes, on the warp's register file and shared memory. Throws Trap; the
+  /// operations of statement() have then changed no named register and no memory.
+  virtual void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared,
+                       const ExecutionOptions& options) = 0;
+  /// The number of the statement that raised the last Trap.
+  virtual std::size_t statement() const = 0;
 };
 
 }  // namespace warpmat::inline v0_1

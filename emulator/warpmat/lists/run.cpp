@@ -1,31 +1,36 @@
 #include <warpmat/program.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <stdexcept>
 #include <utility>
 
 #include <fmt/core.h>
 
-#include <warpmat/lists/list_internals.h>
 #include <warpmat/lists/list_machine.h>
 #include <warpmat/ptx/program/code.h>
-#include <warpmat/tables/capacity.h>
+#include <warpmat/ptx/program/list_internals.h>
 
 namespace warpmat::inline v0_1 {
 namespace {
 
-/// Register pointers of one operand, without allocation.
-struct Words {
-  std::array<std::uint32_t*, capacity::operand_words> pointers;
-  std::size_t count = 0;
-  void add(Register& word) { pointers[count++] = word.data(); }
-};
-
 bool reads_memory(const Statement& statement) {
   if (const Instruction* instruction = statement.matrix()) return instruction->form().mnemonic == Mnemonic::ldmatrix;
   return statement.scalar()->operation == ScalarOperation::load;
+}
+
+/// The address operand of a statement that reads memory.
+const OperandText& address_of(const Statement& statement) {
+  if (statement.scalar() != nullptr) return statement.operands()[1];
+  const std::vector<Operand>& operands = statement.matrix()->form().operands;
+  const auto found = std::ranges::find(operands, OperandKind::address, &Operand::kind);
+  return statement.operands()[static_cast<std::size_t>(found - operands.begin())];
+}
+
+/// Whether the machine may execute `next` in one go with `before`, the statement before it: lanes do not wait, and nobody asks where it
+/// reads.
+bool runs_on(const Statement& before, const Statement& next) {
+  return !ListInternals::parts(before).waits && !ListInternals::parts(next).waits && !reads_memory(next);
 }
 
 /// Words of the register file, plus those that only the machine uses.
@@ -131,40 +136,14 @@ std::vector<const std::uint32_t*> Warp::words(const OperandText& operand) const 
 
 void Warp::execute(const Statement& statement, const ExecutionOptions& options) {
   static_cast<void>(number_of(statement));
-  if (const Instruction* instruction = statement.matrix()) return execute_matrix(statement, *instruction, options);
-  execute_scalar(statement, *statement.scalar());
-}
-
-void Warp::execute_matrix(const Statement& statement, const Instruction& instruction, const ExecutionOptions& options) {
-  std::array<Words, operand_name_count> lists;
-  Arguments arguments;
-  arguments.shared = &shared_;
-  std::size_t next = 0;
-  for (const Operand& operand : instruction.form().operands) {
-    const OperandText& text = statement.operands()[next];
-    Words& list = lists[next++];
-    for (const Item& item : text.items)
-      for (int i = 0; i < item.words; ++i) list.add(word(item, i));
-    if (operand.kind == OperandKind::address) arguments.offset = text.offset;
-    if (operand.kind == OperandKind::address && reads_memory(statement)) note_addresses(statement, text);
-    if (operand.written) {
-      arguments.destination = {list.pointers.data(), list.count};
-    } else {
-      arguments.source(operand.name) = {list.pointers.data(), list.count};
-    }
-  }
-  instruction.execute(arguments, options);
-}
-
-void Warp::execute_scalar(const Statement& statement, const ScalarInstruction& instruction) {
-  switch (instruction.operation) {
-    case ScalarOperation::barrier: check_barrier(statement); break;
-    case ScalarOperation::load:
-    case ScalarOperation::store: check_access(statement, instruction); break;
-    case ScalarOperation::compute: break;
-  }
+  prepare(statement);
   const StatementParts& parts = ListInternals::parts(statement);
-  machine_.made(*program_, shared_.base()).execute(parts.first_operation, parts.last_operation, registers_, shared_.bytes());
+  machine_.made(*program_, shared_.base()).execute(parts.first_operation, parts.last_operation, registers_, shared_.bytes(), options);
+}
+
+/// Notes the addresses that the statement is about to read.
+void Warp::prepare(const Statement& statement) {
+  if (!read_.empty() && reads_memory(statement)) note_addresses(statement, address_of(statement));
 }
 
 std::uint64_t Warp::address(const OperandText& operand, std::size_t lane) const {
@@ -185,35 +164,19 @@ LaneMask Warp::executing(const Statement& statement) const {
   return mask;
 }
 
-/// Traps if a lane's address is invalid.
-void Warp::check_access(const Statement& statement, const ScalarInstruction& instruction) {
-  const bool load = instruction.operation == ScalarOperation::load;
-  const OperandText& place = statement.operands()[load ? 1 : 0];
-  if (load) note_addresses(statement, place);
-  const auto bytes = static_cast<std::size_t>(instruction.access_bytes());
-  for (LaneMask rest = executing(statement); rest != 0; rest &= rest - 1) {
-    const int lane = first_lane(rest);
-    shared_.at(lane, address(place, static_cast<std::size_t>(lane)), bytes, load ? "load" : "store");
-  }
-}
-
-void Warp::check_barrier(const Statement& statement) const {
-  const Register& masks = word(statement.operands()[0].items[0], 0);
-  for (LaneMask rest = executing(statement); rest != 0; rest &= rest - 1) {
-    const int lane = first_lane(rest);
-    const std::uint32_t mask = masks[static_cast<std::size_t>(lane)];
-    if (mask != all_lanes)
-      throw Trap(Trap::Kind::undefined, std::nullopt, lane, std::nullopt,
-                 fmt::format("bar.warp.sync with mask {:#x}: all 32 lanes run together, so the mask must be 0xffffffff", mask));
-  }
-}
-
 void run(Warp& warp, const ExecutionOptions& options) {
-  for (const Statement& statement : warp.program().statements()) {
+  const std::vector<Statement>& all = warp.program().statements();
+  if (all.empty()) return;
+  ListMachine& machine = warp.machine_.made(warp.program(), warp.shared_.base());
+  for (std::size_t first = 0, last = 0; first < all.size(); first = last) {
+    ++last;
+    while (last < all.size() && runs_on(all[last - 1], all[last])) ++last;
+    warp.prepare(all[first]);
     try {
-      warp.execute(statement, options);
+      machine.execute(ListInternals::parts(all[first]).first_operation, ListInternals::parts(all[last - 1]).last_operation, warp.registers_,
+                      warp.shared_.bytes(), options);
     } catch (const Trap& trap) {
-      throw trap.at(fmt::format("line {}", statement.location().line));
+      throw trap.at(fmt::format("line {}", all[machine.statement()].location().line));
     }
   }
 }

@@ -47,8 +47,8 @@ Block::Block(Cluster& cluster, Dim3 index, int rank)
     const std::uint64_t count = std::min<std::uint64_t>(threads - first, warp_size);
     storage_.add_warp(*this, count == warp_size ? all_lanes : lane_bit(static_cast<int>(count)) - 1);
   }
-  if (!launch.program.products.empty()) warpgroups_.resize((warps_.size() + WgmmaForm::warps - 1) / WgmmaForm::warps);
-  if (!launch.program.tensor_statements.empty()) tensor_core_ = std::make_unique<TensorCore>();
+  if (launch.program.executes(catalogue::Semantics::wgmma)) warpgroups_.resize((warps_.size() + WgmmaForm::warps - 1) / WgmmaForm::warps);
+  if (launch.program.executes(catalogue::Semantics::tensor_memory)) tensor_core_ = std::make_unique<TensorCore>();
   if (launch.options.schedule != 0) {
     order_.resize(warps_.size());
     std::iota(order_.begin(), order_.end(), 0);

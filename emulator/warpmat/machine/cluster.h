@@ -41,6 +41,7 @@ class Cluster {
   std::optional<Dim3> cancel_another();
   int size() const { return static_cast<int>(blocks_.size()); }
   Block& block(int rank) { return *blocks_[static_cast<std::size_t>(rank)]; }
+  const Block& block(int rank) const { return *blocks_[static_cast<std::size_t>(rank)]; }
   BulkCopies& copies() { return copies_; }
   Observers& observers() { return observers_; }
   std::uint64_t operations() const;

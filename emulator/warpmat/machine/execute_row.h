@@ -9,7 +9,7 @@ namespace warpmat::inline v0_1::machine {
 /// Calls the row's function.
 inline void execute_row(const code::Program& program, const code::Operation& operation, void* const* results, const void* const* sources) {
   if (operation.kernel != nullptr)
-    operation.kernel(results, sources, program.modifiers[operation.detail]);
+    operation.kernel(results, sources, program.of<scalar::Modifiers>(operation));
   else
     operation.function(results, sources);
 }

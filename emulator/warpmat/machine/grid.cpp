@@ -154,7 +154,7 @@ class Grid {
   };
 
   static bool cancels_launches(const code::Program& program) {
-    return std::ranges::any_of(program.bulk_copies, [](const code::BulkCopy& copy) { return copy.kind == code::BulkCopy::Kind::cancel; });
+    return program.any<code::BulkCopy>([](const code::BulkCopy& copy) { return copy.kind == code::BulkCopy::Kind::cancel; });
   }
 
   /// Runs blocks until all have ended.

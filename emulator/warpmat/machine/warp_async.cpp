@@ -84,7 +84,7 @@ void land_copies(WarpState& warp, AsyncCopy& copy, LaneMask mask) {
 }  // namespace
 
 void cp_async(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const Access& access = warp.program().accesses[operation.detail];
+  const Access& access = warp.program().of<code::Access>(operation);
   Addresses to, from;
   warp.find_addresses(operation, 0, access.offset, access.relative, to);
   warp.find_addresses(operation, 1, access.source_offset, false, from);
@@ -119,15 +119,16 @@ void finish_copies(WarpState& warp, LaneMask mask, std::uint64_t before) {
   std::erase_if(warp.async().copies, [](const AsyncCopy& copy) { return copy.mask == 0; });
 }
 
-/// Performs the copies of these lanes that are older than their last `detail` groups; wait_all also those that are not committed.
+/// Performs the copies of these lanes that are older than their last groups, which may be pending; wait_all also those that are not
+/// committed.
 void wait_group(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const bool all = operation.detail == code::wait_for_all;
+  const auto [pending, all] = warp.program().of<code::WaitGroups>(operation);
   std::optional<std::uint32_t> group;  // of the copy before
   LaneMask waiting = all_lanes;        // the lanes that wait for it
   for (AsyncCopy& copy : warp.async().copies) {
     if (!all && copy.group != group) {
       group = copy.group;
-      const std::uint64_t first_kept = std::uint64_t{copy.group} + operation.detail;
+      const std::uint64_t first_kept = std::uint64_t{copy.group} + pending;
       waiting = lanes_where([&](std::size_t lane) { return first_kept < warp.async().committed[lane]; });
     }
     land_copies(warp, copy, mask & waiting);

@@ -28,7 +28,7 @@ void prefetch(const std::uint8_t* first, std::uint32_t bytes) {
 }
 
 BulkTransfer new_transfer(WarpState& warp, const Operation& operation, int lane) {
-  return {.copy = &warp.program().bulk_copies[operation.detail],
+  return {.copy = &warp.program().of<code::BulkCopy>(operation),
           .statement = operation.statement,
           .issuer = {warp.block().rank(), 0},
           .warp = warp.index(),
@@ -222,7 +222,7 @@ void fill_shared(WarpState& warp, const Operation& operation, int lane) {
   const std::uint64_t address = warp.at<std::uint64_t>(warp.source_slot(operation, 0))[lane],
                       bytes = warp.at<std::uint64_t>(warp.source_slot(operation, 1))[lane];
   if (bytes % unit != 0 || bytes > most) warp.trap(lane, address, fmt::format("{} bytes are set: a multiple of 8 up to 16777216", bytes));
-  const SharedPlace place = shared_place(warp, lane, address, bytes, unit, warp.program().bulk_copies[operation.detail].space, false);
+  const SharedPlace place = shared_place(warp, lane, address, bytes, unit, warp.program().of<code::BulkCopy>(operation).space, false);
   std::memset(host_of(warp, place), 0, bytes);
   warp.observers().tell(EventKinds::shared_accesses, &Observer::shared_written, SharedRange{place.rank, place.offset, bytes});
   warp.block().make_progress();
@@ -233,7 +233,7 @@ void fill_shared(WarpState& warp, const Operation& operation, int lane) {
 void bulk_copy(WarpState& warp, const Operation& operation, LaneMask mask) {
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
-    switch (warp.program().bulk_copies[operation.detail].kind) {
+    switch (warp.program().of<code::BulkCopy>(operation).kind) {
       case BulkCopy::Kind::from_registers: issue_store(warp, operation, lane); break;
       case BulkCopy::Kind::cancel: issue_cancel(warp, operation, lane); break;
       case BulkCopy::Kind::fill: fill_shared(warp, operation, lane); break;
@@ -252,7 +252,7 @@ void bulk_commit(WarpState& warp, LaneMask mask) {
 }
 
 void bulk_wait(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const auto [pending, reads_only] = warp.program().bulk_waits[operation.detail];
+  const auto [pending, reads_only] = warp.program().of<code::BulkWait>(operation);
   for (; mask != 0; mask &= mask - 1) {
     const int lane = first_lane(mask);
     const std::uint32_t committed = warp.async().bulk_committed[static_cast<std::size_t>(lane)];

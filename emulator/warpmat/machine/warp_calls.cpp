@@ -49,7 +49,7 @@ void WarpState::copy_local(std::size_t to, std::size_t from, std::size_t bytes, 
 
 WarpState::Step WarpState::call(const Operation& operation) {
   Split& s = split();
-  const code::Call& call = program_.calls[operation.detail];
+  const code::Call& call = program_.of<code::Call>(operation);
   if (call.target == code::Call::Target::print) {
     print(*this, call, s.lanes);
     ++s.pc;
@@ -88,7 +88,7 @@ WarpState::Step WarpState::return_from_call(const Operation& operation) {
   Split& s = split();
   const Return back = s.calls.back();
   s.calls.pop_back();
-  const code::Call& call = program_.calls[program_.operations[static_cast<std::size_t>(back.pc)].detail];
+  const code::Call& call = program_.of<code::Call>(program_.operations[static_cast<std::size_t>(back.pc)]);
   if (observers_.want(EventKinds::operations))
     observers_.tell(EventKinds::operations, &Observer::returns,
                     CallEvent(Event(*this, operation, s.lanes), program_.functions[static_cast<std::size_t>(s.function)].name, call,

@@ -14,7 +14,7 @@ using code::Operation;
 using code::TensorMapEdit;
 
 WarpState::Step WarpState::cluster_barrier(const Operation& operation, LaneMask mask) {
-  const auto [waits, aligned] = program_.cluster_barriers[operation.detail];
+  const auto [waits, aligned] = program_.of<code::ClusterBarrier>(operation);
   if (aligned && !gather(live_, mask, false)) return Step::leave_split;
   const LaneMask wrong = waits ? mask & ~arrived_at_cluster_ & ~passed_cluster_ : mask & (arrived_at_cluster_ | passed_cluster_);
   if (wrong != 0)
@@ -34,13 +34,7 @@ WarpState::Step WarpState::cluster_barrier(const Operation& operation, LaneMask 
     advance_gathered(mask, false);
     return Step::next;
   }
-  const std::int32_t pc = split().pc;
-  split().executing = mask;
-  for (Split& s : splits_) {
-    if (&s != &split() && !(aligned && s.state == Split::State::gathering && s.pc == pc)) continue;
-    s.state = Split::State::at_barrier;
-    s.barrier = cluster_barrier_id;
-  }
+  wait_at(cluster_barrier_id, mask, aligned);
   return Step::leave_split;
 }
 
@@ -86,8 +80,8 @@ bool names_own_block(const code::Program& program, const Operation& operation) {
     case catalogue::Semantics::load:
     case catalogue::Semantics::store:
     case catalogue::Semantics::atomic:
-    case catalogue::Semantics::cp_async: return program.accesses[operation.detail].own_block;
-    case catalogue::Semantics::matrix: return program.matrices[operation.detail].instruction.form().space == Space::shared;
+    case catalogue::Semantics::cp_async: return program.of<code::Access>(operation).own_block;
+    case catalogue::Semantics::matrix: return program.of<code::Matrix>(operation).instruction.form().space == Space::shared;
     default: return false;
   }
 }
@@ -106,7 +100,7 @@ std::uint8_t* locate_in_cluster(WarpState& warp, int lane, std::uint64_t address
 
 /// mapa: the same offset in the block of that rank; getctarank: the rank of an address.
 void cluster_rank(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const auto [asks, generic, wide] = warp.program().cluster_addresses[operation.detail];
+  const auto [asks, generic, wide] = warp.program().of<code::ClusterAddress>(operation);
   for (; mask != 0; mask &= mask - 1) {
     const int lane = first_lane(mask);
     const code::Slot slot = warp.source_slot(operation, 0);
@@ -129,7 +123,7 @@ void cluster_rank(WarpState& warp, const Operation& operation, LaneMask mask) {
 
 /// tensormap.replace in each executing lane; tensormap.cp_fenceproxy once for the warp.
 Step tensor_map(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const TensorMapEdit& edit = warp.program().tensor_map_edits[operation.detail];
+  const TensorMapEdit& edit = warp.program().of<code::TensorMapEdit>(operation);
   const bool copies = edit.field == TensorMapEdit::Field::copy;
   if (copies && !warp.gather(warp.live(), mask, false)) return Step::leave_split;
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {

@@ -43,7 +43,7 @@ WarpState::WarpState(Block& block, int index, LaneMask existing, std::uint8_t* r
   splits_.reserve(usual_splits);
   splits_.push_back({.pc = program_.functions.front().first, .lanes = existing, .calls = {}});
   register_limit_.count = program_.limits.registers;
-  if (!program_.products.empty()) wgmma_ = std::make_unique<WarpgroupState>();
+  if (program_.executes(Semantics::wgmma)) wgmma_ = std::make_unique<WarpgroupState>();
 }
 
 WarpState::~WarpState() = default;
@@ -145,9 +145,9 @@ inline int WarpState::take_shortcuts(const Operation* first, int most, std::uint
 inline bool WarpState::execute_straight(const Operation& operation, LaneMask mask, std::uint64_t number) {
   Split& s = split();
   if (operation.semantics == Semantics::load || operation.semantics == Semantics::store) {
-    if (program_.accesses[operation.detail].ordered) return false;
+    if (program_.of<code::Access>(operation).ordered) return false;
     operations_ = number;
-    if (mask != 0) operation.semantics == Semantics::load ? load(operation, mask) : store(operation, mask);
+    if (mask != 0) operation.semantics == Semantics::load ? load(*this, operation, mask) : store(*this, operation, mask);
     return true;
   }
   switch (operation.semantics) {
@@ -160,9 +160,9 @@ inline bool WarpState::execute_straight(const Operation& operation, LaneMask mas
       if (mask != 0) s.pc = operation.target - 1;
       return true;
     case Semantics::atomic:
-      if (program_.accesses[operation.detail].space != Space::shared) return false;
+      if (program_.of<code::Access>(operation).space != Space::shared) return false;
       operations_ = number;
-      if (mask != 0) atomic(operation, mask);
+      if (mask != 0) atomic(*this, operation, mask);
       return true;
     case Semantics::special:
       operations_ = number;  // clocks count them
@@ -197,7 +197,7 @@ void WarpState::run_straight(int& budget) {
     const std::uint64_t number = before + static_cast<std::uint64_t>(done) + 1;
     if (operation.semantics == Semantics::matrix && mask == all_lanes) {
       operations_ = number;
-      const int count = perform_matrices(operation, most - done);
+      const int count = perform_matrices(*this, operation, most - done);
       s.pc += count - 1;
       done += count - 1;
     } else if (!execute_straight(operation, mask, number)) {
@@ -260,9 +260,9 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
         if (!block_.has_reservation()) return Step::needs_reservation;
         if (!block_.use_reservation()) return Step::reservation_is_over;
       }
-      if (operation.semantics == Semantics::load) load(operation, mask);
-      if (operation.semantics == Semantics::store) store(operation, mask);
-      if (operation.semantics == Semantics::atomic) atomic(operation, mask);
+      if (operation.semantics == Semantics::load) load(*this, operation, mask);
+      if (operation.semantics == Semantics::store) store(*this, operation, mask);
+      if (operation.semantics == Semantics::atomic) atomic(*this, operation, mask);
       if (operation.semantics == Semantics::fence) tell_order(Synchronisation::Kind::fence, 0, nullptr);
       break;
     case Semantics::special: special(operation, mask); break;
@@ -275,18 +275,20 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::exit:
       if (waits_for_sums(*this, mask) && !block_.has_reservation()) return Step::needs_reservation;
       return exit_lanes(mask);
-    case Semantics::trap:
+    case Semantics::trap: {
+      const code::TrapCause cause = program_.of<code::TrapCause>(operation);
       trap(first_lane(mask), std::nullopt,
-           operation.detail == code::trap_of_call    ? "the register holds the address of no function that this call may mean"
-           : operation.detail == code::trap_of_stack ? "alloca finds too few of the 16 KiB that a function's stack has"
-                                                     : "the kernel executes a trap",
-           operation.detail == 0 ? Trap::Kind::stopped : Trap::Kind::misuse);
+           cause == code::TrapCause::call    ? "the register holds the address of no function that this call may mean"
+           : cause == code::TrapCause::stack ? "alloca finds too few of the 16 KiB that a function's stack has"
+                                             : "the kernel executes a trap",
+           cause == code::TrapCause::statement ? Trap::Kind::stopped : Trap::Kind::misuse);
+    }
     case Semantics::absent: {
       const std::string& opcode = program_.statements[operation.statement]->opcode;
       trap(first_lane(mask), std::nullopt, fmt::format("'{}' is not executed: {}", opcode, catalogue::why_absent(opcode)),
            Trap::Kind::misuse);
     }
-    case Semantics::barrier: return barrier(operation, mask);
+    case Semantics::barrier: return barrier(*this, operation, mask);
     case Semantics::warp_barrier: return warp_barrier(*this, operation, mask);
     case Semantics::exchange: return exchange(*this, operation, mask);
     case Semantics::elect: return elect(*this, operation, mask);
@@ -298,21 +300,21 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
       ++split().pc;
       ++spins_;
       return Step::yield;
-    case Semantics::matrix: return matrix(operation, mask);
-    case Semantics::wgmma: return wgmma(operation, mask);
+    case Semantics::matrix: return matrix(*this, operation, mask);
+    case Semantics::wgmma: return wgmma(*this, operation, mask);
     case Semantics::max_registers: return set_max_registers(*this, operation, mask);
     case Semantics::wgmma_fence:
     case Semantics::wgmma_wait:
-      if (wgmma_ != nullptr) return synchronise_warpgroup(operation, mask);
+      if (wgmma_ != nullptr) return synchronise_warpgroup(*this, operation, mask);
       break;  // nothing to order
     case Semantics::wgmma_commit:
-      if (wgmma_ != nullptr) return wgmma_commit(mask);
+      if (wgmma_ != nullptr) return wgmma_commit(*this, mask);
       break;
     case Semantics::mbarrier: return mbarrier(*this, operation, mask);
     case Semantics::bulk_copy: bulk_copy(*this, operation, mask); break;
     case Semantics::bulk_commit: bulk_commit(*this, mask); break;
     case Semantics::bulk_wait:
-      if (!program_.bulk_waits[operation.detail].reads_only && waits_for_sums(*this, mask)) {
+      if (!program_.of<code::BulkWait>(operation).reads_only && waits_for_sums(*this, mask)) {
         if (!block_.has_reservation()) return Step::needs_reservation;
         if (!block_.use_reservation()) return Step::reservation_is_over;
       }

@@ -11,6 +11,7 @@
 #include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/operations.h>
+#include <warpmat/machine/without_lanes.h>
 #include <warpmat/numeric/canonical_nan.h>
 
 namespace warpmat::inline v0_1::machine {
@@ -38,7 +39,7 @@ LaneMask WarpState::naming_alike(const Operation& operation, int source, LaneMas
 /// Lanes that name different lanes, as tiles of a warp do, are groups that know nothing of each other. Groups that are here in full act in
 /// one turn; otherwise each becomes a warp split that waits for its lanes. No split waits for named lanes that have exited, or that
 /// are here but whose guard does not hold: an H100 does not either. With `any_place`, lanes also meet those at other statements of the
-/// kind.
+/// kind. Lanes of a list never meet again once they part: there groups that are not here in full trap, before any has acted.
 template <typename Perform>
 WarpState::Step WarpState::meet_named(const Operation& operation, int source, LaneMask mask, bool any_place, Perform perform) {
   const LaneMask may_come = live_ & ~(split().lanes & ~mask);
@@ -52,8 +53,10 @@ WarpState::Step WarpState::meet_named(const Operation& operation, int source, La
   std::vector<LaneMask> groups;
   bool whole = true;
   for (LaneMask rest = mask; rest != 0; rest &= ~groups.back()) {
-    groups.push_back(naming_alike(operation, source, rest));
-    whole &= (source_word(operation, source, first_lane(rest)) & may_come) == groups.back();
+    const LaneMask group = groups.emplace_back(naming_alike(operation, source, rest));
+    const LaneMask absent = source_word(operation, source, first_lane(rest)) & may_come & ~group;
+    if (absent != 0 && program_.is_list) trap(first_lane(group), std::nullopt, without_lanes(program_, operation, group, absent));
+    whole &= absent == 0;
   }
   if (!whole) {
     divide_split(groups);
@@ -170,71 +173,68 @@ void WarpState::write_same(const Operation& operation, int result, std::uint32_t
     fill_lanes(at<std::uint32_t>(result_slot(operation, result)), value, mask);
 }
 
-void WarpState::arrive(BarrierState& state, std::uint32_t id) {
+namespace {
+
+void arrive(WarpState& warp, BarrierState& state, std::uint32_t id) {
   state.arrived += warp_size;
-  state.participants |= std::uint64_t{1} << index_;
-  observers_.tell(EventKinds::synchronisation, &Observer::barrier_arrives,
-                  BarrierEvent{BarrierEvent::Scope::block, block_.rank(), static_cast<int>(id), std::uint64_t{1} << index_});
+  state.participants |= std::uint64_t{1} << warp.index();
+  warp.observers().tell(
+      EventKinds::synchronisation, &Observer::barrier_arrives,
+      BarrierEvent{BarrierEvent::Scope::block, warp.block().rank(), static_cast<int>(id), std::uint64_t{1} << warp.index()});
 }
 
 /// Where all lanes that are left wait at a barrier of the block, the warp has arrived there.
-bool WarpState::arrive_if_whole(std::uint32_t id) {
-  const LaneMask waiting = waiting_at(static_cast<int>(id));
-  if (waiting == 0 || (live_ & ~waiting) != 0) return false;
-  BarrierState& state = block_.barrier(static_cast<int>(id));
-  arrive(state, id);
-  state.arrived_warps |= std::uint64_t{1} << index_;
+bool arrive_if_whole(WarpState& warp, std::uint32_t id) {
+  const LaneMask waiting = warp.waiting_at(static_cast<int>(id));
+  if (waiting == 0 || (warp.live() & ~waiting) != 0) return false;
+  BarrierState& state = warp.block().barrier(static_cast<int>(id));
+  arrive(warp, state, id);
+  state.arrived_warps |= std::uint64_t{1} << warp.index();
   return true;
 }
+
+}  // namespace
 
 /// Lanes that exit hold up no barrier at which all others of their warp wait.
 void WarpState::arrive_without_exited() {
   if (std::ranges::find(splits_, Split::State::at_barrier, &Split::state) != splits_.end())
     for (std::uint32_t id = 0; id < block_barriers; ++id)
-      if (arrive_if_whole(id)) block_.check_barrier(static_cast<int>(id));
+      if (arrive_if_whole(*this, id)) block_.check_barrier(static_cast<int>(id));
   block_.cluster().check_barrier();
 }
 
-WarpState::Step WarpState::barrier(const Operation& operation, LaneMask mask) {
-  const code::Barrier& what = program_.barriers[operation.detail];
-  if (what.aligned && !gather(live_, mask, false)) return Step::leave_split;
+Step barrier(WarpState& warp, const Operation& operation, LaneMask mask) {
+  const code::Barrier& what = warp.program().of<code::Barrier>(operation);
+  if (what.aligned && !warp.gather(warp.live(), mask, false)) return Step::leave_split;
   const int lane = first_lane(mask);
-  const std::uint32_t id = source_word(operation, 0, lane);
-  if (id >= block_barriers) trap(lane, std::nullopt, fmt::format("barrier {}: there are {}, from 0 on", id, block_barriers));
-  const std::uint32_t threads = what.has_count ? source_word(operation, 1, lane) : 0;
+  const std::uint32_t id = warp.source_word(operation, 0, lane);
+  if (id >= block_barriers) warp.trap(lane, std::nullopt, fmt::format("barrier {}: there are {}, from 0 on", id, block_barriers));
+  const std::uint32_t threads = what.has_count ? warp.source_word(operation, 1, lane) : 0;
   if (threads % warp_size != 0)
-    trap(lane, std::nullopt, fmt::format("a barrier for {} threads: their number is a multiple of {}", threads, warp_size));
-  BarrierState& state = block_.barrier(static_cast<int>(id));
+    warp.trap(lane, std::nullopt, fmt::format("a barrier for {} threads: their number is a multiple of {}", threads, warp_size));
+  BarrierState& state = warp.block().barrier(static_cast<int>(id));
   if (state.in_use && state.expected != threads)
-    trap(lane, std::nullopt,
-         fmt::format("barrier {} is used for {} threads here and for {} by warps that wait there", id, threads, state.expected));
+    warp.trap(lane, std::nullopt,
+              fmt::format("barrier {} is used for {} threads here and for {} by warps that wait there", id, threads, state.expected));
   state.in_use = true;
   state.expected = threads;
   const bool waits = what.action != code::Barrier::Action::arrive;
   if (operation.results > 0) {
-    const LaneMask predicates = *at<LaneMask>(source_slot(operation, operation.sources - 1));
+    const LaneMask predicates = *warp.at<LaneMask>(warp.source_slot(operation, operation.sources - 1));
     state.count += static_cast<std::uint32_t>(std::popcount(predicates & mask));
     state.contributed += static_cast<std::uint32_t>(std::popcount(mask));
   }
   if (!waits) {
-    if (mask != live_)
-      trap(lane, std::nullopt, fmt::format("lanes {:#010x} arrive at barrier {} without the others of their warp", mask, id));
-    arrive(state, id);
-    advance_gathered(mask, false);
-    block_.check_barrier(static_cast<int>(id));
+    if (mask != warp.live())
+      warp.trap(lane, std::nullopt, fmt::format("lanes {:#010x} arrive at barrier {} without the others of their warp", mask, id));
+    arrive(warp, state, id);
+    warp.advance_gathered(mask, false);
+    warp.block().check_barrier(static_cast<int>(id));
     return Step::next;
   }
-  const std::int32_t pc = split().pc;
-  const std::uint32_t frame = split().frame;
-  for (Split& s : splits_) {
-    const bool gathered = s.state == Split::State::gathering && s.pc == pc && s.frame == frame;
-    if (&s != &split() && !(what.aligned && gathered)) continue;
-    if (&s == &split()) s.executing = mask;
-    s.state = Split::State::at_barrier;
-    s.barrier = static_cast<std::int32_t>(id);
-  }
-  arrive_if_whole(id);
-  block_.check_barrier(static_cast<int>(id));
+  warp.wait_at(static_cast<std::int32_t>(id), mask, what.aligned);
+  arrive_if_whole(warp, id);
+  warp.block().check_barrier(static_cast<int>(id));
   return Step::leave_split;
 }
 
@@ -242,7 +242,7 @@ namespace {
 
 /// match.any, match.all: which lanes of `mask` have the same value.
 void write_matches(WarpState& warp, const Operation& operation, LaneMask lanes, LaneMask mask, const LaneValues& values) {
-  const WarpExchange& exchange = warp.program().exchanges[operation.detail];
+  const WarpExchange& exchange = warp.program().of<code::WarpExchange>(operation);
   LaneValues results{};
   LaneMask same = 0;
   for (LaneMask rest = mask; rest != 0; rest &= ~same) {  // once for each value that lanes have
@@ -260,7 +260,7 @@ void write_matches(WarpState& warp, const Operation& operation, LaneMask lanes, 
 /// H100 has 0, or the lane's value if it is one of `together`, which execute the statement in one step (tests/vectors/absent_lanes).
 /// `lanes` are those of the group `mask` that stand at this statement.
 void shuffle(WarpState& warp, const Operation& operation, LaneMask lanes, LaneMask mask, LaneMask together, const std::uint32_t* words) {
-  const WarpExchange& exchange = warp.program().exchanges[operation.detail];
+  const WarpExchange& exchange = warp.program().of<code::WarpExchange>(operation);
   std::array<std::uint32_t, warp_size> b, c;
   std::copy_n(warp.at<std::uint32_t>(warp.source_slot(operation, 1)), warp_size, b.begin());
   std::copy_n(warp.at<std::uint32_t>(warp.source_slot(operation, 2)), warp_size, c.begin());
@@ -342,7 +342,7 @@ void perform_exchange(WarpState& warp, const Operation& operation, LaneMask mask
 }  // namespace
 
 Step exchange(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const WarpExchange& exchange = warp.program().exchanges[operation.detail];
+  const WarpExchange& exchange = warp.program().of<code::WarpExchange>(operation);
   const auto perform = [&](LaneMask group, LaneMask together) { perform_exchange(warp, operation, group, together, exchange); };
   if (exchange.has_mask) return warp.meet_named(operation, operation.sources - 1, mask, true, perform);
   perform(mask, mask);
@@ -350,7 +350,24 @@ Step exchange(WarpState& warp, const Operation& operation, LaneMask mask) {
   return Step::next;
 }
 
+namespace {
+
+/// The lanes of a list run together.
+void refuse_fewer_lanes(const WarpState& warp, const Operation& operation, LaneMask mask) {
+  for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    const std::uint32_t named = warp.source_word(operation, 0, lane);
+    if (named != all_lanes)
+      warp.trap(lane, std::nullopt,
+                fmt::format("bar.warp.sync with mask {:#x}: all 32 lanes run together, so the mask must be 0xffffffff", named),
+                Trap::Kind::undefined);
+  }
+}
+
+}  // namespace
+
 Step warp_barrier(WarpState& warp, const Operation& operation, LaneMask mask) {
+  if (warp.program().is_list) refuse_fewer_lanes(warp, operation, mask);
   return warp.meet_named(operation, 0, mask, true, [](LaneMask, LaneMask) {});
 }
 

@@ -1,4 +1,4 @@
-// Matrix instructions on the warp's registers. Instruction uses 32-bit registers, so 64-bit ones are split.
+// Matrix instructions on the warp's registers. Instruction uses 32-bit registers, so a kernel's 64-bit ones are split.
 
 #include <algorithm>
 
@@ -29,10 +29,8 @@ void split_words(const std::uint64_t* from, Register& low, Register& high) {
   }
 }
 
-}  // namespace
-
 /// The registers of one statement (the warp's own, or copies of the halves of 64-bit ones) and the memory that it addresses.
-struct WarpState::MatrixRegisters {
+struct MatrixRegisters {
   std::array<std::uint32_t*, capacity::form_words> pointers;
   std::size_t count = 0;
   std::array<Register, capacity::form_words> halves;
@@ -40,77 +38,39 @@ struct WarpState::MatrixRegisters {
   std::optional<SharedMemory> memory;
 };
 
-WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
-  if (!gather(live_, mask, false)) return Step::leave_split;
-  if (mask != all_lanes)
-    trap(first_lane(mask), std::nullopt,
-         fmt::format("{} needs all 32 lanes of the warp; lanes {:#010x} have exited or do not exist",
-                     program_.statements[operation.statement]->opcode, ~mask));
-  if (observers_.want(EventKinds::operations)) observers_.tell(EventKinds::operations, &Observer::performs, Event(*this, operation, mask));
-  perform_matrix(operation, program_.matrices[operation.detail]);
-  advance_gathered(mask, false);
-  return Step::next;
-}
-
-/// Executes statements from `first` on in all lanes, at most `most`, for which no lane waits. Returns their number.
-int WarpState::perform_matrices(const Operation& first, int most) {
-  const code::Matrix& matrix = program_.matrices[first.detail];
-  if (matrix.run != 0 && launch_.options.execution.path == Path::fast)
-    if (const int done = multiply(&first, matrix, std::min<int>(matrix.run, most)); done != 0) return done;
-  perform_matrix(first, matrix);
-  return 1;
-}
-
-/// Executes `count` products (product_runs.h). Returns the number of those before the first that the kernel declines.
-int WarpState::multiply(const Operation* first, const code::Matrix& matrix, int count) {
-  const std::span<const OperandWords> operands = operand_words(matrix.instruction.form());
-  std::array<Arguments, ProductRun::most> arguments;
-  std::array<std::uint32_t*, ProductRun::most * capacity::form_words> pointers;
-  ProductRun run{.products = std::span(arguments).first(static_cast<std::size_t>(count))};
-  std::uint32_t** next = pointers.data();
-  for (int i = 0; i < count; ++i) {
-    place_registers(slots(first[i]), first[i].results + first[i].sources, next);
-    Arguments& own = arguments[static_cast<std::size_t>(i)];
-    for (const OperandWords& operand : operands) {
-      if (operand.written)
-        own.destination = {next, operand.words};
-      else
-        own.source(operand.name) = ConstRegisterList(next, operand.words);
-      next += operand.words;
-    }
-    if (i == 0) continue;
-    const code::Matrix& same = program_.matrices[first[i].detail];
-    run.same_a |= std::uint32_t{same.same_a} << i;
-    run.same_b |= std::uint32_t{same.same_b} << i;
-  }
-  return static_cast<int>(warpmat::execute(*matrix.kernel, run));
-}
-
-/// Executes a statement in all lanes.
-void WarpState::perform_matrix(const Operation& operation, const code::Matrix& matrix) {
-  const Form& form = matrix.instruction.form();
-  if (moves_matrix(form)) return move_matrix(*this, operation, matrix);
-  MatrixRegisters lists;
-  Arguments arguments;
-  const bool addresses = form.find_operand(OperandName::p) != nullptr;
-  if (addresses) {
-    lists.memory = SharedMemory::borrowing(block_.shared(), program_.shared_base);
-    arguments.shared = &*lists.memory;
-  }
-  place_operands(operation, matrix, lists, arguments);
+/// Names the place of what the instruction refuses.
+void execute_instruction(WarpState& warp, const code::Matrix& matrix, const Arguments& arguments) {
   try {
-    matrix.instruction.execute(arguments, launch_.options.execution);
+    matrix.instruction.execute(arguments, warp.launch().options.execution);
   } catch (const Trap& error) {
-    trap(error.site.lane, error.address, error.reason, error.kind);
+    warp.trap(error.site.lane, error.address, error.reason, error.kind, error.site.operand);
   }
-  if (is_wide(form.operands.front())) join_results(operation, arguments.destination);
-  if (addresses) tell_rows(operation, form, lists.halves.front());
+}
+
+/// The lanes' row addresses within shared memory, for ldmatrix and stmatrix.
+void shared_addresses(WarpState& warp, const Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out) {
+  const auto offset = static_cast<std::uint64_t>(matrix.offset);
+  if (matrix.narrow_address) {  // no upper half to select a space: an H200 then reads shared memory (docs/numerics.md)
+    const auto* const from = warp.at<std::uint32_t>(slot);
+    for (std::size_t lane = 0; lane < warp_size; ++lane) out[lane] = from[lane] + static_cast<std::uint32_t>(offset);
+    return;
+  }
+  const auto* const from = warp.at<std::uint64_t>(slot);
+  for (std::size_t lane = 0; lane < warp_size; ++lane) out[lane] = static_cast<std::uint32_t>(from[lane] + offset);
+  if (!matrix.generic) return;
+  const auto rows = static_cast<std::size_t>(std::min(matrix.instruction.form().rows_in_memory(), warp_size));
+  for (std::size_t lane = 0; lane < rows; ++lane)
+    if (const std::uint64_t address = from[lane] + offset; address - code::shared_window >= code::window_bytes)
+      warp.trap(static_cast<int>(lane), address,
+                fmt::format("{} takes addresses of shared memory; this generic address is of another space",
+                            warp.program().statements[operation.statement]->opcode),
+                Trap::Kind::out_of_range);
 }
 
 /// Finds the operands' registers. The row addresses of ldmatrix and stmatrix come first in lists.halves.
-void WarpState::place_operands(const Operation& operation, const code::Matrix& matrix, MatrixRegisters& lists, Arguments& arguments) {
+void place_operands(WarpState& warp, const Operation& operation, const code::Matrix& matrix, MatrixRegisters& lists, Arguments& arguments) {
   const Form& form = matrix.instruction.form();
-  const code::Slot* result = slots(operation);
+  const code::Slot* result = warp.slots(operation);
   const code::Slot* source = result + operation.results;
   const Operand* full = form.operands.data();
   for (const OperandWords& operand : operand_words(form)) {
@@ -118,18 +78,18 @@ void WarpState::place_operands(const Operation& operation, const code::Matrix& m
     const code::Slot*& slot = operand.written ? result : source;
     if (operand.kind == OperandKind::address) {
       Register& addresses = lists.halves[lists.used++];
-      shared_addresses(operation, matrix, *slot++, addresses);
+      shared_addresses(warp, operation, matrix, *slot++, addresses);
       first[0] = addresses.data();
     } else if (is_wide(*full)) {
       for (int i = 0; i < operand.words; i += 2, ++slot) {
         Register& low = lists.halves[lists.used++];
         Register& high = lists.halves[lists.used++];
-        if (!operand.written) split_words(at<std::uint64_t>(*slot), low, high);
+        if (!operand.written) split_words(warp.at<std::uint64_t>(*slot), low, high);
         first[i] = low.data();
         first[i + 1] = high.data();
       }
     } else {  // the common case: the warp's own registers
-      place_registers(slot, operand.words, first);
+      warp.place_registers(slot, operand.words, first);
       slot += operand.words;
     }
     lists.count += operand.words;
@@ -142,12 +102,112 @@ void WarpState::place_operands(const Operation& operation, const code::Matrix& m
 }
 
 /// Assembles results of 64 bits from their halves.
-void WarpState::join_results(const Operation& operation, RegisterList halves) {
+void join_results(WarpState& warp, const Operation& operation, RegisterList halves) {
   for (int i = 0; i < operation.results; ++i) {
-    auto* const to = at<std::uint64_t>(result_slot(operation, i));
+    auto* const to = warp.at<std::uint64_t>(warp.result_slot(operation, i));
     const auto half = static_cast<std::size_t>(2 * i);
     for (std::size_t lane = 0; lane < warp_size; ++lane) to[lane] = halves[half][lane] | std::uint64_t{halves[half + 1][lane]} << 32;
   }
+}
+
+/// Finds the operands' words, which are the operation's registers in the order of the form. A stride may be missing.
+void place_words(WarpState& warp, const Operation& operation, const code::Matrix& matrix, std::uint32_t** to, Arguments& arguments) {
+  warp.place_registers(warp.slots(operation), operation.results + operation.sources, to);
+  std::uint32_t** source = to + operation.results;
+  const std::uint32_t* const* const end = source + operation.sources;
+  for (const OperandWords& operand : operand_words(matrix.instruction.form())) {
+    const std::size_t words = operand.kind == OperandKind::address && !matrix.narrow_address ? 2 : operand.words;
+    if (operand.written) {
+      arguments.destination = {to, words};
+    } else if (source != end) {
+      arguments.source(operand.name) = ConstRegisterList(source, words);
+      source += words;
+    }
+  }
+}
+
+/// The instruction has checked the rows' addresses and moved the bytes.
+void tell_rows(WarpState& warp, const Operation& operation, const Form& form, const Register& addresses) {
+  if (!warp.observers().want(EventKinds::accesses | EventKinds::shared_accesses)) return;
+  const int rows = form.rows_in_memory();
+  WarpState::Addresses of_rows{};
+  for (std::size_t lane = 0; lane < static_cast<std::size_t>(std::min(rows, warp_size)); ++lane) {
+    of_rows.address[lane] = addresses[lane];
+    of_rows.host[lane] = warp.block().shared().data() + (addresses[lane] - warp.program().shared_base);
+  }
+  const bool writes = form.mnemonic == Mnemonic::stmatrix;
+  warp.tell_access(operation, Space::shared, Form::row_bytes, rows >= warp_size ? all_lanes : lane_bit(rows) - 1, !writes, writes, of_rows,
+                   false, 0);
+}
+
+/// The same of a list: its registers are words, and its memory is one.
+void perform_in_words(WarpState& warp, const Operation& operation, const code::Matrix& matrix) {
+  SharedMemory memory = SharedMemory::borrowing(warp.block().shared(), warp.program().shared_base);
+  std::array<std::uint32_t*, capacity::form_words> pointers;
+  Arguments arguments;
+  arguments.shared = &memory;
+  arguments.offset = matrix.offset;
+  place_words(warp, operation, matrix, pointers.data(), arguments);
+  execute_instruction(warp, matrix, arguments);
+}
+
+/// Executes a statement in all lanes.
+void perform_matrix(WarpState& warp, const Operation& operation, const code::Matrix& matrix) {
+  if (warp.program().is_list) return perform_in_words(warp, operation, matrix);
+  const Form& form = matrix.instruction.form();
+  if (moves_matrix(form)) return move_matrix(warp, operation, matrix);
+  MatrixRegisters lists;
+  Arguments arguments;
+  const bool addresses = form.find_operand(OperandName::p) != nullptr;
+  if (addresses) {
+    lists.memory = SharedMemory::borrowing(warp.block().shared(), warp.program().shared_base);
+    arguments.shared = &*lists.memory;
+  }
+  place_operands(warp, operation, matrix, lists, arguments);
+  execute_instruction(warp, matrix, arguments);
+  if (is_wide(form.operands.front())) join_results(warp, operation, arguments.destination);
+  if (addresses) tell_rows(warp, operation, form, lists.halves.front());
+}
+
+/// Executes `count` products (product_runs.h). Returns the number of those before the first that the kernel declines.
+int multiply(WarpState& warp, const Operation* first, const code::Matrix& matrix, int count) {
+  std::array<Arguments, ProductRun::most> arguments;
+  std::array<std::uint32_t*, ProductRun::most * capacity::form_words> pointers;
+  ProductRun run{.products = std::span(arguments).first(static_cast<std::size_t>(count))};
+  std::uint32_t** next = pointers.data();
+  for (int i = 0; i < count; ++i) {
+    place_words(warp, first[i], matrix, next, arguments[static_cast<std::size_t>(i)]);
+    next += first[i].results + first[i].sources;
+    if (i == 0) continue;
+    const code::Matrix& same = warp.program().of<code::Matrix>(first[i]);
+    run.same_a |= std::uint32_t{same.same_a} << i;
+    run.same_b |= std::uint32_t{same.same_b} << i;
+  }
+  return static_cast<int>(warpmat::execute(*matrix.kernel, run));
+}
+
+}  // namespace
+
+/// Executes statements from `first` on in all lanes, at most `most`, for which no lane waits. Returns their number.
+int perform_matrices(WarpState& warp, const Operation& first, int most) {
+  const code::Matrix& matrix = warp.program().of<code::Matrix>(first);
+  if (matrix.run != 0 && warp.launch().options.execution.path == Path::fast)
+    if (const int done = multiply(warp, &first, matrix, std::min<int>(matrix.run, most)); done != 0) return done;
+  perform_matrix(warp, first, matrix);
+  return 1;
+}
+
+Step matrix(WarpState& warp, const Operation& operation, LaneMask mask) {
+  if (!warp.gather(warp.live(), mask, false)) return Step::leave_split;
+  if (mask != all_lanes)
+    warp.trap(first_lane(mask), std::nullopt,
+              fmt::format("{} needs all 32 lanes of the warp; lanes {:#010x} have exited or do not exist",
+                          warp.program().statements[operation.statement]->opcode, ~mask));
+  if (warp.observers().want(EventKinds::operations))
+    warp.observers().tell(EventKinds::operations, &Observer::performs, warp.event(operation, mask));
+  perform_matrix(warp, operation, warp.program().of<code::Matrix>(operation));
+  warp.advance_gathered(mask, false);
+  return Step::next;
 }
 
 /// Pointers to the registers of these slots.
@@ -156,40 +216,6 @@ void WarpState::place_registers(const code::Slot* slot, int count, std::uint32_t
   const std::uint8_t* const constants = launch_.constants;
   for (int i = 0; i < count; ++i)
     to[i] = reinterpret_cast<std::uint32_t*>(slot[i] >= 0 ? frame + slot[i] : const_cast<std::uint8_t*>(constants) + ~slot[i]);
-}
-
-/// The lanes' row addresses within shared memory, for ldmatrix and stmatrix.
-void WarpState::shared_addresses(const Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out) {
-  const auto offset = static_cast<std::uint64_t>(matrix.offset);
-  if (matrix.narrow_address) {  // no upper half to select a space: an H200 then reads shared memory (docs/numerics.md)
-    const auto* const from = at<std::uint32_t>(slot);
-    for (std::size_t lane = 0; lane < warp_size; ++lane) out[lane] = from[lane] + static_cast<std::uint32_t>(offset);
-    return;
-  }
-  const auto* const from = at<std::uint64_t>(slot);
-  for (std::size_t lane = 0; lane < warp_size; ++lane) out[lane] = static_cast<std::uint32_t>(from[lane] + offset);
-  if (!matrix.generic) return;
-  const auto rows = static_cast<std::size_t>(std::min(matrix.instruction.form().rows_in_memory(), warp_size));
-  for (std::size_t lane = 0; lane < rows; ++lane)
-    if (const std::uint64_t address = from[lane] + offset; address - code::shared_window >= code::window_bytes)
-      trap(static_cast<int>(lane), address,
-           fmt::format("{} takes addresses of shared memory; this generic address is of another space",
-                       program_.statements[operation.statement]->opcode),
-           Trap::Kind::out_of_range);
-}
-
-/// The instruction has checked the rows' addresses and moved the bytes.
-void WarpState::tell_rows(const Operation& operation, const Form& form, const Register& addresses) const {
-  if (!observers_.want(EventKinds::accesses | EventKinds::shared_accesses)) return;
-  const int rows = form.rows_in_memory();
-  Addresses of_rows{};
-  for (std::size_t lane = 0; lane < static_cast<std::size_t>(std::min(rows, warp_size)); ++lane) {
-    of_rows.address[lane] = addresses[lane];
-    of_rows.host[lane] = block_.shared().data() + (addresses[lane] - program_.shared_base);
-  }
-  const bool writes = form.mnemonic == Mnemonic::stmatrix;
-  tell_access(operation, Space::shared, Form::row_bytes, rows >= warp_size ? all_lanes : lane_bit(rows) - 1, !writes, writes, of_rows,
-              false, 0);
 }
 
 }  // namespace warpmat::inline v0_1::machine

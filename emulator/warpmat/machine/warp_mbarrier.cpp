@@ -175,7 +175,7 @@ std::uint8_t* host_of(WarpState& warp, const SharedPlace& place) {
 }
 
 Step mbarrier(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const Mbarrier& what = warp.program().mbarriers[operation.detail];
+  const Mbarrier& what = warp.program().of<code::Mbarrier>(operation);
   std::array<std::uint8_t*, warp_size> words{};
   LaneMask acquired = 0, released = 0;
   bool failed = false;

@@ -30,23 +30,27 @@ std::string WarpState::describe_shared(std::uint64_t address) const {
   return fmt::format("{} bytes beyond the end of '{}', a shared variable of {} bytes", into - bytes, readable_name(nearest->name), bytes);
 }
 
-void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind) const {
-  trap_at(0, lane, address, reason, kind);
+void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind,
+                     std::optional<OperandName> operand) const {
+  trap_at(0, lane, address, reason, kind, operand);
 }
 
 void WarpState::trap_ahead(std::uint32_t ahead, const std::string& reason) const {
-  trap_at(ahead, -1, std::nullopt, reason, Trap::Kind::misuse);
+  trap_at(ahead, -1, std::nullopt, reason, Trap::Kind::misuse, std::nullopt);
 }
 
-void WarpState::trap_at(std::uint32_t ahead, int lane, std::optional<std::uint64_t> address, const std::string& reason,
-                        Trap::Kind kind) const {
+/// Of a list it knows no place but the operand and the lane.
+void WarpState::trap_at(std::uint32_t ahead, int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind,
+                        std::optional<OperandName> operand) const {
+  if (program_.is_list) throw Trap(kind, operand, lane, address, reason);
   Trap::Site site{.kernel = std::string(program_.entry),
                   .block = block_.index(),
                   .warp = index_,
                   .lane = lane,
                   .line = 0,
                   .statement = {},
-                  .source = {}};
+                  .source = {},
+                  .operand = operand};
   if (!splits_.empty()) {
     const Split& s = splits_[current_ % splits_.size()];  // a warp that yields leaves current_ after its last split
     const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc) + ahead];

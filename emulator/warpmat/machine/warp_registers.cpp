@@ -17,7 +17,7 @@ Step set_max_registers(WarpState& warp, const Operation& operation, LaneMask mas
   const auto first = static_cast<std::size_t>(warp.index() / WgmmaForm::warps * WgmmaForm::warps);
   if (first + WgmmaForm::warps > warp.block().warps().size())
     warp.trap(first_lane(mask), std::nullopt, fmt::format("{} needs all four warps of the warpgroup; some do not exist", opcode));
-  const code::RegisterChange& change = warp.program().register_changes[operation.detail];
+  const code::RegisterChange& change = warp.program().of<code::RegisterChange>(operation);
   const std::int64_t count = change.count;
   RegisterLimit& limit = warp.register_limit();
   if (limit.count != 0) {  // else ptxas ignores the statement

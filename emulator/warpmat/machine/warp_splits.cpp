@@ -50,7 +50,7 @@ WarpState::Step WarpState::branch(const Operation& operation, LaneMask taken) {
 }
 
 WarpState::Step WarpState::branch_table(const Operation& operation, LaneMask mask) {
-  const auto& table = program_.branch_tables[operation.detail];
+  const auto& table = program_.of<code::BranchTable>(operation);
   const std::uint32_t* const index = at<std::uint32_t>(source_slot(operation, 0));
   // Handles each target as a branch of its own.
   Operation one = operation;

@@ -122,7 +122,8 @@ class WarpState {
 
   /// Executes operations and decrements `budget` until it is 0. Throws Trap.
   Status run(int& budget);
-  /// For a list of statements: executes the operations from `first` up to `last`, in all lanes, on `registers`. Throws Trap.
+  /// Of a list of statements: executes the operations from `first` up to `last`, in all lanes, on `registers`. Throws Trap, after which
+  /// operation() is the one that raised it.
   void run_list(std::int32_t first, std::int32_t last, std::uint8_t* registers);
 
   bool finished() const { return live_ == 0; }
@@ -149,12 +150,14 @@ class WarpState {
   void leave_cluster_barrier();
 
   // Messages: warp_messages.cpp
+  /// The operation at which the split is.
+  const code::Operation& operation() const { return program_.operations[static_cast<std::size_t>(split().pc)]; }
   /// "line 12 (st.shared.u32)"
   std::string statement_name(std::uint32_t statement) const;
   /// "16 bytes into 'tile', a shared variable of 4096 bytes at 0x400": the variable nearest before the address.
   std::string describe_shared(std::uint64_t address) const;
-  [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const std::string& reason,
-                         Trap::Kind kind = Trap::Kind::misuse) const;
+  [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind = Trap::Kind::misuse,
+                         std::optional<OperandName> operand = {}) const;
   /// The same at the operation that comes `ahead` operations behind that of the split, which only computes, as do those before it.
   [[noreturn]] void trap_ahead(std::uint32_t ahead, const std::string& reason) const;
 
@@ -174,9 +177,6 @@ class WarpState {
   const T* at(code::Slot slot) const {
     return reinterpret_cast<const T*>(slot >= 0 ? registers_ + split().frame + slot : launch_.constants + ~slot);
   }
-  /// The words of a product's operands in shared memory, as they are now. Throws Trap.
-  void read_a(const PendingProduct& product, std::vector<std::uint32_t>& words) const;
-  void read_b(const PendingProduct& product, std::vector<std::uint32_t>& words) const;
 
   // ---- The context of the executing split, which the bodies of operations use (operations.h)
 
@@ -187,6 +187,8 @@ class WarpState {
   const LaunchState& launch() const { return launch_; }
   Observers& observers() { return observers_; }
   Event event(const code::Operation& operation, LaneMask executing) const { return Event(*this, operation, executing); }
+  /// As observers are told of it.
+  Product told(const PendingProduct& product) const { return Product(product, index_); }
   Split& split() { return splits_[current_]; }
   template <typename T>
   T* at(code::Slot slot) {
@@ -212,10 +214,20 @@ class WarpState {
   std::uint8_t* locate_lane(Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool writes);
   /// The buffer in which locate_lane() has found the last address of global memory.
   const DeviceMemory::Buffer& last_buffer() const { return *last_buffer_; }
-  /// The local memory of the executing function.
-  std::uint8_t* local_memory(int lane) {
-    return local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane) + split().local;
-  }
+  /// A lane's local memory: that of all functions, and that of the executing one.
+  std::uint8_t* whole_local_memory(int lane) { return local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane); }
+  std::uint8_t* local_memory(int lane) { return whole_local_memory(lane) + split().local; }
+  void tell_access(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
+                   const Addresses& addresses, bool asynchronous, int first_register) const;
+  /// Tells observers that this operation orders the warp's accesses: at the words of the lanes of `mask`, or all of them.
+  void tell_order(Synchronisation::Kind kind, LaneMask mask, std::uint8_t* const* words) const;
+  bool is_ordered(const code::Operation& operation) const;
+
+  // Matrix instructions: warp_matrix.cpp
+  /// Pointers to the registers of `count` slots, which stay where they are.
+  void place_registers(const code::Slot* slot, int count, std::uint32_t** to);
+  /// Of a program with wgmma.mma_async.
+  WarpgroupState& warpgroup_state() { return *wgmma_; }
 
   // Lanes that execute together, and waiting: warp_waiting.cpp, warp_exchange.cpp
   bool gather(LaneMask needed, LaneMask& mask, bool any_place);
@@ -226,6 +238,10 @@ class WarpState {
   void for_statements_of(const code::Operation& operation, LaneMask mask, Visit visit);
   void note_wait(const code::Operation& operation, LaneMask mask, bool failed);
   void forget_polls();
+  /// Lanes may read this access's memory again and again until it changes.
+  void poll(const code::Operation& operation, const Addresses& addresses, std::uint32_t bytes, LaneMask mask);
+  /// The split waits at a barrier with these lanes; `with_gathered`, with the splits that it has gathered here.
+  void wait_at(std::int32_t barrier, LaneMask mask, bool with_gathered);
   /// For reports of a deadlock: the mbarrier of the last unsuccessful wait.
   void note_mbarrier(const SharedPlace& place) { waits_for_ = place; }
 
@@ -233,8 +249,8 @@ class WarpState {
   RegisterLimit& register_limit() { return register_limit_; }
 
  private:
-  [[noreturn]] void trap_at(std::uint32_t ahead, int lane, std::optional<std::uint64_t> address, const std::string& reason,
-                            Trap::Kind kind) const;
+  [[noreturn]] void trap_at(std::uint32_t ahead, int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind,
+                            std::optional<OperandName> operand) const;
 
   // Control: warp_control.cpp, warp_splits.cpp, warp_calls.cpp, warp_waiting.cpp
   bool choose_split();
@@ -273,103 +289,18 @@ class WarpState {
   std::uint64_t special_value(code::SpecialRegister special_register, int lane) const;
 
   // Memory: warp_memory.cpp, warp_atomics.cpp
-  void tell_access(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
-                   const Addresses& addresses, bool asynchronous, int first_register) const;
   void tell_mixed_access(const code::Operation& operation, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
                          const Addresses& addresses) const;
-  /// Memory of one kind: shared memory, or a buffer.
-  struct Region {
-    std::uint8_t* memory = nullptr;
-    std::uint64_t start = 0, bytes = 0;  ///< its first address
-  };
-  /// Where the lanes of an access find their bytes in a region.
-  struct Offsets {
-    std::uint8_t* memory;
-    std::uint64_t start;  ///< the region's first address
-    scalar::LanePattern pattern;
-    alignas(64) std::array<std::uint32_t, warp_size> offset;
-    std::uint8_t* operator[](std::size_t lane) const { return memory + offset[lane]; }
-  };
-  /// The same offset of each lane's local memory.
-  struct LocalPlaces {
-    std::uint8_t* first;
-    std::size_t stride;
-    std::uint8_t* operator[](std::size_t lane) const { return first + stride * lane; }
-  };
-  std::optional<LocalPlaces> local_places(const code::Operation& operation, const code::Access& access);
-  Region find_region(const code::Operation& operation, const code::Access& access, LaneMask mask);
-  std::optional<scalar::LaneAddresses> lane_addresses(const code::Operation& operation, const code::Access& access, LaneMask mask,
-                                                      const Region& region) const;
-  bool find_offsets(const code::Operation& operation, const code::Access& access, LaneMask mask, Offsets& out);
-  bool load_uniform(const code::Operation& operation, const code::Access& access, LaneMask mask);
-  void tell_offsets(const code::Operation& operation, const code::Access& access, LaneMask mask, const Offsets& found) const;
-  static bool moves_rows(const code::Access& access, LaneMask mask, const Offsets& found);
-  void spread(const code::Operation& operation, const code::Access& access, LaneMask mask);
-  template <typename Places>
-  void load_from(const code::Operation& operation, const code::Access& access, const Places& places, LaneMask mask);
-  template <typename Places>
-  void store_to(const code::Operation& operation, const code::Access& access, const Places& places, LaneMask mask);
-  void load(const code::Operation& operation, LaneMask mask);
-  void store(const code::Operation& operation, LaneMask mask);
-  bool update_shared(const code::Operation& operation, const code::Access& access, LaneMask mask);
-  void atomic(const code::Operation& operation, LaneMask mask);
-  void exchange_128(const code::Operation& operation, const code::Access& access, std::uint8_t* place, int lane);
-  bool is_ordered(const code::Operation& operation) const;
-  void poll(const code::Operation& operation, const Addresses& addresses, std::uint32_t bytes, LaneMask mask);
   void note_poll(LaneMask mask, std::uint64_t found, bool ordered);
   bool lanes_wait_at_joins() const;
   std::uint64_t hash_of_state() const;
-  /// Tells observers that this operation orders the warp's accesses: at the words of the lanes of `mask`, or all of them.
-  void tell_order(Synchronisation::Kind kind, LaneMask mask, std::uint8_t* const* words) const;
 
   // The cluster's barrier: warp_cluster.cpp
   Step cluster_barrier(const code::Operation& operation, LaneMask mask);
   BarrierEvent cluster_event(std::uint32_t phase) const;
 
   // The block's barriers: warp_exchange.cpp
-  Step barrier(const code::Operation& operation, LaneMask mask);
-  void arrive(BarrierState& state, std::uint32_t id);
-  bool arrive_if_whole(std::uint32_t id);
   void arrive_without_exited();
-
-  // Matrix instructions: warp_matrix.cpp
-  Step matrix(const code::Operation& operation, LaneMask mask);
-  int perform_matrices(const code::Operation& first, int most);
-  int multiply(const code::Operation* first, const code::Matrix& matrix, int count);
-  void perform_matrix(const code::Operation& operation, const code::Matrix& matrix);
-  struct MatrixRegisters;
-  void place_operands(const code::Operation& operation, const code::Matrix& matrix, MatrixRegisters& lists, Arguments& arguments);
-  void place_registers(const code::Slot* slot, int count, std::uint32_t** to);
-  void join_results(const code::Operation& operation, RegisterList halves);
-  void shared_addresses(const code::Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out);
-  void tell_rows(const code::Operation& operation, const Form& form, const Register& addresses) const;
-
-  // Warpgroups: warp_wgmma.cpp
-  Step wgmma(const code::Operation& operation, LaneMask mask);
-  Step synchronise_warpgroup(const code::Operation& operation, LaneMask mask);
-  void continue_after(const code::Operation& operation, int barrier_id);
-  void tell_products_read(const code::Operation& operation) const;
-  Step wgmma_commit(LaneMask mask);
-  void wait_for_products(const code::Operation& operation);
-  std::size_t chain_length(std::span<const std::unique_ptr<PendingProduct>> products) const;
-  void perform_products(const code::Operation& operation, std::span<const std::unique_ptr<PendingProduct>> products);
-  void perform_product(const PendingProduct& product);
-  void must_be_warpgroup(const code::Operation& operation, LaneMask mask) const;
-  std::uint64_t uniform_descriptor(const code::Operation& operation, LaneMask mask, int source, const char* what) const;
-  void agree_with_warpgroup(PendingProduct& product);
-  bool is_done(const PendingProduct& product, std::uint32_t groups) const;
-
-  // setmaxnreg: warp_registers.cpp
-
-  // tcgen05: warp_tensor_memory.cpp
-
-  // Products, copies and shifts in tensor memory: warp_tensor_work.cpp
-
-  // wmma.load and wmma.store: warp_wmma.cpp
-
-  // Textures and surfaces: warp_texture.cpp
-
-  // Built-in functions: warp_print.cpp
 
   Block& block_;
   const LaunchState& launch_;

@@ -69,7 +69,7 @@ std::optional<int> meet_pair(WarpState& warp, const PairRequest& request) {
 
 /// Returns false if the columns are not free yet, or if the other block of a pair has not come.
 bool allocate_columns(WarpState& warp, const Operation& operation) {
-  const TensorStatement& statement = warp.program().tensor_statements[operation.detail];
+  const TensorStatement& statement = warp.program().of<code::TensorStatement>(operation);
   TensorCore& core = warp.block().tensor_core();
   const std::uint32_t count = uniform_word(warp, operation, 1, "the number of columns");
   if (count < 32 || count > tensor_columns || !std::has_single_bit(count))
@@ -129,7 +129,7 @@ bool deallocate_columns(WarpState& warp, const Operation& operation) {
     warp.trap(0, std::nullopt,
               fmt::format("{} columns from lane {}, column {} on are none that tcgen05.alloc has given: {}", count, at.lane, at.column,
                           core.describe_allocations()));
-  if (warp.program().tensor_statements[operation.detail].variant.group == 2 &&
+  if (warp.program().of<code::TensorStatement>(operation).variant.group == 2 &&
       !meet_pair(warp, {.allocates = false, .first = at.column, .count = count, .warp = warp.index(), .statement = operation.statement}))
     return false;
   core.deallocate(at.column, count);
@@ -141,7 +141,7 @@ bool deallocate_columns(WarpState& warp, const Operation& operation) {
 
 /// A load happens at once: the ISA lets what reads its registers wait for them.
 void write_registers(WarpState& warp, const Operation& operation, TensorCell from) {
-  load_registers(warp.program().tensor_statements[operation.detail], from, warp.block().tensor_core().memory,
+  load_registers(warp.program().of<code::TensorStatement>(operation), from, warp.block().tensor_core().memory,
                  [&](int reg) { return warp.at<std::uint32_t>(warp.result_slot(operation, reg)); });
 }
 
@@ -190,7 +190,7 @@ void finish_tensor_stores(WarpState& warp) {
 }  // namespace
 
 Step tensor_memory(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const TensorStatement& statement = warp.program().tensor_statements[operation.detail];
+  const TensorStatement& statement = warp.program().of<code::TensorStatement>(operation);
   const bool before = statement.action == TensorAction::fence_before;
   if (before || statement.action == TensorAction::fence_after) {
     tell_tensor_order(warp, before ? TensorOrder::Kind::before_sync : TensorOrder::Kind::after_sync);

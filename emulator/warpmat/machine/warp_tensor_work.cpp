@@ -59,7 +59,7 @@ void place_tensor_work(WarpState& warp, PendingTensorWork& work, Place place, De
 }
 
 void issue_tensor_product(WarpState& warp, const Operation& operation, int lane, PendingTensorWork& work) {
-  const TensorStatement& statement = warp.program().tensor_statements[operation.detail];
+  const TensorStatement& statement = warp.program().of<code::TensorStatement>(operation);
   const auto word = [&](int source) { return warp.source_word(operation, source, lane); };
   const auto wide_word = [&](int source) { return warp.at<std::uint64_t>(warp.source_slot(operation, source))[lane]; };
   TensorOperands operands{.d = word(0),
@@ -81,7 +81,7 @@ void issue_tensor_product(WarpState& warp, const Operation& operation, int lane,
 }
 
 void issue_tensor_copy(WarpState& warp, const Operation& operation, int lane, PendingTensorWork& work) {
-  const TensorStatement& statement = warp.program().tensor_statements[operation.detail];
+  const TensorStatement& statement = warp.program().of<code::TensorStatement>(operation);
   place_tensor_work(
       warp, work, [&](const CheckColumns& check) { place_copy(statement, warp.source_word(operation, 0, lane), check, work); },
       [&] { decode_source(warp.at<std::uint64_t>(warp.source_slot(operation, 1))[lane], work); });
@@ -93,7 +93,7 @@ void issue_tensor_shift(WarpState& warp, const Operation& operation, int lane, P
 }
 
 void issue_tensor_commit(WarpState& warp, const Operation& operation, int lane, PendingTensorWork& work) {
-  const TensorStatement& statement = warp.program().tensor_statements[operation.detail];
+  const TensorStatement& statement = warp.program().of<code::TensorStatement>(operation);
   const std::uint64_t address = warp.at<std::uint64_t>(warp.source_slot(operation, 0))[lane];
   // Without .shared::cluster the ISA asks for a generic address, and leaves one outside of that window undefined. ThunderKittens and others
   // give one of shared memory, which means the same place (assumed). checks/tensor_fence_check.h warns: for it alone, the commit is told.
@@ -147,7 +147,7 @@ void perform_tensor_work(WarpState& warp, const PendingTensorWork& work) {
 }  // namespace
 
 void issue_tensor_work(WarpState& warp, const Operation& operation, int lane) {
-  const TensorStatement& statement = warp.program().tensor_statements[operation.detail];
+  const TensorStatement& statement = warp.program().of<code::TensorStatement>(operation);
   PendingTensorWork work{.statement = operation.statement, .warp = warp.index(), .lane = lane, .group = statement.variant.group};
   switch (statement.action) {
     case TensorAction::multiply: issue_tensor_product(warp, operation, lane, work); break;

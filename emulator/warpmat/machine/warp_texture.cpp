@@ -99,7 +99,7 @@ void access_surface(WarpState& warp, const Operation& operation, const TextureAc
 
 /// The lanes that name one object.
 void texture_lanes(WarpState& warp, const Operation& operation, LaneMask lanes, const Texture& texture) {
-  const TextureAccess& access = warp.program().texture_accesses[operation.detail];
+  const TextureAccess& access = warp.program().of<code::TextureAccess>(operation);
   if (access.action == TextureAction::query)
     return for_each_lane(lanes,
                          [&](std::size_t lane) { warp.write_word(operation, 0, static_cast<int>(lane), answer(texture, access.query)); });
@@ -132,7 +132,7 @@ void texture_lanes(WarpState& warp, const Operation& operation, LaneMask lanes, 
 
 void texture(WarpState& warp, const Operation& operation, LaneMask mask) {
   const auto* const handles = warp.at<std::uint64_t>(warp.source_slot(operation, 0));
-  const TextureAccess& access = warp.program().texture_accesses[operation.detail];
+  const TextureAccess& access = warp.program().of<code::TextureAccess>(operation);
   for (LaneMask rest = mask; rest != 0;) {
     const int first = first_lane(rest);
     const std::uint64_t handle = handles[first];

@@ -8,6 +8,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/machine/without_lanes.h>
 
 namespace warpmat::inline v0_1::machine {
 
@@ -49,7 +50,7 @@ bool WarpState::meet_at(const Split& a, const Split& b) const {
     const code::Slot slot = source_slot(operation, operation.sources - 1);
     return reinterpret_cast<const LaneMask*>(slot >= 0 ? registers_ + s.frame + slot : launch_.constants + ~slot)[first_lane(s.executing)];
   };
-  return program_.exchanges[one.detail].is_like(program_.exchanges[other.detail]) && mask(a, one) == mask(b, other);
+  return program_.of<code::WarpExchange>(one).is_like(program_.of<code::WarpExchange>(other)) && mask(a, one) == mask(b, other);
 }
 
 /// Returns true if every lane of `needed` has reached this operation, and sets `mask` to all of them. Otherwise the split waits. With
@@ -87,6 +88,18 @@ void WarpState::advance_gathered(LaneMask mask, bool any_place) {
   ++split().pc;
 }
 
+void WarpState::wait_at(std::int32_t barrier, LaneMask mask, bool with_gathered) {
+  const std::int32_t pc = split().pc;
+  const std::uint32_t frame = split().frame;
+  split().executing = mask;
+  for (Split& s : splits_) {
+    const bool gathered = s.state == Split::State::gathering && s.pc == pc && s.frame == frame;
+    if (&s != &split() && !(with_gathered && gathered)) continue;
+    s.state = Split::State::at_barrier;
+    s.barrier = barrier;
+  }
+}
+
 /// Lanes for which splits wait because they name them. For .aligned statements all lanes must arrive.
 LaneMask WarpState::missed_lanes() const {
   const auto names_lanes = [&](const Split& s) {
@@ -113,9 +126,7 @@ void WarpState::check_gathering() {
       if (other.state == Split::State::gathering && other.pc == s.pc) here |= other.executing & s.needed;
     const LaneMask absent = s.needed & live_ & ~here;
     current_ = static_cast<std::size_t>(&s - splits_.data());
-    trap(first_lane(s.executing), std::nullopt,
-         fmt::format("{} is executed by lanes {:#010x} only; lanes {:#010x}, which must take part, are elsewhere and do not come",
-                     program_.statements[operation.statement]->opcode, here, absent));
+    trap(first_lane(s.executing), std::nullopt, without_lanes(program_, operation, here, absent));
   }
 }
 
@@ -227,7 +238,7 @@ void WarpState::release(int barrier, std::uint32_t count, std::uint32_t contribu
     const Operation& operation = program_.operations[static_cast<std::size_t>(splits_[i].pc)];
     if (operation.results > 0) {
       using Action = code::Barrier::Action;
-      const Action action = program_.barriers[operation.detail].action;
+      const Action action = program_.of<code::Barrier>(operation).action;
       const std::uint32_t value = action == Action::reduce_popc ? count : action == Action::reduce_and ? count == contributed : count != 0;
       for (int lane = 0; lane < warp_size; ++lane)
         if ((splits_[i].executing & lane_bit(lane)) != 0) write_word(operation, 0, lane, value);

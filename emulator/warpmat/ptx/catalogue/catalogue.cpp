@@ -207,12 +207,8 @@ Pattern::Pattern(Row row_) : row(std::move(row_)) {
       std::ranges::count_if(operands, [](const OperandPattern& operand) { return !operand.implicit && !operand.paired; }));
 }
 
-bool Match::has(std::string_view qualifier) const {
-  return std::ranges::find(qualifiers, qualifier) != qualifiers.end();
-}
-
 int Match::vector() const {
-  return has(".v2") ? 2 : has(".v4") ? 4 : has(".v8") ? 8 : 1;
+  return has(Qualifier::v2) ? 2 : has(Qualifier::v4) ? 4 : has(Qualifier::v8) ? 8 : 1;
 }
 
 const DataType& Match::type_of(const OperandPattern& operand) const {
@@ -260,11 +256,10 @@ std::optional<Match> find_row(std::string_view opcode, std::size_t operands) {
       found = pattern;
   if (found == nullptr) return std::nullopt;
   Match match{found, {qualifiers.begin(), qualifiers.end()}, {}, opcode};
-  for (const std::string_view qualifier : qualifiers)
-    if (const DataType* type = find_ptx_type(qualifier.substr(1)))
-      match.types.push_back(type);
-    else if (const auto known = find_qualifier(qualifier))
-      match.known_qualifiers.set(static_cast<std::size_t>(*known));
+  for (const std::string_view qualifier : qualifiers) {
+    if (const DataType* type = find_ptx_type(qualifier.substr(1))) match.types.push_back(type);
+    if (const auto known = find_qualifier(qualifier)) match.known_qualifiers.set(static_cast<std::size_t>(*known));
+  }
   return match;
 }
 

@@ -233,11 +233,13 @@ bool holds(const QualifierSet& written, const Words& words) {
 /// bar.cta.sync, barrier.cluster.arrive.aligned: what these say they say in this order alone.
 bool in_order_of_barriers(const Match& match) {
   if (!match.is(Name::bar) && !match.is(Name::barrier)) return true;
-  const auto at = [&](std::string_view qualifier) { return std::ranges::find(match.qualifiers, qualifier) - match.qualifiers.begin(); };
-  for (const char* unit : {".cta", ".warp", ".cluster"})
+  const auto at = [&](Qualifier qualifier) {
+    return std::ranges::find(match.qualifiers, std::optional(qualifier), find_qualifier) - match.qualifiers.begin();
+  };
+  for (const Qualifier unit : {Qualifier::cta, Qualifier::warp, Qualifier::cluster})
     if (match.has(unit) && at(unit) != 0) return false;
-  for (const char* action : {".sync", ".arrive", ".wait", ".red"})
-    if (match.has(action) && match.has(".aligned") && at(action) > at(".aligned")) return false;
+  for (const Qualifier action : {Qualifier::sync, Qualifier::arrive, Qualifier::wait, Qualifier::red})
+    if (match.has(action) && match.has(Qualifier::aligned) && at(action) > at(Qualifier::aligned)) return false;
   return true;
 }
 
@@ -251,10 +253,13 @@ std::optional<std::string> refusal(const Match& match, const Target& target, Ptx
   if (const auto rule = unmet(match.pattern->row.requirement, target, version)) return fmt::format("{} {}", spelling(match), *rule);
   if (!in_order_of_barriers(match))
     return fmt::format("the qualifiers of {} are in another order than in {}", spelling(match), match.pattern->row.opcode);
-  if (match.has(".replace") && match.is(Name::tensormap) && target.features == Target::Features::baseline)
+  if (match.has(Qualifier::replace) && match.is(Name::tensormap) && target.features == Target::Features::baseline)
     return fmt::format("{} needs a target with the features of an architecture, such as sm_90a; the target is {}", spelling(match),
                        target.name);
-  if (match.is(Name::multimem) && (match.has(".e4m3x4") || match.has(".e5m2x4")) && target.family == 120 &&
+  const auto is_quad_of_fp8 = [](const DataType* type) {
+    return type->elements == 4 && (type->format == Format::e4m3 || type->format == Format::e5m2);
+  };
+  if (match.is(Name::multimem) && std::ranges::any_of(match.types, is_quad_of_fp8) && target.family == 120 &&
       target.features == Target::Features::family)
     return fmt::format("{} needs sm_120a or sm_121a of this family; the target is {}", spelling(match), target.name);
   const int mnemonic = mnemonics.find(match.pattern->mnemonic);

@@ -33,7 +33,7 @@ class Reached {
     for (std::int32_t i = function.first; i < function.last; ++i) {
       const Operation& operation = program_.operations[static_cast<std::size_t>(i)];
       if (operation.semantics != catalogue::Semantics::call) continue;
-      const Call& call = program_.calls[operation.detail];
+      const Call& call = program_.of<Call>(operation);
       if (call.target == Call::Target::function) visit(static_cast<std::size_t>(call.function));
     }
   }

@@ -14,6 +14,7 @@ using Resolve = std::function<void(ProgramDraft&, std::vector<Diagnostic>&)>;
 
 /// The program that `resolve` makes from `module` for `target`. Assigns places to all registers, constants, variables and labels of its
 /// functions. Throws SyntaxError listing all errors.
-Program make_program(std::shared_ptr<const syntax::Module> module, const Target& target, const Resolve& resolve);
+/// `target` is null where an error says that there is none.
+Program make_program(std::shared_ptr<const syntax::Module> module, const Target* target, const Resolve& resolve);
 
 }  // namespace warpmat::inline v0_1::code

@@ -55,7 +55,7 @@ class Evaluator {
       results[i] = lanes_[next++].data();
     }
     if (operation.operation.kernel != nullptr)
-      operation.operation.kernel(results.data(), from.data(), draft_.program.modifiers[operation.operation.detail]);
+      operation.operation.kernel(results.data(), from.data(), draft_.program.of<scalar::Modifiers>(operation.operation));
     else
       operation.operation.function(results.data(), from.data());
     Values values;
@@ -175,13 +175,13 @@ class Folding {
 
   /// Where an access to local memory begins, if that is known.
   std::optional<std::int64_t> local_offset(const DraftOperation& draft) const {
-    const Access& access = draft_.program.accesses[draft.operation.detail];
+    const Access& access = draft_.program.of<Access>(draft.operation);
     if (access.space != Space::local || !access.relative || !is_constant(draft.sources[0])) return std::nullopt;
     return static_cast<std::int64_t>(draft_.constants[draft.sources[0]].low) + access.offset;
   }
 
   void store(const DraftOperation& draft, Known& known) const {
-    const Access& access = draft_.program.accesses[draft.operation.detail];
+    const Access& access = draft_.program.of<Access>(draft.operation);
     const auto offset = local_offset(draft);
     if (!offset) {
       constexpr std::int64_t everything = std::int64_t{1} << 40;
@@ -200,7 +200,7 @@ class Folding {
 
   /// False where what is loaded is not known.
   bool load(const DraftOperation& draft, bool runs, Known& known) const {
-    const Access& access = draft_.program.accesses[draft.operation.detail];
+    const Access& access = draft_.program.of<Access>(draft.operation);
     const auto offset = local_offset(draft);
     if (!offset || !runs || access.register_bits != access.bytes * 8) return false;
     for (std::size_t i = 0; i < draft.results.size(); ++i) {
@@ -216,13 +216,12 @@ class Folding {
 
   /// What a function returns ptxas does not follow.
   void forget_returned(const DraftOperation& draft, Known& known) const {
-    for (const ArgumentCopy& copy : draft_.program.calls[draft.operation.detail].returns)
-      known.forget(copy.caller, copy.caller + copy.bytes);
+    for (const ArgumentCopy& copy : draft_.program.of<Call>(draft.operation).returns) known.forget(copy.caller, copy.caller + copy.bytes);
   }
 
   /// Parameters of a function that is called nowhere else.
   void hand_over(const DraftOperation& draft, const Known& known) {
-    const Call& call = draft_.program.calls[draft.operation.detail];
+    const Call& call = draft_.program.of<Call>(draft.operation);
     if (call.target != Call::Target::function || calls_[static_cast<std::size_t>(call.function)] != 1) return;
     Known& to = handed_[static_cast<std::size_t>(call.function)];
     for (const auto& [key, bits] : known.items())
@@ -501,7 +500,7 @@ void fold(ProgramDraft& draft, const std::vector<ResultInCode>* code) {
   for (const DraftFunction& function : draft.functions)
     for (const DraftOperation& operation : function.operations) {
       if (operation.operation.semantics != Semantics::call) continue;
-      const Call& call = draft.program.calls[operation.operation.detail];
+      const Call& call = draft.program.of<Call>(operation.operation);
       if (call.target == Call::Target::function) ++calls[static_cast<std::size_t>(call.function)];
     }
   // A function stands behind the first one that calls it.

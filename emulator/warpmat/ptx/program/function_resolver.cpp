@@ -7,11 +7,13 @@
 
 #include <warpmat/numeric/persistent.h>
 #include <warpmat/ptx/catalogue/restrictions.h>
+#include <warpmat/ptx/program/list_draft.h>
 #include <warpmat/ptx/text/number.h>
 
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
+using catalogue::Qualifier;
 using catalogue::Semantics;
 
 namespace {
@@ -59,11 +61,10 @@ void ProgramDraft::set_function(const Match& match, Operation& operation) {
   const auto [place, added] = kernels.try_emplace(&match);
   if (added) {
     const catalogue::Executable executable = catalogue::executable(match);
-    place->second = {executable.function, static_cast<std::uint32_t>(program.modifiers.size())};
-    program.modifiers.push_back(executable.modifiers);
+    place->second = {executable.function, program.add(executable.modifiers)};
   }
   operation.kernel = place->second.first;
-  operation.detail = place->second.second;
+  operation.payload = place->second.second;
 }
 
 void ProgramDraft::set_function(const Match& match, DraftOperation& draft) {
@@ -120,24 +121,10 @@ FunctionResolver::FunctionResolver(ProgramDraft& draft, int function)
   draft_.functions[static_cast<std::size_t>(function)].parameter_bytes = function_.parameter_bytes;
 }
 
-std::map<Value, Words> FunctionResolver::declare(const warpmat::Program& list) {
-  std::map<Value, Words> kept;
-  const auto new_word = [&](int bits) { return function_.words.emplace_back(names_.new_register(RegisterClass::word, bits)); };
-  for (const NamedRegister& named : list.registers()) {
-    const int bits = named.type->bits;
-    const RegisterClass register_class = register_class_of(bits);
-    const bool is_word = register_class == RegisterClass::word;
-    const Value value = is_word ? new_word(bits) : names_.new_register(register_class, bits);
-    names_.declare(named.name, {.value = value});
-    if (is_word) continue;
-    Words& words = kept[value];
-    words.low = new_word(32);
-    if (register_class == RegisterClass::wide) words.high = new_word(32);
-  }
-  for (std::size_t i = 0; i < list.variables().size(); ++i)
-    names_.declare(list.variables()[i].name, {.kind = Named::Kind::module, .index = static_cast<int>(i)});
-  function_.words_bytes = static_cast<std::uint32_t>(static_cast<std::size_t>(list.words()) * bytes(RegisterClass::word));
-  return kept;
+void FunctionResolver::resolve_list(ListDraft& list, std::vector<Diagnostic>& errors) {
+  list_ = &list;
+  resolve(errors);
+  refuse_labels_of_names(errors);
 }
 
 void FunctionResolver::resolve(std::vector<Diagnostic>& errors) {
@@ -147,7 +134,7 @@ void FunctionResolver::resolve(std::vector<Diagnostic>& errors) {
     try {
       action();
     } catch (const StatementError& error) {
-      if (errors.size() < max_errors) errors.push_back(diagnose(text, error.location, error.message));
+      if (list_ != nullptr || errors.size() < max_errors) errors.push_back(diagnose(text, error.location, error.message));
     }
   };
   attempt([&] { declare_parameters(); });
@@ -202,7 +189,7 @@ void FunctionResolver::collect_labels() {
   for (const syntax::Element& e : source_.body) {
     if (std::holds_alternative<syntax::ScopeBegin>(e)) scope = open_scope(scope);
     if (std::holds_alternative<syntax::ScopeEnd>(e)) scope = scope_parents_[static_cast<std::size_t>(scope)];
-    if (const auto* label = std::get_if<syntax::Label>(&e)) {
+    if (const auto* label = std::get_if<syntax::Label>(&e); label != nullptr && list_ == nullptr) {  // those of lists name statements
       labels_.try_emplace({scope, label->name}, static_cast<int>(function_.labels.size()));
       function_.labels.push_back(0);
     }
@@ -216,6 +203,7 @@ void FunctionResolver::collect_labels() {
 }
 
 void FunctionResolver::element(const syntax::Element& element) {
+  if (list_ != nullptr) return std::visit([&](const auto& e) { list_element(e); }, element);
   if (const auto* s = std::get_if<syntax::Statement>(&element)) return statement(*s);
   if (const auto* variable = std::get_if<syntax::Variable>(&element)) return declare(*variable);
   if (const auto* label = std::get_if<syntax::Label>(&element)) {
@@ -264,13 +252,16 @@ void FunctionResolver::statement(const syntax::Statement& statement) {
   match_ = nullptr;
   extensions_.clear();
   guarded_ = statement.guard.has_value();
-  if (guarded_) {
+  if (list_ != nullptr) {
+    begin_list_statement(statement);
+    check_list_count();
+  } else if (guarded_) {
     const auto named = names_.find(statement.guard->predicate);
     if (!named || named->kind != Named::Kind::register_ || class_of(named->value) != RegisterClass::predicate)
       fail(fmt::format("the guard '{}' is not a predicate register", statement.guard->predicate));
     guard_ = named->value;
-    guard_inverted_ = statement.guard->inverted;
   }
+  if (guarded_) guard_inverted_ = statement.guard->inverted;
   const std::string_view mnemonic = std::string_view(statement.opcode).substr(0, statement.opcode.find('.'));
   if (mnemonic.starts_with('%')) fail(fmt::format("expected an instruction, found '{}'", mnemonic));
   if (is_matrix_mnemonic(mnemonic)) return matrix();
@@ -281,12 +272,12 @@ void FunctionResolver::statement(const syntax::Statement& statement) {
   const Match* match = draft_.find_match(statement.opcode);
   draft_.statement_matches.back() = match;
   if (mnemonic == "mov") draft_.program.names.back() = catalogue::Name::mov;  // also of vectors, which have no row
-  if (mnemonic == "mov" && vectors) return statement_->opcode.starts_with("mov.v") ? move_vector() : pack();
+  if (mnemonic == "mov" && vectors && list_ == nullptr) return statement_->opcode.starts_with("mov.v") ? move_vector() : pack();
   if (match == nullptr) fail(catalogue::explain_unknown_row(statement.opcode));
   const std::size_t given = statement_->operands.size();
   if (catalogue::computes(match->pattern->row.semantics) && given > match->pattern->most_operands)
     match = draft_.find_longer(*match, given);
-  if (!draft_.accepted.contains(match)) {
+  if (list_ == nullptr && !draft_.accepted.contains(match)) {
     if (const auto reason = catalogue::refusal(*match, *draft_.program.target, draft_.program.module->version)) fail(*reason);
     draft_.accepted.insert(match);
   }
@@ -354,8 +345,9 @@ void FunctionResolver::by_semantics(const Match& match) {
     case Semantics::sleep: {
       DraftOperation operation;
       operation.operation.semantics = semantics;
-      // Only accesses visible to other blocks need an order between blocks.
-      operation.operation.detail = match.has(".gpu") || match.has(".sys") || match.has(".gl") || match.has(".cluster");
+      if (semantics == Semantics::fence)
+        operation.operation.payload = draft_.program.add(
+            Fence{match.has(Qualifier::gpu) || match.has(Qualifier::sys) || match.has(Qualifier::gl) || match.has(Qualifier::cluster)});
       read_operands(match, operation);
       return add(std::move(operation));
     }

@@ -16,6 +16,8 @@
 #include <warpmat/ptx/program/draft.h>
 #include <warpmat/ptx/program/module_symbols.h>
 #include <warpmat/ptx/program/names.h>
+#include <warpmat/ptx/program/operand_rules.h>
+#include <warpmat/ptx/program/special_register.h>
 #include <warpmat/ptx/text/token_reader.h>
 
 namespace warpmat::inline v0_1::code {
@@ -66,13 +68,23 @@ struct ProgramDraft {
 /// The space that the qualifiers name; generic if none does.
 Space space_of(const catalogue::Match& match);
 
+/// The operation of atom, red or a reducing copy; nothing of a copy.
+std::optional<AtomicOperation> atomic_operation(const catalogue::Match& match);
+
+/// The opcode of the catalogue's instruction that computes what an operation on that type stores, if that is arithmetic on formats.
+std::string arithmetic_row(AtomicOperation operation, const DataType& type);
+
+struct ListDraft;
+
 /// Converts the body of one function to operations. It reports all errors, not only the first.
 class FunctionResolver {
  public:
   FunctionResolver(ProgramDraft& draft, int function);
 
-  /// Declares the registers and variables of a list. Returns the registers that are not words, with their words.
-  std::map<Value, Words> declare(const warpmat::Program& list);
+  /// The function is a list of statements, of which `list` keeps what its users see.
+  void resolve_list(ListDraft& list, std::vector<Diagnostic>& errors);
+  /// Of a list: its registers that are not words, with their words.
+  const std::map<Value, Words>& kept_in_words() const { return kept_in_words_; }
   /// Appends errors to `errors`.
   void resolve(std::vector<Diagnostic>& errors);
 
@@ -91,15 +103,36 @@ class FunctionResolver {
 
   // Operands: operands.cpp
   const syntax::Operand& operand(std::size_t index) const;
+  /// What the text of an operand means at its seat.
+  struct Meaning {
+    enum class Kind : std::uint8_t { register_, number, special, warp_size, variable, discard };
+    Kind kind = Kind::register_;
+    Named named{};                                 ///< of a register, of a variable
+    std::optional<SpecialRegisterName> special{};  ///< of a special register
+  };
+  const Dialect& dialect() const { return list_ != nullptr ? of_lists : of_modules; }
+  Seat seat(const DataType& type, bool written, bool may_be_wider) const;
+  Seat seat(const catalogue::Match& match, const catalogue::OperandPattern& pattern);
+  Meaning meaning(const syntax::Operand& given, const Seat& seat);
+  Meaning judged_meaning(const syntax::Operand& given, const Seat& seat);
+  void judge_value(Value value, const syntax::Operand& given, const Seat& seat) const;
+  std::optional<SpecialRegisterName> special_at(const syntax::Operand& given, const Seat& seat) const;
+  [[noreturn]] void refuse(const Objection& objection, const Seat& seat, const syntax::Operand& given) const;
+  /// Throws if there is an objection.
+  void check(const std::optional<Objection>& objection, const Seat& seat, const syntax::Operand& given) const {
+    if (objection) refuse(*objection, seat, given);
+  }
   Value source(const syntax::Operand& operand, const DataType& type, bool may_be_wider = false);
+  Value source(const syntax::Operand& operand, const DataType& type, const Seat& seat);
+  Value source_of(const Meaning& found, const syntax::Operand& operand, const DataType& type, const Seat& seat);
   /// The register of a result. If it is wider than the type, a temporary that `extensions_` widens afterwards.
   Value result(const syntax::Operand& operand, const DataType& type, bool may_be_wider = false);
+  Value result(const syntax::Operand& operand, const DataType& type, const Seat& seat);
+  Value result_of(const Meaning& found, const DataType& type);
   Value named_register(const syntax::Operand& operand) { return named_register(operand, names_.find(operand.text)); }
   Value named_register(const syntax::Operand& operand, const std::optional<Named>& named);
   void check_type(const syntax::Operand& operand, Value value, const DataType& type) const;
-  void check_integer(const syntax::Operand& operand, const DataType& type) const;
-  [[noreturn]] void fail_type(const syntax::Operand& operand, const DataType& type, const DataType& declared) const;
-  Value sum(const syntax::Operand& operand, const DataType& type);
+  Value sum(Value value, std::int64_t offset);
   /// Whether a variable, meaning its address, is allowed as a source register.
   bool takes_addresses() const;
   catalogue::Name instruction() const { return draft_.program.names[statement_index_]; }
@@ -126,8 +159,37 @@ class FunctionResolver {
     bool number = false;           ///< the text has a number, no register or variable
   };
   Place place(const syntax::Operand& operand);
+  Place place(const syntax::Operand& operand, const Seat& seat);
   Place place_in(const syntax::Operand& operand, Space space);
   std::vector<Value> group(const syntax::Operand& operand, const DataType& type, bool result, std::size_t count);
+  std::vector<Value> group(const syntax::Operand& operand, const DataType& type, Seat seat, std::size_t count, bool in_braces);
+
+  // Lists: list_statements.cpp
+  void list_element(const syntax::Directive& directive);
+  void list_element(const syntax::Label& label);
+  void list_element(const syntax::Fault& fault);
+  void list_element(const syntax::Variable& variable);
+  void list_element(const syntax::Statement& statement);
+  template <typename Other>
+  void list_element(const Other&) {}  // not in a list
+  void define_list_registers(const syntax::Variable& variable, const DataType& type);
+  Named define_list_register(Location location, std::string name, const DataType& type);
+  void define_list_variable(const syntax::Variable& declared, const DataType& type);
+  void require_new(Location location, const std::string& name) const;
+  void refuse_labels_of_names(std::vector<Diagnostic>& errors) const;
+  void begin_list_statement(const syntax::Statement& statement);
+  void list_guard(const syntax::Guard& guard);
+  Instruction list_matrix_instruction() const;
+  ScalarInstruction list_scalar_instruction();
+  void check_list_count() const;
+  Seat list_seat() const;
+  void begin_list_operand(const syntax::Operand& given);
+  void note_group(OperandText::Kind kind);
+  void note(const Meaning& found, const syntax::Operand& given, const Seat& seat);
+  std::vector<Meaning> list_group(const syntax::Operand& operand, Seat seat, int count, bool in_braces);
+  std::vector<Meaning> list_data(std::size_t index, int count);
+  Place list_place(const syntax::Operand& operand, Seat seat);
+  Named undeclared(const syntax::Operand& given, const Seat& seat);
 
   // Scalar statements: scalar_statements.cpp
   void compute(const catalogue::Match& match);
@@ -156,7 +218,7 @@ class FunctionResolver {
   void absent(const catalogue::Match& match);
   void open_stack();
   void stack(const catalogue::Match& match);
-  void trap_where(Value predicate, std::uint32_t detail);
+  void trap_where(Value predicate, TrapCause cause);
   void no_operands() const;
   void leave();
 
@@ -198,8 +260,12 @@ class FunctionResolver {
   std::vector<Value> texture_results(const syntax::Operand& operand, int bits, std::size_t count);
 
   // Matrix instructions: matrix_statements.cpp
-  const std::pair<const Form*, Instruction>& matrix_instruction();
+  std::pair<const Form*, Instruction> matrix_instruction();
   void matrix();
+  Seat matrix_seat(const Form& form, const Operand& wanted, const Instruction& instruction) const;
+  void matrix_place(const syntax::Operand& operand, const Form& form, const Seat& seat, Matrix& matrix, std::vector<Value>& sources);
+  Value matrix_selector(const syntax::Operand& operand, const Operand& wanted, const Seat& seat);
+  void add_words(Value value, std::vector<Value>& words);
 
   // Warpgroups: wgmma_statements.cpp
   void wgmma();
@@ -245,8 +311,10 @@ class FunctionResolver {
     std::string opcode;
   };
   std::vector<Extension> extensions_;
-  std::optional<Value> carry_;  ///< the register for .cc
-  bool may_discard_ = false;    ///< the result that is being read may be _
+  std::optional<Value> carry_;            ///< the register for .cc
+  ListDraft* list_ = nullptr;             ///< null in a module
+  std::map<Value, Words> kept_in_words_;  ///< see kept_in_words()
+  bool may_discard_ = false;              ///< the result that is being read may be _
 
   // Labels belong to their scope: inline assembly repeats them.
   std::vector<int> scope_parents_;

@@ -1,6 +1,8 @@
 #include <fmt/core.h>
 
 #include <warpmat/ptx/program/function_resolver.h>
+#include <warpmat/ptx/program/list_draft.h>
+#include <warpmat/ptx/program/operand_rules.h>
 
 namespace warpmat::inline v0_1::code {
 
@@ -16,9 +18,11 @@ Space matrix_space(const Form& form, std::optional<Space> variable) {
 
 }  // namespace
 
-/// The statement's form as its text names it, and the instruction on the target.
-const std::pair<const Form*, Instruction>& FunctionResolver::matrix_instruction() {
+/// The statement's form as its text names it, and the instruction on the target. Each statement of a list has the target and the version
+/// that were in force where it stands.
+std::pair<const Form*, Instruction> FunctionResolver::matrix_instruction() {
   const std::string& opcode = statement_->opcode;
+  if (list_ != nullptr) return {find_form(opcode), std::get<Instruction>(*list_->instruction)};
   if (const auto known = draft_.matrices.find(opcode); known != draft_.matrices.end()) return known->second;
   const Form* form = find_form(opcode);
   if (form == nullptr) fail(explain_unknown_opcode(opcode));
@@ -28,9 +32,69 @@ const std::pair<const Form*, Instruction>& FunctionResolver::matrix_instruction(
   return draft_.matrices.try_emplace(opcode, form, Instruction(*form, target, version)).first->second;
 }
 
+/// Where the operand of a matrix instruction stands. In modules the type of the operation alone says which registers it takes.
+Seat FunctionResolver::matrix_seat(const Form& form, const Operand& wanted, const Instruction& instruction) const {
+  const bool wide = wanted.fragment.register_bits == 64;
+  const char* const type = wanted.kind == OperandKind::ids        ? "b16"
+                           : wanted.kind != OperandKind::fragment ? "u32"
+                           : wide                                 ? "f64"
+                           : wanted.format == Format::f32         ? "f32"
+                                                                  : "b32";
+  Seat seat = this->seat(*find_ptx_type(type), wanted.written, false);
+  seat.role = "operand";
+  seat.instruction = std::string_view(statement_->opcode).substr(0, statement_->opcode.find('.'));
+  seat.name = wanted.name;
+  if (list_ == nullptr) return seat;
+  const bool integer = wanted.kind == OperandKind::stride || wanted.kind == OperandKind::selector;
+  seat.accepts = integer ? accepts_integers : accepted_by(form, wanted);
+  seat.may_discard = instruction.lowering().exceptions.discardable;
+  return seat;
+}
+
+/// The place that a matrix instruction reads or writes. A list has one memory, and the words of an address.
+void FunctionResolver::matrix_place(const syntax::Operand& given, const Form& form, const Seat& seat, Matrix& matrix,
+                                    std::vector<Value>& sources) {
+  const Place where = place(given, seat);
+  matrix.offset = where.offset;
+  matrix.narrow_address = class_of(where.base) == RegisterClass::word;
+  if (list_ != nullptr) return add_words(where.base, sources);
+  const bool shared = statement_->opcode.find(".shared") != std::string::npos;
+  matrix.generic = !shared && where.space != Space::shared;
+  if (moves_matrix(form)) {
+    matrix.space = matrix_space(form, where.space);
+    matrix.runs = matrix_runs(form);
+  }
+  sources.push_back(where.base);
+}
+
+/// The number that selects a part of another operand's registers.
+Value FunctionResolver::matrix_selector(const syntax::Operand& given, const Operand& wanted, const Seat& seat) {
+  const int largest = wanted.choices - 1;
+  const bool is_number = given.kind == Kind::number && !given.negative && (list_ != nullptr || integer_of(given));
+  if (!is_number) refuse({.kind = Objection::Kind::selector, .number = largest}, seat, given);
+  note_group(OperandText::Kind::single);
+  if (list_ != nullptr) static_cast<void>(meaning(given, seat));
+  const std::uint64_t value = *integer_of(given);
+  if (value > static_cast<std::uint64_t>(largest)) refuse({.kind = Objection::Kind::selector_range, .number = largest}, seat, given);
+  return draft_.constants.add(RegisterClass::word, value);
+}
+
+/// Appends the words of an operand of a list's matrix instruction, of 64 bits the low one first.
+void FunctionResolver::add_words(Value value, std::vector<Value>& words) {
+  if (class_of(value) == RegisterClass::word) return words.push_back(value);
+  if (is_constant(value)) {
+    const std::uint64_t bits = draft_.constants[value].low;
+    for (const std::uint64_t word : {bits & 0xffffffff, bits >> 32}) words.push_back(draft_.constants.add(RegisterClass::word, word));
+  } else if (const auto found = kept_in_words_.find(value); found != kept_in_words_.end()) {
+    words.insert(words.end(), {found->second.low, *found->second.high});
+  } else {  // a result that _ discards
+    for (int i = 0; i < 2; ++i) words.push_back(temporary(RegisterClass::word));
+  }
+}
+
 /// ldmatrix, stmatrix, movmatrix, mma and wmma: the operands are the form's (forms.h), in its order.
 void FunctionResolver::matrix() {
-  const auto& [form, instruction] = matrix_instruction();
+  const auto [form, instruction] = matrix_instruction();
   Matrix matrix{.instruction = instruction, .runs = {}};
   DraftOperation operation;
   operation.operation.semantics = Semantics::matrix;
@@ -40,42 +104,35 @@ void FunctionResolver::matrix() {
   for (std::size_t i = 0; i < given_count; ++i) {
     const Operand& wanted = form->operands[i];
     const syntax::Operand& given = operand(i);
+    const Seat seat = matrix_seat(*form, wanted, instruction);
     switch (wanted.kind) {
-      case OperandKind::address: {
-        const Place where = place(given);
-        const bool shared = statement_->opcode.find(".shared") != std::string::npos;
-        matrix.generic = !shared && where.space != Space::shared;
-        if (moves_matrix(*form)) {
-          matrix.space = matrix_space(*form, where.space);
-          matrix.runs = matrix_runs(*form);
-        }
-        matrix.offset = where.offset;
-        matrix.narrow_address = class_of(where.base) == RegisterClass::word;
-        operation.sources.push_back(where.base);
+      case OperandKind::address: matrix_place(given, *form, seat, matrix, operation.sources); break;
+      case OperandKind::selector: operation.sources.push_back(matrix_selector(given, wanted, seat)); break;
+      case OperandKind::stride:
+        note_group(OperandText::Kind::single);
+        operation.sources.push_back(source(given, *seat.type, seat));
         break;
-      }
-      case OperandKind::selector: {
-        const std::uint64_t value = immediate(given);
-        if (value >= static_cast<std::uint64_t>(wanted.choices))
-          fail(given, fmt::format("the selector is a number from 0 to {}", wanted.choices - 1));
-        operation.sources.push_back(draft_.constants.add(RegisterClass::word, value));
-        break;
-      }
-      case OperandKind::stride: operation.sources.push_back(source(given, *find_ptx_type("u32"))); break;
       case OperandKind::ids:
-        for (const Value value : group(given, *find_ptx_type("b16"), false, 2)) operation.sources.push_back(value);
+        for (const Value value : group(given, *seat.type, seat, 2, true)) operation.sources.push_back(value);
         break;
       case OperandKind::fragment: {
-        const bool wide = wanted.fragment.register_bits == 64;
-        const DataType& type = *find_ptx_type(wide ? "f64" : wanted.format == Format::f32 ? "f32" : "b32");
+        // ptxas takes {e} and {scale-a}, too.
+        const bool in_braces = list_ == nullptr ? wanted.registers() != 1
+                                                : wanted.in_braces || (form->mnemonic == Mnemonic::mma && given.kind == Kind::vector);
         std::vector<Value>& values = wanted.written ? operation.results : operation.sources;
-        for (const Value value : group(given, type, wanted.written, static_cast<std::size_t>(wanted.registers()))) values.push_back(value);
+        for (const Value value : group(given, *seat.type, seat, static_cast<std::size_t>(wanted.registers()), in_braces)) {
+          if (list_ != nullptr)
+            add_words(value, values);
+          else
+            values.push_back(value);
+        }
+        if (list_ != nullptr) check(judge_numbers(wanted, list_->seated()), seat, given);
         break;
       }
     }
   }
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.matrices.size());
-  draft_.program.matrices.push_back(std::move(matrix));
+  if (no_stride) note_group(OperandText::Kind::omitted);
+  operation.operation.payload = draft_.program.add(std::move(matrix));
   add(std::move(operation));
 }
 

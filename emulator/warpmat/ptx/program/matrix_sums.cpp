@@ -16,7 +16,7 @@ using catalogue::Semantics;
 namespace {
 
 const Instruction& instruction_of(const DraftOperation& operation, const ProgramDraft& draft) {
-  return draft.program.matrices[operation.operation.detail].instruction;
+  return draft.program.of<Matrix>(operation.operation).instruction;
 }
 
 /// Whether ptxas adds C by instructions of their own. The last sources are C then, as many as there are results.

@@ -7,32 +7,17 @@
 #include <warpmat/numeric/low_mask.h>
 #include <warpmat/ptx/catalogue/video_selectors.h>
 #include <warpmat/ptx/program/function_resolver.h>
-#include <warpmat/ptx/text/number.h>
+#include <warpmat/ptx/program/list_draft.h>
+#include <warpmat/ptx/program/operand_rules.h>
 
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
 using catalogue::Name;
 using catalogue::OperandPattern;
+using catalogue::Qualifier;
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
-
-namespace {
-
-/// The 64 bits of an integer constant; without its sign unless it is an expression. Nothing if it is not an integer.
-std::optional<std::uint64_t> integer_of(const syntax::Operand& operand) {
-  return operand.value ? operand.value : parse_integer(operand.text);
-}
-
-/// The low bits of an integer constant: PTX converts constants, which have 64 bits, to the size of the type at their use (PTX ISA section
-/// 4.5.1). ptxas does so without a warning.
-std::optional<std::uint64_t> converted_integer(const syntax::Operand& operand, int bits) {
-  const auto value = integer_of(operand);
-  if (!value || (bits > 64 && operand.negative)) return std::nullopt;
-  return (operand.negative ? ~*value + 1 : *value) & low_mask(bits);
-}
-
-}  // namespace
 
 std::optional<Space> FunctionResolver::variable_space(const syntax::Operand& operand) const {
   if (operand.kind != Kind::name) return std::nullopt;
@@ -51,7 +36,8 @@ std::optional<Space> FunctionResolver::variable_space(const syntax::Operand& ope
 }
 
 bool FunctionResolver::takes_addresses() const {
-  return catalogue::row_of(instruction()).has(catalogue::trait::takes_addresses) || (instruction() == Name::cvta && !match_->has(".to"));
+  return catalogue::row_of(instruction()).has(catalogue::trait::takes_addresses) ||
+         (instruction() == Name::cvta && !match_->has(Qualifier::to));
 }
 
 const syntax::Operand& FunctionResolver::operand(std::size_t index) const {
@@ -73,42 +59,25 @@ RegisterClass FunctionResolver::class_of(Value value) const {
 /// Whether the register is allowed for an operand of .`type`.
 void FunctionResolver::check_type(const syntax::Operand& operand, Value value, const DataType& type) const {
   const DataType* const declared = is_constant(value) ? nullptr : function_.registers[static_cast<std::size_t>(value)].type;
-  if (declared != nullptr && !takes(type, *declared)) fail_type(operand, type, *declared);
-}
-
-void FunctionResolver::fail_type(const syntax::Operand& operand, const DataType& type, const DataType& declared) const {
-  fail(operand, fmt::format("'{}' is a register of .{}, which {} does not take for .{}", operand.text, declared.name, statement_->opcode,
-                            type.name));
-}
-
-/// Whether the register is allowed for an operand for which ptxas takes integers alone.
-void FunctionResolver::check_integer(const syntax::Operand& operand, const DataType& type) const {
-  const auto named = names_.find(operand.text);
-  if (!named || named->kind != Named::Kind::register_) return;
-  const DataType* const declared = function_.registers[static_cast<std::size_t>(named->value)].type;
-  if (declared != nullptr && !accepts(accepts_integers, *declared)) fail_type(operand, type, *declared);
+  if (declared != nullptr && !takes(type, *declared))
+    refuse({.kind = Objection::Kind::type, .declared = declared}, seat(type, false, false), operand);
 }
 
 /// A register with a number behind it, %r1+4: their sum.
-Value FunctionResolver::sum(const syntax::Operand& operand, const DataType& type) {
-  if (type.is_floating() || type.is_predicate() || type.bits > 64)
-    fail(operand, fmt::format("only integers and addresses have an offset behind the register '{}'", operand.text));
-  syntax::Operand plain = operand;
-  plain.offset = 0;
-  const Value value = named_register(plain);
+Value FunctionResolver::sum(Value value, std::int64_t offset) {
   const int bits = bits_of(value);
   const RegisterClass register_class = register_class_of(bits);
   const Value total = names_.new_register(register_class, bits);
   prepare(row(fmt::format("add.u{}", bits), {total},
-              {value, draft_.constants.add(register_class, static_cast<std::uint64_t>(operand.offset) & low_mask(bits))}));
+              {value, draft_.constants.add(register_class, static_cast<std::uint64_t>(offset) & low_mask(bits))}));
   return total;
 }
 
 Value FunctionResolver::named_register(const syntax::Operand& operand, const std::optional<Named>& named) {
-  if (operand.kind != Kind::name || !named || named->kind != Named::Kind::register_)
-    fail(operand, fmt::format("'{}' is not a register that is declared here", operand.text));
-  if (operand.negative) fail(operand, fmt::format("{} takes no minus before the register '{}'", statement_->opcode, operand.text));
-  if (operand.offset != 0) fail(operand, fmt::format("only addresses have an offset behind the register '{}'", operand.text));
+  using Why = Objection::Kind;
+  if (operand.kind != Kind::name || !named || named->kind != Named::Kind::register_) refuse({Why::undeclared}, {}, operand);
+  if (operand.negative) refuse({Why::minus}, {}, operand);
+  if (operand.offset != 0) refuse({Why::offset}, {}, operand);
   return named->value;
 }
 
@@ -119,13 +88,7 @@ Value FunctionResolver::number(const syntax::Operand& operand, const DataType& t
     if (!value) fail(operand, fmt::format("'{}' is not a number that fits a predicate", operand.text));
     return draft_.constants.add(register_class, *value != 0 ? 0xffffffff : 0);
   }
-  // No floating-point format accepts an integer, and only .f32 and .f64 accept any number; integers do not accept 0f3F800000.
-  auto bits = parse_number(operand.text, operand.negative, type);
-  // .f64 takes the bits of 0f3F800000 as they are, and .b64 a number with a point (an H200's answers).
-  if (!bits && catalogue::is_number(type, Format::f64)) bits = parse_number(operand.text, operand.negative, *find_data_type("f32"));
-  if (!bits && type.type_class == DataType::Class::bits && type.bits == 64 && operand.text.find('.') != std::string_view::npos)
-    bits = parse_number(operand.text, operand.negative, *find_data_type("f64"));
-  if (!bits && !type.is_floating()) bits = converted_integer(operand, type.bits);
+  const auto bits = number_bits(operand, type, dialect());
   if (!bits) fail(operand, fmt::format("'{}{}' is not a number that fits .{}", operand.negative ? "-" : "", operand.text, type.name));
   return draft_.constants.add(register_class, *bits);
 }
@@ -142,7 +105,8 @@ Value FunctionResolver::special_register(const syntax::Operand& operand, const S
   const bool converts = instruction() == Name::cvt && std::ranges::none_of(match_->types, &DataType::is_floating);
   // A vector that st stores may list it, too (ptxas 13.0).
   const bool stored_in_vector = instruction() == Name::st && statement_->operands.size() > 1 && this->operand(1).kind == Kind::vector;
-  const bool reads = instruction() == Name::mov || converts || stored_in_vector;
+  const bool in_list = list_ != nullptr;  // judge_laneid says where
+  const bool reads = instruction() == Name::mov || converts || stored_in_vector || in_list;
   if (!reads || type.is_floating() || special.elements)
     fail(operand, fmt::format("{} cannot be {}: mov.u{} takes {} to a register", statement_->opcode, operand.text, special.bits,
                               special.elements ? "one of its elements, .x .y .z .w," : "that"));
@@ -152,7 +116,7 @@ Value FunctionResolver::special_register(const syntax::Operand& operand, const S
     fail(operand, fmt::format("{} has {} bits; {} takes .{}", operand.text, special.bits, statement_->opcode, type.name));
   DraftOperation operation;
   operation.operation.semantics = Semantics::special;
-  operation.operation.detail = static_cast<std::uint32_t>(special.special_register);
+  operation.operation.payload = draft_.program.add(special.special_register);
   const Value value = names_.new_register(register_class, bits);
   operation.results = {value};
   prepare(std::move(operation));
@@ -173,7 +137,7 @@ Value FunctionResolver::address_of(const syntax::Operand& operand, const Named& 
     case Named::Kind::local: {
       DraftOperation operation;
       operation.operation.semantics = Semantics::special;
-      operation.operation.detail = static_cast<std::uint32_t>(SpecialRegister::local_address);
+      operation.operation.payload = draft_.program.add(SpecialRegister::local_address);
       operation.results = {temporary(register_class)};
       operation.sources = {draft_.constants.add(RegisterClass::wide, named.offset + offset)};
       const Value value = operation.results.front();
@@ -188,49 +152,129 @@ Value FunctionResolver::address_of(const syntax::Operand& operand, const Named& 
   fail(operand, fmt::format("'{}' has no address", operand.text));
 }
 
-Value FunctionResolver::source(const syntax::Operand& operand, const DataType& type, bool may_be_wider) {
-  if (operand.kind == Kind::number) return number(operand, type);
-  if (operand.kind != Kind::name) fail(operand, fmt::format("expected a register or a number for .{}", type.name));
-  if (const auto special = find_special_register(operand.text)) return special_register(operand, *special, type);
-  if (operand.text == "WARP_SZ" && !type.is_floating()) return draft_.constants.add(register_class_of(type.bits), warp_size);
-  auto named = names_.find(operand.text);
-  if (!named) named = draft_.symbols.find(operand.text);
-  if (named && named->kind != Named::Kind::register_) {
-    const bool calculated = operand.offset != 0 && instruction() == Name::cvta && match_->has(".to");
-    if (!takes_addresses() && !calculated) fail(operand, fmt::format("'{}' is no register: mov takes its address to one", operand.text));
-    return address_of(operand, *named, register_class_of(type.bits));
+Seat FunctionResolver::seat(const DataType& type, bool written, bool may_be_wider) const {
+  return {.role = written ? "the result" : "a source",
+          .instruction = {},
+          .type = &type,
+          .accepts = accepted_by(type),
+          .written = written,
+          .may_be_wider = may_be_wider,
+          .symbols = !written && takes_addresses(),
+          .may_discard = may_discard_};
+}
+
+/// The seat of the row's operand. A list knows it as its users do.
+Seat FunctionResolver::seat(const Match& match, const OperandPattern& pattern) {
+  if (list_ != nullptr) return list_seat();
+  Seat seat = this->seat(match.type_of(pattern), pattern.result, pattern.may_be_wider);
+  if (catalogue::takes_integers_alone(match, pattern)) seat.accepts = accepts_integers;
+  return seat;
+}
+
+void FunctionResolver::refuse(const Objection& objection, const Seat& seat, const syntax::Operand& given) const {
+  fail(given, list_ != nullptr ? text_in_list(objection, seat, given, list_->program.target)
+                               : text_in_module(objection, seat, given, statement_->opcode));
+}
+
+/// The special register that the text names at a seat.
+std::optional<SpecialRegisterName> FunctionResolver::special_at(const syntax::Operand& given, const Seat& seat) const {
+  if (dialect().only_laneid ? given.text != "%laneid" : seat.written) return std::nullopt;
+  return find_special_register(given.text);
+}
+
+/// What the text of an operand means at its seat, where it may stand. A list notes it for its users.
+FunctionResolver::Meaning FunctionResolver::meaning(const syntax::Operand& given, const Seat& seat) {
+  const Meaning found = judged_meaning(given, seat);
+  if (list_ != nullptr) note(found, given, seat);
+  return found;
+}
+
+FunctionResolver::Meaning FunctionResolver::judged_meaning(const syntax::Operand& given, const Seat& seat) {
+  using Why = Objection::Kind;
+  const bool in_list = list_ != nullptr;
+  if (given.kind == Kind::number) {
+    if (seat.written) refuse({Why::number_written}, seat, given);
+    if (in_list) check(judge_number(seat, given, dialect()), seat, given);
+    return {.kind = Meaning::Kind::number};
   }
-  const Value value = operand.offset != 0 && named ? sum(operand, type) : named_register(operand, named);
-  if (operand.offset == 0) check_type(operand, value, type);
-  const int bits = bits_of(value);
+  check(judge_name(seat, given, dialect()), seat, given);
+  if (auto special = special_at(given, seat); special && !(in_list && given.offset != 0)) {
+    if (in_list) check(judge_laneid(seat), seat, given);
+    return {.kind = Meaning::Kind::special, .special = std::move(special)};
+  }
+  if (given.text == "WARP_SZ" && !in_list && !seat.written && !seat.type->is_floating()) return {.kind = Meaning::Kind::warp_size};
+  auto named = names_.find(given.text);
+  if (!named) named = draft_.symbols.find(given.text);
+  if (named && named->kind != Named::Kind::register_) {
+    const bool calculated = given.offset != 0 && instruction() == Name::cvta && match_->has(Qualifier::to);
+    if (!calculated || seat.written) check(judge_variable(seat, dialect()), seat, given);
+    return {.kind = Meaning::Kind::variable, .named = *named};
+  }
+  if (in_list && given.offset != 0) refuse({Why::offset}, seat, given);
+  if (given.text == "_" && (in_list || seat.written)) {
+    check(judge_discard(seat, dialect()), seat, given);
+    if (seat.in_pair && !may_discard_) fail(given, text_in_module({Why::discard_target}, seat, given, statement_->opcode));
+    return {.kind = Meaning::Kind::discard};
+  }
+  if (!named) named = undeclared(given, seat);
+  if (!in_list) check(judge_signs(seat, given), seat, given);
+  if (given.offset == 0) judge_value(named->value, given, seat);
+  return {.kind = Meaning::Kind::register_, .named = *named};
+}
+
+void FunctionResolver::judge_value(Value value, const syntax::Operand& given, const Seat& seat) const {
+  check(judge_register(seat, *function_.registers[static_cast<std::size_t>(value)].type, bits_of(value), dialect()), seat, given);
+}
+
+Value FunctionResolver::source(const syntax::Operand& operand, const DataType& type, bool may_be_wider) {
+  return source(operand, type, seat(type, false, may_be_wider));
+}
+
+/// `type` is that of the operation; a list's seat may have an untyped one of its width.
+Value FunctionResolver::source(const syntax::Operand& operand, const DataType& type, const Seat& seat) {
+  return source_of(meaning(operand, seat), operand, type, seat);
+}
+
+Value FunctionResolver::source_of(const Meaning& found, const syntax::Operand& operand, const DataType& type, const Seat& seat) {
+  switch (found.kind) {
+    case Meaning::Kind::number: return number(operand, type);
+    case Meaning::Kind::special: return special_register(operand, *found.special, type);
+    case Meaning::Kind::warp_size: return draft_.constants.add(register_class_of(type.bits), warp_size);
+    case Meaning::Kind::variable: return address_of(operand, found.named, register_class_of(type.bits));
+    case Meaning::Kind::discard:
+    case Meaning::Kind::register_: break;
+  }
+  Value value = found.named.value;
+  if (operand.offset != 0) {
+    value = sum(value, operand.offset);
+    if (!fits_width(bits_of(value), type, seat.may_be_wider))
+      refuse({.kind = Objection::Kind::width, .bits = bits_of(value)}, seat, operand);
+  }
   if (type.is_predicate()) {
-    if (bits != 1) fail(operand, fmt::format("'{}' is not a predicate", operand.text));
     if (!operand.inverted) return value;
     const Value inverted = temporary(RegisterClass::predicate);
     prepare(row("not.pred", {inverted}, {value}));
     return inverted;
   }
-  const int needed = std::max(type.bits, 16);
-  if (bits == needed) return value;
-  if (!may_be_wider || bits < needed || bits == 1)
-    fail(operand, fmt::format("'{}' has {} bits; {} takes {} here", operand.text, bits, statement_->opcode, needed));
-  if (class_of(value) == register_class_of(type.bits)) return value;
+  if (bits_of(value) == std::max(type.bits, 16) || class_of(value) == register_class_of(type.bits)) return value;
   const Value low = temporary(RegisterClass::word);
   prepare(row("%low.b64", {low}, {value}));
   return low;
 }
 
 Value FunctionResolver::result(const syntax::Operand& operand, const DataType& type, bool may_be_wider) {
-  if (operand.kind == Kind::name && operand.text == "_") {
-    if (!may_discard_) fail(operand, fmt::format("{} takes no _ here: ptxas cannot discard this result", statement_->opcode));
-    return temporary(register_class_of(type.bits));
-  }
-  const Value value = named_register(operand);
-  check_type(operand, value, type);
+  return result(operand, type, seat(type, true, may_be_wider));
+}
+
+Value FunctionResolver::result(const syntax::Operand& operand, const DataType& type, const Seat& seat) {
+  return result_of(meaning(operand, seat), type);
+}
+
+Value FunctionResolver::result_of(const Meaning& found, const DataType& type) {
+  if (found.kind == Meaning::Kind::discard) return temporary(register_class_of(type.bits));
+  const Value value = found.named.value;
   const int bits = bits_of(value), needed = type.is_predicate() ? 1 : std::max(type.bits, 16);
   if (bits == needed && !(type.is_signed_integer() && type.bits < needed)) return value;
-  if (bits != needed && (!may_be_wider || bits < needed || bits == 1 || needed == 1))  // .s8 has a register of 8 bits, which has 16 here
-    fail(operand, fmt::format("'{}' has {} bits; {} writes {} here", operand.text, bits, statement_->opcode, needed));
   if (!type.is_signed_integer() && class_of(value) == register_class_of(type.bits)) return value;  // bits above the type are zero
   const Value narrow = temporary(register_class_of(type.bits));
   extensions_.push_back({narrow, value, fmt::format("%extend.{}{}.b{}", type.is_signed_integer() ? "s" : "u", type.bits, bits)});
@@ -238,36 +282,53 @@ Value FunctionResolver::result(const syntax::Operand& operand, const DataType& t
 }
 
 std::vector<Value> FunctionResolver::group(const syntax::Operand& operand, const DataType& type, bool is_result, std::size_t count) {
-  const bool may_discard = may_discard_;
-  const auto one = [&](const syntax::Operand& item) { return is_result ? result(item, type) : source(item, type); };
+  return group(operand, type, seat(type, is_result, false), count, count != 1);
+}
+
+/// `in_braces`: a list's operand must be; a module's of one register may be.
+std::vector<Value> FunctionResolver::group(const syntax::Operand& operand, const DataType& type, Seat seat, std::size_t count,
+                                           bool in_braces) {
+  using Why = Objection::Kind;
+  std::vector<Value> values;
+  if (list_ != nullptr) {
+    const std::vector<Meaning> found = list_group(operand, seat, static_cast<int>(count), in_braces);
+    const std::span<const syntax::Operand> items = in_braces ? std::span(operand.items) : std::span(&operand, 1);
+    for (std::size_t i = 0; i < count; ++i)
+      values.push_back(seat.written ? result_of(found[i], type) : source_of(found[i], items[i], type, seat));
+    return values;
+  }
+  const auto one = [&](const syntax::Operand& item) {
+    values.push_back(seat.written ? result(item, type, seat) : source(item, type, seat));
+  };
   if (operand.kind != Kind::vector) {
-    if (is_result && may_discard && operand.text == "_") {
-      std::vector<Value> unread;
-      for (std::size_t i = 0; i < count; ++i) unread.push_back(one(operand));
-      return unread;
-    }
-    if (count != 1) fail(operand, fmt::format("{} takes {} registers in braces here", statement_->opcode, count));
-    return {one(operand)};
+    const bool unread = seat.written && seat.may_discard && operand.text == "_";
+    if (in_braces && !unread) refuse({.kind = Why::braces, .number = static_cast<int>(count)}, seat, operand);
+    for (std::size_t i = 0; i < count; ++i) one(operand);
+    return values;
   }
   if (operand.items.size() != count)
-    fail(operand, fmt::format("{} takes {} registers here, {} are given", statement_->opcode, count, operand.items.size()));
-  if (is_result && std::ranges::all_of(operand.items, [](const syntax::Operand& item) { return item.text == "_"; }))
-    fail(operand, fmt::format("{} writes nothing: one register of a vector is not _", statement_->opcode));
-  may_discard_ = true;
-  std::vector<Value> values;
-  for (const syntax::Operand& item : operand.items) values.push_back(one(item));
-  may_discard_ = may_discard;
+    refuse({.kind = Why::count, .number = static_cast<int>(operand.items.size()), .wanted = static_cast<int>(count)}, seat, operand);
+  if (seat.written && std::ranges::all_of(operand.items, [](const syntax::Operand& item) { return item.text == "_"; }))
+    refuse({Why::vector_discarded}, seat, operand);
+  seat.may_discard = true;
+  for (const syntax::Operand& item : operand.items) one(item);
   return values;
 }
 
 FunctionResolver::Place FunctionResolver::place(const syntax::Operand& operand) {
-  if (operand.kind != Kind::address) fail(operand, "expected an address in brackets");
+  if (list_ != nullptr) begin_list_operand(operand);
+  return place(operand, {.role = "the address"});
+}
+
+FunctionResolver::Place FunctionResolver::place(const syntax::Operand& operand, const Seat& seat) {
+  if (list_ != nullptr) return list_place(operand, seat);
+  if (operand.kind != Kind::address) refuse({Objection::Kind::no_address}, seat, operand);
   const syntax::Operand& base = operand.items.front();
   if (base.kind == Kind::number) {
     const Value value = number(base, *find_ptx_type("b64"));
     return {.base = value, .offset = operand.offset, .number = true};
   }
-  if (base.kind != Kind::name) fail(base, "expected a register or a variable in brackets");
+  if (base.kind != Kind::name) refuse({Objection::Kind::address_base}, seat, base);
   auto named = names_.find(base.text);
   if (!named) named = draft_.symbols.find(base.text);
   if (!named) fail(base, fmt::format("'{}' is neither a register nor a variable that is declared here", base.text));
@@ -309,7 +370,7 @@ void FunctionResolver::read_operand(const Match& match, const OperandPattern& pa
   std::vector<Value>& values = pattern.result ? operation.results : operation.sources;
   if (pattern.name == "address") {
     if (const auto space = variable_space(operand.items.empty() ? operand : operand.items.front());
-        space == Space::param && !match.has(".param"))
+        space == Space::param && !match.has(Qualifier::param))
       fail(operand, fmt::format("{} takes no address of a parameter", statement_->opcode));
     const Semantics semantics = match.pattern->row.semantics;
     if (semantics != Semantics::nothing && semantics != Semantics::absent) {
@@ -317,21 +378,22 @@ void FunctionResolver::read_operand(const Match& match, const OperandPattern& pa
       return;
     }
     // Only what is wrong with it is of interest.
-    const bool any_width = match.has(".tensormap") || match.is(Name::st) || match.is(Name::red);
+    const bool any_width = match.has(Qualifier::tensormap) || match.is(Name::st) || match.is(Name::red);
     const Place where = any_width ? place(operand) : place_in(operand, space_of(match));
     if (where.number && space_of(match) != Space::local) fail(operand, "only .local addresses may be numbers: move it to a register");
     const Space own = where.parameter ? Space::param : where.space.value_or(space_of(match));
-    if (match.has(".tensormap") && space_of(match) != Space::generic && own != space_of(match))
+    if (match.has(Qualifier::tensormap) && space_of(match) != Space::generic && own != space_of(match))
       fail(operand, fmt::format("{} takes the address of a .{} variable", statement_->opcode, name(space_of(match))));
     if (match.is(Name::prefetchu) && where.space.value_or(Space::global) != Space::global)
       fail(operand, "prefetchu takes a generic address");
   } else if (pattern.count != 1) {
     const int count = pattern.count == 0 ? match.vector() : pattern.count;
-    const std::vector<Value> items = group(operand, type, pattern.result, static_cast<std::size_t>(count));
+    const std::vector<Value> items = group(operand, type, seat(match, pattern), static_cast<std::size_t>(count), count != 1);
     values.insert(values.end(), items.begin(), items.end());
   } else {
-    if (catalogue::takes_integers_alone(match, pattern)) check_integer(operand, type);
-    values.push_back(pattern.result ? result(operand, type, pattern.may_be_wider) : source(operand, type, pattern.may_be_wider));
+    const Seat here = seat(match, pattern);
+    if (!here.in_pair) note_group(OperandText::Kind::single);
+    values.push_back(pattern.result ? result(operand, type, here) : source(operand, type, here));
   }
 }
 
@@ -357,8 +419,10 @@ void FunctionResolver::read_operands(const Match& match, DraftOperation& operati
   const syntax::Operand* last = nullptr;
   const std::vector<OperandPattern>& patterns = match.pattern->operands;
   operation.sources.reserve(patterns.size());
+  std::size_t explicit_ones = 0;
   for (std::size_t i = 0; i < patterns.size(); ++i) {
     const OperandPattern& pattern = patterns[i];
+    if (list_ != nullptr && !pattern.implicit) list_->argument = explicit_ones++;
     if (pattern.implicit) {
       if (!carry_) carry_ = temporary(RegisterClass::predicate);
       (pattern.result ? operation.results : operation.sources).push_back(*carry_);
@@ -373,11 +437,12 @@ void FunctionResolver::read_operands(const Match& match, DraftOperation& operati
       }
     } else if (!pattern.optional || next < statement_->operands.size()) {
       last = &operand(next++);
+      if (list_ != nullptr) begin_list_operand(*last);
       const bool pair = last->kind == Kind::pair, paired = i + 1 < patterns.size() && patterns[i + 1].paired;
       const bool unread = pair && match.is(Name::match) && last->items[1].text == "_";
       if (pair && !paired && !unread) fail(*last, fmt::format("{} writes one result here, without |", statement_->opcode));
-      may_discard_ =
-          (pair && !match.is(Name::shfl)) || match.is(Name::setp) || match.is(Name::atom) || (match.is(Name::match) && match.has(".all"));
+      may_discard_ = (pair && !match.is(Name::shfl)) || match.is(Name::setp) || match.is(Name::atom) ||
+                     (match.is(Name::match) && match.has(Qualifier::all));
       if (video != nullptr) {
         read_operand(match, pattern, without_selector(match, next - 1, *video), operation);
         continue;

@@ -33,7 +33,7 @@ bool has_equal(Slots slots, Slots others) {
 
 Product product_of(Program& program, const Operation& operation) {
   if (operation.semantics != catalogue::Semantics::matrix) return {};
-  Matrix& matrix = program.matrices[operation.detail];
+  Matrix& matrix = program.of<Matrix>(operation);
   const Form& form = matrix.instruction.form();
   const auto is_wide = [](const Operand& operand) { return operand.kind == OperandKind::fragment && operand.fragment.register_bits == 64; };
   if (form.mnemonic != Mnemonic::mma || std::ranges::any_of(form.operands, is_wide)) return {};

@@ -1,6 +1,8 @@
 #include <warpmat/ptx/program/resolve_list.h>
 
+#include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <utility>
@@ -8,6 +10,8 @@
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/emit.h>
 #include <warpmat/ptx/program/function_resolver.h>
+#include <warpmat/ptx/program/list_draft.h>
+#include <warpmat/ptx/program/list_slots.h>
 
 namespace warpmat::inline v0_1::code {
 namespace {
@@ -64,19 +68,55 @@ class KeptInWords {
   const std::map<Value, Words>& words_;
 };
 
+/// Whether lanes may wait for lanes at an operation.
+bool waits(const Operation& operation) {
+  using enum catalogue::Semantics;
+  const catalogue::Semantics semantics = operation.semantics;
+  return !catalogue::computes(semantics) && semantics != special && semantics != matrix && semantics != load && semantics != store;
+}
+
+/// Gives each statement its operations.
+void divide(const std::vector<Operation>& operations, std::vector<Statement>& statements) {
+  auto operation = operations.begin();
+  std::uint32_t number = 0;
+  for (Statement& statement : statements) {
+    const auto first = operation;
+    while (operation != operations.end() && operation->statement == number) ++operation;
+    StatementParts& own = ListInternals::parts(statement);
+    own.first_operation = static_cast<std::int32_t>(first - operations.begin());
+    own.last_operation = static_cast<std::int32_t>(operation - operations.begin());
+    own.waits = std::any_of(first, operation, waits);
+    ++number;
+  }
+}
+
 }  // namespace
 
-Program resolve_list(std::shared_ptr<const syntax::Module> module, const warpmat::Program& list) {
-  const syntax::Function& body = module->functions.front();
-  return make_program(std::move(module), *list.target(), [&](ProgramDraft& draft, std::vector<Diagnostic>& errors) {
-    draft.function_index(body);
+warpmat::Program resolve_list(syntax::List list, const Target* target) {
+  warpmat::Program program = ListInternals::empty_program();
+  ListDraft list_draft{.list = program, .declares_registers = list.declares_registers, .given_target = target};
+  ProgramParts& parts = list_draft.program;
+  parts.target = target;
+  const Target* const last_target = target != nullptr ? target : find_target(list.module.target);
+  const auto module = std::make_shared<const syntax::Module>(std::move(list.module));
+  Program code = make_program(module, last_target, [&](ProgramDraft& draft, std::vector<Diagnostic>& errors) {
+    draft.program.is_list = true;
+    draft.function_index(module->functions.front());
     FunctionResolver resolver(draft, 0);
-    const std::map<Value, Words> words = resolver.declare(list);
-    resolver.resolve(errors);
+    resolver.resolve_list(list_draft, errors);
+    if (parts.target == nullptr && errors.empty())
+      errors.push_back(diagnose(*module->text, {1, 1}, "no target: begin the program with .target sm_90a, or name one: --target sm_90a"));
+    place_slots(parts);
     DraftFunction& function = draft.functions.front();
+    function.words_bytes = static_cast<std::uint32_t>(static_cast<std::size_t>(program.words()) * bytes(RegisterClass::word));
+    if (parts.statements.empty()) return;
     function.operations.pop_back();  // the exit: a list's lanes continue with another statement
-    KeptInWords(draft, words).wrap_statements(function);
+    KeptInWords(draft, resolver.kept_in_words()).wrap_statements(function);
   });
+  if (parts.statements.empty()) return program;
+  divide(code.operations, parts.statements);
+  parts.code = std::make_shared<const Program>(std::move(code));
+  return program;
 }
 
 }  // namespace warpmat::inline v0_1::code

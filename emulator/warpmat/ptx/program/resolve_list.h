@@ -1,17 +1,15 @@
 #pragma once
 
-#include <memory>
-
 #include <warpmat/program.h>
-#include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/syntax/module.h>
 
 namespace warpmat::inline v0_1::code {
 
-/// Resolves the statements of a list that are not matrix instructions as one function: the body of the only entry of `module`. Named
-/// registers are words as in a Warp. They come first in the frame, which begins with the list's register file. A statement loads its
-/// predicates from a word and its 64-bit registers from two words, and stores them back. The address of a variable is a relocation;
-/// Relocation::variable counts the list's variables. Throws SyntaxError.
-Program resolve_list(std::shared_ptr<const syntax::Module> module, const warpmat::Program& list);
+/// The program of a list, resolved as one function: the body of the only entry of its module. Named registers are words as in a Warp. They
+/// come first in the frame, which begins with the list's register file. A scalar statement loads its predicates from a word and its 64-bit
+/// registers from two words, and stores them back; a matrix instruction has words alone. The address of a variable is a relocation;
+/// Relocation::variable counts the list's variables. `target` goes before the list's own; null: none is given. Throws SyntaxError listing
+/// every wrong statement.
+warpmat::Program resolve_list(syntax::List list, const Target* target);
 
 }  // namespace warpmat::inline v0_1::code

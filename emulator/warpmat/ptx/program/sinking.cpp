@@ -146,7 +146,7 @@ class Sinking {
     const DraftOperation& operation = at(i);
     if (operation.operation.guarded || operation.results.size() != 1) return false;
     if (operation.operation.semantics == Semantics::load) {
-      const Space space = draft_.program.accesses[operation.operation.detail].space;
+      const Space space = draft_.program.of<Access>(operation.operation).space;
       known = space == Space::param || space == Space::constant;
     } else {
       known = has_instruction(operation) && has_sources(i);

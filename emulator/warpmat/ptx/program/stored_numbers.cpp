@@ -42,7 +42,7 @@ bool is_sequence(const Match& match) {
 }
 
 /// Statements after which ptxas's block goes on.
-bool goes_on(const DraftOperation& draft, const Match* match) {
+bool goes_on(const DraftOperation& draft, const Match* match, const Program& program) {
   switch (draft.operation.semantics) {
     case Semantics::load:
     case Semantics::store:
@@ -50,7 +50,7 @@ bool goes_on(const DraftOperation& draft, const Match* match) {
     case Semantics::address_space: return true;
     case Semantics::compute:
     case Semantics::select: return match != nullptr && !is_sequence(*match) && !match->is(Name::bfe);
-    case Semantics::special: return draft.operation.detail != static_cast<std::uint32_t>(SpecialRegister::clock);
+    case Semantics::special: return program.of<SpecialRegister>(draft.operation) != SpecialRegister::clock;
     default: return false;
   }
 }
@@ -77,7 +77,7 @@ bool may_convert(const DraftOperation& draft, const ProgramDraft& program, const
   if (draft.operation.guarded || draft.sources.size() != 2 || is_constant(draft.sources[1])) return false;
   const DraftRegister& stored = function.registers[static_cast<std::size_t>(draft.sources[1])];
   const int bits = stored.register_class == RegisterClass::wide ? 64 : stored.bits == 16 ? 16 : 32;
-  return program.program.accesses[draft.operation.detail].bytes * 8 < bits;
+  return program.program.of<Access>(draft.operation).bytes * 8 < bits;
 }
 
 class StoredNumbers {
@@ -97,7 +97,7 @@ class StoredNumbers {
         const Value stored = new_register(function_, {RegisterClass::word, 32});
         rewrite.out.push_back(draft_.make(conversion, {stored}, {draft.sources[1]}, draft));
         draft.sources[1] = stored;
-        draft_.program.accesses[draft.operation.detail].register_bits = 32;
+        draft_.program.of<Access>(draft.operation).register_bits = 32;
         draft_.program.folded.push_back({draft.operation.statement, Folded::Kind::converted, 0, true});
       }
       if (is_shift_by_number(draft)) convert_amount(draft, rewrite.out);
@@ -143,7 +143,7 @@ class StoredNumbers {
   }
 
   void note(const DraftOperation& draft, const Match* match) {
-    if (!goes_on(draft, match)) numbers_.clear();
+    if (!goes_on(draft, match, draft_.program)) numbers_.clear();
     const bool writes_numbers = catalogue::computes(draft.operation.semantics) || draft.operation.semantics == Semantics::load ||
                                 draft.operation.semantics == Semantics::atomic;
     for (const Value result : draft.results) numbers_.erase(result);

@@ -155,7 +155,7 @@ bool Uniform::is_common(int reader, Value value, std::set<int>& seen) const {
 bool Uniform::is_uniform_exchange(int place, int depth) const {
   if (behind_parting_[block_of(place)]) return false;
   const DraftOperation& operation = function_.operations[static_cast<std::size_t>(place)];
-  const WarpOperation exchange = draft_.program.exchanges[operation.operation.detail].operation;
+  const WarpOperation exchange = draft_.program.of<WarpExchange>(operation.operation).operation;
   if (exchange != WarpOperation::shuffle_index)
     return exchange >= WarpOperation::vote_all && exchange != WarpOperation::match_any && exchange != WarpOperation::match_all;
   const Value clamp = operation.sources[2];
@@ -182,10 +182,10 @@ bool Uniform::is_uniform(int reader, int writer, Value value, int depth) const {
   if (writer < 0 || depth > max_depth || leaves_loop(function_, writer, reader)) return false;
   const DraftOperation& operation = function_.operations[static_cast<std::size_t>(writer)];
   switch (operation.operation.semantics) {
-    case Semantics::special: return std::ranges::find(common, static_cast<SpecialRegister>(operation.operation.detail)) != common.end();
+    case Semantics::special: return std::ranges::find(common, draft_.program.of<SpecialRegister>(operation.operation)) != common.end();
     case Semantics::exchange: return is_uniform_exchange(writer, depth);
     case Semantics::load:
-      if (draft_.program.accesses[operation.operation.detail].space == Space::local) return false;
+      if (draft_.program.of<Access>(operation.operation).space == Space::local) return false;
       [[fallthrough]];
     case Semantics::compute:
     case Semantics::select:
@@ -197,7 +197,7 @@ bool Uniform::is_uniform(int reader, int writer, Value value, int depth) const {
 
 void mark_uniform_shuffles(DraftFunction& function, ProgramDraft& draft) {
   const auto shuffles = [&](const DraftOperation& operation) {
-    return operation.operation.semantics == Semantics::exchange && is_shuffle(draft.program.exchanges[operation.operation.detail]);
+    return operation.operation.semantics == Semantics::exchange && is_shuffle(draft.program.of<WarpExchange>(operation.operation));
   };
   if (std::ranges::none_of(function.operations, shuffles)) return;
   const Definitions definitions(function);
@@ -211,10 +211,9 @@ void mark_uniform_shuffles(DraftFunction& function, ProgramDraft& draft) {
       if (std::ranges::find(draft.program.doubted, doubt) == draft.program.doubted.end()) draft.program.doubted.push_back(doubt);
       continue;
     }
-    WarpExchange exchange = draft.program.exchanges[operation.operation.detail];  // copies of a loop's round share it
+    WarpExchange exchange = draft.program.of<WarpExchange>(operation.operation);  // copies of a loop's round share it
     exchange.left_out = true;
-    operation.operation.detail = static_cast<std::uint32_t>(draft.program.exchanges.size());
-    draft.program.exchanges.push_back(exchange);
+    operation.operation.payload = draft.program.add(exchange);
   }
 }
 

@@ -14,8 +14,9 @@
 
 namespace warpmat::inline v0_1::syntax {
 
-// The tree of a PTX module as compilers write it (PTX ISA 9.1 chapters 4, 5 and 11). It knows no instructions: an opcode is a text,
-// operands are the items between commas. Names and numbers point into Module::text.
+// The tree of a PTX module as compilers write it (PTX ISA 9.1 chapters 4, 5 and 11), or of a list of statements, which is the body of one
+// entry without a name. It knows no instructions: an opcode is a text, operands are the items between commas. Names and numbers point into
+// Module::text.
 
 /// An operand of a statement.
 struct Operand {
@@ -42,6 +43,7 @@ struct Operand {
 struct Guard {
   std::string_view predicate{};
   bool inverted{};
+  Location location{};  ///< behind the @
 };
 
 /// The source line of a statement, from the last .loc before it.
@@ -56,6 +58,7 @@ struct Statement {
   std::optional<Guard> guard{};
   std::string opcode{};  ///< mnemonic and qualifiers: "ld.global.v4.u32"
   std::vector<Operand> operands{};
+  Location end{};             ///< of its semicolon
   int source_line = -1;       ///< an index of Module::source_lines, or -1
   bool not_unrolled = false;  ///< .pragma "nounroll" stands before it
 };
@@ -86,6 +89,7 @@ struct Variable {
   std::int64_t registers = 0;           ///< of %r<82>: 82, names %r0 to %r81
   std::vector<std::int64_t> extents{};  ///< of arrays; -1 for []
   std::vector<Initialiser> values{};
+  bool follows = false;              ///< a comma stands before it: another variable of the same declaration
   bool external = false;             ///< .extern
   bool pointer = false;              ///< a parameter with .ptr
   std::string_view pointer_space{};  ///< of .ptr: "global", "shared", ... or empty
@@ -110,14 +114,24 @@ struct Prototype {
   std::vector<Variable> returns{}, parameters{};
 };
 
-using Element = std::variant<Statement, Label, Variable, ScopeBegin, ScopeEnd, TargetList, Prototype>;
-
 /// .maxntid 128, 1, 1
 struct Directive {
   Location location{};
   std::string_view name{};  ///< with its dot
   std::vector<std::int64_t> numbers{};
+  std::string_view value{};  ///< of a .target in a list
 };
+
+/// What is no PTX in a list of statements, where it stands: a list reports its errors in the order of the text, those of a statement
+/// in the order in which it is read. In a module the first error of the text ends it.
+struct Fault {
+  Location location{};
+  std::string message{};
+  Statement begun{};  ///< what precedes it in its statement: the guard, and all of the opcode or nothing of it
+};
+
+/// Directives (.version and .target, whose numbers and names are valid) and faults are only in lists.
+using Element = std::variant<Statement, Label, Variable, ScopeBegin, ScopeEnd, TargetList, Prototype, Directive, Fault>;
 
 /// An .entry or a .func.
 struct Function {
@@ -152,5 +166,16 @@ struct Module {
 
 /// Parses a module. Throws SyntaxError listing every place that is not PTX.
 Module parse_module(std::string text);
+
+/// A list of statements: the body of the only entry of `module`.
+struct List {
+  Module module{};
+  bool declares_registers = false;  ///< has a .reg: then every register must be declared
+
+  std::vector<Element>& body() { return module.functions.front().body; }
+};
+
+/// Parses a list of statements. Never throws: a Fault stands where the text is not PTX.
+List parse_list(std::string text);
 
 }  // namespace warpmat::inline v0_1::syntax

@@ -10,6 +10,7 @@
 
 #include <warpmat/ptx/syntax/module.h>
 #include <warpmat/ptx/syntax/operand_reader.h>
+#include <warpmat/ptx/syntax/statement_reader.h>
 #include <warpmat/ptx/syntax/variable_reader.h>
 #include <warpmat/ptx/text/number.h>
 
@@ -267,27 +268,11 @@ class Parser {
   Statement parse_statement() {
     Statement statement{.location = tokens_.here().location, .source_line = source_line_, .not_unrolled = not_unrolled_};
     not_unrolled_ = false;
-    if (tokens_.take_if('@')) {
-      const bool inverted = tokens_.take_if('!');
-      statement.guard = Guard{read_name(tokens_, "a predicate").text, inverted};
-    }
+    if (tokens_.here().is('@')) statement.guard = read_guard(tokens_);
     statement.location = tokens_.here().location;
-    statement.opcode = read_opcode();
-    statement.operands = read_operands(tokens_);
-    tokens_.expect(';', "the statement");
+    statement.opcode = read_opcode(tokens_);
+    read_rest(tokens_, statement);
     return statement;
-  }
-
-  /// A mnemonic and its qualifiers, between which a text may have blanks.
-  std::string read_opcode() {
-    const std::string_view mnemonic = read_name(tokens_, "an instruction").text;
-    std::string_view unbroken = mnemonic;
-    const auto continues = [&] { return tokens_.here().kind == Token::Kind::qualifier; };
-    while (continues() && tokens_.here().text.data() == unbroken.data() + unbroken.size())
-      unbroken = {mnemonic.data(), unbroken.size() + tokens_.take().text.size()};
-    std::string opcode(unbroken);
-    while (continues()) opcode += tokens_.take().text;
-    return opcode;
   }
 
   /// .loc, .file, .section and .pragma, which do not affect the computation. Returns false for anything else.

@@ -122,6 +122,7 @@ std::vector<Variable> read_variables(TokenReader& tokens) {
   do {
     Variable variable = common;
     variable.location = tokens.here().location;
+    variable.follows = !variables.empty();
     variable.name = read_name(tokens, "a name").text;
     read_extents(tokens, variable);
     if (tokens.take_if('=')) read_values(tokens, variable.values, 0);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/lists/list_internals.h>
+#include <warpmat/ptx/program/list_internals.h>
 
 namespace warpmat::inline v0_1 {
 

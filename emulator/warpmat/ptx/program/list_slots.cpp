@@ -1,4 +1,4 @@
-#include <warpmat/lists/slots.h>
+#include <warpmat/ptx/program/list_slots.h>
 
 #include <algorithm>
 

@@ -1,0 +1,68 @@
+#include <warpmat/ptx/syntax/list_parser.h>
+
+#include "catch.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace warpmat::list_parser_test {
+namespace {
+
+bool is_known(std::string_view opcode) {
+  return opcode != "bad";
+}
+
+/// What the elements of a list are, one after the other.
+std::string kinds(const std::string& text) {
+  struct Kind {
+    std::string operator()(const syntax::Statement& s) const { return s.opcode; }
+    std::string operator()(const syntax::Label& l) const { return std::string(l.name) + ":"; }
+    std::string operator()(const syntax::Variable& v) const { return std::string(v.follows ? "," : "") + std::string(v.name); }
+    std::string operator()(const syntax::Directive& d) const { return std::string(d.name); }
+    std::string operator()(const syntax::Fault& f) const { return "fault(" + f.begun.opcode + ")"; }
+    std::string operator()(const syntax::ScopeBegin&) const { return "{"; }
+    std::string operator()(const syntax::ScopeEnd&) const { return "}"; }
+    std::string operator()(const syntax::TargetList&) const { return "targets"; }
+    std::string operator()(const syntax::Prototype&) const { return "prototype"; }
+  };
+  syntax::List list = syntax::parse_list(text, is_known);
+  std::string out;
+  for (const syntax::Element& element : list.body()) out += (out.empty() ? "" : " ") + std::visit(Kind{}, element);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a list is the body of one entry, its directives among its statements", "[ptx][syntax]") {
+  CHECK(kinds(".version 9.0 .target sm_90a .address_size 64 .reg .b32 a, b; .shared .b32 v; L: @!p mov.u32 a, b; add.u32 a, a, b;") ==
+        ".version .target a ,b v L: mov.u32 add.u32");
+  CHECK(kinds("") == "");
+  CHECK(kinds(";;") == "");
+  syntax::List list = syntax::parse_list(".version 7.8 .target sm_86 @!p mov.u32 a, 1;", is_known);
+  CHECK(list.module.version == PtxVersion{7, 8});
+  CHECK(list.module.target == "sm_86");
+  CHECK_FALSE(list.declares_registers);
+  const auto& statement = std::get<syntax::Statement>(list.body().back());
+  REQUIRE(statement.guard.has_value());
+  CHECK(statement.guard->inverted);
+  CHECK(statement.guard->predicate == "p");
+  CHECK(statement.guard->location == Location{1, 29});
+  CHECK(statement.location == Location{1, 32});
+  CHECK(statement.end == Location{1, 44});
+  CHECK(syntax::parse_list(".reg .b32 a", is_known).declares_registers);
+}
+
+TEST_CASE("a fault of a list stands in its place with what has been read of its statement", "[ptx][syntax]") {
+  CHECK(kinds("mov.u32 a, 1; bad = 3; mov.u32 b, 2;") == "mov.u32 fault(bad) mov.u32");
+  CHECK(kinds("@p = 3; mov.u32 b, 2;") == "fault() mov.u32");
+  CHECK(kinds("mov.u32 a, 1\nadd.u32 b, 2, 3;") == "fault(mov.u32) add.u32");
+  CHECK(kinds("bad a,\nadd.u32 b, 1, 2;") == "fault(bad) add.u32");
+  CHECK(kinds("mov.u32 a,\nadd.u32 b, 1, 2;") == "fault(mov.u32)");
+  CHECK(kinds(".version x\nadd.u32 b, 2, 3;") == "fault() add.u32");
+  CHECK(kinds(".version 6.0 ld.shared::cta.b32 a, [b]; mov.u32 a, 1;") == ".version fault() mov.u32");
+  CHECK(kinds("L: mov.u32 a, 1; L: mov.u32 a, 1;") == "L: mov.u32 fault()");
+  CHECK(kinds(".entry k { ret; }") == "fault() fault()");
+}
+
+}  // namespace warpmat::list_parser_test
