@@ -91,12 +91,16 @@ WARPMAT_API warpmat_status warpmat_from_double(int format, double value, uint64_
 
 typedef struct warpmat_instruction warpmat_instruction;
 
-/* The instruction that `opcode` spells, on a target ("sm_90a"); null if there is none. Qualifiers may have any order that ptxas accepts. A
- * predicate, blanks, operands, a semicolon and capitals are not part of it; the error says so. Repeated calls return the same pointer. */
+/* The instruction that `opcode` spells, on a target ("sm_90a"); null if there is none: mma, ldmatrix, stmatrix, movmatrix, wmma;
+ * wgmma.mma_async; and scalar instructions that compute, "add.rn.f32". Qualifiers may have any order that ptxas accepts. A predicate, blanks,
+ * operands, a semicolon and capitals are not part of it; the error says so. Repeated calls return the same pointer.
+ *
+ * wgmma.mma_async is executed by four warps, as if statement and wait followed each other; its immediates are operands of the call. A scalar
+ * instruction is executed by itself: where ptxas may fuse an add without a rounding with a product, that is a program's. */
 WARPMAT_API const warpmat_instruction* warpmat_find(const char* opcode, const char* target, warpmat_error* error);
 
 /* The same by the machine instruction's name, as SASS spells it: "HMMA.16816.F32.BF16", "LDSM.16.MT88.4", "IMMA.16832.S8.U8.SAT",
- * "OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X", and the shape of f64 with or without crosses, "DMMA.8x8x4" or "DMMA.884". If several PTX
+ * "OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X", "HGMMA.64x128x16.F32.BF16", and the shape of f64 with or without crosses, "DMMA.8x8x4" or "DMMA.884". If several PTX
  * instructions become that machine instruction, returns the first of warpmat_form_opcode's list that the target has. The error says what is
  * beside the name, names the nearest, or the types that a name leaves open. */
 WARPMAT_API const warpmat_instruction* warpmat_find_machine(const char* name, const char* target, warpmat_error* error);
@@ -186,6 +190,8 @@ typedef struct warpmat_instruction_info {
   const char* space;
   int alignment;      /* of an address in bytes, and of wmma's stride: 16 for rows; 0 without memory */
   int default_stride; /* elements, where wmma.load or wmma.store names none; 0 elsewhere */
+  int warps;          /* that execute it together: 4 of wgmma, else 1 */
+  int scalar;         /* 1: each lane by itself; `machine` is then empty, m, n and k are 0 */
 } warpmat_instruction_info;
 
 WARPMAT_API warpmat_status warpmat_describe(const warpmat_instruction* instruction, warpmat_instruction_info* info);
@@ -203,7 +209,16 @@ typedef enum warpmat_operand {
   WARPMAT_IDS_B,
   WARPMAT_R,     /* registers of ldmatrix and stmatrix */
   WARPMAT_P,     /* their addresses; of wmma.load and wmma.store the matrix's, in all lanes */
-  WARPMAT_STRIDE /* of wmma.load and wmma.store: null words mean that PTX names none */
+  WARPMAT_STRIDE, /* of wmma.load and wmma.store: null words mean that PTX names none */
+  /* Of wgmma.mma_async, besides d, a, e and selector: */
+  WARPMAT_A_DESCRIPTOR, /* in place of a, whose words are then null */
+  WARPMAT_B_DESCRIPTOR,
+  WARPMAT_SCALE_D,     /* a predicate: 0 overwrites D, else adds to it */
+  WARPMAT_IMM_SCALE_A, /* 1 or -1 as 32 bits; null words: 1 */
+  WARPMAT_IMM_SCALE_B,
+  WARPMAT_IMM_TRANS_A, /* 0, or 1: MN-major; null words: 0 */
+  WARPMAT_IMM_TRANS_B,
+  WARPMAT_NAMED /* of a scalar instruction: warpmat_operand_info's name and number say which */
 } warpmat_operand;
 
 typedef enum warpmat_operand_kind {
@@ -211,7 +226,12 @@ typedef enum warpmat_operand_kind {
   WARPMAT_ADDRESS,  /* the address of a row for each lane */
   WARPMAT_CHOICE,   /* the sparsity selector: a number */
   WARPMAT_IDS,      /* byte-id and thread-id of scale factors */
-  WARPMAT_DISTANCE  /* a stride in memory, the same in all lanes */
+  WARPMAT_DISTANCE,   /* a stride in memory, the same in all lanes */
+  WARPMAT_VALUE,      /* of a scalar instruction, of `type`: up to 32 bits are the low bits of a word, 64 are two words, low one first */
+  WARPMAT_PREDICATE,  /* a word: 0 is false, all else true; written as 0 or 1 */
+  WARPMAT_CARRY,      /* CC.CF, which PTX does not write, as a predicate; of sub and subc the borrow */
+  WARPMAT_NUMBER,     /* an immediate: lane 0's word counts for all lanes */
+  WARPMAT_DESCRIPTOR  /* of a matrix in shared memory, 64 bits: lane 0's of the first of four warps counts */
 } warpmat_operand_kind;
 
 typedef struct warpmat_operand_info {
@@ -227,16 +247,19 @@ typedef struct warpmat_operand_info {
   int rows, columns, matrices; /* of a fragment */
   int element_bits;            /* of a fragment's element in the register, padding included */
   int choices;                 /* of a choice: numbers that it takes, from 0 on */
+  int read;                    /* 1 for all but results; d of wgmma is read and written */
+  int optional;                /* 1: its words may be null */
+  const char* type;            /* of a value or predicate, as PTX spells it: "f32"; null of others */
 } warpmat_operand_info;
 
-/* Operand `index`, in PTX's order. */
+/* Operand `index`, in PTX's order; the carry, which PTX does not write, comes last. */
 WARPMAT_API warpmat_status warpmat_operand_at(const warpmat_instruction* instruction, int index, warpmat_operand_info* info);
 
 /* ---- Layouts ---------------------------------------------------------------------------------------------------------------------------
  */
 
 typedef struct warpmat_place {
-  int lane, reg, bit; /* `bit` is the element's lowest in register `reg` (of register_bits bits) of `lane` */
+  int lane, reg, bit; /* `bit` is the element's lowest in register `reg` (of register_bits bits) of `lane`; of wgmma lanes are 0 to 127 */
 } warpmat_place;
 
 typedef struct warpmat_element {
@@ -335,7 +358,7 @@ typedef struct warpmat_memory_access {
 WARPMAT_API warpmat_status warpmat_accesses(const warpmat_instruction* instruction, const warpmat_call* call, size_t warp,
                                             warpmat_memory_access* list, size_t capacity, size_t* count, warpmat_error* error);
 
-/* Executes one instruction on warps 0 to `warps` - 1, in order. Each warp reads all sources before it writes a result, except for
+/* Executes one instruction on warps 0 to `warps` - 1, in order; of wgmma a multiple of four, which allocates memory. Each warp reads all sources before it writes a result, except for
  * additions that a lowering writes as a sequence. Registers and memory may overlap. After an error the warps before error->warp are
  * executed; that warp and later ones are unchanged. */
 WARPMAT_API warpmat_status warpmat_execute(const warpmat_instruction* instruction, const warpmat_call* call, size_t warps,

@@ -118,24 +118,123 @@ struct Batch : BatchMemory {
   const BatchOperand& source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
 };
 
+// ---- Operands of any instruction ----
+
+/// The 32-bit words of one operand for many warps.
+using RegisterView = BatchDestination;
+
+/// One operand of an instruction of any kind: what a caller lays out words for. A value of up to 32 bits is the low bits of one word of each
+/// lane; one of 64 or 128 bits is two or four words, the low one first; a predicate and the carry are one word, 0 for false, else true, and
+/// written as 0 or 1.
+class WARPMAT_API InstructionOperand {
+ public:
+  enum class Kind : std::uint8_t {
+    fragment,    ///< registers that hold a matrix, sparse metadata or scale factors
+    address,     ///< an address of memory for each lane, or one that is the same in all
+    selector,    ///< a number from 0 to choices() - 1
+    ids,         ///< {byte-id, thread-id}
+    stride,      ///< elements between rows or columns in memory
+    value,       ///< of a scalar instruction: a number or bits of type()
+    predicate,   ///< of a scalar instruction, and wgmma's scale-d
+    carry,       ///< CC.CF, which the text does not write; of sub and subc the borrow
+    number,      ///< an immediate, the same in all lanes: lane 0's word counts
+    descriptor,  ///< of a matrix in shared memory, 64 bits; lane 0's of the first warp counts
+  };
+
+  /// An operand of a matrix instruction.
+  explicit InstructionOperand(const Operand& operand);
+
+  std::string_view name() const { return name_; }  ///< "d", "scale-a", "a-desc"
+  Kind kind() const { return kind_; }
+  /// Whether the instruction reads it, and whether it writes it; d of wgmma is both.
+  bool is_read() const { return read_; }
+  bool is_written() const { return written_; }
+  /// Whether it may be left out: a view without words.
+  bool is_optional() const { return optional_; }
+  /// Registers that PTX writes, each of register_bits() bits: 1 for a predicate and the carry.
+  int registers() const { return registers_; }
+  int register_bits() const { return register_bits_; }
+  /// The same in 32-bit words a lane.
+  int words() const { return registers_ * words_of_register(); }
+  /// Of a scalar instruction's value or predicate; else nullptr.
+  const DataType* type() const { return type_; }
+  /// Of a matrix instruction's operand, and of wgmma's that are one; else nothing.
+  std::optional<OperandName> matrix_name() const { return matrix_name_; }
+  int choices() const { return choices_; }
+
+  friend bool operator==(const InstructionOperand&, const InstructionOperand&) = default;
+
+ private:
+  friend struct InstructionOperands;
+  InstructionOperand() = default;
+  int words_of_register() const { return (register_bits_ + 31) / 32; }
+
+  std::string_view name_;
+  const DataType* type_ = nullptr;
+  std::optional<OperandName> matrix_name_;
+  int registers_ = 1, register_bits_ = 32, choices_ = 0;
+  Kind kind_ = Kind::value;
+  bool read_ = true, written_ = false, optional_ = false;
+};
+
+/// "fragment", "value".
+[[nodiscard]] WARPMAT_API std::string_view name(InstructionOperand::Kind kind);
+
+/// The registers and memories of many warps for an instruction of any kind: operands[i] is of Instruction::operands()[i]. Operands that are
+/// only read are not written. Registers and memories may overlap in any way.
+struct Call : BatchMemory {
+  std::span<const RegisterView> operands;
+};
+
 // ---- Instructions ----
 
 class FastPath;
+class ScalarForm;
 class StagedWarp;
+struct WgmmaForm;
 
-/// A form on a target, ready to execute: cheap to copy, immutable, thread-safe.
+/// Who executes an instruction.
+enum class InstructionKind : std::uint8_t {
+  matrix,     ///< a warp: mma, ldmatrix, stmatrix, movmatrix, wmma
+  warpgroup,  ///< four warps: wgmma.mma_async, as if statement and wait followed each other
+  scalar,     ///< each lane by itself: add, cvt, setp
+};
+
+/// An instruction on a target, ready to execute: cheap to copy, immutable, thread-safe. find() makes one.
 class WARPMAT_API Instruction {
  public:
-  /// Throws std::invalid_argument for an unknown opcode or target, or a form that the target lacks. The message says what would be right.
+  /// Throws std::invalid_argument for an unknown opcode or target, or an instruction that the target lacks. The message says what would be
+  /// right.
   Instruction(std::string_view opcode, std::string_view target_name);
   /// Throws std::invalid_argument if `form` is not available for `target` and `version`, or if either is not a copy of a row of its table.
   /// Keeps no reference to the two objects.
   Instruction(const Form& form, const Target& target, PtxVersion version = newest_ptx);
+  Instruction(const WgmmaForm& form, const Target& target, PtxVersion version = newest_ptx);
 
-  // Rows of the tables; they last until the process ends.
+  InstructionKind kind() const { return kind_; }
+  /// Its canonical spelling.
+  [[nodiscard]] std::string_view opcode() const;
+  /// In PTX's order, what the text does not write behind it. They last until the process ends.
+  [[nodiscard]] std::span<const InstructionOperand> operands() const;
+  /// Warps that execute it together: 4 for a warpgroup, else 1.
+  int warps() const { return kind_ == InstructionKind::warpgroup ? 4 : 1; }
+  /// How its bits are known on the target.
+  [[nodiscard]] Label label() const;
+  [[nodiscard]] std::string_view source() const;
+
+  // Rows of the tables; they last until the process ends. Precondition of form() and lowering(): kind() is matrix; of wgmma(): warpgroup.
   const Form& form() const { return *form_; }
   const Target& target() const { return *target_; }
   const Lowering& lowering() const { return *lowering_; }
+  const WgmmaForm& wgmma() const { return *wgmma_; }
+
+  /// Executes on `warps` warps in order, a multiple of warps(). Precondition: problem(call, warps) is nothing. Throws Trap as the batch below
+  /// does. A warpgroup's call allocates memory; others neither allocate nor lock unless they throw or a callback does.
+  void execute(const Call& call, std::size_t warps, const ExecutionOptions& options = {}) const;
+  /// Nothing if `call` has all registers and memory; else what is wrong and what would be right.
+  [[nodiscard]] std::optional<std::string> problem(const Call& call, std::size_t warps) const;
+
+  // The following is of matrix instructions alone.
 
   /// Executes on one warp. Precondition: problem(arguments) is nothing. Throws Trap, having changed nothing, for a wrong address.
   /// Unless `options` ask for the hardware's behaviour, it also throws for operands that the ISA leaves undefined: metadata, padding, ids,
@@ -157,14 +256,34 @@ class WARPMAT_API Instruction {
 
  private:
   friend class StagedWarp;
+  static Instruction found(std::string_view opcode, std::string_view target_name);
   void execute_one(const Arguments& arguments, const ExecutionOptions& options) const;
   void execute_plain(const Batch& batch, std::size_t warps, const ExecutionOptions& options) const;
 
-  const Form* form_;
-  const Target* target_;
-  const Lowering* lowering_;
-  const FastPath* fast_;  ///< nullptr if there is none
+  explicit Instruction(const ScalarForm& form, const Target& target);
+  void execute_matrix(const Call& call, std::size_t warps, const ExecutionOptions& options) const;
+
+  // nullptr where the kind has none
+  const Form* form_ = nullptr;
+  const Target* target_ = nullptr;
+  const Lowering* lowering_ = nullptr;
+  const FastPath* fast_ = nullptr;  ///< nullptr also if there is none
+  const WgmmaForm* wgmma_ = nullptr;
+  const ScalarForm* scalar_ = nullptr;
+  InstructionKind kind_ = InstructionKind::matrix;
 };
+
+/// The instruction that `opcode` spells on a target: mma, ldmatrix, stmatrix, movmatrix, wmma, wgmma.mma_async, and scalar instructions that
+/// compute (add.rn.f32, cvt.rn.satfinite.e4m3x2.f32, setp.lt.and.s32). Qualifiers may have any order that ptxas accepts. Throws
+/// std::invalid_argument as the constructor.
+///
+/// A scalar instruction is executed by itself: where ptxas may fuse an add without a rounding with a product, that is the program's.
+[[nodiscard]] inline Instruction find(std::string_view opcode, std::string_view target_name) {
+  return {opcode, target_name};
+}
+
+/// Why find() knows no such instruction, on any target: one sentence, with the nearest. Precondition: no target has it.
+[[nodiscard]] WARPMAT_API std::string explain_unknown_instruction(std::string_view opcode);
 
 // ---- Accesses to memory ----
 

@@ -58,6 +58,10 @@ struct WgmmaForm {
 /// Why `opcode` is not one of them, and the nearest form: one sentence.
 [[nodiscard]] WARPMAT_API std::string explain_unknown_wgmma(std::string_view opcode);
 
+struct WgmmaImmediates;
+/// Nothing if `form` has the immediates; else which it lacks, as a sentence.
+[[nodiscard]] WARPMAT_API std::optional<std::string> unavailable(const WgmmaForm& form, const WgmmaImmediates& immediates);
+
 /// Nothing if `form` exists for `target` and PTX `version`; else the violated rule.
 [[nodiscard]] WARPMAT_API std::optional<std::string> unavailable(const WgmmaForm& form, const Target& target,
                                                                  PtxVersion version = newest_ptx);
@@ -99,6 +103,9 @@ class WARPMAT_API Wgmma {
  public:
   /// Throws std::invalid_argument if `form` does not exist for `target` and `version`, is not a row of the table, or lacks an immediate.
   Wgmma(const WgmmaForm& form, const Target& target, PtxVersion version, const WgmmaImmediates& immediates);
+
+  /// The same instruction with other immediates. Throws std::invalid_argument for one that the form lacks; does not allocate otherwise.
+  [[nodiscard]] Wgmma with(const WgmmaImmediates& immediates) const;
 
   const WgmmaForm& form() const { return *form_; }
   const WgmmaImmediates& immediates() const { return immediates_; }

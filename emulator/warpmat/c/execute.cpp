@@ -1,12 +1,18 @@
 // Executes an instruction, or lists what it accesses: checks the caller's structs and converts them to a Batch.
 
+#include <array>
+#include <span>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include <warpmat/c/accesses.h>
 #include <warpmat/c/entry.h>
 #include <warpmat/c/instruction.h>
+#include <warpmat/execute/scalar_form.h>
 #include <warpmat/execute/staged_product.h>
 #include <warpmat/execute/staged_warp.h>
+#include <warpmat/execute/warpgroup.h>
 #include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
@@ -158,6 +164,8 @@ std::size_t move_directly(const warpmat_instruction& handle, const warpmat_call&
 
 constexpr unsigned known_flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_WIDE_ADDRESSES;
 
+constexpr std::size_t most_other_operands = ScalarForm::most_operands;  // wgmma has fewer
+
 std::size_t given_operands(const warpmat_call& call) {
   return call.operands == nullptr ? 0 : call.operand_count;
 }
@@ -192,6 +200,24 @@ warpmat_status list_accesses(const warpmat_instruction& handle, const warpmat_ca
   return WARPMAT_OK;
 }
 
+/// Those of wgmma on the four warps from `warp` on; scalar instructions have none.
+warpmat_status list_other_accesses(const warpmat_instruction& handle, const warpmat_call* given, std::size_t warp,
+                                   std::span<warpmat_memory_access> list, std::size_t& count, warpmat_error* error) {
+  count = 0;
+  if (!handle.addresses_memory) return WARPMAT_OK;
+  if (given == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "the call is null: what wgmma accesses its descriptors say");
+  if (!WARPMAT_HAS_SIZE(given, flags) || given_operands(*given) < handle.operand_count)
+    return report(error, WARPMAT_BAD_ARGUMENT, format_text("{}: {} operands are needed", handle.opcode, handle.operand_count));
+  std::array<RegisterView, most_other_operands> views;
+  for (std::size_t i = 0; i < handle.operand_count; ++i) views[i] = places(given->operands[i]);
+  Call call;
+  call.operands = std::span(views).first(handle.operand_count);
+  const std::vector<MemoryAccess> all = warpgroup_accesses(handle.instruction, call, warp);
+  count = all.size();
+  copy_accesses(all, list);
+  return WARPMAT_OK;
+}
+
 warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& call, std::size_t warps, warpmat_error* error) {
   const Form& form = handle.instruction.form();
   if (const warpmat_status status = check_call(handle, call, error); status != WARPMAT_OK) return status;
@@ -223,6 +249,50 @@ warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& ca
   return moved == warps ? WARPMAT_OK : execute_staged(handle, call, memory, moved, warps, options, error);
 }
 
+/// The words of an operand of an instruction of another kind that a call needs at least.
+const char* problem(const InstructionOperand& operand, const warpmat_registers& registers) {
+  if (registers.words == nullptr) return operand.is_optional() ? nullptr : "words is null";
+  const auto words = static_cast<std::uint8_t>(operand.words());
+  return problem({.name{}, .kind = OperandKind::fragment, .written = operand.is_written(), .words = words}, registers, words);
+}
+
+/// A scalar instruction or wgmma.
+[[gnu::noinline]] warpmat_status execute_other(const warpmat_instruction& handle, const warpmat_call& given, std::size_t warps,
+                                               warpmat_error* error) {
+  const Instruction& instruction = handle.instruction;
+  const auto refused = [&](const std::string& what) { return report(error, WARPMAT_BAD_ARGUMENT, what); };
+  constexpr unsigned flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH;
+  if ((given.flags & ~flags) != 0) return refused(format_text("{}: flags {:#x} are not known", handle.opcode, given.flags & ~flags));
+  if (given_operands(given) < handle.operand_count)
+    return refused(format_text("{}: {} operands are needed; {} given", handle.opcode, handle.operand_count, given_operands(given)));
+  std::array<RegisterView, most_other_operands> views;
+  const std::span<const InstructionOperand> operands = instruction.operands();
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (const char* const what = problem(operands[i], given.operands[i])) {
+      warpmat_error out = plain_error(WARPMAT_BAD_ARGUMENT, format_text("{}: operand {}: {}", handle.opcode, operands[i].name(), what));
+      out.operand = operand_id(instruction, i);
+      return report(error, out);
+    }
+    views[i] = places(given.operands[i]);
+  }
+  Call call;
+  call.operands = std::span(views).first(operands.size());
+  if (handle.addresses_memory) {
+    const warpmat_memory* const memory = given.memory;
+    if (memory == nullptr || !WARPMAT_HAS_SIZE(memory, user) || memory->bytes == nullptr || memory->base > UINT32_MAX)
+      return refused(format_text("{}: memory must be bytes from an address below 2^32 on: a whole warpmat_memory", handle.opcode));
+    call.shared = memory->bytes;
+    call.shared_bytes = static_cast<std::size_t>(memory->byte_count);
+    call.shared_stride = static_cast<std::size_t>(memory->warp_stride);
+    call.shared_base = memory->base;
+  }
+  if (const auto what = instruction.problem(call, warps)) return refused(*what);
+  instruction.execute(call, warps,
+                      {(given.flags & WARPMAT_REFERENCE_PATH) != 0 ? Path::reference : Path::fast,
+                       (given.flags & WARPMAT_UNDEFINED_AS_HARDWARE) != 0 ? Undefined::hardware : Undefined::trap});
+  return WARPMAT_OK;
+}
+
 }  // namespace
 
 warpmat_status warpmat_execute(const warpmat_instruction* instruction, const warpmat_call* call, size_t warps, warpmat_error* error) {
@@ -231,6 +301,8 @@ warpmat_status warpmat_execute(const warpmat_instruction* instruction, const war
     if (call == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "the call is null");
     if (!WARPMAT_HAS_SIZE(call, flags)) return report(error, WARPMAT_BAD_ARGUMENT, "call->size is not that of a warpmat_call");
     if (warps == 0) return WARPMAT_OK;
+    if (!instruction->is_matrix()) [[unlikely]]
+      return execute_other(*instruction, *call, warps, error);
     return execute(*instruction, *call, warps, error);
   } catch (...) {
     return report_exception(error);
@@ -242,6 +314,7 @@ warpmat_status warpmat_accesses(const warpmat_instruction* instruction, const wa
   try {
     if (instruction == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "the instruction is null");
     if (count == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "count is null");
+    if (!instruction->is_matrix()) return list_other_accesses(*instruction, call, warp, {list, list == nullptr ? 0 : capacity}, *count, error);
     *count = access_count(instruction->instruction.form());
     if (list == nullptr) return WARPMAT_OK;
     if (call == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "the call is null");
