@@ -203,8 +203,8 @@ enum class InstructionKind : std::uint8_t {
 /// An instruction on a target, ready to execute: cheap to copy, immutable, thread-safe. find() makes one.
 class WARPMAT_API Instruction {
  public:
-  /// Throws std::invalid_argument for an unknown opcode or target, or an instruction that the target lacks. The message says what would be
-  /// right.
+  /// The matrix instruction, as find() but for other kinds: form() is there. Throws std::invalid_argument for an unknown opcode or target, or a
+  /// form that the target lacks. The message says what would be right.
   Instruction(std::string_view opcode, std::string_view target_name);
   /// Throws std::invalid_argument if `form` is not available for `target` and `version`, or if either is not a copy of a row of its table.
   /// Keeps no reference to the two objects.
@@ -256,7 +256,7 @@ class WARPMAT_API Instruction {
 
  private:
   friend class StagedWarp;
-  static Instruction found(std::string_view opcode, std::string_view target_name);
+  friend WARPMAT_API Instruction find(std::string_view opcode, std::string_view target_name);
   void execute_one(const Arguments& arguments, const ExecutionOptions& options) const;
   void execute_plain(const Batch& batch, std::size_t warps, const ExecutionOptions& options) const;
 
@@ -275,12 +275,10 @@ class WARPMAT_API Instruction {
 
 /// The instruction that `opcode` spells on a target: mma, ldmatrix, stmatrix, movmatrix, wmma, wgmma.mma_async, and scalar instructions that
 /// compute (add.rn.f32, cvt.rn.satfinite.e4m3x2.f32, setp.lt.and.s32). Qualifiers may have any order that ptxas accepts. Throws
-/// std::invalid_argument as the constructor.
+/// std::invalid_argument for an unknown opcode or target, or an instruction that the target lacks; the message says what would be right.
 ///
 /// A scalar instruction is executed by itself: where ptxas may fuse an add without a rounding with a product, that is the program's.
-[[nodiscard]] inline Instruction find(std::string_view opcode, std::string_view target_name) {
-  return {opcode, target_name};
-}
+[[nodiscard]] WARPMAT_API Instruction find(std::string_view opcode, std::string_view target_name);
 
 /// Why find() knows no such instruction, on any target: one sentence, with the nearest. Precondition: no target has it.
 [[nodiscard]] WARPMAT_API std::string explain_unknown_instruction(std::string_view opcode);

@@ -284,7 +284,7 @@ const warpmat_instruction* warpmat_find(const char* opcode, const char* target, 
   return any_found_by(opcode, target, error, [&](const Target& on, const warpmat_instruction*& other) -> const Form* {
     if (const Form* const form = find_form(opcode)) return form;
     if (is_other_instruction(opcode))
-      other = made_by(error, [&] { return Instruction(opcode, on.name); });
+      other = made_by(error, [&] { return warpmat::find(opcode, on.name); });
     else
       report(error, WARPMAT_UNKNOWN_OPCODE, explain_opcode(opcode, on));
     return nullptr;

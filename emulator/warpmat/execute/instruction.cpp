@@ -24,6 +24,11 @@
 namespace warpmat::inline v0_1 {
 namespace {
 
+const Form& known_form(std::string_view opcode) {
+  if (const Form* form = find_form(opcode)) return *form;
+  throw std::invalid_argument(explain_unknown_opcode(opcode));
+}
+
 /// Whether a row of the catalogue has the mnemonic of `opcode`.
 bool has_scalar_mnemonic(std::string_view opcode) {
   const std::string_view mnemonic = opcode.substr(0, opcode.find('.'));
@@ -71,9 +76,10 @@ std::string explain_unknown_instruction(std::string_view opcode) {
   return scalar ? catalogue::explain_unknown_row(opcode) : explain_unknown_opcode(opcode);
 }
 
-Instruction::Instruction(std::string_view opcode, std::string_view target_name) : Instruction(found(opcode, target_name)) {}
+Instruction::Instruction(std::string_view opcode, std::string_view target_name)
+    : Instruction(known_form(opcode), warpmat::target(target_name)) {}
 
-Instruction Instruction::found(std::string_view opcode, std::string_view target_name) {
+Instruction find(std::string_view opcode, std::string_view target_name) {
   if (const Form* const form = find_form(opcode)) return {*form, warpmat::target(target_name)};
   if (const WgmmaForm* const form = find_wgmma(opcode)) return {*form, warpmat::target(target_name)};
   const std::optional<catalogue::Match> match = catalogue::find_row(opcode);
