@@ -154,10 +154,10 @@ struct Operand {
   Fragment fragment;             ///< the element in each register; for ldmatrix of the matrix in memory, for movmatrix of its source
   int choices = 0;               ///< number of values: of a selector those that ptxas accepts, of ids those of thread-id
 
-  /// Registers that PTX writes for the operand, each of fragment.register_bits bits; two for ids.
+  /// Registers that PTX writes for the operand, each of fragment.register_bits() bits; two for ids.
   int registers() const { return kind == OperandKind::fragment ? fragment.registers() : kind == OperandKind::ids ? 2 : 1; }
   /// The same in 32-bit words a lane: a 64-bit register counts twice.
-  int words() const { return kind == OperandKind::fragment ? registers() * fragment.register_bits / 32 : registers(); }
+  int words() const { return kind == OperandKind::fragment ? registers() * fragment.register_bits() / 32 : registers(); }
 
   friend bool operator==(const Operand&, const Operand&) = default;
 };

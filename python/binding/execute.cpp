@@ -151,7 +151,7 @@ template <typename Word>
 class RegisterArray {
  public:
   RegisterArray(const Operand& operand, const py::array& array, Word* words, std::size_t cases) {
-    const bool wide = operand.kind == OperandKind::fragment && operand.fragment.register_bits == 64;
+    const bool wide = operand.kind == OperandKind::fragment && operand.fragment.register_bits() == 64;
     const py::ssize_t item = wide ? 8 : 4;
     const auto registers = static_cast<py::ssize_t>(wide ? operand.words() / 2 : operand.words());
     if (array.ndim() != 3 || array.shape(0) != static_cast<py::ssize_t>(cases) || array.shape(1) != registers ||

@@ -423,7 +423,7 @@ warpmat_status warpmat_operand_at(const warpmat_instruction* instruction, int in
   out.rows = found.fragment == nullptr ? 0 : found.rows();
   out.columns = found.fragment == nullptr ? 0 : found.columns();
   out.matrices = found.fragment == nullptr ? 0 : found.fragment->matrices();
-  out.element_bits = found.fragment == nullptr ? 0 : found.fragment->element_bits;
+  out.element_bits = found.fragment == nullptr ? 0 : found.fragment->element_bits();
   out.choices = operand.choices();
   copy_out(out, info);
   return WARPMAT_OK;
@@ -436,7 +436,7 @@ warpmat_status warpmat_element_at(const warpmat_instruction* instruction, warpma
   const Fragments found = fragments_of(instruction, operand);
   const Fragment* const fragment = found.fragment;
   if (fragment == nullptr || element == nullptr || !below(place.lane, found.lanes()) || !below(place.reg, found.registers()) ||
-      !below(place.bit, fragment->register_bits))
+      !below(place.bit, fragment->register_bits()))
     return WARPMAT_BAD_ARGUMENT;
   const Element inside_one = fragment->element({place.lane % warp_size, place.reg % fragment->registers(), place.bit});
   *element = {place.lane / warp_size * fragment->rows() + inside_one.row,

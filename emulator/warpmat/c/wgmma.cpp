@@ -235,7 +235,7 @@ warpmat_status warpmat_wgmma_element_at(const warpmat_wgmma* wgmma, warpmat_oper
   if (fragment == nullptr || element == nullptr || warp < 0 || warp >= WgmmaForm::warps) return WARPMAT_BAD_ARGUMENT;
   const int registers = fragment->registers(), tiles = operand == WARPMAT_D ? wgmma->wgmma.form().tiles() : 1;
   if (place.lane < 0 || place.lane >= warp_size || place.reg < 0 || place.reg >= registers * tiles || place.bit < 0 ||
-      place.bit >= fragment->register_bits)
+      place.bit >= fragment->register_bits())
     return WARPMAT_BAD_ARGUMENT;
   const Element found = fragment->element({place.lane, place.reg % registers, place.bit});
   *element = {warp * rows_of_a_warp + found.row, place.reg / registers * fragment->columns() + found.column, found.matrix};

@@ -27,7 +27,7 @@ InstructionOperand::InstructionOperand(const Operand& operand)
     : name_(warpmat::name(operand.name)),
       matrix_name_(operand.name),
       registers_(operand.registers()),
-      register_bits_(operand.kind == OperandKind::fragment ? operand.fragment.register_bits : 32),
+      register_bits_(operand.kind == OperandKind::fragment ? operand.fragment.register_bits() : 32),
       choices_(operand.choices),
       kind_(static_cast<Role>(operand.kind)),
       read_(!operand.written),

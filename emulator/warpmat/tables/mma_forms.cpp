@@ -268,7 +268,7 @@ std::vector<Operand> mma_operands(const Form& form, const MmaChoice& x) {
       fragment_operand(OperandName::c, x.accumulators.c, accumulator(x.accumulators.c)),
   };
   if (form.sparsity != Sparsity::dense) {
-    const int container = operands[1].fragment.element_bits;
+    const int container = operands[1].fragment.element_bits();
     Operand e = fragment_operand(OperandName::e, std::nullopt, fragment_metadata(form.shape.k / metadata_group(x.a, form.kind), container));
     e.in_braces = false;
     operands.push_back(e);

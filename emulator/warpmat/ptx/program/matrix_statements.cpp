@@ -66,7 +66,7 @@ void FunctionResolver::matrix() {
         for (const Value value : group(given, *find_ptx_type("b16"), false, 2)) operation.sources.push_back(value);
         break;
       case OperandKind::fragment: {
-        const bool wide = wanted.fragment.register_bits == 64;
+        const bool wide = wanted.fragment.register_bits() == 64;
         const DataType& type = *find_ptx_type(wide ? "f64" : wanted.format == Format::f32 ? "f32" : "b32");
         std::vector<Value>& values = wanted.written ? operation.results : operation.sources;
         for (const Value value : group(given, type, wanted.written, static_cast<std::size_t>(wanted.registers()))) values.push_back(value);
