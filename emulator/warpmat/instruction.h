@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <warpmat/export.h>
@@ -62,26 +63,62 @@ WARPMAT_API void write_element(const Fragment& fragment, RegisterList registers,
 
 // ---- Many warps ----
 
-/// The 32-bit words of one operand for many warps. Word i, as Operand::words counts, of lane l of warp w is words[number(i) * word_stride +
-/// l * lane_stride + w * stride], where number(i) is numbers[i], or i without `numbers`. Strides count 32-bit words. By default each
-/// register is 32 consecutive lanes and a warp's registers are consecutive ("register-major"). A simulator with an array of registers for
-/// each thread ("thread-major") sets word_stride to 1, lane_stride to the words of a thread, and `numbers` to the registers that its
-/// instruction names. An immediate has lane_stride 0: all lanes read one word. Any alignment of a 32-bit word is allowed.
+/// A view of the 32-bit words of one operand for many warps: the one way in which callers of C++ and C say where registers are. Word i, as
+/// InstructionOperand::words counts, of lane l of warp w is words[number(i) * word_stride + l * lane_stride + w * warp_stride], where
+/// number(i) is numbers[i], or i without `numbers`. Strides count 32-bit words. Any alignment of a 32-bit word is allowed.
 template <typename Word>
-struct BatchRegisters {
-  Word* words = nullptr;
-  std::size_t stride = 0;  ///< from warp to warp; 0: all warps share the words. Modulo 2^64, so it may be negative
-  std::ptrdiff_t word_stride = warp_size;
-  std::ptrdiff_t lane_stride = 1;
-  const std::uint16_t* numbers = nullptr;  ///< one for each word of the operand
+class BasicRegisterView {
+ public:
+  /// No words: an operand that is left out.
+  constexpr BasicRegisterView() = default;
+  /// `warp_stride` 0: all warps share the words. Strides are modulo 2^64, so they may be negative. `numbers`: one for each word.
+  constexpr BasicRegisterView(Word* words, std::size_t warp_stride = 0, std::ptrdiff_t word_stride = warp_size,
+                              std::ptrdiff_t lane_stride = 1, const std::uint16_t* numbers = nullptr)
+      : words_(words), warp_stride_(warp_stride), word_stride_(word_stride), lane_stride_(lane_stride), numbers_(numbers) {}
+  /// Registers that are written may be read.
+  template <typename Written>
+    requires(std::is_same_v<const Written, Word>)
+  constexpr BasicRegisterView(const BasicRegisterView<Written>& view)
+      : BasicRegisterView(view.words(), view.warp_stride(), view.word_stride(), view.lane_stride(), view.numbers()) {}
 
-  /// Whether the strides have their initial values.
-  bool register_major() const { return word_stride == warp_size && lane_stride == 1 && numbers == nullptr; }
+  /// Each register is 32 consecutive lanes; `warp_words` words a warp.
+  static constexpr BasicRegisterView register_major(Word* words, std::size_t warp_words) { return {words, warp_words}; }
+  /// An array of `thread_words` registers for each thread; `numbers`: those that the instruction names.
+  static constexpr BasicRegisterView thread_major(Word* words, std::size_t thread_words, const std::uint16_t* numbers = nullptr) {
+    return {words, warp_size * thread_words, 1, static_cast<std::ptrdiff_t>(thread_words), numbers};
+  }
+  /// All lanes of all warps read the same words.
+  static constexpr BasicRegisterView immediate(Word* words)
+    requires(std::is_const_v<Word>)
+  {
+    return {words, 0, 1, 0};
+  }
+
+  constexpr bool is_empty() const { return words_ == nullptr; }
+  constexpr Word* words() const { return words_; }
+  constexpr std::size_t warp_stride() const { return warp_stride_; }
+  constexpr std::ptrdiff_t word_stride() const { return word_stride_; }
+  constexpr std::ptrdiff_t lane_stride() const { return lane_stride_; }
+  constexpr const std::uint16_t* numbers() const { return numbers_; }
+
+  /// Whether each register is 32 consecutive lanes, and registers stand in their order.
+  constexpr bool is_register_major() const { return word_stride_ == warp_size && lane_stride_ == 1 && numbers_ == nullptr; }
   /// Word `index` of lane 0 of warp 0.
-  Word* word(int index) const { return words + (numbers == nullptr ? index : numbers[index]) * word_stride; }
+  constexpr Word* word(int index) const { return words_ + (numbers_ == nullptr ? index : numbers_[index]) * word_stride_; }
+  /// From warp `warp` on.
+  constexpr BasicRegisterView from_warp(std::size_t warp) const {
+    return {words_ + static_cast<std::ptrdiff_t>(warp * warp_stride_), warp_stride_, word_stride_, lane_stride_, numbers_};
+  }
+
+ private:
+  Word* words_ = nullptr;
+  std::size_t warp_stride_ = 0;
+  std::ptrdiff_t word_stride_ = warp_size;
+  std::ptrdiff_t lane_stride_ = 1;
+  const std::uint16_t* numbers_ = nullptr;
 };
-using BatchOperand = BatchRegisters<const std::uint32_t>;
-using BatchDestination = BatchRegisters<std::uint32_t>;
+using RegisterView = BasicRegisterView<std::uint32_t>;
+using ConstRegisterView = BasicRegisterView<const std::uint32_t>;
 
 /// The caller's memory behind callbacks. An instruction checks every address, then passes each access to a callback, in the order of
 /// accesses(): of ldmatrix and stmatrix a row, lane 0's first; of wmma.load and wmma.store a part of a row, register by register. A
@@ -111,17 +148,14 @@ struct BatchMemory {
 /// The registers and memories of many warps, which may overlap in any way: a batch gives the results of executing its warps in order. See
 /// Arguments.
 struct Batch : BatchMemory {
-  std::array<BatchOperand, operand_name_count> sources;  ///< by OperandName
-  BatchDestination destination;                          ///< d, or r of ldmatrix; written register by register, lane 0 first
+  std::array<ConstRegisterView, operand_name_count> sources;  ///< by OperandName
+  RegisterView destination;                          ///< d, or r of ldmatrix; written register by register, lane 0 first
 
-  BatchOperand& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }
-  const BatchOperand& source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
+  ConstRegisterView& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }
+  const ConstRegisterView& source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
 };
 
 // ---- Operands of any instruction ----
-
-/// The 32-bit words of one operand for many warps.
-using RegisterView = BatchDestination;
 
 /// One operand of an instruction of any kind: what a caller lays out words for. A value of up to 32 bits is the low bits of one word of each
 /// lane; one of 64 or 128 bits is two or four words, the low one first; a predicate and the carry are one word, 0 for false, else true, and

@@ -60,7 +60,7 @@ TEST_CASE("executing a batch allocates nothing") {
     registers.fill(random);
     Batch batch;
     for (const Operand& operand : form.operands)
-      if (!operand.written) batch.source(operand.name).words = registers[operand.name][0].data();
+      if (!operand.written) batch.source(operand.name) = registers[operand.name][0].data();
     batch.destination = {results.data(), 16 * warp_size};
     batch.shared = memory.data();
     batch.shared_bytes = memory.size();

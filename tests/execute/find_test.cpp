@@ -242,10 +242,10 @@ TEST_CASE("find: a call that lacks something is told") {
   call.operands = std::span(views).first(3);
   CHECK(fma.problem(call, 1) == "fma.rn.f32: 4 operands are needed; 3 given");
   call.operands = views;
-  views[0].lane_stride = 0;
+  views[0] = {words.data(), 0, warp_size, 0};
   CHECK(fma.problem(call, 1) == "fma.rn.f32: operand d: it is written, so its lane_stride cannot be 0");
   views[0] = {words.data()};
-  views[2].words = nullptr;
+  views[2] = {};
   CHECK(fma.problem(call, 1) == "fma.rn.f32: operand b: words is null");
 }
 

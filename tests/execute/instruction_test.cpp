@@ -118,7 +118,7 @@ TEST_CASE("what is missing in a batch is named, and memory where it is addressed
   CHECK(load.problem(Batch(), 0) == std::nullopt);
   const std::string opcode = load.form().opcode + ": ";
   Batch batch = complete;
-  batch.destination.words = nullptr;
+  batch.destination = {};
   CHECK(load.problem(batch, 2) == opcode + "register 0 of operand r is null");
   batch = complete;
   batch.shared = nullptr;

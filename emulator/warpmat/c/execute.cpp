@@ -30,7 +30,7 @@ const char* problem(const OperandWords& operand, const warpmat_registers& regist
   return nullptr;
 }
 
-BatchDestination places(const warpmat_registers& r) {
+RegisterView places(const warpmat_registers& r) {
   return {r.words, static_cast<std::size_t>(r.warp_stride), r.word_stride, r.lane_stride, r.numbers};
 }
 
@@ -84,7 +84,7 @@ bool has_wide_addresses(const warpmat_call& call) {
 
 bool is_register_major(const warpmat_instruction& handle, const warpmat_call& call) {
   for (std::size_t i = 0; i < handle.operands.size(); ++i)
-    if (!places(call.operands[i]).register_major()) return false;
+    if (!places(call.operands[i]).is_register_major()) return false;
   return true;
 }
 
@@ -94,11 +94,11 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
   Batch batch;
   static_cast<BatchMemory&>(batch) = memory;
   for (std::size_t i = 0; i < handle.operands.size(); ++i) {
-    const BatchDestination registers = places(call.operands[i]);
+    const RegisterView registers = places(call.operands[i]);
     if (handle.operands[i].written)
       batch.destination = registers;
     else
-      batch.source(handle.operands[i].name) = {registers.words, registers.stride};
+      batch.source(handle.operands[i].name) = registers;
   }
   handle.instruction.execute(batch, warps, options);
 }
@@ -110,7 +110,7 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
   StagedWarp staged(handle.instruction, memory, options.path, handle.lane_kernel, first);
   warpmat_status status = WARPMAT_OK;
   const auto place = [&, given = call.operands, wide = has_wide_addresses(call)](std::size_t i, const OperandWords& operand,
-                                                                                 BatchDestination& registers) {
+                                                                                 RegisterView& registers) {
     if (const char* const what = problem_in_call(operand, given[i], wide); what != nullptr) [[unlikely]] {
       status = bad_operand(error, handle.instruction.form(), operand.name, what);
       return false;
@@ -127,7 +127,7 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
 /// description is wrong, which execute_staged then reports.
 template <typename Product>
 bool add_operands(Product& product, const warpmat_instruction& handle, const warpmat_call& call) {
-  return product.add(handle.operands, [given = call.operands](std::size_t i, const OperandWords& operand, BatchDestination& registers) {
+  return product.add(handle.operands, [given = call.operands](std::size_t i, const OperandWords& operand, RegisterView& registers) {
     if (problem(operand, given[i], operand.words) != nullptr) [[unlikely]]
       return false;
     registers = places(given[i]);
@@ -193,8 +193,7 @@ warpmat_status list_accesses(const warpmat_instruction& handle, const warpmat_ca
     if (operand.kind != OperandKind::address && operand.kind != OperandKind::stride) continue;
     if (const char* const what = problem_in_call(operand, call.operands[i], batch.wide_addresses))
       return bad_operand(error, handle.instruction.form(), operand.name, what);
-    const BatchDestination at = places(call.operands[i]);
-    batch.source(operand.name) = {at.words, at.stride, at.word_stride, at.lane_stride, at.numbers};
+    batch.source(operand.name) = places(call.operands[i]);
   }
   copy_accesses(accesses(handle.instruction, batch, warp), list);
   return WARPMAT_OK;

@@ -157,7 +157,7 @@ void Instruction::execute_matrix(const Call& call, std::size_t warps, const Exec
     if (operand.written)
       batch.destination = view;
     else
-      batch.source(operand.name) = {view.words, view.stride, view.word_stride, view.lane_stride, view.numbers};
+      batch.source(operand.name) = view;
   }
   execute(batch, warps, options);
 }
@@ -181,9 +181,9 @@ class BatchWarp {
     for (const OperandWords& operand : operand_words(form)) {
       // Sources are only read. Their pointers are not const because lists of registers share one type.
       if (operand.written)
-        arguments_.destination = add(operand, batch.destination.words, batch.destination.stride);
-      else if (const BatchOperand& source = batch.source(operand.name); operand.kind != OperandKind::stride || source.words != nullptr)
-        arguments_.source(operand.name) = add(operand, const_cast<std::uint32_t*>(source.words), source.stride);
+        arguments_.destination = add(operand, batch.destination.words(), batch.destination.warp_stride());
+      else if (const ConstRegisterView& source = batch.source(operand.name); operand.kind != OperandKind::stride || source.words() != nullptr)
+        arguments_.source(operand.name) = add(operand, const_cast<std::uint32_t*>(source.words()), source.warp_stride());
     }
     arguments_.shared = &memory_;
     arguments_.offset = batch.offset;
@@ -204,8 +204,8 @@ class BatchWarp {
   /// The warps from `first` to `last` - 1.
   Warps warps(std::size_t first, std::size_t last) {
     Warps out{.first = arguments(first)};
-    for (std::size_t i = 0; i < operand_name_count; ++i) out.strides[i] = batch_.sources[i].stride;
-    out.destination_stride = batch_.destination.stride;
+    for (std::size_t i = 0; i < operand_name_count; ++i) out.strides[i] = batch_.sources[i].warp_stride();
+    out.destination_stride = batch_.destination.warp_stride();
     out.shared_stride = batch_.shared_stride;
     out.count = last - first;
     return out;
@@ -241,12 +241,12 @@ Trap in_warp(const Trap& trap, std::size_t warp) {
 }
 
 /// Sources are only read. Their pointers are not const because sources and destinations share one type.
-BatchDestination as_destination(const BatchOperand& source) {
-  return {const_cast<std::uint32_t*>(source.words), source.stride, source.word_stride, source.lane_stride, source.numbers};
+RegisterView as_destination(const ConstRegisterView& source) {
+  return {const_cast<std::uint32_t*>(source.words()), source.warp_stride(), source.word_stride(), source.lane_stride(), source.numbers()};
 }
 
 std::size_t move_directly(const MovePlan& plan, const Batch& batch, std::size_t warps) {
-  const BatchDestination p = as_destination(batch.source(OperandName::p));
+  const RegisterView p = as_destination(batch.source(OperandName::p));
   const bool is_store = plan.kind == MovePlan::Kind::store;
   return move_by_threads(plan, is_store ? as_destination(batch.source(OperandName::r)) : batch.destination, p, batch, warps);
 }
@@ -255,7 +255,7 @@ std::size_t move_directly(const MovePlan& plan, const Batch& batch, std::size_t 
 [[gnu::noinline]] void execute_staged(const Instruction& instruction, const Batch& batch, std::size_t first, std::size_t warps,
                                       const ExecutionOptions& options) {
   StagedWarp staged(instruction, batch, options.path, find_lane_kernel(instruction), first);
-  staged.add(operand_words(instruction.form()), [&](std::size_t, const OperandWords& operand, BatchDestination& registers) {
+  staged.add(operand_words(instruction.form()), [&](std::size_t, const OperandWords& operand, RegisterView& registers) {
     registers = operand.written ? batch.destination : as_destination(batch.source(operand.name));
     return true;
   });
@@ -352,9 +352,9 @@ std::optional<std::string> Instruction::problem(const Arguments& arguments) cons
 namespace {
 
 template <typename Word>
-std::optional<std::string> problem_of_operand(const Form& form, const Operand& operand, const BatchRegisters<Word>& registers) {
-  if (auto found = problem_of_register(form, operand.name, 0, registers.words)) return found;
-  if (operand.written && registers.lane_stride == 0)
+std::optional<std::string> problem_of_operand(const Form& form, const Operand& operand, const BasicRegisterView<Word>& registers) {
+  if (auto found = problem_of_register(form, operand.name, 0, registers.words())) return found;
+  if (operand.written && registers.lane_stride() == 0)
     return format_text("{}: operand {} is written, so its lane_stride cannot be 0", form.opcode, name(operand.name));
   return std::nullopt;
 }
@@ -374,7 +374,7 @@ std::optional<std::string> problem_of_memory(const Form& form, const Batch& batc
 std::optional<std::string> Instruction::problem(const Batch& batch, std::size_t warps) const {
   if (warps == 0) return std::nullopt;
   for (const Operand& operand : form_->operands) {
-    if (operand.kind == OperandKind::stride && batch.source(operand.name).words == nullptr) continue;
+    if (operand.kind == OperandKind::stride && batch.source(operand.name).words() == nullptr) continue;
     auto found = operand.written ? problem_of_operand(*form_, operand, batch.destination)
                                  : problem_of_operand(*form_, operand, batch.source(operand.name));
     if (!found && operand.kind == OperandKind::address) found = problem_of_memory(*form_, batch);
@@ -387,9 +387,9 @@ namespace {
 
 /// What is wrong with the words of one operand; nullptr if nothing is.
 const char* problem_of_view(const InstructionOperand& operand, const RegisterView& view) {
-  if (view.words == nullptr) return operand.is_optional() ? nullptr : "words is null";
-  if (reinterpret_cast<std::uintptr_t>(view.words) % alignof(std::uint32_t) != 0) return "words do not lie at a multiple of 4 bytes";
-  if (operand.is_written() && view.lane_stride == 0) return "it is written, so its lane_stride cannot be 0";
+  if (view.words() == nullptr) return operand.is_optional() ? nullptr : "words is null";
+  if (reinterpret_cast<std::uintptr_t>(view.words()) % alignof(std::uint32_t) != 0) return "words do not lie at a multiple of 4 bytes";
+  if (operand.is_written() && view.lane_stride() == 0) return "it is written, so its lane_stride cannot be 0";
   return nullptr;
 }
 

@@ -135,7 +135,7 @@ void ScalarForm::execute_one(std::span<Register> staged, std::span<const Registe
   std::array<void*, most_operands> results{};  // a null pointer: left out, or the end of the list
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     const Place& place = sources_[i];
-    if (operands[place.operand].words == nullptr) continue;
+    if (operands[place.operand].is_empty()) continue;
     const std::span<Register> words = staged.subspan(place.first_word, place.words);
     if (place.is_number) words[0].fill(words[0][0]);
     if (place.is_mask) {
@@ -149,7 +149,7 @@ void ScalarForm::execute_one(std::span<Register> staged, std::span<const Registe
     }
   }
   for (std::size_t i = 0; i < results_.size(); ++i) {
-    if (operands[results_[i].operand].words == nullptr) continue;
+    if (operands[results_[i].operand].is_empty()) continue;
     results[i] = results_[i].is_mask ? static_cast<void*>(&result_masks[i]) : result_values[i].bits.data();
   }
   call(results.data(), sources.data());
@@ -171,20 +171,19 @@ void ScalarForm::execute_one(std::span<Register> staged, std::span<const Registe
 void ScalarForm::execute(std::span<const RegisterView> operands, std::size_t warps, Path path) const {
   std::array<Register, most_words> staged;
   const auto at = [&](std::size_t i, std::size_t warp) {
-    const RegisterView& view = operands[i];
-    std::uint32_t* const words = view.words + static_cast<std::ptrdiff_t>(warp * view.stride);
-    return LaneRegisters{words, view.word_stride, view.lane_stride, view.numbers, &staged[first_words_[i]], operands_[i].words(), false};
+    const RegisterView view = operands[i].from_warp(warp);
+    return LaneRegisters{view.words(), view.word_stride(), view.lane_stride(), view.numbers(), &staged[first_words_[i]], operands_[i].words(), false};
   };
   const RoundingMode nearest(RoundingMode::nearest);
   for (std::size_t warp = 0; warp < warps; ++warp) {
     for (std::size_t i = 0; i < operands_.size(); ++i) {
-      if (!operands_[i].is_read() || operands[i].words == nullptr) continue;
+      if (!operands_[i].is_read() || operands[i].is_empty()) continue;
       const LaneRegisters registers = at(i, warp);
       path == Path::fast ? fast_gather({&registers, 1}) : plain_gather({&registers, 1});
     }
     execute_one(staged, operands);
     for (std::size_t i = 0; i < operands_.size(); ++i) {
-      if (!operands_[i].is_written() || operands[i].words == nullptr) continue;
+      if (!operands_[i].is_written() || operands[i].is_empty()) continue;
       path == Path::fast ? fast_scatter(at(i, warp)) : plain_scatter(at(i, warp));
     }
   }

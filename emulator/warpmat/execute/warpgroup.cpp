@@ -23,7 +23,7 @@ class WarpgroupCall {
     const std::optional<std::size_t> i = index(role);
     return i ? call_.operands[*i] : RegisterView{};
   }
-  bool has(WgmmaOperand role) const { return view(role).words != nullptr; }
+  bool has(WgmmaOperand role) const { return !view(role).is_empty(); }
   std::size_t words(WgmmaOperand role) const {
     const std::optional<std::size_t> i = index(role);
     return i ? static_cast<std::size_t>(operands_.operands[*i].words()) : 0;
@@ -39,8 +39,8 @@ class WarpgroupCall {
   /// Lane 0's word of warp `warp`; `otherwise` if it is left out.
   std::uint64_t number(WgmmaOperand role, std::size_t warp, std::uint64_t otherwise) const {
     const RegisterView from = view(role);
-    if (from.words == nullptr) return otherwise;
-    const auto word = [&](int i) { return std::uint64_t{from.word(i)[static_cast<std::ptrdiff_t>(warp * from.stride)]}; };
+    if (from.is_empty()) return otherwise;
+    const auto word = [&](int i) { return std::uint64_t{*from.from_warp(warp).word(i)}; };
     return words(role) == 2 ? word(0) | word(1) << 32 : word(0);
   }
 
@@ -59,9 +59,8 @@ class WarpgroupCall {
     return static_cast<std::size_t>(found - operands_.roles.begin());
   }
   LaneRegisters at(WgmmaOperand role, std::size_t warp, Register* staged) const {
-    const RegisterView from = view(role);
-    std::uint32_t* const first = from.words + static_cast<std::ptrdiff_t>(warp * from.stride);
-    return {first, from.word_stride, from.lane_stride, from.numbers, staged, static_cast<int>(words(role)), false};
+    const RegisterView from = view(role).from_warp(warp);
+    return {from.words(), from.word_stride(), from.lane_stride(), from.numbers(), staged, static_cast<int>(words(role)), false};
   }
 
   const WgmmaOperands& operands_;
