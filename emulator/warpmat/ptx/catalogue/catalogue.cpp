@@ -198,7 +198,7 @@ Pattern::Pattern(Row row_) : row(std::move(row_)) {
   name = find_name(mnemonic);
   hidden = mnemonic.starts_with('%');
   while (!rest.empty()) places.push_back(take_place(rest));
-  if (places.size() > most_places) throw std::logic_error(fmt::format("row {} has more than {} places", row.opcode, most_places));
+  if (places.size() > most_places) throw std::logic_error(format_text("row {} has more than {} places", row.opcode, most_places));
   if (row.semantics == Semantics::compute && row.function == nullptr && row.kernel.empty()) row.kernel = named_kernel(*this);
   operands = parse_operands(row.operands);
   most_operands = static_cast<std::size_t>(
