@@ -225,7 +225,7 @@ struct Call : BatchMemory {
 class FastPath;
 class ScalarForm;
 class StagedWarp;
-struct WgmmaForm;
+class WgmmaForm;
 
 /// Who executes an instruction.
 enum class InstructionKind : std::uint8_t {

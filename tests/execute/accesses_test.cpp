@@ -80,7 +80,7 @@ std::vector<std::uint32_t> wide_addresses(WarpArrays& warps, std::uint64_t above
 /// Those of the table, and those that sm_70 has otherwise.
 std::vector<Form> all_forms() {
   std::vector<Form> all(forms().begin(), forms().end());
-  all.insert(all.end(), variants_of_forms().begin(), variants_of_forms().end());
+  for (const Form& form : variants_of_forms()) all.push_back(form);
   return all;
 }
 
