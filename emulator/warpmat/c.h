@@ -92,17 +92,17 @@ WARPMAT_API warpmat_status warpmat_from_double(int format, double value, uint64_
 typedef struct warpmat_instruction warpmat_instruction;
 
 /* The instruction that `opcode` spells, on a target ("sm_90a"); null if there is none: mma, ldmatrix, stmatrix, movmatrix, wmma;
- * wgmma.mma_async; and scalar instructions that compute, "add.rn.f32". Qualifiers may have any order that ptxas accepts. A predicate, blanks,
- * operands, a semicolon and capitals are not part of it; the error says so. Repeated calls return the same pointer.
+ * wgmma.mma_async; and scalar instructions that compute, "add.rn.f32". Qualifiers may have any order that ptxas accepts. A predicate,
+ * blanks, operands, a semicolon and capitals are not part of it; the error says so. Repeated calls return the same pointer.
  *
- * wgmma.mma_async is executed by four warps, as if statement and wait followed each other; its immediates are operands of the call. A scalar
- * instruction is executed by itself: where ptxas may fuse an add without a rounding with a product, that is a program's. */
+ * wgmma.mma_async is executed by four warps, as if statement and wait followed each other; its immediates are operands of the call. A
+ * scalar instruction is executed by itself: where ptxas may fuse an add without a rounding with a product, that is a program's. */
 WARPMAT_API const warpmat_instruction* warpmat_find(const char* opcode, const char* target, warpmat_error* error);
 
 /* The same by the machine instruction's name, as SASS spells it: "HMMA.16816.F32.BF16", "LDSM.16.MT88.4", "IMMA.16832.S8.U8.SAT",
- * "OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X", "HGMMA.64x128x16.F32.BF16", and the shape of f64 with or without crosses, "DMMA.8x8x4" or "DMMA.884". If several PTX
- * instructions become that machine instruction, returns the first of warpmat_form_opcode's list that the target has. The error says what is
- * beside the name, names the nearest, or the types that a name leaves open. */
+ * "OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X", "HGMMA.64x128x16.F32.BF16", and the shape of f64 with or without crosses, "DMMA.8x8x4" or
+ * "DMMA.884". If several PTX instructions become that machine instruction, returns the first of warpmat_form_opcode's list that the target
+ * has. The error says what is beside the name, names the nearest, or the types that a name leaves open. */
 WARPMAT_API const warpmat_instruction* warpmat_find_machine(const char* name, const char* target, warpmat_error* error);
 
 /* A machine instruction of sm_70 that is one step of mma.m8n8k4: "HMMA.884.F32.F32.STEP0" to "STEP3", "HMMA.884.F16.F16.STEP0" and "STEP1".
@@ -207,8 +207,8 @@ typedef enum warpmat_operand {
   WARPMAT_IDS_A,
   WARPMAT_SCALE_B,
   WARPMAT_IDS_B,
-  WARPMAT_R,     /* registers of ldmatrix and stmatrix */
-  WARPMAT_P,     /* their addresses; of wmma.load and wmma.store the matrix's, in all lanes */
+  WARPMAT_R,      /* registers of ldmatrix and stmatrix */
+  WARPMAT_P,      /* their addresses; of wmma.load and wmma.store the matrix's, in all lanes */
   WARPMAT_STRIDE, /* of wmma.load and wmma.store: null words mean that PTX names none */
   /* Of wgmma.mma_async, besides d, a, e and selector: */
   WARPMAT_A_DESCRIPTOR, /* in place of a, whose words are then null */
@@ -222,16 +222,16 @@ typedef enum warpmat_operand {
 } warpmat_operand;
 
 typedef enum warpmat_operand_kind {
-  WARPMAT_FRAGMENT, /* registers that hold a matrix, metadata or scale factors */
-  WARPMAT_ADDRESS,  /* the address of a row for each lane */
-  WARPMAT_CHOICE,   /* the sparsity selector: a number */
-  WARPMAT_IDS,      /* byte-id and thread-id of scale factors */
-  WARPMAT_DISTANCE,   /* a stride in memory, the same in all lanes */
-  WARPMAT_VALUE,      /* of a scalar instruction, of `type`: up to 32 bits are the low bits of a word, 64 are two words, low one first */
-  WARPMAT_PREDICATE,  /* a word: 0 is false, all else true; written as 0 or 1 */
-  WARPMAT_CARRY,      /* CC.CF, which PTX does not write, as a predicate; of sub and subc the borrow */
-  WARPMAT_NUMBER,     /* an immediate: lane 0's word counts for all lanes */
-  WARPMAT_DESCRIPTOR  /* of a matrix in shared memory, 64 bits: lane 0's of the first of four warps counts */
+  WARPMAT_FRAGMENT,  /* registers that hold a matrix, metadata or scale factors */
+  WARPMAT_ADDRESS,   /* the address of a row for each lane */
+  WARPMAT_CHOICE,    /* the sparsity selector: a number */
+  WARPMAT_IDS,       /* byte-id and thread-id of scale factors */
+  WARPMAT_DISTANCE,  /* a stride in memory, the same in all lanes */
+  WARPMAT_VALUE,     /* of a scalar instruction, of `type`: up to 32 bits are the low bits of a word, 64 are two words, low one first */
+  WARPMAT_PREDICATE, /* a word: 0 is false, all else true; written as 0 or 1 */
+  WARPMAT_CARRY,     /* CC.CF, which PTX does not write, as a predicate; of sub and subc the borrow */
+  WARPMAT_NUMBER,    /* an immediate: lane 0's word counts for all lanes */
+  WARPMAT_DESCRIPTOR /* of a matrix in shared memory, 64 bits: lane 0's of the first of four warps counts */
 } warpmat_operand_kind;
 
 typedef struct warpmat_operand_info {
@@ -358,9 +358,9 @@ typedef struct warpmat_memory_access {
 WARPMAT_API warpmat_status warpmat_accesses(const warpmat_instruction* instruction, const warpmat_call* call, size_t warp,
                                             warpmat_memory_access* list, size_t capacity, size_t* count, warpmat_error* error);
 
-/* Executes one instruction on warps 0 to `warps` - 1, in order; of wgmma a multiple of four, which allocates memory. Each warp reads all sources before it writes a result, except for
- * additions that a lowering writes as a sequence. Registers and memory may overlap. After an error the warps before error->warp are
- * executed; that warp and later ones are unchanged. */
+/* Executes one instruction on warps 0 to `warps` - 1, in order; of wgmma a multiple of four, which allocates memory. Each warp reads all
+ * sources before it writes a result, except for additions that a lowering writes as a sequence. Registers and memory may overlap. After an
+ * error the warps before error->warp are executed; that warp and later ones are unchanged. */
 WARPMAT_API warpmat_status warpmat_execute(const warpmat_instruction* instruction, const warpmat_call* call, size_t warps,
                                            warpmat_error* error);
 

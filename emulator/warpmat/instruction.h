@@ -77,8 +77,7 @@ class BasicRegisterView {
       : words_(words), warp_stride_(warp_stride), word_stride_(word_stride), lane_stride_(lane_stride), numbers_(numbers) {}
   /// Registers that are written may be read.
   template <typename Written>
-    requires(std::is_same_v<const Written, Word>)
-  constexpr BasicRegisterView(const BasicRegisterView<Written>& view)
+  requires(std::is_same_v<const Written, Word>) constexpr BasicRegisterView(const BasicRegisterView<Written>& view)
       : BasicRegisterView(view.words(), view.warp_stride(), view.word_stride(), view.lane_stride(), view.numbers()) {}
 
   /// Each register is 32 consecutive lanes; `warp_words` words a warp.
@@ -88,11 +87,7 @@ class BasicRegisterView {
     return {words, warp_size * thread_words, 1, static_cast<std::ptrdiff_t>(thread_words), numbers};
   }
   /// All lanes of all warps read the same words.
-  static constexpr BasicRegisterView immediate(Word* words)
-    requires(std::is_const_v<Word>)
-  {
-    return {words, 0, 1, 0};
-  }
+  static constexpr BasicRegisterView immediate(Word* words) requires(std::is_const_v<Word>) { return {words, 0, 1, 0}; }
 
   constexpr bool is_empty() const { return words_ == nullptr; }
   constexpr Word* words() const { return words_; }
@@ -149,7 +144,7 @@ struct BatchMemory {
 /// Arguments.
 struct Batch : BatchMemory {
   std::array<ConstRegisterView, operand_name_count> sources;  ///< by OperandName
-  RegisterView destination;                          ///< d, or r of ldmatrix; written register by register, lane 0 first
+  RegisterView destination;                                   ///< d, or r of ldmatrix; written register by register, lane 0 first
 
   ConstRegisterView& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }
   const ConstRegisterView& source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
@@ -157,9 +152,9 @@ struct Batch : BatchMemory {
 
 // ---- Operands of any instruction ----
 
-/// One operand of an instruction of any kind: what a caller lays out words for. A value of up to 32 bits is the low bits of one word of each
-/// lane; one of 64 or 128 bits is two or four words, the low one first; a predicate and the carry are one word, 0 for false, else true, and
-/// written as 0 or 1.
+/// One operand of an instruction of any kind: what a caller lays out words for. A value of up to 32 bits is the low bits of one word of
+/// each lane; one of 64 or 128 bits is two or four words, the low one first; a predicate and the carry are one word, 0 for false, else
+/// true, and written as 0 or 1.
 class WARPMAT_API InstructionOperand {
  public:
   enum class Kind : std::uint8_t {
@@ -237,8 +232,8 @@ enum class InstructionKind : std::uint8_t {
 /// An instruction on a target, ready to execute: cheap to copy, immutable, thread-safe. find() makes one.
 class WARPMAT_API Instruction {
  public:
-  /// The matrix instruction, as find() but for other kinds: form() is there. Throws std::invalid_argument for an unknown opcode or target, or a
-  /// form that the target lacks. The message says what would be right.
+  /// The matrix instruction, as find() but for other kinds: form() is there. Throws std::invalid_argument for an unknown opcode or target,
+  /// or a form that the target lacks. The message says what would be right.
   Instruction(std::string_view opcode, std::string_view target_name);
   /// Throws std::invalid_argument if `form` is not available for `target` and `version`, or if either is not a copy of a row of its table.
   /// Keeps no reference to the two objects.
@@ -262,8 +257,8 @@ class WARPMAT_API Instruction {
   const Lowering& lowering() const { return *lowering_; }
   const WgmmaForm& wgmma() const { return *wgmma_; }
 
-  /// Executes on `warps` warps in order, a multiple of warps(). Precondition: problem(call, warps) is nothing. Throws Trap as the batch below
-  /// does. A warpgroup's call allocates memory; others neither allocate nor lock unless they throw or a callback does.
+  /// Executes on `warps` warps in order, a multiple of warps(). Precondition: problem(call, warps) is nothing. Throws Trap as the batch
+  /// below does. A warpgroup's call allocates memory; others neither allocate nor lock unless they throw or a callback does.
   void execute(const Call& call, std::size_t warps, const ExecutionOptions& options = {}) const;
   /// Nothing if `call` has all registers and memory; else what is wrong and what would be right.
   [[nodiscard]] std::optional<std::string> problem(const Call& call, std::size_t warps) const;
@@ -307,8 +302,8 @@ class WARPMAT_API Instruction {
   InstructionKind kind_ = InstructionKind::matrix;
 };
 
-/// The instruction that `opcode` spells on a target: mma, ldmatrix, stmatrix, movmatrix, wmma, wgmma.mma_async, and scalar instructions that
-/// compute (add.rn.f32, cvt.rn.satfinite.e4m3x2.f32, setp.lt.and.s32). Qualifiers may have any order that ptxas accepts. Throws
+/// The instruction that `opcode` spells on a target: mma, ldmatrix, stmatrix, movmatrix, wmma, wgmma.mma_async, and scalar instructions
+/// that compute (add.rn.f32, cvt.rn.satfinite.e4m3x2.f32, setp.lt.and.s32). Qualifiers may have any order that ptxas accepts. Throws
 /// std::invalid_argument for an unknown opcode or target, or an instruction that the target lacks; the message says what would be right.
 ///
 /// A scalar instruction is executed by itself: where ptxas may fuse an add without a rounding with a product, that is the program's.

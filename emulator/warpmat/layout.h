@@ -89,7 +89,8 @@ class Fragment {
   /// of them. Throws std::invalid_argument unless it is such a one and every place has an element.
   [[nodiscard]] WARPMAT_API static Fragment of(const LinearLayout& layout, int element_bits);
 
-  /// From row, column and matrix to bit, lane and reg. `bit` is the lowest bit of the element's container; of several copies it is the first.
+  /// From row, column and matrix to bit, lane and reg. `bit` is the lowest bit of the element's container; of several copies it is the
+  /// first.
   [[nodiscard]] WARPMAT_API LinearLayout layout() const;
   /// The inverse direction, of every bit of the registers: from bit, lane and reg to row, column and matrix. Bits inside an element, and
   /// those that number its copies, are free.
@@ -112,7 +113,8 @@ class Fragment {
   /// The element that contains the bit `place`. Precondition: the place is inside the fragment.
   constexpr Element element(const Place& place) const {
     const unsigned inside = static_cast<unsigned>(place.bit) / static_cast<unsigned>(element_bits_);
-    const unsigned number = inside | static_cast<unsigned>(place.lane) << inside_ | static_cast<unsigned>(place.reg) << (inside_ + lane_bits);
+    const unsigned number =
+        inside | static_cast<unsigned>(place.lane) << inside_ | static_cast<unsigned>(place.reg) << (inside_ + lane_bits);
     unsigned index = sum(elements_, number);
     const auto take = [&index](int bits) {
       const unsigned low = index & low_bits(bits);
@@ -179,8 +181,8 @@ class Fragment {
     return out;
   }
 
-  Columns places_{};    ///< of each index bit, from row bit 0 on: the place that has it alone
-  Columns elements_{};  ///< of each bit of a place: the index
+  Columns places_{};                         ///< of each index bit, from row bit 0 on: the place that has it alone
+  Columns elements_{};                       ///< of each bit of a place: the index
   std::array<std::uint8_t, 4> axis_bits_{};  ///< of row, column, matrix, copy
   std::uint8_t inside_ = 0;
   std::uint8_t element_bits_ = 32, register_bits_ = 32, payload_bits_ = 32, payload_shift_ = 0;

@@ -76,8 +76,9 @@ TEST_CASE("C: a scalar instruction on registers by thread, with numbers and an i
   const std::uint16_t d[] = {4}, a[] = {2}, c[] = {4};
   const float third = 1.0f / 3;
   std::uint32_t b = std::bit_cast<std::uint32_t>(third);
-  const std::vector<warpmat_registers> operands{WARPMAT_THREAD_MAJOR(threads.data(), file, d, 1), WARPMAT_THREAD_MAJOR(threads.data(), file, a, 1),
-                                                WARPMAT_IMMEDIATE(&b), WARPMAT_THREAD_MAJOR(threads.data(), file, c, 1)};
+  const std::vector<warpmat_registers> operands{WARPMAT_THREAD_MAJOR(threads.data(), file, d, 1),
+                                                WARPMAT_THREAD_MAJOR(threads.data(), file, a, 1), WARPMAT_IMMEDIATE(&b),
+                                                WARPMAT_THREAD_MAJOR(threads.data(), file, c, 1)};
   const warpmat_call call = call_with(operands);
   auto error = sized<warpmat_error>();
   REQUIRE(warpmat_execute(found("fma.rn.f32", "sm_90"), &call, warps, &error) == WARPMAT_OK);
@@ -171,7 +172,8 @@ TEST_CASE("C: wgmma by warpmat_find is what warpmat_wgmma_create makes", "[c][fi
         std::vector<std::uint32_t> expected = d;
         unsigned code = 0;
         while (form.sparse() && !valid_metadata(*form.tile, code)) ++code;
-        std::uint32_t metadata = code * 0x11111111u, selector = 0, one = 1, scale = negates ? UINT32_MAX : 1, none = 0, transposed = transposes;
+        std::uint32_t metadata = code * 0x11111111u, selector = 0, one = 1, scale = negates ? UINT32_MAX : 1, none = 0,
+                      transposed = transposes;
         const auto matrix = [&](std::uint32_t start) {
           return MatrixDescriptor{.start = start, .leading = 128, .stride = 1024, .swizzle = Swizzle::bytes_128}.encode();
         };

@@ -203,8 +203,7 @@ TEST_CASE("C: what a text has beside a machine name is told", "[c]") {
             "HMMA.16816.F32"},
         Row{"hmma.16816.f32;", "'hmma.16816.f32;' has a semicolon and small letters beside the name: the name is HMMA.16816.F32"},
         Row{"dmma.8x8x4", "'dmma.8x8x4' has small letters beside the name: the name is DMMA.8x8x4"},
-        Row{"HGMMA.64x8x16.F32 gdesc[UR8]",
-            "'HGMMA.64x8x16.F32 gdesc[UR8]' has operands beside the name: the name is HGMMA.64x8x16.F32"},
+        Row{"HGMMA.64x8x16.F32 gdesc[UR8]", "'HGMMA.64x8x16.F32 gdesc[UR8]' has operands beside the name: the name is HGMMA.64x8x16.F32"},
         Row{"HMMA.16816 ",
             "'HMMA.16816 ' has blanks beside the name: 'HMMA.16816' leaves its types open on sm_90a: HMMA.16816.F32, HMMA.16816.F16 or "
             "HMMA.16816.F32.BF16"},

@@ -1,5 +1,5 @@
-// One handle for any instruction: what find() finds, how it describes its operands, and that a call on registers in any place gives what the
-// catalogue's function gives on rows of lanes.
+// One handle for any instruction: what find() finds, how it describes its operands, and that a call on registers in any place gives what
+// the catalogue's function gives on rows of lanes.
 
 #include <warpmat/instruction.h>
 
@@ -222,8 +222,9 @@ TEST_CASE("find: what it refuses, and what it says") {
     }
     return std::string("found");
   };
-  CHECK(message("shfl.sync.idx.b32", "sm_90") ==
-        "'shfl.sync.idx.b32' needs a program around it, for memory, other lanes or control flow: it is a statement of a list or of a kernel");
+  CHECK(
+      message("shfl.sync.idx.b32", "sm_90") ==
+      "'shfl.sync.idx.b32' needs a program around it, for memory, other lanes or control flow: it is a statement of a list or of a kernel");
   CHECK(message("add.rn.f32x2", "sm_90") == "add.rn.f32x2 needs sm_100 or later; the target is sm_90");
   CHECK(message("%extend.s32.s8", "sm_90") != "found");
   CHECK(message("add.rn.f32;", "sm_90") == "'add.rn.f32;' has a semicolon beside the opcode: the opcode is add.rn.f32");

@@ -300,7 +300,8 @@ TEST_CASE("a fragment is a view of its layout: made of it, it is the same", "[la
       CHECK(again.transposed().rows() == again.columns());
     }
   // Not only permutations: a lane's bit that two index bits flip.
-  LinearLayout skewed({{LayoutAxis::row, 3}, {column, 2}}, {{bit, 5}, {lane, 5}, {reg, 0}}, {1 << 5, 1 << 6, 1 << 7, 1 << 8 | 1 << 5, 1 << 9});
+  LinearLayout skewed({{LayoutAxis::row, 3}, {column, 2}}, {{bit, 5}, {lane, 5}, {reg, 0}},
+                      {1 << 5, 1 << 6, 1 << 7, 1 << 8 | 1 << 5, 1 << 9});
   const Fragment f = Fragment::of(skewed, 32);
   for (int row = 0; row < 8; ++row)
     for (int c = 0; c < 4; ++c) {

@@ -117,7 +117,8 @@ std::string tuple(const std::vector<Mode>& modes, int Mode::*part) {
 std::string layout_formulas(const Fragment& f) {
   const std::vector<Source> element{
       {"row", log2_exact(f.rows())}, {"column", log2_exact(f.columns())}, {"matrix", log2_exact(f.matrices())}};
-  const std::vector<Source> place{{"lane", Fragment::lane_bits}, {"reg", log2_exact(f.registers())}, {"bit", log2_exact(f.register_bits())}};
+  const std::vector<Source> place{
+      {"lane", Fragment::lane_bits}, {"reg", log2_exact(f.registers())}, {"bit", log2_exact(f.register_bits())}};
   std::string out;
   for (std::size_t part = 0; part < place_parts.size(); ++part)
     out += assignment(place_names[part], element, [&](std::size_t source, int bit) {

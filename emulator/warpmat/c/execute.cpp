@@ -313,7 +313,8 @@ warpmat_status warpmat_accesses(const warpmat_instruction* instruction, const wa
   try {
     if (instruction == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "the instruction is null");
     if (count == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "count is null");
-    if (!instruction->is_matrix()) return list_other_accesses(*instruction, call, warp, {list, list == nullptr ? 0 : capacity}, *count, error);
+    if (!instruction->is_matrix())
+      return list_other_accesses(*instruction, call, warp, {list, list == nullptr ? 0 : capacity}, *count, error);
     *count = access_count(instruction->instruction.form());
     if (list == nullptr) return WARPMAT_OK;
     if (call == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "the call is null");

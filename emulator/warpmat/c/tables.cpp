@@ -133,8 +133,7 @@ std::string explain_machine_name(std::string_view name, const Target& target) {
   if (is_wgmma_sass(name)) return explain_unknown_wgmma(name);
   for (const MachineElsewhere& other : machine_elsewhere)
     if (name.starts_with(other.beginning)) return format_text("'{}' is of {}: {}", name, other.family, other.function);
-  if (find_form(name) != nullptr || is_other_instruction(name))
-    return format_text("'{}' is PTX: warpmat_find finds it", name);
+  if (find_form(name) != nullptr || is_other_instruction(name)) return format_text("'{}' is PTX: warpmat_find finds it", name);
   return explain_unknown_sass(name, target);
 }
 

@@ -289,7 +289,8 @@ template <typename Visit>
 void for_each_element(const Fragment& fragment, Visit visit) {
   for (int reg = 0; reg < fragment.registers(); ++reg)
     for (int lane = 0; lane < warp_size; ++lane)
-      for (int i = 0; i < fragment.elements_per_register(); ++i) visit(fragment.element({lane, reg, i * fragment.element_bits()}), reg, lane);
+      for (int i = 0; i < fragment.elements_per_register(); ++i)
+        visit(fragment.element({lane, reg, i * fragment.element_bits()}), reg, lane);
 }
 
 /// The slot of the first register of each operand of the form, by its name.

@@ -89,8 +89,7 @@ Instruction find(std::string_view opcode, std::string_view target_name) {
   return Instruction(scalar_form(*match), target);
 }
 
-Instruction::Instruction(const ScalarForm& form, const Target& target)
-    : target_(&target), scalar_(&form), kind_(InstructionKind::scalar) {}
+Instruction::Instruction(const ScalarForm& form, const Target& target) : target_(&target), scalar_(&form), kind_(InstructionKind::scalar) {}
 
 Instruction::Instruction(const WgmmaForm& form, const Target& target, PtxVersion version)
     : target_(&listed_row(target, target.name)),
@@ -182,7 +181,8 @@ class BatchWarp {
       // Sources are only read. Their pointers are not const because lists of registers share one type.
       if (operand.written)
         arguments_.destination = add(operand, batch.destination.words(), batch.destination.warp_stride());
-      else if (const ConstRegisterView& source = batch.source(operand.name); operand.kind != OperandKind::stride || source.words() != nullptr)
+      else if (const ConstRegisterView& source = batch.source(operand.name);
+               operand.kind != OperandKind::stride || source.words() != nullptr)
         arguments_.source(operand.name) = add(operand, const_cast<std::uint32_t*>(source.words()), source.warp_stride());
     }
     arguments_.shared = &memory_;

@@ -71,7 +71,7 @@ InstructionOperand InstructionOperands::of_wgmma(std::string_view name, Role kin
 InstructionOperand InstructionOperands::of_tile(const Form& tile, OperandName name, int registers) {
   InstructionOperand made(tile.operand(name));
   made.registers_ = registers;
-  made.read_ = true;                          // d is added to
+  made.read_ = true;                        // d is added to
   made.optional_ = name == OperandName::a;  // or in memory
   return made;
 }

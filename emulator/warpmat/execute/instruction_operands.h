@@ -26,19 +26,7 @@ struct InstructionOperands {
 };
 
 /// The operands of a wgmma.mma_async by what they do, in PTX's order.
-enum class WgmmaOperand : std::uint8_t {
-  d,
-  a,
-  a_descriptor,
-  b_descriptor,
-  e,
-  selector,
-  scale_d,
-  scale_a,
-  scale_b,
-  trans_a,
-  trans_b
-};
+enum class WgmmaOperand : std::uint8_t { d, a, a_descriptor, b_descriptor, e, selector, scale_d, scale_a, scale_b, trans_a, trans_b };
 
 /// Those that a form has. They last until the process ends.
 struct WgmmaOperands {

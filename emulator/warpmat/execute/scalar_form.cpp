@@ -172,7 +172,8 @@ void ScalarForm::execute(std::span<const RegisterView> operands, std::size_t war
   std::array<Register, most_words> staged;
   const auto at = [&](std::size_t i, std::size_t warp) {
     const RegisterView view = operands[i].from_warp(warp);
-    return LaneRegisters{view.words(), view.word_stride(), view.lane_stride(), view.numbers(), &staged[first_words_[i]], operands_[i].words(), false};
+    return LaneRegisters{
+        view.words(), view.word_stride(), view.lane_stride(), view.numbers(), &staged[first_words_[i]], operands_[i].words(), false};
   };
   const RoundingMode nearest(RoundingMode::nearest);
   for (std::size_t warp = 0; warp < warps; ++warp) {

@@ -73,7 +73,8 @@ class StagedWarp {
       const bool addresses = operand.kind == OperandKind::address;
       const int count = addresses && batch_.wide_addresses ? 2 : operand.words;
       LaneRegisters& entry = operand.written ? destination_ : sources_[sources];
-      entry = {registers.words(), registers.word_stride(), registers.lane_stride(), registers.numbers(), &own_.registers[words], count, false};
+      entry = {
+          registers.words(), registers.word_stride(), registers.lane_stride(), registers.numbers(), &own_.registers[words], count, false};
       entry.in_place = lane_kernel_ != nullptr && lane_kernel_->takes_lanes(operand.name) && is_lane_by_lane(entry);
       const std::span<std::uint32_t*> pointers(&own_.pointers[words], static_cast<std::size_t>(count));
       words += pointers.size();

@@ -381,11 +381,13 @@ Fragment Fragment::of(const LinearLayout& layout, int element_bits) {
   while (element_bits << (f.inside_ + 1) <= f.register_bits_) ++f.inside_;
   for (std::size_t i = 0; i < axes.size(); ++i) f.axis_bits_[i] = static_cast<std::uint8_t>(bits_on(layout.from(), axes[i]));
   const int place_bits = f.inside_ + lane_bits + registers_log;
-  if (std::popcount(static_cast<unsigned>(element_bits)) != 1 || element_bits > f.register_bits_ || (register_log != 5 && register_log != 6) ||
-      bits_on(layout.to(), LayoutAxis::lane) != lane_bits || bits_of(layout.to()) != register_log + lane_bits + registers_log ||
-      bits_of(layout.from()) != f.bits() || f.bits() != place_bits || unsigned_of(place_bits) > most_bits || !layout.injective())
-    throw std::invalid_argument("a fragment is a layout from row, column and matrix to 32 or 64 bits, 32 lanes and registers in which every "
-                                "place has one element");
+  if (std::popcount(static_cast<unsigned>(element_bits)) != 1 || element_bits > f.register_bits_ ||
+      (register_log != 5 && register_log != 6) || bits_on(layout.to(), LayoutAxis::lane) != lane_bits ||
+      bits_of(layout.to()) != register_log + lane_bits + registers_log || bits_of(layout.from()) != f.bits() || f.bits() != place_bits ||
+      unsigned_of(place_bits) > most_bits || !layout.injective())
+    throw std::invalid_argument(
+        "a fragment is a layout from row, column and matrix to 32 or 64 bits, 32 lanes and registers in which every "
+        "place has one element");
   int index = 0;
   for (std::size_t i = 0; i < axes.size(); ++i)
     for (int bit = 0; bit < f.axis_bits_[i]; ++bit) {
@@ -395,9 +397,9 @@ Fragment Fragment::of(const LinearLayout& layout, int element_bits) {
       const std::uint32_t inside = at[LayoutAxis::bit];
       if (inside % static_cast<std::uint32_t>(element_bits) != 0)
         throw std::invalid_argument("an element of a fragment begins at a multiple of its bits");
-      f.places_[unsigned_of(index++)] = static_cast<std::uint16_t>(inside / static_cast<std::uint32_t>(element_bits) |
-                                                                    at[LayoutAxis::lane] << f.inside_ |
-                                                                    at[LayoutAxis::reg] << (f.inside_ + lane_bits));
+      f.places_[unsigned_of(index++)] =
+          static_cast<std::uint16_t>(inside / static_cast<std::uint32_t>(element_bits) | at[LayoutAxis::lane] << f.inside_ |
+                                     at[LayoutAxis::reg] << (f.inside_ + lane_bits));
     }
   const Axes all{{LayoutAxis::address, place_bits}};
   const LinearLayout inverse = LinearLayout(all, all, {f.places_.begin(), f.places_.begin() + place_bits}).inverse();

@@ -50,7 +50,8 @@ bool equal(double a, double b) {
 
 std::string describe_place(const Fragment& fragment, const Element& element) {
   const Place place = fragment.place(element);
-  const std::string bits = fragment.element_bits() < 32 ? fmt::format(", bits {}-{}", place.bit, place.bit + fragment.element_bits() - 1) : "";
+  const std::string bits =
+      fragment.element_bits() < 32 ? fmt::format(", bits {}-{}", place.bit, place.bit + fragment.element_bits() - 1) : "";
   const std::string matrix = fragment.matrices() > 1 ? fmt::format("matrix {}, ", element.matrix) : "";
   return fmt::format("{}row {}, column {} (lane {}, register {}{})", matrix, element.row, element.column, place.lane, place.reg, bits);
 }

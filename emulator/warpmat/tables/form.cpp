@@ -112,8 +112,8 @@ Form::Form(FormRow row)
       rounding(row.rounding) {}
 
 FormRow FormRow::of(const Form& form) {
-  return {form.mnemonic,   form.opcode,       form.requirement, form.operands, form.shape,         form.number,
-          form.transposed, form.memory_bits,  form.matrix,      form.space,    form.column_major,  form.sparsity,
+  return {form.mnemonic,   form.opcode,       form.requirement, form.operands,      form.shape,        form.number,
+          form.transposed, form.memory_bits,  form.matrix,      form.space,         form.column_major, form.sparsity,
           form.kind,       form.scale_vector, form.satfinite,   form.bit_operation, form.rounding};
 }
 

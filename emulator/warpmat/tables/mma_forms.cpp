@@ -316,13 +316,13 @@ std::string mma_opcode(const MmaRow& r, const MmaChoice& x) {
 
 FormRow mma_form(const MmaRow& r, const MmaChoice& x) {
   FormRow form{.mnemonic = Mnemonic::mma,
-            .opcode = {},
-            .requirement = r.requirement,
-            .operands = {},
-            .shape = r.shape,
-            .sparsity = x.sparsity,
-            .kind = r.kind,
-            .scale_vector = x.scale_vector};
+               .opcode = {},
+               .requirement = r.requirement,
+               .operands = {},
+               .shape = r.shape,
+               .sparsity = x.sparsity,
+               .kind = r.kind,
+               .scale_vector = x.scale_vector};
   form.opcode = mma_opcode(r, x);
   form.operands = mma_operands(form, x);
   return form;
@@ -418,13 +418,13 @@ void expand_scaled(const ScaledRow& r, std::vector<FormRow>& out) {
 
 FormRow move_form(const MoveRow& r, int number, bool transposed, bool shared) {
   FormRow form{.mnemonic = r.mnemonic,
-            .opcode = {},
-            .requirement = r.requirement,
-            .operands = {},
-            .shape = r.shape,
-            .number = number,
-            .transposed = transposed,
-            .memory_bits = r.memory_bits};
+               .opcode = {},
+               .requirement = r.requirement,
+               .operands = {},
+               .shape = r.shape,
+               .number = number,
+               .transposed = transposed,
+               .memory_bits = r.memory_bits};
   const bool move = r.mnemonic == Mnemonic::movmatrix;
   form.opcode = format_text("{}.sync.aligned.{}{}{}{}.{}", name(r.mnemonic), r.shape_name, move ? "" : format_text(".x{}", number),
                             transposed ? ".trans" : "", shared ? ".shared" : "", r.types);

@@ -104,10 +104,9 @@ class WgmmaTable {
     for (int n = tile.shape.n; n <= max_n; n += tile.shape.n) {
       if (!has_width(r.widths, n)) continue;
       const Shape shape{tile.shape.m * WgmmaForm::warps, n, tile.shape.k};
-      const std::string opcode =
-          format_text("wgmma.mma_async{}.sync.aligned.m{}n{}k{}{}.{}.{}.{}{}", x.sparse ? ".sp" : "", shape.m, shape.n, shape.k,
-                      r.satfinite ? ".satfinite" : "", name(x.d), name(x.a), name(x.b),
-                      r.bit_operation == BitOperation::bit_and ? ".and.popc" : "");
+      const std::string opcode = format_text("wgmma.mma_async{}.sync.aligned.m{}n{}k{}{}.{}.{}.{}{}", x.sparse ? ".sp" : "", shape.m,
+                                             shape.n, shape.k, r.satfinite ? ".satfinite" : "", name(x.d), name(x.a), name(x.b),
+                                             r.bit_operation == BitOperation::bit_and ? ".and.popc" : "");
       forms_.push_back(WgmmaForm(opcode, shape, tile, oldest_ptx(x)));
     }
   }

@@ -115,14 +115,14 @@ struct Moved {
 FormRow move_form(const Row& r, const Moved& moved, Space space, bool column_major) {
   const bool load = moved.matrix != OperandName::d;
   FormRow form{.mnemonic = load ? Mnemonic::wmma_load : Mnemonic::wmma_store,
-            .opcode = {},
-            .requirement = {.baseline = r.baseline, .ptx = r.ptx},
-            .operands = {},
-            .shape = r.shape,
-            .memory_bits = row(moved.format).bits,
-            .matrix = moved.matrix,
-            .space = space,
-            .column_major = column_major};
+               .opcode = {},
+               .requirement = {.baseline = r.baseline, .ptx = r.ptx},
+               .operands = {},
+               .shape = r.shape,
+               .memory_bits = row(moved.format).bits,
+               .matrix = moved.matrix,
+               .space = space,
+               .column_major = column_major};
   const std::string_view space_name = space == Space::generic ? "" : space == Space::global ? ".global" : ".shared";
   form.opcode = concatenated({name(form.mnemonic), ".", name(moved.matrix), ".sync.aligned.", layout_name(column_major), ".",
                               shape_name(r.shape), space_name, ".", name(moved.format)});
@@ -177,10 +177,10 @@ struct Choice {
 
 FormRow& add_product(const Row& r, const Choice& x, std::string_view suffix, std::vector<FormRow>& out) {
   FormRow form{.mnemonic = Mnemonic::wmma_mma,
-            .opcode = {},
-            .requirement = {.baseline = r.baseline, .ptx = r.ptx},
-            .operands = {},
-            .shape = r.shape};
+               .opcode = {},
+               .requirement = {.baseline = r.baseline, .ptx = r.ptx},
+               .operands = {},
+               .shape = r.shape};
   const std::string_view a_and_b = name(r.multiplicands);
   const std::string types = r.multiplicands == Format::f16 ? "" : concatenated({a_and_b, ".", a_and_b, "."});
   form.opcode = concatenated({name(form.mnemonic), ".sync.aligned.", layout_name(x.a_column), ".", layout_name(x.b_column), ".",

@@ -44,8 +44,8 @@ std::string fragment_text(const Fragment& f) {
     bits.push_back(
         bit_text(f.element({place >> inside & (warp_size - 1), place >> (inside + Fragment::lane_bits), in_register * f.element_bits()})));
   }
-  return fmt::format("{{{}, {}, {}, {}, {}, {}, {{{}}}}}", f.element_bits(), f.register_bits(), f.payload_bits(), f.payload_shift(), inside, size,
-                     fmt::join(bits, ", "));
+  return fmt::format("{{{}, {}, {}, {}, {}, {}, {{{}}}}}", f.element_bits(), f.register_bits(), f.payload_bits(), f.payload_shift(), inside,
+                     size, fmt::join(bits, ", "));
 }
 
 const char* arithmetic_name(Semantics semantics) {

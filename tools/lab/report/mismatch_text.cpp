@@ -78,8 +78,8 @@ std::string describe_register(const Origin& origin, std::size_t lane, std::uint6
     const std::uint64_t a = expected >> bit & mask, b = found >> bit & mask;
     if (a == b) continue;
     const Element element = fragment.element({static_cast<int>(lane), origin.index, bit});
-    text +=
-        fmt::format("{}, {}: {}", place, element_text(element, fragment), both(a, b, fragment.element_bits(), origin.operand->format, names));
+    text += fmt::format("{}, {}: {}", place, element_text(element, fragment),
+                        both(a, b, fragment.element_bits(), origin.operand->format, names));
   }
   return text;
 }
