@@ -30,10 +30,6 @@ const char* problem(const OperandWords& operand, const warpmat_registers& regist
   return nullptr;
 }
 
-RegisterView places(const warpmat_registers& r) {
-  return {r.words, static_cast<std::size_t>(r.warp_stride), r.word_stride, r.lane_stride, r.numbers};
-}
-
 /// Adapts the caller's callbacks to RowMemory's; `user` is the caller's warpmat_memory.
 bool read_row(void* user, std::size_t warp, int lane, std::uint64_t address, std::uint8_t* row, std::size_t bytes) {
   const auto& memory = *static_cast<const warpmat_memory*>(user);
@@ -84,7 +80,7 @@ bool has_wide_addresses(const warpmat_call& call) {
 
 bool is_register_major(const warpmat_instruction& handle, const warpmat_call& call) {
   for (std::size_t i = 0; i < handle.operands.size(); ++i)
-    if (!places(call.operands[i]).is_register_major()) return false;
+    if (!view_of(call.operands[i]).is_register_major()) return false;
   return true;
 }
 
@@ -94,7 +90,7 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
   Batch batch;
   static_cast<BatchMemory&>(batch) = memory;
   for (std::size_t i = 0; i < handle.operands.size(); ++i) {
-    const RegisterView registers = places(call.operands[i]);
+    const RegisterView registers = view_of(call.operands[i]);
     if (handle.operands[i].written)
       batch.destination = registers;
     else
@@ -115,7 +111,7 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
       status = bad_operand(error, handle.instruction.form(), operand.name, what);
       return false;
     }
-    registers = places(given[i]);
+    registers = view_of(given[i]);
     return true;
   };
   if (!staged.add(handle.operands, place)) return status;
@@ -130,7 +126,7 @@ bool add_operands(Product& product, const warpmat_instruction& handle, const war
   return product.add(handle.operands, [given = call.operands](std::size_t i, const OperandWords& operand, RegisterView& registers) {
     if (problem(operand, given[i], operand.words) != nullptr) [[unlikely]]
       return false;
-    registers = places(given[i]);
+    registers = view_of(given[i]);
     return true;
   });
 }
@@ -158,7 +154,7 @@ std::size_t move_directly(const warpmat_instruction& handle, const warpmat_call&
                           const ExecutionOptions& options) {
   if (handle.moves == nullptr || options.path != Path::fast || !usable_in_place(memory)) return 0;
   const bool r_is_first = handle.operands[0].name == OperandName::r;
-  return move_by_threads(*handle.moves, places(call.operands[r_is_first ? 0 : 1]), places(call.operands[r_is_first ? 1 : 0]), memory,
+  return move_by_threads(*handle.moves, view_of(call.operands[r_is_first ? 0 : 1]), view_of(call.operands[r_is_first ? 1 : 0]), memory,
                          warps);
 }
 
@@ -193,7 +189,7 @@ warpmat_status list_accesses(const warpmat_instruction& handle, const warpmat_ca
     if (operand.kind != OperandKind::address && operand.kind != OperandKind::stride) continue;
     if (const char* const what = problem_in_call(operand, call.operands[i], batch.wide_addresses))
       return bad_operand(error, handle.instruction.form(), operand.name, what);
-    batch.source(operand.name) = places(call.operands[i]);
+    batch.source(operand.name) = view_of(call.operands[i]);
   }
   copy_accesses(accesses(handle.instruction, batch, warp), list);
   return WARPMAT_OK;
@@ -208,7 +204,7 @@ warpmat_status list_other_accesses(const warpmat_instruction& handle, const warp
   if (!WARPMAT_HAS_SIZE(given, flags) || given_operands(*given) < handle.operand_count)
     return report(error, WARPMAT_BAD_ARGUMENT, format_text("{}: {} operands are needed", handle.opcode, handle.operand_count));
   std::array<RegisterView, most_other_operands> views;
-  for (std::size_t i = 0; i < handle.operand_count; ++i) views[i] = places(given->operands[i]);
+  for (std::size_t i = 0; i < handle.operand_count; ++i) views[i] = view_of(given->operands[i]);
   Call call;
   call.operands = std::span(views).first(handle.operand_count);
   const std::vector<MemoryAccess> all = warpgroup_accesses(handle.instruction, call, warp);
@@ -272,7 +268,7 @@ const char* problem(const InstructionOperand& operand, const warpmat_registers& 
       out.operand = operand_id(instruction, i);
       return report(error, out);
     }
-    views[i] = places(given.operands[i]);
+    views[i] = view_of(given.operands[i]);
   }
   Call call;
   call.operands = std::span(views).first(operands.size());

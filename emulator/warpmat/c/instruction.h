@@ -36,6 +36,11 @@ struct warpmat_instruction {
 
 namespace warpmat::inline v0_1::c {
 
+/// The registers as all of the library sees them.
+inline RegisterView view_of(const warpmat_registers& r) {
+  return {r.words, static_cast<std::size_t>(r.warp_stride), r.word_stride, r.lane_stride, r.numbers};
+}
+
 /// The instruction of a form and a target of the tables: always the same object. Throws std::invalid_argument if the target lacks the form.
 const warpmat_instruction& persistent_instruction(const Form& form, const Target& target);
 /// The same of an instruction of any kind.

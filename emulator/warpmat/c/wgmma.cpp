@@ -9,6 +9,8 @@
 #include <warpmat/c/accesses.h>
 #include <warpmat/c/entry.h>
 #include <warpmat/c/fields.h>
+#include <warpmat/c/instruction.h>
+#include <warpmat/execute/instruction_operands.h>
 #include <warpmat/forms.h>
 #include <warpmat/text.h>
 #include <warpmat/wgmma.h>
@@ -18,6 +20,7 @@ using namespace warpmat::c;
 
 struct warpmat_wgmma {
   warpmat::Wgmma wgmma;
+  warpmat::Instruction instruction;       // the same without immediates
   std::string machine, evidence, source;  // null-terminated
 };
 
@@ -28,35 +31,6 @@ constexpr int rows_of_a_warp = 16;
 Major major_of(int transposed) {
   return transposed != 0 ? Major::mn : Major::k;
 }
-
-/// A warp's registers of one operand, gathered from the caller's and written back.
-class Gathered {
- public:
-  Gathered(const warpmat_registers& from, std::size_t words) : from_(from), words_(words), values_(words * warp_size) {}
-
-  void read(int warp) {
-    for_each(warp, [](std::uint32_t& own, const std::uint32_t& callers) { own = callers; });
-  }
-  void write(int warp) {
-    for_each(warp, [](std::uint32_t& own, std::uint32_t& callers) { callers = own; });
-  }
-  std::uint32_t* data() { return values_.data(); }
-
- private:
-  template <typename Copy>
-  void for_each(int warp, Copy copy) {
-    for (std::size_t i = 0; i < words_; ++i)
-      for (std::size_t lane = 0; lane < warp_size; ++lane) {
-        const auto number = static_cast<std::ptrdiff_t>(from_.numbers == nullptr ? i : from_.numbers[i]);
-        copy(values_[i * warp_size + lane],
-             from_.words[number * from_.word_stride + static_cast<std::ptrdiff_t>(lane) * from_.lane_stride + warp * from_.warp_stride]);
-      }
-  }
-
-  const warpmat_registers& from_;
-  std::size_t words_;
-  std::vector<std::uint32_t> values_;
-};
 
 /// Throws std::invalid_argument unless the registers can be used.
 void check_registers(const warpmat_registers* registers, std::size_t words, bool written, const char* operand) {
@@ -81,46 +55,44 @@ void check(const Wgmma& wgmma, const warpmat_wgmma_call& call) {
     throw std::invalid_argument("memory must be bytes from an address below 2^32 on: a whole warpmat_memory");
 }
 
-void execute_warpgroup(const Wgmma& wgmma, const warpmat_wgmma_call& call) {
-  const WgmmaForm& form = wgmma.form();
-  const warpmat_memory& given = *call.memory;
-  const SharedMemory memory =
-      SharedMemory::borrowing({given.bytes, static_cast<std::size_t>(given.byte_count)}, static_cast<std::uint32_t>(given.base));
-  const ExecutionOptions options{(call.flags & WARPMAT_REFERENCE_PATH) != 0 ? Path::reference : Path::fast,
-                                 (call.flags & WARPMAT_UNDEFINED_AS_HARDWARE) != 0 ? Undefined::hardware : Undefined::trap};
-  // All of memory is read before a register is written.
-  std::vector<std::uint32_t> b(wgmma.b_words()), a(WgmmaForm::warps * wgmma.a_words());
-  wgmma.read_b(memory, call.b_descriptor, b.data());
-  for (int warp = 0; warp < WgmmaForm::warps; ++warp) {
-    std::uint32_t* const words = a.data() + static_cast<std::size_t>(warp) * wgmma.a_words();
-    if (call.a == nullptr) {
-      wgmma.read_a(memory, call.a_descriptor, warp, words);
-      continue;
+/// The words of an operand that all lanes of all warps share.
+RegisterView shared_words(std::uint32_t* words) {
+  return {words, 0, 1, 0};
+}
+
+/// The same as a call of the instruction that warpmat_find finds, whose operands the immediates are.
+void execute_warpgroup(const warpmat_wgmma& handle, const warpmat_wgmma_call& call) {
+  const WgmmaImmediates& immediates = handle.wgmma.immediates();
+  const auto halves = [](std::uint64_t bits) {
+    return std::array{static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
+  };
+  const auto scale = [](bool negates) { return negates ? UINT32_MAX : std::uint32_t{1}; };
+  std::array a_descriptor = halves(call.a_descriptor), b_descriptor = halves(call.b_descriptor);
+  std::uint32_t selector = static_cast<std::uint32_t>(immediates.selector), scale_d = call.accumulate != 0;
+  std::uint32_t scale_a = scale(immediates.negates_a), scale_b = scale(immediates.negates_b);
+  std::uint32_t trans_a = immediates.major_a == Major::mn, trans_b = immediates.major_b == Major::mn;
+  std::vector<RegisterView> views;
+  for (const WgmmaOperand operand : operands_of(handle.instruction.wgmma()).roles) switch (operand) {
+      case WgmmaOperand::d: views.push_back(view_of(*call.d)); break;
+      case WgmmaOperand::a: views.push_back(call.a == nullptr ? RegisterView{} : view_of(*call.a)); break;
+      case WgmmaOperand::a_descriptor: views.push_back(call.a == nullptr ? shared_words(a_descriptor.data()) : RegisterView{}); break;
+      case WgmmaOperand::b_descriptor: views.push_back(shared_words(b_descriptor.data())); break;
+      case WgmmaOperand::e: views.push_back(view_of(*call.e)); break;
+      case WgmmaOperand::selector: views.push_back(shared_words(&selector)); break;
+      case WgmmaOperand::scale_d: views.push_back(shared_words(&scale_d)); break;
+      case WgmmaOperand::scale_a: views.push_back(shared_words(&scale_a)); break;
+      case WgmmaOperand::scale_b: views.push_back(shared_words(&scale_b)); break;
+      case WgmmaOperand::trans_a: views.push_back(shared_words(&trans_a)); break;
+      case WgmmaOperand::trans_b: views.push_back(shared_words(&trans_b)); break;
     }
-    Gathered registers(*call.a, static_cast<std::size_t>(form.a_registers()));
-    registers.read(warp);
-    std::copy_n(registers.data(), wgmma.a_words(), words);
-  }
-  Gathered d(*call.d, static_cast<std::size_t>(form.d_registers()));
-  std::vector<std::uint32_t*> d_registers(static_cast<std::size_t>(form.d_registers()));
-  for (std::size_t i = 0; i < d_registers.size(); ++i) d_registers[i] = d.data() + i * warp_size;
-  for (int warp = 0; warp < WgmmaForm::warps; ++warp) {
-    std::array<std::uint32_t, warp_size> metadata{};
-    if (form.sparse()) {
-      Gathered e(*call.e, 1);
-      e.read(warp);
-      std::copy_n(e.data(), warp_size, metadata.begin());
-    }
-    d.read(warp);
-    try {
-      wgmma.multiply(d_registers, a.data() + static_cast<std::size_t>(warp) * wgmma.a_words(), b.data(), metadata.data(),
-                     call.accumulate != 0, options);
-    } catch (Trap& trap) {
-      trap.site.warp = warp;
-      throw;
-    }
-    d.write(warp);
-  }
+  Call all;
+  all.operands = views;
+  all.shared = call.memory->bytes;
+  all.shared_bytes = static_cast<std::size_t>(call.memory->byte_count);
+  all.shared_base = call.memory->base;
+  handle.instruction.execute(all, WgmmaForm::warps,
+                             {(call.flags & WARPMAT_REFERENCE_PATH) != 0 ? Path::reference : Path::fast,
+                              (call.flags & WARPMAT_UNDEFINED_AS_HARDWARE) != 0 ? Undefined::hardware : Undefined::trap});
 }
 
 /// Calls `act` and returns the status of what it throws.
@@ -167,7 +139,8 @@ warpmat_wgmma* created(const char* target, const warpmat_wgmma_immediates* immed
                  .major_b = major_of(given.transpose_b),
                  .selector = given.selector});
     const Lowering& lowering = wgmma.lowering();
-    made = new warpmat_wgmma{wgmma, sass_name(*form), std::string(name(label_of(lowering))), std::string(lowering.source)};
+    made = new warpmat_wgmma{wgmma, Instruction(*form, *on), sass_name(*form), std::string(name(label_of(lowering))),
+                             std::string(lowering.source)};
   });
   return made;
 }
@@ -260,7 +233,7 @@ warpmat_status warpmat_wgmma_execute(const warpmat_wgmma* wgmma, const warpmat_w
   return done(error, [&] {
     check_wgmma_call(wgmma, call);
     check(wgmma->wgmma, *call);
-    execute_warpgroup(wgmma->wgmma, *call);
+    execute_warpgroup(*wgmma, *call);
   });
 }
 
