@@ -195,6 +195,28 @@ TEST_CASE("C: the stack that a wgmma needs is that of an instruction", "[c]") {
   }
 }
 
+TEST_CASE("C: the stack that a scalar instruction needs", "[c]") {
+  const std::size_t of_thread = stack_of(do_nothing, nullptr);
+  std::vector<std::uint32_t> words(std::size_t{64} * warp_size, 1);
+  std::size_t most = 0;
+  for (const char* const opcode : {"fma.rn.f32", "div.rn.f64", "madc.hi.cc.u64", "setp.lt.and.f64", "sin.approx.f32", "lop3.b32"}) {
+    Calls calls;
+    calls.error.size = sizeof calls.error;
+    calls.instruction = warpmat_find(opcode, "sm_90a", nullptr);
+    REQUIRE(calls.instruction != nullptr);
+    warpmat_instruction_info info{};
+    info.size = sizeof info;
+    REQUIRE(warpmat_describe(calls.instruction, &info) == WARPMAT_OK);
+    for (int i = 0; i < info.operands; ++i)
+      calls.registers.push_back({words.data() + std::size_t{4} * static_cast<std::size_t>(i) * warp_size, nullptr, 0, warp_size, 1, 0});
+    most = std::max(most, stack_of(Calls::execute, &calls) - of_thread);
+    calls.registers.pop_back();  // an error
+    most = std::max(most, stack_of(Calls::execute, &calls) - of_thread);
+    CAPTURE(opcode, most, info.stack_bytes);
+    CHECK(most <= info.stack_bytes);
+  }
+}
+
 }  // namespace warpmat::stack_test
 
 #else
