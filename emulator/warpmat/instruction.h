@@ -220,6 +220,7 @@ struct Call : BatchMemory {
 class FastPath;
 class ScalarForm;
 class StagedWarp;
+class Wgmma;
 class WgmmaForm;
 
 /// Who executes an instruction.
@@ -285,6 +286,7 @@ class WARPMAT_API Instruction {
 
  private:
   friend class StagedWarp;
+  friend class Wgmma;
   friend WARPMAT_API Instruction find(std::string_view opcode, std::string_view target_name);
   void execute_one(const Arguments& arguments, const ExecutionOptions& options) const;
   void execute_plain(const Batch& batch, std::size_t warps, const ExecutionOptions& options) const;

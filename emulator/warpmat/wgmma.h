@@ -111,8 +111,8 @@ class WARPMAT_API Wgmma {
   /// Throws std::invalid_argument if `form` does not exist for `target` and `version`, is not a row of the table, or lacks an immediate.
   Wgmma(const WgmmaForm& form, const Target& target, PtxVersion version, const WgmmaImmediates& immediates);
 
-  /// The same instruction with other immediates. Throws std::invalid_argument for one that the form lacks; does not allocate otherwise.
-  [[nodiscard]] Wgmma with(const WgmmaImmediates& immediates) const;
+  /// The instruction, a warpgroup's, with immediates, found without a search. Throws std::invalid_argument for one that the form lacks.
+  Wgmma(const Instruction& instruction, const WgmmaImmediates& immediates);
 
   const WgmmaForm& form() const { return *form_; }
   const WgmmaImmediates& immediates() const { return immediates_; }

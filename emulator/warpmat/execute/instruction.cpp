@@ -98,6 +98,8 @@ Instruction::Instruction(const WgmmaForm& form, const Target& target, PtxVersion
       kind_(InstructionKind::warpgroup) {
   if (wgmma_ == nullptr || *wgmma_ != form) throw std::invalid_argument(format_text("{} is no form of the table", form.opcode));
   if (const auto reason = unavailable(form, *target_, version)) throw std::invalid_argument(*reason);
+  fast_ = find_fast_path(*wgmma_->tile, *lowering_);
+  (void)operands_of(*wgmma_);
 }
 
 Instruction::Instruction(const Form& form, const Target& target, PtxVersion version)

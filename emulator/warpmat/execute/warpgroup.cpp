@@ -119,14 +119,12 @@ std::optional<std::string> problem_of_warpgroup(const Instruction& instruction, 
 }
 
 void execute_warpgroups(const Instruction& instruction, const Call& call, std::size_t warps, const ExecutionOptions& options) {
-  const WgmmaForm& form = instruction.wgmma();
-  const WarpgroupCall given(form, call);
-  const Wgmma plain(form, instruction.target(), newest_ptx, {});
+  const WarpgroupCall given(instruction.wgmma(), call);
   for (std::size_t first = 0; first < warps; first += static_cast<std::size_t>(WgmmaForm::warps)) {
     const SharedMemory memory = SharedMemory::borrowing({call.shared + first * call.shared_stride, call.shared_bytes},
                                                         static_cast<std::uint32_t>(call.shared_base));
     try {
-      execute_warpgroup(plain.with(given.immediates(first)), given, memory, first, options);
+      execute_warpgroup(Wgmma(instruction, given.immediates(first)), given, memory, first, options);
     } catch (Trap& trap) {
       if (trap.site.warp == 0) trap.site.warp = static_cast<std::int64_t>(first);
       throw;
@@ -136,7 +134,7 @@ void execute_warpgroups(const Instruction& instruction, const Call& call, std::s
 
 std::vector<MemoryAccess> warpgroup_accesses(const Instruction& instruction, const Call& call, std::size_t first) {
   const WarpgroupCall given(instruction.wgmma(), call);
-  const Wgmma wgmma(instruction.wgmma(), instruction.target(), newest_ptx, given.immediates(first));
+  const Wgmma wgmma(instruction, given.immediates(first));
   std::vector<MemoryAccess> all;
   for (int warp = 0; !given.has(WgmmaOperand::a) && warp < WgmmaForm::warps; ++warp)
     for (const MemoryAccess& access : wgmma.a_accesses(given.number(WgmmaOperand::a_descriptor, first, 0), warp)) all.push_back(access);

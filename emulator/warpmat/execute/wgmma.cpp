@@ -160,11 +160,9 @@ std::optional<std::string> unavailable(const WgmmaForm& form, const WgmmaImmedia
   return std::nullopt;
 }
 
-Wgmma Wgmma::with(const WgmmaImmediates& immediates) const {
+Wgmma::Wgmma(const Instruction& instruction, const WgmmaImmediates& immediates)
+    : form_(&instruction.wgmma()), immediates_(immediates), fast_(instruction.fast_) {
   if (const auto lacking = unavailable(*form_, immediates)) throw std::invalid_argument(*lacking);
-  Wgmma other = *this;
-  other.immediates_ = immediates;
-  return other;
 }
 
 Wgmma::Wgmma(const WgmmaForm& form, const Target& target, PtxVersion version, const WgmmaImmediates& immediates)
