@@ -340,7 +340,7 @@ TEST_CASE("C: what a text has beside an opcode is told", "[c]") {
   }
   CHECK(message_of("HMMA.16816.F32") == "'HMMA.16816.F32' is a name of SASS: warpmat_find_machine finds it");
   CHECK(message_of("HGMMA.64x16x16.F32") == "'HGMMA.64x16x16.F32' is a name of SASS: warpmat_find_machine finds it");
-  CHECK(message_of("fma.rn.f33") == "'fma.rn.f33' is not a form that warpmat executes; the nearest is fma.rn(.f32)");
+  CHECK(message_of("fma.rn.f33") == "'fma.rn.f33' is not a form that warpmat executes; the nearest is fma.rn.f32");
   CHECK(message_of("fma.rn.f32 %f1, %f2, %f3, %f4;") ==
         "'fma.rn.f32 %f1, %f2, %f3, %f4;' has operands and a semicolon beside the opcode: the opcode is fma.rn.f32");
   CHECK(message_of("ld.shared.u32") ==

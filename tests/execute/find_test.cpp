@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <warpmat/numeric/rounding_mode.h>
+#include <warpmat/ptx/catalogue/restrictions.h>
 
 #include "catch.h"
 #include "gpu/runners/scalar_case.h"
@@ -139,6 +140,10 @@ TEST_CASE("find: every scalar instruction with a kernel, by its opcode, computes
   const std::string_view target_name = "sm_100a";
   for (const ScalarCase& shown : scalar_cases(target(target_name), newest_ptx)) {
     if (!seen.insert(shown.opcode).second) continue;
+    if (const auto match = catalogue::find_row(shown.opcode); catalogue::refusal(*match, target(target_name), newest_ptx)) {
+      CHECK_THROWS_AS(find(shown.opcode, target_name), std::invalid_argument);
+      continue;
+    }
     const Instruction instruction = find(shown.opcode, target_name);
     REQUIRE(instruction.kind() == InstructionKind::scalar);
     const auto results = registers_of(instruction, shown.results, true), sources = registers_of(instruction, shown.sources, false);
