@@ -1,7 +1,8 @@
-#include <warpmat/execute/instruction_operands.h>
+#include <warpmat/instruction.h>
 
 #include <memory>
 
+#include <warpmat/execute/instruction_operands.h>
 #include <warpmat/numeric/persistent.h>
 
 namespace warpmat::inline v0_1 {
