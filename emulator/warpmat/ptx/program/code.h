@@ -462,7 +462,7 @@ struct CallTree {
   /// once, whose registers have other sizes, so each function has a place of its own; recursion takes the next level.
   std::vector<std::uint32_t> frame_offsets;
   std::uint64_t level_bytes = 0;
-  std::uint64_t local_bytes = 0;  ///< of a lane, of the deepest calls without those that recur
+  std::uint64_t local_bytes = 0;  ///< of a lane, of the deepest calls; of all functions where some recur through others
   bool recursive = false;
 };
 
