@@ -16,7 +16,7 @@
 #include <warpmat/version.h>
 
 /* Changes where a program compiled with an older header would go wrong: compare with warpmat_abi(). */
-#define WARPMAT_ABI 1
+#define WARPMAT_ABI 2
 
 #ifdef __cplusplus
 extern "C" {
@@ -95,7 +95,8 @@ typedef struct warpmat_instruction warpmat_instruction;
  * wgmma.mma_async; and scalar instructions that compute, "add.rn.f32". Qualifiers may have any order that ptxas accepts. A predicate,
  * blanks, operands, a semicolon and capitals are not part of it; the error says so. Repeated calls return the same pointer.
  *
- * wgmma.mma_async is executed by four warps, as if statement and wait followed each other; its immediates are operands of the call. A
+ * wgmma.mma_async is executed by four warps, as if statement and wait followed each other; its immediates are operands of the call. Warp w
+ * of four has rows 16 w to 16 w + 15 of A and D. After an error no register has changed, except where a warp's metadata are undefined. A
  * scalar instruction is executed by itself: where ptxas may fuse an add without a rounding with a product, that is a program's. */
 WARPMAT_API const warpmat_instruction* warpmat_find(const char* opcode, const char* target, warpmat_error* error);
 
@@ -354,7 +355,11 @@ typedef struct warpmat_memory_access {
  * `capacity` of them to `list`, and the number of all to `count`, which does not depend on addresses. With a null `list`, `call` may be
  * null too: only `count` is written. Of the call it reads the operands p and stride, `offset` and `flags`, and no memory. Instructions that
  * address none have no accesses. Errors are those of warpmat_execute that need no memory: an address that is misaligned, or of wmma not the
- * same in all lanes. */
+ * same in all lanes.
+ *
+ * wgmma: what the four warps from `warp` on read of shared memory, 16 bytes each: A's warp by warp, unless its words are given; then B's,
+ * once. `call` must not be null: the descriptors and immediates are read, and whether a's words are null; the words of d and e may be. An
+ * element's row and column are m and k of A, k and n of B. */
 WARPMAT_API warpmat_status warpmat_accesses(const warpmat_instruction* instruction, const warpmat_call* call, size_t warp,
                                             warpmat_memory_access* list, size_t capacity, size_t* count, warpmat_error* error);
 
@@ -363,68 +368,6 @@ WARPMAT_API warpmat_status warpmat_accesses(const warpmat_instruction* instructi
  * error the warps before error->warp are executed; that warp and later ones are unchanged. */
 WARPMAT_API warpmat_status warpmat_execute(const warpmat_instruction* instruction, const warpmat_call* call, size_t warps,
                                            warpmat_error* error);
-
-/* ---- wgmma -----------------------------------------------------------------------------------------------------------------------------
- */
-
-/* A wgmma.mma_async with its immediates. A warpgroup of four warps executes it; warp w has rows 16 w to 16 w + 15 of A and D. */
-typedef struct warpmat_wgmma warpmat_wgmma;
-
-typedef struct warpmat_wgmma_immediates {
-  int negate_a, negate_b;       /* 1: imm-scale-a, imm-scale-b is -1 */
-  int transpose_a, transpose_b; /* imm-trans: 1 means MN-major; A's is used only if A is in memory */
-  int selector;                 /* of metadata, if A is sparse */
-} warpmat_wgmma_immediates;
-
-/* The instruction that `opcode` spells, as PTX ("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16") or as SASS ("HGMMA.64x128x16.F32").
- * `immediates` may be null: all 0. Returns null if there is none on the target, or if it lacks an immediate. */
-WARPMAT_API warpmat_wgmma* warpmat_wgmma_create(const char* opcode, const char* target, const warpmat_wgmma_immediates* immediates,
-                                                warpmat_error* error);
-/* The same by fields, as warpmat_find_fields; wgmma has no layouts, which are immediates. */
-WARPMAT_API warpmat_wgmma* warpmat_wgmma_create_fields(const warpmat_fields* fields, const char* target,
-                                                       const warpmat_wgmma_immediates* immediates, warpmat_error* error);
-/* No thread may use it afterwards. Null is ignored. */
-WARPMAT_API void warpmat_wgmma_free(warpmat_wgmma* wgmma);
-
-typedef struct warpmat_wgmma_info {
-  size_t size;
-  const char* opcode;
-  const char* machine;  /* "HGMMA.64x128x16.F32"; this string and the others last as long as the handle */
-  const char* evidence; /* as warpmat_instruction_info */
-  const char* source;
-  int m, n, k;
-  int d_words, a_words; /* registers of 32 bits of a lane: of D, and of A where it is in registers */
-  int sparse;           /* 1: there is metadata, one word a lane */
-} warpmat_wgmma_info;
-WARPMAT_API warpmat_status warpmat_wgmma_describe(const warpmat_wgmma* wgmma, warpmat_wgmma_info* info);
-
-/* The element of D, or of A in registers, at a place of warp `warp` (0 to 3), and the place of an element; rows and columns are those of
- * the whole product, columns of a sparse A count what is stored. `operand`: WARPMAT_D, WARPMAT_A. */
-WARPMAT_API warpmat_status warpmat_wgmma_element_at(const warpmat_wgmma* wgmma, warpmat_operand operand, int warp, warpmat_place place,
-                                                    warpmat_element* element);
-WARPMAT_API warpmat_status warpmat_wgmma_place_of(const warpmat_wgmma* wgmma, warpmat_operand operand, warpmat_element element, int* warp,
-                                                  warpmat_place* place);
-
-typedef struct warpmat_wgmma_call {
-  size_t size;
-  const warpmat_registers* d; /* C before and D after; warps 0 to 3 by warp_stride */
-  const warpmat_registers* a; /* null: A is in memory, as a_descriptor says */
-  const warpmat_registers* e; /* metadata, if A is sparse */
-  uint64_t a_descriptor, b_descriptor;
-  const warpmat_memory* memory; /* shared memory: bytes, whose base is below 2^32 */
-  int accumulate;               /* scale-d: 1 adds to D, 0 overwrites it */
-  unsigned flags;               /* WARPMAT_UNDEFINED_AS_HARDWARE, WARPMAT_REFERENCE_PATH */
-} warpmat_wgmma_call;
-
-/* Executes it on a warpgroup, as if statement and wait followed each other. After an error no register has changed, except where a warp's
- * metadata are undefined: then the warps before error->warp are executed. Allocates memory. */
-WARPMAT_API warpmat_status warpmat_wgmma_execute(const warpmat_wgmma* wgmma, const warpmat_wgmma_call* call, warpmat_error* error);
-
-/* What it reads of shared memory: A's 16 bytes each, warp by warp, unless `call` has registers of A; then B's, once for the warpgroup. Of
- * the call it reads `a` and the descriptors. As warpmat_accesses, but the count depends on `call`, which must not be null. An element's row
- * and column are m and k of A, k and n of B. */
-WARPMAT_API warpmat_status warpmat_wgmma_accesses(const warpmat_wgmma* wgmma, const warpmat_wgmma_call* call, warpmat_memory_access* list,
-                                                  size_t capacity, size_t* count, warpmat_error* error);
 
 #ifdef __cplusplus
 }

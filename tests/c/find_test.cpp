@@ -1,4 +1,4 @@
-// One handle in C: scalar instructions and wgmma by warpmat_find, and their operands.
+// One handle in C: scalar instructions by warpmat_find, and their operands.
 
 #include <warpmat/c.h>
 
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <warpmat/layout.h>
-#include <warpmat/wgmma.h>
 
 #include "c/calls.h"
 #include "catch.h"
@@ -136,113 +135,6 @@ TEST_CASE("C: what is wrong with a call of a scalar instruction", "[c][find]") {
         "fma.rn.f32: operand d: it is written, so its lane_stride cannot be 0");
   CHECK(error.operand == WARPMAT_NAMED);
   CHECK(message([](auto& call, auto&) { call.flags = 64; }) == "fma.rn.f32: flags 0x40 are not known");
-}
-
-TEST_CASE("C: wgmma by warpmat_find is what warpmat_wgmma_create makes", "[c][find][wgmma]") {
-  constexpr std::uint32_t base = 1024;
-  std::mt19937_64 random(28);
-  std::vector<std::uint8_t> bytes(64 << 10);
-  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random()) & 0xbf;
-  auto memory = sized<warpmat_memory>();
-  memory.bytes = bytes.data();
-  memory.byte_count = bytes.size();
-  memory.base = base;
-  const char* const opcodes[] = {"wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16",
-                                 "wgmma.mma_async.sync.aligned.m64n32k32.satfinite.s32.s8.u8",
-                                 "wgmma.mma_async.sp.sync.aligned.m64n64k32.f32.bf16.bf16"};
-  for (const char* const opcode : opcodes)
-    for (const bool in_registers : {false, true})
-      for (const int immediate : {0, 1}) {
-        CAPTURE(opcode, in_registers, immediate);
-        const warpmat_instruction* const instruction = found(opcode, "sm_90a");
-        const WgmmaForm& form = *find_wgmma(opcode);
-        const bool negates = form.negates() && immediate != 0, transposes = form.transposes() && immediate != 0;
-        const warpmat_wgmma_immediates immediates{negates, 0, 0, transposes, 0};
-        warpmat_wgmma* const other = warpmat_wgmma_create(opcode, "sm_90a", &immediates, nullptr);
-        REQUIRE(other != nullptr);
-        auto info = sized<warpmat_instruction_info>();
-        REQUIRE(warpmat_describe(instruction, &info) == WARPMAT_OK);
-        CHECK((info.warps == 4 && info.scalar == 0 && info.m == 64 && info.k == form.shape.k && info.reads_memory == 1));
-        CHECK(instruction == warpmat_find_machine(info.sass, "sm_90a", nullptr));
-
-        const auto d_words = static_cast<std::size_t>(form.d_registers()), a_words = static_cast<std::size_t>(form.a_registers());
-        std::vector<std::uint32_t> d(4 * d_words * warp_size), a(4 * a_words * warp_size);
-        for (std::vector<std::uint32_t>* words : {&d, &a})
-          for (std::uint32_t& word : *words) word = static_cast<std::uint32_t>(random()) & 0xbfffbfff;
-        std::vector<std::uint32_t> expected = d;
-        unsigned code = 0;
-        while (form.sparse() && !valid_metadata(*form.tile, code)) ++code;
-        std::uint32_t metadata = code * 0x11111111u, selector = 0, one = 1, scale = negates ? UINT32_MAX : 1, none = 0,
-                      transposed = transposes;
-        const auto matrix = [&](std::uint32_t start) {
-          return MatrixDescriptor{.start = start, .leading = 128, .stride = 1024, .swizzle = Swizzle::bytes_128}.encode();
-        };
-        const std::uint64_t a_matrix = matrix(base), b_matrix = matrix(base + 16384);
-        const std::uint32_t a_desc[] = {static_cast<std::uint32_t>(a_matrix), static_cast<std::uint32_t>(a_matrix >> 32)};
-        const std::uint32_t b_desc[] = {static_cast<std::uint32_t>(b_matrix), static_cast<std::uint32_t>(b_matrix >> 32)};
-        const warpmat_registers left_out{};
-        const auto registers_for = [&](const warpmat_operand_info& operand) -> warpmat_registers {
-          switch (operand.operand) {
-            case WARPMAT_D: return WARPMAT_REGISTER_MAJOR(d.data(), d_words * warp_size);
-            case WARPMAT_A: return in_registers ? warpmat_registers WARPMAT_REGISTER_MAJOR(a.data(), a_words * warp_size) : left_out;
-            case WARPMAT_A_DESCRIPTOR: return in_registers ? left_out : warpmat_registers WARPMAT_IMMEDIATE(a_desc);
-            case WARPMAT_B_DESCRIPTOR: return WARPMAT_IMMEDIATE(b_desc);
-            case WARPMAT_E: return WARPMAT_IMMEDIATE(&metadata);
-            case WARPMAT_SELECTOR: return WARPMAT_IMMEDIATE(&selector);
-            case WARPMAT_SCALE_D: return WARPMAT_IMMEDIATE(&one);
-            case WARPMAT_IMM_SCALE_A: return WARPMAT_IMMEDIATE(&scale);
-            case WARPMAT_IMM_SCALE_B: return left_out;
-            case WARPMAT_IMM_TRANS_A: return WARPMAT_IMMEDIATE(&none);
-            case WARPMAT_IMM_TRANS_B: return WARPMAT_IMMEDIATE(&transposed);
-            default: FAIL(operand.name); return left_out;
-          }
-        };
-        std::vector<warpmat_registers> operands;
-        for (int i = 0; i < info.operands; ++i) operands.push_back(registers_for(operand_at(instruction, i)));
-        warpmat_call call = call_with(operands);
-        call.memory = &memory;
-        auto error = sized<warpmat_error>();
-        const warpmat_status status = warpmat_execute(instruction, &call, 4, &error);
-        INFO(error.message);
-        REQUIRE(status == WARPMAT_OK);
-
-        auto wgmma = sized<warpmat_wgmma_call>();
-        const warpmat_registers expected_d = WARPMAT_REGISTER_MAJOR(expected.data(), d_words * warp_size);
-        const warpmat_registers given_a = WARPMAT_REGISTER_MAJOR(a.data(), a_words * warp_size), e = WARPMAT_IMMEDIATE(&metadata);
-        wgmma.d = &expected_d;
-        wgmma.a = in_registers ? &given_a : nullptr;
-        wgmma.e = &e;
-        wgmma.a_descriptor = a_matrix;
-        wgmma.b_descriptor = b_matrix;
-        wgmma.memory = &memory;
-        wgmma.accumulate = 1;
-        REQUIRE(warpmat_wgmma_execute(other, &wgmma, nullptr) == WARPMAT_OK);
-        CHECK(d == expected);
-
-        std::size_t count = 0, wanted = 0;
-        REQUIRE(warpmat_accesses(instruction, &call, 0, nullptr, 0, &count, nullptr) == WARPMAT_OK);
-        REQUIRE(warpmat_wgmma_accesses(other, &wgmma, nullptr, 0, &wanted, nullptr) == WARPMAT_OK);
-        CHECK(count == wanted);
-
-        // Lanes of a warpgroup are numbered from 0 to 127.
-        for (const warpmat_operand operand : {WARPMAT_D, WARPMAT_A})
-          for (int lane = 0; lane < 128; ++lane)
-            for (int reg = 0; reg < static_cast<int>(operand == WARPMAT_D ? d_words : a_words); ++reg) {
-              warpmat_element by_find{}, by_create{};
-              REQUIRE(warpmat_element_at(instruction, operand, {lane, reg, 0}, &by_find) == WARPMAT_OK);
-              REQUIRE(warpmat_wgmma_element_at(other, operand, lane / 32, {lane % 32, reg, 0}, &by_create) == WARPMAT_OK);
-              CHECK((by_find.row == by_create.row && by_find.column == by_create.column));
-              warpmat_place place{};
-              REQUIRE(warpmat_place_of(instruction, operand, by_find, &place) == WARPMAT_OK);
-              CHECK((place.lane == lane && place.reg == reg && place.bit == 0));
-            }
-
-        CHECK(warpmat_execute(instruction, &call, 3, &error) == WARPMAT_BAD_ARGUMENT);
-        CHECK(std::string(error.message) == std::string(opcode) + ": 4 warps execute it together; 3 given");
-        call.memory = nullptr;
-        CHECK(warpmat_execute(instruction, &call, 4, &error) == WARPMAT_BAD_ARGUMENT);
-        warpmat_wgmma_free(other);
-      }
 }
 
 }  // namespace warpmat::c_find_test

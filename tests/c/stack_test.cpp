@@ -21,6 +21,8 @@
 #include <string_view>
 #include <vector>
 
+#include "c/calls.h"
+#include "c/wgmma_call.h"
 #include "catch.h"
 #include "execute/warp_arrays.h"
 
@@ -139,24 +141,17 @@ namespace {
 
 /// Executes a wgmma whose matrices are in shared memory, and once more with an address outside of it: a trap.
 struct WgmmaCalls {
-  warpmat_wgmma* wgmma = nullptr;
-  warpmat_registers d{}, e{};
-  warpmat_memory memory{};
+  const warpmat_instruction* instruction = nullptr;
+  warpmat_call inside{}, outside{};
   warpmat_error error{};
 
   static void execute(void* self) {
     auto& calls = *static_cast<WgmmaCalls*>(self);
-    warpmat_wgmma_call call{};
-    call.size = sizeof call;
-    call.d = &calls.d;
-    call.e = &calls.e;
-    call.memory = &calls.memory;
     for (const unsigned flags : {0u, WARPMAT_REFERENCE_PATH})
-      for (const std::uint64_t start : {std::uint64_t{0}, std::uint64_t{0x3fff}}) {
-        call.flags = flags;
-        call.a_descriptor = call.b_descriptor = start | std::uint64_t{8} << 16 | std::uint64_t{16} << 32;
-        const warpmat_status status = warpmat_wgmma_execute(calls.wgmma, &call, &calls.error);
-        if (start == 0 && status != WARPMAT_OK) calls.error.line = -1;
+      for (warpmat_call* const call : {&calls.inside, &calls.outside}) {
+        call->flags = flags;
+        const warpmat_status status = warpmat_execute(calls.instruction, call, 4, &calls.error);
+        if (call == &calls.inside && status != WARPMAT_OK) calls.error.line = -1;
       }
   }
 };
@@ -176,18 +171,22 @@ TEST_CASE("C: the stack that a wgmma needs is that of an instruction", "[c]") {
       if (form.shape.n != 8 && form.shape.n != 256) continue;
       WgmmaCalls calls;
       calls.error.size = sizeof calls.error;
-      calls.wgmma = warpmat_wgmma_create(form.opcode.c_str(), "sm_90a", nullptr, &calls.error);
-      REQUIRE(calls.wgmma != nullptr);
-      calls.d = WARPMAT_REGISTER_MAJOR(d.data(), 128 * warp_size);
-      calls.e = WARPMAT_REGISTER_MAJOR(metadata.data(), warp_size);
-      calls.memory.size = sizeof calls.memory;
-      calls.memory.bytes = shared.data();
-      calls.memory.byte_count = shared.size();
+      calls.instruction = found(form.opcode.c_str(), "sm_90a");
+      auto memory = sized<warpmat_memory>();
+      memory.bytes = shared.data();
+      memory.byte_count = shared.size();
+      WgmmaCall inside{.instruction = calls.instruction, .memory = &memory};
+      inside.d = WARPMAT_REGISTER_MAJOR(d.data(), 128 * warp_size);
+      inside.e = WARPMAT_REGISTER_MAJOR(metadata.data(), warp_size);
+      inside.a_descriptor = inside.b_descriptor = std::uint64_t{8} << 16 | std::uint64_t{16} << 32;
+      WgmmaCall outside = inside;
+      outside.a_descriptor = outside.b_descriptor = inside.a_descriptor | 0x3fff;
+      calls.inside = inside.call();
+      calls.outside = outside.call();
       most = std::max(most, stack_of(WgmmaCalls::execute, &calls) - of_thread);
       CAPTURE(form.opcode, calls.error.message);
       REQUIRE(calls.error.line == 0);
       REQUIRE(calls.error.status == WARPMAT_OUT_OF_RANGE);
-      warpmat_wgmma_free(calls.wgmma);
     }
     CAPTURE(set, most);
     CHECK(most <= stated);

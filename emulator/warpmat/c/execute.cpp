@@ -195,18 +195,56 @@ warpmat_status list_accesses(const warpmat_instruction& handle, const warpmat_ca
   return WARPMAT_OK;
 }
 
+/// The words of an operand of an instruction of another kind that a call needs at least.
+const char* problem(const InstructionOperand& operand, const warpmat_registers& registers) {
+  if (registers.words == nullptr) return operand.is_optional() ? nullptr : "words is null";
+  const auto words = static_cast<std::uint8_t>(operand.words());
+  return problem({.name{}, .kind = OperandKind::fragment, .written = operand.is_written(), .words = words}, registers, words);
+}
+
+warpmat_status bad_operand(warpmat_error* error, const warpmat_instruction& handle, std::size_t index, const char* what) {
+  const std::string_view name = handle.instruction.operands()[index].name();
+  warpmat_error out = plain_error(WARPMAT_BAD_ARGUMENT, format_text("{}: operand {}: {}", handle.opcode, name, what));
+  out.operand = operand_id(handle.instruction, index);
+  return report(error, out);
+}
+
+/// The views of a call of a scalar instruction or wgmma.
+using Views = std::array<RegisterView, most_other_operands>;
+
+/// WARPMAT_OK if there are as many operands as the instruction has, and `uses` of them, as InstructionOperand, can be used.
+template <typename Uses>
+warpmat_status take_views(const warpmat_instruction& handle, const warpmat_call& given, Views& views, warpmat_error* error, Uses uses) {
+  if (given_operands(given) < handle.operand_count)
+    return report(error, WARPMAT_BAD_ARGUMENT,
+                  format_text("{}: {} operands are needed; {} given", handle.opcode, handle.operand_count, given_operands(given)));
+  const std::span<const InstructionOperand> operands = handle.instruction.operands();
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (const char* const what = uses(operands[i]) ? problem(operands[i], given.operands[i]) : nullptr)
+      return bad_operand(error, handle, i, what);
+    views[i] = view_of(given.operands[i]);
+  }
+  return WARPMAT_OK;
+}
+
+/// Whether warpgroup_accesses reads an operand's words.
+bool says_accesses(const InstructionOperand& operand) {
+  return operand.kind() == InstructionOperand::Kind::descriptor || operand.kind() == InstructionOperand::Kind::number ||
+         operand.kind() == InstructionOperand::Kind::selector;
+}
+
 /// Those of wgmma on the four warps from `warp` on; scalar instructions have none.
 warpmat_status list_other_accesses(const warpmat_instruction& handle, const warpmat_call* given, std::size_t warp,
                                    std::span<warpmat_memory_access> list, std::size_t& count, warpmat_error* error) {
   count = 0;
   if (!handle.addresses_memory) return WARPMAT_OK;
   if (given == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "the call is null: what wgmma accesses its descriptors say");
-  if (!WARPMAT_HAS_SIZE(given, flags) || given_operands(*given) < handle.operand_count)
-    return report(error, WARPMAT_BAD_ARGUMENT, format_text("{}: {} operands are needed", handle.opcode, handle.operand_count));
-  std::array<RegisterView, most_other_operands> views;
-  for (std::size_t i = 0; i < handle.operand_count; ++i) views[i] = view_of(given->operands[i]);
+  if (!WARPMAT_HAS_SIZE(given, flags)) return report(error, WARPMAT_BAD_ARGUMENT, "call->size is not that of a warpmat_call");
+  Views views;
+  if (const warpmat_status status = take_views(handle, *given, views, error, says_accesses); status != WARPMAT_OK) return status;
   Call call;
   call.operands = std::span(views).first(handle.operand_count);
+  if (const auto what = problem_of_descriptors(handle.instruction, call, warp)) return report(error, WARPMAT_BAD_ARGUMENT, *what);
   const std::vector<MemoryAccess> all = warpgroup_accesses(handle.instruction, call, warp);
   count = all.size();
   copy_accesses(all, list);
@@ -244,13 +282,6 @@ warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& ca
   return moved == warps ? WARPMAT_OK : execute_staged(handle, call, memory, moved, warps, options, error);
 }
 
-/// The words of an operand of an instruction of another kind that a call needs at least.
-const char* problem(const InstructionOperand& operand, const warpmat_registers& registers) {
-  if (registers.words == nullptr) return operand.is_optional() ? nullptr : "words is null";
-  const auto words = static_cast<std::uint8_t>(operand.words());
-  return problem({.name{}, .kind = OperandKind::fragment, .written = operand.is_written(), .words = words}, registers, words);
-}
-
 /// A scalar instruction or wgmma.
 [[gnu::noinline]] warpmat_status execute_other(const warpmat_instruction& handle, const warpmat_call& given, std::size_t warps,
                                                warpmat_error* error) {
@@ -258,20 +289,11 @@ const char* problem(const InstructionOperand& operand, const warpmat_registers& 
   const auto refused = [&](const std::string& what) { return report(error, WARPMAT_BAD_ARGUMENT, what); };
   constexpr unsigned flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH;
   if ((given.flags & ~flags) != 0) return refused(format_text("{}: flags {:#x} are not known", handle.opcode, given.flags & ~flags));
-  if (given_operands(given) < handle.operand_count)
-    return refused(format_text("{}: {} operands are needed; {} given", handle.opcode, handle.operand_count, given_operands(given)));
-  std::array<RegisterView, most_other_operands> views;
-  const std::span<const InstructionOperand> operands = instruction.operands();
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (const char* const what = problem(operands[i], given.operands[i])) {
-      warpmat_error out = plain_error(WARPMAT_BAD_ARGUMENT, format_text("{}: operand {}: {}", handle.opcode, operands[i].name(), what));
-      out.operand = operand_id(instruction, i);
-      return report(error, out);
-    }
-    views[i] = view_of(given.operands[i]);
-  }
+  Views views;
+  const auto all = [](const InstructionOperand&) { return true; };
+  if (const warpmat_status status = take_views(handle, given, views, error, all); status != WARPMAT_OK) return status;
   Call call;
-  call.operands = std::span(views).first(operands.size());
+  call.operands = std::span(views).first(handle.operand_count);
   if (handle.addresses_memory) {
     const warpmat_memory* const memory = given.memory;
     if (memory == nullptr || !WARPMAT_HAS_SIZE(memory, user) || memory->bytes == nullptr || memory->base > UINT32_MAX)

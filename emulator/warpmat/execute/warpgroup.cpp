@@ -102,19 +102,22 @@ void execute_warpgroup(const Wgmma& wgmma, const WarpgroupCall& given, const Sha
 
 }  // namespace
 
-std::optional<std::string> problem_of_warpgroup(const Instruction& instruction, const Call& call, std::size_t warps) {
+std::optional<std::string> problem_of_descriptors(const Instruction& instruction, const Call& call, std::size_t first) {
   const WgmmaForm& form = instruction.wgmma();
   const WarpgroupCall given(form, call);
   if (given.has(WgmmaOperand::a) == given.has(WgmmaOperand::a_descriptor))
     return format_text("{}: either a or a-desc is given, for A in registers or in shared memory", form.opcode);
+  for (const WgmmaOperand role : {WgmmaOperand::scale_a, WgmmaOperand::scale_b})
+    if (const std::uint64_t scale = given.number(role, first, 1); scale != 1 && scale != UINT32_MAX)
+      return format_text("{}: imm-scale-a and imm-scale-b are 1 or -1", form.opcode);
+  return unavailable(form, given.immediates(first));
+}
+
+std::optional<std::string> problem_of_warpgroup(const Instruction& instruction, const Call& call, std::size_t warps) {
   if (call.shared == nullptr || call.shared_base > UINT32_MAX)
-    return format_text("{}: memory must be bytes from an address below 2^32 on", form.opcode);
-  for (std::size_t first = 0; first < warps; first += static_cast<std::size_t>(WgmmaForm::warps)) {
-    for (const WgmmaOperand role : {WgmmaOperand::scale_a, WgmmaOperand::scale_b})
-      if (const std::uint64_t scale = given.number(role, first, 1); scale != 1 && scale != UINT32_MAX)
-        return format_text("{}: imm-scale-a and imm-scale-b are 1 or -1", form.opcode);
-    if (auto lacking = unavailable(form, given.immediates(first))) return lacking;
-  }
+    return format_text("{}: memory must be bytes from an address below 2^32 on", instruction.opcode());
+  for (std::size_t first = 0; first < warps; first += static_cast<std::size_t>(WgmmaForm::warps))
+    if (auto problem = problem_of_descriptors(instruction, call, first)) return problem;
   return std::nullopt;
 }
 
