@@ -101,10 +101,10 @@ LayoutGrid d_grid(const TensorProduct& product) {
 
 LayoutGrid a_grid(const TensorProduct& product) {
   const Fragment& fragment = product.tile->operand(OperandName::a).fragment;
-  LayoutGrid grid{.whole = fragment.element_bits == 32, .element_bits = fragment.element_bits};
+  LayoutGrid grid{.whole = fragment.element_bits() == 32, .element_bits = fragment.element_bits()};
   fill(grid, product.path->rows, product.k96() ? product.shape.k : product.tile->stored_k(), [&](int row, int k) {
-    const int bit = k * fragment.element_bits;
-    return tensor_cell({product.path->lane(row), bit / 32}, bit % 32 + fragment.payload_shift);
+    const int bit = k * fragment.element_bits();
+    return tensor_cell({product.path->lane(row), bit / 32}, bit % 32 + fragment.payload_shift());
   });
   return grid;
 }

@@ -19,7 +19,7 @@ using code::Operation;
 namespace {
 
 bool is_wide(const Operand& operand) {
-  return operand.kind == OperandKind::fragment && operand.fragment.register_bits == 64;
+  return operand.kind == OperandKind::fragment && operand.fragment.register_bits() == 64;
 }
 
 void split_words(const std::uint64_t* from, Register& low, Register& high) {

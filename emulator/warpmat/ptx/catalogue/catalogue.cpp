@@ -7,8 +7,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include <warpmat/ptx/catalogue/rows.h>
 #include <warpmat/ptx/catalogue/video_selectors.h>
 #include <warpmat/scalar/by_instruction_set.h>
@@ -73,7 +71,7 @@ OperandPattern parse_operand(std::string_view text, bool result) {
   if (type == "T" || type == "U") {
     operand.type_index = type == "U";
   } else if (operand.type = find_ptx_type(type); operand.type == nullptr) {
-    throw std::logic_error(fmt::format("no type '{}' for operand '{}' of a row", type, text));
+    throw std::logic_error(format_text("no type '{}' for operand '{}' of a row", type, text));
   }
   return operand;
 }
@@ -200,7 +198,7 @@ Pattern::Pattern(Row row_) : row(std::move(row_)) {
   name = find_name(mnemonic);
   hidden = mnemonic.starts_with('%');
   while (!rest.empty()) places.push_back(take_place(rest));
-  if (places.size() > most_places) throw std::logic_error(fmt::format("row {} has more than {} places", row.opcode, most_places));
+  if (places.size() > most_places) throw std::logic_error(format_text("row {} has more than {} places", row.opcode, most_places));
   if (row.semantics == Semantics::compute && row.function == nullptr && row.kernel.empty()) row.kernel = named_kernel(*this);
   operands = parse_operands(row.operands);
   most_operands = static_cast<std::size_t>(
@@ -214,7 +212,7 @@ int Match::vector() const {
 const DataType& Match::type_of(const OperandPattern& operand) const {
   if (operand.type != nullptr) return *operand.type;
   const auto i = static_cast<std::size_t>(operand.type_index);
-  if (i >= types.size()) throw std::logic_error(fmt::format("row {} has no type number {}", pattern->row.opcode, i));
+  if (i >= types.size()) throw std::logic_error(format_text("row {} has no type number {}", pattern->row.opcode, i));
   return *types[i];
 }
 
@@ -303,7 +301,7 @@ Likeness::Likeness(const Pattern& pattern, std::span<const std::string_view> qua
       nearest += *given;
       left.erase(given);
     } else if (!place.optional) {
-      spelling += place.alternatives.size() == 1 ? place.alternatives.front() : fmt::format("({})", joined(place.alternatives, "|"));
+      spelling += place.alternatives.size() == 1 ? place.alternatives.front() : format_text("({})", joined(place.alternatives, "|"));
       unfilled.push_back(&place);
     }
   }
@@ -321,12 +319,12 @@ std::string_view why_absent(std::string_view opcode) {
 std::string explain_unknown_row(std::string_view opcode) {
   for (const Refusal& refusal : refusals)
     if (opcode.starts_with(refusal.begin) && opcode.find(refusal.has) != std::string_view::npos)
-      return fmt::format("'{}' is not executed: {}", opcode, refusal.reason);
+      return format_text("'{}' is not executed: {}", opcode, refusal.reason);
   if (opcode.starts_with("wgmma.mma_async")) return explain_unknown_wgmma(opcode);
   const std::vector<std::string_view> parts = split_opcode(opcode);
   const auto rows = index().by_mnemonic.find(parts.front());
   if (rows == index().by_mnemonic.end())
-    return fmt::format("'{}' is not an instruction that warpmat executes: 'warpmat list' and 'warpmat list --scalar' name those", opcode);
+    return format_text("'{}' is not an instruction that warpmat executes: 'warpmat list' and 'warpmat list --scalar' name those", opcode);
   const auto qualifiers = std::span(parts).subspan(1);
   for (const Pattern* pattern : rows->second)
     if (fits(*pattern, qualifiers) && has_types_in_order(*pattern, qualifiers))
@@ -342,7 +340,7 @@ std::string explain_unknown_row(std::string_view opcode) {
     nearest = std::move(like);
     least = far;
   }
-  return fmt::format("'{}' is not a form that warpmat executes; the nearest is {}", opcode, nearest->spelling);
+  return format_text("'{}' is not a form that warpmat executes; the nearest is {}", opcode, nearest->spelling);
 }
 
 }  // namespace warpmat::inline v0_1::catalogue

@@ -5,11 +5,10 @@
 #include <span>
 #include <stdexcept>
 
-#include <fmt/core.h>
-
 #include <warpmat/formats.h>
 #include <warpmat/ptx/catalogue/video_selectors.h>
 #include <warpmat/scalar/small_float.h>
+#include <warpmat/text.h>
 
 namespace warpmat::inline v0_1::catalogue {
 namespace {
@@ -123,7 +122,7 @@ Executable executable(const Match& match) {
   const std::string name = kernel_name(match);
   Executable found{scalar::find_kernel(name), {}};
   if (found.function == nullptr)
-    throw std::logic_error(fmt::format("row {} names the kernel {}, which does not exist", match.pattern->row.opcode, name));
+    throw std::logic_error(format_text("row {} names the kernel {}, which does not exist", match.pattern->row.opcode, name));
   for (const Meaning& meaning : meanings)
     if (match.has(meaning.qualifier)) meaning.apply(found.modifiers);
   found.modifiers.carry_in = match.has_trait(trait::carries);
