@@ -16,7 +16,7 @@
 #include <warpmat/version.h>
 
 /* Changes where a program compiled with an older header would go wrong: compare with warpmat_abi(). */
-#define WARPMAT_ABI 1
+#define WARPMAT_ABI 2
 
 #ifdef __cplusplus
 extern "C" {

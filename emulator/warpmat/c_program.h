@@ -74,6 +74,23 @@ typedef struct warpmat_kernel warpmat_kernel;
 WARPMAT_API warpmat_kernel* warpmat_kernel_create(const warpmat_module* module, const char* entry, const char* target, unsigned flags,
                                                   warpmat_error* error);
 
+/* Its name in PTX, and the GPU that it is resolved for, "sm_90a". They last as long as the kernel; null for a null kernel. */
+WARPMAT_API const char* warpmat_kernel_entry(const warpmat_kernel* kernel);
+WARPMAT_API const char* warpmat_kernel_target(const warpmat_kernel* kernel);
+
+/* A parameter of the entry, and its place in the .param space. */
+typedef struct warpmat_parameter_info {
+  size_t size;
+  const char* name; /* in PTX; this string and the other last as long as the kernel */
+  const char* type; /* "u64", or "b8" of structs */
+  uint32_t offset, bytes, alignment;
+  int pointer; /* .ptr */
+} warpmat_parameter_info;
+
+/* The number of its parameters, and parameter `index`. */
+WARPMAT_API int warpmat_kernel_parameter_count(const warpmat_kernel* kernel);
+WARPMAT_API warpmat_status warpmat_kernel_parameter(const warpmat_kernel* kernel, int index, warpmat_parameter_info* info);
+
 /* Frees a kernel. No thread may launch it afterwards. Null is ignored. */
 WARPMAT_API void warpmat_kernel_free(warpmat_kernel* kernel);
 
@@ -118,53 +135,6 @@ typedef struct warpmat_argument {
 #define WARPMAT_CHECK_LANES 128u   /* also: a shuffle reads a lane that takes no part, which PTX leaves undefined */
 #define WARPMAT_WARN_STORES 256u   /* an uninitialised value that global memory gets is told to `warn`, and does not end the launch */
 #define WARPMAT_WARN_FENCES 512u   /* a bulk copy that reads stores without a fence.proxy.async between them: likewise */
-
-/* What a launch tells an observer. The library fills these structs. They and what they point to are valid during the call; an observer
- * changes nothing of it. `size` says how much of the struct this library knows. */
-
-/* A warp at a statement. */
-typedef struct warpmat_event {
-  size_t size;
-  const char* opcode; /* as the text has it: "ld.global.f32" */
-  int line;           /* of the PTX, from 1 on */
-  uint32_t statement; /* its number in the kernel, from 0 on: cheaper to compare than the opcode */
-  uint32_t block[3];
-  int warp;       /* in its block */
-  uint32_t lanes; /* bit i: lane i executes it; 0: no lane's guard is true */
-} warpmat_event;
-
-/* An access of a warp to memory, once its addresses are valid. It takes effect afterwards; that of ldmatrix and stmatrix has taken effect.
- * A cp.async causes two: it writes shared and reads global memory. */
-typedef struct warpmat_access {
-  size_t size;
-  warpmat_event event; /* its lanes are those that access this space */
-  warpmat_space space; /* never generic */
-  int reads, writes;   /* both: atom, red */
-  int asynchronous;    /* cp.async: its bytes move when the warp waits for them */
-  uint32_t bytes;      /* of each lane */
-  /* By lane, 32 each; those of other lanes are undefined. Shared addresses are offsets, global ones are those of warpmat_buffer_allocate.
-   */
-  const uint64_t* addresses;
-  const uint8_t* const* places; /* the bytes, to read */
-} warpmat_access;
-
-struct warpmat_bulk_copy;
-
-/* Receives the events of a launch, which then uses one thread, the caller's. Blocks of a cluster run alternately, others one after the
- * other, unless they wait for each other. Events for which no observer asks cost nothing. A callback returns 0; another value ends the
- * launch with WARPMAT_STOPPED at this place. It calls no function that changes the launch's memory. observer.h has more events. */
-typedef struct warpmat_observer {
-  size_t size;
-  void* user; /* handed to each callback */
-  /* A part of a warp has reached a statement, before its effect: once for each time that it executes it. The operations of warpmat_launch
-   * are more, because some statements need others first, which compute their addresses. May be null. */
-  int (*operation)(void* user, const warpmat_event* event);
-  int (*access)(void* user, const warpmat_access* access); /* may be null */
-  /* A lane has issued a bulk copy between global and shared memory, of multicast one for each block that receives it. Its bytes move later.
-   * warpmat_bulk_accesses lists what it will access; shared addresses are offsets. `event` has the lane alone. May be null. An observer
-   * whose size ends before it has none. */
-  int (*bulk)(void* user, const warpmat_event* event, const struct warpmat_bulk_copy* copy);
-} warpmat_observer;
 
 /* A tensor map: the arguments of cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col, numbers of enumerations as the driver has them. */
 typedef struct warpmat_tensor_map {
@@ -217,6 +187,49 @@ typedef struct warpmat_bulk_copy {
 WARPMAT_API warpmat_status warpmat_bulk_accesses(const warpmat_bulk_copy* copy, warpmat_memory_access* list, size_t capacity, size_t* count,
                                                  warpmat_error* error);
 
+struct warpmat_observer; /* c_observer.h: what happens in a launch, event by event */
+typedef struct warpmat_observer warpmat_observer;
+
+typedef struct warpmat_block_index {
+  uint32_t x, y, z;
+} warpmat_block_index;
+
+/* A product that formed an element: one element of the result of a matrix instruction. */
+typedef struct warpmat_why_step {
+  const char* opcode;
+  const char* where; /* "line 341 (mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32; gemm.cu:41)" */
+  int row, column;   /* of the instruction's result */
+  /* The k that the elements of this row of a have; -1: none, or an element that was not kept. */
+  const int* depths;
+  size_t depth_count;
+  /* Words of the operands, 32 lanes each: what warpmat_explain takes register-major; none of wgmma. */
+  const uint32_t *a, *b, *c;
+  size_t a_count, b_count, c_count;
+} warpmat_why_step;
+
+/* The way of an element of a product's result, backwards. */
+typedef struct warpmat_why {
+  size_t size;
+  const char* text;              /* who stored it, and for each product which elements met, by which statements and shared addresses */
+  const warpmat_why_step* steps; /* in their order */
+  size_t step_count;
+} warpmat_why;
+
+typedef enum warpmat_child_kind { WARPMAT_CHILD_KERNEL, WARPMAT_CHILD_COPY, WARPMAT_CHILD_FILL } warpmat_child_kind;
+
+/* What a kernel leaves to the GPU (CUDA's dynamic parallelism). It may run when the grid of that kernel has ended. */
+typedef struct warpmat_child_launch {
+  size_t size;
+  warpmat_child_kind kind;
+  const char* entry; /* of the same module */
+  uint32_t grid[3], block[3];
+  uint32_t shared_bytes;
+  uint64_t stream;           /* as the kernel named it; 3: behind all others (cudaStreamTailLaunch) */
+  const uint8_t* parameters; /* at the offsets that warpmat_kernel_parameter tells, and bytes behind them */
+  size_t parameter_bytes;
+  uint64_t to, from, bytes; /* of a copy; of a fill `from` is the value of each byte */
+} warpmat_child_launch;
+
 typedef struct warpmat_launch_config {
   size_t size;
   uint32_t grid[3], block[3];        /* x, y, z; 0 stands for 1 */
@@ -230,7 +243,7 @@ typedef struct warpmat_launch_config {
   /* Receives what a kernel that ended well has printed, `bytes` bytes and a terminating null, unless that is empty. May be null. */
   void (*print)(void* user, const char* text, size_t bytes);
   void* user;
-  /* Told in this order. A config whose size ends before them has none. */
+  /* Told in this order (c_observer.h). A config whose size ends before them has none; so of all that follows. */
   const warpmat_observer* const* observers;
   size_t observer_count;
   uint32_t cluster[3]; /* blocks that run together; all 0: the entry's .reqnctapercluster, or none */
@@ -244,6 +257,21 @@ typedef struct warpmat_launch_config {
   /* A byte, 0 or 1. Once it is 1 the launch ends soon with WARPMAT_LIMIT; any thread may set it, and a signal handler. May be null. A
    * config whose size ends before it has none. */
   const volatile uint8_t* stop;
+  /* Returns the observer of cluster `cluster` of the launch, without clusters of a block; null: none. Several threads may call it at once:
+   * each cluster's observer is told by one thread at a time, and clusters run on all of `jobs` threads. */
+  const warpmat_observer* (*observer_of_cluster)(void* user, uint64_t cluster);
+  /* An element of the product of `gemm`, "C[5,3]": `tell_why` is told where it comes from, after a kernel that ended well. Both, or null.
+   */
+  const char* why;
+  void (*tell_why)(void* user, const warpmat_why* why);
+  /* The blocks at whose products `gemm` and `why` look; the others of their clusters are looked at, too. None: all. A few cost little. */
+  const warpmat_block_index* gemm_blocks;
+  size_t gemm_block_count;
+  /* Receives the launches and copies that a kernel which ended well has made, in the order of the blocks. Null: a kernel that makes one
+   * ends with an error. */
+  void (*child)(void* user, const warpmat_child_launch* child);
+  /* Of a cooperative launch: the address of its size and its barrier, both 32 bits and the barrier zero; else 0. */
+  uint64_t workspace;
 } warpmat_launch_config;
 
 /* Runs a kernel to its end. After an error `memory` holds what was written so far. `error` holds the block, warp, lane, line and address of

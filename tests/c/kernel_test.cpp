@@ -1,6 +1,6 @@
 // Whole kernels through the C interface: what they compute, what a report of a mistake holds, and misuse.
 
-#include <warpmat/c_program.h>
+#include <warpmat/c_observer.h>
 
 #include <atomic>
 #include <chrono>
@@ -177,7 +177,7 @@ int see_operation(void* user, const warpmat_event* event) {
 int see_access(void* user, const warpmat_access* access) {
   std::uint32_t word = 0;
   std::memcpy(&word, access->places[0], 4);
-  std::string text = access->event.opcode;
+  std::string text = access->event->opcode;
   text += " space " + std::to_string(access->space) + (access->writes != 0 ? " writes " : " reads ") + std::to_string(access->bytes);
   if (access->space == WARPMAT_SPACE_GLOBAL) text += " at " + std::to_string(word);
   static_cast<Seen*>(user)->accesses.push_back(text);

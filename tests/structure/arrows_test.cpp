@@ -48,7 +48,7 @@ const std::vector<Folder> folders = {
     {emulator + "c", {"numeric", "layout", "warp", "tables", "execute", "execute/operands"}},
     {emulator + "c_program",
      {"numeric", "layout", "warp", "tables", "execute", "execute/operands", "c", "ptx/text", "ptx/syntax", "ptx/catalogue", "ptx/program",
-      "machine", "lists", "matrices"}},
+      "machine", "lists", "matrices", "explain", "checks"}},
     {emulator + "matrices", {"numeric", "layout", "warp", "tables", "execute", "execute/operands"}},
     {emulator + "ptx/text", {"numeric", "tables"}},
     {emulator + "ptx/syntax", {"numeric", "tables", "ptx/text"}},
@@ -65,7 +65,7 @@ const std::vector<Folder> folders = {
     {emulator + "pool", {"machine"}},
     {emulator + "profile", {"ptx/program", "ptx/catalogue", "warp", "machine"}},
     {emulator + "checks",
-     {"numeric", "layout", "scalar", "warp", "tables", "execute", "execute/operands", "ptx/text", "ptx/syntax", "ptx/catalogue",
+     {"numeric", "layout", "scalar", "warp", "explain", "tables", "execute", "execute/operands", "ptx/text", "ptx/syntax", "ptx/catalogue",
       "ptx/program", "machine"}},
     {emulator + "launch", {"tables", "ptx/text", "ptx/syntax", "ptx/catalogue", "ptx/program", "machine", "checks"}},
     {emulator + "cuda", {"files", "pool", "tables", "ptx/text", "ptx/program", "ptx/syntax", "machine", "profile"}},
@@ -108,8 +108,8 @@ const std::map<std::string, std::string> public_headers = {
     {"program.h", "ptx/program"},
     {"launch.h", "machine"},
     {"observer.h", "machine"},
-    {"bank_conflicts.h", "checks"},
     {"operands.h", "lists"},
+    {"c_observer.h", "c_program"},
     {"c_program.h", "c_program"},
     {"warpmat.h", "tools"},
 };
@@ -124,9 +124,10 @@ std::optional<std::string> lowest_user(const std::string& path) {
 }
 
 /// Headers outside all rows, which every folder may include: version, exports, formatting of messages.
-const std::set<std::string> for_all = {emulator + "export.h", emulator + "text.h", emulator + "version.h"};
-const std::set<std::string> without_row = {emulator + "export.h",  emulator + "text.h",      emulator + "text.cpp",
-                                           emulator + "version.h", emulator + "version.cpp", "emulator/compiled_flags.cpp"};
+const std::set<std::string> for_all = {emulator + "export.h", emulator + "table.h", emulator + "text.h", emulator + "version.h"};
+const std::set<std::string> without_row = {emulator + "export.h",    emulator + "text.h",          emulator + "text.cpp",
+                                           emulator + "table.h",     emulator + "table.cpp",       emulator + "version.h",
+                                           emulator + "version.cpp", "emulator/compiled_flags.cpp"};
 
 /// Whether `path` belongs to `folder`. Both are relative to the root, or to the include root of the emulator.
 bool is_in(const std::string& path, const std::string& folder) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <warpmat/forms.h>
+#include <warpmat/table.h>
 #include <warpmat/warp.h>
 #include <warpmat/wgmma.h>
 
@@ -26,7 +27,6 @@
 #include "tools/report/operand_layout.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/split.h"
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {

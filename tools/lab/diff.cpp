@@ -4,6 +4,7 @@
 #include <warpmat/execute/fast/instruction_sets.h>
 #include <warpmat/files/output_file.h>
 #include <warpmat/machine/check_list.h>
+#include <warpmat/table.h>
 
 #include <algorithm>
 #include <chrono>
@@ -44,7 +45,6 @@
 #include "tools/report/process.h"
 #include "tools/report/progress.h"
 #include "tools/report/ptx_file.h"
-#include "tools/report/table.h"
 #include "tools/report/warp_place.h"
 
 namespace warpmat::inline v0_1 {

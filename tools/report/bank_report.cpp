@@ -5,6 +5,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
+#include <warpmat/table.h>
 #include <warpmat/warp.h>
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/report/svg.h"
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {

@@ -5,6 +5,7 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/text/readable_name.h>
+#include <warpmat/table.h>
 #include <warpmat/version.h>
 
 #include <algorithm>
@@ -12,8 +13,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <fmt/core.h>
 #include <warpmat/formats.h>
+#include <warpmat/table.h>
 
 #include <algorithm>
 
 #include "tools/report/element_source.h"
-#include "tools/report/table.h"
 #include "tools/report/warp_place.h"
 
 namespace warpmat::inline v0_1 {

@@ -8,19 +8,11 @@
 
 #include <warpmat/c/entry.h>
 #include <warpmat/c_program.h>
-#include <warpmat/c_program/errors.h>
+#include <warpmat/c_program/handles.h>
 #include <warpmat/program.h>
 
 using namespace warpmat;
 using namespace warpmat::c;
-
-struct warpmat_program {
-  warpmat::Program program;
-};
-
-struct warpmat_warp {
-  warpmat::Warp warp;
-};
 
 namespace {
 
