@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <warpmat/c/entry.h>
@@ -15,9 +17,12 @@
 #include <warpmat/program.h>
 
 struct warpmat_program {
-  warpmat::Program program;
-  std::vector<const warpmat::Statement*> matrix_statements = program.matrix_statements();
-  std::string text = {};  ///< warpmat_program_text's, from its first call on
+  explicit warpmat_program(warpmat::Program parsed) : program(std::move(parsed)) {}
+
+  const warpmat::Program program;
+  std::vector<std::string> statement_names = {};  ///< of each statement; empty unless it is a matrix instruction
+  mutable std::once_flag printed = {};
+  mutable std::string text = {};  ///< once `printed`
 };
 
 struct warpmat_warp {
