@@ -581,8 +581,6 @@ typedef enum warpmat_step_kind {
   WARPMAT_NAN_OF_SCALE /* a scale factor is NaN, so the result is NaN */
 } warpmat_step_kind;
 
-typedef enum warpmat_rounding { WARPMAT_NEAREST_EVEN, WARPMAT_TOWARD_ZERO, WARPMAT_DOWN, WARPMAT_UP } warpmat_rounding;
-
 /* An operation on bits of `format`: `result` of the terms and `addend`. */
 typedef struct warpmat_step {
   size_t size;
@@ -597,15 +595,6 @@ typedef struct warpmat_step {
   int64_t sum;          /* unit_sum: in units of 2^unit_exponent; integer_sum: itself */
 } warpmat_step;
 WARPMAT_API warpmat_status warpmat_explanation_step(const warpmat_explanation* explanation, int index, warpmat_step* step);
-
-typedef enum warpmat_value_kind { WARPMAT_ZERO, WARPMAT_FINITE, WARPMAT_INFINITY, WARPMAT_NAN } warpmat_value_kind;
-
-/* A number: significand * 2^(exponent - fraction_bits), if it is finite. */
-typedef struct warpmat_value {
-  warpmat_value_kind kind;
-  int negative, exponent, fraction_bits;
-  uint64_t significand;
-} warpmat_value;
 
 /* A number that enters a product. */
 typedef struct warpmat_factor {

@@ -93,7 +93,6 @@ TEST_CASE("C: bank conflicts of what is no access are errors", "[c][banks]") {
   };
   expect(WARPMAT_BAD_ARGUMENT, find(WARPMAT_BANK_LOAD, 3, addresses.data(), nullptr), "1, 2, 4, 8 or 16 bytes");
   expect(WARPMAT_BAD_ARGUMENT, find(WARPMAT_BANK_LOAD, 4, nullptr, nullptr), "addresses is null");
-  expect(WARPMAT_BAD_ARGUMENT, find(static_cast<warpmat_bank_access>(4), 4, addresses.data(), nullptr), "no kind of access of number 4");
   expect(WARPMAT_UNKNOWN_TARGET, find(WARPMAT_BANK_LOAD, 4, addresses.data(), "sm_1"), "unknown target");
   expect(WARPMAT_BAD_ARGUMENT, warpmat_find_bank_conflicts(WARPMAT_BANK_LOAD, 4, addresses.data(), 1, nullptr, nullptr, &error),
          "conflicts is null");

@@ -18,9 +18,10 @@ namespace {
 constexpr const char* text = R"(.shared .align 16 .b8 other[32];
 .shared .align 16 .f16 tile[256];
 .reg .b32 a<4>, b<2>, r<4>; .reg .f32 d<4>, c<4>; .reg .pred p;
-shl.b32 r0, %laneid, 4;
-add.u32 r0, r0, tile;
-setp.lt.u32 p, %laneid, 7;
+mov.u32 r2, %laneid;
+mov.u32 r0, tile;
+mad.lo.u32 r0, r2, 16, r0;
+setp.lt.u32 p, r2, 7;
 @p add.u32 r1, r1, 1;
 ldmatrix.sync.aligned.m8n8.x4.shared.b16 {a0, a1, a2, a3}, [r0];
 product: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {c0, c1, c2, c3};
@@ -68,24 +69,24 @@ warpmat_variable_matrix tile_of(int rows, int columns, const char* layout = null
 
 TEST_CASE("C: a program tells its statements, its variables and its text", "[c][program]") {
   Running of;
-  CHECK(warpmat_program_statement_count(of.program) == 6);
+  CHECK(warpmat_program_statement_count(of.program) == 7);
   CHECK(warpmat_program_statement_count(nullptr) == 0);
   auto info = sized<warpmat_statement_info>();
-  REQUIRE(warpmat_program_statement(of.program, 3, &info) == WARPMAT_OK);
-  CHECK((info.line == 7 && info.opcode == std::string("add.u32") && info.name == nullptr && info.instruction == nullptr));
   REQUIRE(warpmat_program_statement(of.program, 4, &info) == WARPMAT_OK);
-  CHECK((info.line == 8 && info.column == 1 && info.name == std::string("ldmatrix.0")));
+  CHECK((info.line == 8 && info.opcode == std::string("add.u32") && info.name == nullptr && info.instruction == nullptr));
   REQUIRE(warpmat_program_statement(of.program, 5, &info) == WARPMAT_OK);
+  CHECK((info.line == 9 && info.column == 1 && info.name == std::string("ldmatrix.0")));
+  REQUIRE(warpmat_program_statement(of.program, 6, &info) == WARPMAT_OK);
   CHECK(info.name == std::string("product"));
   CHECK(info.opcode == std::string("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"));
   CHECK(info.instruction == warpmat_find(info.opcode, "sm_80", nullptr));
-  for (const int wrong : {-1, 6}) CHECK(warpmat_program_statement(of.program, wrong, &info) == WARPMAT_BAD_ARGUMENT);
+  for (const int wrong : {-1, 7}) CHECK(warpmat_program_statement(of.program, wrong, &info) == WARPMAT_BAD_ARGUMENT);
   info.size = 8;
   CHECK(warpmat_program_statement(of.program, 5, &info) == WARPMAT_BAD_ARGUMENT);
 
-  CHECK(warpmat_program_find_statement(of.program, "product", &of.error) == 5);
-  CHECK(warpmat_program_find_statement(of.program, "mma.0", &of.error) == 5);
-  CHECK(warpmat_program_find_statement(of.program, "0", &of.error) == 4);
+  CHECK(warpmat_program_find_statement(of.program, "product", &of.error) == 6);
+  CHECK(warpmat_program_find_statement(of.program, "mma.0", &of.error) == 6);
+  CHECK(warpmat_program_find_statement(of.program, "0", &of.error) == 5);
   CHECK(warpmat_program_find_statement(of.program, "mma.1", &of.error) == -1);
   of.expect(of.error.status, "mma.1");
   CHECK(warpmat_program_find_statement(of.program, nullptr, &of.error) == -1);
@@ -105,7 +106,7 @@ TEST_CASE("C: a program tells its statements, its variables and its text", "[c][
   warpmat_program* const again = warpmat_program_parse(printed, nullptr, &of.error);
   INFO(of.error.message);
   REQUIRE(again != nullptr);
-  CHECK(warpmat_program_statement_count(again) == 6);
+  CHECK(warpmat_program_statement_count(again) == 7);
   warpmat_program_free(again);
   CHECK(warpmat_program_text(nullptr, &of.error) == nullptr);
   of.expect(of.error.status, "the program is null");
@@ -114,36 +115,36 @@ TEST_CASE("C: a program tells its statements, its variables and its text", "[c][
 TEST_CASE("C: statements are executed one by one", "[c][program]") {
   Running of;
   CHECK(warpmat_warp_executing(of.warp, 0) == 0xffffffff);
-  CHECK(warpmat_warp_executing(of.warp, 3) == 0);
+  CHECK(warpmat_warp_executing(of.warp, 4) == 0);
   CHECK(warpmat_warp_executing(of.warp, 9) == 0);
   CHECK(warpmat_warp_executing(nullptr, 0) == 0);
-  CHECK(warpmat_warp_addresses_read(of.warp, 4) == nullptr);
-  for (int i = 0; i < 3; ++i) REQUIRE(warpmat_warp_step(of.warp, i, 0, &of.error) == WARPMAT_OK);
-  CHECK(warpmat_warp_executing(of.warp, 3) == 0x7f);
-  REQUIRE(warpmat_warp_step(of.warp, 3, 0, &of.error) == WARPMAT_OK);
-  REQUIRE(warpmat_warp_step(of.warp, 3, 0, &of.error) == WARPMAT_OK);
+  CHECK(warpmat_warp_addresses_read(of.warp, 5) == nullptr);
+  for (int i = 0; i < 4; ++i) REQUIRE(warpmat_warp_step(of.warp, i, 0, &of.error) == WARPMAT_OK);
+  CHECK(warpmat_warp_executing(of.warp, 4) == 0x7f);
+  REQUIRE(warpmat_warp_step(of.warp, 4, 0, &of.error) == WARPMAT_OK);
+  REQUIRE(warpmat_warp_step(of.warp, 4, 0, &of.error) == WARPMAT_OK);
   CHECK(warpmat_warp_register(of.warp, "r1", 0)[6] == 2);
   CHECK(warpmat_warp_register(of.warp, "r1", 0)[7] == 0);
-  REQUIRE(warpmat_warp_step(of.warp, 4, WARPMAT_REFERENCE_PATH, &of.error) == WARPMAT_OK);
-  const std::uint64_t* const addresses = warpmat_warp_addresses_read(of.warp, 4);
+  REQUIRE(warpmat_warp_step(of.warp, 5, WARPMAT_REFERENCE_PATH, &of.error) == WARPMAT_OK);
+  const std::uint64_t* const addresses = warpmat_warp_addresses_read(of.warp, 5);
   REQUIRE(addresses != nullptr);
   for (std::uint64_t lane = 0; lane < 32; ++lane) CHECK(addresses[lane] == 32 + 16 * lane);
 
-  of.expect(warpmat_warp_step(of.warp, 6, 0, &of.error), "the program has 6 statements; number 6 does not exist");
+  of.expect(warpmat_warp_step(of.warp, 7, 0, &of.error), "the program has 7 statements; number 7 does not exist");
   of.expect(warpmat_warp_step(nullptr, 0, 0, &of.error), "the warp is null");
   of.expect(warpmat_warp_step(of.warp, 0, 4, &of.error), "flags 0x4 are not known");
   warpmat_warp_register(of.warp, "r0", 0)[3] = 8;  // not a multiple of 16
-  CHECK(warpmat_warp_step(of.warp, 4, 0, &of.error) == WARPMAT_MISALIGNED);
-  CHECK((of.error.line == 8 && of.error.lane == 3 && of.error.address == 8));
+  CHECK(warpmat_warp_step(of.warp, 5, 0, &of.error) == WARPMAT_MISALIGNED);
+  CHECK((of.error.line == 9 && of.error.lane == 3 && of.error.address == 8));
 
   // Shared memory from another address on.
   warpmat_warp* const elsewhere = warpmat_warp_create_at(of.program, 0, 0x400, &of.error);
   REQUIRE(elsewhere != nullptr);
   REQUIRE(warpmat_warp_run(elsewhere, 0, &of.error) == WARPMAT_OK);
-  CHECK(warpmat_warp_addresses_read(elsewhere, 4)[1] == 0x400 + 32 + 16);
+  CHECK(warpmat_warp_addresses_read(elsewhere, 5)[1] == 0x400 + 32 + 16);
   warpmat_warp_free(elsewhere);
   CHECK(warpmat_warp_create_at(of.program, 0, 8, &of.error) == nullptr);
-  of.expect(of.error.status, "");
+  of.expect(of.error.status, "shared memory at 0x8 does not align variable 'other', which needs a multiple of 16");
 }
 
 TEST_CASE("C: a tile goes through ldmatrix and mma, as matrices", "[c][program]") {
@@ -217,7 +218,7 @@ TEST_CASE("C: sparse operands, scale factors and swizzled tiles of a program", "
   Running sparse("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1}, {b0, b1}, {c0, c1, c2, c3}, e, 1;\n");
   std::vector<double> a(16 * 16, 0.0), back(a.size());
   for (std::size_t row = 0; row < 16; ++row) a[row * 16 + (row % 4) * 4 + 2] = static_cast<double>(row + 1);
-  REQUIRE(warpmat_warp_set_sparse_a(sparse.warp, "mma.sp.0", a.data(), a.size(), &sparse.error) == WARPMAT_OK);
+  REQUIRE(warpmat_warp_set_sparse_a(sparse.warp, "mma.0", a.data(), a.size(), &sparse.error) == WARPMAT_OK);
   REQUIRE(warpmat_warp_get_sparse_a(sparse.warp, "0", back.data(), back.size(), &sparse.error) == WARPMAT_OK);
   CHECK(back == a);
   sparse.expect(warpmat_warp_set_sparse_a(sparse.warp, "0", a.data(), 3, &sparse.error), "A has 16 rows of 16 elements; 3 values given");

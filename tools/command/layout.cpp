@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/explain/table.h>
 #include <warpmat/forms.h>
-#include <warpmat/table.h>
 #include <warpmat/warp.h>
 #include <warpmat/wgmma.h>
 

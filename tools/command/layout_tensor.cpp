@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/table.h>
+#include <warpmat/explain/table.h>
 #include <nlohmann/json.hpp>
 
 #include <warpmat/execute/tcgen05.h>

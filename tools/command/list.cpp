@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/table.h>
+#include <warpmat/explain/table.h>
 
 #include <algorithm>
 #include <array>

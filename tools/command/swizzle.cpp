@@ -1,5 +1,5 @@
 #include <fmt/core.h>
-#include <warpmat/table.h>
+#include <warpmat/explain/table.h>
 
 #include <algorithm>
 #include <memory>

@@ -1,7 +1,7 @@
 #include "compared_archive.h"
 
 #include <fmt/core.h>
-#include <warpmat/table.h>
+#include <warpmat/explain/table.h>
 
 #include <algorithm>
 #include <chrono>

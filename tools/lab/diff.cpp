@@ -2,9 +2,9 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 #include <warpmat/execute/fast/instruction_sets.h>
+#include <warpmat/explain/table.h>
 #include <warpmat/files/output_file.h>
 #include <warpmat/machine/check_list.h>
-#include <warpmat/table.h>
 
 #include <algorithm>
 #include <chrono>

@@ -3,7 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <warpmat/table.h>
+#include <warpmat/explain/table.h>
 
 #include <algorithm>
 #include <ctime>

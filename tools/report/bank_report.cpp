@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/explain/table.h>
 #include <warpmat/forms.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
-#include <warpmat/table.h>
 #include <warpmat/warp.h>
 
 #include <algorithm>

@@ -1,11 +1,11 @@
 #include "tools/report/profile_report.h"
 
 #include <fmt/core.h>
+#include <warpmat/explain/table.h>
 #include <warpmat/files/output_file.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/text/readable_name.h>
-#include <warpmat/table.h>
 #include <warpmat/version.h>
 
 #include <algorithm>

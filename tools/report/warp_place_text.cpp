@@ -1,8 +1,8 @@
 // The text output of a WarpPlace: tables, elements, places of elements.
 
 #include <fmt/core.h>
+#include <warpmat/explain/table.h>
 #include <warpmat/formats.h>
-#include <warpmat/table.h>
 
 #include <algorithm>
 

@@ -26,10 +26,11 @@ static_assert(static_cast<int>(BarrierEvent::Scope::warpgroup) == WARPMAT_WARPGR
 static_assert(static_cast<int>(BarrierEvent::Scope::cluster) == WARPMAT_CLUSTER_BARRIER);
 static_assert(machine::Product::chunk_bytes == WARPMAT_CHUNK_BYTES);
 
-GivenEvent::GivenEvent(const machine::Event& event, std::optional<Ending>& ending) : event_(event), ending_(ending), given_{} {
+GivenEvent::GivenEvent(const machine::Event& event, const std::string& kernel, std::optional<Ending>& ending)
+    : event_(event), ending_(ending), given_{} {
   const Dim3 block = event.block();
   given_.size = sizeof given_;
-  given_.opcode = event.opcode().data();  // all of a string, which ends with a null; so does the kernel's name
+  given_.opcode = event.opcode().data();  // all of a string, which ends with a null
   given_.line = event.line();
   given_.statement = event.statement();
   given_.block[0] = block.x;
@@ -38,18 +39,13 @@ GivenEvent::GivenEvent(const machine::Event& event, std::optional<Ending>& endin
   given_.warp = event.warp();
   given_.lanes = event.lanes();
   given_.rank = event.rank();
-  given_.kernel = event.kernel().data();
+  given_.kernel = kernel.c_str();
   given_.place = this;
 }
 
-warpmat_block_event given_block(const machine::BlockEvent& block) {
-  return {sizeof(warpmat_block_event),
-          block.kernel().data(),  // all of a string
-          {block.block.x, block.block.y, block.block.z},
-          block.rank,
-          block.warps,
-          block.shared.data(),
-          block.shared.size()};
+warpmat_block_event given_block(const machine::BlockEvent& block, const std::string& kernel) {
+  return {sizeof(warpmat_block_event), kernel.c_str(),     {block.block.x, block.block.y, block.block.z}, block.rank, block.warps,
+          block.shared.data(),         block.shared.size()};
 }
 
 warpmat_exchange given_exchange(const machine::ExchangeEvent& exchange, const warpmat_event* event) {

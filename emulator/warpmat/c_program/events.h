@@ -23,7 +23,8 @@ struct Ending {
 /// A warpmat_event with what its `place` points to. Not to be copied: it points to itself.
 class GivenEvent {
  public:
-  GivenEvent(const machine::Event& event, std::optional<Ending>& ending);
+  /// `kernel`: the name of its kernel.
+  GivenEvent(const machine::Event& event, const std::string& kernel, std::optional<Ending>& ending);
   GivenEvent(const GivenEvent&) = delete;
   GivenEvent& operator=(const GivenEvent&) = delete;
 
@@ -37,7 +38,7 @@ class GivenEvent {
   warpmat_event given_;
 };
 
-warpmat_block_event given_block(const machine::BlockEvent& block);
+warpmat_block_event given_block(const machine::BlockEvent& block, const std::string& kernel);
 warpmat_exchange given_exchange(const machine::ExchangeEvent& exchange, const warpmat_event* event);
 warpmat_access given_access(const machine::AccessEvent& access, const warpmat_event* event);
 warpmat_shared_range given_range(const machine::SharedRange& range);

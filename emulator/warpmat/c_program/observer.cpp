@@ -93,12 +93,13 @@ void CallbackObserver::tell(int (*callback)(void*, Given...), const Event* at, s
 }
 
 void CallbackObserver::block_begins(const machine::BlockEvent& block) {
-  const warpmat_block_event given = given_block(block);
+  if (kernel_.empty()) kernel_ = block.kernel();
+  const warpmat_block_event given = given_block(block, kernel_);
   tell(callbacks_.block_begins, nullptr, &given);
 }
 
 void CallbackObserver::block_ends(const machine::BlockEvent& block) {
-  const warpmat_block_event given = given_block(block);
+  const warpmat_block_event given = given_block(block, kernel_);
   tell(callbacks_.block_ends, nullptr, &given);
 }
 
@@ -111,26 +112,26 @@ void CallbackObserver::registers_differ(const machine::RegistersEvent& registers
 void CallbackObserver::operation(const Event& event) {
   const auto callback = event.prepares() ? callbacks_.preparation : callbacks_.operation;
   if (callback == nullptr) return;
-  const GivenEvent given(event, ending_);
+  const GivenEvent given(event, kernel_, ending_);
   tell(callback, &event, given.get());
 }
 
 void CallbackObserver::run(const machine::RunEvent& run) {
   if (callbacks_.run == nullptr) return;
-  const GivenEvent event(run.event, ending_);
+  const GivenEvent event(run.event, kernel_, ending_);
   const warpmat_run_event given{sizeof given, event.get(), run.operations};
   tell(callbacks_.run, &run.event, &given);
 }
 
 void CallbackObserver::performs(const Event& event) {
   if (callbacks_.performs == nullptr) return;
-  const GivenEvent given(event, ending_);
+  const GivenEvent given(event, kernel_, ending_);
   tell(callbacks_.performs, &event, given.get());
 }
 
 void CallbackObserver::tell_call(int (*callback)(void*, const warpmat_call_event*), const machine::CallEvent& call) {
   if (callback == nullptr) return;
-  const GivenEvent event(call.event, ending_);
+  const GivenEvent event(call.event, kernel_, ending_);
   const std::string function(call.function);
   const warpmat_call_event given{sizeof given, event.get(), function.c_str()};
   tell(callback, &call.event, &given);
@@ -146,21 +147,21 @@ void CallbackObserver::returns(const machine::CallEvent& call) {
 
 void CallbackObserver::exchange(const machine::ExchangeEvent& exchange) {
   if (callbacks_.exchange == nullptr) return;
-  const GivenEvent event(exchange.event, ending_);
+  const GivenEvent event(exchange.event, kernel_, ending_);
   const warpmat_exchange given = given_exchange(exchange, event.get());
   tell(callbacks_.exchange, &exchange.event, &given);
 }
 
 void CallbackObserver::access(const machine::AccessEvent& access) {
   if (callbacks_.access == nullptr) return;
-  const GivenEvent event(access.event, ending_);
+  const GivenEvent event(access.event, kernel_, ending_);
   const warpmat_access given = given_access(access, event.get());
   tell(callbacks_.access, &access.event, &given);
 }
 
 void CallbackObserver::remote_access(const machine::RemoteAccess& access) {
   if (callbacks_.remote_access == nullptr) return;
-  const GivenEvent event(access.event, ending_);
+  const GivenEvent event(access.event, kernel_, ending_);
   const warpmat_remote_access given = given_remote(access, event.get());
   tell(callbacks_.remote_access, &access.event, &given);
 }
@@ -176,12 +177,12 @@ void CallbackObserver::copies_land(const machine::CopiesEvent& copies) {
 }
 
 void CallbackObserver::copies_complete(const Event& event) {
-  const GivenEvent given(event, ending_);
+  const GivenEvent given(event, kernel_, ending_);
   tell(callbacks_.copies_complete, &event, given.get());
 }
 
 void CallbackObserver::bulk_issues(const Event& event, const machine::BulkEvent& copy) {
-  const GivenEvent given(event, ending_);
+  const GivenEvent given(event, kernel_, ending_);
   if (callbacks_.bulk != nullptr) tell_copy(event, given.get(), copy);
   if (callbacks_.bulk_issues == nullptr) return;
   const GivenBulk bulk(copy);
@@ -223,14 +224,14 @@ void CallbackObserver::bulk_completes(const machine::BulkEvent& copy) {
 
 void CallbackObserver::product_issues(const machine::ProductEvent& product) {
   if (callbacks_.product_issues == nullptr) return;
-  const GivenEvent event(product.event, ending_);
+  const GivenEvent event(product.event, kernel_, ending_);
   const warpmat_async_product given = given_product(product.product);
   tell(callbacks_.product_issues, &product.event, event.get(), &given);
 }
 
 void CallbackObserver::products_read(const Event& event, std::span<const machine::Product> products) {
   if (callbacks_.products_read == nullptr) return;
-  const GivenEvent given(event, ending_);
+  const GivenEvent given(event, kernel_, ending_);
   std::vector<warpmat_async_product> all;
   std::ranges::transform(products, std::back_inserter(all), given_product);
   tell(callbacks_.products_read, &event, given.get(), all.data(), all.size());
@@ -238,14 +239,14 @@ void CallbackObserver::products_read(const Event& event, std::span<const machine
 
 void CallbackObserver::product_completes(const machine::ProductEvent& product) {
   if (callbacks_.product_completes == nullptr) return;
-  const GivenEvent event(product.event, ending_);
+  const GivenEvent event(product.event, kernel_, ending_);
   const warpmat_async_product given = given_product(product.product);
   tell(callbacks_.product_completes, &product.event, event.get(), &given);
 }
 
 void CallbackObserver::tensor_accessed(const machine::TensorAccess& access) {
   if (callbacks_.tensor_accessed == nullptr) return;
-  const GivenEvent event(access.event, ending_);
+  const GivenEvent event(access.event, kernel_, ending_);
   const std::vector<warpmat_tensor_region> reads = given_regions(access.reads), writes = given_regions(access.writes);
   const warpmat_tensor_access given{sizeof given, event.get(),   access.rank,   access.by_a_thread, reads.data(),
                                     reads.size(), writes.data(), writes.size(), access.issued};

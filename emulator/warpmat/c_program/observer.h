@@ -2,6 +2,9 @@
 
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
 
 #include <warpmat/c_observer.h>
 #include <warpmat/c_program/events.h>
@@ -56,6 +59,7 @@ class CallbackObserver : public machine::Observer {
 
   const warpmat_observer& of_the_caller_;
   const warpmat_observer callbacks_;  ///< the same, with nulls where its size ends
+  std::string kernel_ = {};           ///< its name, once a block has begun
   unsigned events_;                   ///< that of the caller which wanted() has
   std::optional<Ending> ending_;      ///< what the callback asked for by warpmat_event_end
 };

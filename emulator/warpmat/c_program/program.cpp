@@ -92,6 +92,10 @@ warpmat_warp* warpmat_warp_create_at(const warpmat_program* program, size_t shar
       report(error, WARPMAT_BAD_ARGUMENT, "the program is null");
       return nullptr;
     }
+    for (const SharedVariable& variable : program->program.variables())
+      if (shared_base % variable.alignment != 0)
+        throw std::invalid_argument(fmt::format("shared memory at {:#x} does not align variable '{}', which needs a multiple of {}",
+                                                shared_base, variable.name, variable.alignment));
     return new warpmat_warp{Warp(program->program, shared_bytes, shared_base)};
   } catch (const std::length_error&) {
     report(error, WARPMAT_NO_MEMORY, "out of memory");

@@ -5,8 +5,8 @@
 #include <fmt/core.h>
 
 #include <warpmat/explain/bit_picture.h>
+#include <warpmat/explain/table.h>
 #include <warpmat/explain/words.h>
-#include <warpmat/table.h>
 
 namespace warpmat::inline v0_1 {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/explain/table.h>
 #include <warpmat/forms.h>
-#include <warpmat/table.h>
 
 #include <algorithm>
 #include <map>

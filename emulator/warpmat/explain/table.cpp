@@ -1,4 +1,4 @@
-#include <warpmat/table.h>
+#include <warpmat/explain/table.h>
 
 #include <algorithm>
 
