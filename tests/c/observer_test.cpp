@@ -5,8 +5,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
-#include <mutex>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +24,7 @@
 #include "c/observer_kernels.h"
 #include "catch.h"
 #include "contains.h"
+#include "paths.h"
 
 namespace warpmat::c_observer_test {
 
@@ -332,6 +335,22 @@ TEST_CASE("C: observers are told every event that C++'s are, with all that is kn
       "product_issues", "products_read",   "product_completes", "tensor_accessed", "tensor_ordered", "tensor_freed",
       "synchronises",   "barrier_arrives", "barrier_completes", "barrier_leaves"};
   CHECK(told == everything);
+}
+
+TEST_CASE("C: each call of C++'s Observer is a callback", "[c][observer]") {
+  const auto contents = [](const char* path) {
+    std::ifstream in(source_path(path));
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::string in_cpp = contents("emulator/warpmat/observer.h"), in_c = contents("emulator/warpmat/c_observer.h");
+  static const std::regex call(R"(virtual void (\w+)\()");
+  int calls = 0;
+  for (std::sregex_iterator match(in_cpp.begin(), in_cpp.end(), call), end; match != end; ++match, ++calls) {
+    const std::string name = (*match)[1];
+    CAPTURE(name);
+    CHECK(contains(in_c, "(*" + name + ")(") == (name != "checks_told"));  // which the command's profile measures by
+  }
+  CHECK(calls >= 28);
 }
 
 TEST_CASE("C: without `events` an observer asks for what its callbacks are told", "[c][observer]") {
