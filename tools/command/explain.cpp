@@ -21,9 +21,9 @@
 #include "layout_tensor.h"
 #include "tools/command_line/execution_flags.h"
 #include "tools/report/element_source.h"
+#include "tools/report/explanation_html.h"
 #include "tools/report/explanation_json.h"
 #include "tools/report/explanation_pair.h"
-#include "tools/report/explanation_text.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/session.h"
 

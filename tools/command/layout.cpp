@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/explain/table.h>
 #include <warpmat/forms.h>
 #include <warpmat/warp.h>
 #include <warpmat/wgmma.h>
@@ -26,7 +27,6 @@
 #include "tools/report/operand_layout.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/split.h"
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {

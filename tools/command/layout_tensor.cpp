@@ -6,13 +6,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/explain/table.h>
 #include <nlohmann/json.hpp>
 
 #include <warpmat/execute/tcgen05.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
 #include <warpmat/warp.h>
-
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {

@@ -7,13 +7,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/explain/table.h>
 #include <nlohmann/json.hpp>
 
 #include <warpmat/warp.h>
 #include <warpmat/wgmma.h>
 
 #include "tools/report/operand_layout.h"
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {

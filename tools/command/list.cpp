@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/explain/table.h>
 
 #include <algorithm>
 #include <array>
@@ -22,7 +23,6 @@
 #include "tools/report/meant_forms.h"
 #include "tools/report/operand_layout.h"
 #include "tools/report/pattern.h"
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {

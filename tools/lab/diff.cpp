@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 #include <warpmat/execute/fast/instruction_sets.h>
+#include <warpmat/explain/table.h>
 #include <warpmat/files/output_file.h>
 #include <warpmat/machine/check_list.h>
 #include <warpmat/machine/threads.h>
@@ -45,7 +46,6 @@
 #include "tools/report/process.h"
 #include "tools/report/progress.h"
 #include "tools/report/ptx_file.h"
-#include "tools/report/table.h"
 #include "tools/report/warp_place.h"
 
 namespace warpmat::inline v0_1 {

@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/explain/table.h>
 
 #include <algorithm>
 #include <ctime>
@@ -18,7 +19,6 @@
 #include "tools/lab/report/interruption.h"
 #include "tools/report/pattern.h"
 #include "tools/report/progress.h"
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {

@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <warpmat/explain/table.h>
 #include <warpmat/machine/threads.h>
 
 #include <algorithm>
@@ -14,7 +15,6 @@
 #include "gpu/recordings/all_operands.h"
 #include "tools/command_line/lab_commands.h"
 #include "tools/report/progress.h"
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {

@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <warpmat/explain/table.h>
 #include <warpmat/machine/threads.h>
 
 #include <algorithm>
@@ -18,7 +19,6 @@
 #include "tools/command_line/lab_commands.h"
 #include "tools/lab/report/interruption.h"
 #include "tools/report/progress.h"
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {

@@ -34,7 +34,7 @@ namespace warpmat::inline v0_1::checks {
 //     lanes_check           shuffles that read lanes which take no part
 //     pairing               which elements of the factors of a matrix product meet, by the origins of all bytes (origins.h)
 //
-// bank_conflicts.h counts the wavefronts of an access; its observer is tools/report/bank_report.h.
+// explain.h counts the wavefronts of an access; its observer is tools/report/bank_report.h.
 
 /// What the checks of all clusters of a launch report without ending it.
 struct Reports {

@@ -236,7 +236,8 @@ WarpState::Step WarpState::step() {
   ++operations_;
   const bool announced = std::exchange(announced_, false);
   constexpr EventKinds statements = EventKinds::operations | EventKinds::runs;
-  if (observers_.want(statements) && !announced) observers_.tell(statements, &Observer::operation, Event(*this, operation, mask));
+  if (observers_.want(statements) && !announced && !s.resumes)
+    observers_.tell(statements, &Observer::operation, Event(*this, operation, mask));
   if (operation.semantics == Semantics::branch) return branch(operation, mask);
   if (mask == 0) {
     ++s.pc;

@@ -40,6 +40,7 @@ struct Return {
 struct Split {
   enum class State : std::uint8_t { ready, gathering, at_barrier };
   State state = State::ready;
+  bool resumes = false;  ///< executes a barrier.cluster.wait again, which was counted and announced when the lanes reached it
   std::int32_t pc = 0;
   LaneMask lanes = 0;
   LaneMask executing = 0;         ///< gathering, at_barrier: the lanes whose guard is true

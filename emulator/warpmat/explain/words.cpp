@@ -1,14 +1,13 @@
-#include "tools/report/explanation_words.h"
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <warpmat/forms.h>
+#include <warpmat/explain/words.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "tools/report/bit_picture.h"
-#include "tools/report/explanation_text.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <warpmat/explain/bit_picture.h>
+#include <warpmat/forms.h>
 
 namespace warpmat::inline v0_1 {
 namespace {
