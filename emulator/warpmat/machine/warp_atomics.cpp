@@ -56,8 +56,8 @@ std::uint64_t atomic_sum(const Access& access, bool in_shared, std::uint64_t old
 bool WarpState::update_shared(const Operation& operation, const Access& access, LaneMask mask) {
   if (access.space != Space::shared || access.arithmetic != nullptr || access.vector != 1 || access.bytes != 4) return false;
   Offsets found;
-  if (!find_offsets(operation, access, mask, found)) return false;
-  if (observers_.want(EventKinds::accesses | EventKinds::shared_accesses)) tell_offsets(operation, access, mask, found);
+  if (!find_offsets(operation, access, first_address(access), mask, found)) return false;
+  tell_offsets(operation, kind_of(operation, access), mask, found);
   const bool polls = operation.results != 0 && access.result_used;
   Addresses addresses;
   if (polls || observers_.want(EventKinds::synchronisation))

@@ -1,11 +1,13 @@
 // Matrix instructions on the warp's registers. Instruction uses 32-bit registers, so 64-bit ones are split.
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/product_run.h>
+#include <warpmat/execute/row_load.h>
 #include <warpmat/instruction.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/operations.h>
@@ -69,25 +71,64 @@ int WarpState::multiply(const Operation* first, const code::Matrix& matrix, int 
   ProductRun run{.products = std::span(arguments).first(static_cast<std::size_t>(count))};
   std::uint32_t** next = pointers.data();
   for (int i = 0; i < count; ++i) {
-    place_registers(slots(first[i]), first[i].results + first[i].sources, next);
+    const code::Matrix& own_matrix = program_.matrices[first[i].detail];
+    const bool same_a = i != 0 && own_matrix.same_a, same_b = i != 0 && own_matrix.same_b;
+    run.same_a |= std::uint32_t{same_a} << i;
+    run.same_b |= std::uint32_t{same_b} << i;
     Arguments& own = arguments[static_cast<std::size_t>(i)];
+    const code::Slot* const d = slots(first[i]);
+    const code::Slot* slot = d;
     for (const OperandWords& operand : operands) {
+      const code::Slot* const from = std::exchange(slot, slot + operand.words);
+      if ((same_a && operand.name == OperandName::a) || (same_b && operand.name == OperandName::b)) {
+        own.source(operand.name) = arguments[static_cast<std::size_t>(i - 1)].source(operand.name);
+        continue;
+      }
+      if (operand.name == OperandName::c && operand.words == own.destination.size() && std::equal(from, slot, d)) {  // most accumulate
+        own.source(operand.name) = ConstRegisterList(own.destination);
+        continue;
+      }
+      place_registers(from, operand.words, next);
       if (operand.written)
         own.destination = {next, operand.words};
       else
         own.source(operand.name) = ConstRegisterList(next, operand.words);
       next += operand.words;
     }
-    if (i == 0) continue;
-    const code::Matrix& same = program_.matrices[first[i].detail];
-    run.same_a |= std::uint32_t{same.same_a} << i;
-    run.same_b |= std::uint32_t{same.same_b} << i;
   }
   return static_cast<int>(warpmat::execute(*matrix.kernel, run));
 }
 
+/// An ldmatrix of the usual kind, with its rows in the block's shared memory. False for all others, and where an address is bad.
+bool WarpState::load_rows(const Operation& operation, const code::Matrix& matrix) {
+  const std::span<std::uint8_t> shared = block_.shared();
+  const int rows = matrix.instruction.form().rows_in_memory();
+  const LaneMask lanes = rows >= warp_size ? all_lanes : lane_bit(rows) - 1;
+  if (shared.size() < Form::row_bytes) return false;
+  Offsets found;
+  found.memory = shared.data();
+  found.start = program_.shared_base;
+  found.pattern = scalar::find_lane_offsets({.base = at<std::uint8_t>(source_slot(operation, 0)),
+                                             .wide = !matrix.narrow_address,
+                                             .wraps = true,
+                                             .add = static_cast<std::uint64_t>(matrix.offset) - program_.shared_base,
+                                             .lanes = lanes,
+                                             .start = static_cast<std::uint32_t>(program_.shared_base),
+                                             .bytes = Form::row_bytes,
+                                             .last = static_cast<std::uint32_t>(shared.size() - Form::row_bytes),
+                                             .element = Form::row_bytes},
+                                            found.offset.data());
+  if (found.pattern == scalar::LanePattern::invalid) return false;
+  std::array<std::uint32_t*, capacity::form_words> registers;
+  place_registers(slots(operation), operation.results, registers.data());
+  if (!warpmat::load_rows(*matrix.kernel, found.memory, found.offset.data(), registers.data())) return false;
+  tell_offsets(operation, {.space = Space::shared, .bytes = Form::row_bytes, .reads = true, .writes = false}, lanes, found);
+  return true;
+}
+
 /// Executes a statement in all lanes.
 void WarpState::perform_matrix(const Operation& operation, const code::Matrix& matrix) {
+  if (matrix.kernel != nullptr && matrix.run == 0 && launch_.options.execution.path == Path::fast && load_rows(operation, matrix)) return;
   const Form& form = matrix.instruction.form();
   if (moves_matrix(form)) return move_matrix(*this, operation, matrix);
   MatrixRegisters lists;

@@ -243,29 +243,31 @@ void WarpState::tell_mixed_access(const Operation& operation, std::uint32_t byte
   }
 }
 
-/// The memory that a load or store without an error may use, by its first lane. Without bytes where there is none.
-inline WarpState::Region WarpState::find_region(const Operation& operation, const Access& access, LaneMask mask) {
-  if (access.space == Space::shared) return {block_.shared().data(), program_.shared_base, block_.shared().size()};
-  if (access.narrow_address) return {};
-  if (access.space == Space::param && operation.semantics == catalogue::Semantics::load)
+/// The memory that an access without an error may use, by its first lane. Without bytes where there is none.
+inline WarpState::Region WarpState::find_region(const Operation& operation, const AddressOperand& operand, LaneMask mask) {
+  if (operand.space == Space::shared) return {block_.shared().data(), program_.shared_base, block_.shared().size()};
+  if (operand.narrow) return {};
+  if (operand.space == Space::param && operation.semantics == catalogue::Semantics::load)
     return {const_cast<std::uint8_t*>(launch_.parameters.data()), 0, launch_.parameters.size()};
-  if (access.space != Space::global && access.space != Space::generic) return {};
-  const auto* const base = at<std::uint64_t>(source_slot(operation, 0));
-  const std::uint64_t address = base[first_lane(mask)] + static_cast<std::uint64_t>(access.offset);
+  if (operand.space != Space::global && operand.space != Space::generic) return {};
+  const auto* const base = at<std::uint64_t>(source_slot(operation, operand.source));
+  const std::uint64_t address = base[first_lane(mask)] + static_cast<std::uint64_t>(operand.offset);
   const DeviceMemory::Buffer*& buffer = block_.last_buffer(operation.detail);
   if (buffer == nullptr || address - buffer->address >= buffer->bytes) buffer = launch_.memory.find(address);
   return buffer == nullptr || buffer->freed ? Region{} : Region{buffer->data.get(), buffer->address, buffer->bytes};
 }
 
 /// The addresses in a region, where the access is of the usual kind: nothing for all others, which locate() finds or reports.
-inline std::optional<scalar::LaneAddresses> WarpState::lane_addresses(const Operation& operation, const Access& access, LaneMask mask,
+inline std::optional<scalar::LaneAddresses> WarpState::lane_addresses(const Operation& operation, const Access& access,
+                                                                      const AddressOperand& operand, LaneMask mask,
                                                                       const Region& region) const {
   const std::uint32_t bytes = std::uint32_t{access.bytes} * access.vector;
-  if (access.ordered || access.relative || access.bytes > 8 || region.bytes < bytes || region.bytes > outside) return std::nullopt;
-  return scalar::LaneAddresses{.base = at<std::uint8_t>(source_slot(operation, 0)),
-                               .wide = !access.narrow_address,
-                               .wraps = access.space == Space::shared,
-                               .add = static_cast<std::uint64_t>(access.offset) - region.start,
+  const bool wide_element = access.bytes > 8 && operation.semantics != catalogue::Semantics::cp_async;
+  if (access.ordered || access.relative || wide_element || region.bytes < bytes || region.bytes > outside) return std::nullopt;
+  return scalar::LaneAddresses{.base = at<std::uint8_t>(source_slot(operation, operand.source)),
+                               .wide = !operand.narrow,
+                               .wraps = operand.space == Space::shared,
+                               .add = static_cast<std::uint64_t>(operand.offset) - region.start,
                                .lanes = mask,
                                .start = static_cast<std::uint32_t>(region.start),
                                .bytes = bytes,
@@ -273,11 +275,11 @@ inline std::optional<scalar::LaneAddresses> WarpState::lane_addresses(const Oper
                                .element = access.bytes};
 }
 
-/// The common case of a load or store: all lanes of `mask` access one memory, without an error. Lanes outside of `mask` get the offset of
-/// one inside. False for all others.
-bool WarpState::find_offsets(const Operation& operation, const Access& access, LaneMask mask, Offsets& out) {
-  const Region region = find_region(operation, access, mask);
-  const auto addresses = lane_addresses(operation, access, mask, region);
+/// The common case of an access: all lanes of `mask` access one memory, without an error. Lanes outside of `mask` get the offset of one
+/// inside. False for all others.
+bool WarpState::find_offsets(const Operation& operation, const Access& access, const AddressOperand& operand, LaneMask mask, Offsets& out) {
+  const Region region = find_region(operation, operand, mask);
+  const auto addresses = lane_addresses(operation, access, operand, mask, region);
   if (!addresses) return false;
   out.memory = region.memory;
   out.start = region.start;
@@ -288,7 +290,7 @@ bool WarpState::find_offsets(const Operation& operation, const Access& access, L
 /// A load of one element whose address is a constant, as of most parameters. False for all others, and where the address is bad.
 bool WarpState::load_uniform(const Operation& operation, const Access& access, LaneMask mask) {
   if (access.narrow_address || access.vector != 1 || access.bytes < 4 || access.bytes * 8 != access.register_bits) return false;
-  const Region region = find_region(operation, access, mask);
+  const Region region = find_region(operation, first_address(access), mask);
   const std::uint64_t offset = *at<std::uint64_t>(source_slot(operation, 0)) + static_cast<std::uint64_t>(access.offset) - region.start;
   if (region.bytes < access.bytes || offset > region.bytes - access.bytes || (region.start + offset) % access.bytes != 0) return false;
   const std::uint8_t* const from = region.memory + offset;
@@ -311,21 +313,36 @@ inline std::optional<WarpState::LocalPlaces> WarpState::local_places(const Opera
   return LocalPlaces{local_.data() + address, own};
 }
 
+/// What a load or store that find_offsets() has found does.
+WarpState::AccessKind WarpState::kind_of(const Operation& operation, const Access& access) {
+  return {.space = access.space == Space::generic ? Space::global : access.space,
+          .bytes = std::uint32_t{access.bytes} * access.vector,
+          .reads = operation.semantics != catalogue::Semantics::store,
+          .writes = operation.semantics != catalogue::Semantics::load};
+}
+
 /// Tells observers of an access that find_offsets() has found.
-void WarpState::tell_offsets(const Operation& operation, const Access& access, LaneMask mask, const Offsets& found) const {
-  const EventKinds events = events_of(access.space);
+void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind, LaneMask mask, const Offsets& found) {
+  const EventKinds events = events_of(kind.space);
+  if (!observers_.want(events)) return;
   Addresses addresses;
   for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.address[lane] = found.start + found.offset[lane];
   for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.host[lane] = found[lane];
+  if (kind.space == Space::shared) {
+    told_range_ = scalar::find_lane_range(found.offset.data(), kind.bytes);
+    told_range_->whole &= mask == all_lanes;
+  }
   observers_.tell(events, &Observer::access,
                   AccessEvent{.event = Event(*this, operation, mask),
-                              .space = access.space == Space::generic ? Space::global : access.space,
-                              .reads = operation.semantics != catalogue::Semantics::store,
-                              .writes = operation.semantics != catalogue::Semantics::load,
-                              .bytes = std::uint32_t{access.bytes} * access.vector,
+                              .space = kind.space,
+                              .reads = kind.reads,
+                              .writes = kind.writes,
+                              .bytes = kind.bytes,
                               .addresses = addresses.address,
                               .places = addresses.host,
-                              .consecutive = found.pattern == LanePattern::consecutive && access.vector == 1});
+                              .asynchronous = kind.asynchronous,
+                              .consecutive = found.pattern == LanePattern::consecutive && found.offset[1] == found.offset[0] + kind.bytes});
+  told_range_.reset();
 }
 
 /// Whether all lanes access consecutive elements as their registers hold them.
@@ -368,14 +385,14 @@ void WarpState::load(const Operation& operation, LaneMask mask) {
   if (!observers_.want(events_of(access.space))) {
     if (access.uniform && !access.ordered && load_uniform(operation, access, mask)) return;
     if (moves_words(access)) {
-      const Region region = find_region(operation, access, mask);
-      const auto addresses = lane_addresses(operation, access, mask, region);
+      const Region region = find_region(operation, first_address(access), mask);
+      const auto addresses = lane_addresses(operation, access, first_address(access), mask, region);
       auto* const row = at<std::uint32_t>(result_slot(operation, 0));
       if (addresses && scalar::load_lane_words(*addresses, region.memory, row) != LanePattern::invalid) return;
     }
   }
-  if (Offsets found; find_offsets(operation, access, mask, found)) {
-    if (observers_.want(events_of(access.space))) tell_offsets(operation, access, mask, found);
+  if (Offsets found; find_offsets(operation, access, first_address(access), mask, found)) {
+    tell_offsets(operation, kind_of(operation, access), mask, found);
     if (moves_rows(access, mask, found))
       copy_row(at<std::uint8_t>(result_slot(operation, 0)), found[0], access.bytes);
     else if (found.pattern == LanePattern::same) {
@@ -419,13 +436,13 @@ void WarpState::store(const Operation& operation, LaneMask mask) {
   const Access& access = program_.accesses[operation.detail];
   if (const auto places = local_places(operation, access)) return store_to(operation, access, *places, mask);
   if (moves_words(access) && !observers_.want(events_of(access.space))) {
-    const Region region = find_region(operation, access, mask);
-    const auto addresses = lane_addresses(operation, access, mask, region);
+    const Region region = find_region(operation, first_address(access), mask);
+    const auto addresses = lane_addresses(operation, access, first_address(access), mask, region);
     const auto* const row = at<std::uint32_t>(source_slot(operation, 1));
     if (addresses && scalar::store_lane_words(*addresses, region.memory, row) != LanePattern::invalid) return block_.make_progress();
   }
-  if (Offsets found; find_offsets(operation, access, mask, found)) {
-    if (observers_.want(events_of(access.space))) tell_offsets(operation, access, mask, found);
+  if (Offsets found; find_offsets(operation, access, first_address(access), mask, found)) {
+    tell_offsets(operation, kind_of(operation, access), mask, found);
     if (moves_rows(access, mask, found))
       copy_row(found[0], at<std::uint8_t>(source_slot(operation, 1)), access.bytes);
     else if (moves_words(access))
