@@ -408,7 +408,7 @@ void SharedMemoryCheck::check_chunks(const Event& event, const std::vector<std::
     std::array<const std::uint8_t*, warp_size> places{};
     for (std::size_t i = 0; i < count; ++i) places[i] = memory + (chunks[first + i] - setup_.program.shared_base);
     const LaneMask mask = count == warp_size ? all_lanes : lane_bit(static_cast<int>(count)) - 1;
-    for (LaneMask rest = check_bytes(event, places, machine::Product::chunk_bytes, mask, Use::load); rest != 0; rest &= rest - 1) {
+    for (LaneMask rest = check_bytes(event, places, machine::Product::chunk_bytes, mask, Use::load, {}); rest != 0; rest &= rest - 1) {
       const std::size_t i = first + static_cast<std::size_t>(first_lane(rest));
       if (!shadow(event).landed_for(chunks[i] - setup_.program.shared_base, machine::Product::chunk_bytes, event.warp())) undefined(i);
     }

@@ -53,9 +53,9 @@ std::uint64_t atomic_sum(const Access& access, bool in_shared, std::uint64_t old
 /// The common case: integers of 32 bits in shared memory, without an error. False for all others.
 bool update_shared(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
   if (access.space != Space::shared || access.arithmetic != nullptr || access.vector != 1 || access.bytes != 4) return false;
-  AccessOffsets found;
-  if (!find_offsets(warp, operation, access, mask, found)) return false;
-  if (warp.observers().want(EventKinds::accesses | EventKinds::shared_accesses)) tell_offsets(warp, operation, access, mask, found);
+  WarpState::Offsets found;
+  if (!warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) return false;
+  warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
   const bool polls = operation.results != 0 && access.result_used;
   WarpState::Addresses addresses;
   if (polls || warp.observers().want(EventKinds::synchronisation))

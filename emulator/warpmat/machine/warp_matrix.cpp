@@ -1,11 +1,13 @@
 // Matrix instructions on the warp's registers. Instruction uses 32-bit registers, so a kernel's 64-bit ones are split.
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/product_run.h>
+#include <warpmat/execute/row_load.h>
 #include <warpmat/instruction.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/operations.h>
@@ -151,9 +153,39 @@ void perform_in_words(WarpState& warp, const Operation& operation, const code::M
   execute_instruction(warp, matrix, arguments);
 }
 
+/// An ldmatrix of the usual kind, with its rows in the block's shared memory. False for all others, and where an address is bad.
+bool load_rows(WarpState& warp, const Operation& operation, const code::Matrix& matrix) {
+  const std::span<std::uint8_t> shared = warp.block().shared();
+  const int rows = matrix.instruction.form().rows_in_memory();
+  const LaneMask lanes = rows >= warp_size ? all_lanes : lane_bit(rows) - 1;
+  if (shared.size() < Form::row_bytes) return false;
+  WarpState::Offsets found;
+  found.memory = shared.data();
+  found.start = warp.program().shared_base;
+  found.pattern = scalar::find_lane_offsets({.base = warp.at<std::uint8_t>(warp.source_slot(operation, 0)),
+                                             .wide = !matrix.narrow_address,
+                                             .wraps = true,
+                                             .add = static_cast<std::uint64_t>(matrix.offset) - warp.program().shared_base,
+                                             .lanes = lanes,
+                                             .start = static_cast<std::uint32_t>(warp.program().shared_base),
+                                             .bytes = Form::row_bytes,
+                                             .last = static_cast<std::uint32_t>(shared.size() - Form::row_bytes),
+                                             .element = Form::row_bytes},
+                                            found.offset.data());
+  if (found.pattern == scalar::LanePattern::invalid) return false;
+  std::array<std::uint32_t*, capacity::form_words> registers;
+  warp.place_registers(warp.slots(operation), operation.results, registers.data());
+  if (!warpmat::load_rows(*matrix.kernel, found.memory, found.offset.data(), registers.data())) return false;
+  warp.tell_offsets(operation, {.space = Space::shared, .bytes = Form::row_bytes, .reads = true, .writes = false}, lanes, found);
+  return true;
+}
+
 /// Executes a statement in all lanes.
 void perform_matrix(WarpState& warp, const Operation& operation, const code::Matrix& matrix) {
   if (warp.program().is_list) return perform_in_words(warp, operation, matrix);
+  if (matrix.kernel != nullptr && matrix.run == 0 && warp.launch().options.execution.path == Path::fast &&
+      load_rows(warp, operation, matrix))
+    return;
   const Form& form = matrix.instruction.form();
   if (moves_matrix(form)) return move_matrix(warp, operation, matrix);
   MatrixRegisters lists;
@@ -171,17 +203,36 @@ void perform_matrix(WarpState& warp, const Operation& operation, const code::Mat
 
 /// Executes `count` products (product_runs.h). Returns the number of those before the first that the kernel declines.
 int multiply(WarpState& warp, const Operation* first, const code::Matrix& matrix, int count) {
+  const std::span<const OperandWords> operands = operand_words(matrix.instruction.form());
   std::array<Arguments, ProductRun::most> arguments;
   std::array<std::uint32_t*, ProductRun::most * capacity::form_words> pointers;
   ProductRun run{.products = std::span(arguments).first(static_cast<std::size_t>(count))};
   std::uint32_t** next = pointers.data();
   for (int i = 0; i < count; ++i) {
-    place_words(warp, first[i], matrix, next, arguments[static_cast<std::size_t>(i)]);
-    next += first[i].results + first[i].sources;
-    if (i == 0) continue;
-    const code::Matrix& same = warp.program().of<code::Matrix>(first[i]);
-    run.same_a |= std::uint32_t{same.same_a} << i;
-    run.same_b |= std::uint32_t{same.same_b} << i;
+    const code::Matrix& own_matrix = warp.program().of<code::Matrix>(first[i]);
+    const bool same_a = i != 0 && own_matrix.same_a, same_b = i != 0 && own_matrix.same_b;
+    run.same_a |= std::uint32_t{same_a} << i;
+    run.same_b |= std::uint32_t{same_b} << i;
+    Arguments& own = arguments[static_cast<std::size_t>(i)];
+    const code::Slot* const d = warp.slots(first[i]);
+    const code::Slot* slot = d;
+    for (const OperandWords& operand : operands) {
+      const code::Slot* const from = std::exchange(slot, slot + operand.words);
+      if ((same_a && operand.name == OperandName::a) || (same_b && operand.name == OperandName::b)) {
+        own.source(operand.name) = arguments[static_cast<std::size_t>(i - 1)].source(operand.name);
+        continue;
+      }
+      if (operand.name == OperandName::c && operand.words == own.destination.size() && std::equal(from, slot, d)) {  // most accumulate
+        own.source(operand.name) = ConstRegisterList(own.destination);
+        continue;
+      }
+      warp.place_registers(from, operand.words, next);
+      if (operand.written)
+        own.destination = {next, operand.words};
+      else
+        own.source(operand.name) = ConstRegisterList(next, operand.words);
+      next += operand.words;
+    }
   }
   return static_cast<int>(warpmat::execute(*matrix.kernel, run));
 }

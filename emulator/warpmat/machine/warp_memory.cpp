@@ -260,29 +260,30 @@ struct LocalPlaces {
   std::uint8_t* operator[](std::size_t lane) const { return first + stride * lane; }
 };
 
-/// The memory that a load or store without an error may use, by its first lane. Without bytes where there is none.
-inline Region find_region(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
-  if (access.space == Space::shared) return {warp.block().shared().data(), warp.program().shared_base, warp.block().shared().size()};
-  if (access.narrow_address) return {};
-  if (access.space == Space::param && operation.semantics == catalogue::Semantics::load)
+/// The memory that an access without an error may use, by its first lane. Without bytes where there is none.
+inline Region find_region(WarpState& warp, const Operation& operation, const WarpState::AddressOperand& operand, LaneMask mask) {
+  if (operand.space == Space::shared) return {warp.block().shared().data(), warp.program().shared_base, warp.block().shared().size()};
+  if (operand.narrow) return {};
+  if (operand.space == Space::param && operation.semantics == catalogue::Semantics::load)
     return {const_cast<std::uint8_t*>(warp.launch().parameters.data()), 0, warp.launch().parameters.size()};
-  if (access.space != Space::global && access.space != Space::generic) return {};
-  const auto* const base = warp.at<std::uint64_t>(warp.source_slot(operation, 0));
-  const std::uint64_t address = base[first_lane(mask)] + static_cast<std::uint64_t>(access.offset);
+  if (operand.space != Space::global && operand.space != Space::generic) return {};
+  const auto* const base = warp.at<std::uint64_t>(warp.source_slot(operation, operand.source));
+  const std::uint64_t address = base[first_lane(mask)] + static_cast<std::uint64_t>(operand.offset);
   const DeviceMemory::Buffer*& buffer = warp.block().last_buffer(operation.payload);
   if (buffer == nullptr || address - buffer->address >= buffer->bytes) buffer = warp.launch().memory.find(address);
   return buffer == nullptr || buffer->freed ? Region{} : Region{buffer->data.get(), buffer->address, buffer->bytes};
 }
 
 /// The addresses in a region, where the access is of the usual kind: nothing for all others, which locate() finds or reports.
-inline std::optional<scalar::LaneAddresses> lane_addresses(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask,
-                                                           const Region& region) {
+inline std::optional<scalar::LaneAddresses> lane_addresses(WarpState& warp, const Operation& operation, const Access& access,
+                                                           const WarpState::AddressOperand& operand, LaneMask mask, const Region& region) {
   const std::uint32_t bytes = std::uint32_t{access.bytes} * access.vector;
-  if (access.ordered || access.relative || access.bytes > 8 || region.bytes < bytes || region.bytes > outside) return std::nullopt;
-  return scalar::LaneAddresses{.base = warp.at<std::uint8_t>(warp.source_slot(operation, 0)),
-                               .wide = !access.narrow_address,
-                               .wraps = access.space == Space::shared && (access.narrow_address || !warp.program().is_list),
-                               .add = static_cast<std::uint64_t>(access.offset) - region.start,
+  const bool wide_element = access.bytes > 8 && operation.semantics != catalogue::Semantics::cp_async;
+  if (access.ordered || access.relative || wide_element || region.bytes < bytes || region.bytes > outside) return std::nullopt;
+  return scalar::LaneAddresses{.base = warp.at<std::uint8_t>(warp.source_slot(operation, operand.source)),
+                               .wide = !operand.narrow,
+                               .wraps = operand.space == Space::shared && (operand.narrow || !warp.program().is_list),
+                               .add = static_cast<std::uint64_t>(operand.offset) - region.start,
                                .lanes = mask,
                                .start = static_cast<std::uint32_t>(region.start),
                                .bytes = bytes,
@@ -292,11 +293,11 @@ inline std::optional<scalar::LaneAddresses> lane_addresses(WarpState& warp, cons
 
 }  // namespace
 
-/// The common case of a load or store: all lanes of `mask` access one memory, without an error. Lanes outside of `mask` get the offset of
-/// one inside. False for all others.
-bool find_offsets(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask, AccessOffsets& out) {
-  const Region region = find_region(warp, operation, access, mask);
-  const auto addresses = lane_addresses(warp, operation, access, mask, region);
+/// The common case of an access: all lanes of `mask` access one memory, without an error. Lanes outside of `mask` get the offset of one
+/// inside. False for all others.
+bool WarpState::find_offsets(const Operation& operation, const Access& access, const AddressOperand& operand, LaneMask mask, Offsets& out) {
+  const Region region = find_region(*this, operation, operand, mask);
+  const auto addresses = lane_addresses(*this, operation, access, operand, mask, region);
   if (!addresses) return false;
   out.memory = region.memory;
   out.start = region.start;
@@ -309,7 +310,7 @@ namespace {
 /// A load of one element whose address is a constant, as of most parameters. False for all others, and where the address is bad.
 bool load_uniform(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
   if (access.narrow_address || access.vector != 1 || access.bytes < 4 || access.bytes * 8 != access.register_bits) return false;
-  const Region region = find_region(warp, operation, access, mask);
+  const Region region = find_region(warp, operation, WarpState::first_address(access), mask);
   const std::uint64_t offset =
       *warp.at<std::uint64_t>(warp.source_slot(operation, 0)) + static_cast<std::uint64_t>(access.offset) - region.start;
   if (region.bytes < access.bytes || offset > region.bytes - access.bytes || (region.start + offset) % access.bytes != 0) return false;
@@ -335,27 +336,42 @@ inline std::optional<LocalPlaces> local_places(WarpState& warp, const Operation&
 
 }  // namespace
 
+/// What a load or store that find_offsets() has found does.
+WarpState::AccessKind WarpState::kind_of(const Operation& operation, const Access& access) {
+  return {.space = access.space == Space::generic ? Space::global : access.space,
+          .bytes = std::uint32_t{access.bytes} * access.vector,
+          .reads = operation.semantics != catalogue::Semantics::store,
+          .writes = operation.semantics != catalogue::Semantics::load};
+}
+
 /// Tells observers of an access that find_offsets() has found.
-void tell_offsets(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask, const AccessOffsets& found) {
-  const EventKinds events = events_of(access.space);
-  WarpState::Addresses addresses;
+void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind, LaneMask mask, const Offsets& found) {
+  const EventKinds events = events_of(kind.space);
+  if (!observers_.want(events)) return;
+  Addresses addresses;
   for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.address[lane] = found.start + found.offset[lane];
   for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.host[lane] = found[lane];
-  warp.observers().tell(events, &Observer::access,
-                        AccessEvent{.event = warp.event(operation, mask),
-                                    .space = access.space == Space::generic ? Space::global : access.space,
-                                    .reads = operation.semantics != catalogue::Semantics::store,
-                                    .writes = operation.semantics != catalogue::Semantics::load,
-                                    .bytes = std::uint32_t{access.bytes} * access.vector,
-                                    .addresses = addresses.address,
-                                    .places = addresses.host,
-                                    .consecutive = found.pattern == LanePattern::consecutive && access.vector == 1});
+  if (kind.space == Space::shared) {
+    told_range_ = scalar::find_lane_range(found.offset.data(), kind.bytes);
+    told_range_->whole &= mask == all_lanes;
+  }
+  observers_.tell(events, &Observer::access,
+                  AccessEvent{.event = Event(*this, operation, mask),
+                              .space = kind.space,
+                              .reads = kind.reads,
+                              .writes = kind.writes,
+                              .bytes = kind.bytes,
+                              .addresses = addresses.address,
+                              .places = addresses.host,
+                              .asynchronous = kind.asynchronous,
+                              .consecutive = found.pattern == LanePattern::consecutive && found.offset[1] == found.offset[0] + kind.bytes});
+  told_range_.reset();
 }
 
 namespace {
 
 /// Whether all lanes access consecutive elements as their registers hold them.
-bool moves_rows(const Access& access, LaneMask mask, const AccessOffsets& found) {
+bool moves_rows(const Access& access, LaneMask mask, const WarpState::Offsets& found) {
   return found.pattern == LanePattern::consecutive && mask == all_lanes && access.vector == 1 && access.bytes >= 4 &&
          access.bytes * 8 == access.register_bits;
 }
@@ -396,14 +412,14 @@ void load(WarpState& warp, const Operation& operation, LaneMask mask) {
   if (!warp.observers().want(events_of(access.space))) {
     if (access.uniform && !access.ordered && load_uniform(warp, operation, access, mask)) return;
     if (moves_words(access)) {
-      const Region region = find_region(warp, operation, access, mask);
-      const auto addresses = lane_addresses(warp, operation, access, mask, region);
+      const Region region = find_region(warp, operation, WarpState::first_address(access), mask);
+      const auto addresses = lane_addresses(warp, operation, access, WarpState::first_address(access), mask, region);
       auto* const row = warp.at<std::uint32_t>(warp.result_slot(operation, 0));
       if (addresses && scalar::load_lane_words(*addresses, region.memory, row) != LanePattern::invalid) return;
     }
   }
-  if (AccessOffsets found; find_offsets(warp, operation, access, mask, found)) {
-    if (warp.observers().want(events_of(access.space))) tell_offsets(warp, operation, access, mask, found);
+  if (WarpState::Offsets found; warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) {
+    warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
     if (moves_rows(access, mask, found))
       copy_row(warp.at<std::uint8_t>(warp.result_slot(operation, 0)), found[0], access.bytes);
     else if (found.pattern == LanePattern::same) {
@@ -451,13 +467,13 @@ void store(WarpState& warp, const Operation& operation, LaneMask mask) {
   const Access& access = warp.program().of<code::Access>(operation);
   if (const auto places = local_places(warp, operation, access)) return store_to(warp, operation, access, *places, mask);
   if (moves_words(access) && !warp.observers().want(events_of(access.space))) {
-    const Region region = find_region(warp, operation, access, mask);
-    const auto addresses = lane_addresses(warp, operation, access, mask, region);
+    const Region region = find_region(warp, operation, WarpState::first_address(access), mask);
+    const auto addresses = lane_addresses(warp, operation, access, WarpState::first_address(access), mask, region);
     const auto* const row = warp.at<std::uint32_t>(warp.source_slot(operation, 1));
     if (addresses && scalar::store_lane_words(*addresses, region.memory, row) != LanePattern::invalid) return warp.block().make_progress();
   }
-  if (AccessOffsets found; find_offsets(warp, operation, access, mask, found)) {
-    if (warp.observers().want(events_of(access.space))) tell_offsets(warp, operation, access, mask, found);
+  if (WarpState::Offsets found; warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) {
+    warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
     if (moves_rows(access, mask, found))
       copy_row(found[0], warp.at<std::uint8_t>(warp.source_slot(operation, 1)), access.bytes);
     else if (moves_words(access))

@@ -69,12 +69,14 @@ inline constexpr std::size_t usual_splits = 2;
 /// cp.async of some lanes, performed when they wait for it: the latest time that the ISA allows.
 struct AsyncCopy {
   std::uint64_t number;  ///< sequence number among the warp's copies, from 0 on
-  LaneMask mask;
+  LaneMask mask = 0;
   std::uint32_t group;  ///< the number of groups that the lanes had committed before
   std::uint8_t bytes;   ///< in shared memory
-  std::array<std::uint8_t*, warp_size> to;
+  alignas(64) std::array<std::uint8_t*, warp_size> to;
   std::array<const std::uint8_t*, warp_size> from;
   std::array<std::uint8_t, warp_size> copied;  ///< bytes that are read; the rest is zero
+
+  AsyncCopy() {}  // sets nothing: a record of 600 bytes is written once
 };
 
 /// An arrival of cp.async.mbarrier.arrive, performed after the lane's earlier copies.
@@ -87,7 +89,8 @@ struct CopyArrival {
 
 /// The asynchronous copies of a warp.
 struct AsyncCopies {
-  std::vector<AsyncCopy> copies;  ///< that no lane has waited for
+  std::vector<AsyncCopy> copies;  ///< that a lane has not waited for, and some that all have, with an empty mask
+  std::size_t landed = 0;         ///< of those
   std::uint64_t issued = 0;
   std::array<std::uint32_t, warp_size> committed{};       ///< groups, by lane
   std::array<std::uint32_t, warp_size> bulk_committed{};  ///< groups of bulk copies, by lane
@@ -206,8 +209,41 @@ class WarpState {
   // Memory: warp_memory.cpp
   struct Addresses {
     std::array<std::uint64_t, warp_size> address;  ///< as in the statement
-    std::array<std::uint8_t*, warp_size> host;
+    alignas(64) std::array<std::uint8_t*, warp_size> host;
   };
+  /// An operand that is an address.
+  struct AddressOperand {
+    Space space;
+    int source;  ///< of the operation
+    bool narrow;
+    std::int64_t offset;
+  };
+  static AddressOperand first_address(const code::Access& access) { return {access.space, 0, access.narrow_address, access.offset}; }
+  /// Of cp.async: where it reads.
+  static AddressOperand second_address(const code::Access& access) {
+    return {Space::global, 1, access.narrow_source, access.source_offset};
+  }
+  /// Where the lanes of an access find their bytes in shared memory, or in a buffer.
+  struct Offsets {
+    std::uint8_t* memory;
+    std::uint64_t start;  ///< the first address of the memory
+    scalar::LanePattern pattern;
+    alignas(64) std::array<std::uint32_t, warp_size> offset;
+    std::uint8_t* operator[](std::size_t lane) const { return memory + offset[lane]; }
+  };
+  bool find_offsets(const code::Operation& operation, const code::Access& access, const AddressOperand& operand, LaneMask mask,
+                    Offsets& out);
+  /// What an access does beside its addresses.
+  struct AccessKind {
+    Space space;
+    std::uint32_t bytes;
+    bool reads, writes, asynchronous = false;
+  };
+  /// That of a load, store or atomic operation which find_offsets() has found.
+  static AccessKind kind_of(const code::Operation& operation, const code::Access& access);
+  void tell_offsets(const code::Operation& operation, const AccessKind& kind, LaneMask mask, const Offsets& found);
+  /// What the lanes of the access that observers are told of access together, as offsets in shared memory; nothing: not known.
+  const std::optional<scalar::LaneRange>& told_range() const { return told_range_; }
   void find_addresses(const code::Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const;
   void locate(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
               Addresses& addresses, bool asynchronous = false, int first_register = 0);
@@ -331,6 +367,7 @@ class WarpState {
   LaneMask arrived_at_cluster_ = 0;                            ///< at the cluster's barrier in its current phase
   LaneMask passed_cluster_ = 0;                                ///< arrived in a completed phase, but have not waited yet
   const DeviceMemory::Buffer* last_buffer_ = nullptr;
+  std::optional<scalar::LaneRange> told_range_;
   bool announced_ = false;  ///< observers know of the next operation, which waits for the reservation
 };
 

@@ -242,7 +242,7 @@ struct Matrix {
   bool narrow_address = false;  ///< its register has 32 bits
   Space space = Space::shared;  ///< of wmma.load and wmma.store
   MatrixRuns runs;              ///< the same
-  // mma: product_runs.h
+  // mma: product_runs.h; ldmatrix: row_loads.h, the kernel alone
   const FastPath* kernel = nullptr;     ///< executes the statement and those behind it as one run
   std::uint8_t run = 0;                 ///< their number; 0: each is executed alone
   bool same_a = false, same_b = false;  ///< A's, B's registers are those of the product before, which does not write them

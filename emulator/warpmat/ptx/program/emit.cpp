@@ -10,6 +10,7 @@
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/frame.h>
 #include <warpmat/ptx/program/product_runs.h>
+#include <warpmat/ptx/program/row_loads.h>
 
 namespace warpmat::inline v0_1::code {
 
@@ -149,6 +150,7 @@ class Emitter {
     mark_unused_results(index, first);
     mark_shortcuts(first);
     mark_product_runs(program_, first);
+    mark_row_loads(program_, first);
     add_parameter_rows(first);
   }
 
