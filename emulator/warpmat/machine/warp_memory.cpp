@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include <fmt/core.h>
 
@@ -38,11 +39,33 @@ T read(const std::uint8_t* from) {
   return value;
 }
 
+/// The element of each lane behind that of the lane before.
+struct Consecutive {
+  std::uint8_t* first;
+};
+
+template <typename Memory, typename Places>
+std::uint8_t* place_in(const Places& host, std::size_t lane) {
+  return host[lane];
+}
+/// A distance that the compiler knows: a loop over all lanes becomes vectors.
+template <typename Memory>
+std::uint8_t* place_in(const Consecutive& host, std::size_t lane) {
+  return host.first + lane * sizeof(Memory);
+}
+
+/// A copy of a pointer, which no store of bytes changes for all that the compiler knows; a reference to what is larger.
+template <typename Places>
+using Held = std::conditional_t<std::is_same_v<Places, Consecutive>, const Places, const Places&>;
+
 /// Loads one element of each lane into a register of Element; signed types are extended to `Register` bits.
 template <typename Memory, typename Register, typename Element, typename Places>
-void load_lanes(void* to, const Places& host, std::size_t at, LaneMask mask) {
+void load_lanes(void* to, const Places& places, std::size_t at, LaneMask mask) {
+  const Held<Places> host = places;
   auto* const out = static_cast<Element*>(to);
-  for_each_lane(mask, [&](std::size_t lane) { out[lane] = static_cast<Element>(static_cast<Register>(read<Memory>(host[lane] + at))); });
+  for_each_lane(mask, [&](std::size_t lane) {
+    out[lane] = static_cast<Element>(static_cast<Register>(read<Memory>(place_in<Memory>(host, lane) + at)));
+  });
 }
 
 template <typename Register, typename Element, typename Places>
@@ -70,17 +93,22 @@ void copy_row(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) {
     std::memcpy(to, from, 2 * words);
 }
 
-/// Whether the access moves a word between a register and memory, as it is.
+/// Whether the access moves words between registers and memory, as they are.
 bool moves_words(const Access& access) {
-  return access.bytes == 4 && access.vector == 1 && access.register_bits == 32;
+  return access.bytes == 4 && access.register_bits == 32;
+}
+
+bool moves_one_word(const Access& access) {
+  return moves_words(access) && access.vector == 1;
 }
 
 template <typename Memory, typename Element, typename Places>
-void store_lanes(const void* from, const Places& host, std::size_t at, LaneMask mask) {
+void store_lanes(const void* from, const Places& places, std::size_t at, LaneMask mask) {
+  const Held<Places> host = places;
   const auto* const in = static_cast<const Element*>(from);
   for_each_lane(mask, [&](std::size_t lane) {
     const auto value = static_cast<Memory>(in[lane]);
-    std::memcpy(host[lane] + at, &value, sizeof value);
+    std::memcpy(place_in<Memory>(host, lane) + at, &value, sizeof value);
   });
 }
 
@@ -261,7 +289,9 @@ inline WarpState::Region WarpState::find_region(const Operation& operation, cons
 inline std::optional<scalar::LaneAddresses> WarpState::lane_addresses(const Operation& operation, const Access& access, LaneMask mask,
                                                                       const Region& region) const {
   const std::uint32_t bytes = std::uint32_t{access.bytes} * access.vector;
-  if (access.ordered || access.relative || access.bytes > 8 || region.bytes < bytes || region.bytes > outside) return std::nullopt;
+  if (access.ordered || (access.relative && access.space != Space::local) || access.bytes > 8 || region.bytes < bytes ||
+      region.bytes > outside)
+    return std::nullopt;
   return scalar::LaneAddresses{.base = at<std::uint8_t>(source_slot(operation, 0)),
                                .wide = !access.narrow_address,
                                .wraps = access.space == Space::shared,
@@ -276,6 +306,7 @@ inline std::optional<scalar::LaneAddresses> WarpState::lane_addresses(const Oper
 /// The common case of a load or store: all lanes of `mask` access one memory, without an error. Lanes outside of `mask` get the offset of
 /// one inside. False for all others.
 bool WarpState::find_offsets(const Operation& operation, const Access& access, LaneMask mask, Offsets& out) {
+  if (access.space == Space::local) return find_local_offsets(operation, access, mask, out);
   const Region region = find_region(operation, access, mask);
   const auto addresses = lane_addresses(operation, access, mask, region);
   if (!addresses) return false;
@@ -283,6 +314,22 @@ bool WarpState::find_offsets(const Operation& operation, const Access& access, L
   out.start = region.start;
   out.pattern = scalar::find_lane_offsets(*addresses, out.offset.data());
   return out.pattern != LanePattern::invalid;
+}
+
+/// The same of local memory, of which each lane has its own, unless an observer wants to know of the access.
+bool WarpState::find_local_offsets(const Operation& operation, const Access& access, LaneMask mask, Offsets& out) const {
+  const std::uint64_t own = launch_.local_bytes;
+  if (access.narrow_address || own * warp_size > outside || observers_.want(events_of(Space::local))) return false;
+  const Region region{const_cast<std::uint8_t*>(local_.data()), 0, own};
+  auto addresses = lane_addresses(operation, access, mask, region);
+  if (!addresses) return false;
+  if (access.relative) addresses->add += split().local;
+  if (scalar::find_lane_offsets(*addresses, out.offset.data()) == LanePattern::invalid) return false;
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) out.offset[lane] += lane * launch_.local_bytes;
+  out.memory = region.memory;
+  out.start = 0;
+  out.pattern = LanePattern::scattered;
+  return true;
 }
 
 /// A load of one element whose address is a constant, as of most parameters. False for all others, and where the address is bad.
@@ -328,10 +375,14 @@ void WarpState::tell_offsets(const Operation& operation, const Access& access, L
                               .consecutive = found.pattern == LanePattern::consecutive && access.vector == 1});
 }
 
-/// Whether all lanes access consecutive elements as their registers hold them.
-bool WarpState::moves_rows(const Access& access, LaneMask mask, const Offsets& found) {
-  return found.pattern == LanePattern::consecutive && mask == all_lanes && access.vector == 1 && access.bytes >= 4 &&
-         access.bytes * 8 == access.register_bits;
+/// Whether all lanes access one element each, behind that of the lane before.
+bool WarpState::is_row(const Access& access, LaneMask mask, const Offsets& found) {
+  return found.pattern == LanePattern::consecutive && mask == all_lanes && access.vector == 1;
+}
+
+/// Whether registers of 4 or 8 bytes hold an element as memory does.
+bool WarpState::keeps_elements(const Access& access) {
+  return access.bytes >= 4 && access.bytes * 8 == access.register_bits;
 }
 
 /// Gives the lanes of `mask` the values that the first of them has loaded.
@@ -367,7 +418,7 @@ void WarpState::load(const Operation& operation, LaneMask mask) {
   if (const auto places = local_places(operation, access)) return load_from(operation, access, *places, mask);
   if (!observers_.want(events_of(access.space))) {
     if (access.uniform && !access.ordered && load_uniform(operation, access, mask)) return;
-    if (moves_words(access)) {
+    if (moves_one_word(access)) {
       const Region region = find_region(operation, access, mask);
       const auto addresses = lane_addresses(operation, access, mask, region);
       auto* const row = at<std::uint32_t>(result_slot(operation, 0));
@@ -376,13 +427,17 @@ void WarpState::load(const Operation& operation, LaneMask mask) {
   }
   if (Offsets found; find_offsets(operation, access, mask, found)) {
     if (observers_.want(events_of(access.space))) tell_offsets(operation, access, mask, found);
-    if (moves_rows(access, mask, found))
-      copy_row(at<std::uint8_t>(result_slot(operation, 0)), found[0], access.bytes);
-    else if (found.pattern == LanePattern::same) {
+    if (is_row(access, mask, found)) {
+      if (keeps_elements(access))
+        copy_row(at<std::uint8_t>(result_slot(operation, 0)), found[0], access.bytes);
+      else
+        load_from(operation, access, Consecutive{found[0]}, mask);
+    } else if (found.pattern == LanePattern::same) {
       load_from(operation, access, found, lane_bit(first_lane(mask)));
       spread(operation, access, mask);
     } else if (moves_words(access)) {
-      scalar::load_words_at(found.offset.data(), mask, found.memory, at<std::uint32_t>(result_slot(operation, 0)));
+      for (int e = 0; e < access.vector; ++e)
+        scalar::load_words_at(found.offset.data(), mask, found.memory + e * access.bytes, at<std::uint32_t>(result_slot(operation, e)));
     } else {
       load_from(operation, access, found, mask);
     }
@@ -418,7 +473,7 @@ void WarpState::store_to(const Operation& operation, const Access& access, const
 void WarpState::store(const Operation& operation, LaneMask mask) {
   const Access& access = program_.accesses[operation.detail];
   if (const auto places = local_places(operation, access)) return store_to(operation, access, *places, mask);
-  if (moves_words(access) && !observers_.want(events_of(access.space))) {
+  if (moves_one_word(access) && !observers_.want(events_of(access.space))) {
     const Region region = find_region(operation, access, mask);
     const auto addresses = lane_addresses(operation, access, mask, region);
     const auto* const row = at<std::uint32_t>(source_slot(operation, 1));
@@ -426,12 +481,15 @@ void WarpState::store(const Operation& operation, LaneMask mask) {
   }
   if (Offsets found; find_offsets(operation, access, mask, found)) {
     if (observers_.want(events_of(access.space))) tell_offsets(operation, access, mask, found);
-    if (moves_rows(access, mask, found))
+    if (is_row(access, mask, found)) {
+      if (!keeps_elements(access)) return store_to(operation, access, Consecutive{found[0]}, mask);
       copy_row(found[0], at<std::uint8_t>(source_slot(operation, 1)), access.bytes);
-    else if (moves_words(access))
+    } else if (moves_one_word(access)) {
       scalar::store_words_at(found.offset.data(), mask, found.memory, at<std::uint32_t>(source_slot(operation, 1)));
-    else
+    } else {
       return store_to(operation, access, found, mask);
+    }
+    if (access.space == Space::local) return;
     return block_.make_progress();
   }
   Addresses addresses;
