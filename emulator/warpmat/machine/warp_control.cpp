@@ -8,6 +8,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/execute_row.h>
+#include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/machine/warpgroup.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
@@ -50,7 +51,8 @@ WarpState::~WarpState() = default;
 
 bool WarpState::choose_split() {
   for (std::size_t i = 0; i < splits_.size(); ++i) {
-    const std::size_t candidate = (current_ + i) % splits_.size();
+    std::size_t candidate = current_ + i;
+    if (candidate >= splits_.size()) candidate %= splits_.size();
     if (splits_[candidate].state != Split::State::ready) continue;
     current_ = candidate;
     return true;
@@ -60,6 +62,7 @@ bool WarpState::choose_split() {
 
 /// As choose_split(); if no split can continue because others need lanes that wait at a convergence point, releases those lanes.
 bool WarpState::find_split() {
+  if (finished()) return false;
   return choose_split() || (release_waiting_lanes(missed_lanes()) && choose_split());
 }
 
@@ -108,13 +111,38 @@ void WarpState::run_list(std::int32_t first, std::int32_t last, std::uint8_t* re
   }
 }
 
-/// Executes consecutive operations from `first` on, at most `most`, in all lanes, as far as they have shortcuts and, with `apart`, are no
-/// convergence points. Returns their number.
-inline int WarpState::take_shortcuts(const Operation* first, int most, std::uint8_t* frame, bool apart) {
+namespace {
+
+/// copy_lanes(), no part of a loop of which the compiler would move the mask's vectors to its beginning.
+[[gnu::noinline]] void copy_row(code::RegisterClass register_class, void* to, const void* from, LaneMask lanes) {
+  copy_lanes(register_class, to, from, lanes);
+}
+
+/// execute_row() of one result for some lanes; others keep theirs.
+[[gnu::noinline]] void execute_row_for(const code::Program& program, const Operation& operation, void* result, const void* const* sources,
+                                       LaneMask lanes) {
+  alignas(code::register_alignment) std::uint8_t fresh[2 * wide_row];  // of a quad
+  void* const results[] = {fresh, nullptr};
+  execute_row(program, operation, results, sources);
+  copy_lanes(operation.result_class(0), result, fresh, lanes);
+}
+
+}  // namespace
+
+/// Executes consecutive operations from `first` on, at most `most`, as far as they have shortcuts and, with `apart`, are no convergence
+/// points. Returns their number. `Whole`: for all lanes that are left; otherwise for those of `lanes`, and others keep their registers.
+template <bool Whole>
+inline int WarpState::take_shortcuts(const Operation* first, int most, std::uint8_t* frame, bool apart, LaneMask lanes) {
   using code::Shortcut;
   const code::Slot* const all_slots = program_.slots.data();
   const std::uint8_t* const constants = launch_.constants;
   const bool parameters = !observers_.want(EventKinds::accesses);
+  const auto copy = [&](code::RegisterClass row, void* to, const void* from) {
+    if constexpr (Whole)
+      row == code::RegisterClass::word ? std::memcpy(to, from, word_row) : std::memcpy(to, from, wide_row);  // two sizes: no call
+    else
+      copy_row(row, to, from, lanes);
+  };
   const Operation* operation = first;
   for (const Operation* const end = first + most; operation != end; ++operation) {
     const Shortcut shortcut = operation->shortcut;
@@ -122,20 +150,25 @@ inline int WarpState::take_shortcuts(const Operation* first, int most, std::uint
     const code::Slot* const slot = all_slots + operation->slots;
     std::uint8_t* const result = frame + slot[0];
     if (shortcut == Shortcut::kernel || shortcut == Shortcut::function) {  // most; the CPU foresees a branch best
-      void* const results[] = {result, nullptr};
       const void* sources[code::fewest_slots] = {place_of(slot[1], frame, constants), place_of(slot[2], frame, constants),
                                                  place_of(slot[3], frame, constants)};
       sources[operation->sources] = nullptr;
-      execute_row(program_, *operation, results, sources);
+      if constexpr (Whole) {
+        void* const results[] = {result, nullptr};
+        execute_row(program_, *operation, results, sources);
+      } else {
+        execute_row_for(program_, *operation, result, sources, lanes);
+      }
     } else if (shortcut == Shortcut::copies_words) {
-      std::memcpy(result, place_of(slot[1], frame, constants), word_row);
+      copy(code::RegisterClass::word, result, place_of(slot[1], frame, constants));
     } else if (shortcut == Shortcut::copies_wides) {
-      std::memcpy(result, place_of(slot[1], frame, constants), wide_row);
+      copy(code::RegisterClass::wide, result, place_of(slot[1], frame, constants));
     } else if (shortcut == Shortcut::special_register) {
-      special(*operation, all_lanes);
+      special(*operation, lanes);
     } else if (shortcut != Shortcut::keeps) {
       if (!parameters) break;
-      std::memcpy(result, constants + ~slot[2], shortcut == Shortcut::loads_word ? word_row : wide_row);
+      const bool word = shortcut == Shortcut::loads_word;
+      copy(word ? code::RegisterClass::word : code::RegisterClass::wide, result, constants + ~slot[2]);
     }
   }
   return static_cast<int>(operation - first);
@@ -185,8 +218,11 @@ void WarpState::run_straight(int& budget) {
   const bool whole = (live_ & ~s.lanes) == 0;
   int done = 0;
   for (bool observed = false; done < most && !observed; ++done) {
-    if (whole) {
-      const int count = take_shortcuts(operations + s.pc, most - done, registers_ + s.frame, s.convergence >= 0);
+    if (const Operation* const next = operations + s.pc; next->shortcut != code::Shortcut::none) {
+      std::uint8_t* const frame = registers_ + s.frame;
+      const bool apart = s.convergence >= 0;
+      const int count = whole ? take_shortcuts<true>(next, most - done, frame, apart, all_lanes)
+                              : take_shortcuts<false>(next, most - done, frame, apart, s.lanes);
       s.pc += count;
       done += count;
       if (done == most) break;

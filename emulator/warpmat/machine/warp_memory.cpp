@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include <fmt/core.h>
 
@@ -38,11 +39,33 @@ T read(const std::uint8_t* from) {
   return value;
 }
 
+/// The element of each lane behind that of the lane before.
+struct Consecutive {
+  std::uint8_t* first;
+};
+
+template <typename Memory, typename Places>
+std::uint8_t* place_in(const Places& host, std::size_t lane) {
+  return host[lane];
+}
+/// A distance that the compiler knows: a loop over all lanes becomes vectors.
+template <typename Memory>
+std::uint8_t* place_in(const Consecutive& host, std::size_t lane) {
+  return host.first + lane * sizeof(Memory);
+}
+
+/// A copy of a pointer, which no store of bytes changes for all that the compiler knows; a reference to what is larger.
+template <typename Places>
+using Held = std::conditional_t<std::is_same_v<Places, Consecutive>, const Places, const Places&>;
+
 /// Loads one element of each lane into a register of Element; signed types are extended to `Register` bits.
 template <typename Memory, typename Register, typename Element, typename Places>
-void load_lanes(void* to, const Places& host, std::size_t at, LaneMask mask) {
+void load_lanes(void* to, const Places& places, std::size_t at, LaneMask mask) {
+  const Held<Places> host = places;
   auto* const out = static_cast<Element*>(to);
-  for_each_lane(mask, [&](std::size_t lane) { out[lane] = static_cast<Element>(static_cast<Register>(read<Memory>(host[lane] + at))); });
+  for_each_lane(mask, [&](std::size_t lane) {
+    out[lane] = static_cast<Element>(static_cast<Register>(read<Memory>(place_in<Memory>(host, lane) + at)));
+  });
 }
 
 template <typename Register, typename Element, typename Places>
@@ -70,17 +93,22 @@ void copy_row(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) {
     std::memcpy(to, from, 2 * words);
 }
 
-/// Whether the access moves a word between a register and memory, as it is.
+/// Whether the access moves words between registers and memory, as they are.
 bool moves_words(const Access& access) {
-  return access.bytes == 4 && access.vector == 1 && access.register_bits == 32;
+  return access.bytes == 4 && access.register_bits == 32;
+}
+
+bool moves_one_word(const Access& access) {
+  return moves_words(access) && access.vector == 1;
 }
 
 template <typename Memory, typename Element, typename Places>
-void store_lanes(const void* from, const Places& host, std::size_t at, LaneMask mask) {
+void store_lanes(const void* from, const Places& places, std::size_t at, LaneMask mask) {
+  const Held<Places> host = places;
   const auto* const in = static_cast<const Element*>(from);
   for_each_lane(mask, [&](std::size_t lane) {
     const auto value = static_cast<Memory>(in[lane]);
-    std::memcpy(host[lane] + at, &value, sizeof value);
+    std::memcpy(place_in<Memory>(host, lane) + at, &value, sizeof value);
   });
 }
 
@@ -279,7 +307,8 @@ inline std::optional<scalar::LaneAddresses> lane_addresses(WarpState& warp, cons
                                                            const WarpState::AddressOperand& operand, LaneMask mask, const Region& region) {
   const std::uint32_t bytes = std::uint32_t{access.bytes} * access.vector;
   const bool wide_element = access.bytes > 8 && operation.semantics != catalogue::Semantics::cp_async;
-  if (access.ordered || access.relative || wide_element || region.bytes < bytes || region.bytes > outside) return std::nullopt;
+  const bool relative = access.relative && access.space != Space::local;
+  if (access.ordered || relative || wide_element || region.bytes < bytes || region.bytes > outside) return std::nullopt;
   return scalar::LaneAddresses{.base = warp.at<std::uint8_t>(warp.source_slot(operation, operand.source)),
                                .wide = !operand.narrow,
                                .wraps = operand.space == Space::shared && (operand.narrow || !warp.program().is_list),
@@ -296,6 +325,7 @@ inline std::optional<scalar::LaneAddresses> lane_addresses(WarpState& warp, cons
 /// The common case of an access: all lanes of `mask` access one memory, without an error. Lanes outside of `mask` get the offset of one
 /// inside. False for all others.
 bool WarpState::find_offsets(const Operation& operation, const Access& access, const AddressOperand& operand, LaneMask mask, Offsets& out) {
+  if (operand.space == Space::local) return find_local_offsets(operation, access, mask, out);
   const Region region = find_region(*this, operation, operand, mask);
   const auto addresses = lane_addresses(*this, operation, access, operand, mask, region);
   if (!addresses) return false;
@@ -303,6 +333,22 @@ bool WarpState::find_offsets(const Operation& operation, const Access& access, c
   out.start = region.start;
   out.pattern = scalar::find_lane_offsets(*addresses, out.offset.data());
   return out.pattern != LanePattern::invalid;
+}
+
+/// The same of local memory, of which each lane has its own, unless an observer wants to know of the access.
+bool WarpState::find_local_offsets(const Operation& operation, const Access& access, LaneMask mask, Offsets& out) {
+  const std::uint64_t own = launch_.local_bytes;
+  if (access.narrow_address || own * warp_size > outside || observers_.want(events_of(Space::local))) return false;
+  const Region region{local_.data(), 0, own};
+  auto addresses = lane_addresses(*this, operation, access, first_address(access), mask, region);
+  if (!addresses) return false;
+  if (access.relative) addresses->add += split().local;
+  if (scalar::find_lane_offsets(*addresses, out.offset.data()) == LanePattern::invalid) return false;
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) out.offset[lane] += lane * launch_.local_bytes;
+  out.memory = region.memory;
+  out.start = 0;
+  out.pattern = LanePattern::scattered;
+  return true;
 }
 
 namespace {
@@ -370,10 +416,14 @@ void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind,
 
 namespace {
 
-/// Whether all lanes access consecutive elements as their registers hold them.
-bool moves_rows(const Access& access, LaneMask mask, const WarpState::Offsets& found) {
-  return found.pattern == LanePattern::consecutive && mask == all_lanes && access.vector == 1 && access.bytes >= 4 &&
-         access.bytes * 8 == access.register_bits;
+/// Whether all lanes access one element each, behind that of the lane before.
+bool is_row(const Access& access, LaneMask mask, const WarpState::Offsets& found) {
+  return found.pattern == LanePattern::consecutive && mask == all_lanes && access.vector == 1;
+}
+
+/// Whether registers of 4 or 8 bytes hold an element as memory does.
+bool keeps_elements(const Access& access) {
+  return access.bytes >= 4 && access.bytes * 8 == access.register_bits;
 }
 
 /// Gives the lanes of `mask` the values that the first of them has loaded.
@@ -411,7 +461,7 @@ void load(WarpState& warp, const Operation& operation, LaneMask mask) {
   if (const auto places = local_places(warp, operation, access)) return load_from(warp, operation, access, *places, mask);
   if (!warp.observers().want(events_of(access.space))) {
     if (access.uniform && !access.ordered && load_uniform(warp, operation, access, mask)) return;
-    if (moves_words(access)) {
+    if (moves_one_word(access)) {
       const Region region = find_region(warp, operation, WarpState::first_address(access), mask);
       const auto addresses = lane_addresses(warp, operation, access, WarpState::first_address(access), mask, region);
       auto* const row = warp.at<std::uint32_t>(warp.result_slot(operation, 0));
@@ -420,13 +470,18 @@ void load(WarpState& warp, const Operation& operation, LaneMask mask) {
   }
   if (WarpState::Offsets found; warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) {
     warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
-    if (moves_rows(access, mask, found))
-      copy_row(warp.at<std::uint8_t>(warp.result_slot(operation, 0)), found[0], access.bytes);
-    else if (found.pattern == LanePattern::same) {
+    if (is_row(access, mask, found)) {
+      if (keeps_elements(access))
+        copy_row(warp.at<std::uint8_t>(warp.result_slot(operation, 0)), found[0], access.bytes);
+      else
+        load_from(warp, operation, access, Consecutive{found[0]}, mask);
+    } else if (found.pattern == LanePattern::same) {
       load_from(warp, operation, access, found, lane_bit(first_lane(mask)));
       spread(warp, operation, access, mask);
     } else if (moves_words(access)) {
-      scalar::load_words_at(found.offset.data(), mask, found.memory, warp.at<std::uint32_t>(warp.result_slot(operation, 0)));
+      for (int e = 0; e < access.vector; ++e)
+        scalar::load_words_at(found.offset.data(), mask, found.memory + e * access.bytes,
+                              warp.at<std::uint32_t>(warp.result_slot(operation, e)));
     } else {
       load_from(warp, operation, access, found, mask);
     }
@@ -466,7 +521,7 @@ void store_to(WarpState& warp, const Operation& operation, const Access& access,
 void store(WarpState& warp, const Operation& operation, LaneMask mask) {
   const Access& access = warp.program().of<code::Access>(operation);
   if (const auto places = local_places(warp, operation, access)) return store_to(warp, operation, access, *places, mask);
-  if (moves_words(access) && !warp.observers().want(events_of(access.space))) {
+  if (moves_one_word(access) && !warp.observers().want(events_of(access.space))) {
     const Region region = find_region(warp, operation, WarpState::first_address(access), mask);
     const auto addresses = lane_addresses(warp, operation, access, WarpState::first_address(access), mask, region);
     const auto* const row = warp.at<std::uint32_t>(warp.source_slot(operation, 1));
@@ -474,12 +529,15 @@ void store(WarpState& warp, const Operation& operation, LaneMask mask) {
   }
   if (WarpState::Offsets found; warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) {
     warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
-    if (moves_rows(access, mask, found))
+    if (is_row(access, mask, found)) {
+      if (!keeps_elements(access)) return store_to(warp, operation, access, Consecutive{found[0]}, mask);
       copy_row(found[0], warp.at<std::uint8_t>(warp.source_slot(operation, 1)), access.bytes);
-    else if (moves_words(access))
+    } else if (moves_one_word(access)) {
       scalar::store_words_at(found.offset.data(), mask, found.memory, warp.at<std::uint32_t>(warp.source_slot(operation, 1)));
-    else
+    } else {
       return store_to(warp, operation, access, found, mask);
+    }
+    if (access.space == Space::local) return;
     return warp.block().make_progress();
   }
   WarpState::Addresses addresses;

@@ -282,7 +282,11 @@ class WarpState {
   /// For reports of a deadlock: the mbarrier of the last unsuccessful wait.
   void note_mbarrier(const SharedPlace& place) { waits_for_ = place; }
 
-  AsyncCopies& async() { return async_; }
+  /// Made where the warp first issues or awaits a copy: most have none.
+  AsyncCopies& async() {
+    if (async_ == nullptr) async_ = std::make_unique<AsyncCopies>();
+    return *async_;
+  }
   RegisterLimit& register_limit() { return register_limit_; }
 
  private:
@@ -321,13 +325,15 @@ class WarpState {
 
   // Scalar operations: warp_compute.cpp
   void compute(const code::Operation& operation, LaneMask mask, std::uint8_t* frame);
-  int take_shortcuts(const code::Operation* first, int most, std::uint8_t* frame, bool apart);
+  template <bool Whole>
+  int take_shortcuts(const code::Operation* first, int most, std::uint8_t* frame, bool apart, LaneMask lanes);
   void special(const code::Operation& operation, LaneMask mask);
   std::uint64_t special_value(code::SpecialRegister special_register, int lane) const;
 
   // Memory: warp_memory.cpp, warp_atomics.cpp
   void tell_mixed_access(const code::Operation& operation, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
                          const Addresses& addresses) const;
+  bool find_local_offsets(const code::Operation& operation, const code::Access& access, LaneMask mask, Offsets& out);
   void note_poll(LaneMask mask, std::uint64_t found, bool ordered);
   bool lanes_wait_at_joins() const;
   std::uint64_t hash_of_state() const;
@@ -359,7 +365,7 @@ class WarpState {
   std::map<std::pair<std::int32_t, LaneMask>, std::uint64_t> found_;  ///< a hash of what such an access read last
   std::uint8_t* registers_;                                           ///< the block's storage; a list's owner keeps its own
   std::vector<std::uint8_t> local_;                                   ///< by lane
-  AsyncCopies async_;
+  std::unique_ptr<AsyncCopies> async_;
   RegisterLimit register_limit_;
   std::unique_ptr<WarpgroupState> wgmma_;                      ///< set if the program has wgmma statements
   std::optional<SharedPlace> waits_for_;                       ///< the mbarrier of the last unsuccessful wait
