@@ -14,7 +14,7 @@ bool has(const Pattern& pattern, std::string_view text) {
   return pattern.row.opcode.find(text) != std::string::npos;
 }
 
-bool is_one_of(const Pattern& pattern, auto... names) {
+bool is_one_of(const Pattern& pattern, auto... wanted) {
   return ((pattern.name == names) || ...);
 }
 
