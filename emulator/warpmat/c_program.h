@@ -396,9 +396,9 @@ typedef struct warpmat_tcgen05_call {
 WARPMAT_API warpmat_status warpmat_tcgen05_execute(const warpmat_tcgen05* tcgen05, const warpmat_tcgen05_call* call, warpmat_error* error);
 
 /* What a call accesses, without executing it, of each block in turn: of shared memory the 16 bytes that the matrix unit reads at once, as
- * warpmat_accesses of wgmma; of tensor memory the columns of one lane. place.reg is the block; place.lane is the lane of tensor memory, -1 of
- * shared memory. D of a product that accumulates is read, then written; disabled lanes count. Of ld, st and cp the operand is WARPMAT_R or
- * WARPMAT_P. Of the call it reads no memory and no registers. Lists as warpmat_accesses does. */
+ * warpmat_accesses of wgmma; of tensor memory the columns of one lane. place.reg is the block; place.lane is the lane of tensor memory, -1
+ * of shared memory. D of a product that accumulates is read, then written; disabled lanes count. Of ld, st and cp the operand is WARPMAT_R
+ * or WARPMAT_P. Of the call it reads no memory and no registers. Lists as warpmat_accesses does. */
 WARPMAT_API warpmat_status warpmat_tcgen05_accesses(const warpmat_tcgen05* tcgen05, const warpmat_tcgen05_call* call,
                                                     warpmat_memory_access* list, size_t capacity, size_t* count, warpmat_error* error);
 
