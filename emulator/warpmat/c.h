@@ -86,6 +86,53 @@ WARPMAT_API warpmat_status warpmat_to_double(int format, uint64_t bits, double* 
 /* The element nearest to `value`, ties to even. Beyond the range: infinity, or the largest number if the format has no infinity. */
 WARPMAT_API warpmat_status warpmat_from_double(int format, double value, uint64_t* bits);
 
+/* ---- Formats and their values ----------------------------------------------------------------------------------------------------------
+ */
+
+typedef enum warpmat_specials {
+  WARPMAT_IEEE_SPECIALS, /* all-ones exponent: infinity (fraction 0) and NaN */
+  WARPMAT_ONE_NAN,       /* all-ones exponent and fraction: NaN; no infinity; e4m3 */
+  WARPMAT_NO_SPECIALS    /* every code is a finite number; e2m1 */
+} warpmat_specials;
+
+typedef struct warpmat_format_info {
+  size_t size;
+  const char* name;
+  int bits; /* of one element in a register; tf32 fills 32 */
+  int is_signed;
+  int exponent_bits;    /* 0: an integer. The bias is 2^(exponent_bits - 1) - 1 */
+  int fraction_bits;    /* stored; 0 for integers */
+  int ignored_low_bits; /* that the hardware drops on reading: of tf32 13 */
+  warpmat_specials specials;
+  int has_zero; /* 0 for ue8m0, whose code 0 is 2^-127 */
+} warpmat_format_info;
+WARPMAT_API warpmat_status warpmat_format_describe(int format, warpmat_format_info* info);
+
+typedef enum warpmat_value_kind { WARPMAT_ZERO, WARPMAT_FINITE, WARPMAT_INFINITY, WARPMAT_NAN } warpmat_value_kind;
+
+/* A number: significand * 2^(exponent - fraction_bits), if it is finite. A subnormal keeps the smallest exponent. */
+typedef struct warpmat_value {
+  warpmat_value_kind kind;
+  int negative, exponent, fraction_bits;
+  uint64_t significand;
+} warpmat_value;
+
+typedef enum warpmat_rounding { WARPMAT_NEAREST_EVEN, WARPMAT_TOWARD_ZERO, WARPMAT_DOWN, WARPMAT_UP } warpmat_rounding;
+
+typedef enum warpmat_overflow {
+  WARPMAT_OVERFLOW_IEEE,     /* infinity or the largest finite number, depending on the rounding direction */
+  WARPMAT_OVERFLOW_INFINITY, /* always infinity: the matrix units, also in rounding toward zero */
+  WARPMAT_OVERFLOW_SATURATE  /* the largest finite number: .satfinite */
+} warpmat_overflow;
+
+/* The value of an element, of f64 too; higher bits of `bits` are ignored. */
+WARPMAT_API warpmat_status warpmat_decode(int format, uint64_t bits, warpmat_value* value);
+/* The element of a value, rounded. A NaN keeps sign and payload if the format has its fraction's width, else it is the canonical one.
+ * WARPMAT_BAD_ARGUMENT for a finite number without significand, a NaN whose significand has more than fraction_bits bits, and exponents
+ * beyond 10,000. */
+WARPMAT_API warpmat_status warpmat_encode(int format, const warpmat_value* value, warpmat_rounding rounding, warpmat_overflow overflow,
+                                          uint64_t* bits);
+
 /* ---- Instructions ----------------------------------------------------------------------------------------------------------------------
  */
 
@@ -276,6 +323,26 @@ WARPMAT_API warpmat_status warpmat_place_of(const warpmat_instruction* instructi
  * Returns WARPMAT_BAD_ARGUMENT for other instructions, whose rows no lane addresses. */
 WARPMAT_API warpmat_status warpmat_memory_place_of(const warpmat_instruction* instruction, warpmat_element element, warpmat_place* place);
 
+/* ---- Matrix descriptors ----------------------------------------------------------------------------------------------------------------
+ */
+
+/* A matrix descriptor of wgmma. Offsets and addresses in bytes, multiples of 16 from 0 to 2^18 - 16. */
+typedef struct warpmat_matrix_descriptor {
+  size_t size;
+  uint32_t start;   /* of the first line in shared memory */
+  uint32_t leading; /* leading (dimension) byte offset */
+  uint32_t stride;  /* stride (dimension) byte offset */
+  int base_offset;  /* 0 to 7: offset into the swizzle's pattern */
+  int swizzle;      /* bytes: 0, 32, 64, 128 */
+} warpmat_matrix_descriptor;
+
+WARPMAT_API warpmat_status warpmat_descriptor_decode(uint64_t bits, warpmat_matrix_descriptor* descriptor);
+/* WARPMAT_BAD_ARGUMENT, naming the field, where one cannot hold its value. */
+WARPMAT_API warpmat_status warpmat_descriptor_encode(const warpmat_matrix_descriptor* descriptor, uint64_t* bits, warpmat_error* error);
+/* The address from which the matrix unit reads byte `byte` of line `line`: of K-major operands a row of A or a column of B, along k; with
+ * `mn_major` one k, along m or n. 0 for a null descriptor, or one whose swizzle is none. */
+WARPMAT_API uint32_t warpmat_descriptor_address(const warpmat_matrix_descriptor* descriptor, int mn_major, uint32_t line, uint32_t byte);
+
 /* ---- Executing -------------------------------------------------------------------------------------------------------------------------
  */
 
@@ -369,72 +436,6 @@ WARPMAT_API warpmat_status warpmat_accesses(const warpmat_instruction* instructi
 WARPMAT_API warpmat_status warpmat_execute(const warpmat_instruction* instruction, const warpmat_call* call, size_t warps,
                                            warpmat_error* error);
 
-/* ---- Formats and their values ----------------------------------------------------------------------------------------------------------
- */
-
-typedef enum warpmat_specials {
-  WARPMAT_IEEE_SPECIALS, /* all-ones exponent: infinity (fraction 0) and NaN */
-  WARPMAT_ONE_NAN,       /* all-ones exponent and fraction: NaN; no infinity; e4m3 */
-  WARPMAT_NO_SPECIALS    /* every code is a finite number; e2m1 */
-} warpmat_specials;
-
-typedef struct warpmat_format_info {
-  size_t size;
-  const char* name;
-  int bits; /* of one element in a register; tf32 fills 32 */
-  int is_signed;
-  int exponent_bits;    /* 0: an integer. The bias is 2^(exponent_bits - 1) - 1 */
-  int fraction_bits;    /* stored; 0 for integers */
-  int ignored_low_bits; /* that the hardware drops on reading: of tf32 13 */
-  warpmat_specials specials;
-  int has_zero; /* 0 for ue8m0, whose code 0 is 2^-127 */
-} warpmat_format_info;
-WARPMAT_API warpmat_status warpmat_format_describe(int format, warpmat_format_info* info);
-
-typedef enum warpmat_value_kind { WARPMAT_ZERO, WARPMAT_FINITE, WARPMAT_INFINITY, WARPMAT_NAN } warpmat_value_kind;
-
-/* A number: significand * 2^(exponent - fraction_bits), if it is finite. A subnormal keeps the smallest exponent. */
-typedef struct warpmat_value {
-  warpmat_value_kind kind;
-  int negative, exponent, fraction_bits;
-  uint64_t significand;
-} warpmat_value;
-
-typedef enum warpmat_rounding { WARPMAT_NEAREST_EVEN, WARPMAT_TOWARD_ZERO, WARPMAT_DOWN, WARPMAT_UP } warpmat_rounding;
-
-typedef enum warpmat_overflow {
-  WARPMAT_OVERFLOW_IEEE,     /* infinity or the largest finite number, depending on the rounding direction */
-  WARPMAT_OVERFLOW_INFINITY, /* always infinity: the matrix units, also in rounding toward zero */
-  WARPMAT_OVERFLOW_SATURATE  /* the largest finite number: .satfinite */
-} warpmat_overflow;
-
-/* The value of an element, of f64 too; higher bits of `bits` are ignored. */
-WARPMAT_API warpmat_status warpmat_decode(int format, uint64_t bits, warpmat_value* value);
-/* The element of a value, rounded. A NaN keeps sign and payload if the format has its fraction's width, else it is the canonical one.
- * WARPMAT_BAD_ARGUMENT for a finite number without significand, a NaN whose significand has more than fraction_bits bits, and exponents
- * beyond 10,000. */
-WARPMAT_API warpmat_status warpmat_encode(int format, const warpmat_value* value, warpmat_rounding rounding, warpmat_overflow overflow,
-                                          uint64_t* bits);
-
-/* ---- Matrix descriptors ----------------------------------------------------------------------------------------------------------------
- */
-
-/* A matrix descriptor of wgmma. Offsets and addresses in bytes, multiples of 16 from 0 to 2^18 - 16. */
-typedef struct warpmat_matrix_descriptor {
-  size_t size;
-  uint32_t start;   /* of the first line in shared memory */
-  uint32_t leading; /* leading (dimension) byte offset */
-  uint32_t stride;  /* stride (dimension) byte offset */
-  int base_offset;  /* 0 to 7: offset into the swizzle's pattern */
-  int swizzle;      /* bytes: 0, 32, 64, 128 */
-} warpmat_matrix_descriptor;
-
-WARPMAT_API warpmat_status warpmat_descriptor_decode(uint64_t bits, warpmat_matrix_descriptor* descriptor);
-/* WARPMAT_BAD_ARGUMENT, naming the field, where one cannot hold its value. */
-WARPMAT_API warpmat_status warpmat_descriptor_encode(const warpmat_matrix_descriptor* descriptor, uint64_t* bits, warpmat_error* error);
-/* The address from which the matrix unit reads byte `byte` of line `line`: of K-major operands a row of A or a column of B, along k; with
- * `mn_major` one k, along m or n. 0 for a null descriptor, or one whose swizzle is none. */
-WARPMAT_API uint32_t warpmat_descriptor_address(const warpmat_matrix_descriptor* descriptor, int mn_major, uint32_t line, uint32_t byte);
 
 #ifdef __cplusplus
 }

@@ -15,7 +15,7 @@ bool has(const Pattern& pattern, std::string_view text) {
 }
 
 bool is_one_of(const Pattern& pattern, auto... wanted) {
-  return ((pattern.name == names) || ...);
+  return ((pattern.name == wanted) || ...);
 }
 
 /// Whether every type among the alternatives of that place, counted from the last, is a floating-point type.
