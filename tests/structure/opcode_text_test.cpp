@@ -46,7 +46,7 @@ const std::vector<Reader> readers = {
     {"ptx/program/tensor_fields.cpp", "finds statements of tcgen05 by fields"},
     {"ptx/program/tensor_statement.", "finds shapes and kinds of tcgen05 in their tables"},
     {"execute/instruction.cpp", "finds the form"},
-    {"lists/parser.cpp", "which opcodes a list has"},
+    {"lists/parser.cpp", "whether a list has an opcode"},
     {"lists/scalar.cpp", "finds the rows that lists take"},
 };
 
