@@ -15,6 +15,7 @@ namespace warpmat::inline v0_1::c {
 
 const Form& form_of(const warpmat_instruction* instruction) {
   need(instruction, "the instruction");
+  if (!instruction->is_matrix()) throw std::invalid_argument(fmt::format("{} is no matrix instruction of one warp", instruction->opcode));
   return instruction->instruction.form();
 }
 

@@ -1,6 +1,7 @@
 // Matrix instructions on the warp's registers. Instruction uses 32-bit registers, so a kernel's 64-bit ones are split.
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include <fmt/core.h>
@@ -204,8 +205,13 @@ void perform_matrix(WarpState& warp, const Operation& operation, const code::Mat
 /// Executes `count` products (product_runs.h). Returns the number of those before the first that the kernel declines.
 int multiply(WarpState& warp, const Operation* first, const code::Matrix& matrix, int count) {
   const std::span<const OperandWords> operands = operand_words(matrix.instruction.form());
-  std::array<Arguments, ProductRun::most> arguments;
+  union Unset {  // most runs are short: only the arguments of `count` products come into being
+    Unset() {}
+    std::array<Arguments, ProductRun::most> arguments;
+  } unset;
+  std::array<Arguments, ProductRun::most>& arguments = unset.arguments;
   std::array<std::uint32_t*, ProductRun::most * capacity::form_words> pointers;
+  for (int i = 0; i < count; ++i) std::construct_at(&arguments[static_cast<std::size_t>(i)]);
   ProductRun run{.products = std::span(arguments).first(static_cast<std::size_t>(count))};
   std::uint32_t** next = pointers.data();
   for (int i = 0; i < count; ++i) {

@@ -159,7 +159,6 @@ Seat FunctionResolver::seat(const DataType& type, bool written, bool may_be_wide
           .accepts = accepted_by(type),
           .written = written,
           .may_be_wider = may_be_wider,
-          .symbols = !written && takes_addresses(),
           .may_discard = may_discard_};
 }
 
@@ -207,7 +206,9 @@ FunctionResolver::Meaning FunctionResolver::judged_meaning(const syntax::Operand
   if (!named) named = draft_.symbols.find(given.text);
   if (named && named->kind != Named::Kind::register_) {
     const bool calculated = given.offset != 0 && instruction() == Name::cvta && match_->has(Qualifier::to);
-    if (!calculated || seat.written) check(judge_variable(seat, dialect()), seat, given);
+    Seat here = seat;
+    here.symbols |= !in_list && !seat.written && (calculated || takes_addresses());
+    check(judge_variable(here, dialect()), here, given);
     return {.kind = Meaning::Kind::variable, .named = *named};
   }
   if (in_list && given.offset != 0) refuse({Why::offset}, seat, given);
