@@ -77,17 +77,14 @@ class CommonCaseFloatDot {
   template <bool f16_accumulator, bool scaled>
   bool multiply(std::uint32_t (*d)[rows]) const {
     const Constants constants(plan_, o_.missing_exponent());
-    // If A and B are finite, a C of f32 almost always is, too: the first step finds out, and all steps are done again if it is not.
-    bool c_is_known = f16_accumulator || specials_.any(false);
+    // If A and B are finite, a C of f32 almost always is, too: the first step finds out.
+    const bool c_is_known = f16_accumulator || specials_.any(false);
     if (c_is_known) o_.find_special_c();
-    while (true) {
-      Findings findings{hn::Zero(I32()), hn::Zero(I32()), hn::Zero(I32()), hn::Set(U8(), std::uint8_t{255})};
-      add_steps<f16_accumulator, scaled>(constants, d, findings);
-      if (wide && findings.too_small) return false;
-      if (HWY_LIKELY(c_is_known || hn::AllFalse(I32(), hn::Eq(findings.largest_c, field(255))))) return in_range(findings);
-      o_.find_special_c();
-      c_is_known = true;
-    }
+    Findings findings{hn::Zero(I32()), hn::Zero(I32()), hn::Zero(I32()), hn::Set(U8(), std::uint8_t{255})};
+    add_steps<f16_accumulator, scaled>(constants, d, findings);
+    if (findings.too_small || !in_range(findings)) return false;
+    if (HWY_UNLIKELY(!c_is_known && !hn::AllFalse(I32(), hn::Eq(findings.largest_c, field(255))))) specials_.replace_by_c(d);
+    return true;
   }
 
   template <bool f16_accumulator, bool scaled>
@@ -110,7 +107,7 @@ class CommonCaseFloatDot {
   /// Whether the sums were in the range of an int32, and no product too small to tell its exponent.
   HWY_INLINE bool in_range(const Findings& findings) const {
     if (!hn::AllFalse(I32(), hn::Lt(findings.overflow, hn::Zero(I32())))) return false;
-    return wide || products_everywhere(findings) || has_no_small_number();  // wide products have been looked at in each step
+    return findings.looked || products_everywhere(findings) || has_no_small_number();
   }
 
   /// Whether each result had a product whose exponent tells that of the largest.
@@ -129,7 +126,8 @@ class CommonCaseFloatDot {
     findings.smallest_products =
         hn::Min(findings.smallest_products, o.template largest_exponents<blocks, begin, end>(first_slot, exponents));
     // Wide products are often too small; then this is half the work.
-    if (wide && HWY_UNLIKELY(!findings.looked && !products_everywhere(findings))) {
+    constexpr bool is_first = begin == 0 && first_slot == 0;
+    if (wide && is_first && HWY_UNLIKELY(!products_everywhere(findings))) {
       findings.looked = true;
       findings.too_small = !has_no_small_number();
       if (findings.too_small) return;
@@ -165,7 +163,7 @@ class CommonCaseFloatDot {
     const auto c_factor = hn::BitCast(F32(), c_field);
     const auto to_units = bits == 8 ? hn::Add(hn::Sub(constants.product_factor, exponent), scale) : c_field;
     const auto factor = hn::BitCast(F32(), hn::Max(to_units, constants.min_product_factor));
-    auto sum = truncate(times_factor(c, c_factor, c_power));
+    auto sum = truncate(hn::Mul(c, c_factor));
     constexpr int group = HWY_MIN(bounds::common_case_group * 4 / (end - begin), blocks * block);
     WARPMAT_UNROLL(4)
     for (int i = 0; i < blocks * block; i += group) {
@@ -177,16 +175,6 @@ class CommonCaseFloatDot {
     }
     const auto unit = hn::BitCast(F32(), hn::Sub(exponent, constants.fraction_bits));
     return round<f16_accumulator>(sum, unit, constants.kept, findings.infinite);
-  }
-
-  /// C times the factor. A subnormal C is cut to zero (bounds.h); Intel's CPUs would take a hundred cycles to multiply it.
-  HWY_INLINE static hn::Vec<F32> times_factor(hn::Vec<F32> c, hn::Vec<F32> factor, [[maybe_unused]] hn::Vec<F32> power) {
-#if HWY_TARGET <= HWY_AVX3
-    const __m512i exponent = _mm512_castps_si512(power.raw);
-    return hn::Vec<F32>{_mm512_maskz_mul_ps(_mm512_test_epi32_mask(exponent, exponent), c.raw, factor.raw)};
-#else
-    return hn::Mul(c, factor);
-#endif
   }
 
   /// The products of `group` slots, from `first` + `offset` on.
