@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
-#include <thread>
 
 #include <warpmat/execute/fast/instruction_sets.h>
 #include <warpmat/files/output_file.h>
+#include <warpmat/machine/threads.h>
 
 #include "report.h"
 
@@ -69,8 +69,8 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--only", options.only, "One part alone: matrix instructions, rows of scalar statements, or a kernel's matrix product")
       ->type_name("PART")
       ->check(CLI::IsMember({"instructions", "rows", "product"}));
-  options.plan.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  app.add_option("--threads", options.plan.threads, "Threads of the column with several (default: the cores of this machine)")
+  options.plan.threads = static_cast<int>(machine::usable_cores());
+  app.add_option("--threads", options.plan.threads, "Threads of the column with several (default: one for each core)")
       ->type_name("N")
       ->check(CLI::Range(1, max_threads));
   app.add_option("--repetitions", options.plan.repetitions, "Repetitions, of which the fastest counts (default: 20)")

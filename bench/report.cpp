@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/explain/table.h>
 
 #include <algorithm>
 #include <fstream>
@@ -11,7 +12,6 @@
 #include "gpu/cases/cases.h"
 #include "tensor_core.h"
 #include "thread_major.h"
-#include "tools/report/table.h"
 #include "warpgroup.h"
 #include "workload.h"
 

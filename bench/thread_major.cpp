@@ -16,16 +16,15 @@ ThreadMajorWarps::ThreadMajorWarps(const Workload& workload)
   std::iota(numbers_.begin(), numbers_.end(), std::uint16_t{0});
   const Batch batch = workload.batch(states_);
   for (const Operand& operand : workload.instruction().form().operands) {
-    const BatchDestination& d = batch.destination;
-    place(operand, operand.written ? BatchOperand{d.words, d.stride} : batch.source(operand.name));
+    place(operand, operand.written ? ConstRegisterView(batch.destination) : batch.source(operand.name));
   }
 }
 
-void ThreadMajorWarps::place(const Operand& operand, const BatchOperand& from) {
+void ThreadMajorWarps::place(const Operand& operand, const ConstRegisterView& from) {
   const auto words = static_cast<std::size_t>(operand.words());
-  if (from.stride == 0) {
+  if (from.warp_stride() == 0) {
     std::vector<std::uint32_t>& numbers = immediates_.emplace_back();
-    for (std::size_t i = 0; i < words; ++i) numbers.push_back(from.words[i * warp_size]);
+    for (std::size_t i = 0; i < words; ++i) numbers.push_back(from.words()[i * warp_size]);
     operands_.push_back(WARPMAT_IMMEDIATE(numbers.data()));
     strides_.push_back(0);
     return;
@@ -33,7 +32,7 @@ void ThreadMajorWarps::place(const Operand& operand, const BatchOperand& from) {
   for (std::size_t warp = 0; warp < warps; ++warp)
     for (std::size_t i = 0; i < words; ++i)
       for (std::size_t lane = 0; lane < warp_size; ++lane)
-        registers_.at(warp * warp_words + lane * thread_words + next_ + i) = from.words[warp * from.stride + i * warp_size + lane];
+        registers_.at(warp * warp_words + lane * thread_words + next_ + i) = from.words()[warp * from.warp_stride() + i * warp_size + lane];
   operands_.push_back(WARPMAT_THREAD_MAJOR(registers_.data(), thread_words, numbers_.data() + next_, words));
   strides_.push_back(warp_words);
   next_ += words;

@@ -25,7 +25,7 @@ class ThreadMajorWarps {
 
  private:
   /// Assigns the next registers to an operand and fills them; an immediate has its numbers instead.
-  void place(const Operand& operand, const BatchOperand& from);
+  void place(const Operand& operand, const ConstRegisterView& from);
 
   const warpmat_instruction* instruction_;
   WarpStates states_;

@@ -16,7 +16,7 @@
 #include <warpmat/version.h>
 
 /* Changes where a program compiled with an older header would go wrong: compare with warpmat_abi(). */
-#define WARPMAT_ABI 1
+#define WARPMAT_ABI 2
 
 #ifdef __cplusplus
 extern "C" {
@@ -86,19 +86,71 @@ WARPMAT_API warpmat_status warpmat_to_double(int format, uint64_t bits, double* 
 /* The element nearest to `value`, ties to even. Beyond the range: infinity, or the largest number if the format has no infinity. */
 WARPMAT_API warpmat_status warpmat_from_double(int format, double value, uint64_t* bits);
 
+/* ---- Formats and their values ----------------------------------------------------------------------------------------------------------
+ */
+
+typedef enum warpmat_specials {
+  WARPMAT_IEEE_SPECIALS, /* all-ones exponent: infinity (fraction 0) and NaN */
+  WARPMAT_ONE_NAN,       /* all-ones exponent and fraction: NaN; no infinity; e4m3 */
+  WARPMAT_NO_SPECIALS    /* every code is a finite number; e2m1 */
+} warpmat_specials;
+
+typedef struct warpmat_format_info {
+  size_t size;
+  const char* name;
+  int bits; /* of one element in a register; tf32 fills 32 */
+  int is_signed;
+  int exponent_bits;    /* 0: an integer. The bias is 2^(exponent_bits - 1) - 1 */
+  int fraction_bits;    /* stored; 0 for integers */
+  int ignored_low_bits; /* that the hardware drops on reading: of tf32 13 */
+  warpmat_specials specials;
+  int has_zero; /* 0 for ue8m0, whose code 0 is 2^-127 */
+} warpmat_format_info;
+WARPMAT_API warpmat_status warpmat_format_describe(int format, warpmat_format_info* info);
+
+typedef enum warpmat_value_kind { WARPMAT_ZERO, WARPMAT_FINITE, WARPMAT_INFINITY, WARPMAT_NAN } warpmat_value_kind;
+
+/* A number: significand * 2^(exponent - fraction_bits), if it is finite. A subnormal keeps the smallest exponent. */
+typedef struct warpmat_value {
+  warpmat_value_kind kind;
+  int negative, exponent, fraction_bits;
+  uint64_t significand;
+} warpmat_value;
+
+typedef enum warpmat_rounding { WARPMAT_NEAREST_EVEN, WARPMAT_TOWARD_ZERO, WARPMAT_DOWN, WARPMAT_UP } warpmat_rounding;
+
+typedef enum warpmat_overflow {
+  WARPMAT_OVERFLOW_IEEE,     /* infinity or the largest finite number, depending on the rounding direction */
+  WARPMAT_OVERFLOW_INFINITY, /* always infinity: the matrix units, also in rounding toward zero */
+  WARPMAT_OVERFLOW_SATURATE  /* the largest finite number: .satfinite */
+} warpmat_overflow;
+
+/* The value of an element, of f64 too; higher bits of `bits` are ignored. */
+WARPMAT_API warpmat_status warpmat_decode(int format, uint64_t bits, warpmat_value* value);
+/* The element of a value, rounded. A NaN keeps sign and payload if the format has its fraction's width, else it is the canonical one.
+ * WARPMAT_BAD_ARGUMENT for a finite number without significand, a NaN whose significand has more than fraction_bits bits, and exponents
+ * beyond 10,000. */
+WARPMAT_API warpmat_status warpmat_encode(int format, const warpmat_value* value, warpmat_rounding rounding, warpmat_overflow overflow,
+                                          uint64_t* bits);
+
 /* ---- Instructions ----------------------------------------------------------------------------------------------------------------------
  */
 
 typedef struct warpmat_instruction warpmat_instruction;
 
-/* The instruction that `opcode` spells, on a target ("sm_90a"); null if there is none. Qualifiers may have any order that ptxas accepts. A
- * predicate, blanks, operands, a semicolon and capitals are not part of it; the error says so. Repeated calls return the same pointer. */
+/* The instruction that `opcode` spells, on a target ("sm_90a"); null if there is none: mma, ldmatrix, stmatrix, movmatrix, wmma;
+ * wgmma.mma_async; and scalar instructions that compute, "add.rn.f32". Qualifiers may have any order that ptxas accepts. A predicate,
+ * blanks, operands, a semicolon and capitals are not part of it; the error says so. Repeated calls return the same pointer.
+ *
+ * wgmma.mma_async is executed by four warps, as if statement and wait followed each other; its immediates are operands of the call. Warp w
+ * of four has rows 16 w to 16 w + 15 of A and D. After an error no register has changed, except where a warp's metadata are undefined. A
+ * scalar instruction is executed by itself: where ptxas may fuse an add without a rounding with a product, that is a program's. */
 WARPMAT_API const warpmat_instruction* warpmat_find(const char* opcode, const char* target, warpmat_error* error);
 
 /* The same by the machine instruction's name, as SASS spells it: "HMMA.16816.F32.BF16", "LDSM.16.MT88.4", "IMMA.16832.S8.U8.SAT",
- * "OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X", and the shape of f64 with or without crosses, "DMMA.8x8x4" or "DMMA.884". If several PTX
- * instructions become that machine instruction, returns the first of warpmat_form_opcode's list that the target has. The error says what is
- * beside the name, names the nearest, or the types that a name leaves open. */
+ * "OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X", "HGMMA.64x128x16.F32.BF16", and the shape of f64 with or without crosses, "DMMA.8x8x4" or
+ * "DMMA.884". If several PTX instructions become that machine instruction, returns the first of warpmat_form_opcode's list that the target
+ * has. The error says what is beside the name, names the nearest, or the types that a name leaves open. */
 WARPMAT_API const warpmat_instruction* warpmat_find_machine(const char* name, const char* target, warpmat_error* error);
 
 /* A machine instruction of sm_70 that is one step of mma.m8n8k4: "HMMA.884.F32.F32.STEP0" to "STEP3", "HMMA.884.F16.F16.STEP0" and "STEP1".
@@ -186,6 +238,8 @@ typedef struct warpmat_instruction_info {
   const char* space;
   int alignment;      /* of an address in bytes, and of wmma's stride: 16 for rows; 0 without memory */
   int default_stride; /* elements, where wmma.load or wmma.store names none; 0 elsewhere */
+  int warps;          /* that execute it together: 4 of wgmma, else 1 */
+  int scalar;         /* 1: each lane by itself; `machine` is then empty, m, n and k are 0 */
 } warpmat_instruction_info;
 
 WARPMAT_API warpmat_status warpmat_describe(const warpmat_instruction* instruction, warpmat_instruction_info* info);
@@ -201,17 +255,31 @@ typedef enum warpmat_operand {
   WARPMAT_IDS_A,
   WARPMAT_SCALE_B,
   WARPMAT_IDS_B,
-  WARPMAT_R,     /* registers of ldmatrix and stmatrix */
-  WARPMAT_P,     /* their addresses; of wmma.load and wmma.store the matrix's, in all lanes */
-  WARPMAT_STRIDE /* of wmma.load and wmma.store: null words mean that PTX names none */
+  WARPMAT_R,      /* registers of ldmatrix and stmatrix */
+  WARPMAT_P,      /* their addresses; of wmma.load and wmma.store the matrix's, in all lanes */
+  WARPMAT_STRIDE, /* of wmma.load and wmma.store: null words mean that PTX names none */
+  /* Of wgmma.mma_async, besides d, a, e and selector: */
+  WARPMAT_A_DESCRIPTOR, /* in place of a, whose words are then null */
+  WARPMAT_B_DESCRIPTOR,
+  WARPMAT_SCALE_D,     /* a predicate: 0 overwrites D, else adds to it */
+  WARPMAT_IMM_SCALE_A, /* 1 or -1 as 32 bits; null words: 1 */
+  WARPMAT_IMM_SCALE_B,
+  WARPMAT_IMM_TRANS_A, /* 0, or 1: MN-major; null words: 0 */
+  WARPMAT_IMM_TRANS_B,
+  WARPMAT_NAMED /* of a scalar instruction: warpmat_operand_info's name and number say which */
 } warpmat_operand;
 
 typedef enum warpmat_operand_kind {
-  WARPMAT_FRAGMENT, /* registers that hold a matrix, metadata or scale factors */
-  WARPMAT_ADDRESS,  /* the address of a row for each lane */
-  WARPMAT_CHOICE,   /* the sparsity selector: a number */
-  WARPMAT_IDS,      /* byte-id and thread-id of scale factors */
-  WARPMAT_DISTANCE  /* a stride in memory, the same in all lanes */
+  WARPMAT_FRAGMENT,  /* registers that hold a matrix, metadata or scale factors */
+  WARPMAT_ADDRESS,   /* the address of a row for each lane */
+  WARPMAT_CHOICE,    /* the sparsity selector: a number */
+  WARPMAT_IDS,       /* byte-id and thread-id of scale factors */
+  WARPMAT_DISTANCE,  /* a stride in memory, the same in all lanes */
+  WARPMAT_VALUE,     /* of a scalar instruction, of `type`: up to 32 bits are the low bits of a word, 64 are two words, low one first */
+  WARPMAT_PREDICATE, /* a word: 0 is false, all else true; written as 0 or 1 */
+  WARPMAT_CARRY,     /* CC.CF, which PTX does not write, as a predicate; of sub and subc the borrow */
+  WARPMAT_NUMBER,    /* an immediate: lane 0's word counts for all lanes */
+  WARPMAT_DESCRIPTOR /* of a matrix in shared memory, 64 bits: lane 0's of the first of four warps counts */
 } warpmat_operand_kind;
 
 typedef struct warpmat_operand_info {
@@ -227,16 +295,19 @@ typedef struct warpmat_operand_info {
   int rows, columns, matrices; /* of a fragment */
   int element_bits;            /* of a fragment's element in the register, padding included */
   int choices;                 /* of a choice: numbers that it takes, from 0 on */
+  int read;                    /* 1 for all but results; d of wgmma is read and written */
+  int optional;                /* 1: its words may be null */
+  const char* type;            /* of a value or predicate, as PTX spells it: "f32"; null of others */
 } warpmat_operand_info;
 
-/* Operand `index`, in PTX's order. */
+/* Operand `index`, in PTX's order; the carry, which PTX does not write, comes last. */
 WARPMAT_API warpmat_status warpmat_operand_at(const warpmat_instruction* instruction, int index, warpmat_operand_info* info);
 
 /* ---- Layouts ---------------------------------------------------------------------------------------------------------------------------
  */
 
 typedef struct warpmat_place {
-  int lane, reg, bit; /* `bit` is the element's lowest in register `reg` (of register_bits bits) of `lane` */
+  int lane, reg, bit; /* `bit` is the element's lowest in register `reg` (of register_bits bits) of `lane`; of wgmma lanes are 0 to 127 */
 } warpmat_place;
 
 typedef struct warpmat_element {
@@ -251,6 +322,26 @@ WARPMAT_API warpmat_status warpmat_place_of(const warpmat_instruction* instructi
 /* The place of an element of ldmatrix's or stmatrix's r in memory: bit `bit` and up of the row that `lane` addresses; reg is 0.
  * Returns WARPMAT_BAD_ARGUMENT for other instructions, whose rows no lane addresses. */
 WARPMAT_API warpmat_status warpmat_memory_place_of(const warpmat_instruction* instruction, warpmat_element element, warpmat_place* place);
+
+/* ---- Matrix descriptors ----------------------------------------------------------------------------------------------------------------
+ */
+
+/* A matrix descriptor of wgmma. Offsets and addresses in bytes, multiples of 16 from 0 to 2^18 - 16. */
+typedef struct warpmat_matrix_descriptor {
+  size_t size;
+  uint32_t start;   /* of the first line in shared memory */
+  uint32_t leading; /* leading (dimension) byte offset */
+  uint32_t stride;  /* stride (dimension) byte offset */
+  int base_offset;  /* 0 to 7: offset into the swizzle's pattern */
+  int swizzle;      /* bytes: 0, 32, 64, 128 */
+} warpmat_matrix_descriptor;
+
+WARPMAT_API warpmat_status warpmat_descriptor_decode(uint64_t bits, warpmat_matrix_descriptor* descriptor);
+/* WARPMAT_BAD_ARGUMENT, naming the field, where one cannot hold its value. */
+WARPMAT_API warpmat_status warpmat_descriptor_encode(const warpmat_matrix_descriptor* descriptor, uint64_t* bits, warpmat_error* error);
+/* The address from which the matrix unit reads byte `byte` of line `line`: of K-major operands a row of A or a column of B, along k; with
+ * `mn_major` one k, along m or n. 0 for a null descriptor, or one whose swizzle is none. */
+WARPMAT_API uint32_t warpmat_descriptor_address(const warpmat_matrix_descriptor* descriptor, int mn_major, uint32_t line, uint32_t byte);
 
 /* ---- Executing -------------------------------------------------------------------------------------------------------------------------
  */
@@ -331,77 +422,20 @@ typedef struct warpmat_memory_access {
  * `capacity` of them to `list`, and the number of all to `count`, which does not depend on addresses. With a null `list`, `call` may be
  * null too: only `count` is written. Of the call it reads the operands p and stride, `offset` and `flags`, and no memory. Instructions that
  * address none have no accesses. Errors are those of warpmat_execute that need no memory: an address that is misaligned, or of wmma not the
- * same in all lanes. */
+ * same in all lanes.
+ *
+ * wgmma: what the four warps from `warp` on read of shared memory, 16 bytes each: A's warp by warp, unless its words are given; then B's,
+ * once. `call` must not be null: the descriptors and immediates are read, and whether a's words are null; the words of d and e may be. An
+ * element's row and column are m and k of A, k and n of B. */
 WARPMAT_API warpmat_status warpmat_accesses(const warpmat_instruction* instruction, const warpmat_call* call, size_t warp,
                                             warpmat_memory_access* list, size_t capacity, size_t* count, warpmat_error* error);
 
-/* Executes one instruction on warps 0 to `warps` - 1, in order. Each warp reads all sources before it writes a result, except for
- * additions that a lowering writes as a sequence. Registers and memory may overlap. After an error the warps before error->warp are
- * executed; that warp and later ones are unchanged. */
+/* Executes one instruction on warps 0 to `warps` - 1, in order; of wgmma a multiple of four, which allocates memory. Each warp reads all
+ * sources before it writes a result, except for additions that a lowering writes as a sequence. Registers and memory may overlap. After an
+ * error the warps before error->warp are executed; that warp and later ones are unchanged. */
 WARPMAT_API warpmat_status warpmat_execute(const warpmat_instruction* instruction, const warpmat_call* call, size_t warps,
                                            warpmat_error* error);
 
-/* ---- wgmma -----------------------------------------------------------------------------------------------------------------------------
- */
-
-/* A wgmma.mma_async with its immediates. A warpgroup of four warps executes it; warp w has rows 16 w to 16 w + 15 of A and D. */
-typedef struct warpmat_wgmma warpmat_wgmma;
-
-typedef struct warpmat_wgmma_immediates {
-  int negate_a, negate_b;       /* 1: imm-scale-a, imm-scale-b is -1 */
-  int transpose_a, transpose_b; /* imm-trans: 1 means MN-major; A's is used only if A is in memory */
-  int selector;                 /* of metadata, if A is sparse */
-} warpmat_wgmma_immediates;
-
-/* The instruction that `opcode` spells, as PTX ("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16") or as SASS ("HGMMA.64x128x16.F32").
- * `immediates` may be null: all 0. Returns null if there is none on the target, or if it lacks an immediate. */
-WARPMAT_API warpmat_wgmma* warpmat_wgmma_create(const char* opcode, const char* target, const warpmat_wgmma_immediates* immediates,
-                                                warpmat_error* error);
-/* The same by fields, as warpmat_find_fields; wgmma has no layouts, which are immediates. */
-WARPMAT_API warpmat_wgmma* warpmat_wgmma_create_fields(const warpmat_fields* fields, const char* target,
-                                                       const warpmat_wgmma_immediates* immediates, warpmat_error* error);
-/* No thread may use it afterwards. Null is ignored. */
-WARPMAT_API void warpmat_wgmma_free(warpmat_wgmma* wgmma);
-
-typedef struct warpmat_wgmma_info {
-  size_t size;
-  const char* opcode;
-  const char* machine;  /* "HGMMA.64x128x16.F32"; this string and the others last as long as the handle */
-  const char* evidence; /* as warpmat_instruction_info */
-  const char* source;
-  int m, n, k;
-  int d_words, a_words; /* registers of 32 bits of a lane: of D, and of A where it is in registers */
-  int sparse;           /* 1: there is metadata, one word a lane */
-} warpmat_wgmma_info;
-WARPMAT_API warpmat_status warpmat_wgmma_describe(const warpmat_wgmma* wgmma, warpmat_wgmma_info* info);
-
-/* The element of D, or of A in registers, at a place of warp `warp` (0 to 3), and the place of an element; rows and columns are those of
- * the whole product, columns of a sparse A count what is stored. `operand`: WARPMAT_D, WARPMAT_A. */
-WARPMAT_API warpmat_status warpmat_wgmma_element_at(const warpmat_wgmma* wgmma, warpmat_operand operand, int warp, warpmat_place place,
-                                                    warpmat_element* element);
-WARPMAT_API warpmat_status warpmat_wgmma_place_of(const warpmat_wgmma* wgmma, warpmat_operand operand, warpmat_element element, int* warp,
-                                                  warpmat_place* place);
-
-typedef struct warpmat_wgmma_call {
-  size_t size;
-  const warpmat_registers* d; /* C before and D after; warps 0 to 3 by warp_stride */
-  const warpmat_registers* a; /* null: A is in memory, as a_descriptor says */
-  const warpmat_registers* e; /* metadata, if A is sparse */
-  uint64_t a_descriptor, b_descriptor;
-  const warpmat_memory* memory; /* shared memory: bytes, whose base is below 2^32 */
-  int accumulate;               /* scale-d: 1 adds to D, 0 overwrites it */
-  unsigned flags;               /* WARPMAT_UNDEFINED_AS_HARDWARE, WARPMAT_REFERENCE_PATH */
-} warpmat_wgmma_call;
-
-/* Executes it on a warpgroup, as if statement and wait followed each other. After an error no register has changed, except where a warp's
- * metadata are undefined: then the warps before error->warp are executed. Allocates memory. */
-WARPMAT_API warpmat_status warpmat_wgmma_execute(const warpmat_wgmma* wgmma, const warpmat_wgmma_call* call, warpmat_error* error);
-
-/* What it reads of shared memory: A's 16 bytes each, warp by warp, unless `call` has registers of A; then B's, once for the warpgroup. Of
- * the call it reads `a` and the descriptors. As warpmat_accesses, but the count depends on `call`, which must not be null. An element's row
- * and column are m and k of A, k and n of B. */
-WARPMAT_API warpmat_status warpmat_wgmma_accesses(const warpmat_wgmma* wgmma, const warpmat_wgmma_call* call, warpmat_memory_access* list,
-                                                  size_t capacity, size_t* count, warpmat_error* error);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
-/* Programs and whole kernels in C: PTX text parsed once, run by any number of warps; entries of modules, launched. The rules in c.h hold
- * for all functions here. This header is separate because c.h's functions are in the library warpmat::core and these in
- * warpmat::warpmat. */
+/* Programs and whole kernels in C: PTX text parsed once, run by any number of warps; entries of modules, launched; matrices of operands,
+ * explanations of results, bank conflicts. The rules in c.h hold for all functions here. This header is separate because c.h's functions
+ * are in the library warpmat::core and these in warpmat::warpmat. c_observer.h has what launches tell observers. */
 #ifndef WARPMAT_C_PROGRAM_H
 #define WARPMAT_C_PROGRAM_H
 
@@ -74,6 +74,23 @@ typedef struct warpmat_kernel warpmat_kernel;
 WARPMAT_API warpmat_kernel* warpmat_kernel_create(const warpmat_module* module, const char* entry, const char* target, unsigned flags,
                                                   warpmat_error* error);
 
+/* Its name in PTX, and the GPU that it is resolved for, "sm_90a". They last as long as the kernel; null for a null kernel. */
+WARPMAT_API const char* warpmat_kernel_entry(const warpmat_kernel* kernel);
+WARPMAT_API const char* warpmat_kernel_target(const warpmat_kernel* kernel);
+
+/* A parameter of the entry, and its place in the .param space. */
+typedef struct warpmat_parameter_info {
+  size_t size;
+  const char* name; /* in PTX; this string and the other last as long as the kernel */
+  const char* type; /* "u64", or "b8" of structs */
+  uint32_t offset, bytes, alignment;
+  int pointer; /* .ptr */
+} warpmat_parameter_info;
+
+/* The number of its parameters, and parameter `index`. */
+WARPMAT_API int warpmat_kernel_parameter_count(const warpmat_kernel* kernel);
+WARPMAT_API warpmat_status warpmat_kernel_parameter(const warpmat_kernel* kernel, int index, warpmat_parameter_info* info);
+
 /* Frees a kernel. No thread may launch it afterwards. Null is ignored. */
 WARPMAT_API void warpmat_kernel_free(warpmat_kernel* kernel);
 
@@ -118,53 +135,6 @@ typedef struct warpmat_argument {
 #define WARPMAT_CHECK_LANES 128u   /* also: a shuffle reads a lane that takes no part, which PTX leaves undefined */
 #define WARPMAT_WARN_STORES 256u   /* an uninitialised value that global memory gets is told to `warn`, and does not end the launch */
 #define WARPMAT_WARN_FENCES 512u   /* a bulk copy that reads stores without a fence.proxy.async between them: likewise */
-
-/* What a launch tells an observer. The library fills these structs. They and what they point to are valid during the call; an observer
- * changes nothing of it. `size` says how much of the struct this library knows. */
-
-/* A warp at a statement. */
-typedef struct warpmat_event {
-  size_t size;
-  const char* opcode; /* as the text has it: "ld.global.f32" */
-  int line;           /* of the PTX, from 1 on */
-  uint32_t statement; /* its number in the kernel, from 0 on: cheaper to compare than the opcode */
-  uint32_t block[3];
-  int warp;       /* in its block */
-  uint32_t lanes; /* bit i: lane i executes it; 0: no lane's guard is true */
-} warpmat_event;
-
-/* An access of a warp to memory, once its addresses are valid. It takes effect afterwards; that of ldmatrix and stmatrix has taken effect.
- * A cp.async causes two: it writes shared and reads global memory. */
-typedef struct warpmat_access {
-  size_t size;
-  warpmat_event event; /* its lanes are those that access this space */
-  warpmat_space space; /* never generic */
-  int reads, writes;   /* both: atom, red */
-  int asynchronous;    /* cp.async: its bytes move when the warp waits for them */
-  uint32_t bytes;      /* of each lane */
-  /* By lane, 32 each; those of other lanes are undefined. Shared addresses are offsets, global ones are those of warpmat_buffer_allocate.
-   */
-  const uint64_t* addresses;
-  const uint8_t* const* places; /* the bytes, to read */
-} warpmat_access;
-
-struct warpmat_bulk_copy;
-
-/* Receives the events of a launch, which then uses one thread, the caller's. Blocks of a cluster run alternately, others one after the
- * other, unless they wait for each other. Events for which no observer asks cost nothing. A callback returns 0; another value ends the
- * launch with WARPMAT_STOPPED at this place. It calls no function that changes the launch's memory. observer.h has more events. */
-typedef struct warpmat_observer {
-  size_t size;
-  void* user; /* handed to each callback */
-  /* A part of a warp has reached a statement, before its effect: once for each time that it executes it. The operations of warpmat_launch
-   * are more, because some statements need others first, which compute their addresses. May be null. */
-  int (*operation)(void* user, const warpmat_event* event);
-  int (*access)(void* user, const warpmat_access* access); /* may be null */
-  /* A lane has issued a bulk copy between global and shared memory, of multicast one for each block that receives it. Its bytes move later.
-   * warpmat_bulk_accesses lists what it will access; shared addresses are offsets. `event` has the lane alone. May be null. An observer
-   * whose size ends before it has none. */
-  int (*bulk)(void* user, const warpmat_event* event, const struct warpmat_bulk_copy* copy);
-} warpmat_observer;
 
 /* A tensor map: the arguments of cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col, numbers of enumerations as the driver has them. */
 typedef struct warpmat_tensor_map {
@@ -217,6 +187,49 @@ typedef struct warpmat_bulk_copy {
 WARPMAT_API warpmat_status warpmat_bulk_accesses(const warpmat_bulk_copy* copy, warpmat_memory_access* list, size_t capacity, size_t* count,
                                                  warpmat_error* error);
 
+struct warpmat_observer; /* c_observer.h: what happens in a launch, event by event */
+typedef struct warpmat_observer warpmat_observer;
+
+typedef struct warpmat_block_index {
+  uint32_t x, y, z;
+} warpmat_block_index;
+
+/* A product that formed an element: one element of the result of a matrix instruction. */
+typedef struct warpmat_why_step {
+  const char* opcode;
+  const char* where; /* "line 341 (mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32; gemm.cu:41)" */
+  int row, column;   /* of the instruction's result */
+  /* The k that the elements of this row of a have; -1: none, or an element that was not kept. */
+  const int* depths;
+  size_t depth_count;
+  /* Words of the operands, 32 lanes each: what warpmat_explain takes register-major; none of wgmma. */
+  const uint32_t *a, *b, *c;
+  size_t a_count, b_count, c_count;
+} warpmat_why_step;
+
+/* The way of an element of a product's result, backwards. */
+typedef struct warpmat_why {
+  size_t size;
+  const char* text;              /* who stored it, and for each product which elements met, by which statements and shared addresses */
+  const warpmat_why_step* steps; /* in their order */
+  size_t step_count;
+} warpmat_why;
+
+typedef enum warpmat_child_kind { WARPMAT_CHILD_KERNEL, WARPMAT_CHILD_COPY, WARPMAT_CHILD_FILL } warpmat_child_kind;
+
+/* What a kernel leaves to the GPU (CUDA's dynamic parallelism). It may run when the grid of that kernel has ended. */
+typedef struct warpmat_child_launch {
+  size_t size;
+  warpmat_child_kind kind;
+  const char* entry; /* of the same module */
+  uint32_t grid[3], block[3];
+  uint32_t shared_bytes;
+  uint64_t stream;           /* as the kernel named it; 3: behind all others (cudaStreamTailLaunch) */
+  const uint8_t* parameters; /* at the offsets that warpmat_kernel_parameter tells, and bytes behind them */
+  size_t parameter_bytes;
+  uint64_t to, from, bytes; /* of a copy; of a fill `from` is the value of each byte */
+} warpmat_child_launch;
+
 typedef struct warpmat_launch_config {
   size_t size;
   uint32_t grid[3], block[3];        /* x, y, z; 0 stands for 1 */
@@ -230,7 +243,7 @@ typedef struct warpmat_launch_config {
   /* Receives what a kernel that ended well has printed, `bytes` bytes and a terminating null, unless that is empty. May be null. */
   void (*print)(void* user, const char* text, size_t bytes);
   void* user;
-  /* Told in this order. A config whose size ends before them has none. */
+  /* Told in this order (c_observer.h). A config whose size ends before them has none; so of all that follows. */
   const warpmat_observer* const* observers;
   size_t observer_count;
   uint32_t cluster[3]; /* blocks that run together; all 0: the entry's .reqnctapercluster, or none */
@@ -244,6 +257,21 @@ typedef struct warpmat_launch_config {
   /* A byte, 0 or 1. Once it is 1 the launch ends soon with WARPMAT_LIMIT; any thread may set it, and a signal handler. May be null. A
    * config whose size ends before it has none. */
   const volatile uint8_t* stop;
+  /* Returns the observer of cluster `cluster` of the launch, without clusters of a block; null: none. Several threads may call it at once:
+   * each cluster's observer is told by one thread at a time, and clusters run on all of `jobs` threads. */
+  const warpmat_observer* (*observer_of_cluster)(void* user, uint64_t cluster);
+  /* An element of the product of `gemm`, "C[5,3]": `tell_why` is told where it comes from, after a kernel that ended well. Both, or null.
+   */
+  const char* why;
+  void (*tell_why)(void* user, const warpmat_why* why);
+  /* The blocks at whose products `gemm` and `why` look; the others of their clusters are looked at, too. None: all. A few cost little. */
+  const warpmat_block_index* gemm_blocks;
+  size_t gemm_block_count;
+  /* Receives the launches and copies that a kernel which ended well has made, in the order of the blocks. Null: a kernel that makes one
+   * ends with an error. */
+  void (*child)(void* user, const warpmat_child_launch* child);
+  /* Of a cooperative launch: the address of its size and its barrier, both 32 bits and the barrier zero; else 0. */
+  uint64_t workspace;
 } warpmat_launch_config;
 
 /* Runs a kernel to its end. After an error `memory` holds what was written so far. `error` holds the block, warp, lane, line and address of
@@ -368,11 +396,290 @@ typedef struct warpmat_tcgen05_call {
 WARPMAT_API warpmat_status warpmat_tcgen05_execute(const warpmat_tcgen05* tcgen05, const warpmat_tcgen05_call* call, warpmat_error* error);
 
 /* What a call accesses, without executing it, of each block in turn: of shared memory the 16 bytes that the matrix unit reads at once, as
- * warpmat_wgmma_accesses; of tensor memory the columns of one lane. place.reg is the block; place.lane is the lane of tensor memory, -1 of
- * shared memory. D of a product that accumulates is read, then written; disabled lanes count. Of ld, st and cp the operand is WARPMAT_R or
- * WARPMAT_P. Of the call it reads no memory and no registers. Lists as warpmat_accesses does. */
+ * warpmat_accesses of wgmma; of tensor memory the columns of one lane. place.reg is the block; place.lane is the lane of tensor memory, -1
+ * of shared memory. D of a product that accumulates is read, then written; disabled lanes count. Of ld, st and cp the operand is WARPMAT_R
+ * or WARPMAT_P. Of the call it reads no memory and no registers. Lists as warpmat_accesses does. */
 WARPMAT_API warpmat_status warpmat_tcgen05_accesses(const warpmat_tcgen05* tcgen05, const warpmat_tcgen05_call* call,
                                                     warpmat_memory_access* list, size_t capacity, size_t* count, warpmat_error* error);
+
+/* ---- Statements of a program -----------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct warpmat_statement_info {
+  size_t size;
+  int line, column;
+  const char* opcode;
+  /* Of a matrix instruction: its label, or else "mma.0"; and itself. Null of others. */
+  const char* name;
+  const warpmat_instruction* instruction;
+} warpmat_statement_info;
+
+/* Strings of a program last as long as it does. */
+WARPMAT_API int warpmat_program_statement_count(const warpmat_program* program);
+WARPMAT_API warpmat_status warpmat_program_statement(const warpmat_program* program, int index, warpmat_statement_info* info);
+/* The number of the matrix instruction "mma.0", "product" (its label) or "2" (the third one) among the statements; -1 if there is none: the
+ * error lists what exists. */
+WARPMAT_API int warpmat_program_find_statement(const warpmat_program* program, const char* name, warpmat_error* error);
+
+/* A variable in shared memory. */
+typedef struct warpmat_variable_info {
+  size_t size;
+  const char* name;
+  const char* type;        /* of an element: "f16" */
+  uint64_t address, bytes; /* the address counts from where shared memory begins */
+} warpmat_variable_info;
+
+WARPMAT_API int warpmat_program_variable_count(const warpmat_program* program);
+WARPMAT_API warpmat_status warpmat_program_variable(const warpmat_program* program, int index, warpmat_variable_info* info);
+
+/* The program as PTX with all declarations; null if memory is exhausted. */
+WARPMAT_API const char* warpmat_program_text(const warpmat_program* program, warpmat_error* error);
+
+/* As warpmat_warp_create, with shared memory from address `shared_base` on, a multiple of every alignment in the program. */
+WARPMAT_API warpmat_warp* warpmat_warp_create_at(const warpmat_program* program, size_t shared_bytes, uint32_t shared_base,
+                                                 warpmat_error* error);
+/* Executes one statement; an error has changed nothing. `flags` as warpmat_warp_run. */
+WARPMAT_API warpmat_status warpmat_warp_step(warpmat_warp* warp, int statement, unsigned flags, warpmat_error* error);
+/* The lanes whose guard is true now: those that would execute a statement; 0 for other numbers. */
+WARPMAT_API uint32_t warpmat_warp_executing(const warpmat_warp* warp, int statement);
+/* The addresses from which the 32 lanes read in its last execution; null unless it is an ldmatrix or ld.shared that was executed. */
+WARPMAT_API const uint64_t* warpmat_warp_addresses_read(const warpmat_warp* warp, int statement);
+
+/* ---- Matrices of operands --------------------------------------------------------------------------------------------------------------
+ *
+ * A fragment as a matrix of doubles, which represent every element of every format exactly: `count` numbers in the order of the rows. Its
+ * matrices (ldmatrix.x2) stand one above the other, or `matrix` selects one: that of a selector's metadata or of scale factors. `format`, a
+ * number of c.h, says how to read the bits; -1 means the operand's own, which data movement lacks. Numbers are rounded to the nearest
+ * element, ties to even. Wrong sizes, formats and operands are errors that name what would be right; nothing has then changed. */
+
+/* Writes all of a fragment into the registers of warp `warp`; -1 for `matrix` means all of them. */
+WARPMAT_API warpmat_status warpmat_scatter(const warpmat_instruction* instruction, warpmat_operand operand, int matrix, int format,
+                                           const double* values, size_t count, const warpmat_registers* registers, size_t warp,
+                                           warpmat_error* error);
+/* Reads it. */
+WARPMAT_API warpmat_status warpmat_gather(const warpmat_instruction* instruction, warpmat_operand operand, int matrix, int format,
+                                          double* values, size_t count, const warpmat_registers* registers, size_t warp,
+                                          warpmat_error* error);
+
+/* How registers differ from an expected matrix. */
+typedef struct warpmat_operand_difference {
+  size_t size;
+  size_t elements, wrong;
+  warpmat_element element; /* the first wrong one, and what it holds */
+  warpmat_place place;
+  double held, expected;
+  char text[2048]; /* at most 8 elements with lane, register and where their value belongs; empty if nothing is wrong */
+} warpmat_operand_difference;
+
+/* Compares bit for bit after rounding; all NaNs are equal. Returns WARPMAT_OK also for registers that differ: difference->wrong says. */
+WARPMAT_API warpmat_status warpmat_compare_operand(const warpmat_instruction* instruction, warpmat_operand operand, int format,
+                                                   const double* expected, size_t count, const warpmat_registers* registers, size_t warp,
+                                                   warpmat_operand_difference* difference, warpmat_error* error);
+
+/* Dense A, m x k, of a sparse instruction to the stored elements, m x k/2, and the codes of their places, m x k/group, for operand e as u4
+ * at the selector's matrix; and back. `group` is warpmat_metadata_group's. An error names row and group with too many elements, or a code
+ * that the ISA does not define. */
+WARPMAT_API int warpmat_metadata_group(const warpmat_instruction* instruction); /* 2, 4 or 8; 0 if A is not sparse */
+WARPMAT_API warpmat_status warpmat_compress(const warpmat_instruction* instruction, const double* a, size_t a_count, double* stored,
+                                            size_t stored_count, double* metadata, size_t metadata_count, warpmat_error* error);
+WARPMAT_API warpmat_status warpmat_expand(const warpmat_instruction* instruction, const double* stored, size_t stored_count,
+                                          const double* metadata, size_t metadata_count, double* a, size_t a_count, warpmat_error* error);
+
+/* The matrix of operand scale-a or scale-b that {byte_id, thread_id} of `ids`, WARPMAT_IDS_A or WARPMAT_IDS_B, select. */
+WARPMAT_API warpmat_status warpmat_scale_matrix(const warpmat_instruction* instruction, warpmat_operand ids, uint32_t byte_id,
+                                                uint32_t thread_id, int* matrix, warpmat_error* error);
+
+/* Rows of 16 elements in 16 bytes, as ldmatrix reads them: `packing` is "b8x16", "b6x16_p32" or "b4x16_p64". A row of c elements has c
+ * bytes; c is a multiple of 16. `bytes` has rows * columns bytes. */
+WARPMAT_API warpmat_status warpmat_pack_rows(const char* packing, int format, int rows, int columns, const double* values, uint8_t* bytes,
+                                             warpmat_error* error);
+WARPMAT_API warpmat_status warpmat_unpack_rows(const char* packing, int format, int rows, int columns, const uint8_t* bytes, double* values,
+                                               warpmat_error* error);
+
+/* The same of a program's warp. `place` is "mma.0.a", or "product.a" by the label; `statement` "mma.0". */
+WARPMAT_API warpmat_status warpmat_warp_set_operand(warpmat_warp* warp, const char* place, int format, const double* values, size_t count,
+                                                    warpmat_error* error);
+WARPMAT_API warpmat_status warpmat_warp_get_operand(const warpmat_warp* warp, const char* place, int format, double* values, size_t count,
+                                                    warpmat_error* error);
+/* A line for each wrong element, and the rows of memory that ldmatrix read for it; as much of it as `capacity` bytes hold, with a null:
+ * empty if nothing is wrong. `length`, which may be null, receives the length of all of it. */
+WARPMAT_API warpmat_status warpmat_warp_compare_operand(const warpmat_warp* warp, const char* place, int format, const double* expected,
+                                                        size_t count, char* text, size_t capacity, size_t* length, warpmat_error* error);
+/* Dense A into operands a and e of a sparse mma, for the statement's selector; and back. */
+WARPMAT_API warpmat_status warpmat_warp_set_sparse_a(warpmat_warp* warp, const char* statement, const double* a, size_t count,
+                                                     warpmat_error* error);
+WARPMAT_API warpmat_status warpmat_warp_get_sparse_a(const warpmat_warp* warp, const char* statement, double* a, size_t count,
+                                                     warpmat_error* error);
+/* Scale factors where the statement's {byte-id, thread-id} select them: `scale` is WARPMAT_SCALE_A or WARPMAT_SCALE_B. */
+WARPMAT_API warpmat_status warpmat_warp_set_scales(warpmat_warp* warp, const char* statement, warpmat_operand scale, const double* scales,
+                                                   size_t count, warpmat_error* error);
+WARPMAT_API warpmat_status warpmat_warp_get_scales(const warpmat_warp* warp, const char* statement, warpmat_operand scale, double* scales,
+                                                   size_t count, warpmat_error* error);
+
+/* A matrix in a program's shared variable. */
+typedef struct warpmat_variable_matrix {
+  size_t size;
+  const char* variable;
+  int rows, columns, format;
+  const char* layout; /* "rows", "padded<80>", "swizzle<3,4,3>" or "swizzle<3,4,3,256>", whose last number is a row's bytes; null: "rows" */
+} warpmat_variable_matrix;
+
+/* `values` and `expected` are rows * columns doubles. After setting one, warpmat_warp_compare_operand names its elements. */
+WARPMAT_API warpmat_status warpmat_warp_set_variable(warpmat_warp* warp, const warpmat_variable_matrix* matrix, const double* values,
+                                                     warpmat_error* error);
+WARPMAT_API warpmat_status warpmat_warp_get_variable(const warpmat_warp* warp, const warpmat_variable_matrix* matrix, double* values,
+                                                     warpmat_error* error);
+WARPMAT_API warpmat_status warpmat_warp_compare_variable(const warpmat_warp* warp, const warpmat_variable_matrix* matrix,
+                                                         const double* expected, char* text, size_t capacity, size_t* length,
+                                                         warpmat_error* error);
+
+/* ---- Explanations ----------------------------------------------------------------------------------------------------------------------
+ */
+
+/* How one element of a matrix instruction's result comes about, step by step, as the reference computes it. */
+typedef struct warpmat_explanation warpmat_explanation;
+
+/* Of element `element` of the result of warp `warp`. `call` is as for warpmat_execute, but its memory is bytes, with a base below 2^32;
+ * registers and memory are as before afterwards. Null for what warpmat_execute refuses, and for an element that the result lacks. */
+WARPMAT_API warpmat_explanation* warpmat_explain(const warpmat_instruction* instruction, const warpmat_call* call, size_t warp,
+                                                 warpmat_element element, warpmat_error* error);
+/* The same element by a loop in f32, for comparison: multiply-adds from C on, K ascending, each rounded once to nearest. */
+WARPMAT_API warpmat_explanation* warpmat_explain_as_f32(const warpmat_instruction* instruction, const warpmat_call* call, size_t warp,
+                                                        warpmat_element element, warpmat_error* error);
+/* Of a program's matrix instruction "mma.0", if it were executed now. `flags` as warpmat_warp_run. */
+WARPMAT_API warpmat_explanation* warpmat_warp_explain(warpmat_warp* warp, const char* statement, warpmat_element element, unsigned flags,
+                                                      warpmat_error* error);
+WARPMAT_API void warpmat_explanation_free(warpmat_explanation* explanation);
+
+/* Lines of text: machine instructions and label, a table of each step's products, how they are aligned, summed and rounded; of data
+ * movement from where to where. The text lasts as long as the explanation. */
+WARPMAT_API const char* warpmat_explanation_text(const warpmat_explanation* explanation);
+
+typedef struct warpmat_explanation_info {
+  size_t size;
+  const char* target; /* "sm_90a"; "f32 on a CPU" */
+  const char* machine;
+  warpmat_operand operand; /* d, or r */
+  warpmat_element element;
+  warpmat_place place;
+  uint64_t result; /* bits of the operand's format */
+  int steps;       /* of products; 0 of data movement */
+  /* Of data movement: from and to; a register's lane is -1 where it is memory. */
+  warpmat_place from_register, to_register;
+  int memory_lane;         /* that holds the address; -1 without memory */
+  uint64_t memory_address; /* of the row, or of the matrix of wmma.load and wmma.store */
+  uint64_t memory_bit;     /* of the element's lowest bit, counted from there */
+} warpmat_explanation_info;
+WARPMAT_API warpmat_status warpmat_explanation_describe(const warpmat_explanation* explanation, warpmat_explanation_info* info);
+
+typedef enum warpmat_step_kind {
+  WARPMAT_UNIT_SUM,    /* a step of a matrix unit: aligned, truncated, summed, rounded once; the last term is the addend */
+  WARPMAT_FUSED,       /* an IEEE multiply-add of one product */
+  WARPMAT_ADDITION,    /* an IEEE addition: `other` + `addend` */
+  WARPMAT_INTEGER_SUM, /* all products and the addend exactly, then modulo 2^32 or clamped */
+  WARPMAT_CONVERSION,  /* of the addend, which has the format `from` */
+  WARPMAT_NAN_OF_SCALE /* a scale factor is NaN, so the result is NaN */
+} warpmat_step_kind;
+
+/* An operation on bits of `format`: `result` of the terms and `addend`. */
+typedef struct warpmat_step {
+  size_t size;
+  warpmat_step_kind kind;
+  int format, from; /* numbers of c.h */
+  warpmat_rounding rounding;
+  uint64_t addend, other, result;
+  int terms;
+  int special;          /* unit_sum: a term is NaN or infinite, so nothing is aligned */
+  int largest_exponent; /* unit_sum: of the nonzero terms */
+  int unit_exponent;    /* unit_sum: of the register's lowest bit */
+  int64_t sum;          /* unit_sum: in units of 2^unit_exponent; integer_sum: itself */
+} warpmat_step;
+WARPMAT_API warpmat_status warpmat_explanation_step(const warpmat_explanation* explanation, int index, warpmat_step* step);
+
+/* A number that enters a product. */
+typedef struct warpmat_factor {
+  warpmat_operand operand; /* a, b, scale-a or scale-b */
+  warpmat_element element; /* of a sparse A the stored column */
+  warpmat_place place;
+  uint64_t bits; /* of the operand's format */
+  warpmat_value value;
+} warpmat_factor;
+
+/* An addend of a step: a product; the sum of a group of products, times its scale factors; or, without products, C. */
+typedef struct warpmat_term {
+  size_t size;
+  warpmat_value value; /* exact; of unit_sum and integer_sum */
+  int64_t kept;        /* the part that is added, in units of 2^unit_exponent; of integer_sum all of it */
+  int products, scales;
+} warpmat_term;
+WARPMAT_API warpmat_status warpmat_explanation_term(const warpmat_explanation* explanation, int step, int index, warpmat_term* term);
+/* The two factors of a product of a term, and a scale factor. */
+WARPMAT_API warpmat_status warpmat_explanation_product(const warpmat_explanation* explanation, int step, int term, int index,
+                                                       warpmat_factor* a, warpmat_factor* b);
+WARPMAT_API warpmat_status warpmat_explanation_scale(const warpmat_explanation* explanation, int step, int term, int index,
+                                                     warpmat_factor* scale);
+
+/* Where two explanations of an element part: of two GPUs, or of a GPU and a loop in f32. */
+typedef struct warpmat_parting {
+  size_t size;
+  int first, second; /* the first step of each, from 0, after which the sums of the same products differ; both -1: none */
+  char text[512];    /* in a sentence or two */
+} warpmat_parting;
+WARPMAT_API warpmat_status warpmat_explanations_part(const warpmat_explanation* first, const warpmat_explanation* second,
+                                                     warpmat_parting* parting, warpmat_error* error);
+
+/* ---- Bank conflicts --------------------------------------------------------------------------------------------------------------------
+ */
+
+typedef enum warpmat_bank_access {
+  WARPMAT_BANK_LOAD,
+  WARPMAT_BANK_STORE,
+  WARPMAT_BANK_MATRIX, /* ldmatrix and stmatrix, of 16 bytes; the lanes that address rows */
+  WARPMAT_BANK_COPY    /* cp.async */
+} warpmat_bank_access;
+
+/* Lanes whose accesses share wavefronts. */
+typedef struct warpmat_bank_phase {
+  uint32_t lanes;
+  int wavefronts;     /* 1 without conflicts */
+  uint32_t colliding; /* the lanes that access a bank with the most wavefronts, if there is more than one */
+} warpmat_bank_phase;
+
+#define WARPMAT_MOST_BANK_PHASES 4
+
+/* What a warp's access to shared memory takes. explain.h has the rule and what it was compared with. */
+typedef struct warpmat_bank_conflicts {
+  size_t size;
+  int wavefronts; /* of all phases: at least one for each */
+  int phases;
+  warpmat_bank_phase phase[WARPMAT_MOST_BANK_PHASES];
+  const char* evidence; /* "measured" or "assumed" on the target; null without one */
+} warpmat_bank_conflicts;
+
+/* `bytes` of each lane: 1, 2, 4, 8 or 16. `addresses` has 32; those outside `lanes` are not read. `target` may be null. */
+WARPMAT_API warpmat_status warpmat_find_bank_conflicts(warpmat_bank_access access, uint32_t bytes, const uint64_t* addresses,
+                                                       uint32_t lanes, const char* target, warpmat_bank_conflicts* conflicts,
+                                                       warpmat_error* error);
+
+/* A word that a phase accesses. */
+typedef struct warpmat_bank_word {
+  int bank;
+  uint64_t word;  /* its address / 4 */
+  uint32_t lanes; /* that access it */
+} warpmat_bank_word;
+
+/* Those of phase `phase`, by bank, then by address. Lists as warpmat_accesses of c.h does. */
+WARPMAT_API warpmat_status warpmat_bank_words(warpmat_bank_access access, uint32_t bytes, const uint64_t* addresses, uint32_t lanes,
+                                              int phase, warpmat_bank_word* list, size_t capacity, size_t* count, warpmat_error* error);
+
+/* The global memory traffic of a warp's access: sectors of 32 bytes, lines of 128 bytes. Computed, not measured. */
+typedef struct warpmat_global_request {
+  size_t size;
+  int sectors, lines;
+  int least_sectors; /* that the same number of distinct bytes would fill */
+} warpmat_global_request;
+WARPMAT_API warpmat_status warpmat_find_global_request(uint32_t bytes, const uint64_t* addresses, uint32_t lanes,
+                                                       warpmat_global_request* request, warpmat_error* error);
 
 #ifdef __cplusplus
 }

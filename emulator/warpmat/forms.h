@@ -154,10 +154,10 @@ struct Operand {
   Fragment fragment;             ///< the element in each register; for ldmatrix of the matrix in memory, for movmatrix of its source
   int choices = 0;               ///< number of values: of a selector those that ptxas accepts, of ids those of thread-id
 
-  /// Registers that PTX writes for the operand, each of fragment.register_bits bits; two for ids.
+  /// Registers that PTX writes for the operand, each of fragment.register_bits() bits; two for ids.
   int registers() const { return kind == OperandKind::fragment ? fragment.registers() : kind == OperandKind::ids ? 2 : 1; }
   /// The same in 32-bit words a lane: a 64-bit register counts twice.
-  int words() const { return kind == OperandKind::fragment ? registers() * fragment.register_bits / 32 : registers(); }
+  int words() const { return kind == OperandKind::fragment ? registers() * fragment.register_bits() / 32 : registers(); }
 
   friend bool operator==(const Operand&, const Operand&) = default;
 };
@@ -184,34 +184,37 @@ constexpr int container_shift(Format format) {
   return format == Format::e2m1 ? 2 : 0;
 }
 
-/// One instruction with all its qualifiers: an expanded row of the form table (form.cpp). Only the table makes forms; executing anything
-/// but a copy of one is an error.
-struct Form {
-  Mnemonic mnemonic;
-  std::string opcode;  ///< canonical spelling: "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
-  Requirement requirement;
-  std::vector<Operand> operands;  ///< in PTX's order
+struct FormRow;  // tables/form_row.h
 
-  Shape shape;  ///< mma: the product, with k of the expanded A if sparse; else the shape of one matrix in memory
+/// One instruction with all its qualifiers: an expanded row of the form table (form.cpp). Only the table makes forms, and nothing changes
+/// one; a copy is as good as the row.
+class Form {
+ public:
+  const Mnemonic mnemonic;
+  const std::string opcode;  ///< canonical spelling: "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+  const Requirement requirement;
+  const std::vector<Operand> operands;  ///< in PTX's order
+
+  const Shape shape;  ///< mma: the product, with k of the expanded A if sparse; else the shape of one matrix in memory
 
   // ldmatrix, stmatrix
   WARPMAT_LOCAL static constexpr int row_bytes = 16;  ///< of a matrix's row in memory, padding included
-  int number = 1;                                     ///< matrices (.x1, .x2, .x4)
-  bool transposed = false;                            ///< .trans
-  int memory_bits = 16;                               ///< bits of an element in memory
+  const int number;                                   ///< matrices (.x1, .x2, .x4)
+  const bool transposed;                              ///< .trans
+  const int memory_bits;                              ///< bits of an element in memory
 
   // wmma.load, wmma.store
-  OperandName matrix = OperandName::a;  ///< a, b, c or d of wmma.mma
-  Space space = Space::generic;         ///< of the address: generic, global or shared
-  bool column_major = false;            ///< .col: columns are contiguous in memory
+  const OperandName matrix;  ///< a, b, c or d of wmma.mma
+  const Space space;         ///< of the address: generic, global or shared
+  const bool column_major;   ///< .col: columns are contiguous in memory
 
   // mma
-  Sparsity sparsity = Sparsity::dense;
-  Kind kind = Kind::plain;
-  int scale_vector = 0;  ///< scale factors of a row of A: 0 without block scaling, else 1, 2 or 4 (.scale_vec)
-  bool satfinite = false;
-  BitOperation bit_operation = BitOperation::none;
-  Rounding rounding = Rounding::nearest_even;  ///< f64
+  const Sparsity sparsity;
+  const Kind kind;
+  const int scale_vector;  ///< scale factors of a row of A: 0 without block scaling, else 1, 2 or 4 (.scale_vec)
+  const bool satfinite;
+  const BitOperation bit_operation;
+  const Rounding rounding;  ///< f64
 
   /// K of the A in registers: half of shape.k if A is sparse.
   int stored_k() const { return sparsity == Sparsity::dense ? shape.k : shape.k / 2; }
@@ -244,6 +247,10 @@ struct Form {
   Format format(OperandName name) const { return *operand(name).format; }
 
   friend bool operator==(const Form&, const Form&) = default;
+
+ private:
+  friend struct FormRow;
+  explicit Form(FormRow row);
 };
 
 /// Whether `form` is wmma.load or wmma.store.

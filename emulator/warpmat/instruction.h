@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <warpmat/export.h>
@@ -62,26 +63,57 @@ WARPMAT_API void write_element(const Fragment& fragment, RegisterList registers,
 
 // ---- Many warps ----
 
-/// The 32-bit words of one operand for many warps. Word i, as Operand::words counts, of lane l of warp w is words[number(i) * word_stride +
-/// l * lane_stride + w * stride], where number(i) is numbers[i], or i without `numbers`. Strides count 32-bit words. By default each
-/// register is 32 consecutive lanes and a warp's registers are consecutive ("register-major"). A simulator with an array of registers for
-/// each thread ("thread-major") sets word_stride to 1, lane_stride to the words of a thread, and `numbers` to the registers that its
-/// instruction names. An immediate has lane_stride 0: all lanes read one word. Any alignment of a 32-bit word is allowed.
+/// A view of the 32-bit words of one operand for many warps: the one way in which callers of C++ and C say where registers are. Word i, as
+/// InstructionOperand::words counts, of lane l of warp w is words[number(i) * word_stride + l * lane_stride + w * warp_stride], where
+/// number(i) is numbers[i], or i without `numbers`. Strides count 32-bit words. Any alignment of a 32-bit word is allowed.
 template <typename Word>
-struct BatchRegisters {
-  Word* words = nullptr;
-  std::size_t stride = 0;  ///< from warp to warp; 0: all warps share the words. Modulo 2^64, so it may be negative
-  std::ptrdiff_t word_stride = warp_size;
-  std::ptrdiff_t lane_stride = 1;
-  const std::uint16_t* numbers = nullptr;  ///< one for each word of the operand
+class BasicRegisterView {
+ public:
+  /// No words: an operand that is left out.
+  constexpr BasicRegisterView() = default;
+  /// `warp_stride` 0: all warps share the words. Strides are modulo 2^64, so they may be negative. `numbers`: one for each word.
+  constexpr BasicRegisterView(Word* words, std::size_t warp_stride = 0, std::ptrdiff_t word_stride = warp_size,
+                              std::ptrdiff_t lane_stride = 1, const std::uint16_t* numbers = nullptr)
+      : words_(words), warp_stride_(warp_stride), word_stride_(word_stride), lane_stride_(lane_stride), numbers_(numbers) {}
+  /// Registers that are written may be read.
+  template <typename Written>
+  requires(std::is_same_v<const Written, Word>) constexpr BasicRegisterView(const BasicRegisterView<Written>& view)
+      : BasicRegisterView(view.words(), view.warp_stride(), view.word_stride(), view.lane_stride(), view.numbers()) {}
 
-  /// Whether the strides have their initial values.
-  bool register_major() const { return word_stride == warp_size && lane_stride == 1 && numbers == nullptr; }
+  /// Each register is 32 consecutive lanes; `warp_words` words a warp.
+  static constexpr BasicRegisterView register_major(Word* words, std::size_t warp_words) { return {words, warp_words}; }
+  /// An array of `thread_words` registers for each thread; `numbers`: those that the instruction names.
+  static constexpr BasicRegisterView thread_major(Word* words, std::size_t thread_words, const std::uint16_t* numbers = nullptr) {
+    return {words, warp_size * thread_words, 1, static_cast<std::ptrdiff_t>(thread_words), numbers};
+  }
+  /// All lanes of all warps read the same words.
+  static constexpr BasicRegisterView immediate(Word* words) requires(std::is_const_v<Word>) { return {words, 0, 1, 0}; }
+
+  constexpr bool is_empty() const { return words_ == nullptr; }
+  constexpr Word* words() const { return words_; }
+  constexpr std::size_t warp_stride() const { return warp_stride_; }
+  constexpr std::ptrdiff_t word_stride() const { return word_stride_; }
+  constexpr std::ptrdiff_t lane_stride() const { return lane_stride_; }
+  constexpr const std::uint16_t* numbers() const { return numbers_; }
+
+  /// Whether each register is 32 consecutive lanes, and registers stand in their order.
+  constexpr bool is_register_major() const { return word_stride_ == warp_size && lane_stride_ == 1 && numbers_ == nullptr; }
   /// Word `index` of lane 0 of warp 0.
-  Word* word(int index) const { return words + (numbers == nullptr ? index : numbers[index]) * word_stride; }
+  constexpr Word* word(int index) const { return words_ + (numbers_ == nullptr ? index : numbers_[index]) * word_stride_; }
+  /// From warp `warp` on.
+  constexpr BasicRegisterView from_warp(std::size_t warp) const {
+    return {words_ + static_cast<std::ptrdiff_t>(warp * warp_stride_), warp_stride_, word_stride_, lane_stride_, numbers_};
+  }
+
+ private:
+  Word* words_ = nullptr;
+  std::size_t warp_stride_ = 0;
+  std::ptrdiff_t word_stride_ = warp_size;
+  std::ptrdiff_t lane_stride_ = 1;
+  const std::uint16_t* numbers_ = nullptr;
 };
-using BatchOperand = BatchRegisters<const std::uint32_t>;
-using BatchDestination = BatchRegisters<std::uint32_t>;
+using RegisterView = BasicRegisterView<std::uint32_t>;
+using ConstRegisterView = BasicRegisterView<const std::uint32_t>;
 
 /// The caller's memory behind callbacks. An instruction checks every address, then passes each access to a callback, in the order of
 /// accesses(): of ldmatrix and stmatrix a row, lane 0's first; of wmma.load and wmma.store a part of a row, register by register. A
@@ -111,31 +143,128 @@ struct BatchMemory {
 /// The registers and memories of many warps, which may overlap in any way: a batch gives the results of executing its warps in order. See
 /// Arguments.
 struct Batch : BatchMemory {
-  std::array<BatchOperand, operand_name_count> sources;  ///< by OperandName
-  BatchDestination destination;                          ///< d, or r of ldmatrix; written register by register, lane 0 first
+  std::array<ConstRegisterView, operand_name_count> sources;  ///< by OperandName
+  RegisterView destination;                                   ///< d, or r of ldmatrix; written register by register, lane 0 first
 
-  BatchOperand& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }
-  const BatchOperand& source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
+  ConstRegisterView& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }
+  const ConstRegisterView& source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
+};
+
+// ---- Operands of any instruction ----
+
+/// One operand of an instruction of any kind: what a caller lays out words for. A value of up to 32 bits is the low bits of one word of
+/// each lane; one of 64 or 128 bits is two or four words, the low one first; a predicate and the carry are one word, 0 for false, else
+/// true, and written as 0 or 1.
+class WARPMAT_API InstructionOperand {
+ public:
+  enum class Kind : std::uint8_t {
+    fragment,    ///< registers that hold a matrix, sparse metadata or scale factors
+    address,     ///< an address of memory for each lane, or one that is the same in all
+    selector,    ///< a number from 0 to choices() - 1
+    ids,         ///< {byte-id, thread-id}
+    stride,      ///< elements between rows or columns in memory
+    value,       ///< of a scalar instruction: a number or bits of type()
+    predicate,   ///< of a scalar instruction, and wgmma's scale-d
+    carry,       ///< CC.CF, which the text does not write; of sub and subc the borrow
+    number,      ///< an immediate, the same in all lanes: lane 0's word counts
+    descriptor,  ///< of a matrix in shared memory, 64 bits; lane 0's of the first warp counts
+  };
+
+  /// An operand of a matrix instruction.
+  explicit InstructionOperand(const Operand& operand);
+
+  std::string_view name() const { return name_; }  ///< "d", "scale-a", "a-desc"
+  Kind kind() const { return kind_; }
+  /// Whether the instruction reads it, and whether it writes it; d of wgmma is both.
+  bool is_read() const { return read_; }
+  bool is_written() const { return written_; }
+  /// Whether it may be left out: a view without words.
+  bool is_optional() const { return optional_; }
+  /// Registers that PTX writes, each of register_bits() bits: 1 for a predicate and the carry.
+  int registers() const { return registers_; }
+  int register_bits() const { return register_bits_; }
+  /// The same in 32-bit words a lane.
+  int words() const { return registers_ * words_of_register(); }
+  /// Of a scalar instruction's value or predicate; else nullptr.
+  const DataType* type() const { return type_; }
+  /// Of a matrix instruction's operand, and of wgmma's that are one; else nothing.
+  std::optional<OperandName> matrix_name() const { return matrix_name_; }
+  int choices() const { return choices_; }
+
+  friend bool operator==(const InstructionOperand&, const InstructionOperand&) = default;
+
+ private:
+  friend struct InstructionOperands;
+  InstructionOperand() = default;
+  int words_of_register() const { return (register_bits_ + 31) / 32; }
+
+  std::string_view name_;
+  const DataType* type_ = nullptr;
+  std::optional<OperandName> matrix_name_;
+  int registers_ = 1, register_bits_ = 32, choices_ = 0;
+  Kind kind_ = Kind::value;
+  bool read_ = true, written_ = false, optional_ = false;
+};
+
+/// "fragment", "value".
+[[nodiscard]] WARPMAT_API std::string_view name(InstructionOperand::Kind kind);
+
+/// The registers and memories of many warps for an instruction of any kind: operands[i] is of Instruction::operands()[i]. Operands that are
+/// only read are not written. Registers and memories may overlap in any way.
+struct Call : BatchMemory {
+  std::span<const RegisterView> operands;
 };
 
 // ---- Instructions ----
 
 class FastPath;
+class ScalarForm;
 class StagedWarp;
+class Wgmma;
+class WgmmaForm;
 
-/// A form on a target, ready to execute: cheap to copy, immutable, thread-safe.
+/// Who executes an instruction.
+enum class InstructionKind : std::uint8_t {
+  matrix,     ///< a warp: mma, ldmatrix, stmatrix, movmatrix, wmma
+  warpgroup,  ///< four warps: wgmma.mma_async, as if statement and wait followed each other
+  scalar,     ///< each lane by itself: add, cvt, setp
+};
+
+/// An instruction on a target, ready to execute: cheap to copy, immutable, thread-safe. find() makes one.
 class WARPMAT_API Instruction {
  public:
-  /// Throws std::invalid_argument for an unknown opcode or target, or a form that the target lacks. The message says what would be right.
+  /// The matrix instruction, as find() but for other kinds: form() is there. Throws std::invalid_argument for an unknown opcode or target,
+  /// or a form that the target lacks. The message says what would be right.
   Instruction(std::string_view opcode, std::string_view target_name);
   /// Throws std::invalid_argument if `form` is not available for `target` and `version`, or if either is not a copy of a row of its table.
   /// Keeps no reference to the two objects.
   Instruction(const Form& form, const Target& target, PtxVersion version = newest_ptx);
+  Instruction(const WgmmaForm& form, const Target& target, PtxVersion version = newest_ptx);
 
-  // Rows of the tables; they last until the process ends.
+  InstructionKind kind() const { return kind_; }
+  /// Its canonical spelling.
+  [[nodiscard]] std::string_view opcode() const;
+  /// In PTX's order, what the text does not write behind it. They last until the process ends.
+  [[nodiscard]] std::span<const InstructionOperand> operands() const;
+  /// Warps that execute it together: 4 for a warpgroup, else 1.
+  int warps() const { return kind_ == InstructionKind::warpgroup ? 4 : 1; }
+  /// How its bits are known on the target.
+  [[nodiscard]] Label label() const;
+  [[nodiscard]] std::string_view source() const;
+
+  // Rows of the tables; they last until the process ends. Precondition of form() and lowering(): kind() is matrix; of wgmma(): warpgroup.
   const Form& form() const { return *form_; }
   const Target& target() const { return *target_; }
   const Lowering& lowering() const { return *lowering_; }
+  const WgmmaForm& wgmma() const { return *wgmma_; }
+
+  /// Executes on `warps` warps in order, a multiple of warps(). Precondition: problem(call, warps) is nothing. Throws Trap as the batch
+  /// below does. A warpgroup's call allocates memory; others neither allocate nor lock unless they throw or a callback does.
+  void execute(const Call& call, std::size_t warps, const ExecutionOptions& options = {}) const;
+  /// Nothing if `call` has all registers and memory; else what is wrong and what would be right.
+  [[nodiscard]] std::optional<std::string> problem(const Call& call, std::size_t warps) const;
+
+  // The following is of matrix instructions alone.
 
   /// Executes on one warp. Precondition: problem(arguments) is nothing. Throws Trap, having changed nothing, for a wrong address.
   /// Unless `options` ask for the hardware's behaviour, it also throws for operands that the ISA leaves undefined: metadata, padding, ids,
@@ -157,14 +286,33 @@ class WARPMAT_API Instruction {
 
  private:
   friend class StagedWarp;
+  friend class Wgmma;
+  friend WARPMAT_API Instruction find(std::string_view opcode, std::string_view target_name);
   void execute_one(const Arguments& arguments, const ExecutionOptions& options) const;
   void execute_plain(const Batch& batch, std::size_t warps, const ExecutionOptions& options) const;
 
-  const Form* form_;
-  const Target* target_;
-  const Lowering* lowering_;
-  const FastPath* fast_;  ///< nullptr if there is none
+  explicit Instruction(const ScalarForm& form, const Target& target);
+  void execute_matrix(const Call& call, std::size_t warps, const ExecutionOptions& options) const;
+
+  // nullptr where the kind has none
+  const Form* form_ = nullptr;
+  const Target* target_ = nullptr;
+  const Lowering* lowering_ = nullptr;
+  const FastPath* fast_ = nullptr;  ///< nullptr also if there is none
+  const WgmmaForm* wgmma_ = nullptr;
+  const ScalarForm* scalar_ = nullptr;
+  InstructionKind kind_ = InstructionKind::matrix;
 };
+
+/// The instruction that `opcode` spells on a target: mma, ldmatrix, stmatrix, movmatrix, wmma, wgmma.mma_async, and scalar instructions
+/// that compute (add.rn.f32, cvt.rn.satfinite.e4m3x2.f32, setp.lt.and.s32). Qualifiers may have any order that ptxas accepts. Throws
+/// std::invalid_argument for an unknown opcode or target, or an instruction that the target lacks; the message says what would be right.
+///
+/// A scalar instruction is executed by itself: where ptxas may fuse an add without a rounding with a product, that is the program's.
+[[nodiscard]] WARPMAT_API Instruction find(std::string_view opcode, std::string_view target_name);
+
+/// Why find() knows no such instruction, on any target: one sentence, with the nearest. Precondition: no target has it.
+[[nodiscard]] WARPMAT_API std::string explain_unknown_instruction(std::string_view opcode);
 
 // ---- Accesses to memory ----
 

@@ -105,15 +105,6 @@ class WARPMAT_API DeviceMemory {
 
   /// The size that the heap of malloc() in kernels is to have, 8 MiB unless said. Throws std::logic_error once a kernel has used it.
   void set_heap_bytes(std::uint64_t bytes);
-  /// That heap, a buffer. The first call allocates it: launch() makes one before a kernel that needs the heap.
-  DeviceHeap& heap();
-
-  /// Makes a texture or surface object of texels in this memory. Returns its handle, which no other object gets, and which is not 0.
-  std::uint64_t add_texture(Texture texture);
-  /// Whether there was such an object.
-  bool remove_texture(std::uint64_t handle) { return textures_.erase(handle) != 0; }
-  /// nullptr where no object has that handle.
-  const Texture* find_texture(std::uint64_t handle) const;
 
  private:
   friend struct Internals;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -71,109 +72,120 @@ struct Place {
   friend constexpr bool operator==(const Place&, const Place&) = default;
 };
 
+class FragmentBuilder;
+class LinearLayout;
+
+/// A view of a LinearLayout in which element and place are found without a search, known to the compiler where the layout is: its columns,
+/// and those of its inverse. Index bits are those of row, column, matrix and copy, from low to high in this order; a place is the number
+/// above. FragmentBuilder (layout/fragments.h) makes one, or of().
 class Fragment {
  public:
-  static constexpr int lane_bits = 5;
+  WARPMAT_LOCAL static constexpr int lane_bits = 5;
+  WARPMAT_LOCAL static constexpr std::size_t most_bits = 16;  ///< of a place
 
-  int element_bits = 32;   ///< of an element's container in the register
-  int register_bits = 32;  ///< 64 for f64, else 32
-  int payload_bits = 32;   ///< of the element itself: less than element_bits for a 6- or 4-bit number in a byte
-  int payload_shift = 0;   ///< its first bit in the container
+  /// One element in lane 0, of 32 bits: what an operand without a fragment has.
+  constexpr Fragment() = default;
+  /// A layout from row, column and matrix, as far as it has these, to bit, lane and reg; elements of `element_bits` bits begin at multiples
+  /// of them. Throws std::invalid_argument unless it is such a one and every place has an element.
+  [[nodiscard]] WARPMAT_API static Fragment of(const LinearLayout& layout, int element_bits);
 
-  constexpr int rows() const { return 1 << count(Axis::row); }
-  constexpr int columns() const { return 1 << count(Axis::column); }
-  constexpr int matrices() const { return 1 << count(Axis::matrix); }
-  constexpr int copies() const { return 1 << count(Axis::copy); }
-  constexpr int registers() const { return 1 << (static_cast<int>(size_) - inside_ - lane_bits); }
+  /// From row, column and matrix to bit, lane and reg. `bit` is the lowest bit of the element's container; of several copies it is the
+  /// first.
+  [[nodiscard]] WARPMAT_API LinearLayout layout() const;
+  /// The inverse direction, of every bit of the registers: from bit, lane and reg to row, column and matrix. Bits inside an element, and
+  /// those that number its copies, are free.
+  [[nodiscard]] WARPMAT_API LinearLayout elements() const;
+
+  constexpr int element_bits() const { return element_bits_; }    ///< of an element's container in the register
+  constexpr int register_bits() const { return register_bits_; }  ///< 64 for f64, else 32
+  constexpr int payload_bits() const { return payload_bits_; }    ///< of the element itself: fewer for a 6- or 4-bit number in a byte
+  constexpr int payload_shift() const { return payload_shift_; }  ///< its first bit in the container
+
+  constexpr int rows() const { return 1 << axis_bits_[0]; }
+  constexpr int columns() const { return 1 << axis_bits_[1]; }
+  constexpr int matrices() const { return 1 << axis_bits_[2]; }
+  constexpr int copies() const { return 1 << axis_bits_[3]; }
+  constexpr int registers() const { return 1 << (bits() - inside_ - lane_bits); }
   constexpr int elements_per_register() const { return 1 << inside_; }
+  /// Index bits of the elements inside a register.
+  constexpr int inside_bits() const { return inside_; }
 
   /// The element that contains the bit `place`. Precondition: the place is inside the fragment.
   constexpr Element element(const Place& place) const {
-    const unsigned inside = static_cast<unsigned>(place.bit) / static_cast<unsigned>(element_bits);
-    unsigned index = inside | static_cast<unsigned>(place.lane) << inside_ | static_cast<unsigned>(place.reg) << (inside_ + lane_bits);
-    Element element;
-    for (const IndexBit& b : index_bits()) {
-      if (b.axis != Axis::copy) coordinate(element, b.axis) |= static_cast<int>(index & 1) << b.bit;
-      index >>= 1;
-    }
-    return element;
+    const unsigned inside = static_cast<unsigned>(place.bit) / static_cast<unsigned>(element_bits_);
+    const unsigned number =
+        inside | static_cast<unsigned>(place.lane) << inside_ | static_cast<unsigned>(place.reg) << (inside_ + lane_bits);
+    unsigned index = sum(elements_, number);
+    const auto take = [&index](int bits) {
+      const unsigned low = index & low_bits(bits);
+      index >>= bits;
+      return static_cast<int>(low);
+    };
+    const int row = take(axis_bits_[0]), column = take(axis_bits_[1]);
+    return {row, column, take(axis_bits_[2])};
   }
 
   /// The place of `element`, the inverse of element(). `copy` selects one of its copies.
-  constexpr Place place(Element element, int copy = 0) const {
+  constexpr Place place(const Element& element, int copy = 0) const {
     unsigned index = 0;
     int position = 0;
-    for (const IndexBit& b : index_bits()) {
-      const int from = b.axis == Axis::copy ? copy : coordinate(element, b.axis);
-      index |= static_cast<unsigned>(from >> b.bit & 1) << position++;
-    }
-    const auto low = [](unsigned x, int bits) { return static_cast<int>(x & ((1u << bits) - 1)); };
-    return {low(index >> inside_, lane_bits), static_cast<int>(index >> (inside_ + lane_bits)), low(index, inside_) * element_bits};
-  }
-
-  /// Appends the next index bit, from low to high. layout/fragments.h builds fragments with it.
-  constexpr Fragment& add(Axis axis, int bit) {
-    assert(size_ < bits_.size());
-    bits_[size_++] = {axis, static_cast<std::uint8_t>(bit)};
-    return *this;
-  }
-
-  /// Appends bits `first` to `last - 1` of `axis`.
-  constexpr Fragment& add(Axis axis, int first, int last) {
-    for (int bit = first; bit < last; ++bit) add(axis, bit);
-    return *this;
-  }
-
-  /// An empty list of index bits for elements of `element_bits` bits, 1 to 64.
-  static constexpr Fragment of(int element_bits) {
-    Fragment f;
-    f.element_bits = element_bits;
-    f.payload_bits = element_bits;
-    f.register_bits = element_bits == 64 ? 64 : 32;
-    while (element_bits << (f.inside_ + 1) <= f.register_bits) ++f.inside_;
-    return f;
+    const auto put = [&](int coordinate, int bits) {
+      index |= (static_cast<unsigned>(coordinate) & low_bits(bits)) << position;
+      position += bits;
+    };
+    put(element.row, axis_bits_[0]);
+    put(element.column, axis_bits_[1]);
+    put(element.matrix, axis_bits_[2]);
+    put(copy, axis_bits_[3]);
+    const unsigned number = sum(places_, index);
+    return {static_cast<int>(number >> inside_ & low_bits(lane_bits)), static_cast<int>(number >> (inside_ + lane_bits)),
+            static_cast<int>(number & low_bits(inside_)) * element_bits_};
   }
 
   /// The same places for numbers of `bits` bits that begin at bit `shift` of each container.
   [[nodiscard]] constexpr Fragment with_payload(int bits, int shift) const {
     Fragment f = *this;
-    f.payload_bits = bits;
-    f.payload_shift = shift;
+    f.payload_bits_ = static_cast<std::uint8_t>(bits);
+    f.payload_shift_ = static_cast<std::uint8_t>(shift);
     return f;
   }
 
   /// The same places for the transposed matrix.
   [[nodiscard]] constexpr Fragment transposed() const {
+    const int rows = axis_bits_[0], columns = axis_bits_[1], both = rows + columns;
     Fragment f = *this;
-    for (IndexBit& b : f.bits_)
-      if (b.axis == Axis::row || b.axis == Axis::column) b.axis = b.axis == Axis::row ? Axis::column : Axis::row;
+    f.axis_bits_[0] = axis_bits_[1];
+    f.axis_bits_[1] = axis_bits_[0];
+    for (int i = 0; i < both; ++i) f.places_[unsigned_of(i)] = places_[unsigned_of(i < columns ? rows + i : i - columns)];
+    for (std::uint16_t& index : f.elements_) {
+      const unsigned row = index & low_bits(rows), column = index >> rows & low_bits(columns);
+      index = static_cast<std::uint16_t>((index & ~low_bits(both)) | column | row << columns);
+    }
     return f;
   }
-
-  constexpr int inside_bits() const { return inside_; }
 
   friend constexpr bool operator==(const Fragment&, const Fragment&) = default;
 
  private:
-  struct IndexBit {
-    Axis axis = Axis::row;
-    std::uint8_t bit = 0;
-    friend constexpr bool operator==(const IndexBit&, const IndexBit&) = default;
-  };
+  friend class FragmentBuilder;
+  using Columns = std::array<std::uint16_t, most_bits>;
 
-  static constexpr int& coordinate(Element& e, Axis axis) { return axis == Axis::row ? e.row : axis == Axis::column ? e.column : e.matrix; }
+  static constexpr unsigned low_bits(int bits) { return (1u << bits) - 1; }
+  static constexpr std::size_t unsigned_of(int i) { return static_cast<std::size_t>(i); }
+  constexpr int bits() const { return axis_bits_[0] + axis_bits_[1] + axis_bits_[2] + axis_bits_[3]; }
 
-  constexpr std::span<const IndexBit> index_bits() const { return std::span(bits_).first(size_); }
-
-  constexpr int count(Axis axis) const {
-    int n = 0;
-    for (const IndexBit& b : index_bits()) n += b.axis == axis;
-    return n;
+  /// The exclusive or of the columns of the bits that are set in `index`, as of LinearLayout. Bits beyond the space count nothing.
+  constexpr unsigned sum(const Columns& columns, unsigned index) const {
+    unsigned out = 0;
+    for (index &= low_bits(bits()); index != 0; index &= index - 1) out ^= columns[unsigned_of(std::countr_zero(index))];
+    return out;
   }
 
-  std::array<IndexBit, 16> bits_{};
-  std::size_t size_ = 0;
-  int inside_ = 0;
+  Columns places_{};                         ///< of each index bit, from row bit 0 on: the place that has it alone
+  Columns elements_{};                       ///< of each bit of a place: the index
+  std::array<std::uint8_t, 4> axis_bits_{};  ///< of row, column, matrix, copy
+  std::uint8_t inside_ = 0;
+  std::uint8_t element_bits_ = 32, register_bits_ = 32, payload_bits_ = 32, payload_shift_ = 0;
 };
 
 /// The number of index bits of a power of two.
@@ -187,10 +199,10 @@ constexpr int log2_exact(int x) {
 
 /// The bits of a register that belong to no element of `fragment`: the padding of its containers.
 constexpr std::uint32_t padding_bits(const Fragment& fragment) {
-  if (fragment.payload_bits == fragment.element_bits) return 0;
-  const std::uint32_t element = ((1u << fragment.payload_bits) - 1) << fragment.payload_shift;
+  if (fragment.payload_bits() == fragment.element_bits()) return 0;
+  const std::uint32_t element = ((1u << fragment.payload_bits()) - 1) << fragment.payload_shift();
   std::uint32_t elements = 0;
-  for (int bit = 0; bit < fragment.register_bits; bit += fragment.element_bits) elements |= element << bit;
+  for (int bit = 0; bit < fragment.register_bits(); bit += fragment.element_bits()) elements |= element << bit;
   return ~elements;
 }
 
@@ -336,13 +348,6 @@ class WARPMAT_API TiledLayout {
   LinearLayout tile_;
   std::vector<Repeat> repeats_;
 };
-
-/// A fragment as a layout: from row, column and matrix to bit, lane and register. `bit` is the lowest bit of the element's container.
-[[nodiscard]] WARPMAT_API LinearLayout linear_layout(const Fragment& fragment);
-
-/// The inverse direction, of every bit of the registers: from bit, lane and register to row, column and matrix. Bits inside an element, and
-/// those that number its copies, are free.
-[[nodiscard]] WARPMAT_API LinearLayout element_layout(const Fragment& fragment);
 
 /// The swizzle as a map of addresses of `address_bits` bits, 10 to 32, relative to a base aligned to 1,024 bytes. Throws
 /// std::invalid_argument for other numbers.

@@ -10,11 +10,11 @@
 //   launch.h          whole kernels: Module, Kernel, DeviceMemory, launch; tensor maps
 //   observer.h        what happens in a launch, event by event, for tracers and checks
 //   diagnostic.h      errors of a program's text, with their places
-//   bank_conflicts.h  wavefronts of an access to shared memory, sectors of one to global memory
 //   matrices.h        matrices of doubles: how two differ, sparse A and its metadata, rows of 6- and 4-bit elements
 //   instruction.h     one Instruction on registers, without PTX text, for simulators; what it accesses in memory
 //   wgmma.h           the same for wgmma.mma_async: forms, layouts, execution
-//   explain.h         how one element of a result comes about, step by step
+//   explain.h         how one element of a result comes about, step by step; wavefronts of an access to shared memory, sectors of one to
+//                     global memory
 //   forms.h           the tables: targets, forms, lowerings with their evidence, labels; forms by parts of an opcode and by names of SASS;
 //                     metadata and scale factors; types of PTX
 //   layout.h          which lane, register, bit or byte holds an element
@@ -23,9 +23,8 @@
 //   dot.h             how a matrix unit adds up
 //   version.h         the version; export.h is what the others need of the compiler
 //
-// c.h and c_program.h are the same for C.
+// c.h, c_program.h and c_observer.h are the same for C.
 
-#include <warpmat/bank_conflicts.h>
 #include <warpmat/diagnostic.h>
 #include <warpmat/dot.h>
 #include <warpmat/explain.h>

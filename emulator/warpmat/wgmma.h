@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <warpmat/export.h>
@@ -24,14 +25,15 @@ namespace warpmat::inline v0_1 {
 // / 8 products in order. Its registers of A and metadata are the same for each of them. Each product is added up as in mma [H200]. So a row
 // names the form of mma that is its tile, and that form answers everything about registers and elements.
 
-/// One wgmma.mma_async with all its qualifiers.
-struct WgmmaForm {
-  static constexpr int warps = 4;  ///< in a warpgroup
+/// One wgmma.mma_async with all its qualifiers. Only the table makes them, and nothing changes one; a copy is as good as the row.
+class WgmmaForm {
+ public:
+  WARPMAT_LOCAL static constexpr int warps = 4;  ///< in a warpgroup
 
-  std::string opcode;  ///< "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
-  Shape shape;         ///< m is 64; k is that of the expanded A if A is sparse
-  const Form* tile;    ///< the product of 16 rows by 8 columns; it defines types, registers and metadata
-  PtxVersion ptx;      ///< the oldest PTX version; the target is sm_90a
+  const std::string opcode;  ///< "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
+  const Shape shape;         ///< m is 64; k is that of the expanded A if A is sparse
+  const Form* const tile;    ///< the product of 16 rows by 8 columns; it defines types, registers and metadata
+  const PtxVersion ptx;      ///< the oldest PTX version; the target is sm_90a
 
   int tiles() const { return shape.n / tile->shape.n; }
   bool sparse() const { return tile->sparsity != Sparsity::dense; }
@@ -47,6 +49,11 @@ struct WgmmaForm {
   bool transposes() const { return row(tile->format(OperandName::a)).bits == 16; }
 
   friend bool operator==(const WgmmaForm&, const WgmmaForm&) = default;
+
+ private:
+  friend class WgmmaTable;
+  WgmmaForm(std::string opcode_, const Shape& shape_, const Form& tile_, PtxVersion ptx_)
+      : opcode(std::move(opcode_)), shape(shape_), tile(&tile_), ptx(ptx_) {}
 };
 
 /// Every form, in the table's order. Only sm_90a has them.
@@ -57,6 +64,10 @@ struct WgmmaForm {
 
 /// Why `opcode` is not one of them, and the nearest form: one sentence.
 [[nodiscard]] WARPMAT_API std::string explain_unknown_wgmma(std::string_view opcode);
+
+struct WgmmaImmediates;
+/// Nothing if `form` has the immediates; else which it lacks, as a sentence.
+[[nodiscard]] WARPMAT_API std::optional<std::string> unavailable(const WgmmaForm& form, const WgmmaImmediates& immediates);
 
 /// Nothing if `form` exists for `target` and PTX `version`; else the violated rule.
 [[nodiscard]] WARPMAT_API std::optional<std::string> unavailable(const WgmmaForm& form, const Target& target,
@@ -99,6 +110,9 @@ class WARPMAT_API Wgmma {
  public:
   /// Throws std::invalid_argument if `form` does not exist for `target` and `version`, is not a row of the table, or lacks an immediate.
   Wgmma(const WgmmaForm& form, const Target& target, PtxVersion version, const WgmmaImmediates& immediates);
+
+  /// The instruction, a warpgroup's, with immediates, found without a search. Throws std::invalid_argument for one that the form lacks.
+  Wgmma(const Instruction& instruction, const WgmmaImmediates& immediates);
 
   const WgmmaForm& form() const { return *form_; }
   const WgmmaImmediates& immediates() const { return immediates_; }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <warpmat/c_program.h>
+#include <warpmat/c_observer.h>
 
 enum { m = 128, n = 128, k = 160, tile_m = 64, tile_n = 128, tile_k = 128, threads = 160, row_bytes = k };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <warpmat/c_program.h>
+#include <warpmat/c_observer.h>
 
 enum { count = 40, lanes = 32 };
 
@@ -48,10 +48,10 @@ static int record(void* user, const warpmat_access* access) {
   for (lane = 0; lane < lanes; ++lane) {
     const uint64_t address = access->addresses[lane];
     float before;
-    if ((access->event.lanes >> lane & 1) == 0 || address < t->begin || address >= t->end) continue;
+    if ((access->event->lanes >> lane & 1) == 0 || address < t->begin || address >= t->end) continue;
     if (here++ == 0)
-      printf("line %d (%s), block %u, warp %d:", access->event.line, access->event.opcode, (unsigned)access->event.block[0],
-             access->event.warp);
+      printf("line %d (%s), block %u, warp %d:", access->event->line, access->event->opcode, (unsigned)access->event->block[0],
+             access->event->warp);
     memcpy(&before, access->places[lane], sizeof before);
     printf(" [%d]=%g", (int)((address - t->begin) / sizeof before), before);
     t->reads += access->reads;

@@ -52,7 +52,7 @@ bool has_registers(const Operand& operand) {
 
 std::string declaration(const Operand& operand) {
   if (!has_registers(operand)) return {};
-  const int bits = operand.kind == OperandKind::fragment ? operand.fragment.register_bits : 32;
+  const int bits = operand.kind == OperandKind::fragment ? operand.fragment.register_bits() : 32;
   std::string text;
   for (int i = 0; i < operand.registers(); ++i) text += fmt::format(".reg .b{} {};\n", bits, register_name(operand, i));
   return text;
@@ -124,9 +124,9 @@ class ElementFiller {
       site.key = combine(operand_key, element.index);
       site.neighbours_key = combine(operand_key, element.neighbours_index);
       sites_.move_to(element.row, element.column);
-      const uint64_t bits = class_.element(site) << (element.bit + static_cast<std::size_t>(fragment_.payload_shift));
+      const uint64_t bits = class_.element(site) << (element.bit + static_cast<std::size_t>(fragment_.payload_shift()));
       (*words[element.word])[element.lane] |= static_cast<std::uint32_t>(bits);
-      if (fragment_.register_bits == 64) (*words[element.word + 1])[element.lane] |= static_cast<std::uint32_t>(bits >> 32);
+      if (fragment_.register_bits() == 64) (*words[element.word + 1])[element.lane] |= static_cast<std::uint32_t>(bits >> 32);
     }
   }
 
@@ -138,10 +138,10 @@ class ElementFiller {
   };
 
   void find_places() {
-    const std::size_t words_a_register = static_cast<std::size_t>(fragment_.register_bits) / 32;
+    const std::size_t words_a_register = static_cast<std::size_t>(fragment_.register_bits()) / 32;
     for (int reg = 0; reg < fragment_.registers(); ++reg)
       for (int lane = 0; lane < warp_size; ++lane)
-        for (int bit = 0; bit + fragment_.element_bits <= fragment_.register_bits; bit += fragment_.element_bits) {
+        for (int bit = 0; bit + fragment_.element_bits() <= fragment_.register_bits(); bit += fragment_.element_bits()) {
           const Place place{lane, reg, bit};
           const Element element = fragment_.element(place);
           const int row = element.row + element.matrix * fragment_.rows(), column = element.column + element.matrix * fragment_.columns();
@@ -230,7 +230,7 @@ class WarpFiller {
 
  private:
   bool has_elements(const Operand& operand) const {
-    const bool random_bits = random_only_ && operand.fragment.payload_bits == operand.fragment.element_bits;  // padding must be zero
+    const bool random_bits = random_only_ && operand.fragment.payload_bits() == operand.fragment.element_bits();  // padding must be zero
     return product_ && !random_bits && !operand.written && operand.kind == OperandKind::fragment && operand.format;
   }
 

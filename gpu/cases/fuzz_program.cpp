@@ -250,7 +250,7 @@ class ListGenerator {
 
   /// The registers of an operand. One in three of the sources with the destination's length is the destination.
   Lines fragment(const Operand& operand, Lines& written) {
-    const ListPool& pool = pool_of(operand.fragment.register_bits);
+    const ListPool& pool = pool_of(operand.fragment.register_bits());
     if (operand.written) {
       written = destinations(pool, operand.registers(), operand.in_braces && may_discard_);
       return written;

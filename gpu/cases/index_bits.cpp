@@ -1,5 +1,7 @@
 #include "gpu/cases/index_bits.h"
 
+#include <warpmat/layout/fragments.h>
+
 namespace warpmat::inline v0_1 {
 
 int index_bit_count(const Fragment& f) {
@@ -10,7 +12,7 @@ Place place_of(const Fragment& f, unsigned index) {
   const int inside = f.inside_bits();
   const auto low = [](unsigned x, int bits) { return static_cast<int>(x & ((1U << bits) - 1)); };
   return {low(index >> inside, Fragment::lane_bits), static_cast<int>(index >> (inside + Fragment::lane_bits)),
-          low(index, inside) * f.element_bits};
+          low(index, inside) * f.element_bits()};
 }
 
 std::vector<IndexBit> index_bits(const Fragment& f) {
@@ -31,10 +33,9 @@ std::vector<IndexBit> index_bits(const Fragment& f) {
 }
 
 Fragment fragment_of(const Fragment& like, std::span<const IndexBit> bits) {
-  Fragment f = Fragment::of(like.element_bits).with_payload(like.payload_bits, like.payload_shift);
-  f.register_bits = like.register_bits;
+  FragmentBuilder f(like.element_bits(), like.register_bits());
   for (const IndexBit& b : bits) f.add(b.axis, b.bit);
-  return f;
+  return Fragment(f).with_payload(like.payload_bits(), like.payload_shift());
 }
 
 }  // namespace warpmat::inline v0_1

@@ -76,7 +76,7 @@ Lines matrix_statements(KernelDrawing& d) {
       operands.push_back(fmt::format("[{}{}]", base, form.mnemonic == Mnemonic::stmatrix || d.random.one_in(2) ? "" : "+16"));
       continue;
     }
-    const bool wide = operand.fragment.register_bits == 64;
+    const bool wide = operand.fragment.register_bits() == 64;
     Lines registers;
     while (registers.size() < static_cast<std::size_t>(operand.registers())) {
       // Of B of m16n8k8, ptxas 13.0 takes neg.f32 for a sign of both halves.

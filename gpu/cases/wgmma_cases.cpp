@@ -203,7 +203,7 @@ class CaseFiller {
     const std::size_t reg = static_cast<std::size_t>(tile * fragment.registers() + place.reg);
     const std::size_t thread = static_cast<std::size_t>(r / tile_.shape.m * warp_size + place.lane);
     uint32_t& word = words[reg * warpgroup_threads + thread];
-    const uint32_t mask = static_cast<uint32_t>((uint64_t{1} << fragment.element_bits) - 1) << place.bit;
+    const uint32_t mask = static_cast<uint32_t>((uint64_t{1} << fragment.element_bits()) - 1) << place.bit;
     word = (word & ~mask) | (static_cast<uint32_t>(code) << place.bit & mask);
   }
 

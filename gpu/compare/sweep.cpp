@@ -4,6 +4,8 @@
 #include "gpu/cases/wgmma_cases.h"
 #include "gpu/runners/one_warp.h"
 
+#include <warpmat/machine/threads.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cassert>
@@ -125,7 +127,7 @@ class Sweep {
   /// After a failure, or when the observer says stop, no thread begins another batch. All batches that were begun are reported, including
   /// those before the failed one.
   void run() {
-    const std::size_t threads = std::min<std::size_t>(std::max(2u, std::thread::hardware_concurrency()), batches_.size());
+    const std::size_t threads = std::min<std::size_t>(std::max(2u, machine::usable_cores()), batches_.size());
     std::vector<std::jthread> workers;
     working_ = threads;
     for (std::size_t i = 0; i < threads; ++i) workers.emplace_back([this] { work(); });

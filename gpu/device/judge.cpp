@@ -1,6 +1,7 @@
 #include "gpu/device/judge.h"
 
 #include <warpmat/instruction.h>
+#include <warpmat/machine/threads.h>
 
 #include <algorithm>
 #include <atomic>
@@ -84,7 +85,7 @@ unsigned long long warpmat_judge(const JudgedForm* form, const unsigned* answers
     constexpr std::size_t part = 256;
     std::atomic<std::size_t> next{0};
     std::vector<std::jthread> threads;
-    for (unsigned i = 0; i < std::max(std::thread::hardware_concurrency(), 1u); ++i)
+    for (unsigned i = 0; i < machine::usable_cores(); ++i)
       threads.emplace_back([&] {
         for (std::size_t begin = next.fetch_add(part); begin < warps; begin = next.fetch_add(part))
           different += differences(instruction, *form, answers, begin, std::min(part, warps - begin), Path::fast, mutex, first, size);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fmt/core.h>
+#include <warpmat/tables/form_row.h>
 
 #include "gpu/cases/index_bits.h"
 
@@ -41,12 +42,12 @@ std::string text(const Form& form, const Exchange& exchange) {
 }
 
 Form exchanged(const Form& form, const Exchange& exchange) {
-  Form changed = form;
+  FormRow changed = FormRow::of(form);
   Fragment& fragment = std::ranges::find(changed.operands, exchange.operand, &Operand::name)->fragment;
   std::vector<IndexBit> bits = index_bits(fragment);
   std::swap(bits.at(static_cast<std::size_t>(exchange.first)), bits.at(static_cast<std::size_t>(exchange.second)));
   fragment = fragment_of(fragment, bits);
-  return changed;
+  return std::move(changed).form();
 }
 
 }  // namespace warpmat::inline v0_1

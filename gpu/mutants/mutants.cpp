@@ -48,7 +48,7 @@ class Maker {
   /// One and two elements more and fewer per step, and half and twice as many, if K is longer than the shorter of the two steps.
   void change_step() {
     if (row_.semantics != Semantics::dot) return;
-    const int bits = form_.operand(OperandName::a).fragment.element_bits;
+    const int bits = form_.operand(OperandName::a).fragment.element_bits();
     const int elements = row_.model->step_bytes * 8 / bits;
     const auto add_step = [&](std::string change, int mutated) {
       if (mutated > 0 && form_.stored_k() > std::min(elements, mutated)) add(std::move(change), column("step_bytes"), mutated * bits / 8);

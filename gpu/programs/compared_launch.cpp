@@ -122,10 +122,12 @@ void add_elements(BufferDifference& difference, const std::vector<std::uint64_t>
 /// Throws std::invalid_argument for a kernel that needs more of its program than a recorded launch has.
 void must_be_alone(const code::Program& program) {
   using Target = code::Call::Target;
-  if (!program.texture_accesses.empty()) throw std::invalid_argument("it reads texture or surface objects, which are not recorded");
-  for (const code::Call& call : program.calls)
-    if (call.target == Target::prepare_launch || call.target == Target::copy || call.target == Target::fill)
-      throw std::invalid_argument("it launches kernels or copies, which are not recorded");
+  if (program.executes(catalogue::Semantics::texture))
+    throw std::invalid_argument("it reads texture or surface objects, which are not recorded");
+  const auto launches = [](const code::Call& call) {
+    return call.target == Target::prepare_launch || call.target == Target::copy || call.target == Target::fill;
+  };
+  if (program.any<code::Call>(launches)) throw std::invalid_argument("it launches kernels or copies, which are not recorded");
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace {
 /// The element at `place` of the answer of one warp: words of 32 lanes in the registers' order.
 std::uint64_t element_bits(const Fragment& f, std::span<const std::uint32_t> words, const Place& place) {
   const auto word = [&](int number) { return std::uint64_t{words[static_cast<std::size_t>(number * warp_size + place.lane)]}; };
-  if (f.register_bits == 64) return word(2 * place.reg) | word(2 * place.reg + 1) << 32;
-  return word(place.reg) >> place.bit & ((std::uint64_t{1} << f.element_bits) - 1);
+  if (f.register_bits() == 64) return word(2 * place.reg) | word(2 * place.reg + 1) << 32;
+  return word(place.reg) >> place.bit & ((std::uint64_t{1} << f.element_bits()) - 1);
 }
 
 /// The result of one load.

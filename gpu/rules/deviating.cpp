@@ -10,7 +10,10 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
+
+#include <warpmat/tables/form_row.h>
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -277,7 +280,7 @@ class DeviatingArithmetic : public ReferenceArithmetic<DeviatingArithmetic> {
 /// The form whose execution is that of `form` with the deviations of its types and operations.
 std::optional<Form> changed_form(const Form& form, Deviations deviations) {
   if (!deviations.has(sign_of_a_turned) && !deviations.has(sign_of_b_turned) && !deviations.has(bit_operation_turned)) return std::nullopt;
-  Form changed = form;
+  FormRow changed = FormRow::of(form);
   const auto turn_sign = [&](OperandName name) {
     constexpr std::array<std::array<Format, 2>, 2> pairs{{{Format::s8, Format::u8}, {Format::s4, Format::u4}}};
     std::optional<Format>& format = std::ranges::find(changed.operands, name, &Operand::name)->format;
@@ -291,7 +294,7 @@ std::optional<Form> changed_form(const Form& form, Deviations deviations) {
   if (deviations.has(sign_of_b_turned)) turn_sign(OperandName::b);
   if (deviations.has(bit_operation_turned))
     changed.bit_operation = form.bit_operation == BitOperation::bit_xor ? BitOperation::bit_and : BitOperation::bit_xor;
-  return changed;
+  return std::move(changed).form();
 }
 
 /// The results of a sparse form that are NaN if elements of B without a stored element of A are multiplied by zero.

@@ -121,7 +121,7 @@ bool narrows(const Form& f, const Lowering& l) {
 /// Whether K takes more than one step of the model.
 bool has_steps(const Form& f, const Lowering& l) {
   if (l.semantics != Semantics::dot) return false;
-  return f.stored_k() * f.operand(OperandName::a).fragment.element_bits > 8 * l.model->step_bytes;
+  return f.stored_k() * f.operand(OperandName::a).fragment.element_bits() > 8 * l.model->step_bytes;
 }
 
 bool aligns_accumulator(const Form& f, const Lowering& l) {

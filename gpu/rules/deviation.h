@@ -7,7 +7,7 @@
 
 namespace warpmat::inline v0_1 {
 
-struct Form;
+class Form;
 struct Lowering;
 
 /// A rule of the arithmetic replaced by another one that hardware could follow. The lowering table has none. They describe published models

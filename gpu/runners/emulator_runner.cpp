@@ -11,6 +11,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/machine/threads.h>
 #include <warpmat/program.h>
 
 namespace warpmat::inline v0_1 {
@@ -67,7 +68,7 @@ void execute(Warp& warp, std::size_t index, const ExecutionOptions& options) {
 }  // namespace
 
 EmulatorRunner::EmulatorRunner(std::uint32_t shared_base, unsigned threads, const ExecutionOptions& options)
-    : shared_base_(shared_base), threads_(threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency())), options_(options) {}
+    : shared_base_(shared_base), threads_(threads != 0 ? threads : machine::usable_cores()), options_(options) {}
 
 void EmulatorRunner::run(const Program& program, WarpStates& states) {
   assert(states.words == static_cast<std::size_t>(program.named_words()));

@@ -11,9 +11,9 @@ ElementTable::ElementTable(const Fragment& fragment, int only_matrix)
     : matrices_(only_matrix < 0 ? fragment.matrices() : 1),
       rows_(fragment.rows()),
       columns_(fragment.columns()),
-      words_(static_cast<std::size_t>(fragment.registers() * fragment.register_bits / 32 * warp_size)),
-      wide_(fragment.element_bits == 64),
-      mask_(fragment.payload_bits >= 32 ? ~0u : (1u << fragment.payload_bits) - 1) {
+      words_(static_cast<std::size_t>(fragment.registers() * fragment.register_bits() / 32 * warp_size)),
+      wide_(fragment.element_bits() == 64),
+      mask_(fragment.payload_bits() >= 32 ? ~0u : (1u << fragment.payload_bits()) - 1) {
   for (int copy = 0; copy < fragment.copies(); ++copy) {
     add_copy(fragment, only_matrix, copy);
     if (copy == 0) first_copy_ = slots_.size();
@@ -25,9 +25,9 @@ void ElementTable::add_copy(const Fragment& fragment, int only_matrix, int copy)
     for (int row = 0; row < rows_; ++row)
       for (int column = 0; column < columns_; ++column) {
         const Place place = fragment.place({row, column, only_matrix < 0 ? matrix : only_matrix}, copy);
-        const int word = place.reg * fragment.register_bits / 32 * warp_size + place.lane;
+        const int word = place.reg * fragment.register_bits() / 32 * warp_size + place.lane;
         slots_.push_back({static_cast<std::uint16_t>(matrix), static_cast<std::uint16_t>(row), static_cast<std::uint16_t>(column),
-                          static_cast<std::uint16_t>(word), static_cast<std::uint8_t>(place.bit + fragment.payload_shift)});
+                          static_cast<std::uint16_t>(word), static_cast<std::uint8_t>(place.bit + fragment.payload_shift())});
       }
 }
 

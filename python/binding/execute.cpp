@@ -151,7 +151,7 @@ template <typename Word>
 class RegisterArray {
  public:
   RegisterArray(const Operand& operand, const py::array& array, Word* words, std::size_t cases) {
-    const bool wide = operand.kind == OperandKind::fragment && operand.fragment.register_bits == 64;
+    const bool wide = operand.kind == OperandKind::fragment && operand.fragment.register_bits() == 64;
     const py::ssize_t item = wide ? 8 : 4;
     const auto registers = static_cast<py::ssize_t>(wide ? operand.words() / 2 : operand.words());
     if (array.ndim() != 3 || array.shape(0) != static_cast<py::ssize_t>(cases) || array.shape(1) != registers ||
@@ -162,19 +162,14 @@ class RegisterArray {
     if (!wide) return;
     for (py::ssize_t i = 0; i < registers; ++i)
       for (py::ssize_t half = 0; half < 2; ++half) numbers_.push_back(static_cast<std::uint16_t>(i * array.strides(1) / 4 + half));
-    place_.word_stride = 1;
-    place_.numbers = numbers_.data();
+    place_ = {words, place_.warp_stride(), 1, place_.lane_stride(), numbers_.data()};
   }
 
   /// From case `first` on.
-  BatchRegisters<Word> from(std::size_t first) const {
-    BatchRegisters<Word> place = place_;
-    place.words += static_cast<std::ptrdiff_t>(first) * static_cast<std::ptrdiff_t>(place.stride);
-    return place;
-  }
+  BasicRegisterView<Word> from(std::size_t first) const { return place_.from_warp(first); }
 
  private:
-  BatchRegisters<Word> place_;
+  BasicRegisterView<Word> place_;
   std::vector<std::uint16_t> numbers_;  ///< for 64-bit registers: low and high halves
 };
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "python/binding/bound_instruction.h"
+#include "tools/report/explanation_html.h"
 #include "tools/report/explanation_json.h"
-#include "tools/report/explanation_text.h"
 
 namespace warpmat::inline v0_1::python {
 

@@ -8,6 +8,7 @@ PYBIND11_MODULE(_core, module) {
   warpmat::python::bind_errors();
   warpmat::python::bind_tables(module);
   warpmat::python::bind_instruction(module);
+  warpmat::python::bind_handle(module);
   warpmat::python::bind_wgmma(module);
   warpmat::python::bind_banks(module);
   warpmat::python::bind_device_headers(module);

@@ -13,6 +13,8 @@ void bind_errors();
 void bind_tables(pybind11::module_& module);
 /// One instruction on many cases: registers, matrices, products of any size.
 void bind_instruction(pybind11::module_& module);
+/// One handle for any instruction, on registers of many cases.
+void bind_handle(pybind11::module_& module);
 /// Layouts of wgmma, in registers and in shared memory.
 void bind_wgmma(pybind11::module_& module);
 /// Bank conflicts of shared memory.

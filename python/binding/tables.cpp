@@ -85,10 +85,10 @@ void bind_forms(py::module_& module) {
                              [](const Operand& o) { return o.format ? std::optional<std::string_view>(name(*o.format)) : std::nullopt; })
       .def_property_readonly("registers", &Operand::registers)
       .def_property_readonly("words", &Operand::words)
-      .def_property_readonly("register_bits", [](const Operand& o) { return o.fragment.register_bits; })
-      .def_property_readonly("element_bits", [](const Operand& o) { return o.fragment.element_bits; })
-      .def_property_readonly("payload_bits", [](const Operand& o) { return o.fragment.payload_bits; })
-      .def_property_readonly("payload_shift", [](const Operand& o) { return o.fragment.payload_shift; })
+      .def_property_readonly("register_bits", [](const Operand& o) { return o.fragment.register_bits(); })
+      .def_property_readonly("element_bits", [](const Operand& o) { return o.fragment.element_bits(); })
+      .def_property_readonly("payload_bits", [](const Operand& o) { return o.fragment.payload_bits(); })
+      .def_property_readonly("payload_shift", [](const Operand& o) { return o.fragment.payload_shift(); })
       .def_property_readonly("matrices", [](const Operand& o) { return o.fragment.matrices(); })
       .def_property_readonly("rows", [](const Operand& o) { return o.fragment.rows(); })
       .def_property_readonly("columns", [](const Operand& o) { return o.fragment.columns(); })
@@ -237,7 +237,7 @@ py::tuple places(const Form& form, std::string_view operand) {
           const Place place = f.place({row, column, matrix}, copy);
           lane.mutable_data()[i] = place.lane;
           reg.mutable_data()[i] = place.reg;
-          bit.mutable_data()[i] = place.bit + f.payload_shift;
+          bit.mutable_data()[i] = place.bit + f.payload_shift();
         }
   return py::make_tuple(lane, reg, bit);
 }
@@ -251,7 +251,7 @@ py::tuple elements(const Form& form, std::string_view operand) {
   for (int reg = 0; reg < f.registers(); ++reg)
     for (int lane = 0; lane < warp_size; ++lane)
       for (int inside = 0; inside < f.elements_per_register(); ++inside, ++i) {
-        const Element element = f.element({lane, reg, inside * f.element_bits});
+        const Element element = f.element({lane, reg, inside * f.element_bits()});
         matrix.mutable_data()[i] = element.matrix;
         row.mutable_data()[i] = element.row;
         column.mutable_data()[i] = element.column;

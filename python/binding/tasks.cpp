@@ -121,7 +121,7 @@ void Worker::breathe() {
 }
 
 std::size_t worker_count(std::size_t tasks, unsigned jobs) {
-  const unsigned wanted = jobs != 0 ? jobs : static_cast<unsigned>(machine::usable_cores());
+  const unsigned wanted = jobs != 0 ? jobs : machine::usable_cores();
   return std::max<std::size_t>(1, std::min<std::size_t>(tasks, wanted));
 }
 

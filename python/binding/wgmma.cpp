@@ -56,9 +56,9 @@ py::tuple wgmma_places(std::string_view opcode, std::string_view operand) {
         warp.mutable_data()[i] = static_cast<std::int32_t>(place[LayoutAxis::warp]);
         lane.mutable_data()[i] = static_cast<std::int32_t>(place[LayoutAxis::lane]);
         reg.mutable_data()[i] = static_cast<std::int32_t>(place[LayoutAxis::reg]);
-        bit.mutable_data()[i] = static_cast<std::int32_t>(place[LayoutAxis::bit]) + fragment.payload_shift;
+        bit.mutable_data()[i] = static_cast<std::int32_t>(place[LayoutAxis::bit]) + fragment.payload_shift();
       }
-  return py::make_tuple(warp, lane, reg, bit, layout.size_to(LayoutAxis::reg), fragment.register_bits, fragment.element_bits);
+  return py::make_tuple(warp, lane, reg, bit, layout.size_to(LayoutAxis::reg), fragment.register_bits(), fragment.element_bits());
 }
 
 Major major_of(const WgmmaForm& form, bool k_major) {

@@ -17,6 +17,7 @@ from .errors import Diagnostic, KernelTrap, NoGpu, PtxError, Trap  # noqa: E402
 from .evidence import Evidence, evidence, labels, opcodes, targets, wgmma_opcodes  # noqa: E402
 from .explanations import Explanation, explain  # noqa: E402
 from .formats import Bits, Format, decode, encode, formats  # noqa: E402
+from .instructions import Instruction, InstructionOperand, find  # noqa: E402
 from .kernels import Kernel, LaunchResult, Module, Parameter, TensorMap, TritonKernel  # noqa: E402
 from .layouts import Layout, MatrixDescriptor, layout, memory_layout, swizzle  # noqa: E402
 from .matrices import accesses, compress, execute, expand, gather, matmul, mma, pack, scales, scatter, unpack  # noqa: E402
@@ -35,6 +36,8 @@ __all__ = [
     "Explanation",
     "Format",
     "GlobalLine",
+    "Instruction",
+    "InstructionOperand",
     "Kernel",
     "KernelTrap",
     "LaunchResult",
@@ -60,6 +63,7 @@ __all__ = [
     "execute",
     "expand",
     "explain",
+    "find",
     "find_opcode",
     "find_sass",
     "formats",

@@ -211,7 +211,7 @@ def execute(
     path: str = "fast",
     jobs: Optional[int] = None,
 ) -> Array:
-    """Executes `opcode` as `target` does on arrays of registers, as `warpmat exec` has them.
+    """Executes the matrix instruction `opcode` as `target` does on arrays of registers, as `warpmat exec` has them. find() is for any instruction.
 
     operands: by name ("a", "b", "c", "e", "p", ...), registers (cases, registers, 32) of uint32, or uint64 for 64-bit registers. float32 and
     other dtypes of that width are bits. You may omit leading dimensions; they are broadcast. A number is the value of all registers: so you

@@ -144,9 +144,13 @@ void compare(const Copy& copy, std::mt19937_64& random) {
   const Kernel kernel(copying(copy.issue, stores), "k");
   Written written;
   Told told;
-  const warpmat_observer callbacks{sizeof callbacks, &told, nullptr, nullptr, note_copy};
+  auto callbacks = sized<warpmat_observer>();
+  callbacks.user = &told;
+  callbacks.bulk = note_copy;
   c::CallbackObserver in_c(callbacks);
-  const warpmat_observer before_bulk{offsetof(warpmat_observer, bulk), nullptr, nullptr, nullptr, refuse_copy};  // of an older program
+  auto before_bulk = sized<warpmat_observer>();
+  before_bulk.size = offsetof(warpmat_observer, bulk);  // of an older program
+  before_bulk.bulk = refuse_copy;
   c::CallbackObserver older(before_bulk);
   LaunchOptions options;
   options.observers = {&written, &in_c, &older};
@@ -361,7 +365,8 @@ TEST_CASE("C: an observer may end a launch at a bulk copy", "[c][accesses]") {
   const Kernel kernel(copying("cp.async.bulk.global.shared::cta.bulk_group [%global], [%tile], %bytes;", true), "k");
   DeviceMemory memory;
   const std::uint64_t tensor = memory.allocate(global_bytes, "tensor"), out = memory.allocate(shared_bytes, "out");
-  const warpmat_observer callbacks{sizeof callbacks, nullptr, nullptr, nullptr, refuse_copy};
+  auto callbacks = sized<warpmat_observer>();
+  callbacks.bulk = refuse_copy;
   c::CallbackObserver refusing(callbacks);
   LaunchOptions options;
   options.observers = {&refusing};

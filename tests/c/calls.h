@@ -29,7 +29,8 @@ inline std::vector<warpmat_registers> registers_of(const warpmat::Form& form, Wa
   const warpmat::Batch batch = warps.batch();
   std::vector<warpmat_registers> out;
   for (const warpmat::Operand& operand : form.operands) {
-    const auto stride = static_cast<std::ptrdiff_t>(operand.written ? batch.destination.stride : batch.source(operand.name).stride);
+    const auto stride =
+        static_cast<std::ptrdiff_t>(operand.written ? batch.destination.warp_stride() : batch.source(operand.name).warp_stride());
     out.push_back(WARPMAT_REGISTER_MAJOR(warps.word(operand.name, 0, 0), stride));
   }
   return out;

@@ -75,9 +75,6 @@ std::string message_of(const warpmat_fields& fields, const char* target, warpmat
   return error.message;
 }
 
-struct FreeWgmma {
-  void operator()(warpmat_wgmma* wgmma) const { warpmat_wgmma_free(wgmma); }
-};
 struct FreeTcgen05 {
   void operator()(warpmat_tcgen05* tcgen05) const { warpmat_tcgen05_free(tcgen05); }
 };
@@ -85,11 +82,11 @@ struct FreeTcgen05 {
 /// The opcode that C finds by fields, or its error.
 std::string wgmma_by(const warpmat_fields& fields, const char* target, warpmat_status status = WARPMAT_OK) {
   auto error = sized<warpmat_error>();
-  const std::unique_ptr<warpmat_wgmma, FreeWgmma> wgmma(warpmat_wgmma_create_fields(&fields, target, nullptr, &error));
+  const warpmat_instruction* const found = warpmat_find_fields(&fields, target, &error);
   CHECK(error.status == status);
-  if (wgmma == nullptr) return error.message;
-  auto info = sized<warpmat_wgmma_info>();
-  REQUIRE(warpmat_wgmma_describe(wgmma.get(), &info) == WARPMAT_OK);
+  if (found == nullptr) return error.message;
+  auto info = sized<warpmat_instruction_info>();
+  REQUIRE(warpmat_describe(found, &info) == WARPMAT_OK);
   return info.opcode;
 }
 std::string tcgen05_by(const warpmat_fields& fields, const char* target, warpmat_status status = WARPMAT_OK) {
@@ -209,6 +206,7 @@ TEST_CASE("Fields: every wrong one is named, with those that there are", "[c]") 
 
 TEST_CASE("C: fields of wgmma and tcgen05 that are open, wrong, or of another function", "[c]") {
   auto fields = sized<warpmat_fields>();
+  fields.mnemonic = "wgmma.mma_async";
   fields.m = 64;
   fields.n = 96;
   fields.a = fields.b = "e4m3";
@@ -228,8 +226,7 @@ TEST_CASE("C: fields of wgmma and tcgen05 that are open, wrong, or of another fu
 
   fields = sized<warpmat_fields>();
   fields.mnemonic = "wgmma.mma_async";
-  CHECK(message_of(fields, "sm_90a", WARPMAT_UNKNOWN_OPCODE) ==
-        "a warpgroup executes 'wgmma.mma_async': warpmat_wgmma_create_fields finds it");
+  CHECK(message_of(fields, "sm_90a", WARPMAT_BAD_ARGUMENT).find("474 forms have these fields, such as wgmma.mma_async.") == 0);
   fields.mnemonic = "tcgen05.mma";
   CHECK(message_of(fields, "sm_100a", WARPMAT_UNKNOWN_OPCODE) ==
         "a tensor core with tensor memory executes 'tcgen05.mma': warpmat_tcgen05_create_fields of c_program.h finds it");
@@ -252,11 +249,8 @@ TEST_CASE("C: fields of wgmma and tcgen05 that are open, wrong, or of another fu
     CHECK(tcgen05_by(fields, "sm_100a", WARPMAT_BAD_ARGUMENT).find(": say cta_group (1, 2)") != std::string::npos);
   }
 
-  CHECK(warpmat_wgmma_create_fields(nullptr, "sm_90a", nullptr, nullptr) == nullptr);
-  CHECK(warpmat_wgmma_create_fields(&fields, nullptr, nullptr, nullptr) == nullptr);
   CHECK(warpmat_tcgen05_create_fields(nullptr, "sm_100a", nullptr) == nullptr);
   CHECK(warpmat_tcgen05_create_fields(&fields, nullptr, nullptr) == nullptr);
-  CHECK(wgmma_by(fields, "sm_1", WARPMAT_UNKNOWN_TARGET).find("unknown target") == 0);
   CHECK(tcgen05_by(fields, "sm_1", WARPMAT_UNKNOWN_TARGET).find("unknown target") == 0);
 }
 
@@ -303,8 +297,12 @@ TEST_CASE("C: what a text has beside an opcode is told", "[c]") {
   }
   CHECK(message_of("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f16 ")
             .find("' has blanks beside the opcode: no such form of mma; the nearest is") != std::string::npos);
-  CHECK(message_of("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16") ==
-        "a warpgroup executes 'wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16': warpmat_wgmma_create finds it");
+  CHECK(message_of("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16;") ==
+        "'wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16;' has a semicolon beside the opcode: the opcode is "
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16");
+  CHECK(message_of("@p wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16;") ==
+        "'@p wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16;' has a predicate and a semicolon beside the opcode: the opcode is "
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16");
   CHECK(message_of("tcgen05.mma.cta_group::1.kind::f16") ==
         "a tensor core with tensor memory executes 'tcgen05.mma.cta_group::1.kind::f16': warpmat_tcgen05_create of c_program.h finds it");
   CHECK(message_of("cp.async.bulk.tensor.2d.shared::cta.global") ==
@@ -315,24 +313,13 @@ TEST_CASE("C: what a text has beside an opcode is told", "[c]") {
     CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
     return std::string(error.message);
   };
-  const auto of_wgmma = [&](const char* text) {
-    return unknown([&](warpmat_error* error) { return warpmat_wgmma_create(text, "sm_90a", nullptr, error); });
-  };
-  CHECK(of_wgmma("HGMMA.64x8x16.F32 R24") == "'HGMMA.64x8x16.F32 R24' has operands beside the name: the name is HGMMA.64x8x16.F32");
-  CHECK(of_wgmma("@p wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16;") ==
-        "'@p wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16;' has a predicate and a semicolon beside the opcode: the opcode is "
-        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16");
-  CHECK(of_wgmma("HGMMA.64x8x16.F33") == "no such form of HGMMA; the nearest is HGMMA.64x8x16.F32: the same without .F33 and with .F32");
-  for (const char* other : {"", ".", "mma.sync", "HMMA.16816.F32", "XGMMA.64x8x16"})
-    CHECK(of_wgmma(other) == "unknown instruction '" + std::string(other) +
-                                 "': a warpgroup's product is wgmma.mma_async, or in SASS HGMMA, QGMMA, IGMMA or BGMMA");
   const auto of_machine = [&](const char* name) {
     return unknown([&](warpmat_error* error) { return warpmat_find_machine(name, "sm_90a", error); });
   };
-  CHECK(of_machine("HGMMA.64x16x16.F32") == "a warpgroup executes 'HGMMA.64x16x16.F32': warpmat_wgmma_create finds it");
+  CHECK(of_machine("HGMMA.64x8x16.F32 R24") == "'HGMMA.64x8x16.F32 R24' has operands beside the name: the name is HGMMA.64x8x16.F32");
+  CHECK(of_machine("HGMMA.64x8x16.F33") == "no such form of HGMMA; the nearest is HGMMA.64x8x16.F32: the same without .F33 and with .F32");
   CHECK(of_machine("HGMMA.64x12x16.F32") ==
-        "no such form of HGMMA; the nearest is HGMMA.64x16x16.F32: the same without .64x12x16 and with .64x16x16, which "
-        "warpmat_wgmma_create finds");
+        "no such form of HGMMA; the nearest is HGMMA.64x16x16.F32: the same without .64x12x16 and with .64x16x16");
   CHECK(of_machine("UTCHMMA.2CTA") == "'UTCHMMA.2CTA' is of tcgen05: warpmat_tcgen05_create of c_program.h finds it by PTX's opcode");
   CHECK(of_machine("UTMALDG.2D") == "'UTMALDG.2D' is of cp.async.bulk: warpmat_bulk_accesses of c_program.h lists what it accesses");
   for (const char* other : {"", ".", "tcgen05", "tcgen05.", "mma", "tcgen05.mma"}) {
@@ -341,9 +328,13 @@ TEST_CASE("C: what a text has beside an opcode is told", "[c]") {
     CHECK(message.find("'" + std::string(other) + "'") == 0);
   }
   CHECK(message_of("HMMA.16816.F32") == "'HMMA.16816.F32' is a name of SASS: warpmat_find_machine finds it");
-  CHECK(message_of("fma.rn.f32") ==
-        "unknown instruction 'fma': the matrix instructions are ldmatrix, stmatrix, movmatrix, mma and wmma; warpmat_program_parse of "
-        "c_program.h takes statements of scalar ones");
+  CHECK(message_of("HGMMA.64x16x16.F32") == "'HGMMA.64x16x16.F32' is a name of SASS: warpmat_find_machine finds it");
+  CHECK(message_of("fma.rn.f33") == "'fma.rn.f33' is not a form that warpmat executes; the nearest is fma.rn.f32");
+  CHECK(message_of("fma.rn.f32 %f1, %f2, %f3, %f4;") ==
+        "'fma.rn.f32 %f1, %f2, %f3, %f4;' has operands and a semicolon beside the opcode: the opcode is fma.rn.f32");
+  CHECK(message_of("ld.shared.u32") ==
+        "'ld.shared.u32' needs a program around it, for memory, other lanes or control flow: it is a statement of a list or of a kernel; "
+        "warpmat_program_parse and warpmat_module_parse of c_program.h take those");
   CHECK(message_of(" ").find("unknown instruction") == 0);
   CHECK(message_of("@p").find("unknown instruction") == 0);
   CHECK(message_of(";").find("unknown instruction") == 0);

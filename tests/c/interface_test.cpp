@@ -180,7 +180,8 @@ TEST_CASE("C: a machine name without crosses, and names that no form has", "[c]"
         Row{"FMMA.64x64x16.F32", "sm_80",
             "no form is the one machine instruction 'FMMA.64x64x16.F32' on sm_80; names that are known begin with "
             "LDSM, MOVM, HMMA, DMMA, IMMA or BMMA"},
-        Row{"HGMMA.64x64x16.F32", "sm_90a", "a warpgroup executes 'HGMMA.64x64x16.F32': warpmat_wgmma_create finds it"}}) {
+        Row{"HGMMA.64x63x16.F32", "sm_90a",
+            "no such form of HGMMA; the nearest is HGMMA.64x64x16.F32: the same without .64x63x16 and with .64x64x16"}}) {
     auto error = sized<warpmat_error>();
     CHECK(warpmat_find_machine(row.name, row.target, &error) == nullptr);
     CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
@@ -202,8 +203,7 @@ TEST_CASE("C: what a text has beside a machine name is told", "[c]") {
             "HMMA.16816.F32"},
         Row{"hmma.16816.f32;", "'hmma.16816.f32;' has a semicolon and small letters beside the name: the name is HMMA.16816.F32"},
         Row{"dmma.8x8x4", "'dmma.8x8x4' has small letters beside the name: the name is DMMA.8x8x4"},
-        Row{"HGMMA.64x8x16.F32 gdesc[UR8]",
-            "'HGMMA.64x8x16.F32 gdesc[UR8]' has operands beside the name: the name is HGMMA.64x8x16.F32, which warpmat_wgmma_create finds"},
+        Row{"HGMMA.64x8x16.F32 gdesc[UR8]", "'HGMMA.64x8x16.F32 gdesc[UR8]' has operands beside the name: the name is HGMMA.64x8x16.F32"},
         Row{"HMMA.16816 ",
             "'HMMA.16816 ' has blanks beside the name: 'HMMA.16816' leaves its types open on sm_90a: HMMA.16816.F32, HMMA.16816.F16 or "
             "HMMA.16816.F32.BF16"},

@@ -1,6 +1,6 @@
 // Whole kernels through the C interface: what they compute, what a report of a mistake holds, and misuse.
 
-#include <warpmat/c_program.h>
+#include <warpmat/c_observer.h>
 
 #include <atomic>
 #include <chrono>
@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "c/calls.h"
 #include "catch.h"
 
 namespace warpmat::kernel_test {
@@ -177,7 +178,7 @@ int see_operation(void* user, const warpmat_event* event) {
 int see_access(void* user, const warpmat_access* access) {
   std::uint32_t word = 0;
   std::memcpy(&word, access->places[0], 4);
-  std::string text = access->event.opcode;
+  std::string text = access->event->opcode;
   text += " space " + std::to_string(access->space) + (access->writes != 0 ? " writes " : " reads ") + std::to_string(access->bytes);
   if (access->space == WARPMAT_SPACE_GLOBAL) text += " at " + std::to_string(word);
   static_cast<Seen*>(user)->accesses.push_back(text);
@@ -190,8 +191,11 @@ TEST_CASE("C: observers are told of operations and accesses, and may end a launc
   const Kernel kernel(kernel_text("  st.shared.u32 [tile], t;\n  st.global.u32 [a], 5;\n  ld.global.u32 v, [a];\n"));
   const Memory memory(256);
   Seen seen, other;
-  warpmat_observer all{sizeof(warpmat_observer), &seen, see_operation, see_access, nullptr};
-  const warpmat_observer counts{sizeof(warpmat_observer), &other, see_operation, nullptr, nullptr};
+  auto all = sized<warpmat_observer>(), counts = sized<warpmat_observer>();
+  all.user = &seen;
+  all.operation = counts.operation = see_operation;
+  all.access = see_access;
+  counts.user = &other;
   const warpmat_observer* observers[] = {&all, &counts};
   const std::vector<warpmat_argument> arguments{WARPMAT_ARGUMENT(memory.address)};
   warpmat_launch_config config = config_of(arguments, 2, 32);

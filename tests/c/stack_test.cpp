@@ -21,6 +21,8 @@
 #include <string_view>
 #include <vector>
 
+#include "c/calls.h"
+#include "c/wgmma_call.h"
 #include "catch.h"
 #include "execute/warp_arrays.h"
 
@@ -139,24 +141,17 @@ namespace {
 
 /// Executes a wgmma whose matrices are in shared memory, and once more with an address outside of it: a trap.
 struct WgmmaCalls {
-  warpmat_wgmma* wgmma = nullptr;
-  warpmat_registers d{}, e{};
-  warpmat_memory memory{};
+  const warpmat_instruction* instruction = nullptr;
+  warpmat_call inside{}, outside{};
   warpmat_error error{};
 
   static void execute(void* self) {
     auto& calls = *static_cast<WgmmaCalls*>(self);
-    warpmat_wgmma_call call{};
-    call.size = sizeof call;
-    call.d = &calls.d;
-    call.e = &calls.e;
-    call.memory = &calls.memory;
     for (const unsigned flags : {0u, WARPMAT_REFERENCE_PATH})
-      for (const std::uint64_t start : {std::uint64_t{0}, std::uint64_t{0x3fff}}) {
-        call.flags = flags;
-        call.a_descriptor = call.b_descriptor = start | std::uint64_t{8} << 16 | std::uint64_t{16} << 32;
-        const warpmat_status status = warpmat_wgmma_execute(calls.wgmma, &call, &calls.error);
-        if (start == 0 && status != WARPMAT_OK) calls.error.line = -1;
+      for (warpmat_call* const call : {&calls.inside, &calls.outside}) {
+        call->flags = flags;
+        const warpmat_status status = warpmat_execute(calls.instruction, call, 4, &calls.error);
+        if (call == &calls.inside && status != WARPMAT_OK) calls.error.line = -1;
       }
   }
 };
@@ -176,22 +171,48 @@ TEST_CASE("C: the stack that a wgmma needs is that of an instruction", "[c]") {
       if (form.shape.n != 8 && form.shape.n != 256) continue;
       WgmmaCalls calls;
       calls.error.size = sizeof calls.error;
-      calls.wgmma = warpmat_wgmma_create(form.opcode.c_str(), "sm_90a", nullptr, &calls.error);
-      REQUIRE(calls.wgmma != nullptr);
-      calls.d = WARPMAT_REGISTER_MAJOR(d.data(), 128 * warp_size);
-      calls.e = WARPMAT_REGISTER_MAJOR(metadata.data(), warp_size);
-      calls.memory.size = sizeof calls.memory;
-      calls.memory.bytes = shared.data();
-      calls.memory.byte_count = shared.size();
+      calls.instruction = found(form.opcode.c_str(), "sm_90a");
+      auto memory = sized<warpmat_memory>();
+      memory.bytes = shared.data();
+      memory.byte_count = shared.size();
+      WgmmaCall inside{.instruction = calls.instruction, .memory = &memory};
+      inside.d = WARPMAT_REGISTER_MAJOR(d.data(), 128 * warp_size);
+      inside.e = WARPMAT_REGISTER_MAJOR(metadata.data(), warp_size);
+      inside.a_descriptor = inside.b_descriptor = std::uint64_t{8} << 16 | std::uint64_t{16} << 32;
+      WgmmaCall outside = inside;
+      outside.a_descriptor = outside.b_descriptor = inside.a_descriptor | 0x3fff;
+      calls.inside = inside.call();
+      calls.outside = outside.call();
       most = std::max(most, stack_of(WgmmaCalls::execute, &calls) - of_thread);
       CAPTURE(form.opcode, calls.error.message);
       REQUIRE(calls.error.line == 0);
       REQUIRE(calls.error.status == WARPMAT_OUT_OF_RANGE);
-      warpmat_wgmma_free(calls.wgmma);
     }
     CAPTURE(set, most);
     CHECK(most <= stated);
     CHECK(most >= stated / 8);
+  }
+}
+
+TEST_CASE("C: the stack that a scalar instruction needs", "[c]") {
+  const std::size_t of_thread = stack_of(do_nothing, nullptr);
+  std::vector<std::uint32_t> words(std::size_t{64} * warp_size, 1);
+  std::size_t most = 0;
+  for (const char* const opcode : {"fma.rn.f32", "div.rn.f64", "madc.hi.cc.u64", "setp.lt.and.f64", "sin.approx.f32", "lop3.b32"}) {
+    Calls calls;
+    calls.error.size = sizeof calls.error;
+    calls.instruction = warpmat_find(opcode, "sm_90a", nullptr);
+    REQUIRE(calls.instruction != nullptr);
+    warpmat_instruction_info info{};
+    info.size = sizeof info;
+    REQUIRE(warpmat_describe(calls.instruction, &info) == WARPMAT_OK);
+    for (int i = 0; i < info.operands; ++i)
+      calls.registers.push_back({words.data() + std::size_t{4} * static_cast<std::size_t>(i) * warp_size, nullptr, 0, warp_size, 1, 0});
+    most = std::max(most, stack_of(Calls::execute, &calls) - of_thread);
+    calls.registers.pop_back();  // an error
+    most = std::max(most, stack_of(Calls::execute, &calls) - of_thread);
+    CAPTURE(opcode, most, info.stack_bytes);
+    CHECK(most <= info.stack_bytes);
   }
 }
 

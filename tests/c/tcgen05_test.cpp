@@ -274,7 +274,7 @@ TEST_CASE("C: each 16 bytes that tcgen05.mma reads hold the elements that the ac
           std::uint32_t in_memory = 0;
           for (int bit = 0; bit < bits; ++bit)
             in_memory |= (std::uint32_t{chunk[(i * bits + bit) / 8]} >> (i * bits + bit) % 8 & 1u) << bit;
-          REQUIRE((word >> (place.bit + (containers ? fragment.payload_shift : 0)) &
+          REQUIRE((word >> (place.bit + (containers ? fragment.payload_shift() : 0)) &
                    static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1)) == in_memory);
         }
       }

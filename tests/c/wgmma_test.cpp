@@ -7,10 +7,12 @@
 
 #include <cstring>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "c/calls.h"
+#include "c/wgmma_call.h"
 #include "catch.h"
 
 namespace warpmat::wgmma_test {
@@ -21,17 +23,8 @@ constexpr std::uint32_t base = 1024;
 constexpr std::size_t memory_bytes = 64 << 10;
 constexpr std::size_t group = 4;  // warps
 
-struct Free {
-  void operator()(warpmat_wgmma* wgmma) const { warpmat_wgmma_free(wgmma); }
-};
-using Handle = std::unique_ptr<warpmat_wgmma, Free>;
-
-Handle created(const char* opcode, const warpmat_wgmma_immediates& immediates = {}) {
-  auto error = sized<warpmat_error>();
-  Handle handle(warpmat_wgmma_create(opcode, "sm_90a", &immediates, &error));
-  INFO(error.message);
-  REQUIRE(handle != nullptr);
-  return handle;
+const warpmat_instruction* on_hopper(const char* opcode) {
+  return found(opcode, "sm_90a");
 }
 
 warpmat_memory memory_of(std::vector<std::uint8_t>& bytes) {
@@ -90,7 +83,7 @@ constexpr const char* opcodes[] = {
 
 }  // namespace
 
-TEST_CASE("C: wgmma computes what the C++ interface does: A in memory and in registers, any places of registers, both paths",
+TEST_CASE("C: wgmma computes what the C++ interface does: A in memory and in registers, immediates, any places of registers, both paths",
           "[c][wgmma]") {
   std::mt19937_64 random(7);
   const auto random_words = [&](std::size_t count) {
@@ -102,42 +95,71 @@ TEST_CASE("C: wgmma computes what the C++ interface does: A in memory and in reg
   for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random()) & 0xbf;
   SharedMemory memory(bytes, base);
   for (const char* const opcode : opcodes) {
-    const Handle handle = created(opcode);
+    const warpmat_instruction* const instruction = on_hopper(opcode);
     const WgmmaForm& form = *find_wgmma(opcode);
-    const Wgmma wgmma(form, *find_target("sm_90a"), newest_ptx, {});
-    const std::size_t d_words = static_cast<std::size_t>(form.d_registers()) * warp_size;
-    const std::vector<std::uint32_t> c = random_words(group * d_words), a = random_words(group * wgmma.a_words());
     std::uint32_t metadata[] = {form.sparse() ? metadata_word(*form.tile) : 0};
     for (const bool a_in_registers : {false, true})
-      for (const int accumulate : {0, 1})
+      for (const bool accumulates : {false, true})
         for (const bool by_thread : {false, true})
           for (const unsigned flags : {0u, WARPMAT_REFERENCE_PATH}) {
-            CAPTURE(opcode, a_in_registers, accumulate, by_thread, flags);
+            CAPTURE(opcode, a_in_registers, accumulates, by_thread, flags);
+            // The immediates of one case; the form says which it has.
+            const bool negates = form.negates() && by_thread, transposes = form.transposes() && accumulates;
+            const Wgmma wgmma(form, *find_target("sm_90a"), newest_ptx,
+                              {.negates_a = negates, .major_b = transposes ? Major::mn : Major::k});
+            const std::size_t d_words = static_cast<std::size_t>(form.d_registers()) * warp_size;
+            const std::vector<std::uint32_t> c = random_words(group * d_words), a = random_words(group * wgmma.a_words());
             std::vector<std::uint32_t> d = by_thread ? thread_major(c) : c, own_a = by_thread ? thread_major(a) : a;
-            const auto stride = static_cast<std::ptrdiff_t>(d_words), a_stride = static_cast<std::ptrdiff_t>(wgmma.a_words());
-            const warpmat_registers d_registers[] = {WARPMAT_REGISTER_MAJOR(d.data(), stride),
-                                                     WARPMAT_THREAD_MAJOR(d.data(), form.d_registers(), nullptr, 0)};
-            const warpmat_registers a_registers[] = {WARPMAT_REGISTER_MAJOR(own_a.data(), a_stride),
-                                                     WARPMAT_THREAD_MAJOR(own_a.data(), form.a_registers(), nullptr, 0)};
-            const warpmat_registers e = WARPMAT_IMMEDIATE(metadata);
             const warpmat_memory given = memory_of(bytes);
-            auto call = sized<warpmat_wgmma_call>();
-            call.d = &d_registers[by_thread ? 1 : 0];
-            call.a = a_in_registers ? &a_registers[by_thread ? 1 : 0] : nullptr;
-            call.e = &e;
+            WgmmaCall call{.instruction = instruction};
+            if (by_thread)
+              call.d = WARPMAT_THREAD_MAJOR(d.data(), form.d_registers(), nullptr, 0);
+            else
+              call.d = WARPMAT_REGISTER_MAJOR(d.data(), d_words);
+            if (a_in_registers && by_thread)
+              call.a = WARPMAT_THREAD_MAJOR(own_a.data(), form.a_registers(), nullptr, 0);
+            else if (a_in_registers)
+              call.a = WARPMAT_REGISTER_MAJOR(own_a.data(), wgmma.a_words());
+            call.e = WARPMAT_IMMEDIATE(metadata);
             call.a_descriptor = a_descriptor;
             call.b_descriptor = b_descriptor;
+            call.accumulate = accumulates;
+            call.scale_a = negates ? UINT32_MAX : 1;
+            call.transpose_b = transposes;
             call.memory = &given;
-            call.accumulate = accumulate;
             call.flags = flags;
             auto error = sized<warpmat_error>();
-            const warpmat_status status = warpmat_wgmma_execute(handle.get(), &call, &error);
+            const warpmat_status status = call.execute(&error);
             INFO(error.message);
             REQUIRE(status == WARPMAT_OK);
-            const auto wanted = expected(wgmma, memory, c, a_in_registers ? a.data() : nullptr, metadata[0], accumulate != 0);
+            const auto wanted = expected(wgmma, memory, c, a_in_registers ? a.data() : nullptr, metadata[0], accumulates);
             CHECK(d == (by_thread ? thread_major(wanted) : wanted));
           }
   }
+}
+
+TEST_CASE("C: several warpgroups of a call, each with its registers and its memory", "[c][wgmma]") {
+  std::mt19937_64 random(29);
+  std::vector<std::uint8_t> bytes(2 * memory_bytes);
+  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random()) & 0xbf;
+  const WgmmaForm& form = *find_wgmma(opcodes[0]);
+  const Wgmma wgmma(form, *find_target("sm_90a"), newest_ptx, {});
+  const std::size_t group_words = group * static_cast<std::size_t>(form.d_registers()) * warp_size;
+  std::vector<std::uint32_t> d(2 * group_words, 0x3f800000);
+  std::vector<std::uint32_t> wanted;
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+    SharedMemory memory = SharedMemory::borrowing(std::span(bytes).subspan(i * memory_bytes, memory_bytes), base);
+    const std::vector<std::uint32_t> c(group_words, 0x3f800000);
+    for (const std::uint32_t word : expected(wgmma, memory, c, nullptr, 0, true)) wanted.push_back(word);
+  }
+  warpmat_memory given = memory_of(bytes);
+  given.byte_count = memory_bytes;
+  given.warp_stride = memory_bytes / group;
+  WgmmaCall call{.instruction = on_hopper(opcodes[0]), .a_descriptor = a_descriptor, .b_descriptor = b_descriptor, .memory = &given};
+  call.d = WARPMAT_REGISTER_MAJOR(d.data(), group_words / group);
+  call.warps = 2 * group;
+  REQUIRE(call.execute(nullptr) == WARPMAT_OK);
+  CHECK(d == wanted);
 }
 
 TEST_CASE("C: wgmma's accesses are the bytes that it reads, each with its element", "[c][wgmma]") {
@@ -145,21 +167,16 @@ TEST_CASE("C: wgmma's accesses are the bytes that it reads, each with its elemen
   std::vector<std::uint8_t> bytes(memory_bytes);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i / 2 >> 8 * (i % 2));
   const SharedMemory memory(bytes, base);
-  for (const int transposed : {0, 1}) {
+  for (const std::uint32_t transposed : {0u, 1u}) {
     CAPTURE(transposed);
     const char* const opcode = "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16";
-    const Handle handle = created(opcode, {0, 0, transposed, transposed, 0});
     const Major major = transposed != 0 ? Major::mn : Major::k;
     const WgmmaForm& form = *find_wgmma(opcode);
     const Wgmma wgmma(form, *find_target("sm_90a"), newest_ptx, {.major_a = major, .major_b = major});
-    auto call = sized<warpmat_wgmma_call>();
-    call.a_descriptor = a_descriptor;
-    call.b_descriptor = b_descriptor;
-    std::size_t count = 0;
-    REQUIRE(warpmat_wgmma_accesses(handle.get(), &call, nullptr, 0, &count, nullptr) == WARPMAT_OK);
-    REQUIRE(count == (64 * 16 + 16 * 64) * 2 / 16);
-    std::vector<warpmat_memory_access> list(count);
-    REQUIRE(warpmat_wgmma_accesses(handle.get(), &call, list.data(), count, &count, nullptr) == WARPMAT_OK);
+    WgmmaCall call{.instruction = on_hopper(opcode), .a_descriptor = a_descriptor, .b_descriptor = b_descriptor};
+    call.transpose_a = call.transpose_b = transposed;
+    const std::vector<warpmat_memory_access> list = call.accesses();
+    REQUIRE(list.size() == (64 * 16 + 16 * 64) * 2 / 16);
     std::vector<std::uint32_t> a(4 * wgmma.a_words()), b(wgmma.b_words());
     for (int warp = 0; warp < 4; ++warp)
       wgmma.read_a(memory, a_descriptor, warp, a.data() + static_cast<std::size_t>(warp) * wgmma.a_words());
@@ -169,10 +186,10 @@ TEST_CASE("C: wgmma's accesses are the bytes that it reads, each with its elemen
       CHECK((access.bytes == 16 && access.write == 0 && access.space == WARPMAT_SPACE_SHARED && access.place.lane == -1));
       const std::uint64_t number = (access.address - base) / 2;
       if (access.operand == WARPMAT_A) {
-        int warp = 0;
         warpmat_place place{};
-        REQUIRE(warpmat_wgmma_place_of(handle.get(), WARPMAT_A, access.element, &warp, &place) == WARPMAT_OK);
-        const auto word = static_cast<std::size_t>(warp) * wgmma.a_words() + static_cast<std::size_t>(place.reg * warp_size + place.lane);
+        REQUIRE(warpmat_place_of(call.instruction, WARPMAT_A, access.element, &place) == WARPMAT_OK);
+        const int warp = place.lane / warp_size, lane = place.lane % warp_size;
+        const auto word = static_cast<std::size_t>(warp) * wgmma.a_words() + static_cast<std::size_t>(place.reg * warp_size + lane);
         CHECK(half_at(a, word, place.bit) == number);
       } else {
         const Fragment& fragment = form.tile->operand(OperandName::b).fragment;
@@ -183,10 +200,8 @@ TEST_CASE("C: wgmma's accesses are the bytes that it reads, each with its elemen
       }
     }
     std::uint32_t word = 0;
-    const warpmat_registers in_registers = WARPMAT_IMMEDIATE(&word);
-    call.a = &in_registers;
-    REQUIRE(warpmat_wgmma_accesses(handle.get(), &call, nullptr, 0, &count, nullptr) == WARPMAT_OK);
-    CHECK(count == 16 * 64 * 2 / 16);
+    call.a = WARPMAT_IMMEDIATE(&word);
+    CHECK(call.accesses().size() == 16 * 64 * 2 / 16);
   }
 }
 
@@ -196,24 +211,17 @@ TEST_CASE("C: of every wgmma the listed bytes are those that it reads, and no ot
   for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
   int compared = 0;
   for (const WgmmaForm& form : wgmma_forms())
-    for (const int transposed : {0, 1})
+    for (const std::uint32_t transposed : {0u, 1u})
       for (const Swizzle swizzle : {Swizzle::none, Swizzle::bytes_32, Swizzle::bytes_64, Swizzle::bytes_128}) {
-        const warpmat_wgmma_immediates immediates{0, 0, transposed, transposed, 0};
-        const Handle handle(warpmat_wgmma_create(form.opcode.c_str(), "sm_90a", &immediates, nullptr));
-        if (handle == nullptr) {
-          CHECK(transposed == 1);  // only elements of 16 bits may be transposed
-          continue;
-        }
+        if (transposed == 1 && !form.transposes()) continue;  // only elements of 16 bits may be
         CAPTURE(form.opcode, transposed, static_cast<int>(swizzle));
         const Major major = transposed != 0 ? Major::mn : Major::k;
         const Wgmma wgmma(form, *find_target("sm_90a"), newest_ptx, {.major_a = major, .major_b = major});
-        auto call = sized<warpmat_wgmma_call>();
+        WgmmaCall call{.instruction = on_hopper(form.opcode.c_str())};
+        call.transpose_a = call.transpose_b = transposed;
         call.a_descriptor = MatrixDescriptor{.start = base, .leading = 256, .stride = 1024, .swizzle = swizzle}.encode();
         call.b_descriptor = MatrixDescriptor{.start = base + 16384, .leading = 256, .stride = 1024, .swizzle = swizzle}.encode();
-        std::size_t count = 0;
-        REQUIRE(warpmat_wgmma_accesses(handle.get(), &call, nullptr, 0, &count, nullptr) == WARPMAT_OK);
-        std::vector<warpmat_memory_access> list(count);
-        REQUIRE(warpmat_wgmma_accesses(handle.get(), &call, list.data(), count, &count, nullptr) == WARPMAT_OK);
+        const std::vector<warpmat_memory_access> list = call.accesses();
         std::vector<std::uint8_t> others = bytes, listed = bytes;  // with all other bytes, and with those of the list, inverted
         for (std::uint8_t& byte : others) byte = static_cast<std::uint8_t>(~byte);
         std::size_t total = 0;
@@ -250,93 +258,127 @@ TEST_CASE("C: wgmma is found by SASS's name", "[c][wgmma]") {
                                      {"IGMMA.64x64x32.S8.U8.SAT", "wgmma.mma_async.sync.aligned.m64n64k32.satfinite.s32.s8.u8"},
                                      {"BGMMA.64x8x256.AND.POPC", "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc"}}) {
     CAPTURE(sass);
-    const Handle by_name(warpmat_wgmma_create(sass, "sm_90a", nullptr, nullptr)), by_opcode = created(opcode);
+    const warpmat_instruction* const by_name = warpmat_find_machine(sass, "sm_90a", nullptr);
     REQUIRE(by_name != nullptr);
-    auto info = sized<warpmat_wgmma_info>(), wanted = sized<warpmat_wgmma_info>();
-    REQUIRE(warpmat_wgmma_describe(by_name.get(), &info) == WARPMAT_OK);
-    REQUIRE(warpmat_wgmma_describe(by_opcode.get(), &wanted) == WARPMAT_OK);
-    CHECK(std::string(info.opcode) == wanted.opcode);
+    CHECK(by_name == on_hopper(opcode));
+    auto info = sized<warpmat_instruction_info>();
+    REQUIRE(warpmat_describe(by_name, &info) == WARPMAT_OK);
+    CHECK(std::string(info.opcode) == opcode);
+    CHECK(std::string(info.sass) == sass);
     CHECK(std::string(info.machine) == sass);
   }
 }
 
 TEST_CASE("C: wgmma says what it is and where elements lie", "[c][wgmma]") {
-  const Handle handle = created("wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16");
-  auto info = sized<warpmat_wgmma_info>();
-  REQUIRE(warpmat_wgmma_describe(handle.get(), &info) == WARPMAT_OK);
+  const warpmat_instruction* const instruction = on_hopper("wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16");
+  auto info = sized<warpmat_instruction_info>();
+  REQUIRE(warpmat_describe(instruction, &info) == WARPMAT_OK);
   CHECK(std::string(info.opcode) == "wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16");
   CHECK(std::string(info.machine) == "HGMMA.64x96x16.F32");
   CHECK(std::string(info.evidence) == "measured");
-  CHECK((info.m == 64 && info.n == 96 && info.k == 16 && info.d_words == 48 && info.a_words == 4 && info.sparse == 0));
+  CHECK((info.m == 64 && info.n == 96 && info.k == 16 && info.warps == 4 && info.scalar == 0 && info.reads_memory == 1));
+  auto d = sized<warpmat_operand_info>(), a = sized<warpmat_operand_info>();
+  REQUIRE(warpmat_operand_at(instruction, 0, &d) == WARPMAT_OK);
+  REQUIRE(warpmat_operand_at(instruction, 1, &a) == WARPMAT_OK);
+  CHECK((d.operand == WARPMAT_D && d.words == 48 && d.rows == 64 && d.columns == 96 && d.read == 1 && d.written == 1));
+  CHECK((a.operand == WARPMAT_A && a.words == 4 && a.rows == 64 && a.columns == 16 && a.optional == 1));
+  CHECK((std::string(d.format) == "f32" && std::string(a.format) == "f16"));
   // PTX ISA 9.1 section 9.7.15.5.1.1: row 16 warp + lane / 4 + 8 (i / 2 % 2), column 8 (i / 4) + 2 (lane % 4) + i % 2.
   for (int warp = 0; warp < 4; ++warp)
     for (int lane = 0; lane < warp_size; ++lane)
       for (int i = 0; i < 48; ++i) {
         warpmat_element element{};
-        REQUIRE(warpmat_wgmma_element_at(handle.get(), WARPMAT_D, warp, {lane, i, 0}, &element) == WARPMAT_OK);
+        REQUIRE(warpmat_element_at(instruction, WARPMAT_D, {32 * warp + lane, i, 0}, &element) == WARPMAT_OK);
         CHECK((element.row == 16 * warp + lane / 4 + 8 * (i / 2 % 2) && element.column == 8 * (i / 4) + 2 * (lane % 4) + i % 2));
-        int found_warp = -1;
         warpmat_place place{};
-        REQUIRE(warpmat_wgmma_place_of(handle.get(), WARPMAT_D, element, &found_warp, &place) == WARPMAT_OK);
-        CHECK((found_warp == warp && place.lane == lane && place.reg == i && place.bit == 0));
+        REQUIRE(warpmat_place_of(instruction, WARPMAT_D, element, &place) == WARPMAT_OK);
+        CHECK((place.lane == 32 * warp + lane && place.reg == i && place.bit == 0));
       }
   warpmat_element element{};
   warpmat_place place{};
-  int warp = 0;
-  CHECK(warpmat_wgmma_element_at(handle.get(), WARPMAT_B, 0, {0, 0, 0}, &element) == WARPMAT_BAD_ARGUMENT);
-  CHECK(warpmat_wgmma_element_at(handle.get(), WARPMAT_D, 4, {0, 0, 0}, &element) == WARPMAT_BAD_ARGUMENT);
-  CHECK(warpmat_wgmma_element_at(handle.get(), WARPMAT_D, 0, {0, 48, 0}, &element) == WARPMAT_BAD_ARGUMENT);
-  CHECK(warpmat_wgmma_place_of(handle.get(), WARPMAT_D, {64, 0, 0}, &warp, &place) == WARPMAT_BAD_ARGUMENT);
-  CHECK(warpmat_wgmma_place_of(handle.get(), WARPMAT_D, {0, 96, 0}, &warp, &place) == WARPMAT_BAD_ARGUMENT);
+  CHECK(warpmat_element_at(instruction, WARPMAT_B, {0, 0, 0}, &element) == WARPMAT_BAD_ARGUMENT);
+  CHECK(warpmat_element_at(instruction, WARPMAT_D, {128, 0, 0}, &element) == WARPMAT_BAD_ARGUMENT);
+  CHECK(warpmat_element_at(instruction, WARPMAT_D, {0, 48, 0}, &element) == WARPMAT_BAD_ARGUMENT);
+  CHECK(warpmat_place_of(instruction, WARPMAT_D, {64, 0, 0}, &place) == WARPMAT_BAD_ARGUMENT);
+  CHECK(warpmat_place_of(instruction, WARPMAT_D, {0, 96, 0}, &place) == WARPMAT_BAD_ARGUMENT);
 }
 
 TEST_CASE("C: every misuse of wgmma is an error and changes nothing", "[c][wgmma]") {
   auto error = sized<warpmat_error>();
   const char* const opcode = opcodes[0];
-  CHECK(warpmat_wgmma_create(nullptr, "sm_90a", nullptr, &error) == nullptr);
-  CHECK(error.status == WARPMAT_BAD_ARGUMENT);
-  CHECK(warpmat_wgmma_create("wgmma.mma_async.sync.aligned.m64n65k16.f32.f16.f16", "sm_90a", nullptr, &error) == nullptr);
+  CHECK(warpmat_find("wgmma.mma_async.sync.aligned.m64n65k16.f32.f16.f16", "sm_90a", &error) == nullptr);
   CHECK(error.status == WARPMAT_UNKNOWN_OPCODE);
   CHECK(std::string(error.message).find("the nearest is") != std::string::npos);
-  CHECK(warpmat_wgmma_create(opcode, "sm_90", nullptr, &error) == nullptr);
+  CHECK(warpmat_find(opcode, "sm_90", &error) == nullptr);
   CHECK(error.status == WARPMAT_UNAVAILABLE);
-  CHECK(warpmat_wgmma_create(opcode, "sm_91", nullptr, &error) == nullptr);
+  CHECK(warpmat_find(opcode, "sm_91", &error) == nullptr);
   CHECK(error.status == WARPMAT_UNKNOWN_TARGET);
-  const warpmat_wgmma_immediates selects{0, 0, 0, 0, 1};
-  CHECK(warpmat_wgmma_create(opcode, "sm_90a", &selects, &error) == nullptr);
-  CHECK(error.status == WARPMAT_BAD_ARGUMENT);
-  warpmat_wgmma_free(nullptr);
 
-  const Handle handle = created(opcode);
   std::vector<std::uint8_t> bytes(memory_bytes);
   std::vector<std::uint32_t> d(group * 32 * warp_size, 5);
   const std::vector<std::uint32_t> before = d;
-  const warpmat_registers registers = WARPMAT_REGISTER_MAJOR(d.data(), 32 * warp_size);
   warpmat_memory memory = memory_of(bytes);
-  auto call = sized<warpmat_wgmma_call>();
-  call.d = &registers;
-  call.memory = &memory;
-  call.a_descriptor = a_descriptor;
-  call.b_descriptor = b_descriptor;
+  WgmmaCall call{.instruction = on_hopper(opcode), .a_descriptor = a_descriptor, .b_descriptor = b_descriptor, .memory = &memory};
+  call.d = WARPMAT_REGISTER_MAJOR(d.data(), 32 * warp_size);
   const auto status = [&](auto spoil) {
-    warpmat_wgmma_call spoilt = call;
+    WgmmaCall spoilt = call;
     spoil(spoilt);
-    return warpmat_wgmma_execute(handle.get(), &spoilt, &error);
+    return spoilt.execute(&error);
   };
-  CHECK(warpmat_wgmma_execute(nullptr, &call, &error) == WARPMAT_BAD_ARGUMENT);
-  CHECK(warpmat_wgmma_execute(handle.get(), nullptr, &error) == WARPMAT_BAD_ARGUMENT);
-  CHECK(status([](auto& c) { c.size = 8; }) == WARPMAT_BAD_ARGUMENT);
-  CHECK(status([](auto& c) { c.d = nullptr; }) == WARPMAT_BAD_ARGUMENT);
-  CHECK(status([](auto& c) { c.memory = nullptr; }) == WARPMAT_BAD_ARGUMENT);
-  CHECK(status([](auto& c) { c.flags = WARPMAT_WIDE_ADDRESSES; }) == WARPMAT_BAD_ARGUMENT);
+  const auto message = [&](auto spoil) {
+    CHECK(status(spoil) == WARPMAT_BAD_ARGUMENT);
+    return std::string(error.message).substr(std::string(opcode).size() + 2);
+  };
+  CHECK(message([](auto& c) { c.d.words = nullptr; }) == "operand d: words is null");
+  CHECK(error.operand == WARPMAT_D);
+  CHECK(message([](auto& c) { c.d.lane_stride = 0; }) == "operand d: it is written, so its lane_stride cannot be 0");
+  CHECK(message([](auto& c) { c.memory = nullptr; }) == "memory must be bytes from an address below 2^32 on: a whole warpmat_memory");
+  CHECK(message([](auto& c) { c.flags = WARPMAT_WIDE_ADDRESSES; }) == "flags 0x4 are not known");
+  CHECK(message([](auto& c) { c.warps = 3; }) == "4 warps execute it together; 3 given");
+  CHECK(message([](auto& c) { c.scale_b = 2; }) == "imm-scale-a and imm-scale-b are 1 or -1");
   CHECK(status([](auto& c) { c.b_descriptor = MatrixDescriptor{.start = 128 << 10}.encode(); }) == WARPMAT_OUT_OF_RANGE);
   CHECK(error.operand == WARPMAT_B);
   CHECK(std::string(error.message).find("leaves shared memory") != std::string::npos);
+
+  // A in both places, and in none.
+  std::vector<warpmat_registers> operands = call.operands();
+  warpmat_call plain = call.call();
+  plain.operands = operands.data();
+  const std::string twice = std::string(opcode) + ": either a or a-desc is given, for A in registers or in shared memory";
+  for (const warpmat_registers& a_or_none : {operands[0], warpmat_registers{}}) {
+    operands[1] = a_or_none;
+    if (a_or_none.words == nullptr) operands[2] = {};
+    CHECK(warpmat_execute(call.instruction, &plain, group, &error) == WARPMAT_BAD_ARGUMENT);
+    CHECK(std::string(error.message) == twice);
+    std::size_t count = 7;
+    CHECK(warpmat_accesses(call.instruction, &plain, 0, nullptr, 0, &count, &error) == WARPMAT_BAD_ARGUMENT);
+    CHECK(std::string(error.message) == twice);
+    CHECK(count == 0);
+  }
+  std::size_t count = 7;
+  CHECK(warpmat_accesses(call.instruction, nullptr, 0, nullptr, 0, &count, &error) == WARPMAT_BAD_ARGUMENT);
+  plain.operand_count = 3;
+  CHECK(warpmat_accesses(call.instruction, &plain, 0, nullptr, 0, &count, &error) == WARPMAT_BAD_ARGUMENT);
+  CHECK(std::string(error.message) == std::string(opcode) + ": 9 operands are needed; 3 given");
   memory.bytes = nullptr;
   CHECK(status([](auto&) {}) == WARPMAT_BAD_ARGUMENT);
   CHECK(d == before);
-  CHECK(warpmat_wgmma_describe(nullptr, nullptr) == WARPMAT_BAD_ARGUMENT);
-  CHECK(warpmat_wgmma_accesses(handle.get(), nullptr, nullptr, 0, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
+}
+
+TEST_CASE("C: immediates that a wgmma lacks are refused", "[c][wgmma]") {
+  auto error = sized<warpmat_error>();
+  std::vector<std::uint8_t> bytes(memory_bytes);
+  std::vector<std::uint32_t> d(group * 32 * warp_size, 5);
+  const warpmat_memory memory = memory_of(bytes);
+  const char* const opcode = "wgmma.mma_async.sp.sync.aligned.m64n64k32.f32.bf16.bf16";
+  std::uint32_t metadata = metadata_word(*find_wgmma(opcode)->tile);
+  WgmmaCall call{.instruction = on_hopper(opcode), .a_descriptor = a_descriptor, .b_descriptor = b_descriptor, .memory = &memory};
+  call.d = WARPMAT_REGISTER_MAJOR(d.data(), 32 * warp_size);
+  call.e = WARPMAT_IMMEDIATE(&metadata);
+  REQUIRE(call.execute(&error) == WARPMAT_OK);
+  call.selector = 4;
+  CHECK(call.execute(&error) == WARPMAT_BAD_ARGUMENT);
+  CHECK(std::string(error.message).find("selector") != std::string::npos);
 }
 
 }  // namespace warpmat::wgmma_test

@@ -1,6 +1,6 @@
 // The rule of bank conflicts against the cycles that an H200 took (tests/vectors/banks).
 
-#include <warpmat/bank_conflicts.h>
+#include <warpmat/explain.h>
 #include <warpmat/warp.h>
 
 #include <cmath>

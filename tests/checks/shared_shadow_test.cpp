@@ -57,7 +57,7 @@ struct Copy {
 
 TEST_CASE("Copies of whole warps leave the shadow that their lanes leave", "[checks][copies]") {
   std::vector<std::uint8_t> memory(bytes);
-  int ranges = 0, undefined = 0;
+  int ranges = 0, undefined = 0, pages = 0;
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
     const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
@@ -108,7 +108,9 @@ TEST_CASE("Copies of whole warps leave the shadow that their lanes leave", "[che
           break;
         }
         case 4: {
-          const std::size_t offset = below(bytes), count = 1 + below(std::min<std::size_t>(bytes - offset, 200));
+          const bool page = below(3) == 0;
+          const std::size_t offset = page ? below(16) : below(bytes);
+          const std::size_t count = page ? 1024 : 1 + below(std::min<std::size_t>(bytes - offset, 200));
           shadow.define(offset, count);
           oracle.define(offset, count);
           break;
@@ -127,6 +129,10 @@ TEST_CASE("Copies of whole warps leave the shadow that their lanes leave", "[che
         }
       }
       REQUIRE(shadow.complete() == !oracle.undefined(0, bytes));
+      const std::size_t offset = below(bytes), count = 1 + below(bytes - offset);
+      const std::size_t page = 1024, from = offset / page * page, to = std::min((offset + count + page - 1) / page * page, bytes);
+      REQUIRE(shadow.pages_defined(offset, count) == !oracle.undefined(from, to - from));
+      pages += shadow.pages_defined(offset, count) ? 1 : 0;
       for (std::size_t i = 0; i < bytes; i += 4 * (1 + below(8))) {
         REQUIRE(shadow.undefined(i, 1) == oracle.undefined(i, 1));
         const auto copy = shadow.conflict(i, 4, 3, false);
@@ -137,6 +143,7 @@ TEST_CASE("Copies of whole warps leave the shadow that their lanes leave", "[che
   }
   CHECK(ranges > 200);
   CHECK(undefined > 1000);
+  CHECK(pages > 100);
 }
 
 TEST_CASE("A variable that begins inside of sixteen bytes is found in ranges that have it", "[checks][copies]") {

@@ -80,7 +80,7 @@ std::vector<std::uint32_t> wide_addresses(WarpArrays& warps, std::uint64_t above
 /// Those of the table, and those that sm_70 has otherwise.
 std::vector<Form> all_forms() {
   std::vector<Form> all(forms().begin(), forms().end());
-  all.insert(all.end(), variants_of_forms().begin(), variants_of_forms().end());
+  for (const Form& form : variants_of_forms()) all.push_back(form);
   return all;
 }
 
@@ -207,8 +207,8 @@ TEST_CASE("each access names its element and register, and together they are the
     strides.fill(stride);
     Batch batch;
     batch.offset = 64;
-    batch.source(OperandName::p).words = p.data();
-    batch.source(OperandName::stride).words = strides.data();
+    batch.source(OperandName::p) = p.data();
+    batch.source(OperandName::stride) = strides.data();
     std::set<std::uint64_t> bytes, matrix;
     for (const MemoryAccess& access : accesses(instruction, batch)) {
       REQUIRE(access.address == 0x8000 + 64 + byte_of(form, access.element, stride));
@@ -228,7 +228,7 @@ TEST_CASE("each access names its element and register, and together they are the
   Register p;
   for (std::size_t lane = 0; lane < warp_size; ++lane) p[lane] = static_cast<std::uint32_t>(lane * 48);
   Batch batch;
-  batch.source(OperandName::p).words = p.data();
+  batch.source(OperandName::p) = p.data();
   const std::vector<MemoryAccess> rows = accesses(load, batch);
   REQUIRE(rows.size() == 32);
   CHECK(rows[19] == MemoryAccess{.bytes = 16, .address = 19 * 48, .lane = 19, .element = {3, 0, 2}});
@@ -237,8 +237,8 @@ TEST_CASE("each access names its element and register, and together they are the
 TEST_CASE("addresses that an instruction refuses are refused when they are listed", "[execute][accesses]") {
   Register p, stride;
   Batch batch;
-  batch.source(OperandName::p).words = p.data();
-  batch.source(OperandName::stride).words = stride.data();
+  batch.source(OperandName::p) = p.data();
+  batch.source(OperandName::stride) = stride.data();
   const auto message = [&](const char* opcode, const char* target) -> std::string {
     try {
       (void)accesses(Instruction(opcode, target), batch);

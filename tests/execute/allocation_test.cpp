@@ -60,7 +60,7 @@ TEST_CASE("executing a batch allocates nothing") {
     registers.fill(random);
     Batch batch;
     for (const Operand& operand : form.operands)
-      if (!operand.written) batch.source(operand.name).words = registers[operand.name][0].data();
+      if (!operand.written) batch.source(operand.name) = registers[operand.name][0].data();
     batch.destination = {results.data(), 16 * warp_size};
     batch.shared = memory.data();
     batch.shared_bytes = memory.size();
@@ -128,6 +128,42 @@ TEST_CASE("executing through C allocates nothing, whatever the layout of registe
         if (status == WARPMAT_OK) CHECK(after == before);
         CHECK((status == WARPMAT_OK || form.sparsity != Sparsity::dense));
       }
+  }
+}
+
+TEST_CASE("warpmat_execute of a scalar instruction allocates nothing") {
+  constexpr std::size_t words = 64, count = 2;
+  std::vector<std::uint32_t> registers(words * warp_size * count, 1);
+  for (const char* const opcode :
+       {"add.u32", "fma.rn.f32", "div.rn.f64", "madc.hi.cc.u64", "setp.lt.and.f64", "cvt.rn.satfinite.e4m3x2.f32", "lop3.b32",
+        "ex2.approx.f32", "selp.b32", "mov.b128", "vadd.s32.u32.s32"}) {
+    CAPTURE(opcode);
+    const warpmat_instruction* const instruction = warpmat_find(opcode, "sm_90a", nullptr);
+    REQUIRE(instruction != nullptr);
+    warpmat_instruction_info info{};
+    info.size = sizeof info;
+    REQUIRE(warpmat_describe(instruction, &info) == WARPMAT_OK);
+    std::vector<warpmat_registers> operands;
+    std::size_t next = 0;
+    for (int i = 0; i < info.operands; ++i) {
+      warpmat_operand_info operand{};
+      operand.size = sizeof operand;
+      REQUIRE(warpmat_operand_at(instruction, i, &operand) == WARPMAT_OK);
+      operands.push_back(WARPMAT_THREAD_MAJOR(registers.data() + next, words, nullptr, 0));
+      next += static_cast<std::size_t>(operand.words);
+    }
+    warpmat_call call{};
+    call.size = sizeof call;
+    call.operands = operands.data();
+    call.operand_count = operands.size();
+    for (const unsigned flags : {0u, unsigned{WARPMAT_REFERENCE_PATH}}) {
+      call.flags = flags;
+      const std::size_t before = allocations;
+      const warpmat_status status = warpmat_execute(instruction, &call, count, nullptr);
+      const std::size_t after = allocations;
+      CHECK(status == WARPMAT_OK);
+      CHECK(after == before);
+    }
   }
 }
 

@@ -97,7 +97,7 @@ TEST_CASE("a source that all warps share may be a result of one: the warps behin
       expected.execute_each(instruction, writer + 1, count);
       std::copy_n(warps.word(OperandName::a, 0, 0), words, warps.word(OperandName::d, writer, 0));
       Batch batch = warps.batch();
-      batch.source(OperandName::a).words = warps.word(OperandName::d, writer, 0);
+      batch.source(OperandName::a) = {warps.word(OperandName::d, writer, 0), batch.source(OperandName::a).warp_stride()};
       instruction.execute(batch, count, {.path = path});
       for (std::size_t warp = 0; warp < count; ++warp)
         CHECK(std::equal(warps.word(OperandName::d, warp, 0), warps.word(OperandName::d, warp, 0) + words,
@@ -115,7 +115,7 @@ TEST_CASE("a batch may write over its accumulators") {
       WarpArrays expected = warps;
       expected.execute_each(instruction, 0, 9);
       Batch batch = warps.batch();
-      batch.destination = {warps.word(OperandName::c, 0, 0), batch.source(OperandName::c).stride};
+      batch.destination = {warps.word(OperandName::c, 0, 0), batch.source(OperandName::c).warp_stride()};
       instruction.execute(batch, 9, {.path = path});
       const std::size_t words = warp_size * static_cast<std::size_t>(instruction.form().operand(OperandName::d).words());
       for (std::size_t warp = 0; warp < 9; ++warp)

@@ -46,7 +46,7 @@ std::vector<Site> sites_of(int height, int width, int bits, Position position) {
 class Product {
  public:
   explicit Product(const Instruction& mma) : mma_(mma), registers_(mma.form()) {
-    const auto bits = [&](OperandName name) { return mma.form().operand(name).fragment.element_bits; };
+    const auto bits = [&](OperandName name) { return mma.form().operand(name).fragment.element_bits(); };
     const int k = mma.form().shape.k, bits_a = bits(OperandName::a), bits_b = bits(OperandName::b);
     c_bits_ = bits(OperandName::c);
     a_ = sites_of(rows, k, bits_a, [&](int lane, int i) { return oracle::a_position(rows, k, bits_a, lane, i); });
@@ -72,8 +72,8 @@ class Product {
   void put(OperandName name, const std::vector<Site>& sites, int index, std::uint64_t code) {
     const Operand& operand = mma_.form().operand(name);
     const Site& site = sites[static_cast<std::size_t>(index)];
-    const std::uint32_t all = static_cast<std::uint32_t>((std::uint64_t{1} << operand.fragment.element_bits) - 1) << site.bit;
-    const bool middle = operand.format == Format::e2m1 && operand.fragment.element_bits == 8;
+    const std::uint32_t all = static_cast<std::uint32_t>((std::uint64_t{1} << operand.fragment.element_bits()) - 1) << site.bit;
+    const bool middle = operand.format == Format::e2m1 && operand.fragment.element_bits() == 8;
     std::uint32_t& word = registers_[name][site.reg][site.lane];
     word = (word & ~all) | static_cast<std::uint32_t>(code) << (site.bit + (middle ? 2 : 0));
   }
@@ -196,7 +196,7 @@ std::vector<const Target*> ways_of(const Form& form) {
 /// Dense, with f32 results and elements of 8, 6 or 4 bits in bytes, without scale factors.
 bool multiplies_bytes(const Form& form) {
   if (form.mnemonic != Mnemonic::mma || form.sparsity != Sparsity::dense || form.scale_vector != 0 || form.shape.k != 32) return false;
-  const auto small = [&](OperandName name) { return form.operand(name).fragment.element_bits == 8 && oracle_format(form.format(name)); };
+  const auto small = [&](OperandName name) { return form.operand(name).fragment.element_bits() == 8 && oracle_format(form.format(name)); };
   return small(OperandName::a) && small(OperandName::b) && form.format(OperandName::d) == Format::f32;
 }
 

@@ -18,9 +18,9 @@ std::vector<std::uint32_t> product_of_ones() {
   const std::vector<std::uint32_t> ones(4 * warp_size, 0x3c003c00), zeros(4 * warp_size, 0);
   std::vector<std::uint32_t> d(4 * warp_size);
   Batch batch;
-  batch.source(OperandName::a).words = batch.source(OperandName::b).words = ones.data();
-  batch.source(OperandName::c).words = zeros.data();
-  batch.destination.words = d.data();
+  batch.source(OperandName::a) = batch.source(OperandName::b) = ones.data();
+  batch.source(OperandName::c) = zeros.data();
+  batch.destination = d.data();
   mma.execute(batch, 1);
   return d;
 }

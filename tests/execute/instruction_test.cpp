@@ -2,7 +2,11 @@
 
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
+
+#include <warpmat/tables/form_row.h>
 
 #include "catch.h"
 #include "execute/warp_arrays.h"
@@ -74,10 +78,13 @@ TEST_CASE("an instruction does not depend on the Form and the Target that it was
 }
 
 TEST_CASE("a Form or a Target that was changed is refused") {
-  Form form = *find_form("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64");
-  CHECK_NOTHROW(Instruction(form, target("sm_90")));
-  CHECK(listed(form) == find_form(form.opcode));
-  form.rounding = Rounding::up;
+  static_assert(!std::is_copy_assignable_v<Form> && !std::is_aggregate_v<Form> && !std::is_default_constructible_v<Form>);
+  const Form copy = *find_form("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64");
+  CHECK_NOTHROW(Instruction(copy, target("sm_90")));
+  CHECK(listed(copy) == find_form(copy.opcode));
+  FormRow row = FormRow::of(copy);  // internal: users cannot change one
+  row.rounding = Rounding::up;
+  const Form form = std::move(row).form();
   CHECK(listed(form) == nullptr);
   CHECK_THROWS_AS(Instruction(form, target("sm_90")), std::invalid_argument);
   Target on = target("sm_80");
@@ -118,7 +125,7 @@ TEST_CASE("what is missing in a batch is named, and memory where it is addressed
   CHECK(load.problem(Batch(), 0) == std::nullopt);
   const std::string opcode = load.form().opcode + ": ";
   Batch batch = complete;
-  batch.destination.words = nullptr;
+  batch.destination = {};
   CHECK(load.problem(batch, 2) == opcode + "register 0 of operand r is null");
   batch = complete;
   batch.shared = nullptr;

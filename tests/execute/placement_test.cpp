@@ -90,9 +90,10 @@ class OverlappingWarps {
     WarpArrays sources = sources_;
     for (std::size_t warp = 0; warp < count; ++warp) {
       Batch batch = sources.batch();
-      for (std::size_t name = 0; name < operand_name_count; ++name) batch.sources[name].words += warp * batch.sources[name].stride;
-      batch.source(OperandName::c).words = words.data() + c_.first + warp * c_.stride;
-      batch.destination.words = words.data() + d_.first + warp * d_.stride;
+      for (ConstRegisterView& source : batch.sources)
+        if (!source.is_empty()) source = source.from_warp(warp);
+      batch.source(OperandName::c) = words.data() + c_.first + warp * c_.stride;
+      batch.destination = words.data() + d_.first + warp * d_.stride;
       instruction.execute(batch, 1, {.path = path});
     }
     return words;

@@ -18,7 +18,7 @@ namespace {
 constexpr Path paths[] = {Path::fast, Path::reference};
 constexpr std::size_t count = 2;  // warps
 
-/// Where an operand's words lie in an array: those of a BatchRegisters, as positions.
+/// Where an operand's words lie in an array: those of a BasicRegisterView, as positions.
 struct Places {
   std::ptrdiff_t first = 0, warp = 0, word = warp_size, lane = 1;
   std::vector<std::uint16_t> numbers;
@@ -28,7 +28,7 @@ struct Places {
     return static_cast<std::size_t>(first + static_cast<std::ptrdiff_t>(w) * warp + number * word + static_cast<std::ptrdiff_t>(l) * lane);
   }
   template <typename Word>
-  BatchRegisters<Word> of(Word* words) const {
+  BasicRegisterView<Word> of(Word* words) const {
     return {words + first, static_cast<std::size_t>(warp), word, lane, numbers.empty() ? nullptr : numbers.data()};
   }
 };
@@ -260,13 +260,12 @@ TEST_CASE("wmma.mma whose D overlaps its sources: thread-major as register-major
         CAPTURE(form.opcode, i, path == Path::fast);
         std::vector<std::uint32_t> threads = file.by_threads();
         const auto places = [&](OperandName name) {
-          return BatchDestination{threads.data(), 0, 1, RegisterFile::registers, numbers[static_cast<std::size_t>(name)].data()};
+          return RegisterView{threads.data(), 0, 1, RegisterFile::registers, numbers[static_cast<std::size_t>(name)].data()};
         };
         Batch batch;
         batch.destination = places(OperandName::d);
         for (const OperandName name : {OperandName::a, OperandName::b, OperandName::c}) {
-          const BatchDestination at = places(name);
-          batch.source(name) = {at.words, at.stride, at.word_stride, at.lane_stride, at.numbers};
+          batch.source(name) = places(name);
         }
         instruction.execute(batch, 1, {.path = path});
         CHECK(threads == expected.by_threads());

@@ -36,10 +36,10 @@ std::uint32_t result(std::string_view opcode, std::string_view target, const Wor
   const std::vector<std::uint32_t> a = registers_of(in.a), b = registers_of(in.b), c(c_words * warp_size, in.c);
   std::vector<std::uint32_t> d(c.size());
   Batch batch;
-  batch.source(OperandName::a).words = a.data();
-  batch.source(OperandName::b).words = b.data();
-  batch.source(OperandName::c).words = c.data();
-  batch.destination.words = d.data();
+  batch.source(OperandName::a) = a.data();
+  batch.source(OperandName::b) = b.data();
+  batch.source(OperandName::c) = c.data();
+  batch.destination = d.data();
   mma.execute(batch, 1, {.path = Path::reference});
   const std::vector<std::uint32_t> expected = d;
   for (const std::string_view set : instruction_sets()) {

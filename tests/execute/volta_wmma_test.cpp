@@ -35,7 +35,7 @@ void compare(Tally& tally, const std::string& what, const Operand& operand, Oper
   const int in_register = f.elements_per_register();
   for (int lane = 0; lane < warp_size; ++lane)
     for (int x = 0; x < f.registers() * in_register; ++x) {
-      const Element held = f.element({lane, x / in_register, x % in_register * f.element_bits});
+      const Element held = f.element({lane, x / in_register, x % in_register * f.element_bits()});
       const Coordinates expected = published(matrix, *operand.format, column_major, lane, x);
       tally.expect(Coordinates{held.row, held.column} == expected, [&] {
         return fmt::format("{}: element {} of lane {} is ({}, {}), published is ({}, {})", what, x, lane, held.row, held.column,
@@ -92,7 +92,7 @@ TEST_CASE("every octet of sm_70 holds the rows of A and the columns of B that it
       const Fragment& f = form.operand(operand).fragment;
       for (int lane = 0; lane < warp_size; ++lane)
         for (int reg = 0; reg < f.registers(); ++reg)
-          for (int bit = 0; bit < 32; bit += f.element_bits) visit(lane / 4 % 4, f.element({lane, reg, bit}));
+          for (int bit = 0; bit < 32; bit += f.element_bits()) visit(lane / 4 % 4, f.element({lane, reg, bit}));
     };
     collect(OperandName::a, [&](int octet, const Element& e) { a[octet].emplace(e.row, e.column); });
     collect(OperandName::b, [&](int octet, const Element& e) { b[octet].emplace(e.row, e.column); });

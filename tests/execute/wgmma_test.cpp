@@ -129,7 +129,7 @@ TEST_CASE("operands in memory come to the places that the fragments of the tile 
       INFO(opcode << " major " << static_cast<int>(major));
       const Wgmma instruction(form, hopper(), newest_ptx, {.major_a = major, .major_b = major});
       const Fragment &a = form.tile->operand(OperandName::a).fragment, &b = form.tile->operand(OperandName::b).fragment;
-      const auto bytes = static_cast<std::uint32_t>(a.element_bits / 8);
+      const auto bytes = static_cast<std::uint32_t>(a.element_bits() / 8);
       const auto expected = [&](std::uint32_t mn, std::uint32_t k) {
         return major == Major::k ? descriptor.address(major, mn, k * bytes) : descriptor.address(major, k, mn * bytes);
       };
@@ -140,7 +140,7 @@ TEST_CASE("operands in memory come to the places that the fragments of the tile 
         for (int reg = 0; reg < fragment.registers(); ++reg)
           for (int lane = 0; lane < warp_size; ++lane)
             for (int i = 0; i < fragment.elements_per_register(); ++i) {
-              const int bit = i * fragment.element_bits;
+              const int bit = i * fragment.element_bits();
               const Element e = fragment.element({lane, reg, bit});
               const auto word = static_cast<std::size_t>(reg * warp_size + lane);
               const std::uint32_t address = (from_low[word] >> bit & 0xff) | (from_high[word] >> bit & 0xff) << 8;

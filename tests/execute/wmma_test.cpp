@@ -63,8 +63,8 @@ std::uint64_t bits_at(const std::vector<std::uint8_t>& memory, std::size_t first
 
 /// Element `i` of register `reg` in a lane.
 std::uint64_t place_bits(const Fragment& f, const Registers& registers, std::size_t lane, std::size_t reg, std::size_t i) {
-  if (f.register_bits == 64) return registers[2 * reg][lane] | std::uint64_t{registers[2 * reg + 1][lane]} << 32;
-  const auto bits = static_cast<std::size_t>(f.element_bits);
+  if (f.register_bits() == 64) return registers[2 * reg][lane] | std::uint64_t{registers[2 * reg + 1][lane]} << 32;
+  const auto bits = static_cast<std::size_t>(f.element_bits());
   return registers[reg][lane] >> i * bits & (bits == 32 ? 0xffffffff : (1u << bits) - 1);
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("wmma.load and wmma.store move the elements that an H200 moves", "[wmm
   for (const Measured& m : measured()) {
     const Instruction instruction(m.opcode, "sm_90");
     const Form& form = instruction.form();
-    const auto bits = static_cast<std::size_t>(moved(form).element_bits);
+    const auto bits = static_cast<std::size_t>(moved(form).element_bits());
     Move move(form, m.stride);
     const std::vector<std::uint8_t> memory = random_bytes(random);
     std::ranges::copy(memory, move.memory.bytes().begin());

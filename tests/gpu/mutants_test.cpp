@@ -4,7 +4,8 @@
 #include <filesystem>
 #include <set>
 #include <string>
-#include <thread>
+
+#include <warpmat/machine/threads.h>
 
 #include "catch.h"
 #include "gpu/compare/sweep.h"
@@ -76,7 +77,7 @@ TEST_CASE("layout mutants put every operand's elements elsewhere", "[mutants]") 
 }
 
 TEST_CASE("recorded answers kill every mutant but those with a known reason", "[mutants]") {
-  const std::vector<Verdict> verdicts = refute_mutants(recordings(), std::max(1u, std::thread::hardware_concurrency()));
+  const std::vector<Verdict> verdicts = refute_mutants(recordings(), machine::usable_cores());
   CHECK(verdicts.size() > 6000);
   for (const Verdict& verdict : verdicts) {
     CAPTURE(verdict.form->opcode, verdict.change);

@@ -6,7 +6,8 @@
 #include <random>
 #include <set>
 #include <string>
-#include <thread>
+
+#include <warpmat/machine/threads.h>
 
 #include "case_count.h"
 #include "catch.h"
@@ -180,7 +181,7 @@ TEST_CASE("the generator still draws what recorded answers were computed from", 
 TEST_CASE("the emulator gives the answers that were recorded from GPUs", "[gpu]") {
   const std::filesystem::path directory = source_path("tests/vectors/sm_90");
   REQUIRE(std::filesystem::is_directory(directory));
-  const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+  const unsigned threads = machine::usable_cores();
   std::set<std::string> replayed_forms;
   for (const std::filesystem::path& path : recording_files(directory)) {
     const Recording recording = read_recording(path);

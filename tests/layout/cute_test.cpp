@@ -59,8 +59,8 @@ Element held(const Form& form, const Line& x, const std::map<int, int>& quad_pai
   const Fragment& f = form.operand(x.operand).fragment;
   const int lane = is_volta(form) ? quad_pair.at(x.thread) + 4 * copy : x.thread;
   const int spread = neighbours(form, x.operand);
-  const int bit = (x.value / spread + (is_scale(x.operand) ? copy * form.scale_vector : 0)) * f.element_bits;
-  Element e = f.element({lane, bit / f.register_bits, bit % f.register_bits});
+  const int bit = (x.value / spread + (is_scale(x.operand) ? copy * form.scale_vector : 0)) * f.element_bits();
+  Element e = f.element({lane, bit / f.register_bits(), bit % f.register_bits()});
   int& along_k = x.operand == OperandName::b || x.operand == OperandName::scale_b ? e.row : e.column;
   along_k = along_k * spread + x.value % spread;
   return e;

@@ -25,7 +25,7 @@ template <typename Visit>
 void for_each_place(const Fragment& f, Visit visit) {
   for (int lane = 0; lane < 32; ++lane)
     for (int reg = 0; reg < f.registers(); ++reg)
-      for (int bit = 0; bit + f.element_bits <= f.register_bits; bit += f.element_bits) visit(Place{lane, reg, bit});
+      for (int bit = 0; bit + f.element_bits() <= f.register_bits(); bit += f.element_bits()) visit(Place{lane, reg, bit});
 }
 
 /// Every element has one place, or one for each copy, and every place one element, found both ways.
@@ -39,7 +39,7 @@ void expect_bijection(Tally& tally, const std::string& what, const Fragment& f) 
     while (copy + 1 < f.copies() && f.place(e, copy) != place) ++copy;
     tally.expect(inside && seen.emplace(e.matrix, e.row, e.column, copy).second && f.place(e, copy) == place,
                  [&] { return fmt::format("{}: {} holds {}, which lies at {}", what, shown(place), shown(e), shown(f.place(e))); });
-    tally.expect(f.element({place.lane, place.reg, place.bit + f.element_bits - 1}) == e,
+    tally.expect(f.element({place.lane, place.reg, place.bit + f.element_bits() - 1}) == e,
                  [&] { return fmt::format("{}: the last bit of the element at {} belongs to another", what, shown(place)); });
   });
   const auto elements = static_cast<std::size_t>(f.rows() * f.columns() * f.matrices() * f.copies());
@@ -156,12 +156,12 @@ TEST_CASE("sizes of an operand's matrix and its registers follow from the form's
       CHECK(f.rows() == sizes.rows);
       CHECK(f.columns() == sizes.columns);
       CHECK(f.matrices() == sizes.matrices);
-      CHECK(f.element_bits == sizes.container_bits);
-      CHECK(f.payload_bits == sizes.payload_bits);
-      CHECK(f.payload_shift == sizes.payload_shift);
+      CHECK(f.element_bits() == sizes.container_bits);
+      CHECK(f.payload_bits() == sizes.payload_bits);
+      CHECK(f.payload_shift() == sizes.payload_shift);
       CHECK(operand.words() * 32 * 32 == sizes.rows * sizes.columns * sizes.matrices * sizes.container_bits * f.copies());
-      CHECK(operand.registers() * f.register_bits == operand.words() * 32);
-      CHECK(f.elements_per_register() * sizes.container_bits == f.register_bits);
+      CHECK(operand.registers() * f.register_bits() == operand.words() * 32);
+      CHECK(f.elements_per_register() * sizes.container_bits == f.register_bits());
     }
   }
 }
@@ -169,7 +169,7 @@ TEST_CASE("sizes of an operand's matrix and its registers follow from the form's
 TEST_CASE("64-bit elements fill 64-bit registers, of which an operand has two words each") {
   constexpr Fragment f = fragment_a({16, 8, 8}, 64);
   CHECK(f.registers() == 4);
-  CHECK(f.register_bits == 64);
+  CHECK(f.register_bits() == 64);
   CHECK(f.elements_per_register() == 1);
   CHECK(Operand{.name = OperandName::a, .format = Format::f64, .fragment = f}.words() == 8);
 }

@@ -13,13 +13,13 @@ namespace {
 /// Compares `fragment` with `position_of(lane, i)` for all `count` elements i of every lane, both ways.
 template <typename PositionOf>
 void compare(Tally& tally, const std::string& what, const Fragment& fragment, int count, PositionOf position_of) {
-  const int bits = fragment.element_bits;
-  tally.expect(fragment.registers() * fragment.register_bits == count * bits, [&] { return what + ": wrong number of registers"; });
+  const int bits = fragment.element_bits();
+  tally.expect(fragment.registers() * fragment.register_bits() == count * bits, [&] { return what + ": wrong number of registers"; });
   for (int lane = 0; lane < 32; ++lane)
     for (int i = 0; i < count; ++i) {
       const oracle::Position position = position_of(lane, i);
       const Element element{position.row, position.column};
-      const Place place{lane, i * bits / fragment.register_bits, i * bits % fragment.register_bits};
+      const Place place{lane, i * bits / fragment.register_bits(), i * bits % fragment.register_bits()};
       tally.expect(fragment.element(place) == element && fragment.place(element) == place,
                    [&] { return fmt::format("{}: element {} of lane {} is ({}, {})", what, i, lane, position.row, position.column); });
     }

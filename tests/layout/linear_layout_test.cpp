@@ -100,7 +100,7 @@ TEST_CASE("every fragment of every form is a linear layout, both ways", "[layout
     for (const Operand& operand : form.operands) {
       if (operand.kind != OperandKind::fragment) continue;
       const Fragment& fragment = operand.fragment;
-      const LinearLayout layout = linear_layout(fragment);
+      const LinearLayout layout = fragment.layout();
       CAPTURE(form.opcode, name(operand.name));
       CHECK(layout.injective());
       for (int i = 0; i < fragment.rows(); ++i)
@@ -266,10 +266,10 @@ TEST_CASE("the layout of a fragment's registers: elements, and free bits where b
     for (const Operand& operand : form.operands) {
       if (operand.kind != OperandKind::fragment) continue;
       const Fragment& fragment = operand.fragment;
-      const LinearLayout elements = element_layout(fragment), places = linear_layout(fragment);
+      const LinearLayout elements = fragment.elements(), places = fragment.layout();
       CAPTURE(form.opcode, name(operand.name));
       CHECK(places.then(elements) == LinearLayout::identity(places.from(), places.from()));
-      CHECK(elements.free_bits(bit) == static_cast<std::uint32_t>(fragment.element_bits - 1));
+      CHECK(elements.free_bits(bit) == static_cast<std::uint32_t>(fragment.element_bits() - 1));
       CHECK(elements.free_bits(lane) == 0);
       CHECK(1 << std::popcount(elements.free_bits(reg)) == fragment.copies());
       with_copies += fragment.copies() > 1;
@@ -277,8 +277,8 @@ TEST_CASE("the layout of a fragment's registers: elements, and free bits where b
         for (int l = 0; l < 32; l += 7) {
           Point x = point_of(lane, static_cast<std::uint32_t>(l));
           x[reg] = static_cast<std::uint32_t>(r);
-          x[bit] = static_cast<std::uint32_t>(fragment.register_bits - 1);
-          const Element e = fragment.element({l, r, fragment.register_bits - 1});
+          x[bit] = static_cast<std::uint32_t>(fragment.register_bits() - 1);
+          const Element e = fragment.element({l, r, fragment.register_bits() - 1});
           const Point y = elements(x);
           if (y[LayoutAxis::row] != static_cast<std::uint32_t>(e.row) || y[column] != static_cast<std::uint32_t>(e.column) ||
               y[matrix] != static_cast<std::uint32_t>(e.matrix))
@@ -286,6 +286,35 @@ TEST_CASE("the layout of a fragment's registers: elements, and free bits where b
         }
     }
   CHECK(with_copies > 10);
+}
+
+TEST_CASE("a fragment is a view of its layout: made of it, it is the same", "[layout]") {
+  for (const Form& form : forms())
+    for (const Operand& operand : form.operands) {
+      if (operand.kind != OperandKind::fragment || operand.fragment.copies() > 1) continue;
+      const Fragment& fragment = operand.fragment;
+      CAPTURE(form.opcode, name(operand.name));
+      const Fragment again = Fragment::of(fragment.layout(), fragment.element_bits());
+      CHECK(again.with_payload(fragment.payload_bits(), fragment.payload_shift()) == fragment);
+      CHECK(again.transposed().transposed() == again);
+      CHECK(again.transposed().rows() == again.columns());
+    }
+  // Not only permutations: a lane's bit that two index bits flip.
+  LinearLayout skewed({{LayoutAxis::row, 3}, {column, 2}}, {{bit, 5}, {lane, 5}, {reg, 0}},
+                      {1 << 5, 1 << 6, 1 << 7, 1 << 8 | 1 << 5, 1 << 9});
+  const Fragment f = Fragment::of(skewed, 32);
+  for (int row = 0; row < 8; ++row)
+    for (int c = 0; c < 4; ++c) {
+      CHECK(f.place({row, c, 0}) == Place{(row | c << 3) ^ (c & 1), 0, 0});
+      CHECK(f.element(f.place({row, c, 0})) == Element{row, c, 0});
+      CHECK(f.transposed().place({c, row, 0}) == f.place({row, c, 0}));
+    }
+  CHECK(f.layout().then(f.elements()) == LinearLayout::identity(f.layout().from(), f.layout().from()));
+
+  CHECK_THROWS_AS(Fragment::of(skewed, 24), std::invalid_argument);
+  CHECK_THROWS_AS(Fragment::of(skewed, 16), std::invalid_argument);  // half of the places would have no element
+  const LinearLayout twice({{LayoutAxis::row, 5}}, {{bit, 5}, {lane, 5}}, {1 << 5, 1 << 5, 1 << 7, 1 << 8, 1 << 9});
+  CHECK_THROWS_AS(Fragment::of(twice, 32), std::invalid_argument);
 }
 
 TEST_CASE("a tile is repeated any number of times: the accumulators of wgmma", "[layout]") {

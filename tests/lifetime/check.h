@@ -34,9 +34,9 @@ inline bool multiplies(const warpmat::Instruction& mma) {
   for (const warpmat::Path path : {warpmat::Path::fast, warpmat::Path::reference}) {
     std::vector<std::uint32_t> d(4 * warpmat::warp_size, 0);
     warpmat::Batch batch;
-    batch.source(warpmat::OperandName::a).words = batch.source(warpmat::OperandName::b).words = ones.data();
-    batch.source(warpmat::OperandName::c).words = zeros.data();
-    batch.destination.words = d.data();
+    batch.source(warpmat::OperandName::a) = batch.source(warpmat::OperandName::b) = ones.data();
+    batch.source(warpmat::OperandName::c) = zeros.data();
+    batch.destination = d.data();
     mma.execute(batch, 1, {.path = path});
     if (std::ranges::count(d, sixteen) != std::ssize(d)) return false;
   }

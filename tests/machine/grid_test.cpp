@@ -48,6 +48,33 @@ TEST_CASE("clusters have an order only where an operation may need one", "[machi
   CHECK(program_of(Kernel(allocates, "k")).orders_clusters);
 }
 
+TEST_CASE("A block has at most the product of .maxntid as threads, whatever its shape", "[machine][grid]") {
+  struct Case {
+    const char* most;
+    Dim3 fits, exceeds;
+  };
+  for (const Case& c :
+       {Case{"64", {64}, {65}}, Case{"16, 2", {4, 4, 2}, {33}}, Case{"2, 3, 5", {30}, {31}}, Case{"1023, 1", {1023}, {1024}}}) {
+    CAPTURE(c.most);
+    const Module module(".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n.maxntid " + std::string(c.most) +
+                        "\n{ ret; }\n");
+    const Kernel kernel(module, "k");
+    DeviceMemory memory;
+    CHECK(message_of([&] { launch(kernel, {{1}, c.fits}, memory, {}); }) == "nothing");
+    CHECK(message_of([&] {
+            launch(kernel, {{1}, c.exceeds}, memory, {});
+          }) == "'k' is compiled for blocks of at most " + std::to_string(c.fits.count()) + " threads (.maxntid), not " +
+                    std::to_string(c.exceeds.count()));
+  }
+  for (const char* most : {"4294967295, 4294967295, 4294967295", "1025", "32, 1025"}) {  // more than any block has
+    CAPTURE(most);
+    const Module module(".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n.maxntid " + std::string(most) +
+                        "\n{ ret; }\n");
+    DeviceMemory memory;
+    CHECK(message_of([&] { launch(Kernel(module, "k"), {{1}, {1024}}, memory, {}); }) == "nothing");
+  }
+}
+
 TEST_CASE("the error of the first block that has one counts, for every number of threads", "[machine][grid]") {
   // Later blocks fail at once, the fifth one after a while.
   const Module module = word_kernel(R"(

@@ -1,12 +1,19 @@
 // What a launch holds beyond its buffers, and what it leaves for the next one: "Memory of a launch" in docs/performance.md.
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #if defined(__GLIBC__)
 #define WARPMAT_MEASURES_HEAP __GLIBC_PREREQ(2, 33)  // mallinfo2
@@ -26,7 +33,9 @@
 #include <warpmat/ptx/program/code.h>
 
 #include "catch.h"
+#include "compressed_table.h"
 #include "machine/kernel.h"
+#include "paths.h"
 #include "sanitizers.h"
 
 namespace warpmat::launch_memory_test {
@@ -77,7 +86,7 @@ std::size_t heap_bytes() {
   return info.uordblks + info.hblkhd;
 }
 
-/// Notes the most bytes of the heap at the beginning and end of each block.
+/// Notes the most bytes of the heap at the beginning and end of each block, and at copies and products.
 class HeapPeak {
  public:
   std::unique_ptr<machine::Observer> observer() { return std::make_unique<Sampler>(*this); }
@@ -86,9 +95,13 @@ class HeapPeak {
  private:
   class Sampler : public machine::Observer {
    public:
-    explicit Sampler(HeapPeak& peak) : peak_(peak) {}
+    explicit Sampler(HeapPeak& peak) : Observer(machine::EventKinds::copies | machine::EventKinds::products), peak_(peak) {}
     void block_begins(const machine::BlockEvent&) override { peak_.note(); }
     void block_ends(const machine::BlockEvent&) override { peak_.note(); }
+    void copies_land(const machine::CopiesEvent&) override { peak_.note(); }
+    void bulk_completes(const machine::BulkEvent&) override { peak_.note(); }
+    void products_read(const machine::Event&, std::span<const machine::Product>) override { peak_.note(); }
+    void product_completes(const machine::ProductEvent&) override { peak_.note(); }
 
    private:
     HeapPeak& peak_;
@@ -124,7 +137,85 @@ std::size_t memory_of_launch(const Kernel& kernel, DeviceMemory& memory, std::ui
   return peak.bytes() - before;
 }
 
+constexpr std::size_t of_launch = 64 << 10;  ///< indices of threads, parameters, what small allocations keep
+
+/// What docs/performance.md says of a block of `block_warps` warps.
+std::size_t block_bytes(std::size_t block_warps, std::size_t registers, std::size_t shared) {
+  return (2 << 10) + block_warps * ((1 << 10) + registers) + shared + shared / 8;
+}
+
+/// A product of examples/kernels whose blocks copy tiles of a and b to shared memory, each block 128x128 of c.
+struct Example {
+  const char *name, *target;
+  std::uint32_t threads, shared;
+  bool tensor_maps;
+  std::size_t of_copies;  ///< beyond block_bytes(): docs/performance.md
+};
+constexpr Example examples[] = {
+    {"gemm_f16", "sm_80", 128, 65536, false, 65536 + 65536 * 5 / 4},  // cp.async, at most all of the shared memory under way
+    {"gemm_wgmma", "sm_90a", 384, 98304, true, 98304 * 11 / 4 + (64 << 10) + 2 * (128 << 10)},  // two of its warpgroups multiply
+};
+
+/// The most that the heap holds in a launch of 16 blocks of `example`, beyond what it held before, and the registers of a warp.
+std::pair<std::size_t, std::size_t> memory_of_example(const Example& example, int jobs) {
+  constexpr std::uint32_t size = 512, depth = 256;
+  const Kernel kernel(Module(read_compressed_text(source_path(std::string("examples/kernels/") + example.name + ".ptx.gz"))), example.name,
+                      {.target = example.target});
+  DeviceMemory memory;
+  const std::uint64_t factor = memory.allocate(2 * size * depth), c = memory.allocate(4 * size * size);
+  TensorMap map{.type = TensorMap::Type::f16, .rank = 2, .address = factor, .swizzle = TensorMap::Swizzle::bytes_128};
+  map.dims = {depth, size};
+  map.strides = {2 * depth};
+  map.box = {64, 128};
+  const auto arguments = [&]() -> std::vector<Argument> {
+    if (example.tensor_maps) return {map.encode(), map.encode(), c, size, depth};
+    return {factor, factor, c, size, depth};
+  };
+  HeapPeak peak;
+  LaunchOptions options{.jobs = jobs};
+  options.observer_of_cluster = [&](std::uint64_t) { return peak.observer(); };
+  const std::size_t before = heap_bytes();
+  launch(kernel, {{size / 128, size / 128}, {example.threads}, example.shared}, memory, arguments(), options);
+  return {peak.bytes() - before, program_of(kernel).functions[0].frame_bytes};
+}
+
+/// The line that a process of its own, whose first launch it is, prints of memory_of_example().
+std::string line_of_process(std::size_t example, int jobs) {
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::string command = "WARPMAT_EXAMPLE=" + std::to_string(example) + " WARPMAT_JOBS=" + std::to_string(jobs) + " '" + program +
+                              "' '[memory-of-one-launch]'";
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(popen(command.c_str(), "r"), pclose);
+  REQUIRE(output != nullptr);
+  std::array<char, 256> line{};
+  while (std::fgets(line.data(), line.size(), output.get()) != nullptr)
+    if (const std::string text = line.data(); text.starts_with("memory ")) return text;
+  return {};
+}
+
 }  // namespace
+
+TEST_CASE("The memory of one launch, for the case below", "[.][memory-of-one-launch]") {
+  const char *const example = std::getenv("WARPMAT_EXAMPLE"), *const jobs = std::getenv("WARPMAT_JOBS");
+  REQUIRE((example != nullptr && jobs != nullptr));
+  const auto [bytes, registers] = memory_of_example(examples[std::stoul(example)], std::stoi(jobs));
+  std::printf("\nmemory %zu registers %zu\n", bytes, registers);
+}
+
+TEST_CASE("The first launch of a process holds what the document says, with cp.async and with tensor copies and wgmma",
+          "[machine][memory_of_launch]") {
+  for (std::size_t i = 0; i < std::size(examples); ++i)
+    for (const int jobs : {1, 4}) {
+      const Example& example = examples[i];
+      const std::string line = line_of_process(i, jobs);
+      CAPTURE(example.name, jobs, line);
+      std::size_t bytes = 0, registers = 0;
+      REQUIRE(std::sscanf(line.c_str(), "memory %zu registers %zu", &bytes, &registers) == 2);
+      const std::size_t block = block_bytes(example.threads / 32, registers, example.shared) + example.of_copies;
+      CAPTURE(bytes, block);
+      CHECK(bytes <= static_cast<std::size_t>(jobs) * block + of_launch);
+      if (jobs == 1) CHECK(bytes > block / 2);  // else it says nothing of this launch
+    }
+}
 
 TEST_CASE("A child that is forked while another thread launches can launch", "[machine][memory_of_launch]") {
   constexpr std::uint32_t blocks = 20000;
@@ -160,7 +251,6 @@ TEST_CASE("A child that is forked while another thread launches can launch", "[m
 }
 
 TEST_CASE("A launch holds what its blocks need, and the next one gets it", "[machine][memory_of_launch]") {
-  constexpr std::size_t of_launch = 64 << 10;  // indices of threads, parameters, what small allocations keep
   for (const bool ordered : {false, true})
     for (const int jobs : {1, 3}) {
       CAPTURE(ordered, jobs);
@@ -168,7 +258,7 @@ TEST_CASE("A launch holds what its blocks need, and the next one gets it", "[mac
       REQUIRE(program_of(kernel).orders_clusters == ordered);
       const std::size_t registers = program_of(kernel).functions[0].frame_bytes;
       REQUIRE(registers > std::size_t{40} * 256);
-      const std::size_t block = (2 << 10) + warps * ((1 << 10) + registers) + shared_bytes + shared_bytes / 8;
+      const std::size_t block = block_bytes(warps, registers, shared_bytes);
       const auto blocks = static_cast<std::size_t>(ordered ? 4 * jobs : jobs);
       DeviceMemory memory;
       const std::uint64_t out = memory.allocate(std::uint64_t{4} * 64 * 32 * warps);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -240,6 +241,43 @@ again:
   DeviceMemory memory;
   const std::uint64_t out = memory.allocate(4 * 4 * 64, "out");
   CHECK(launch(Kernel(module, "k"), {{4}, {64}, 0}, memory, {out}, {.jobs = 4, .observers = {&counter}}).operations == sum);
+}
+
+TEST_CASE("A warp that waits at the cluster's barrier has reached that statement once", "[machine][observer][cluster]") {
+  class Waits : public Observer {
+   public:
+    Waits() : Observer(EventKinds::operations) {}
+    void operation(const Event& e) override {
+      ++all;
+      if (e.opcode() == "barrier.cluster.wait.acquire.aligned") ++waits;
+      if (e.opcode() == "barrier.cluster.wait.acquire") parted += std::popcount(e.lanes());
+    }
+    std::uint64_t all = 0;
+    int waits = 0, parted = 0;
+  };
+  // The second barrier is reached by the halves of each warp at different times.
+  const Module module = word_kernel(R"(
+    barrier.cluster.arrive.release.aligned;
+    barrier.cluster.wait.acquire.aligned;
+    mov.u32 %r1, %tid.x; and.b32 %r1, %r1, 16; setp.eq.u32 %p1, %r1, 0;
+    @%p1 bra FIRST;
+    barrier.cluster.arrive.release;
+    barrier.cluster.wait.acquire;
+    bra DONE;
+FIRST:
+    barrier.cluster.arrive.release;
+    barrier.cluster.wait.acquire;
+DONE:
+    mov.u32 %d, 1;
+)");
+  Waits waits;
+  DeviceMemory memory;
+  const std::uint64_t out = memory.allocate(4 * 4 * 64, "out");
+  const LaunchResult result =
+      launch(Kernel(module, "k"), {.grid = {4}, .block = {64}, .cluster = {2}}, memory, {out}, {.observers = {&waits}});
+  CHECK(waits.waits == 4 * 2);
+  CHECK(waits.parted == 4 * 64);
+  CHECK(waits.all == result.operations);
 }
 
 TEST_CASE("Each cluster has its observer, which no two threads call at once", "[machine][observer]") {

@@ -52,7 +52,7 @@ struct Memory {
   }
 
   std::vector<std::uint32_t> read(const std::string& statement, const std::vector<Place>& places) {
-    return read_object(statement, places, memory.add_texture(texture));
+    return read_object(statement, places, add_texture(memory, texture));
   }
 
   std::vector<std::uint32_t> read_object(const std::string& statement, const std::vector<Place>& places, std::uint64_t handle) {
@@ -211,16 +211,16 @@ TEST_CASE("wrong handles and places trap with a reason", "[machine][texture]") {
     return message_of([&] { m.read_object(statement, {place}, handle); });
   };
   CHECK_THAT(trap(tex_1d, 77), ContainsSubstring("the handle names no texture or surface object, or one that was destroyed"));
-  const std::uint64_t texture = m.memory.add_texture(m.texture);
+  const std::uint64_t texture = add_texture(m.memory, m.texture);
   CHECK(trap(tex_1d, texture) == "nothing");
   CHECK_THAT(trap(tex_2d, texture), ContainsSubstring("the object has another number of dimensions"));
   CHECK_THAT(trap("tex.a1d.v4.f32.f32 " + results + "[%h, {%r1, %f0}];", texture), ContainsSubstring("the object has no layers"));
   CHECK_THAT(trap("suld.b.1d.b32.trap {%d0}, [%h, {%r0}];", texture), ContainsSubstring("suld and sust take surface objects"));
-  CHECK(m.memory.remove_texture(texture));
-  CHECK_FALSE(m.memory.remove_texture(texture));
+  CHECK(remove_texture(m.memory, texture));
+  CHECK_FALSE(remove_texture(m.memory, texture));
   CHECK_THAT(trap(tex_1d, texture), ContainsSubstring("or one that was destroyed"));
   m.texture.surface = true;
-  const std::uint64_t surface = m.memory.add_texture(m.texture);
+  const std::uint64_t surface = add_texture(m.memory, m.texture);
   CHECK_THAT(trap(tex_1d, surface), ContainsSubstring("tex and tld4 take texture objects"));
   CHECK_THAT(trap("suld.b.1d.b32.trap {%d0}, [%h, {%r0}];", surface, {16}), ContainsSubstring("(16, 0, 0) is outside of the surface"));
   CHECK_THAT(trap("suld.b.1d.b32.zero {%d0}, [%h, {%r0}];", surface, {2}), ContainsSubstring("x is 2, not a multiple of the 4 bytes"));

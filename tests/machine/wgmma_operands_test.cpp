@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include <warpmat/machine/internals.h>
@@ -196,9 +197,19 @@ TEST_CASE("each observer that asks for products sees the accumulators before eac
   CHECK(std::set(of_launch.begin(), of_launch.end()).size() == 4);
 }
 
+namespace {
+
+/// The first wgmma.mma_async of a kernel.
+const code::WarpgroupProduct& product_of(const Kernel& kernel) {
+  const auto is_product = [](const code::Payload& payload) { return std::holds_alternative<code::WarpgroupProduct>(payload); };
+  return std::get<code::WarpgroupProduct>(*std::ranges::find_if(program_of(kernel).payloads, is_product));
+}
+
+}  // namespace
+
 TEST_CASE("the chunks of products stay known while others are looked up", "[machine][wgmma]") {
   const Kernel kernel(word_kernel(text_of("0x3c003c00", product(up)), "sm_90a", variables), "k");
-  const code::WarpgroupProduct& product = program_of(kernel).products.front();
+  const code::WarpgroupProduct& product = product_of(kernel);
   machine::ChunkLists lists;
   const auto find = [&](std::uint64_t start) {
     return lists.find(product, MatrixDescriptor{.start = static_cast<std::uint32_t>(16 * start), .leading = 128, .stride = 256}.encode(),
@@ -218,7 +229,7 @@ TEST_CASE("the chunks of products stay known while others are looked up", "[mach
 
 TEST_CASE("threads find the same chunks of a product", "[machine][wgmma]") {
   const Kernel kernel(word_kernel(text_of("0x3c003c00", product(up)), "sm_90a", variables), "k");
-  const code::WarpgroupProduct& product = program_of(kernel).products.front();
+  const code::WarpgroupProduct& product = product_of(kernel);
   constexpr std::size_t threads = 4, descriptors = 1000;
   machine::ChunkLists lists;
   std::vector<std::vector<machine::ProductChunkList>> found(threads);

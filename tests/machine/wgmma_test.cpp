@@ -275,7 +275,7 @@ TEST_CASE("setmaxnreg: what the block has is handed on, not exceeded", "[machine
   CHECK(registers_of(dec(40), inc(240), ".maxntid 384, 1, 1") == "nothing");  // ptxas ignores it
   CHECK(registers_of(dec(40), inc(240), ".maxnreg 300") == "nothing");        // likewise
   CHECK(registers_of(dec(40), inc(240), ".maxntid 4294967295, 4294967295, 4294967295 .minnctapersm 4294967295") == "nothing");
-  CHECK_THAT(registers_of(dec(40), inc(232), ".maxntid 4294967296"), ContainsSubstring(".maxntid takes numbers from 0 to 2^32 - 1"));
+  CHECK_THAT(registers_of(dec(40), inc(232), ".maxntid 4294967296"), ContainsSubstring(".maxntid takes numbers from 1 to 2^32 - 1"));
   CHECK_THAT(registers_of(dec(176), inc(232)), ContainsSubstring("setmaxnreg.dec.sync.aligned.u32 176: each thread has 168 registers"));
   CHECK_THAT(registers_of(inc(160), inc(168)), ContainsSubstring("160: each thread has 168 registers"));
   CHECK_THAT(registers_of("and.b32 %r2, %r1, 32; setp.ne.u32 %p0, %r2, 0; @%p0 bra out; " + dec(40) + " out:", dec(40)),

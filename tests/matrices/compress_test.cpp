@@ -41,7 +41,7 @@ std::vector<const Form*> sparse_forms() {
 /// The elements of A that go together: a pair where two 4-bit elements fill a byte.
 int unit_of(const Form& form) {
   const Operand& a = form.operand(OperandName::a);
-  return a.fragment.element_bits == 4 ? 2 : 1;
+  return a.fragment.element_bits() == 4 ? 2 : 1;
 }
 
 /// Of how many units one (tf32) or two may differ from zero.

@@ -29,7 +29,7 @@ Eigen::MatrixXd counted(const Fragment& fragment) {
 }
 
 int words(const Fragment& fragment) {
-  return fragment.registers() * fragment.register_bits / 32;
+  return fragment.registers() * fragment.register_bits() / 32;
 }
 
 /// Whether `call` throws an invalid_argument that contains both texts.
@@ -52,7 +52,7 @@ TEST_CASE("gather after scatter gives back every matrix of every form's fragment
     for (const Operand& operand : form.operands) {
       if (operand.kind != OperandKind::fragment) continue;
       // Bits that only move, and metadata, have no format: any of their width will do.
-      const int bits = operand.fragment.payload_bits;
+      const int bits = operand.fragment.payload_bits();
       const Format untyped = bits == 4 ? Format::u4 : bits == 8 ? Format::u8 : Format::f16;
       const Format format = operand.format.value_or(untyped);
       CAPTURE(form.opcode, name(operand.name), name(format));

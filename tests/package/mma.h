@@ -24,10 +24,10 @@ inline std::optional<std::uint32_t> sum_of_products(warpmat::Path path) {
     b[lane] = 0x14003c00;                                    // 1 and 2^-10
   }
   Batch batch;
-  batch.source(OperandName::a).words = a.data();
-  batch.source(OperandName::b).words = b.data();
-  batch.source(OperandName::c).words = c.data();
-  batch.destination.words = d.data();
+  batch.source(OperandName::a) = a.data();
+  batch.source(OperandName::b) = b.data();
+  batch.source(OperandName::c) = c.data();
+  batch.destination = d.data();
   mma.execute(batch, 1, {.path = path});
   for (const std::uint32_t word : d)
     if (word != d[0]) return std::nullopt;

@@ -71,7 +71,7 @@ TEST_CASE("0 jobs are the cores that the process may use", "[machine][pool]") {
   cpu_set_t all, one;
   REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
   const int cores = CPU_COUNT(&all);
-  CHECK(machine::usable_cores() == cores);
+  CHECK(machine::usable_cores() == static_cast<unsigned>(cores));
   asked = jobs_asked = 0;
   const auto blocks = static_cast<std::uint32_t>(cores + 1);
   CHECK(words_of(numbers(), {blocks}, {64}, {.jobs = 0}) == up_to(blocks * 64));

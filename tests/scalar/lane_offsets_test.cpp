@@ -1,5 +1,6 @@
 #include <warpmat/scalar/lane_offsets.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -131,6 +132,46 @@ TEST_CASE("words of a warp's access are loaded and stored lane by lane, or not a
     }
   }
   for (const int count : seen) CHECK(count > 100);
+}
+
+TEST_CASE("the range of a warp's offsets reaches from the least to the largest, and is whole where each lane has its own part",
+          "[scalar]") {
+  std::mt19937_64 random(3);
+  std::array<int, 2> seen{};
+  const BestAgain best_again;
+  for (const std::string_view set : instruction_sets()) {
+    use_instruction_set(set);
+    for (int round = 0; round < 5'000; ++round) {
+      const std::uint32_t bytes = 1u << random() % 6, start = static_cast<std::uint32_t>(random() % 1024) * bytes;
+      alignas(64) Words offsets;
+      for (std::uint32_t lane = 0; lane < 32; ++lane) offsets[lane] = start + lane * bytes;
+      std::shuffle(offsets.begin(), offsets.end(), random);
+      const std::size_t lane = random() % 32, other = random() % 32;
+      switch (random() % 6) {
+        case 0: offsets[lane] = offsets[other]; break;  // twice, and one is missing
+        case 1: offsets[lane] += bytes * static_cast<std::uint32_t>(random() % 64); break;
+        case 2:
+          for (std::uint32_t& offset : offsets) offset = start + static_cast<std::uint32_t>(random() % 32) * bytes;
+          break;
+        case 3:  // the ends are those of a range, and its middle is not
+          offsets = {start, start + 31 * bytes};
+          std::fill(offsets.begin() + 2, offsets.end(), start + static_cast<std::uint32_t>(random() % 32) * bytes);
+          break;
+        default: break;
+      }
+      Words sorted = offsets;
+      std::ranges::sort(sorted);
+      bool whole = true;
+      for (std::size_t i = 1; i < 32; ++i) whole &= sorted[i] == sorted[i - 1] + bytes;
+      CAPTURE(set, round);
+      const scalar::LaneRange range = scalar::find_lane_range(offsets.data(), bytes);
+      REQUIRE(range.first == sorted.front());
+      REQUIRE(range.last == sorted.back());
+      REQUIRE(range.whole == whole);
+      ++seen[whole ? 1 : 0];
+    }
+  }
+  for (const int count : seen) CHECK(count > 1000);
 }
 
 }  // namespace warpmat::lane_offsets_test

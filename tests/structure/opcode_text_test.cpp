@@ -1,9 +1,7 @@
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -11,21 +9,20 @@
 #include <fmt/ranges.h>
 
 #include "catch.h"
-#include "paths.h"
+#include "structure/source_files.h"
 
 namespace warpmat::opcode_text_test {
 
 // What an instruction is, a program asks of its row: of catalogue::Name, Qualifier, trait and Semantics, of DataType. The text of an opcode
-// is read where a statement is parsed, where its row is found, and where the row's own statement is resolved.
+// is read where a statement is parsed and where its row or form is found; what then makes its payload asks the row, too.
 
 namespace {
 
-namespace fs = std::filesystem;
-
-const fs::path emulator = source_path("emulator/warpmat");
+const std::string emulator = "emulator/warpmat/";
 
 /// The folders that execute programs.
-const std::vector<std::string> folders = {"ptx", "machine", "checks", "execute", "profile", "launch", "lists", "c_program"};
+const std::vector<std::string> folders = {emulator + "ptx",     emulator + "machine", emulator + "checks", emulator + "execute",
+                                          emulator + "profile", emulator + "launch",  emulator + "lists",  emulator + "c_program"};
 
 /// Files, or the beginnings of their names, that read the text of opcodes, and what for.
 struct Reader {
@@ -34,27 +31,19 @@ struct Reader {
 const std::vector<Reader> readers = {
     {"ptx/catalogue/catalogue.", "finds the row"},
     {"ptx/catalogue/restrictions.cpp", "whether the target has what the qualifiers say"},
-    {"ptx/catalogue/executable.cpp", "the row's kernel, and what the qualifiers mean to it"},
-    {"ptx/catalogue/video_selectors.cpp", "the same of video instructions"},
     {"ptx/catalogue/evidence.cpp", "the label of a row, by what the row spells"},
     {"ptx/catalogue/names.", "the names of mnemonics"},
     {"ptx/catalogue/machine_rows.cpp", "spells rows"},
     {"ptx/program/function_resolver.", "from a statement to its row"},
-    {"ptx/program/operands.cpp", "a statement's operands, by its row"},
-    {"ptx/program/async_statements.cpp", "payloads by qualifiers"},
-    {"ptx/program/control_statements.cpp", "payloads by qualifiers"},
+    {"ptx/program/async_statements.cpp", "looks for an and.b32 elsewhere in the function"},
+    {"ptx/program/control_statements.cpp", "looks for an alloca elsewhere in the function"},
     {"ptx/program/list_statements.cpp", "from a statement of a list to its row or form"},
     {"ptx/program/matrix_statements.cpp", "finds the form"},
-    {"ptx/program/memory_statements.cpp", "payloads by qualifiers"},
-    {"ptx/program/scalar_statements.cpp", "payloads by qualifiers"},
+    {"ptx/program/scalar_statements.cpp", "mov of vectors, which have no row"},
     {"ptx/program/tensor_fields.cpp", "finds statements of tcgen05 by fields"},
-    {"ptx/program/tensor_memory_statements.cpp", "payloads by qualifiers"},
-    {"ptx/program/tensor_statement.", "payloads by qualifiers"},
-    {"ptx/program/texture_statements.cpp", "payloads by qualifiers"},
-    {"ptx/program/warp_statements.cpp", "payloads by qualifiers"},
-    {"ptx/program/wgmma_statements.cpp", "finds the form"},
+    {"ptx/program/tensor_statement.", "finds shapes and kinds of tcgen05 in their tables"},
     {"execute/instruction.cpp", "finds the form"},
-    {"lists/parser.cpp", "whether a list has an opcode"},
+    {"lists/parser.cpp", "which opcodes a list has"},
     {"lists/scalar.cpp", "finds the rows that lists take"},
 };
 
@@ -87,14 +76,12 @@ struct Line {
 /// Every line of the folders that asks for text.
 std::vector<Line> lines_with_questions(std::size_t& files) {
   std::vector<Line> found;
-  for (const std::string& folder : folders)
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(emulator / folder)) {
-      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
-      ++files;
-      std::ifstream in(entry.path());
-      for (std::string line; std::getline(in, line);)
-        if (asks_for_text(line)) found.push_back({fs::relative(entry.path(), emulator).string(), line});
-    }
+  for (const auto& [path, text] : source_files(folders, {".cpp", ".h"})) {
+    ++files;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);)
+      if (asks_for_text(line)) found.push_back({path.substr(emulator.size()), line});
+  }
   return found;
 }
 

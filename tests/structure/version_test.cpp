@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
@@ -12,6 +11,7 @@
 
 #include "catch.h"
 #include "paths.h"
+#include "structure/source_files.h"
 
 namespace warpmat::version_test {
 
@@ -25,16 +25,11 @@ TEST_CASE("the inline namespace has the version of the binary interface", "[stru
   const std::string space = fmt::format("v{}_{}", WARPMAT_VERSION_MAJOR, WARPMAT_VERSION_MINOR);
   static const std::regex named(R"(namespace warpmat::inline (\w+))"), unnamed(R"(\nnamespace warpmat(::(?!inline )\w+)* \{)");
   std::size_t found = 0;
-  for (const char* top : {"emulator", "gpu", "tools", "python", "bench"})
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(source_path(top))) {
-      const std::string extension = entry.path().extension();
-      if (extension != ".h" && extension != ".cpp") continue;
-      std::ifstream in(entry.path());
-      const std::string text(std::istreambuf_iterator<char>(in), {});
-      INFO(entry.path().string());
-      for (std::sregex_iterator match(text.begin(), text.end(), named), end; match != end; ++match, ++found) CHECK((*match)[1] == space);
-      CHECK_FALSE((entry.path().parent_path().filename() != "device" && std::regex_search(text, unnamed)));
-    }
+  for (const auto& [path, text] : source_files({"emulator", "gpu", "tools", "python", "bench"}, {".h", ".cpp"})) {
+    INFO(path);
+    for (std::sregex_iterator match(text.begin(), text.end(), named), end; match != end; ++match, ++found) CHECK((*match)[1] == space);
+    CHECK_FALSE((path.find("/device/") == std::string::npos && std::regex_search(text, unnamed)));
+  }
   CHECK(found > 1000);
 }
 

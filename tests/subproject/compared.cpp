@@ -58,8 +58,7 @@ bool agree(const Instruction& instruction, std::mt19937_64& random) {
       const std::size_t stride = words.size() / warps;
       if (operand.written) {
         results[index] = words;
-        batch.destination.words = results[index].data();
-        batch.destination.stride = stride;
+        batch.destination = {results[index].data(), stride};
       } else {
         batch.source(operand.name) = {words.data(), stride};
       }

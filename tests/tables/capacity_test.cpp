@@ -1,6 +1,9 @@
 #include <warpmat/tables/capacity.h>
 
 #include <algorithm>
+#include <utility>
+
+#include <warpmat/tables/form_row.h>
 
 #include "catch.h"
 
@@ -34,11 +37,13 @@ TEST_CASE("every capacity is what the largest form of the table needs") {
 }
 
 TEST_CASE("a form that exceeds a capacity is named with the bound") {
-  Form wide = *find_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
-  wide.shape.n = 16;
+  FormRow row = FormRow::of(*find_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"));
+  row.shape.n = 16;
+  const Form wide = std::move(row).form();
   CHECK(capacity::excess(wide) == wide.opcode + " needs capacity::n = 16; it is 8 (tables/capacity.h)");
-  Form deep = *find_form("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64");
-  deep.shape.k = 32;
+  row = FormRow::of(*find_form("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64"));
+  row.shape.k = 32;
+  const Form deep = std::move(row).form();
   CHECK(capacity::excess(deep) == deep.opcode + " needs capacity::f64_k = 32; it is 16 (tables/capacity.h)");
 }
 

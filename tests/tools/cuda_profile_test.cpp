@@ -32,4 +32,10 @@ TEST_CASE("cuda --profile has the launches of a program", "[cuda][profile]") {
   CHECK(stored.at("executed") == 2 * kernel.at("launches").get<int>());
 }
 
+TEST_CASE("cuda --profile with its file as a word of its own says how it is written", "[cuda][profile]") {
+  const Outcome outcome = run_command({"cuda", "--profile", "p.json", cuda_program_path(), "works"});
+  CHECK(outcome.status == 1);
+  CHECK_THAT(outcome.err, ContainsSubstring("p.json is no program; the value of --profile is joined to it: --profile=p.json"));
+}
+
 }  // namespace warpmat::cuda_profile_test

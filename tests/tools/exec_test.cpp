@@ -53,7 +53,7 @@ Arrays random_inputs(const Form& form, std::size_t cases, std::mt19937& random) 
       arrays[option] = random_addresses(form, cases, random);
       arrays["shared"] = random_bytes(DType::uint8, {cases, memory_bytes}, random);
     } else if (operand.kind == OperandKind::fragment && !operand.written) {
-      arrays[option] = random_bytes(register_dtype(operand.fragment.register_bits), shape_of(operand, cases), random);
+      arrays[option] = random_bytes(register_dtype(operand.fragment.register_bits()), shape_of(operand, cases), random);
       if (padding_bits(operand.fragment) != 0)
         for (std::uint32_t& word : arrays[option].as<std::uint32_t>()) word &= ~padding_bits(operand.fragment);
     }
@@ -134,7 +134,7 @@ NpyArray expected(const Instruction& instruction, Arrays inputs, std::size_t cas
   const std::string output = output_option(form);
   if (output == "shared-out") return inputs.at("shared");
   const Operand& result = form.operand(*find_operand_name(output));
-  return from_registers(registers[static_cast<std::size_t>(result.name)], result.fragment.register_bits, shape_of(result, cases));
+  return from_registers(registers[static_cast<std::size_t>(result.name)], result.fragment.register_bits(), shape_of(result, cases));
 }
 
 /// Writes the inputs to `directory` and makes the command line, output in out.npy.

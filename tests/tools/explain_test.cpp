@@ -27,9 +27,9 @@ std::uint64_t held(const Form& form, const Arguments& arguments, const Json& fac
   const Operand& operand = form.operand(*find_operand_name(factor.at("operand").get<std::string>()));
   const auto words = arguments.source(operand.name);
   const std::size_t reg = factor.at("register"), lane = factor.at("lane");
-  const int bit = factor.at("bit"), bits = operand.fragment.payload_bits;
+  const int bit = factor.at("bit"), bits = operand.fragment.payload_bits();
   if (bits == 64) return words[2 * reg][lane] | std::uint64_t{words[2 * reg + 1][lane]} << 32;
-  const std::uint64_t word = words[reg][lane] >> (bit + operand.fragment.payload_shift);
+  const std::uint64_t word = words[reg][lane] >> (bit + operand.fragment.payload_shift());
   return word & ((std::uint64_t{1} << bits) - 1);
 }
 

@@ -107,7 +107,7 @@ TEST_CASE("formulas give the place of every element, and the element of every pl
     for (int lane = 0; lane < warp_size; ++lane)
       for (int reg = 0; reg < f.registers(); ++reg)
         for (int i = 0; i < f.elements_per_register(); i += std::max(1, f.elements_per_register() - 1)) {
-          const Place place{lane, reg, i * f.element_bits};
+          const Place place{lane, reg, i * f.element_bits()};
           const std::map<std::string, int> at{{"lane", lane}, {"reg", reg}, {"bit", place.bit}};
           const auto of_place = [&](const char* name) { return formulas.contains(name) ? Evaluator(formulas.at(name), at).value() : 0; };
           const Element element = f.element(place);
@@ -182,7 +182,7 @@ TEST_CASE("CuTe's notation is that of CUTLASS, and leads to every element", "[la
     const CuteLayout layout(cute_layout(f, by_columns(operand.name)));
     for (int lane = 0; lane < warp_size; ++lane)
       for (int value = 0; value < layout.size(1); ++value) {
-        const Element e = f.element({lane, value / f.elements_per_register(), value % f.elements_per_register() * f.element_bits});
+        const Element e = f.element({lane, value / f.elements_per_register(), value % f.elements_per_register() * f.element_bits()});
         const int number = by_columns(operand.name) ? e.column + f.columns() * e.row : e.row + f.rows() * e.column;
         tally.expect(layout(lane, value) == number + e.matrix * f.rows() * f.columns(),
                      [&] { return fmt::format("{}, {}: lane {}, value {}", form.opcode, name(operand.name), lane, value); });
@@ -244,7 +244,7 @@ TEST_CASE("LinearLayout's notation leads to every element", "[layout]") {
               sum.column ^= bases[name][bit].column;
               sum.matrix ^= bases[name][bit].matrix;
             }
-        const Element e = f.element({lane, value / f.elements_per_register(), value % f.elements_per_register() * f.element_bits});
+        const Element e = f.element({lane, value / f.elements_per_register(), value % f.elements_per_register() * f.element_bits()});
         tally.expect(sum == e, [&] { return fmt::format("{}, {}: lane {}, value {}", form.opcode, name(operand.name), lane, value); });
       }
   });

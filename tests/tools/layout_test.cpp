@@ -72,7 +72,7 @@ TEST_CASE("layout --json holds the fragment both ways", "[tools]") {
         int bit = 0;
         for (const Json& e : held) {
           CHECK(element_of(e) == f.element({static_cast<int>(lane), reg, bit}));
-          bit += f.element_bits;
+          bit += f.element_bits();
         }
       }
     }
@@ -113,13 +113,13 @@ TEST_CASE("layout answers one question", "[tools]") {
     const Place place = f.place(last);
     const std::string text = layout(form, operand, where);
     CHECK(text.find("lane " + std::to_string(place.lane) + ", register " + std::to_string(place.reg) + ", bits " +
-                    std::to_string(place.bit + f.payload_shift) + " to ") != std::string::npos);
+                    std::to_string(place.bit + f.payload_shift()) + " to ") != std::string::npos);
 
     const std::vector<std::string> what{"--json", "--lane", "13", "--register", std::to_string(f.registers() - 1)};
     const Json held = Json::parse(layout(form, operand, what));
     REQUIRE(held.size() == static_cast<std::size_t>(f.elements_per_register()));
     for (std::size_t i = 0; i < held.size(); ++i) {
-      const Place inside{13, f.registers() - 1, static_cast<int>(i) * f.element_bits};
+      const Place inside{13, f.registers() - 1, static_cast<int>(i) * f.element_bits()};
       CHECK(place_of(held[i]) == inside);
       CHECK(element_of(held[i]) == f.element(inside));
     }

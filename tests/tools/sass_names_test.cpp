@@ -31,7 +31,7 @@ std::string entry_of(const Form& form, std::size_t number) {
       case OperandKind::stride: operands += "64"; continue;
       case OperandKind::fragment: break;
     }
-    const char* const type = operand.fragment.register_bits == 64 ? "f64" : operand.format == Format::f32 ? "f32" : "b32";
+    const char* const type = operand.fragment.register_bits() == 64 ? "f64" : operand.format == Format::f32 ? "f32" : "b32";
     std::string list;
     for (int i = 0; i < operand.registers(); ++i) {
       const std::string reg = fmt::format("%{}_{}", static_cast<int>(operand.name), i);

@@ -199,6 +199,7 @@ void run_cuda(const CudaOptions& options, std::vector<std::string> words) {
   if (!options.report.empty()) check_output_place(options.report);
   check_profile_flag(options.profile);
   refuse_other_kinds(words.front());
+  refuse_separate_file(options.profile, words.front());
   const std::filesystem::path program = find_program(words.front());
   refuse_static_runtime(program);
   if (!options.save.empty()) make_output_folder(options.save);

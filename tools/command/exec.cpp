@@ -225,7 +225,7 @@ void add_exec(Command app) {
   add_execution_flags(command, options->execution);
   add_label_flags(command, options->labels);
   add_report_option(command, options->report);
-  options->jobs = static_cast<unsigned>(machine::usable_cores());
+  options->jobs = machine::usable_cores();
   command.add_option("--jobs", options->jobs, "Threads; results do not depend on it (default: the cores that the process may use)")
       .type_name("N")
       .range(1u, max_jobs);

@@ -25,7 +25,7 @@ FileRole role_of(const Operand& operand) {
   return {std::string(name(operand.name)),
           operand.written,
           "registers",
-          register_dtype(operand.fragment.register_bits),
+          register_dtype(operand.fragment.register_bits()),
           {{"registers", static_cast<std::size_t>(operand.registers())}, all_lanes},
           &operand};
 }
@@ -96,7 +96,7 @@ MatrixSize matrix_size(const Operand& operand) {
 
 ElementType element_type(const Operand& operand) {
   if (operand.name == OperandName::e) return ElementType::of(Format::u4);
-  return operand.format ? ElementType::of(*operand.format) : ElementType{std::nullopt, operand.fragment.payload_bits};
+  return operand.format ? ElementType::of(*operand.format) : ElementType{std::nullopt, operand.fragment.payload_bits()};
 }
 
 FileArgument FileArgument::parse(const std::string& text) {

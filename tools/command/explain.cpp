@@ -21,9 +21,9 @@
 #include "layout_tensor.h"
 #include "tools/command_line/execution_flags.h"
 #include "tools/report/element_source.h"
+#include "tools/report/explanation_html.h"
 #include "tools/report/explanation_json.h"
 #include "tools/report/explanation_pair.h"
-#include "tools/report/explanation_text.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/session.h"
 
@@ -112,7 +112,7 @@ class Case {
   /// Sets registers from an array: 64-bit ones become two words, low half first.
   void set_registers(const Operand& operand, const std::vector<std::byte>& bytes) {
     const RegisterList to = words(operand.name);
-    const std::size_t parts = static_cast<std::size_t>(operand.kind == OperandKind::fragment ? operand.fragment.register_bits / 32 : 1);
+    const std::size_t parts = static_cast<std::size_t>(operand.kind == OperandKind::fragment ? operand.fragment.register_bits() / 32 : 1);
     for (std::size_t w = 0; w < to.size(); ++w)
       for (std::size_t lane = 0; lane < warp_size; ++lane)
         std::memcpy(&to[w][lane], &bytes[((w / parts * warp_size + lane) * parts + w % parts) * sizeof(std::uint32_t)],
@@ -148,7 +148,7 @@ std::vector<Element> wanted_elements(const Form& form, const ExplainOptions& opt
   if (!options.lane) throw std::invalid_argument("which element? --row I --column J, or --lane L --register R");
   const int lane = checked("lane", *options.lane, warp_size, form), reg = checked("register", *options.reg, f.registers(), form);
   std::vector<Element> elements;
-  for (int i = 0; i < f.elements_per_register(); ++i) elements.push_back(f.element({lane, reg, i * f.element_bits}));
+  for (int i = 0; i < f.elements_per_register(); ++i) elements.push_back(f.element({lane, reg, i * f.element_bits()}));
   return elements;
 }
 

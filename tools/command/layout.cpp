@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/explain/table.h>
 #include <warpmat/forms.h>
 #include <warpmat/warp.h>
 #include <warpmat/wgmma.h>
@@ -26,7 +27,6 @@
 #include "tools/report/operand_layout.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/split.h"
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -136,13 +136,13 @@ int checked(const char* option, int value, int count, const Form& form, const Op
 // ---- Both directions ------------------------------------------------------------------------------------------------------------------
 
 bool fills_register(const Fragment& f) {
-  return f.element_bits == f.register_bits;
+  return f.element_bits() == f.register_bits();
 }
 
 /// The elements in register `reg` of `lane`, from its low bits to its high bits.
 std::vector<Element> held(const Fragment& f, int lane, int reg) {
   std::vector<Element> elements;
-  for (int i = 0; i < f.elements_per_register(); ++i) elements.push_back(f.element({lane, reg, i * f.element_bits}));
+  for (int i = 0; i < f.elements_per_register(); ++i) elements.push_back(f.element({lane, reg, i * f.element_bits()}));
   return elements;
 }
 
@@ -158,7 +158,7 @@ std::string bits_of_row(const Form& form, int column) {
 /// "row 1, column 2: lane 5, register 0, bits 16 to 31"
 std::string sentence(const Fragment& f, const Element& e) {
   const Place p = f.place(e);
-  const int first = lowest_bit(f, p), last = first + f.payload_bits - 1;
+  const int first = lowest_bit(f, p), last = first + f.payload_bits() - 1;
   const std::string bits = last == first ? fmt::format("bit {}", first) : fmt::format("bits {} to {}", first, last);
   std::string text = fmt::format("row {}, column {}: lane {}, register {}, {}", e.row, e.column, p.lane, p.reg, bits);
   for (int copy = 1; copy < f.copies(); ++copy) {
@@ -184,7 +184,7 @@ Json element_json(const Fragment& f, const Element& e) {
           {"lane", p.lane},
           {"register", p.reg},
           {"bit", p.bit},
-          {"element_bits", f.element_bits}};
+          {"element_bits", f.element_bits()}};
 }
 
 /// "bit" counts from the beginning of the row.
@@ -250,9 +250,9 @@ std::string size_text(const Form& form, const Operand& operand) {
   const Fragment& f = operand.fragment;
   std::string text;
   if (f.matrices() > 1) text = fmt::format("{} 0 to {}, each of ", matrix_word(form, operand), f.matrices() - 1);
-  text += fmt::format("{} rows and {} columns of {}-bit elements", f.rows(), f.columns(), f.payload_bits);
-  if (f.payload_bits != f.element_bits) text += fmt::format(" (in {} bits each)", f.element_bits);
-  return text + fmt::format(" in {} {}-bit {}", f.registers(), f.register_bits, f.registers() == 1 ? "register" : "registers");
+  text += fmt::format("{} rows and {} columns of {}-bit elements", f.rows(), f.columns(), f.payload_bits());
+  if (f.payload_bits() != f.element_bits()) text += fmt::format(" (in {} bits each)", f.element_bits());
+  return text + fmt::format(" in {} {}-bit {}", f.registers(), f.register_bits(), f.registers() == 1 ? "register" : "registers");
 }
 
 std::string title(const Form& form, const Operand& operand, const std::string& what) {
@@ -300,10 +300,10 @@ Json fragment_json(const Form& form, const Operand& operand) {
   return {{"opcode", form.opcode},
           {"operand", name(operand.name)},
           {"format", format_text(operand)},
-          {"element_bits", f.element_bits},
-          {"payload_bits", f.payload_bits},
-          {"payload_shift", f.payload_shift},
-          {"register_bits", f.register_bits},
+          {"element_bits", f.element_bits()},
+          {"payload_bits", f.payload_bits()},
+          {"payload_shift", f.payload_shift()},
+          {"register_bits", f.register_bits()},
           {"registers", f.registers()},
           {"matrices", f.matrices()},
           {"rows", f.rows()},

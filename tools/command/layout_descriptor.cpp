@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/explain/table.h>
 #include <nlohmann/json.hpp>
 
 #include <warpmat/wgmma.h>
@@ -12,7 +13,6 @@
 #include "layout_wgmma.h"
 #include "tools/report/memory_picture.h"
 #include "tools/report/operand_layout.h"
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {

@@ -6,13 +6,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/explain/table.h>
 #include <nlohmann/json.hpp>
 
 #include <warpmat/execute/tcgen05.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
 #include <warpmat/warp.h>
-
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -42,7 +41,7 @@ void fill(LayoutGrid& grid, int rows, int columns, CellOf cell_of) {
 
 Transfer transfer_of(const std::string& opcode, const Match& match) {
   Transfer transfer;
-  transfer.halves = match.has(".pack::16b") || match.has(".unpack::16b");
+  transfer.halves = match.has(catalogue::Qualifier::pack_16b) || match.has(catalogue::Qualifier::unpack_16b);
   for (const std::string_view qualifier : match.qualifiers) {
     if (const TransferShape* shape = find_transfer_shape(qualifier.substr(1))) transfer.shape = shape;
     if (qualifier.starts_with(".x")) transfer.repeats = std::stoi(std::string(qualifier.substr(2)));
@@ -101,10 +100,10 @@ LayoutGrid d_grid(const TensorProduct& product) {
 
 LayoutGrid a_grid(const TensorProduct& product) {
   const Fragment& fragment = product.tile->operand(OperandName::a).fragment;
-  LayoutGrid grid{.whole = fragment.element_bits == 32, .element_bits = fragment.element_bits};
+  LayoutGrid grid{.whole = fragment.element_bits() == 32, .element_bits = fragment.element_bits()};
   fill(grid, product.path->rows, product.k96() ? product.shape.k : product.tile->stored_k(), [&](int row, int k) {
-    const int bit = k * fragment.element_bits;
-    return tensor_cell({product.path->lane(row), bit / 32}, bit % 32 + fragment.payload_shift);
+    const int bit = k * fragment.element_bits();
+    return tensor_cell({product.path->lane(row), bit / 32}, bit % 32 + fragment.payload_shift());
   });
   return grid;
 }
@@ -222,7 +221,8 @@ TensorProduct tensor_product_of(const std::string& opcode, std::optional<std::ui
 
 std::string tensor_layout(const LayoutOptions& options) {
   const auto match = catalogue::find_row(options.opcode);
-  const bool transfers = match && (match->has(".ld") || match->has(".st")), multiplies = match && match->has(".mma");
+  const bool transfers = match && (match->has(catalogue::Qualifier::ld) || match->has(catalogue::Qualifier::st)),
+             multiplies = match && match->has(catalogue::Qualifier::mma);
   if (!transfers && !multiplies)
     throw std::invalid_argument(match ? fmt::format("{} has no layout: tcgen05.ld, .st and .mma have", options.opcode)
                                       : catalogue::explain_unknown_row(options.opcode));

@@ -7,13 +7,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/explain/table.h>
 #include <nlohmann/json.hpp>
 
 #include <warpmat/warp.h>
 #include <warpmat/wgmma.h>
 
 #include "tools/report/operand_layout.h"
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -46,14 +46,14 @@ class Registers {
       place[LayoutAxis::warp] = static_cast<std::uint32_t>(in_warp);
       place[LayoutAxis::lane] = static_cast<std::uint32_t>(in_lane);
       place[LayoutAxis::reg] = static_cast<std::uint32_t>(in_reg);
-      if (fragment_.elements_per_register() > 1) place[LayoutAxis::bit] = static_cast<std::uint32_t>(i * fragment_.element_bits);
+      if (fragment_.elements_per_register() > 1) place[LayoutAxis::bit] = static_cast<std::uint32_t>(i * fragment_.element_bits());
       elements.push_back(back_.at(key(place)));
     }
     return elements;
   }
 
-  bool fills_register() const { return fragment_.element_bits == fragment_.register_bits; }
-  int element_bits() const { return fragment_.element_bits; }
+  bool fills_register() const { return fragment_.element_bits() == fragment_.register_bits(); }
+  int element_bits() const { return fragment_.element_bits(); }
 
   /// `value` if it is from 0 to count - 1.
   int checked(const char* option, int value, int count) const {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/explain/table.h>
 
 #include <algorithm>
 #include <array>
@@ -22,7 +23,6 @@
 #include "tools/report/meant_forms.h"
 #include "tools/report/operand_layout.h"
 #include "tools/report/pattern.h"
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -146,9 +146,9 @@ Json operand_json(const Operand& o) {
           {"kind", name(o.kind)},
           {"written", o.written},
           {"registers", o.registers()},
-          {"register_bits", f.register_bits},
+          {"register_bits", f.register_bits()},
           {"format", format_text(o)},
-          {"element_bits", f.element_bits},
+          {"element_bits", f.element_bits()},
           {"rows", f.rows()},
           {"columns", f.columns()},
           {"matrices", f.matrices()}};
@@ -182,7 +182,7 @@ Json wgmma_json(const WgmmaForm& form) {
                 {"written", is_d},
                 {"registers", registers},
                 {"format", format_text(form.tile->operand(which))},
-                {"element_bits", f.element_bits},
+                {"element_bits", f.element_bits()},
                 {"rows", is_b ? form.shape.k : form.shape.m},
                 {"columns", is_d || is_b ? form.shape.n : f.columns()}};
   };

@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <stdexcept>
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -20,6 +22,11 @@ void add_profile_flag(Command command, std::vector<std::string>& values) {
 void check_profile_flag(const std::vector<std::string>& values) {
   for (const std::string& value : values)
     if (value != without_file) check_profile_file(value);
+}
+
+void refuse_separate_file(const std::vector<std::string>& values, const std::string& word) {
+  if (std::ranges::find(values, without_file) == values.end() || !(word.ends_with(".json") || word.ends_with(".folded"))) return;
+  throw std::runtime_error(fmt::format("{0} is no program; the value of --profile is joined to it: --profile={0}", word));
 }
 
 void report_profile(const std::vector<std::string>& values, const std::string& command, const std::vector<ProfiledKernel>& kernels) {

@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <warpmat/explain/table.h>
 
 #include <algorithm>
 #include <memory>
@@ -9,7 +10,6 @@
 
 #include "commands.h"
 #include "tools/report/swizzle_search.h"
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {

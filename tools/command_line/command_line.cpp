@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,13 +37,25 @@ std::string unknown_subcommand(const CLI::App& app, const std::string& word) {
   return unknown("subcommand", word, names);
 }
 
+/// "; the value of --profile is joined to it: --profile=p.json" where a word stands behind a flag that takes a value after a =; else empty.
+std::string separate_value(const CLI::App& subcommand, std::span<char* const> words) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    const std::string flag = words[i];
+    const CLI::Option* const option = flag.starts_with("--") ? subcommand.get_option_no_throw(flag) : nullptr;
+    const bool takes_value =
+        option != nullptr && option->get_expected_max() == 0 && option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+    if (takes_value && *words[i + 1] != '-') return fmt::format("; the value of {0} is joined to it: {0}={1}", flag, words[i + 1]);
+  }
+  return {};
+}
+
 /// Of arguments that the subcommand does not take: the first unknown option, if there is one.
-std::string unexpected(const CLI::App& app, const CLI::ParseError& error) {
+std::string unexpected(const CLI::App& app, const CLI::ParseError& error, std::span<char* const> words) {
   if (app.get_subcommands().empty()) return error.what();
   const CLI::App& subcommand = *app.get_subcommands().front();
   const auto left = subcommand.remaining();
   const auto option = std::ranges::find_if(left, [](const std::string& word) { return word.starts_with("--"); });
-  if (option == left.end()) return error.what();
+  if (option == left.end()) return error.what() + (left.empty() ? std::string() : separate_value(subcommand, words));
   std::vector<std::string> names;
   for (const CLI::Option* known : subcommand.get_options())
     for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
@@ -76,7 +90,8 @@ int run_command_line(int argc, char** argv, std::span<const AddSubcommand> subco
     if (e.get_exit_code() == 0) return app.exit(e);
     if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-')
       return fail(unknown_subcommand(app, argv[1]) + "; see 'warpmat --help'", e.get_exit_code());
-    return fail(fmt::format("{}; see '{} --help'", unexpected(app, e), chosen(app)), e.get_exit_code());
+    return fail(fmt::format("{}; see '{} --help'", unexpected(app, e, std::span(argv, static_cast<std::size_t>(argc))), chosen(app)),
+                e.get_exit_code());
   }
   if (std::fflush(stdout) != 0) return fail("cannot write to standard output", 1);
   return 0;

@@ -1,6 +1,7 @@
 #include "compared_archive.h"
 
 #include <fmt/core.h>
+#include <warpmat/explain/table.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,7 +17,6 @@
 #include "gpu/programs/compared_launch.h"
 #include "saved_launch.h"
 #include "tools/lab/report/interruption.h"
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {

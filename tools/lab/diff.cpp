@@ -2,8 +2,10 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 #include <warpmat/execute/fast/instruction_sets.h>
+#include <warpmat/explain/table.h>
 #include <warpmat/files/output_file.h>
 #include <warpmat/machine/check_list.h>
+#include <warpmat/machine/threads.h>
 
 #include <algorithm>
 #include <chrono>
@@ -44,7 +46,6 @@
 #include "tools/report/process.h"
 #include "tools/report/progress.h"
 #include "tools/report/ptx_file.h"
-#include "tools/report/table.h"
 #include "tools/report/warp_place.h"
 
 namespace warpmat::inline v0_1 {
@@ -357,7 +358,7 @@ void diff_paths(const DiffOptions& options) {
   if (!options.instruction_set.empty()) use_instruction_set(options.instruction_set);
   EmulatorRunner reference(0, 1, {.path = Path::reference}), fast(0, 1);
   EmulatorKernelRunner reference_kernels(target, {.execution = {.path = Path::reference}}), fast_kernels(target);
-  const std::vector<CaseRunner> devices(std::max(1u, std::thread::hardware_concurrency()), {fast, &fast_kernels});
+  const std::vector<CaseRunner> devices(machine::usable_cores(), {fast, &fast_kernels});
   const SweepPlan plan = sweep_plan(target, options);
   const Findings findings = run_sweep({reference, &reference_kernels}, devices, plan, options);
   print_table(findings);

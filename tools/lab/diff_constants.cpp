@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <ctime>
 #include <stdexcept>
-#include <thread>
 
 #include <warpmat/files/output_file.h>
+#include <warpmat/machine/threads.h>
 
 #include "gpu/compare/constant_sweep.h"
 #include "gpu/cuda/constant_gpu.h"
@@ -84,7 +84,7 @@ void diff_constants(const ConstantDiff& options) {
   ConstantSweep sweep{.cases = constant_cases(cases),
                       .first = first,
                       .tuples = static_cast<std::size_t>(count),
-                      .threads = std::max(1u, std::thread::hardware_concurrency()),
+                      .threads = machine::usable_cores(),
                       .target = &target,
                       .version = assembled_version};
   std::vector<ConstantFinding> findings;

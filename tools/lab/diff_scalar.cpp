@@ -3,14 +3,15 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/explain/table.h>
 
 #include <algorithm>
 #include <ctime>
 #include <map>
 #include <stdexcept>
-#include <thread>
 
 #include <warpmat/files/output_file.h>
+#include <warpmat/machine/threads.h>
 
 #include "gpu/compare/scalar_sweep.h"
 #include "gpu/cuda/gpu_runner.h"
@@ -18,7 +19,6 @@
 #include "tools/lab/report/interruption.h"
 #include "tools/report/pattern.h"
 #include "tools/report/progress.h"
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -85,7 +85,7 @@ ScalarSweep planned(std::vector<ScalarCase> cases, const ScalarDiff& options) {
   if (count == 0)
     throw std::runtime_error(
         fmt::format("--shard {}: {} elements cannot be shared by so many", to_string(options.shard), options.elements));
-  return {std::move(cases), first * unit, count * unit, std::max(1u, std::thread::hardware_concurrency())};
+  return {std::move(cases), first * unit, count * unit, machine::usable_cores()};
 }
 
 void check(const ScalarDiff& options) {

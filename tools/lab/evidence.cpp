@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <warpmat/machine/threads.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -8,7 +9,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -130,7 +130,7 @@ std::vector<Recording> recordings(const std::vector<std::string>& files) {
 void print_upgrades(const std::vector<std::string>& files) {
   const std::vector<Recording> all = recordings(files);
   if (all.empty()) throw std::runtime_error(fmt::format("{} holds no file that ends with .jsonl.gz", files.front()));
-  const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+  const unsigned threads = machine::usable_cores();
   for (const Recording& recording : all) {
     std::vector<Replayed> results;
     {

@@ -1,11 +1,12 @@
 #include <fmt/core.h>
+#include <warpmat/explain/table.h>
+#include <warpmat/machine/threads.h>
 
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "commands.h"
@@ -14,7 +15,6 @@
 #include "gpu/recordings/all_operands.h"
 #include "tools/command_line/lab_commands.h"
 #include "tools/report/progress.h"
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -23,7 +23,7 @@ struct ExhaustOptions {
   std::string directory;
   std::vector<std::string> opcodes;
   std::size_t every = 1;
-  unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
+  unsigned jobs = machine::usable_cores();
   bool gpu = false;
 };
 

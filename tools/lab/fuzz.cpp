@@ -12,11 +12,11 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <warpmat/files/output_file.h>
+#include <warpmat/machine/threads.h>
 #include "commands.h"
 #include "fuzz_assembler.h"
 #include "fuzz_kernels.h"
@@ -204,7 +204,7 @@ class Fuzzer {
 void run_all(const FuzzCommandOptions& options, const GpuOptions& gpus, const Target& target, FuzzFindings& findings) {
   constexpr unsigned thread_limit = 4;
   std::vector<std::future<void>> threads;
-  for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1u, thread_limit); ++i)
+  for (unsigned i = 0; i < std::min(machine::usable_cores(), thread_limit); ++i)
     threads.push_back(std::async(std::launch::async, [&] { Fuzzer(options, target, open_gpus(gpus), findings).run_all(); }));
   for (std::future<void>& thread : threads) thread.wait();
   for (std::future<void>& thread : threads) thread.get();

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <warpmat/files/output_file.h>
+#include <warpmat/machine/threads.h>
 #include "commands.h"
 
 #include "gpu/mutants/refute.h"
@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 
 struct MutantsOptions {
   std::string directory, json;
-  unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
+  unsigned jobs = machine::usable_cores();
 };
 
 void write_json(const std::string& file, const std::vector<Verdict>& verdicts) {
@@ -65,7 +65,7 @@ void add_mutants(Command app) {
   const Command command = add_lab_subcommand(app, "mutants");
   command.add_option("DIRECTORY", options->directory, "Files that 'warpmat record' wrote").required();
   command.add_option("--json", options->json, "Write every verdict to this file").type_name("FILE.json");
-  command.add_option("--jobs", options->jobs, "Threads (default: the cores of this machine)").type_name("N").range(1u, max_jobs);
+  command.add_option("--jobs", options->jobs, "Threads (default: one for each core)").type_name("N").range(1u, max_jobs);
   command.footer(mutants_footer);
   command.callback([options] { refute(*options); });
 }

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <numeric>
 #include <stdexcept>
-#include <thread>
 #include <vector>
 
 #include <warpmat/files/output_file.h>
+#include <warpmat/machine/threads.h>
 
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/cuda/unary_gpu.h"
@@ -47,7 +47,7 @@ void record_approximate(const std::string& directory, const std::string& forms, 
   const auto start = std::chrono::steady_clock::now();
   {
     constexpr unsigned thread_limit = 8;  // for one card; digests and transfers alternate
-    const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1U, thread_limit);
+    const unsigned threads = std::min(machine::usable_cores(), thread_limit);
     Progress progress(opcodes.size() * blocks.size());
     for (const std::string& opcode : opcodes) {
       const AllOperands recorded{

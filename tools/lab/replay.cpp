@@ -1,4 +1,6 @@
 #include <fmt/core.h>
+#include <warpmat/explain/table.h>
+#include <warpmat/machine/threads.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -8,7 +10,6 @@
 #include <set>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "commands.h"
@@ -18,14 +19,13 @@
 #include "tools/command_line/lab_commands.h"
 #include "tools/lab/report/interruption.h"
 #include "tools/report/progress.h"
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {
 
 struct ReplayOptions {
   std::vector<std::string> files;
-  unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
+  unsigned jobs = machine::usable_cores();
   CompareArchiveOptions launches;
 };
 
@@ -151,7 +151,7 @@ void add_replay(Command app) {
   const auto options = std::make_shared<ReplayOptions>();
   const Command command = add_lab_subcommand(app, "replay");
   command.add_option("FILE", options->files, "Files that 'warpmat record' wrote, or directories of them").required();
-  command.add_option("--jobs", options->jobs, "Threads (default: the cores of this machine)").type_name("N").range(1u, max_jobs);
+  command.add_option("--jobs", options->jobs, "Threads (default: one for each core)").type_name("N").range(1u, max_jobs);
   command.footer(replay_footer);
   command.add_option("--target", options->launches.target, "Of a program's launches: the GPU to be, in place of the one that ran them");
   command.add_option("--keep", options->launches.keep, "Of a program: directory for the launches that differ (default: this one)")

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/explain/table.h>
 #include <warpmat/forms.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
@@ -12,7 +13,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/report/svg.h"
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {

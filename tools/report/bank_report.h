@@ -1,6 +1,6 @@
 #pragma once
 
-#include <warpmat/bank_conflicts.h>
+#include <warpmat/explain.h>
 #include <warpmat/observer.h>
 
 #include <cstdint>

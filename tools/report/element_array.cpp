@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/explain/table.h>
 #include <warpmat/formats.h>
 
 #include <algorithm>
@@ -12,8 +13,6 @@
 #include <stdexcept>
 #include <utility>
 #include <vector>
-
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {

@@ -196,15 +196,15 @@ std::vector<Labelled> labelled(const Program& program) {
 std::vector<Labelled> labelled(const Kernel& kernel) {
   const code::Program& program = program_of(kernel);
   Collection all(program.target->hardware);
-  for (const code::Matrix& matrix : program.matrices) all.add(labelled(matrix.instruction));
-  for (const code::WarpgroupProduct& product : program.products) all.add(labelled(product.instruction.form()));
+  program.for_each<code::Matrix>([&](const code::Matrix& matrix) { all.add(labelled(matrix.instruction)); });
+  program.for_each<code::WarpgroupProduct>([&](const code::WarpgroupProduct& product) { all.add(labelled(product.instruction.form())); });
   add_contraction(program, all);
   add_folding(program, all);
   add_doubts(program, all);
   for (const code::Operation& operation : program.operations) {
     all.add_opcode(program.statements[operation.statement]->opcode);
     if (operation.semantics != catalogue::Semantics::special) continue;
-    const auto special_register = static_cast<code::SpecialRegister>(operation.detail);
+    const code::SpecialRegister special_register = program.of<code::SpecialRegister>(operation);
     if (code::is_hardwares_own(special_register))
       all.add({std::string(code::name(special_register)), Label::assumed, "the number is the hardware's own", "", "", true});
   }

@@ -1,12 +1,12 @@
 #include <fmt/core.h>
+#include <warpmat/explain/bit_picture.h>
+#include <warpmat/explain/words.h>
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tools/report/bit_picture.h"
-#include "tools/report/explanation_text.h"
-#include "tools/report/explanation_words.h"
+#include "tools/report/explanation_html.h"
 #include "tools/report/markup.h"
 
 namespace warpmat::inline v0_1 {

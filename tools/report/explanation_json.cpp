@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "tools/report/explanation_text.h"
+#include "tools/report/explanation_html.h"
 
 namespace warpmat::inline v0_1 {
 namespace {

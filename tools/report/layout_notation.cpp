@@ -85,7 +85,7 @@ constexpr std::array<const char*, 3> element_names = {"row", "column", "matrix"}
 /// The place for each single bit of the number of a lane's elements.
 std::vector<Place> unit_places(const Fragment& f) {
   std::vector<Place> places;
-  for (int bit = 0; bit < f.inside_bits(); ++bit) places.push_back({0, 0, f.element_bits << bit});
+  for (int bit = 0; bit < f.inside_bits(); ++bit) places.push_back({0, 0, f.element_bits() << bit});
   for (int bit = 0; bit < log2_exact(f.registers()); ++bit) places.push_back({0, 1 << bit, 0});
   return places;
 }
@@ -117,7 +117,8 @@ std::string tuple(const std::vector<Mode>& modes, int Mode::*part) {
 std::string layout_formulas(const Fragment& f) {
   const std::vector<Source> element{
       {"row", log2_exact(f.rows())}, {"column", log2_exact(f.columns())}, {"matrix", log2_exact(f.matrices())}};
-  const std::vector<Source> place{{"lane", Fragment::lane_bits}, {"reg", log2_exact(f.registers())}, {"bit", log2_exact(f.register_bits)}};
+  const std::vector<Source> place{
+      {"lane", Fragment::lane_bits}, {"reg", log2_exact(f.registers())}, {"bit", log2_exact(f.register_bits())}};
   std::string out;
   for (std::size_t part = 0; part < place_parts.size(); ++part)
     out += assignment(place_names[part], element, [&](std::size_t source, int bit) {

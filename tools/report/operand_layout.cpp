@@ -17,7 +17,7 @@ bool has_layout(const Form& form, const Operand& operand) {
 }
 
 std::string format_text(const Operand& operand) {
-  return operand.format ? std::string(name(*operand.format)) : fmt::format("b{}", operand.fragment.element_bits);
+  return operand.format ? std::string(name(*operand.format)) : fmt::format("b{}", operand.fragment.element_bits());
 }
 
 std::string_view matrix_word(const Form& form, const Operand& operand) {
@@ -95,8 +95,8 @@ LayoutGrid layout_grid(const Form& form, const Operand& operand) {
   grid.known = known_text(form);
   grid.rows = rows ? form.shape.m : f.rows();
   grid.columns = rows ? form.shape.n : f.columns();
-  grid.element_bits = rows ? form.memory_bits : f.element_bits;
-  grid.whole = !rows && f.element_bits == f.register_bits;
+  grid.element_bits = rows ? form.memory_bits : f.element_bits();
+  grid.whole = !rows && f.element_bits() == f.register_bits();
   const int matrices = rows ? form.number : f.matrices();
   for (int matrix = 0; matrix < matrices; ++matrix) grid.matrices.push_back(matrix_text(form, operand, matrix));
   fill(grid, matrices, [&](const Element& e) {
@@ -125,8 +125,8 @@ LayoutGrid layout_grid(const WgmmaForm& form, OperandName operand) {
   grid.known = known_text(form);
   grid.rows = static_cast<int>(layout.size_from(LayoutAxis::row));
   grid.columns = static_cast<int>(layout.size_from(LayoutAxis::column));
-  grid.element_bits = of_tile.fragment.element_bits;
-  grid.whole = of_tile.fragment.element_bits == of_tile.fragment.register_bits;
+  grid.element_bits = of_tile.fragment.element_bits();
+  grid.whole = of_tile.fragment.element_bits() == of_tile.fragment.register_bits();
   const int matrices = of_tile.fragment.matrices();
   for (int matrix = 0; matrix < matrices; ++matrix) grid.matrices.push_back(matrix_text(*form.tile, of_tile, matrix));
   fill(grid, matrices, [&](const Element& e) {

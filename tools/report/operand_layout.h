@@ -20,7 +20,7 @@ inline bool is_address(const Operand& operand) {
 
 /// The lowest bit of an element in its register: above that of its container if a 4-bit number is in the middle of a byte.
 inline int lowest_bit(const Fragment& fragment, const Place& place) {
-  return place.bit + fragment.payload_shift;
+  return place.bit + fragment.payload_shift();
 }
 
 /// "f16", or "b16" if bits only move.

@@ -1,6 +1,7 @@
 #include "tools/report/profile_report.h"
 
 #include <fmt/core.h>
+#include <warpmat/explain/table.h>
 #include <warpmat/files/output_file.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
@@ -12,8 +13,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {

@@ -75,10 +75,10 @@ Json register_json(const Fragment& f, const TiledLayout& layout, int warps) {
       {"matrices", f.matrices()},
       {"warps", warps},
       {"registers", static_cast<std::uint32_t>(f.registers()) * repeats},
-      {"register_bits", f.register_bits},
-      {"element_bits", f.element_bits},
-      {"payload_bits", f.payload_bits},
-      {"payload_shift", f.payload_shift},
+      {"register_bits", f.register_bits()},
+      {"element_bits", f.element_bits()},
+      {"payload_bits", f.payload_bits()},
+      {"payload_shift", f.payload_shift()},
       {"tile", {{"columns", layout.size_from(LayoutAxis::column) / repeats}, {"registers", f.registers()}}},
       {"steps",
        {{"row", along(LayoutAxis::row)}, {"column", along(LayoutAxis::column)}, {"matrix", along(LayoutAxis::matrix)}, {"copy", copy}}}};
@@ -86,7 +86,7 @@ Json register_json(const Fragment& f, const TiledLayout& layout, int warps) {
 
 /// The registers of one warp, with all notations of such layouts.
 Json fragment_json(const Fragment& f) {
-  Json json = register_json(f, TiledLayout(linear_layout(f), {}), 1);
+  Json json = register_json(f, TiledLayout(f.layout(), {}), 1);
   json["formulas"] = layout_formulas(f);
   json["linear_layout"] = linear_layout_text(f);
   return json;

@@ -13,7 +13,7 @@ struct Packing {
 };
 Packing packing_of(const TensorProduct& product, OperandName operand) {
   const int bits = row(product.tile->format(operand)).bits;
-  const bool padded = bits < 8 && product.tile->operand(operand).fragment.element_bits == 8;
+  const bool padded = bits < 8 && product.tile->operand(operand).fragment.element_bits() == 8;
   return {bits, padded ? sixteen : sixteen * 8 / bits};
 }
 

@@ -111,9 +111,9 @@ void WarpPlace::resolve_operand(const Program& program) {
   if (kind_ == Kind::sparse_a && form_->sparsity == Sparsity::dense)
     fail(text_, fmt::format("{} has no sparse A: that is for mma.sp", form_->opcode));
   const std::optional<Format> own = operand_->name == OperandName::e ? std::optional(Format::u4) : operand_->format;
-  type_ = name_.type ? *name_.type : own ? ElementType::of(*own) : ElementType{std::nullopt, operand_->fragment.payload_bits};
+  type_ = name_.type ? *name_.type : own ? ElementType::of(*own) : ElementType{std::nullopt, operand_->fragment.payload_bits()};
   if (name_.reading == Reading::values && !type_.format) fail(text_, "bits have no values: name a format, such as f16");
-  check_width(operand_->fragment.payload_bits);
+  check_width(operand_->fragment.payload_bits());
 }
 
 void WarpPlace::check_width(int bits) const {

@@ -1,12 +1,12 @@
 // The text output of a WarpPlace: tables, elements, places of elements.
 
 #include <fmt/core.h>
+#include <warpmat/explain/table.h>
 #include <warpmat/formats.h>
 
 #include <algorithm>
 
 #include "tools/report/element_source.h"
-#include "tools/report/table.h"
 #include "tools/report/warp_place.h"
 
 namespace warpmat::inline v0_1 {

@@ -1,5 +1,5 @@
 "use strict";
-// Bank conflicts of a tile in shared memory: the rule of warpmat/bank_conflicts.h and the layouts that `warpmat swizzle` tries. A
+// Bank conflicts of a tile in shared memory: the rule of warpmat/explain.h and the layouts that `warpmat swizzle` tries. A
 // test compares both with that command. Nothing here knows the page.
 //
 // A tile is {rows, columns, bits}, `bits` of an element. An access is one of tables.stores and tables.loads. A layout is {bits, base, shift,

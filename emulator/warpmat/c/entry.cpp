@@ -4,7 +4,6 @@
 #include <cstring>
 
 namespace warpmat::inline v0_1::c {
-namespace {
 
 warpmat_status status_of(Trap::Kind kind) {
   switch (kind) {
@@ -22,8 +21,6 @@ warpmat_status status_of(Trap::Kind kind) {
   }
   return WARPMAT_INTERNAL;
 }
-
-}  // namespace
 
 warpmat_error plain_error(warpmat_status status, std::string_view message) {
   warpmat_error error{};

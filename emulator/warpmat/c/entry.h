@@ -19,6 +19,7 @@ warpmat_status report(warpmat_error* to, const warpmat_error& error);
 /// An error without lane, operand and address.
 warpmat_error plain_error(warpmat_status status, std::string_view message);
 warpmat_error trap_error(const Trap& trap);
+warpmat_status status_of(Trap::Kind kind);
 
 inline warpmat_status report(warpmat_error* to, warpmat_status status, std::string_view message) {
   return report(to, plain_error(status, message));

@@ -1,12 +1,18 @@
 // Executes an instruction, or lists what it accesses: checks the caller's structs and converts them to a Batch.
 
+#include <array>
+#include <span>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include <warpmat/c/accesses.h>
 #include <warpmat/c/entry.h>
 #include <warpmat/c/instruction.h>
+#include <warpmat/execute/scalar_form.h>
 #include <warpmat/execute/staged_product.h>
 #include <warpmat/execute/staged_warp.h>
+#include <warpmat/execute/warpgroup.h>
 #include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
@@ -22,10 +28,6 @@ const char* problem(const OperandWords& operand, const warpmat_registers& regist
   if (registers.numbers != nullptr && registers.number_count < words) return "the list of register numbers is too short";
   if (operand.written && registers.lane_stride == 0) return "it is written, so its lane_stride cannot be 0";
   return nullptr;
-}
-
-BatchDestination places(const warpmat_registers& r) {
-  return {r.words, static_cast<std::size_t>(r.warp_stride), r.word_stride, r.lane_stride, r.numbers};
 }
 
 /// Adapts the caller's callbacks to RowMemory's; `user` is the caller's warpmat_memory.
@@ -78,7 +80,7 @@ bool has_wide_addresses(const warpmat_call& call) {
 
 bool is_register_major(const warpmat_instruction& handle, const warpmat_call& call) {
   for (std::size_t i = 0; i < handle.operands.size(); ++i)
-    if (!places(call.operands[i]).register_major()) return false;
+    if (!view_of(call.operands[i]).is_register_major()) return false;
   return true;
 }
 
@@ -88,11 +90,11 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
   Batch batch;
   static_cast<BatchMemory&>(batch) = memory;
   for (std::size_t i = 0; i < handle.operands.size(); ++i) {
-    const BatchDestination registers = places(call.operands[i]);
+    const RegisterView registers = view_of(call.operands[i]);
     if (handle.operands[i].written)
       batch.destination = registers;
     else
-      batch.source(handle.operands[i].name) = {registers.words, registers.stride};
+      batch.source(handle.operands[i].name) = registers;
   }
   handle.instruction.execute(batch, warps, options);
 }
@@ -104,12 +106,12 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
   StagedWarp staged(handle.instruction, memory, options.path, handle.lane_kernel, first);
   warpmat_status status = WARPMAT_OK;
   const auto place = [&, given = call.operands, wide = has_wide_addresses(call)](std::size_t i, const OperandWords& operand,
-                                                                                 BatchDestination& registers) {
+                                                                                 RegisterView& registers) {
     if (const char* const what = problem_in_call(operand, given[i], wide); what != nullptr) [[unlikely]] {
       status = bad_operand(error, handle.instruction.form(), operand.name, what);
       return false;
     }
-    registers = places(given[i]);
+    registers = view_of(given[i]);
     return true;
   };
   if (!staged.add(handle.operands, place)) return status;
@@ -121,10 +123,10 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
 /// description is wrong, which execute_staged then reports.
 template <typename Product>
 bool add_operands(Product& product, const warpmat_instruction& handle, const warpmat_call& call) {
-  return product.add(handle.operands, [given = call.operands](std::size_t i, const OperandWords& operand, BatchDestination& registers) {
+  return product.add(handle.operands, [given = call.operands](std::size_t i, const OperandWords& operand, RegisterView& registers) {
     if (problem(operand, given[i], operand.words) != nullptr) [[unlikely]]
       return false;
-    registers = places(given[i]);
+    registers = view_of(given[i]);
     return true;
   });
 }
@@ -152,11 +154,13 @@ std::size_t move_directly(const warpmat_instruction& handle, const warpmat_call&
                           const ExecutionOptions& options) {
   if (handle.moves == nullptr || options.path != Path::fast || !usable_in_place(memory)) return 0;
   const bool r_is_first = handle.operands[0].name == OperandName::r;
-  return move_by_threads(*handle.moves, places(call.operands[r_is_first ? 0 : 1]), places(call.operands[r_is_first ? 1 : 0]), memory,
+  return move_by_threads(*handle.moves, view_of(call.operands[r_is_first ? 0 : 1]), view_of(call.operands[r_is_first ? 1 : 0]), memory,
                          warps);
 }
 
 constexpr unsigned known_flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_WIDE_ADDRESSES;
+
+constexpr std::size_t most_other_operands = ScalarForm::most_operands;  // wgmma has fewer
 
 std::size_t given_operands(const warpmat_call& call) {
   return call.operands == nullptr ? 0 : call.operand_count;
@@ -185,10 +189,65 @@ warpmat_status list_accesses(const warpmat_instruction& handle, const warpmat_ca
     if (operand.kind != OperandKind::address && operand.kind != OperandKind::stride) continue;
     if (const char* const what = problem_in_call(operand, call.operands[i], batch.wide_addresses))
       return bad_operand(error, handle.instruction.form(), operand.name, what);
-    const BatchDestination at = places(call.operands[i]);
-    batch.source(operand.name) = {at.words, at.stride, at.word_stride, at.lane_stride, at.numbers};
+    batch.source(operand.name) = view_of(call.operands[i]);
   }
   copy_accesses(accesses(handle.instruction, batch, warp), list);
+  return WARPMAT_OK;
+}
+
+/// The words of an operand of an instruction of another kind that a call needs at least.
+const char* problem(const InstructionOperand& operand, const warpmat_registers& registers) {
+  if (registers.words == nullptr) return operand.is_optional() ? nullptr : "words is null";
+  const auto words = static_cast<std::uint8_t>(operand.words());
+  return problem({.name{}, .kind = OperandKind::fragment, .written = operand.is_written(), .words = words}, registers, words);
+}
+
+warpmat_status bad_operand(warpmat_error* error, const warpmat_instruction& handle, std::size_t index, const char* what) {
+  const std::string_view name = handle.instruction.operands()[index].name();
+  warpmat_error out = plain_error(WARPMAT_BAD_ARGUMENT, format_text("{}: operand {}: {}", handle.opcode, name, what));
+  out.operand = operand_id(handle.instruction, index);
+  return report(error, out);
+}
+
+/// The views of a call of a scalar instruction or wgmma.
+using Views = std::array<RegisterView, most_other_operands>;
+
+/// WARPMAT_OK if there are as many operands as the instruction has, and `uses` of them, as InstructionOperand, can be used.
+template <typename Uses>
+warpmat_status take_views(const warpmat_instruction& handle, const warpmat_call& given, Views& views, warpmat_error* error, Uses uses) {
+  if (given_operands(given) < handle.operand_count)
+    return report(error, WARPMAT_BAD_ARGUMENT,
+                  format_text("{}: {} operands are needed; {} given", handle.opcode, handle.operand_count, given_operands(given)));
+  const std::span<const InstructionOperand> operands = handle.instruction.operands();
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (const char* const what = uses(operands[i]) ? problem(operands[i], given.operands[i]) : nullptr)
+      return bad_operand(error, handle, i, what);
+    views[i] = view_of(given.operands[i]);
+  }
+  return WARPMAT_OK;
+}
+
+/// Whether warpgroup_accesses reads an operand's words.
+bool says_accesses(const InstructionOperand& operand) {
+  return operand.kind() == InstructionOperand::Kind::descriptor || operand.kind() == InstructionOperand::Kind::number ||
+         operand.kind() == InstructionOperand::Kind::selector;
+}
+
+/// Those of wgmma on the four warps from `warp` on; scalar instructions have none.
+warpmat_status list_other_accesses(const warpmat_instruction& handle, const warpmat_call* given, std::size_t warp,
+                                   std::span<warpmat_memory_access> list, std::size_t& count, warpmat_error* error) {
+  count = 0;
+  if (!handle.addresses_memory) return WARPMAT_OK;
+  if (given == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "the call is null: what wgmma accesses its descriptors say");
+  if (!WARPMAT_HAS_SIZE(given, flags)) return report(error, WARPMAT_BAD_ARGUMENT, "call->size is not that of a warpmat_call");
+  Views views;
+  if (const warpmat_status status = take_views(handle, *given, views, error, says_accesses); status != WARPMAT_OK) return status;
+  Call call;
+  call.operands = std::span(views).first(handle.operand_count);
+  if (const auto what = problem_of_descriptors(handle.instruction, call, warp)) return report(error, WARPMAT_BAD_ARGUMENT, *what);
+  const std::vector<MemoryAccess> all = warpgroup_accesses(handle.instruction, call, warp);
+  count = all.size();
+  copy_accesses(all, list);
   return WARPMAT_OK;
 }
 
@@ -223,6 +282,34 @@ warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& ca
   return moved == warps ? WARPMAT_OK : execute_staged(handle, call, memory, moved, warps, options, error);
 }
 
+/// A scalar instruction or wgmma.
+[[gnu::noinline]] warpmat_status execute_other(const warpmat_instruction& handle, const warpmat_call& given, std::size_t warps,
+                                               warpmat_error* error) {
+  const Instruction& instruction = handle.instruction;
+  const auto refused = [&](const std::string& what) { return report(error, WARPMAT_BAD_ARGUMENT, what); };
+  constexpr unsigned flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH;
+  if ((given.flags & ~flags) != 0) return refused(format_text("{}: flags {:#x} are not known", handle.opcode, given.flags & ~flags));
+  Views views;
+  const auto all = [](const InstructionOperand&) { return true; };
+  if (const warpmat_status status = take_views(handle, given, views, error, all); status != WARPMAT_OK) return status;
+  Call call;
+  call.operands = std::span(views).first(handle.operand_count);
+  if (handle.addresses_memory) {
+    const warpmat_memory* const memory = given.memory;
+    if (memory == nullptr || !WARPMAT_HAS_SIZE(memory, user) || memory->bytes == nullptr || memory->base > UINT32_MAX)
+      return refused(format_text("{}: memory must be bytes from an address below 2^32 on: a whole warpmat_memory", handle.opcode));
+    call.shared = memory->bytes;
+    call.shared_bytes = static_cast<std::size_t>(memory->byte_count);
+    call.shared_stride = static_cast<std::size_t>(memory->warp_stride);
+    call.shared_base = memory->base;
+  }
+  if (const auto what = instruction.problem(call, warps)) return refused(*what);
+  instruction.execute(call, warps,
+                      {(given.flags & WARPMAT_REFERENCE_PATH) != 0 ? Path::reference : Path::fast,
+                       (given.flags & WARPMAT_UNDEFINED_AS_HARDWARE) != 0 ? Undefined::hardware : Undefined::trap});
+  return WARPMAT_OK;
+}
+
 }  // namespace
 
 warpmat_status warpmat_execute(const warpmat_instruction* instruction, const warpmat_call* call, size_t warps, warpmat_error* error) {
@@ -231,6 +318,8 @@ warpmat_status warpmat_execute(const warpmat_instruction* instruction, const war
     if (call == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "the call is null");
     if (!WARPMAT_HAS_SIZE(call, flags)) return report(error, WARPMAT_BAD_ARGUMENT, "call->size is not that of a warpmat_call");
     if (warps == 0) return WARPMAT_OK;
+    if (!instruction->is_matrix()) [[unlikely]]
+      return execute_other(*instruction, *call, warps, error);
     return execute(*instruction, *call, warps, error);
   } catch (...) {
     return report_exception(error);
@@ -242,6 +331,8 @@ warpmat_status warpmat_accesses(const warpmat_instruction* instruction, const wa
   try {
     if (instruction == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "the instruction is null");
     if (count == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "count is null");
+    if (!instruction->is_matrix())
+      return list_other_accesses(*instruction, call, warp, {list, list == nullptr ? 0 : capacity}, *count, error);
     *count = access_count(instruction->instruction.form());
     if (list == nullptr) return WARPMAT_OK;
     if (call == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "the call is null");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,9 +15,14 @@
 /// The C interface's handle: an instruction and what a call needs to know about it. Made once; never destroyed.
 struct warpmat_instruction {
   explicit warpmat_instruction(const warpmat::Form& form, const warpmat::Target& target);
+  /// Of another kind than matrix: what follows `operands` is null or empty, but for texts.
+  explicit warpmat_instruction(const warpmat::Instruction& other);
+
+  bool is_matrix() const { return instruction.kind() == warpmat::InstructionKind::matrix; }
 
   const warpmat::Instruction instruction;
   const std::span<const warpmat::OperandWords> operands;
+  const std::size_t operand_count;  ///< of Instruction::operands()
   const bool addresses_memory;
   const warpmat::FastPath* const lane_kernel;   ///< see StagedWarp
   const warpmat::FastPath* const product;       ///< see StagedProduct; nullptr for other instructions
@@ -24,13 +30,22 @@ struct warpmat_instruction {
   const warpmat::MovePlan* const moves;         ///< for ldmatrix, stmatrix and movmatrix, else nullptr
   const std::optional<std::string> sass;
   const std::string machine;  ///< `sass` if it is known
-  const std::string evidence, source, layout_evidence, layout_source, target;
+  const std::string evidence, source, layout_evidence, layout_source, target, opcode;
   const warpmat::OpcodeFields fields;
 };
 
 namespace warpmat::inline v0_1::c {
 
+/// The registers as all of the library sees them.
+inline RegisterView view_of(const warpmat_registers& r) {
+  return {r.words, static_cast<std::size_t>(r.warp_stride), r.word_stride, r.lane_stride, r.numbers};
+}
+
 /// The instruction of a form and a target of the tables: always the same object. Throws std::invalid_argument if the target lacks the form.
 const warpmat_instruction& persistent_instruction(const Form& form, const Target& target);
+/// The same of an instruction of any kind.
+const warpmat_instruction& persistent_instruction(const Instruction& instruction);
+/// What the interface calls operand `index` of Instruction::operands().
+warpmat_operand operand_id(const Instruction& instruction, std::size_t index);
 
 }  // namespace warpmat::inline v0_1::c

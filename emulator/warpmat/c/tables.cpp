@@ -8,6 +8,7 @@
 #include <warpmat/c/entry.h>
 #include <warpmat/c/fields.h>
 #include <warpmat/c/instruction.h>
+#include <warpmat/execute/scalar_form.h>
 #include <warpmat/formats.h>
 #include <warpmat/forms.h>
 #include <warpmat/tables/opcode.h>
@@ -35,14 +36,34 @@ auto row_at(const Rows& rows, int index) -> decltype(&rows[0]) {
   return index >= 0 && static_cast<std::size_t>(index) < rows.size() ? &rows[static_cast<std::size_t>(index)] : nullptr;
 }
 
-const Operand* operand_of(const warpmat_instruction* instruction, int operand) {
-  if (instruction == nullptr || operand < 0 || operand >= static_cast<int>(operand_name_count)) return nullptr;
-  return instruction->instruction.form().find_operand(static_cast<OperandName>(operand));
+const Form* form_of(const warpmat_instruction* instruction) {
+  return instruction != nullptr && instruction->is_matrix() ? &instruction->instruction.form() : nullptr;
 }
 
-const Fragment* fragment_of(const warpmat_instruction* instruction, int operand) {
-  const Operand* found = operand_of(instruction, operand);
-  return found != nullptr && found->kind == OperandKind::fragment ? &found->fragment : nullptr;
+/// A fragment, and how often it is repeated: along the warps that execute an instruction together, and along the columns of D.
+struct Fragments {
+  const Fragment* fragment = nullptr;  ///< nullptr: the operand is none
+  int warps = 1, tiles = 1;
+
+  int lanes() const { return warps * warp_size; }
+  int registers() const { return tiles * fragment->registers(); }
+  int rows() const { return warps * fragment->rows(); }
+  int columns() const { return tiles * fragment->columns(); }
+};
+
+Fragments fragments_of(const Operand* operand, int warps, int tiles) {
+  if (operand == nullptr || operand->kind != OperandKind::fragment) return {};
+  return {&operand->fragment, warps, tiles};
+}
+
+Fragments fragments_of(const warpmat_instruction* instruction, int operand) {
+  if (instruction == nullptr || operand < 0 || operand >= static_cast<int>(operand_name_count)) return {};
+  const auto wanted = static_cast<OperandName>(operand);
+  const Instruction& own = instruction->instruction;
+  if (own.kind() == InstructionKind::matrix) return fragments_of(own.form().find_operand(wanted), 1, 1);
+  const bool in_registers = wanted == OperandName::d || wanted == OperandName::a;
+  if (own.kind() != InstructionKind::warpgroup || !in_registers) return {};
+  return fragments_of(own.wgmma().tile->find_operand(wanted), own.warps(), wanted == OperandName::d ? own.wgmma().tiles() : 1);
 }
 
 /// ldmatrix and stmatrix: each row in memory has the address of a lane.
@@ -54,8 +75,8 @@ bool below(int value, int limit) {
   return value >= 0 && value < limit;
 }
 
-bool inside(const Fragment& f, warpmat_element e) {
-  return below(e.row, f.rows()) && below(e.column, f.columns()) && below(e.matrix, f.matrices());
+bool inside(const Fragments& f, warpmat_element e) {
+  return below(e.row, f.rows()) && below(e.column, f.columns()) && below(e.matrix, f.fragment->matrices());
 }
 
 /// Stack of warpmat_execute: the maximum over all forms and both paths, error messages included, plus a reserve. tests/c/stack_test.cpp
@@ -69,34 +90,28 @@ struct Elsewhere {
 };
 constexpr const char* bulk_accesses = "warpmat_bulk_accesses of c_program.h lists what it accesses";
 constexpr Elsewhere elsewhere[] = {
-    {"wgmma", "a warpgroup executes", "warpmat_wgmma_create finds it", "warpmat_wgmma_create_fields finds it"},
     {"tcgen05", "a tensor core with tensor memory executes", "warpmat_tcgen05_create of c_program.h finds it",
      "warpmat_tcgen05_create_fields of c_program.h finds it"},
     {"cp.async.bulk", "a kernel executes", bulk_accesses, bulk_accesses},
     {"cp.reduce.async.bulk", "a kernel executes", bulk_accesses, bulk_accesses},
 };
 
-/// Where `name` is SASS's of a wgmma: what finds it.
-std::optional<std::string> explain_wgmma_sass(std::string_view name) {
-  if (find_wgmma_sass(name) == nullptr) return std::nullopt;
-  return format_text("{} '{}': {}", elsewhere[0].executor, name, elsewhere[0].function);
-}
-
-/// Whether an opcode may be that of a scalar instruction: add.f32.
-bool may_be_scalar(std::string_view opcode) {
-  const std::string_view mnemonic = opcode.substr(0, opcode.find('.'));
-  const auto in_names = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return !mnemonic.empty() && std::ranges::all_of(mnemonic, in_names) && !is_matrix_mnemonic(mnemonic);
+/// Whether Instruction finds an opcode that no form has: of wgmma, and of scalar instructions that compute.
+bool is_other_instruction(std::string_view opcode) {
+  if (find_wgmma(opcode) != nullptr) return true;
+  const std::optional<catalogue::Match> match = catalogue::find_row(opcode);
+  return match && !scalar_refusal(*match);
 }
 
 /// Why warpmat_find finds nothing, and what does.
 std::string explain_opcode(std::string_view opcode, const Target& target) {
   for (const Elsewhere& other : elsewhere)
     if (opcode.starts_with(std::string(other.mnemonic) + ".")) return format_text("{} '{}': {}", other.executor, opcode, other.function);
-  if (const auto wgmma = explain_wgmma_sass(opcode)) return *wgmma;
-  if (find_sass(opcode, target) != nullptr) return format_text("'{}' is a name of SASS: warpmat_find_machine finds it", opcode);
-  if (!may_be_scalar(opcode)) return explain_unknown_opcode(opcode);
-  return format_text("{}; warpmat_program_parse of c_program.h takes statements of scalar ones", explain_unknown_opcode(opcode));
+  if (find_sass(opcode, target) != nullptr || find_wgmma_sass(opcode) != nullptr)
+    return format_text("'{}' is a name of SASS: warpmat_find_machine finds it", opcode);
+  const bool in_programs = catalogue::find_row(opcode).has_value();
+  return explain_unknown_instruction(opcode) +
+         (in_programs ? "; warpmat_program_parse and warpmat_module_parse of c_program.h take those" : "");
 }
 
 /// Names of SASS that no table has, by their beginnings, and what finds or lists those instructions.
@@ -115,11 +130,10 @@ constexpr MachineElsewhere machine_elsewhere[] = {
 
 /// The same of warpmat_find_machine.
 std::string explain_machine_name(std::string_view name, const Target& target) {
-  if (const auto wgmma = explain_wgmma_sass(name)) return *wgmma;
-  if (is_wgmma_sass(name)) return format_text("{}, which warpmat_wgmma_create finds", explain_unknown_wgmma(name));
+  if (is_wgmma_sass(name)) return explain_unknown_wgmma(name);
   for (const MachineElsewhere& other : machine_elsewhere)
     if (name.starts_with(other.beginning)) return format_text("'{}' is of {}: {}", name, other.family, other.function);
-  if (find_form(name) != nullptr) return format_text("'{}' is PTX: warpmat_find finds it", name);
+  if (find_form(name) != nullptr || is_other_instruction(name)) return format_text("'{}' is PTX: warpmat_find finds it", name);
   return explain_unknown_sass(name, target);
 }
 
@@ -242,19 +256,48 @@ warpmat_status warpmat_from_double(int format, double value, uint64_t* bits) {
 
 // ---- Instructions
 
+namespace {
+
+/// The handle of an instruction of another kind than matrix, which `make` makes; nullptr, having reported why, if the target lacks it.
+template <typename Make>
+const warpmat_instruction* made_by(warpmat_error* error, Make make) {
+  try {
+    return &persistent_instruction(make());
+  } catch (const std::invalid_argument& wrong) {  // the opcode is known
+    report(error, WARPMAT_UNAVAILABLE, wrong.what());
+    return nullptr;
+  }
+}
+
+/// found_by() of an instruction of any kind: `find` returns the form, or nullptr, having either reported why or set the handle.
+template <typename Find>
+const warpmat_instruction* any_found_by(const char* text, const char* target, warpmat_error* error, Find find) {
+  const warpmat_instruction* other = nullptr;
+  const warpmat_instruction* const found = found_by(text, target, error, [&](const Target& on) { return find(on, other); });
+  return found == nullptr ? other : found;
+}
+
+}  // namespace
+
 const warpmat_instruction* warpmat_find(const char* opcode, const char* target, warpmat_error* error) {
-  return found_by(opcode, target, error, [&](const Target& on) {
-    const Form* form = find_form(opcode);
-    if (form == nullptr) report(error, WARPMAT_UNKNOWN_OPCODE, explain_opcode(opcode, on));
-    return form;
+  return any_found_by(opcode, target, error, [&](const Target& on, const warpmat_instruction*& other) -> const Form* {
+    if (const Form* const form = find_form(opcode)) return form;
+    if (is_other_instruction(opcode))
+      other = made_by(error, [&] { return warpmat::find(opcode, on.name); });
+    else
+      report(error, WARPMAT_UNKNOWN_OPCODE, explain_opcode(opcode, on));
+    return nullptr;
   });
 }
 
 const warpmat_instruction* warpmat_find_machine(const char* name, const char* target, warpmat_error* error) {
-  return found_by(name, target, error, [&](const Target& on) {
-    const Form* form = find_sass(name, on);
-    if (form == nullptr) report(error, WARPMAT_UNKNOWN_OPCODE, explain_machine_name(name, on));
-    return form;
+  return any_found_by(name, target, error, [&](const Target& on, const warpmat_instruction*& other) -> const Form* {
+    if (const Form* const form = find_sass(name, on)) return form;
+    if (const WgmmaForm* const form = find_wgmma_sass(name))
+      other = made_by(error, [&] { return Instruction(*form, on); });
+    else
+      report(error, WARPMAT_UNKNOWN_OPCODE, explain_machine_name(name, on));
+    return nullptr;
   });
 }
 
@@ -281,40 +324,55 @@ warpmat_status warpmat_find_machine_step(const char* name, const char* layout_a,
 }
 
 const warpmat_instruction* warpmat_find_fields(const warpmat_fields* fields, const char* target, warpmat_error* error) {
-  return found_by("", target, error, [&](const Target& on) -> const Form* {
+  return any_found_by("", target, error, [&](const Target& on, const warpmat_instruction*& other) -> const Form* {
     const std::optional<OpcodeFields> wanted = read_fields(fields, error);
     if (!wanted) return nullptr;
-    for (const Elsewhere& other : elsewhere)
-      if (wanted->mnemonic.starts_with(other.mnemonic)) {
-        report(error, WARPMAT_UNKNOWN_OPCODE, format_text("{} '{}': {}", other.executor, wanted->mnemonic, other.by_fields));
+    for (const Elsewhere& elsewhere_one : elsewhere)
+      if (wanted->mnemonic.starts_with(elsewhere_one.mnemonic)) {
+        report(error, WARPMAT_UNKNOWN_OPCODE,
+               format_text("{} '{}': {}", elsewhere_one.executor, wanted->mnemonic, elsewhere_one.by_fields));
         return nullptr;
       }
-    const std::optional<std::size_t> found = find_one(form_fields(), *wanted, on, error);
-    return found ? &forms()[*found] : nullptr;
+    const bool is_wgmma = wanted->mnemonic.starts_with("wgmma");
+    const std::optional<std::size_t> found = find_one(is_wgmma ? wgmma_fields() : form_fields(), *wanted, on, error);
+    if (!found) return nullptr;
+    if (!is_wgmma) return &forms()[*found];
+    other = made_by(error, [&] { return Instruction(wgmma_forms()[*found], on); });
+    return nullptr;
   });
 }
 
+namespace {
+
+/// What a matrix instruction's form says.
+void describe(const Form& form, const Lowering& lowering, warpmat_instruction_info& out) {
+  const bool memory = addresses_rows(form);
+  out.m = form.shape.m;
+  out.n = form.shape.n;
+  out.k = form.shape.k;
+  out.rows = memory ? form.rows_in_memory() : 0;
+  out.row_bytes = memory ? Form::row_bytes : 0;
+  out.checked_lanes = memory && lowering.exceptions.checks_all_addresses ? warp_size : out.rows;
+  out.reads_memory = form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::wmma_load;
+  out.writes_memory = form.mnemonic == Mnemonic::stmatrix || form.mnemonic == Mnemonic::wmma_store;
+  out.stack_bytes = multiplies(form.mnemonic) ? mma_stack : move_stack;
+  out.alignment = moves_matrix(form) ? form.memory_alignment() : out.row_bytes;
+  out.default_stride = moves_matrix(form) ? form.leading_dimension() : 0;
+}
+
+}  // namespace
+
 warpmat_status warpmat_describe(const warpmat_instruction* instruction, warpmat_instruction_info* info) {
   if (instruction == nullptr || info == nullptr || !WARPMAT_HAS_SIZE(info, stack_bytes)) return WARPMAT_BAD_ARGUMENT;
-  const Form& form = instruction->instruction.form();
-  const bool memory = addresses_rows(form);
+  const Instruction& own = instruction->instruction;
   warpmat_instruction_info out{};
-  out.opcode = form.opcode.c_str();
+  out.opcode = instruction->opcode.c_str();
   out.target = instruction->target.c_str();
   out.machine = instruction->machine.c_str();
   out.sass = instruction->sass ? instruction->sass->c_str() : nullptr;
   out.evidence = instruction->evidence.c_str();
   out.source = instruction->source.c_str();
-  out.m = form.shape.m;
-  out.n = form.shape.n;
-  out.k = form.shape.k;
-  out.operands = static_cast<int>(form.operands.size());
-  out.rows = memory ? form.rows_in_memory() : 0;
-  out.row_bytes = memory ? Form::row_bytes : 0;
-  out.checked_lanes = memory && instruction->instruction.lowering().exceptions.checks_all_addresses ? warp_size : out.rows;
-  out.reads_memory = form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::wmma_load;
-  out.writes_memory = form.mnemonic == Mnemonic::stmatrix || form.mnemonic == Mnemonic::wmma_store;
-  out.stack_bytes = form.mnemonic == Mnemonic::mma || form.mnemonic == Mnemonic::wmma_mma ? mma_stack : move_stack;
+  out.operands = static_cast<int>(instruction->operand_count);
   out.layout_evidence = instruction->layout_evidence.c_str();
   out.layout_source = instruction->layout_source.c_str();
   out.mnemonic = instruction->fields.mnemonic.c_str();
@@ -322,31 +380,50 @@ warpmat_status warpmat_describe(const warpmat_instruction* instruction, warpmat_
   out.layout_a = instruction->fields.layout_a.c_str();
   out.layout_b = instruction->fields.layout_b.c_str();
   out.space = instruction->fields.space.c_str();
-  out.alignment = moves_matrix(form) ? form.memory_alignment() : out.row_bytes;
-  out.default_stride = moves_matrix(form) ? form.leading_dimension() : 0;
+  out.warps = own.warps();
+  out.scalar = own.kind() == InstructionKind::scalar;
+  out.stack_bytes = move_stack;
+  if (instruction->is_matrix()) describe(own.form(), own.lowering(), out);
+  if (own.kind() == InstructionKind::warpgroup) {
+    out.m = own.wgmma().shape.m;
+    out.n = own.wgmma().shape.n;
+    out.k = own.wgmma().shape.k;
+    out.reads_memory = 1;
+    out.alignment = 16;
+    out.stack_bytes = mma_stack;
+  }
   copy_out(out, info);
   return WARPMAT_OK;
 }
 
 warpmat_status warpmat_operand_at(const warpmat_instruction* instruction, int index, warpmat_operand_info* info) {
   if (instruction == nullptr || info == nullptr || !WARPMAT_HAS_SIZE(info, choices)) return WARPMAT_BAD_ARGUMENT;
-  const Operand* operand = row_at(instruction->instruction.form().operands, index);
-  if (operand == nullptr) return WARPMAT_BAD_ARGUMENT;
-  const bool fragment = operand->kind == OperandKind::fragment;
+  if (!below(index, static_cast<int>(instruction->operand_count))) return WARPMAT_BAD_ARGUMENT;
+  const auto number = static_cast<std::size_t>(index);
+  const Instruction& own = instruction->instruction;
+  const InstructionOperand& operand = own.operands()[number];
+  const Fragments found = fragments_of(instruction, operand_id(own, number));
   warpmat_operand_info out{};
-  out.operand = static_cast<warpmat_operand>(operand->name);
-  out.kind = static_cast<warpmat_operand_kind>(operand->kind);
-  out.name = name(operand->name).data();
-  out.format = operand->format ? name(*operand->format).data() : nullptr;
-  out.written = operand->written;
-  out.registers = operand->registers();
-  out.register_bits = fragment ? operand->fragment.register_bits : 32;
-  out.words = operand->words();
-  out.rows = fragment ? operand->fragment.rows() : 0;
-  out.columns = fragment ? operand->fragment.columns() : 0;
-  out.matrices = fragment ? operand->fragment.matrices() : 0;
-  out.element_bits = fragment ? operand->fragment.element_bits : 0;
-  out.choices = operand->choices;
+  out.operand = operand_id(own, number);
+  out.kind = static_cast<warpmat_operand_kind>(operand.kind());
+  out.name = operand.name().data();
+  if (operand.matrix_name()) {
+    const Form& form = instruction->is_matrix() ? own.form() : *own.wgmma().tile;
+    const std::optional<Format> format = form.operand(*operand.matrix_name()).format;
+    out.format = format ? name(*format).data() : nullptr;
+  }
+  out.written = operand.is_written();
+  out.read = operand.is_read();
+  out.optional = operand.is_optional();
+  out.type = operand.type() == nullptr ? nullptr : operand.type()->name.data();
+  out.registers = operand.registers();
+  out.register_bits = operand.register_bits();
+  out.words = operand.words();
+  out.rows = found.fragment == nullptr ? 0 : found.rows();
+  out.columns = found.fragment == nullptr ? 0 : found.columns();
+  out.matrices = found.fragment == nullptr ? 0 : found.fragment->matrices();
+  out.element_bits = found.fragment == nullptr ? 0 : found.fragment->element_bits();
+  out.choices = operand.choices();
   copy_out(out, info);
   return WARPMAT_OK;
 }
@@ -355,29 +432,33 @@ warpmat_status warpmat_operand_at(const warpmat_instruction* instruction, int in
 
 warpmat_status warpmat_element_at(const warpmat_instruction* instruction, warpmat_operand operand, warpmat_place place,
                                   warpmat_element* element) {
-  const Fragment* fragment = fragment_of(instruction, operand);
-  if (fragment == nullptr || element == nullptr || !below(place.lane, warp_size) || !below(place.reg, fragment->registers()) ||
-      !below(place.bit, fragment->register_bits))
+  const Fragments found = fragments_of(instruction, operand);
+  const Fragment* const fragment = found.fragment;
+  if (fragment == nullptr || element == nullptr || !below(place.lane, found.lanes()) || !below(place.reg, found.registers()) ||
+      !below(place.bit, fragment->register_bits()))
     return WARPMAT_BAD_ARGUMENT;
-  const Element found = fragment->element({place.lane, place.reg, place.bit});
-  *element = {found.row, found.column, found.matrix};
+  const Element inside_one = fragment->element({place.lane % warp_size, place.reg % fragment->registers(), place.bit});
+  *element = {place.lane / warp_size * fragment->rows() + inside_one.row,
+              place.reg / fragment->registers() * fragment->columns() + inside_one.column, inside_one.matrix};
   return WARPMAT_OK;
 }
 
 warpmat_status warpmat_place_of(const warpmat_instruction* instruction, warpmat_operand operand, warpmat_element element,
                                 warpmat_place* place) {
-  const Fragment* fragment = fragment_of(instruction, operand);
-  if (fragment == nullptr || place == nullptr || !inside(*fragment, element)) return WARPMAT_BAD_ARGUMENT;
-  const Place found = fragment->place({element.row, element.column, element.matrix});
-  *place = {found.lane, found.reg, found.bit};
+  const Fragments found = fragments_of(instruction, operand);
+  const Fragment* const fragment = found.fragment;
+  if (fragment == nullptr || place == nullptr || !inside(found, element)) return WARPMAT_BAD_ARGUMENT;
+  const Place inside_one = fragment->place({element.row % fragment->rows(), element.column % fragment->columns(), element.matrix});
+  *place = {element.row / fragment->rows() * warp_size + inside_one.lane,
+            element.column / fragment->columns() * fragment->registers() + inside_one.reg, inside_one.bit};
   return WARPMAT_OK;
 }
 
 warpmat_status warpmat_memory_place_of(const warpmat_instruction* instruction, warpmat_element element, warpmat_place* place) {
-  const Fragment* fragment = fragment_of(instruction, WARPMAT_R);
-  if (fragment == nullptr || place == nullptr || !inside(*fragment, element)) return WARPMAT_BAD_ARGUMENT;
-  if (!addresses_rows(instruction->instruction.form())) return WARPMAT_BAD_ARGUMENT;
-  const RowPlace found = instruction->instruction.form().row_place({element.row, element.column, element.matrix});
+  const Form* const form = form_of(instruction);
+  if (form == nullptr || place == nullptr || !addresses_rows(*form) || !inside(fragments_of(instruction, WARPMAT_R), element))
+    return WARPMAT_BAD_ARGUMENT;
+  const RowPlace found = form->row_place({element.row, element.column, element.matrix});
   *place = {found.lane, 0, found.bit};
   return WARPMAT_OK;
 }

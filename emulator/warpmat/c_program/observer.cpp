@@ -1,9 +1,16 @@
 #include <warpmat/c_program/observer.h>
 
 #include <algorithm>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
 
-#include <warpmat/c/accesses.h>
+#include <fmt/core.h>
+
 #include <warpmat/c/entry.h>
+#include <warpmat/c_program/handles.h>
 #include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/internals.h>
 
@@ -14,61 +21,275 @@ using machine::EventKinds;
 
 namespace {
 
-warpmat_event event_of(const Event& event) {
-  const Dim3 block = event.block();
-  return {sizeof(warpmat_event),
-          event.opcode().data(),  // all of a string, which ends with a null
-          event.line(),          event.statement(), {block.x, block.y, block.z}, event.warp(), event.lanes()};
+// Kinds of C have the bits of C++.
+constexpr bool is_kind(unsigned bit, EventKinds kind) {
+  return bit == static_cast<unsigned>(kind);
+}
+static_assert(is_kind(WARPMAT_EVENTS_OPERATIONS, EventKinds::operations) && is_kind(WARPMAT_EVENTS_ACCESSES, EventKinds::accesses));
+static_assert(is_kind(WARPMAT_EVENTS_SHARED_ACCESSES, EventKinds::shared_accesses));
+static_assert(is_kind(WARPMAT_EVENTS_EXCHANGES, EventKinds::exchanges) && is_kind(WARPMAT_EVENTS_COPIES, EventKinds::copies));
+static_assert(is_kind(WARPMAT_EVENTS_PRODUCTS, EventKinds::products));
+static_assert(is_kind(WARPMAT_EVENTS_SYNCHRONISATION, EventKinds::synchronisation));
+static_assert(is_kind(WARPMAT_EVENTS_ABSENT_LANES, EventKinds::absent_lanes));
+static_assert(is_kind(WARPMAT_EVENTS_TENSOR_MEMORY, EventKinds::tensor_memory) && is_kind(WARPMAT_EVENTS_RUNS, EventKinds::runs));
+
+constexpr unsigned known_events = static_cast<unsigned>(EventKinds::all) | WARPMAT_EVENTS_RUNS | WARPMAT_EVENTS_NONE;
+
+unsigned events_of(const warpmat_observer& callbacks) {
+  return WARPMAT_HAS_SIZE(&callbacks, events) ? callbacks.events : 0;
 }
 
-void end_unless_zero(int result, const Event& event) {
-  if (result != 0) event.trap(-1, std::nullopt, "an observer ended the launch", Trap::Kind::stopped);
+/// What the callbacks are told that are not null.
+EventKinds kinds_of_callbacks(const warpmat_observer& c) {
+  const auto if_any = [](EventKinds kinds, auto... callbacks) { return (... || (callbacks != nullptr)) ? kinds : EventKinds::none; };
+  const EventKinds operations = if_any(EventKinds::operations, c.operation, c.preparation, c.performs, c.calls, c.returns);
+  return (c.run != nullptr ? EventKinds::runs : operations) | if_any(EventKinds::accesses, c.access) |
+         if_any(EventKinds::exchanges, c.exchange) | if_any(EventKinds::shared_accesses, c.remote_access, c.shared_written) |
+         if_any(EventKinds::copies, c.bulk, c.copies_land, c.copies_complete, c.bulk_issues, c.bulk_reads, c.bulk_completes) |
+         if_any(EventKinds::products, c.product_issues, c.products_read, c.product_completes) |
+         if_any(EventKinds::tensor_memory, c.tensor_accessed, c.tensor_ordered, c.tensor_freed) |
+         if_any(EventKinds::synchronisation, c.synchronises, c.barrier_arrives, c.barrier_completes, c.barrier_leaves);
 }
 
-/// Of programs that were compiled before there was such a callback, none.
-bool wants_bulk_copies(const warpmat_observer& callbacks) {
-  return WARPMAT_HAS_SIZE(&callbacks, bulk) && callbacks.bulk != nullptr;
+constexpr const char* ended = "an observer ended the launch";
+
+/// Ends the launch at an event that no statement has.
+[[noreturn]] void end_without_place() {
+  throw Trap(Trap::Kind::stopped, {}, std::nullopt, ended, fmt::format("{}, at an event that belongs to no statement", ended));
 }
 
 }  // namespace
 
 CallbackObserver::CallbackObserver(const warpmat_observer& callbacks)
-    : Observer((callbacks.operation != nullptr ? EventKinds::operations : EventKinds::none) |
-               (callbacks.access != nullptr ? EventKinds::accesses : EventKinds::none) |
-               (wants_bulk_copies(callbacks) ? EventKinds::copies : EventKinds::none)),
-      callbacks_(callbacks) {}
-
-void CallbackObserver::operation(const Event& event) {
-  if (event.prepares()) return;
-  const warpmat_event given = event_of(event);
-  end_unless_zero(callbacks_.operation(callbacks_.user, &given), event);
+    : Observer(EventKinds::none), of_the_caller_(callbacks), callbacks_(whole(callbacks)), events_(events_of(callbacks)) {
+  want(kinds());
 }
 
-void CallbackObserver::access(const machine::AccessEvent& event) {
-  const warpmat_access given{sizeof(warpmat_access), event_of(event.event), space_of(event.space),  event.reads,        event.writes,
-                             event.asynchronous,     event.bytes,           event.addresses.data(), event.places.data()};
-  end_unless_zero(callbacks_.access(callbacks_.user, &given), event.event);
+CallbackObserver::~CallbackObserver() {
+  if (callbacks_.finished != nullptr) callbacks_.finished(callbacks_.user);
+}
+
+EventKinds CallbackObserver::kinds() const {
+  if (events_ == 0) return kinds_of_callbacks(callbacks_);
+  return static_cast<EventKinds>(events_ & ~WARPMAT_EVENTS_NONE);
+}
+
+/// Calls `callback` unless it is null, and does what it asks for: to end the launch at `at`, or to be told of other events.
+template <typename... Given>
+void CallbackObserver::tell(int (*callback)(void*, Given...), const Event* at, std::type_identity_t<Given>... given) {
+  if (callback == nullptr) return;
+  const int result = callback(callbacks_.user, given...);
+  if (const unsigned events = events_of(of_the_caller_); events != events_) {
+    events_ = events & known_events;
+    want(kinds());
+  }
+  if (result == 0) {
+    ending_.reset();
+    return;
+  }
+  if (at == nullptr) end_without_place();
+  const Ending ending = ending_.value_or(Ending{.reason = ended});
+  at->trap(ending.lane, ending.address, ending.reason, ending.kind);
+}
+
+void CallbackObserver::block_begins(const machine::BlockEvent& block) {
+  if (kernel_.empty()) kernel_ = block.kernel();
+  const warpmat_block_event given = given_block(block, kernel_);
+  tell(callbacks_.block_begins, nullptr, &given);
+}
+
+void CallbackObserver::block_ends(const machine::BlockEvent& block) {
+  const warpmat_block_event given = given_block(block, kernel_);
+  tell(callbacks_.block_ends, nullptr, &given);
+}
+
+void CallbackObserver::registers_differ(const machine::RegistersEvent& registers) {
+  const std::string problem(registers.problem);
+  const warpmat_registers_event given{sizeof given, registers.statement, problem.c_str()};
+  tell(callbacks_.registers_differ, nullptr, &given);
+}
+
+void CallbackObserver::operation(const Event& event) {
+  const auto callback = event.prepares() ? callbacks_.preparation : callbacks_.operation;
+  if (callback == nullptr) return;
+  const GivenEvent given(event, kernel_, ending_);
+  tell(callback, &event, given.get());
+}
+
+void CallbackObserver::run(const machine::RunEvent& run) {
+  if (callbacks_.run == nullptr) return;
+  const GivenEvent event(run.event, kernel_, ending_);
+  const warpmat_run_event given{sizeof given, event.get(), run.operations};
+  tell(callbacks_.run, &run.event, &given);
+}
+
+void CallbackObserver::performs(const Event& event) {
+  if (callbacks_.performs == nullptr) return;
+  const GivenEvent given(event, kernel_, ending_);
+  tell(callbacks_.performs, &event, given.get());
+}
+
+void CallbackObserver::tell_call(int (*callback)(void*, const warpmat_call_event*), const machine::CallEvent& call) {
+  if (callback == nullptr) return;
+  const GivenEvent event(call.event, kernel_, ending_);
+  const std::string function(call.function);
+  const warpmat_call_event given{sizeof given, event.get(), function.c_str()};
+  tell(callback, &call.event, &given);
+}
+
+void CallbackObserver::calls(const machine::CallEvent& call) {
+  tell_call(callbacks_.calls, call);
+}
+
+void CallbackObserver::returns(const machine::CallEvent& call) {
+  tell_call(callbacks_.returns, call);
+}
+
+void CallbackObserver::exchange(const machine::ExchangeEvent& exchange) {
+  if (callbacks_.exchange == nullptr) return;
+  const GivenEvent event(exchange.event, kernel_, ending_);
+  const warpmat_exchange given = given_exchange(exchange, event.get());
+  tell(callbacks_.exchange, &exchange.event, &given);
+}
+
+void CallbackObserver::access(const machine::AccessEvent& access) {
+  if (callbacks_.access == nullptr) return;
+  const GivenEvent event(access.event, kernel_, ending_);
+  const warpmat_access given = given_access(access, event.get());
+  tell(callbacks_.access, &access.event, &given);
+}
+
+void CallbackObserver::remote_access(const machine::RemoteAccess& access) {
+  if (callbacks_.remote_access == nullptr) return;
+  const GivenEvent event(access.event, kernel_, ending_);
+  const warpmat_remote_access given = given_remote(access, event.get());
+  tell(callbacks_.remote_access, &access.event, &given);
+}
+
+void CallbackObserver::shared_written(const machine::SharedRange& range) {
+  const warpmat_shared_range given = given_range(range);
+  tell(callbacks_.shared_written, nullptr, &given);
+}
+
+void CallbackObserver::copies_land(const machine::CopiesEvent& copies) {
+  const warpmat_copies_event given = given_copies(copies);
+  tell(callbacks_.copies_land, nullptr, &given);
+}
+
+void CallbackObserver::copies_complete(const Event& event) {
+  const GivenEvent given(event, kernel_, ending_);
+  tell(callbacks_.copies_complete, &event, given.get());
 }
 
 void CallbackObserver::bulk_issues(const Event& event, const machine::BulkEvent& copy) {
+  const GivenEvent given(event, kernel_, ending_);
+  if (callbacks_.bulk != nullptr) tell_copy(event, given.get(), copy);
+  if (callbacks_.bulk_issues == nullptr) return;
+  const GivenBulk bulk(copy);
+  tell(callbacks_.bulk_issues, &event, given.get(), &bulk.given());
+}
+
+/// `bulk` of copies between global and shared memory.
+void CallbackObserver::tell_copy(const Event& event, const warpmat_event* given, const machine::BulkEvent& copy) {
   const machine::BulkTransfer& transfer = transfer_of(copy);
   if (!transfer.loads() && !transfer.stores()) return;
   const TensorMap::Encoded encoded = transfer.map ? transfer.map->encode_unchecked() : TensorMap::Encoded{};
-  warpmat_bulk_copy given{};
-  given.size = sizeof given;
-  given.stores = transfer.stores();
-  given.shared = transfer.shared.offset;
-  given.rank = transfer.shared.rank;
+  warpmat_bulk_copy described{};
+  described.size = sizeof described;
+  described.stores = transfer.stores();
+  described.shared = transfer.shared.offset;
+  described.rank = transfer.shared.rank;
   if (transfer.map) {
-    given.map = encoded.data();
-    std::ranges::copy(transfer.tensor_place.coordinates, given.coordinates);
-    std::ranges::copy(transfer.tensor_place.offsets, given.offsets);
+    described.map = encoded.data();
+    std::ranges::copy(transfer.tensor_place.coordinates, described.coordinates);
+    std::ranges::copy(transfer.tensor_place.offsets, described.offsets);
   } else {
-    given.global = transfer.global;
-    given.bytes = transfer.bytes;
+    described.global = transfer.global;
+    described.bytes = transfer.bytes;
   }
-  const warpmat_event issued = event_of(event);
-  end_unless_zero(callbacks_.bulk(callbacks_.user, &issued, &given), event);
+  tell(callbacks_.bulk, &event, given, &described);
+}
+
+void CallbackObserver::bulk_reads(const machine::BulkEvent& copy) {
+  if (callbacks_.bulk_reads == nullptr) return;
+  const GivenBulk bulk(copy);
+  tell(callbacks_.bulk_reads, nullptr, &bulk.given());
+}
+
+void CallbackObserver::bulk_completes(const machine::BulkEvent& copy) {
+  if (callbacks_.bulk_completes == nullptr) return;
+  const GivenBulk bulk(copy);
+  tell(callbacks_.bulk_completes, nullptr, &bulk.given());
+}
+
+void CallbackObserver::product_issues(const machine::ProductEvent& product) {
+  if (callbacks_.product_issues == nullptr) return;
+  const GivenEvent event(product.event, kernel_, ending_);
+  const warpmat_async_product given = given_product(product.product);
+  tell(callbacks_.product_issues, &product.event, event.get(), &given);
+}
+
+void CallbackObserver::products_read(const Event& event, std::span<const machine::Product> products) {
+  if (callbacks_.products_read == nullptr) return;
+  const GivenEvent given(event, kernel_, ending_);
+  std::vector<warpmat_async_product> all;
+  std::ranges::transform(products, std::back_inserter(all), given_product);
+  tell(callbacks_.products_read, &event, given.get(), all.data(), all.size());
+}
+
+void CallbackObserver::product_completes(const machine::ProductEvent& product) {
+  if (callbacks_.product_completes == nullptr) return;
+  const GivenEvent event(product.event, kernel_, ending_);
+  const warpmat_async_product given = given_product(product.product);
+  tell(callbacks_.product_completes, &product.event, event.get(), &given);
+}
+
+void CallbackObserver::tensor_accessed(const machine::TensorAccess& access) {
+  if (callbacks_.tensor_accessed == nullptr) return;
+  const GivenEvent event(access.event, kernel_, ending_);
+  const std::vector<warpmat_tensor_region> reads = given_regions(access.reads), writes = given_regions(access.writes);
+  const warpmat_tensor_access given{sizeof given, event.get(),   access.rank,   access.by_a_thread, reads.data(),
+                                    reads.size(), writes.data(), writes.size(), access.issued};
+  tell(callbacks_.tensor_accessed, &access.event, &given);
+}
+
+void CallbackObserver::tensor_ordered(const machine::TensorOrder& order) {
+  const warpmat_tensor_order given = given_order(order);
+  tell(callbacks_.tensor_ordered, nullptr, &given);
+}
+
+void CallbackObserver::tensor_freed(int rank, int first, int count) {
+  const warpmat_tensor_freed given{sizeof given, rank, first, count};
+  tell(callbacks_.tensor_freed, nullptr, &given);
+}
+
+void CallbackObserver::synchronises(const machine::Synchronisation& what) {
+  const warpmat_synchronisation given = given_synchronisation(what);
+  tell(callbacks_.synchronises, nullptr, &given);
+}
+
+void CallbackObserver::barrier_arrives(const machine::BarrierEvent& barrier) {
+  const warpmat_barrier_event given = given_barrier(barrier);
+  tell(callbacks_.barrier_arrives, nullptr, &given);
+}
+
+void CallbackObserver::barrier_completes(const machine::BarrierEvent& barrier) {
+  const warpmat_barrier_event given = given_barrier(barrier);
+  tell(callbacks_.barrier_completes, nullptr, &given);
+}
+
+void CallbackObserver::barrier_leaves(const machine::BarrierEvent& barrier) {
+  const warpmat_barrier_event given = given_barrier(barrier);
+  tell(callbacks_.barrier_leaves, nullptr, &given);
+}
+
+std::unique_ptr<CallbackObserver> observer_of(const warpmat_observer* callbacks, const char* what) {
+  if (callbacks == nullptr) throw std::invalid_argument(fmt::format("{} is null", what));
+  if (!WARPMAT_HAS_SIZE(callbacks, access))
+    throw std::invalid_argument(fmt::format("the size of {} is not that of a warpmat_observer", what));
+  if (const unsigned unknown = events_of(*callbacks) & ~known_events; unknown != 0)
+    throw std::invalid_argument(fmt::format("the events {:#x} of {} are not known", unknown, what));
+  return std::make_unique<CallbackObserver>(*callbacks);
 }
 
 }  // namespace warpmat::inline v0_1::c

@@ -1,6 +1,13 @@
 #pragma once
 
-#include <warpmat/c_program.h>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include <warpmat/c_observer.h>
+#include <warpmat/c_program/events.h>
 #include <warpmat/observer.h>
 
 namespace warpmat::inline v0_1::c {
@@ -8,14 +15,56 @@ namespace warpmat::inline v0_1::c {
 /// Hands events to the callbacks of a warpmat_observer, which outlives it.
 class CallbackObserver : public machine::Observer {
  public:
+  /// Throws std::invalid_argument for kinds of events that are not known.
   explicit CallbackObserver(const warpmat_observer& callbacks);
+  ~CallbackObserver() override;
+  CallbackObserver(const CallbackObserver&) = delete;
+  CallbackObserver& operator=(const CallbackObserver&) = delete;
 
+  void block_begins(const machine::BlockEvent& block) override;
+  void block_ends(const machine::BlockEvent& block) override;
+  void registers_differ(const machine::RegistersEvent& registers) override;
   void operation(const machine::Event& event) override;
-  void access(const machine::AccessEvent& event) override;
+  void run(const machine::RunEvent& run) override;
+  void performs(const machine::Event& event) override;
+  void calls(const machine::CallEvent& call) override;
+  void returns(const machine::CallEvent& call) override;
+  void exchange(const machine::ExchangeEvent& exchange) override;
+  void access(const machine::AccessEvent& access) override;
+  void remote_access(const machine::RemoteAccess& access) override;
+  void shared_written(const machine::SharedRange& range) override;
+  void copies_land(const machine::CopiesEvent& copies) override;
+  void copies_complete(const machine::Event& event) override;
   void bulk_issues(const machine::Event& event, const machine::BulkEvent& copy) override;
+  void bulk_reads(const machine::BulkEvent& copy) override;
+  void bulk_completes(const machine::BulkEvent& copy) override;
+  void product_issues(const machine::ProductEvent& product) override;
+  void products_read(const machine::Event& event, std::span<const machine::Product> products) override;
+  void product_completes(const machine::ProductEvent& product) override;
+  void tensor_accessed(const machine::TensorAccess& access) override;
+  void tensor_ordered(const machine::TensorOrder& order) override;
+  void tensor_freed(int rank, int first, int count) override;
+  void synchronises(const machine::Synchronisation& what) override;
+  void barrier_arrives(const machine::BarrierEvent& barrier) override;
+  void barrier_completes(const machine::BarrierEvent& barrier) override;
+  void barrier_leaves(const machine::BarrierEvent& barrier) override;
 
  private:
-  const warpmat_observer& callbacks_;
+  template <typename... Given>
+  void tell(int (*callback)(void*, Given...), const machine::Event* at, std::type_identity_t<Given>... given);
+  void tell_call(int (*callback)(void*, const warpmat_call_event*), const machine::CallEvent& call);
+  void tell_copy(const machine::Event& event, const warpmat_event* given, const machine::BulkEvent& copy);
+
+  machine::EventKinds kinds() const;
+
+  const warpmat_observer& of_the_caller_;
+  const warpmat_observer callbacks_;  ///< the same, with nulls where its size ends
+  std::string kernel_ = {};           ///< its name, once a block has begun
+  unsigned events_;                   ///< that of the caller which wanted() has
+  std::optional<Ending> ending_;      ///< what the callback asked for by warpmat_event_end
 };
+
+/// The observer with `callbacks`. Throws std::invalid_argument, naming `what`, for one that is none.
+std::unique_ptr<CallbackObserver> observer_of(const warpmat_observer* callbacks, const char* what);
 
 }  // namespace warpmat::inline v0_1::c

@@ -2,25 +2,23 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <mutex>
 #include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 #include <fmt/core.h>
 
 #include <warpmat/c/entry.h>
+#include <warpmat/c/instruction.h>
 #include <warpmat/c_program.h>
-#include <warpmat/c_program/errors.h>
+#include <warpmat/c_program/handles.h>
 #include <warpmat/program.h>
 
 using namespace warpmat;
 using namespace warpmat::c;
-
-struct warpmat_program {
-  warpmat::Program program;
-};
-
-struct warpmat_warp {
-  warpmat::Warp warp;
-};
 
 namespace {
 
@@ -31,6 +29,13 @@ warpmat_error at_line(warpmat_error error, const Statement& statement) {
   error.line = statement.location().line;
   error.column = statement.location().column;
   return error;
+}
+
+/// Fills statement_names.
+void name_statements(warpmat_program& of) {
+  std::size_t matrix = 0;
+  for (const Statement& statement : of.program.statements())
+    of.statement_names.push_back(statement.matrix() == nullptr ? "" : statement_name(of.program, matrix++));
 }
 
 /// Executes one statement. It throws only exceptions that report_exception handles.
@@ -51,7 +56,9 @@ warpmat_program* warpmat_program_parse(const char* text, const char* target, war
       report(error, WARPMAT_BAD_ARGUMENT, "the text is null");
       return nullptr;
     }
-    return new warpmat_program{parse(text, target == nullptr ? std::string_view() : target)};
+    auto program = std::make_unique<warpmat_program>(parse(text, target == nullptr ? std::string_view() : target));
+    name_statements(*program);
+    return program.release();
   } catch (const SyntaxError& syntax) {
     report(error, syntax_error(syntax));
   } catch (const std::invalid_argument& wrong) {
@@ -76,14 +83,24 @@ const char* warpmat_program_register_name(const warpmat_program* program, int in
 }
 
 warpmat_warp* warpmat_warp_create(const warpmat_program* program, size_t shared_bytes, warpmat_error* error) {
+  return warpmat_warp_create_at(program, shared_bytes, 0, error);
+}
+
+warpmat_warp* warpmat_warp_create_at(const warpmat_program* program, size_t shared_bytes, uint32_t shared_base, warpmat_error* error) {
   try {
     if (program == nullptr) {
       report(error, WARPMAT_BAD_ARGUMENT, "the program is null");
       return nullptr;
     }
-    return new warpmat_warp{Warp(program->program, shared_bytes)};
+    for (const SharedVariable& variable : program->program.variables())
+      if (shared_base % variable.alignment != 0)
+        throw std::invalid_argument(fmt::format("shared memory at {:#x} does not align variable '{}', which needs a multiple of {}",
+                                                shared_base, variable.name, variable.alignment));
+    return new warpmat_warp{Warp(program->program, shared_bytes, shared_base)};
   } catch (const std::length_error&) {
     report(error, WARPMAT_NO_MEMORY, "out of memory");
+  } catch (const std::invalid_argument& wrong) {
+    report(error, WARPMAT_BAD_ARGUMENT, wrong.what());
   } catch (...) {
     report_exception(error);
   }
@@ -121,4 +138,94 @@ warpmat_status warpmat_warp_run(warpmat_warp* warp, unsigned flags, warpmat_erro
   } catch (...) {
     return report_exception(error);
   }
+}
+
+// ---- Statements
+
+namespace {
+
+/// Statement `index`; nullptr for other numbers.
+const Statement* numbered(const Program& program, int index) {
+  const std::vector<Statement>& statements = program.statements();
+  return index >= 0 && static_cast<std::size_t>(index) < statements.size() ? &statements[static_cast<std::size_t>(index)] : nullptr;
+}
+
+}  // namespace
+
+int warpmat_program_statement_count(const warpmat_program* program) {
+  return program == nullptr ? 0 : static_cast<int>(program->program.statements().size());
+}
+
+warpmat_status warpmat_program_statement(const warpmat_program* program, int index, warpmat_statement_info* info) {
+  const Statement* const statement = program == nullptr ? nullptr : numbered(program->program, index);
+  if (statement == nullptr || info == nullptr || !WARPMAT_HAS_SIZE(info, instruction)) return WARPMAT_BAD_ARGUMENT;
+  return done(nullptr, [&] {
+    warpmat_statement_info all{info->size, statement->location().line, statement->location().column, nullptr, nullptr, nullptr};
+    if (const Instruction* const matrix = statement->matrix()) {
+      all.opcode = matrix->form().opcode.c_str();
+      all.name = program->statement_names[static_cast<std::size_t>(index)].c_str();
+      all.instruction = &persistent_instruction(matrix->form(), matrix->target());
+    } else {
+      all.opcode = statement->scalar()->opcode.c_str();
+    }
+    copy_out(all, info);
+  });
+}
+
+int warpmat_program_find_statement(const warpmat_program* program, const char* name, warpmat_error* error) {
+  int index = -1;
+  done(error, [&] {
+    need(program, "the program");
+    need(name, "the name");
+    const Statement* const found = program->program.matrix_statements()[find_statement(program->program, name)];
+    index = static_cast<int>(found - program->program.statements().data());
+  });
+  return index;
+}
+
+int warpmat_program_variable_count(const warpmat_program* program) {
+  return program == nullptr ? 0 : static_cast<int>(program->program.variables().size());
+}
+
+warpmat_status warpmat_program_variable(const warpmat_program* program, int index, warpmat_variable_info* info) {
+  if (index < 0 || index >= warpmat_program_variable_count(program)) return WARPMAT_BAD_ARGUMENT;
+  if (info == nullptr || !WARPMAT_HAS_SIZE(info, bytes)) return WARPMAT_BAD_ARGUMENT;
+  const SharedVariable& variable = program->program.variables()[static_cast<std::size_t>(index)];
+  copy_out(warpmat_variable_info{info->size, variable.name.c_str(), variable.type->name.data(),
+                                 static_cast<std::uint64_t>(variable.address), static_cast<std::uint64_t>(variable.bytes())},
+           info);
+  return WARPMAT_OK;
+}
+
+const char* warpmat_program_text(const warpmat_program* program, warpmat_error* error) {
+  return made(error, [&] {
+    need(program, "the program");
+    std::call_once(program->printed, [&] { program->text = print(program->program); });
+    return program->text.c_str();
+  });
+}
+
+warpmat_status warpmat_warp_step(warpmat_warp* warp, int statement, unsigned flags, warpmat_error* error) {
+  warpmat_status status = WARPMAT_OK;
+  const warpmat_status called = done(error, [&] {
+    need(warp, "the warp");
+    need_known_flags(flags, WARPMAT_REFERENCE_PATH | WARPMAT_UNDEFINED_AS_HARDWARE);
+    const Statement* const found = numbered(warp->warp.program(), statement);
+    if (found == nullptr)
+      throw std::invalid_argument(
+          fmt::format("the program has {} statements; number {} does not exist", warp->warp.program().statements().size(), statement));
+    status = execute(warp->warp, *found, execution_of(flags), error);
+  });
+  return called != WARPMAT_OK ? called : status;
+}
+
+uint32_t warpmat_warp_executing(const warpmat_warp* warp, int statement) {
+  const Statement* const found = warp == nullptr ? nullptr : numbered(warp->warp.program(), statement);
+  return found == nullptr ? 0 : warp->warp.executing(*found);
+}
+
+const uint64_t* warpmat_warp_addresses_read(const warpmat_warp* warp, int statement) {
+  const Statement* const found = warp == nullptr ? nullptr : numbered(warp->warp.program(), statement);
+  const auto* const addresses = found == nullptr ? nullptr : warp->warp.addresses_read(*found);
+  return addresses == nullptr ? nullptr : addresses->data();
 }

@@ -1,4 +1,4 @@
-#include <warpmat/bank_conflicts.h>
+#include <warpmat/explain.h>
 
 #include <algorithm>
 #include <array>

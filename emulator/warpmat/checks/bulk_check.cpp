@@ -20,7 +20,7 @@ namespace {
 
 /// Whether the program has bulk copies or warpgroup products that read shared memory, so that the visibility of stores matters.
 bool reads_shared_asynchronously(const code::Program& program) {
-  return !program.products.empty() || std::ranges::any_of(program.bulk_copies, [](const code::BulkCopy& copy) {
+  return program.executes(catalogue::Semantics::wgmma) || program.any<code::BulkCopy>([](const code::BulkCopy& copy) {
     return copy.kind == code::BulkCopy::Kind::store || copy.kind == code::BulkCopy::Kind::between_blocks;
   });
 }

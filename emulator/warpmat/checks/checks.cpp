@@ -104,17 +104,18 @@ std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::ui
   const code::Program& program = setup.program;
   const Checks& checks = setup.checks;
   const bool shared = setup.shared_bytes != 0;
-  if (shared && checks.copies && (!program.bulk_copies.empty() || !program.products.empty()))
+  if (shared && checks.copies && (program.executes(catalogue::Semantics::bulk_copy) || program.executes(catalogue::Semantics::wgmma)))
     all.push_back(std::make_unique<BulkCheck>(setup, cluster));
   if (shared && (checks.uninitialised || checks.copies || checks.races)) all.push_back(std::make_unique<SharedMemoryCheck>(setup, cluster));
   if (shared && checks.races) all.push_back(std::make_unique<RaceCheck>(setup));
   if (shared && setup.reads_rows && checks.uninitialised) all.push_back(std::make_unique<RowsCheck>(setup, cluster));
-  if (!program.products.empty()) all.push_back(std::make_unique<WgmmaCheck>(setup));
-  if (checks.copies && !program.tensor_statements.empty()) all.push_back(std::make_unique<TensorFenceCheck>(setup, cluster));
-  const bool tensors = std::ranges::any_of(program.bulk_copies, [](const code::BulkCopy& copy) { return copy.rank != 0; });
-  if (!program.products.empty() && tensors) all.push_back(std::make_unique<TileCheck>(setup, cluster));
+  if (program.executes(catalogue::Semantics::wgmma)) all.push_back(std::make_unique<WgmmaCheck>(setup));
+  if (checks.copies && program.executes(catalogue::Semantics::tensor_memory))
+    all.push_back(std::make_unique<TensorFenceCheck>(setup, cluster));
+  const bool tensors = program.any<code::BulkCopy>([](const code::BulkCopy& copy) { return copy.rank != 0; });
+  if (program.executes(catalogue::Semantics::wgmma) && tensors) all.push_back(std::make_unique<TileCheck>(setup, cluster));
   if (program.limits.registers != 0) all.push_back(std::make_unique<RegisterCheck>(setup, cluster));
-  if (!program.exchanges.empty()) all.push_back(std::make_unique<LanesCheck>(setup, cluster));
+  if (program.executes(catalogue::Semantics::exchange)) all.push_back(std::make_unique<LanesCheck>(setup, cluster));
   const bool followed = setup.clusters.empty() || std::ranges::find(setup.clusters, cluster) != setup.clusters.end();
   if (!setup.gemms.empty() && followed) all.push_back(std::make_unique<Pairing>(setup));
   return all;

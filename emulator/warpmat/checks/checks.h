@@ -34,7 +34,7 @@ namespace warpmat::inline v0_1::checks {
 //     lanes_check           shuffles that read lanes which take no part
 //     pairing               which elements of the factors of a matrix product meet, by the origins of all bytes (origins.h)
 //
-// bank_conflicts.h counts the wavefronts of an access; its observer is tools/report/bank_report.h.
+// explain.h counts the wavefronts of an access; its observer is tools/report/bank_report.h.
 
 /// What the checks of all clusters of a launch report without ending it.
 struct Reports {
@@ -56,8 +56,8 @@ struct Setup {
   std::uint32_t frame_bytes;   ///< of a warp's registers
   Reports& reports;
   bool copies_asynchronously = program.executes(catalogue::Semantics::cp_async);
-  bool reads_rows = std::ranges::any_of(
-      program.matrices, [](const code::Matrix& matrix) { return matrix.instruction.form().mnemonic == Mnemonic::ldmatrix; });
+  bool reads_rows =
+      program.any<code::Matrix>([](const code::Matrix& matrix) { return matrix.instruction.form().mnemonic == Mnemonic::ldmatrix; });
   std::vector<Gemm> gemms = {};
   std::optional<GemmElement> why = std::nullopt;  ///< of LaunchOptions::why
   Dim3 grid = {};

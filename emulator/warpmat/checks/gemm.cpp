@@ -117,8 +117,9 @@ int block_of(CompanionMatrix::Kind kind, const code::Program& program) {
     return form.scale_vector == 0 ? 0 : form.shape.k / form.scale_vector;
   };
   int block = 0;
-  for (const code::Matrix& matrix : program.matrices) block = std::max(block, of(matrix.instruction.form()));
-  for (const code::WarpgroupProduct& product : program.products) block = std::max(block, of(*product.instruction.form().tile));
+  program.for_each<code::Matrix>([&](const code::Matrix& matrix) { block = std::max(block, of(matrix.instruction.form())); });
+  program.for_each<code::WarpgroupProduct>(
+      [&](const code::WarpgroupProduct& product) { block = std::max(block, of(*product.instruction.form().tile)); });
   return block;
 }
 
@@ -289,9 +290,8 @@ std::vector<Gemm> find_gemms(std::string_view text, const DeviceMemory& memory, 
                              const std::vector<std::uint8_t>& parameters) {
   std::vector<Gemm> gemms;
   while (!text.empty()) gemms.push_back(parse_gemm(take(text, ';')));
-  const bool sparse =
-      std::ranges::any_of(program.matrices, [](const code::Matrix& m) { return m.instruction.form().sparsity != Sparsity::dense; }) ||
-      std::ranges::any_of(program.products, [](const code::WarpgroupProduct& p) { return p.instruction.form().sparse(); });
+  const bool sparse = program.any<code::Matrix>([](const code::Matrix& m) { return m.instruction.form().sparsity != Sparsity::dense; }) ||
+                      program.any<code::WarpgroupProduct>([](const code::WarpgroupProduct& p) { return p.instruction.form().sparse(); });
   std::vector<bool> in_registers(gemms.size());
   for (std::size_t i = 0; i < gemms.size(); ++i)
     for (GemmMatrix* const factor : {&gemms[i].a, &gemms[i].b})

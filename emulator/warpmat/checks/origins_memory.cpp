@@ -165,11 +165,11 @@ void Origins::remote_access(const machine::RemoteAccess& event) {
 const std::vector<Origins::RowByte>& Origins::row_bytes(const Form& form) {
   const auto [found, is_new] = row_bytes_.try_emplace(&form);
   const Fragment& fragment = form.operand(OperandName::r).fragment;
-  const int bytes = std::max(1, fragment.element_bits / 8);
+  const int bytes = std::max(1, fragment.element_bits() / 8);
   for (int reg = 0; is_new && reg < fragment.registers(); ++reg)
     for (int lane = 0; lane < warp_size; ++lane)
       for (int i = 0; i < fragment.elements_per_register(); ++i) {
-        const RowPlace row = form.row_place(fragment.element({lane, reg, i * fragment.element_bits}));
+        const RowPlace row = form.row_place(fragment.element({lane, reg, i * fragment.element_bits()}));
         found->second.push_back({static_cast<std::uint8_t>(reg), static_cast<std::uint8_t>(lane), static_cast<std::uint8_t>(i * bytes),
                                  static_cast<std::uint8_t>(row.lane), static_cast<std::uint16_t>(row.bit)});
       }
@@ -185,7 +185,7 @@ void Origins::move_rows(const AccessEvent& event, const Form& form) {
   const bool writes = form.mnemonic == Mnemonic::stmatrix;
   if (!writes) clear_results(at, all_lanes);
   if (writes) ++of.changes;
-  const int bytes = std::max(1, fragment.element_bits / 8), memory_bytes = std::max(1, form.memory_bits / 8);
+  const int bytes = std::max(1, fragment.element_bits() / 8), memory_bytes = std::max(1, form.memory_bits / 8);
   const int first = writes && form.operands.front().name == OperandName::p ? 1 : 0;
   std::vector<const RegisterOrigins*> from;
   std::vector<RegisterOrigins*> to;
@@ -219,7 +219,7 @@ void Origins::move_run(const AccessEvent& event) {
   const Event& at = event.event;
   const code::Matrix& matrix = setup_.program.of<code::Matrix>(operation_of(at));
   const MatrixRun& run = matrix.runs.runs[run_++ % matrix.runs.runs.size()];
-  const int width = matrix.instruction.form().operand(OperandName::r).fragment.register_bits / 8;
+  const int width = matrix.instruction.form().operand(OperandName::r).fragment.register_bits() / 8;
   if (event.writes)
     store(event, warp_of(at).source_slot(operation_of(at), 1 + run.reg), 0, matrix.runs.bytes, run.bit / 8);
   else

@@ -107,16 +107,16 @@ const Origins::FormPlaces& Origins::places(const Form& form) {
   const Operand* const d = form.find_operand(OperandName::d);
   if (d == nullptr || all.products != 1) return all;
   for (int reg = 0; reg < d->fragment.registers(); ++reg) all.patterns.push_back(pattern(d->fragment, all.d, reg));
-  all.c_as_d = c != nullptr && all.c == all.d && c->fragment.element_bits == d->fragment.element_bits &&
-               c->fragment.register_bits == d->fragment.register_bits;
+  all.c_as_d = c != nullptr && all.c == all.d && c->fragment.element_bits() == d->fragment.element_bits() &&
+               c->fragment.register_bits() == d->fragment.register_bits();
   return all;
 }
 
 /// The pattern of a register of the result; equal ones are one.
 const SumPattern* Origins::pattern(const Fragment& fragment, const std::vector<ElementPlace>& places, int reg) {
-  SumPattern made{fragment.register_bits / 8};
+  SumPattern made{fragment.register_bits() / 8};
   made.what.resize(static_cast<std::size_t>(made.width) * warp_size);
-  const int bytes = std::max(1, fragment.element_bits / 8);
+  const int bytes = std::max(1, fragment.element_bits() / 8);
   for (int row = 0; row < fragment.rows(); ++row)
     for (int column = 0; column < fragment.columns(); ++column) {
       const ElementPlace& at = places[static_cast<std::size_t>(row * fragment.columns() + column)];
@@ -132,8 +132,8 @@ Origin Origins::element(const RegisterOrigins* from, const ElementPlace& at, con
   if (from == nullptr) return {};
   const Origin* const bytes = from->lane(at.lane) + at.byte;
   Origin origin;
-  for (int b = 0; b < std::max(1, fragment.element_bits / 8) && !origin.known(); ++b) origin = bytes[b];
-  if (fragment.element_bits < 8 && origin.in_memory()) origin.what += at.bit;
+  for (int b = 0; b < std::max(1, fragment.element_bits() / 8) && !origin.known(); ++b) origin = bytes[b];
+  if (fragment.element_bits() < 8 && origin.in_memory()) origin.what += at.bit;
   return origin;
 }
 
@@ -273,11 +273,11 @@ void Origins::write_results(const Event& event, const Fragment& fragment, const 
     registers(event).set_sums(to(static_cast<int>(reg)), *places.patterns[reg],
                               (std::uint64_t{*number} << Origin::product_at) + static_cast<std::uint64_t>(first_column));
   if (!places.patterns.empty()) return;
-  const int columns = fragment.columns(), bytes = std::max(1, fragment.element_bits / 8);
+  const int columns = fragment.columns(), bytes = std::max(1, fragment.element_bits() / 8);
   for (int row = 0; row < fragment.rows(); ++row)
     for (int column = 0; column < columns; ++column) {
       const ElementPlace& at = places.d[static_cast<std::size_t>((product * fragment.rows() + row) * columns + column)];
-      std::fill_n(registers(event).make(to(at.reg), fragment.register_bits / 8).lane(at.lane) + at.byte, bytes,
+      std::fill_n(registers(event).make(to(at.reg), fragment.register_bits() / 8).lane(at.lane) + at.byte, bytes,
                   Origin::of_sum(*number, row, first_column + column));
     }
 }

@@ -163,7 +163,7 @@ Origins::StatementFlow& Origins::flow_of(const Event& event, const Sources& know
   cached.key = key;
   mix(reinterpret_cast<std::uintptr_t>(operation.kernel));
   mix(reinterpret_cast<std::uintptr_t>(operation.function));
-  mix(operation.kernel == nullptr ? 0 : operation.detail);
+  mix(operation.kernel == nullptr ? 0 : operation.payload);
   if (flows_.size() > most_flows) flows_.clear();
   std::shared_ptr<const ByteFlow>& shared = flows_[key];
   if (shared == nullptr)

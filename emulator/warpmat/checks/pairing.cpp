@@ -140,7 +140,7 @@ void Pairing::check_operand(const OriginProduct& product, const Operand& operand
 /// Traps where two neighbours along k are parts of one element as the launch is told it: then it is told wrong sizes.
 void Pairing::check_widths(const OriginProduct& product, const Operand& a, const Operand& b) {
   for (const Operand* const operand : {&a, &b}) {
-    const int bits = product.form.operand(operand->letter == 'a' ? OperandName::a : OperandName::b).fragment.element_bits;
+    const int bits = product.form.operand(operand->letter == 'a' ? OperandName::a : OperandName::b).fragment.element_bits();
     const GemmMatrix& matrix = *operand->matrix;
     if (matrix.producer >= 0 || matrix.bits <= bits || operand->sparse()) continue;
     for (int line = 0; line < operand->origins->lines; ++line)

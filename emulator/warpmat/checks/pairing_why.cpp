@@ -37,7 +37,7 @@ void Pairing::record(const OriginProduct& product, const Operand& a, const Opera
       int next = 0;
       for (const warpmat::Operand& operand : product.form.operands) {
         if (operand.written) continue;
-        if (operand.name == name && operand.fragment.register_bits == 32)
+        if (operand.name == name && operand.fragment.register_bits() == 32)
           for (int i = 0; i < operand.registers(); ++i)
             for (int lane = 0; lane < warp_size; ++lane) to.push_back(warp_of(product.event).source_word(operation, next + i, lane));
         next += operand.registers();

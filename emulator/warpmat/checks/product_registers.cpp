@@ -41,7 +41,7 @@ std::vector<std::uint32_t> find_concerned(const code::Program& program) {
 }  // namespace
 
 ProductRegisters::ProductRegisters(const code::Program& program) {
-  if (program.products.empty()) return;
+  if (!program.executes(catalogue::Semantics::wgmma)) return;
   const auto results = [&](std::uint32_t i) {
     return std::span(program.slots).subspan(program.operations[i].slots, program.operations[i].results);
   };

@@ -1,7 +1,6 @@
 #include <warpmat/checks/rows_check.h>
 
 #include <algorithm>
-#include <functional>
 
 #include <fmt/core.h>
 
@@ -17,14 +16,20 @@ void RowsCheck::access(const machine::AccessEvent& event) {
   const Form& form = setup_.program.of<code::Matrix>(operation).instruction.form();
   if (form.mnemonic != Mnemonic::ldmatrix) return;
   const int rows = form.rows_in_memory() / form.number;
+  bool ascending = true;  // the common case: each is another row of its matrix
+  for (int first = 0; first < rows * form.number; first += rows)
+    for (int row = 1; row < rows; ++row) {
+      const std::uint64_t* const address = event.addresses.data() + first + row;
+      ascending &= address[-1] < address[0];
+    }
+  if (ascending) return;
   for (int matrix = 0; matrix < form.number; ++matrix) check_matrix(event, matrix * rows, rows);
 }
 
 /// The matrix whose rows are at the addresses of `rows` lanes, from `first` on.
 void RowsCheck::check_matrix(const machine::AccessEvent& event, int first, int rows) {
   const auto address = event.addresses.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows));
-  if (std::ranges::is_sorted(address, std::ranges::less_equal())) return;  // ascending, the common case: each is another row
-  auto end = address.end();                                                // of the rows before those that repeat the last one
+  auto end = address.end();  // of the rows before those that repeat the last one
   while (end != address.begin() + 1 && *(end - 1) == *(end - 2)) --end;
   for (auto row = address.begin() + 1; row != end; ++row) {
     const auto same = std::find(address.begin(), row, *row);

@@ -67,7 +67,7 @@ void SharedMemoryCheck::access(const machine::AccessEvent& event) {
   LaneMask undefined = 0;
   if (event.space == Space::shared) {
     const Use use = event.asynchronous ? Use::copy : !event.writes ? Use::load : event.reads ? Use::atomic : Use::store;
-    undefined = check_bytes(event.event, event.places, event.bytes, event.event.lanes(), use, event.consecutive);
+    undefined = check_bytes(event.event, event.places, event.bytes, event.event.lanes(), use, warp_of(event.event).told_range());
   }
   // An atomic of initialised bytes may exchange them; otherwise only an uninitialised value is of interest.
   if (undefined != 0 || following_ != 0 || (event.reads && event.writes)) follow_access(event, undefined);
@@ -75,9 +75,8 @@ void SharedMemoryCheck::access(const machine::AccessEvent& event) {
 }
 
 /// Checks an access of the lanes of `mask` to shared memory. Returns the lanes that read uninitialised bytes, if these are checked.
-/// `consecutive`: they are one range.
 LaneMask SharedMemoryCheck::check_bytes(const Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use,
-                                        bool consecutive) {
+                                        const Range& range) {
   SharedShadow& bytes_of_block = shadow(event);
   if (bytes_of_block.has_starts())
     if (const LaneMask crossing = bytes_of_block.crossing(places, bytes, mask); crossing != 0) {
@@ -89,22 +88,28 @@ LaneMask SharedMemoryCheck::check_bytes(const Event& event, SharedShadow::Places
                              warp.describe_shared(address + bytes - 1)),
                  Trap::Kind::out_of_range);
     }
-  const std::size_t first = consecutive ? bytes_of_block.offset(places[0]) : 0, all = std::size_t{bytes} * warp_size;
-  bool defined = bytes_of_block.complete();
-  if (!defined && consecutive && use == Use::store && !bytes_of_block.has_copies()) {
-    bytes_of_block.define(first, all);
-    defined = true;
+  if (use == Use::copy) {
+    begin_copies(event, places, bytes, mask, range);
+    return 0;
   }
-  defined = defined || (consecutive && !bytes_of_block.undefined(first, all));
-  const LaneMask undefined = defined ? 0 : check_defined(event, places, bytes, mask, use);
-  if (use == Use::copy) begin_copies(event, places, bytes, mask);
-  return undefined;
+  return defines_or_has_defined(bytes_of_block, bytes, use, range) ? 0 : check_defined(event, places, bytes, mask, use);
+}
+
+/// Whether all bytes of an access are initialised, or were no copy's and are now, as far as its range says.
+bool SharedMemoryCheck::defines_or_has_defined(SharedShadow& shadow, std::uint32_t bytes, Use use, const Range& range) {
+  if (shadow.complete()) return true;
+  if (!range) return false;
+  const std::size_t all = range->last - range->first + bytes;
+  if (shadow.surely_defined(range->first, all)) return true;
+  if (use != Use::store || !range->whole || shadow.has_copies()) return false;
+  shadow.define(range->first, all);
+  return true;
 }
 
 LaneMask SharedMemoryCheck::check_defined(const Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use) {
   SharedShadow& bytes_of_block = shadow(event);
   const bool reads = use == Use::load || use == Use::atomic;
-  const bool conflicts = bytes_of_block.has_copies() && use != Use::copy;
+  const bool conflicts = bytes_of_block.has_copies();
   const LaneMask undefined = reads || conflicts ? bytes_of_block.undefined(places, bytes, mask) : 0;
   if (undefined != 0 && conflicts) check_copies(event, places, bytes, undefined, !reads);
   if (use == Use::store) bytes_of_block.define(places, bytes, mask);
@@ -132,9 +137,12 @@ void SharedMemoryCheck::check_copies(const Event& event, SharedShadow::Places pl
   }
 }
 
-void SharedMemoryCheck::begin_copies(const Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask) {
+void SharedMemoryCheck::begin_copies(const Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask,
+                                     const Range& range) {
   SharedShadow& bytes_of_block = shadow(event);
   if (!setup_.checks.copies) return bytes_of_block.define(places, bytes, mask);
+  if (range && range->whole && bytes == SharedShadow::cell_bytes)
+    return bytes_of_block.begin_copy(range->first, range->last - range->first + bytes, event.warp(), event.statement());
   bytes_of_block.begin_copies(places, bytes, mask, event.warp(), event.statement());
 }
 

@@ -65,11 +65,14 @@ class SharedMemoryCheck : public machine::Observer {
   void choose_events();
 
   // Bytes
+  /// What lanes access together, if that is known: WarpState::told_range().
+  using Range = std::optional<scalar::LaneRange>;
   LaneMask check_bytes(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use,
-                       bool consecutive = false);
+                       const Range& range);
+  static bool defines_or_has_defined(SharedShadow& shadow, std::uint32_t bytes, Use use, const Range& range);
   LaneMask check_defined(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use);
   void check_copies(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, bool writes);
-  void begin_copies(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask);
+  void begin_copies(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, const Range& range);
   std::uint64_t shared_address(const machine::Event& event, SharedShadow::Places places, int lane);
 
   // Registers. A register is named by its byte offset among those of its warp.

@@ -1,12 +1,16 @@
 #include <warpmat/checks/shared_shadow.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace warpmat::inline v0_1::checks {
 
 SharedShadow::SharedShadow(const std::uint8_t* memory, std::size_t bytes)
-    : memory_(memory), bytes_(bytes), missing_(bytes), defined_((bytes + cell_bytes - 1) / cell_bytes) {}
+    : memory_(memory), bytes_(bytes), missing_(bytes), defined_((bytes + cell_bytes - 1) / cell_bytes) {
+  for (std::size_t at = 0; at < bytes; at += page_bytes)
+    missing_of_page_.push_back(static_cast<std::uint16_t>(std::min(page_bytes, bytes - at)));
+}
 
 /// Calls visit(cell, bits) for the parts of [offset, offset + bytes) in each cell.
 template <typename Visit>
@@ -49,17 +53,34 @@ bool SharedShadow::has_starts(std::size_t offset, std::size_t bytes) const {
   return std::any_of(cell(offset), cell(offset + bytes - 1) + 1, [](Cell bits) { return bits != 0; });
 }
 
-/// Whether everything from the first to the last byte that all lanes access is initialised, where that is near: the common case of a warp.
+/// What all lanes access together; nothing if the mask is not whole, a lane is outside, or the places are not of a machine's access.
+std::optional<scalar::LaneRange> SharedShadow::range_of(const Places& places, std::uint32_t bytes, LaneMask mask) const {
+  constexpr std::uintptr_t alignment = 64;  // of vectors
+  if (mask != all_lanes || bytes > bytes_ || reinterpret_cast<std::uintptr_t>(places.data()) % alignment != 0) return std::nullopt;
+  alignas(alignment) std::array<std::uint32_t, lane_count> offsets;
+  const auto pattern = scalar::find_lane_offsets({.base = places.data(),
+                                                  .wide = true,
+                                                  .wraps = false,
+                                                  .add = 0 - std::uint64_t{reinterpret_cast<std::uintptr_t>(memory_)},
+                                                  .lanes = mask,
+                                                  .start = 0,
+                                                  .bytes = bytes,
+                                                  .last = static_cast<std::uint32_t>(bytes_ - bytes),
+                                                  .element = bytes},
+                                                 offsets.data());
+  if (pattern == scalar::LanePattern::invalid) return std::nullopt;
+  return scalar::find_lane_range(offsets.data(), bytes);
+}
+
+/// Whether everything from the first to the last byte that all lanes access is initialised, where it is: the common case of a warp.
 bool SharedShadow::surely_defined(const Places& places, std::uint32_t bytes, LaneMask mask) const {
-  constexpr std::size_t most = 512;
-  if (mask != all_lanes) return false;
-  std::size_t first = ~std::size_t{0}, last = 0;
-  for (std::size_t lane = 0; lane < lane_count; ++lane) {
-    const std::size_t at = offset(places[lane]);
-    first = std::min(first, at);
-    last = std::max(last, at);
-  }
-  return last < bytes_ && last - first + bytes <= most && last + bytes <= bytes_ && !undefined(first, last - first + bytes);
+  const auto range = range_of(places, bytes, mask);
+  return range && surely_defined(range->first, range->last - range->first + bytes);
+}
+
+bool SharedShadow::surely_defined(std::size_t offset, std::size_t bytes) const {
+  constexpr std::size_t near = 512;
+  return pages_defined(offset, bytes) || (bytes <= near && !undefined(offset, bytes));
 }
 
 /// Whether the lanes access whole cells, as of tiles, and all of them are initialised.
@@ -77,7 +98,7 @@ bool SharedShadow::cells_defined(const Places& places, std::uint32_t bytes, Lane
 }
 
 LaneMask SharedShadow::undefined(const Places& places, std::uint32_t bytes, LaneMask mask) const {
-  if (cells_defined(places, bytes, mask) || surely_defined(places, bytes, mask)) return 0;
+  if (surely_defined(places, bytes, mask) || cells_defined(places, bytes, mask)) return 0;
   LaneMask bad = 0;
   for_each_lane(places, bytes, mask, [&](std::size_t lane, std::size_t cell, Cell bits) {
     bad |= static_cast<LaneMask>((bits & ~defined_[cell]) != 0) << lane;
@@ -106,12 +127,18 @@ bool SharedShadow::undefined(std::size_t offset, std::size_t bytes) const {
   return (from & ~defined_[first]) != 0 || (to & ~defined_[last]) != 0 || between != full;
 }
 
+bool SharedShadow::pages_defined(std::size_t offset, std::size_t bytes) const {
+  for (std::size_t page = offset / page_bytes; page <= (offset + bytes - 1) / page_bytes; ++page)
+    if (missing_of_page_[page] != 0) return false;
+  return true;
+}
+
 bool SharedShadow::is_plain(std::size_t offset, std::size_t bytes) {
   plain_.resize(plain_count);
   const auto from = static_cast<std::uint32_t>(offset), count = static_cast<std::uint32_t>(bytes);
   Plain& known = plain_[(offset / cell_bytes * 7 + bytes / cell_bytes) % plain_count];
   if (known.offset == from && known.bytes == count && known.undefined_at == undefined_ && count != 0) return true;
-  if (has_starts(offset, bytes) || undefined(offset, bytes)) return false;
+  if (has_starts(offset, bytes) || (!pages_defined(offset, bytes) && undefined(offset, bytes))) return false;
   known = {from, count, undefined_};
   return true;
 }
@@ -129,8 +156,43 @@ std::size_t SharedShadow::count(Cell bits) {
 }
 
 void SharedShadow::define_cell(std::size_t cell, Cell bits) {
-  missing_ -= count(static_cast<Cell>(bits & ~defined_[cell]));
+  const std::size_t defined = count(static_cast<Cell>(bits & ~defined_[cell]));
+  missing_ -= defined;
+  std::uint16_t& of_page = missing_of_page_[cell * cell_bytes / page_bytes];
+  of_page = static_cast<std::uint16_t>(of_page - defined);
   defined_[cell] = static_cast<Cell>(defined_[cell] | bits);
+}
+
+void SharedShadow::undefine_cell(std::size_t cell, Cell bits) {
+  const std::size_t undefined = count(static_cast<Cell>(bits & defined_[cell]));
+  missing_ += undefined;
+  std::uint16_t& of_page = missing_of_page_[cell * cell_bytes / page_bytes];
+  of_page = static_cast<std::uint16_t>(of_page + undefined);
+  defined_[cell] = static_cast<Cell>(defined_[cell] & ~bits);
+}
+
+/// Gives the bytes one state: whole pieces at once, a page's count with them, and by change_cell what lies before and behind them.
+template <bool to, typename ChangeCell>
+void SharedShadow::change(std::size_t offset, std::size_t bytes, ChangeCell change_cell) {
+  constexpr std::uint64_t full = to ? ~std::uint64_t{0} : 0;
+  if (const std::size_t inside = offset % piece_bytes; inside != 0) {
+    const std::size_t before = std::min(bytes, piece_bytes - inside);
+    for_each_cell(offset, before, change_cell);
+    offset += before;
+    bytes -= before;
+  }
+  for (; bytes >= piece_bytes; offset += piece_bytes, bytes -= piece_bytes) {
+    Cell* const cells = defined_.data() + offset / cell_bytes;
+    std::uint64_t before;
+    std::memcpy(&before, cells, sizeof before);
+    if (before == full) continue;
+    const std::size_t changed = before == ~full ? piece_bytes : static_cast<std::size_t>(std::popcount(before ^ full));
+    missing_ += to ? 0 - changed : changed;
+    std::uint16_t& of_page = missing_of_page_[offset / page_bytes];
+    of_page = static_cast<std::uint16_t>(of_page + (to ? 0 - changed : changed));
+    std::memcpy(cells, &full, sizeof full);
+  }
+  for_each_cell(offset, bytes, change_cell);
 }
 
 void SharedShadow::define(const Places& places, std::uint32_t bytes, LaneMask mask) {
@@ -139,35 +201,12 @@ void SharedShadow::define(const Places& places, std::uint32_t bytes, LaneMask ma
 }
 
 void SharedShadow::define(std::size_t offset, std::size_t bytes) {
-  constexpr std::uint64_t full = ~std::uint64_t{0};
-  for (; offset % cell_bytes == 0 && bytes >= piece_bytes; offset += piece_bytes, bytes -= piece_bytes) {
-    Cell* const cells = defined_.data() + offset / cell_bytes;
-    std::uint64_t before;
-    std::memcpy(&before, cells, sizeof before);
-    if (before == full) continue;
-    missing_ -= before == 0 ? piece_bytes : static_cast<std::size_t>(std::popcount(~before));
-    std::memcpy(cells, &full, sizeof full);
-  }
-  for_each_cell(offset, bytes, [&](std::size_t cell, Cell bits) { define_cell(cell, bits); });
-}
-
-void SharedShadow::undefine_cell(std::size_t cell, Cell bits) {
-  missing_ += count(static_cast<Cell>(bits & defined_[cell]));
-  defined_[cell] = static_cast<Cell>(defined_[cell] & ~bits);
+  change<true>(offset, bytes, [&](std::size_t cell, Cell bits) { define_cell(cell, bits); });
 }
 
 void SharedShadow::undefine(std::size_t offset, std::size_t bytes) {
   ++undefined_;
-  constexpr std::uint64_t full = ~std::uint64_t{0};
-  for (; offset % cell_bytes == 0 && bytes >= piece_bytes; offset += piece_bytes, bytes -= piece_bytes) {
-    Cell* const cells = defined_.data() + offset / cell_bytes;
-    std::uint64_t before;
-    std::memcpy(&before, cells, sizeof before);
-    if (before == 0) continue;
-    missing_ += before == full ? piece_bytes : static_cast<std::size_t>(std::popcount(before));
-    std::memset(cells, 0, sizeof before);
-  }
-  for_each_cell(offset, bytes, [&](std::size_t cell, Cell bits) { undefine_cell(cell, bits); });
+  change<false>(offset, bytes, [&](std::size_t cell, Cell bits) { undefine_cell(cell, bits); });
 }
 
 SharedShadow::Copy SharedShadow::unpack(std::uint32_t word) {
@@ -197,17 +236,10 @@ void for_each_word(std::size_t number, Visit visit) {
 
 /// The first offset, if the lanes access one range of whole cells, each another cell: as a row, or a swizzled tile.
 std::optional<std::size_t> SharedShadow::whole_range(const Places& places, std::uint32_t bytes, LaneMask mask) const {
-  if (mask != all_lanes || bytes != cell_bytes) return std::nullopt;
-  std::size_t first = ~std::size_t{0};
-  for (const std::uint8_t* const place : places) first = std::min(first, offset(place));
-  LaneMask cells = 0;
-  for (const std::uint8_t* const place : places) {
-    const std::size_t cell = (offset(place) - first) / cell_bytes;
-    cells |= cell < lane_count ? LaneMask{1} << cell : 0;
-  }
-  if (cells != all_lanes || first % cell_bytes != 0 || bytes_ < lane_count * cell_bytes || first > bytes_ - lane_count * cell_bytes)
-    return std::nullopt;
-  return first;
+  if (bytes != cell_bytes) return std::nullopt;
+  const auto range = range_of(places, bytes, mask);
+  if (!range || !range->whole || range->first % cell_bytes != 0) return std::nullopt;
+  return range->first;
 }
 
 void SharedShadow::begin_copies(const Places& places, std::uint32_t bytes, LaneMask mask, int warp, std::uint32_t statement) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include <warpmat/scalar/lane_offsets.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::inline v0_1::checks {
@@ -17,6 +18,7 @@ namespace warpmat::inline v0_1::checks {
 class SharedShadow {
  public:
   static constexpr int lane_count = 32;
+  static constexpr std::size_t cell_bytes = 16;
   /// Host pointers to each lane's bytes. Lanes whose pointer is outside shared memory are ignored.
   using Places = std::span<const std::uint8_t* const>;
 
@@ -37,6 +39,10 @@ class SharedShadow {
   LaneMask crossing(const Places& places, std::uint32_t bytes, LaneMask mask) const;
   /// Whether one of the bytes is uninitialised.
   bool undefined(std::size_t offset, std::size_t bytes) const;
+  /// Whether all bytes of the pages in which these lie are initialised, as when a tile is in use.
+  bool pages_defined(std::size_t offset, std::size_t bytes) const;
+  /// Whether it is found at once that all bytes are initialised.
+  bool surely_defined(std::size_t offset, std::size_t bytes) const;
 
   /// Whether has_starts() and undefined() are false of these bytes. Remembers ranges of which it is true.
   bool is_plain(std::size_t offset, std::size_t bytes);
@@ -73,7 +79,7 @@ class SharedShadow {
   std::size_t size() const { return bytes_; }
 
  private:
-  static constexpr std::size_t cell_bytes = 16, copy_bytes = 4;
+  static constexpr std::size_t copy_bytes = 4, page_bytes = 1024;
   using Cell = std::uint16_t;  // a bit for each byte
   /// Four cells, which are looked at at once as far as they go: a warp's row of words is two such pieces.
   static constexpr std::size_t piece_bytes = sizeof(std::uint64_t) / sizeof(Cell) * cell_bytes;
@@ -91,6 +97,9 @@ class SharedShadow {
   };
 
   static std::size_t count(Cell bits);
+  template <bool to, typename ChangeCell>
+  void change(std::size_t offset, std::size_t bytes, ChangeCell change_cell);
+  std::optional<scalar::LaneRange> range_of(const Places& places, std::uint32_t bytes, LaneMask mask) const;
   std::optional<std::size_t> whole_range(const Places& places, std::uint32_t bytes, LaneMask mask) const;
   void publish_words(std::uint32_t first, std::uint32_t count, std::uint32_t own);
   bool cells_defined(const Places& places, std::uint32_t bytes, LaneMask mask) const;
@@ -114,11 +123,12 @@ class SharedShadow {
   std::size_t bytes_;
   std::size_t missing_;  ///< uninitialised bytes
   std::vector<Cell> defined_;
-  std::uint64_t undefined_ = 0;              ///< how many times bytes have become uninitialised
-  std::vector<Plain> plain_;                 ///< by a hash of the range; empty before the first one
-  std::vector<Cell> starts_;                 ///< empty if all variables begin at multiples of cell_bytes: no access crosses those
-  std::vector<std::uint32_t> copies_;        ///< for each 4 bytes; empty before the first copy
-  std::vector<std::vector<Landed>> landed_;  ///< by warp; empty before the first copy
+  std::vector<std::uint16_t> missing_of_page_;  ///< uninitialised bytes in each page_bytes
+  std::uint64_t undefined_ = 0;                 ///< how many times bytes have become uninitialised
+  std::vector<Plain> plain_;                    ///< by a hash of the range; empty before the first one
+  std::vector<Cell> starts_;                    ///< empty if all variables begin at multiples of cell_bytes: no access crosses those
+  std::vector<std::uint32_t> copies_;           ///< for each 4 bytes; empty before the first copy
+  std::vector<std::vector<Landed>> landed_;     ///< by warp; empty before the first copy
 };
 
 }  // namespace warpmat::inline v0_1::checks

@@ -289,7 +289,8 @@ template <typename Visit>
 void for_each_element(const Fragment& fragment, Visit visit) {
   for (int reg = 0; reg < fragment.registers(); ++reg)
     for (int lane = 0; lane < warp_size; ++lane)
-      for (int i = 0; i < fragment.elements_per_register(); ++i) visit(fragment.element({lane, reg, i * fragment.element_bits}), reg, lane);
+      for (int i = 0; i < fragment.elements_per_register(); ++i)
+        visit(fragment.element({lane, reg, i * fragment.element_bits()}), reg, lane);
 }
 
 /// The slot of the first register of each operand of the form, by its name.
@@ -407,7 +408,7 @@ void SharedMemoryCheck::check_chunks(const Event& event, const std::vector<std::
     std::array<const std::uint8_t*, warp_size> places{};
     for (std::size_t i = 0; i < count; ++i) places[i] = memory + (chunks[first + i] - setup_.program.shared_base);
     const LaneMask mask = count == warp_size ? all_lanes : lane_bit(static_cast<int>(count)) - 1;
-    for (LaneMask rest = check_bytes(event, places, machine::Product::chunk_bytes, mask, Use::load); rest != 0; rest &= rest - 1) {
+    for (LaneMask rest = check_bytes(event, places, machine::Product::chunk_bytes, mask, Use::load, {}); rest != 0; rest &= rest - 1) {
       const std::size_t i = first + static_cast<std::size_t>(first_lane(rest));
       if (!shadow(event).landed_for(chunks[i] - setup_.program.shared_base, machine::Product::chunk_bytes, event.warp())) undefined(i);
     }
@@ -462,7 +463,7 @@ void SharedMemoryCheck::mark_warpgroup_product(const machine::ProductEvent& prod
       if (uninitialised_of(event, slot) != 0) origin = values(event).origin(place(event, slot));
       for (LaneMask rest = uninitialised_of(event, slot); rest != 0; rest &= rest - 1)
         for (int i = 0; i < fragment.elements_per_register(); ++i)
-          rows[static_cast<std::size_t>(fragment.element({first_lane(rest), reg, i * fragment.element_bits}).row)] = true;
+          rows[static_cast<std::size_t>(fragment.element({first_lane(rest), reg, i * fragment.element_bits()}).row)] = true;
     }
   };
   if (product.a_in_registers()) mark_rows(0, OperandName::a);
@@ -476,7 +477,7 @@ void SharedMemoryCheck::mark_warpgroup_product(const machine::ProductEvent& prod
     const int first_column = i / d.registers() * tile.shape.n;
     for (int lane = 0; lane < warp_size; ++lane)
       for (int j = 0; j < d.elements_per_register(); ++j) {
-        const Element e = d.element({lane, i % d.registers(), j * d.element_bits});
+        const Element e = d.element({lane, i % d.registers(), j * d.element_bits()});
         if (rows[static_cast<std::size_t>(e.row)] || columns[static_cast<std::size_t>(first_column + e.column)])
           uninitialised |= lane_bit(lane);
       }

@@ -6,19 +6,13 @@
 
 #include <warpmat/cuda/launch.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
+#include <warpmat/ptx/program/resolve.h>
 #include <warpmat/tables/hardware.h>
 
 namespace warpmat::inline v0_1::cuda {
 namespace {
 
 constexpr int usual_registers = 32;  // no ptxas has assigned any
-
-int most_threads(const code::Program& program) {
-  std::int64_t most = 1;
-  for (const std::int64_t size : program.limits.max_threads) most *= std::min<std::int64_t>(size, max_block_threads + 1);
-  return static_cast<int>(most == 0 ? max_block_threads : std::min<std::int64_t>(most, max_block_threads));
-}
 
 int register_count(const code::Program& program) {
   return program.limits.registers != 0 ? static_cast<int>(program.limits.registers) : usual_registers;
@@ -30,7 +24,7 @@ FunctionAttributes attributes_of(const Function& function, const code::Program& 
   for (const code::Variable& variable : program.module_variables)
     if (variable.space == Space::constant) attributes.constSizeBytes += variable.bytes;
   attributes.localSizeBytes = program.functions.front().local_bytes;
-  attributes.maxThreadsPerBlock = most_threads(program);
+  attributes.maxThreadsPerBlock = static_cast<int>(most_threads(program.limits));
   attributes.numRegs = register_count(program);
   attributes.ptxVersion = attributes.binaryVersion = program.target->number;
   attributes.maxDynamicSharedSizeBytes =
@@ -81,7 +75,7 @@ int active_blocks(const Device& device, const code::Program& program, int block_
   const std::uint64_t reserved = hardware_traits(device.number).reserved_shared;
   const std::uint64_t shared = program.dynamic_offset + shared_bytes + reserved;
   if (shared > reserved) blocks = std::min(blocks, static_cast<int>(device.shared_per_processor / shared));
-  return block_threads > most_threads(program) ? 0 : blocks;
+  return block_threads > most_threads(program.limits) ? 0 : blocks;
 }
 
 WARPMAT_CUDA_API Error cudaFuncGetAttributes(FunctionAttributes* attributes, const void* function) {

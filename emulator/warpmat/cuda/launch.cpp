@@ -19,7 +19,7 @@
 #include <warpmat/cuda/save.h>
 #include <warpmat/cuda/stream.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/ptx/program/code.h>
+#include <warpmat/ptx/program/resolve.h>
 #include <warpmat/tables/hardware.h>
 
 namespace warpmat::inline v0_1::cuda {
@@ -59,10 +59,8 @@ void check_cluster(const Request& request, const code::Program& program) {
 }
 
 void check_threads(const Request& request, const code::Program& program) {
-  std::int64_t most = 1;
-  for (const std::int64_t size : program.limits.max_threads) most *= std::min<std::int64_t>(size, 1025);
   const GridSize block = request.block;
-  require(most == 0 || std::int64_t{block.x} * block.y * block.z <= most);
+  require(std::int64_t{block.x} * block.y * block.z <= most_threads(program.limits));
 }
 
 /// All blocks of a cooperative launch must be on the GPU at once.
@@ -313,10 +311,7 @@ GraphNode kernel_node(Context& context, const Request& request, void** arguments
 
 void launch_kernel(Context& context, const Request& request, void** arguments) {
   CheckedLaunch launch = check(context, request, arguments);
-  if (captures(request.stream))
-    submit(context, request.stream, node_of(request, std::move(launch)));
-  else
-    launch.perform(context);
+  if (!capture(request.stream, [&] { return node_of(request, std::move(launch)); })) launch.perform(context);
 }
 
 WARPMAT_CUDA_API unsigned __cudaPushCallConfiguration(GridSize grid, GridSize block, std::size_t shared_bytes, Stream* stream) {

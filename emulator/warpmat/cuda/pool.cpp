@@ -55,13 +55,14 @@ std::uint64_t used_by(const Context& context, const Pool& pool) {
 
 void allocate(Context& context, void** pointer, std::size_t bytes, Pool& pool, Stream* stream) {
   require(pointer != nullptr);
-  if (captures(stream)) {
+  const auto node = [&] {
     GraphAllocation asked{};
     asked.bytesize = bytes;
-    GraphNode node = allocation_node(context, asked);
+    GraphNode made = allocation_node(context, asked);
     *pointer = asked.dptr;
-    return submit(context, stream, std::move(node));
-  }
+    return made;
+  };
+  if (capture(stream, node)) return;
   *pointer = nullptr;
   if (bytes == 0) return;
   const std::uint64_t address = context.space.allocate(bytes, Allocation::Kind::device, "cudaMallocAsync");
@@ -90,7 +91,7 @@ WARPMAT_CUDA_API Error cudaMallocFromPoolAsync(void** pointer, std::size_t bytes
 
 WARPMAT_CUDA_API Error cudaFreeAsync(void* pointer, Stream* stream) {
   return call(__func__, [&](Context& context) {
-    if (captures(stream)) return submit(context, stream, free_node(context, pointer));
+    if (capture(stream, [&] { return free_node(context, pointer); })) return;
     if (pointer == nullptr || is_of_graph(context, pointer)) return;
     const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(pointer));
     context.space.release(address, {Allocation::Kind::device}, cudaErrorInvalidValue);

@@ -71,7 +71,7 @@ Json buffers_json(Context& context, const Kernel& kernel, const std::filesystem:
 /// Why launch.json cannot describe the launch; empty if it can.
 std::string_view why_not(const Kernel& kernel, const LaunchConfig& config) {
   if (config.workspace != 0) return "it is cooperative";
-  if (!program_of(kernel).texture_accesses.empty()) return "it reads textures or surfaces";
+  if (program_of(kernel).executes(catalogue::Semantics::texture)) return "it reads textures or surfaces";
   return {};
 }
 

@@ -37,16 +37,15 @@ Stream& stream_of(Stream* handle) {
   return *handle;
 }
 
-void submit(Context& context, Stream* handle, GraphNode node) {
+bool capture(Stream* handle, const std::function<GraphNode()>& make) {
   Stream& stream = stream_of(handle);
-  if (stream.capture != nullptr)
-    stream.front = {&add_node(*stream.capture, stream.front, std::move(node))};
-  else
-    node.work(context);
+  if (stream.capture == nullptr) return false;
+  stream.front = {&add_node(*stream.capture, stream.front, make())};
+  return true;
 }
 
-bool captures(Stream* handle) {
-  return stream_of(handle).capture != nullptr;
+void submit(Context& context, Stream* handle, GraphNode node) {
+  if (!capture(handle, [&] { return std::move(node); })) node.work(context);
 }
 
 void leave_capture(const Graph* graph) {

@@ -40,12 +40,12 @@ struct Event {
 /// The stream of a handle: of cudaStreamCreate, or one of the default ones. Throws ApiError with cudaErrorInvalidResourceHandle.
 Stream& stream_of(Stream* handle);
 
+/// If the stream captures, adds the node that `make` gives to the graph. Returns whether it does.
+bool capture(Stream* handle, const std::function<GraphNode()>& make);
 /// Runs `node.work`, or adds the node to the graph if the stream captures.
 void submit(Context& context, Stream* handle, GraphNode node);
 /// Whether a capture into `graph` has not ended.
 bool is_active(const Graph* graph);
-/// Whether the stream captures.
-bool captures(Stream* handle);
 /// The event of a handle. Throws ApiError with cudaErrorInvalidResourceHandle.
 Event& event_of(Event* handle);
 

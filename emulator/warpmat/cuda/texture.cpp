@@ -130,7 +130,7 @@ void set_view(Texture& texture, const ResourceView& view) {
 
 void destroy(Context& context, std::uint64_t handle) {
   if (handle == 0) return;
-  require(context.space.memory().remove_texture(handle), cudaErrorInvalidResourceHandle);
+  require(remove_texture(context.space.memory(), handle), cudaErrorInvalidResourceHandle);
   objects().erase(handle);
 }
 
@@ -157,7 +157,7 @@ WARPMAT_CUDA_API Error cudaCreateTextureObject(std::uint64_t* handle, const Reso
     set_resource(context, texture, *resource);
     set_sampling(texture, *how);
     if (view != nullptr) set_view(texture, *view);
-    *handle = context.space.memory().add_texture(std::move(texture));
+    *handle = add_texture(context.space.memory(), std::move(texture));
     objects()[*handle] = {*resource, *how, view == nullptr ? std::optional<ResourceView>() : *view};
   });
 }
@@ -172,7 +172,7 @@ WARPMAT_CUDA_API Error cudaCreateSurfaceObject(std::uint64_t* handle, const Reso
     Texture texture;
     texture.surface = true;
     set_resource(context, texture, *resource);
-    *handle = context.space.memory().add_texture(std::move(texture));
+    *handle = add_texture(context.space.memory(), std::move(texture));
     objects()[*handle] = {*resource, {}, {}};
   });
 }

@@ -14,7 +14,7 @@ class AddressRegisters {
   AddressRegisters(const Batch& batch, std::size_t warp) {
     arguments_.offset = batch.offset;
     add(OperandName::p, batch, warp, batch.wide_addresses ? 2 : 1);
-    if (batch.source(OperandName::stride).words != nullptr) add(OperandName::stride, batch, warp, 1);
+    if (!batch.source(OperandName::stride).is_empty()) add(OperandName::stride, batch, warp, 1);
   }
   AddressRegisters(const AddressRegisters&) = delete;
   AddressRegisters& operator=(const AddressRegisters&) = delete;
@@ -23,12 +23,12 @@ class AddressRegisters {
 
  private:
   void add(OperandName name, const Batch& batch, std::size_t warp, int words) {
-    const BatchOperand& source = batch.source(name);
+    const ConstRegisterView& source = batch.source(name);
     const std::size_t first = count_;
     for (int i = 0; i < words; ++i, ++count_) {
-      const std::uint32_t* const word = source.word(i) + static_cast<std::ptrdiff_t>(warp * source.stride);
+      const std::uint32_t* const word = source.word(i) + static_cast<std::ptrdiff_t>(warp * source.warp_stride());
       for (std::size_t lane = 0; lane < warp_size; ++lane)
-        registers_[count_][lane] = word[static_cast<std::ptrdiff_t>(lane) * source.lane_stride];
+        registers_[count_][lane] = word[static_cast<std::ptrdiff_t>(lane) * source.lane_stride()];
       pointers_[count_] = registers_[count_].data();
     }
     arguments_.source(name) = {&pointers_[first], count_ - first};

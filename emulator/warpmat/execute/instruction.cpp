@@ -1,17 +1,25 @@
 #include <warpmat/instruction.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 
 #include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/instruction_operands.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/operands/matrix_storage.h>
 #include <warpmat/execute/reference/execute.h>
+#include <warpmat/execute/scalar_form.h>
 #include <warpmat/execute/staged_warp.h>
+#include <warpmat/execute/warpgroup.h>
+#include <warpmat/ptx/catalogue/evidence.h>
+#include <warpmat/ptx/catalogue/restrictions.h>
 #include <warpmat/tables/capacity.h>
+#include <warpmat/tables/opcode.h>
 #include <warpmat/text.h>
+#include <warpmat/wgmma.h>
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -19,6 +27,20 @@ namespace {
 const Form& known_form(std::string_view opcode) {
   if (const Form* form = find_form(opcode)) return *form;
   throw std::invalid_argument(explain_unknown_opcode(opcode));
+}
+
+/// Whether a row of the catalogue has the mnemonic of `opcode`.
+bool has_scalar_mnemonic(std::string_view opcode) {
+  const std::string_view mnemonic = opcode.substr(0, opcode.find('.'));
+  return std::ranges::any_of(catalogue::patterns(),
+                             [&](const catalogue::Pattern& pattern) { return !pattern.hidden && pattern.mnemonic == mnemonic; });
+}
+
+/// Whether `opcode` spells an instruction of any kind, on some target.
+bool is_instruction(std::string_view opcode) {
+  if (find_form(opcode) != nullptr || find_wgmma(opcode) != nullptr) return true;
+  const std::optional<catalogue::Match> match = catalogue::find_row(opcode);
+  return match && !scalar_refusal(*match);
 }
 
 /// The row of the table that `row`, a Form or a Target, equals.
@@ -41,20 +63,104 @@ void assert_no_problem([[maybe_unused]] FindProblem find_problem) {
 
 }  // namespace
 
+std::string explain_unknown_instruction(std::string_view opcode) {
+  if (const OpcodeText text = opcode_in(opcode); !text.beside.empty() && !text.opcode.empty()) {
+    const std::string rest =
+        is_instruction(text.opcode) ? format_text("the opcode is {}", text.opcode) : explain_unknown_instruction(text.opcode);
+    return format_text("'{}' has {} beside the opcode: {}", opcode, text.listed(), rest);
+  }
+  if (opcode.starts_with("wgmma.mma_async")) return explain_unknown_wgmma(opcode);
+  if (const std::optional<catalogue::Match> match = catalogue::find_row(opcode))
+    if (auto reason = scalar_refusal(*match)) return *reason;
+  const bool scalar = !is_matrix_mnemonic(opcode.substr(0, opcode.find('.'))) && has_scalar_mnemonic(opcode);
+  return scalar ? catalogue::explain_unknown_row(opcode) : explain_unknown_opcode(opcode);
+}
+
 Instruction::Instruction(std::string_view opcode, std::string_view target_name)
     : Instruction(known_form(opcode), warpmat::target(target_name)) {}
+
+Instruction find(std::string_view opcode, std::string_view target_name) {
+  if (const Form* const form = find_form(opcode)) return {*form, warpmat::target(target_name)};
+  if (const WgmmaForm* const form = find_wgmma(opcode)) return {*form, warpmat::target(target_name)};
+  const std::optional<catalogue::Match> match = catalogue::find_row(opcode);
+  if (!match || scalar_refusal(*match)) throw std::invalid_argument(explain_unknown_instruction(opcode));
+  const Target& target = warpmat::target(target_name);
+  if (const auto reason = catalogue::refusal(*match, target, newest_ptx)) throw std::invalid_argument(*reason);
+  return Instruction(scalar_form(*match), target);
+}
+
+Instruction::Instruction(const ScalarForm& form, const Target& target) : target_(&target), scalar_(&form), kind_(InstructionKind::scalar) {}
+
+Instruction::Instruction(const WgmmaForm& form, const Target& target, PtxVersion version)
+    : target_(&listed_row(target, target.name)),
+      lowering_(&lowering_of(form)),
+      wgmma_(find_wgmma(form.opcode)),
+      kind_(InstructionKind::warpgroup) {
+  if (wgmma_ == nullptr || *wgmma_ != form) throw std::invalid_argument(format_text("{} is no form of the table", form.opcode));
+  if (const auto reason = unavailable(form, *target_, version)) throw std::invalid_argument(*reason);
+  fast_ = find_fast_path(*wgmma_->tile, *lowering_);
+  (void)operands_of(*wgmma_);
+}
 
 Instruction::Instruction(const Form& form, const Target& target, PtxVersion version)
     : form_(&form_on(listed_row(form, form.opcode), listed_row(target, target.name).hardware)),
       target_(&listed_row(target, target.name)),
-      lowering_(find_lowering(*form_, target_->hardware)),
-      fast_(nullptr) {
+      lowering_(find_lowering(*form_, target_->hardware)) {
   if (const auto reason = unavailable(*form_, *target_, version)) throw std::invalid_argument(*reason);
   if (lowering_ == nullptr)
     throw std::logic_error(format_text("the lowering table has no row for {} on {}", form_->opcode, name(target_->hardware)));
   fast_ = find_fast_path(*form_, *lowering_);
   (void)operand_words(*form_);  // builds the tables now, so that executing allocates nothing
   if (moves_matrix(*form_)) (void)listed_runs(*form_);
+}
+
+std::string_view Instruction::opcode() const {
+  switch (kind_) {
+    case InstructionKind::matrix: return form_->opcode;
+    case InstructionKind::warpgroup: return wgmma_->opcode;
+    case InstructionKind::scalar: return scalar_->opcode();
+  }
+  return {};
+}
+
+std::span<const InstructionOperand> Instruction::operands() const {
+  switch (kind_) {
+    case InstructionKind::matrix: return operands_of(*form_);
+    case InstructionKind::warpgroup: return operands_of(*wgmma_).operands;
+    case InstructionKind::scalar: return scalar_->operands();
+  }
+  return {};
+}
+
+Label Instruction::label() const {
+  return kind_ == InstructionKind::scalar ? catalogue::evidence_of(scalar_->pattern(), target_->hardware).label : label_of(*lowering_);
+}
+
+std::string_view Instruction::source() const {
+  return kind_ == InstructionKind::scalar ? catalogue::evidence_of(scalar_->pattern(), target_->hardware).source : lowering_->source;
+}
+
+void Instruction::execute(const Call& call, std::size_t warps, const ExecutionOptions& options) const {
+  assert_no_problem([&] { return problem(call, warps); });
+  switch (kind_) {
+    case InstructionKind::matrix: return execute_matrix(call, warps, options);
+    case InstructionKind::warpgroup: return execute_warpgroups(*this, call, warps, options);
+    case InstructionKind::scalar: return scalar_->execute(call.operands, warps, options.path);
+  }
+}
+
+void Instruction::execute_matrix(const Call& call, std::size_t warps, const ExecutionOptions& options) const {
+  Batch batch;
+  static_cast<BatchMemory&>(batch) = call;
+  std::size_t next = 0;
+  for (const OperandWords& operand : operand_words(*form_)) {
+    const RegisterView& view = call.operands[next++];
+    if (operand.written)
+      batch.destination = view;
+    else
+      batch.source(operand.name) = view;
+  }
+  execute(batch, warps, options);
 }
 
 void Instruction::execute(const Arguments& arguments, const ExecutionOptions& options) const {
@@ -76,9 +182,10 @@ class BatchWarp {
     for (const OperandWords& operand : operand_words(form)) {
       // Sources are only read. Their pointers are not const because lists of registers share one type.
       if (operand.written)
-        arguments_.destination = add(operand, batch.destination.words, batch.destination.stride);
-      else if (const BatchOperand& source = batch.source(operand.name); operand.kind != OperandKind::stride || source.words != nullptr)
-        arguments_.source(operand.name) = add(operand, const_cast<std::uint32_t*>(source.words), source.stride);
+        arguments_.destination = add(operand, batch.destination.words(), batch.destination.warp_stride());
+      else if (const ConstRegisterView& source = batch.source(operand.name);
+               operand.kind != OperandKind::stride || source.words() != nullptr)
+        arguments_.source(operand.name) = add(operand, const_cast<std::uint32_t*>(source.words()), source.warp_stride());
     }
     arguments_.shared = &memory_;
     arguments_.offset = batch.offset;
@@ -99,8 +206,8 @@ class BatchWarp {
   /// The warps from `first` to `last` - 1.
   Warps warps(std::size_t first, std::size_t last) {
     Warps out{.first = arguments(first)};
-    for (std::size_t i = 0; i < operand_name_count; ++i) out.strides[i] = batch_.sources[i].stride;
-    out.destination_stride = batch_.destination.stride;
+    for (std::size_t i = 0; i < operand_name_count; ++i) out.strides[i] = batch_.sources[i].warp_stride();
+    out.destination_stride = batch_.destination.warp_stride();
     out.shared_stride = batch_.shared_stride;
     out.count = last - first;
     return out;
@@ -136,12 +243,12 @@ Trap in_warp(const Trap& trap, std::size_t warp) {
 }
 
 /// Sources are only read. Their pointers are not const because sources and destinations share one type.
-BatchDestination as_destination(const BatchOperand& source) {
-  return {const_cast<std::uint32_t*>(source.words), source.stride, source.word_stride, source.lane_stride, source.numbers};
+RegisterView as_destination(const ConstRegisterView& source) {
+  return {const_cast<std::uint32_t*>(source.words()), source.warp_stride(), source.word_stride(), source.lane_stride(), source.numbers()};
 }
 
 std::size_t move_directly(const MovePlan& plan, const Batch& batch, std::size_t warps) {
-  const BatchDestination p = as_destination(batch.source(OperandName::p));
+  const RegisterView p = as_destination(batch.source(OperandName::p));
   const bool is_store = plan.kind == MovePlan::Kind::store;
   return move_by_threads(plan, is_store ? as_destination(batch.source(OperandName::r)) : batch.destination, p, batch, warps);
 }
@@ -150,7 +257,7 @@ std::size_t move_directly(const MovePlan& plan, const Batch& batch, std::size_t 
 [[gnu::noinline]] void execute_staged(const Instruction& instruction, const Batch& batch, std::size_t first, std::size_t warps,
                                       const ExecutionOptions& options) {
   StagedWarp staged(instruction, batch, options.path, find_lane_kernel(instruction), first);
-  staged.add(operand_words(instruction.form()), [&](std::size_t, const OperandWords& operand, BatchDestination& registers) {
+  staged.add(operand_words(instruction.form()), [&](std::size_t, const OperandWords& operand, RegisterView& registers) {
     registers = operand.written ? batch.destination : as_destination(batch.source(operand.name));
     return true;
   });
@@ -247,9 +354,9 @@ std::optional<std::string> Instruction::problem(const Arguments& arguments) cons
 namespace {
 
 template <typename Word>
-std::optional<std::string> problem_of_operand(const Form& form, const Operand& operand, const BatchRegisters<Word>& registers) {
-  if (auto found = problem_of_register(form, operand.name, 0, registers.words)) return found;
-  if (operand.written && registers.lane_stride == 0)
+std::optional<std::string> problem_of_operand(const Form& form, const Operand& operand, const BasicRegisterView<Word>& registers) {
+  if (auto found = problem_of_register(form, operand.name, 0, registers.words())) return found;
+  if (operand.written && registers.lane_stride() == 0)
     return format_text("{}: operand {} is written, so its lane_stride cannot be 0", form.opcode, name(operand.name));
   return std::nullopt;
 }
@@ -269,13 +376,43 @@ std::optional<std::string> problem_of_memory(const Form& form, const Batch& batc
 std::optional<std::string> Instruction::problem(const Batch& batch, std::size_t warps) const {
   if (warps == 0) return std::nullopt;
   for (const Operand& operand : form_->operands) {
-    if (operand.kind == OperandKind::stride && batch.source(operand.name).words == nullptr) continue;
+    if (operand.kind == OperandKind::stride && batch.source(operand.name).words() == nullptr) continue;
     auto found = operand.written ? problem_of_operand(*form_, operand, batch.destination)
                                  : problem_of_operand(*form_, operand, batch.source(operand.name));
     if (!found && operand.kind == OperandKind::address) found = problem_of_memory(*form_, batch);
     if (found) return found;
   }
   return std::nullopt;
+}
+
+namespace {
+
+/// What is wrong with the words of one operand; nullptr if nothing is.
+const char* problem_of_view(const InstructionOperand& operand, const RegisterView& view) {
+  if (view.words() == nullptr) return operand.is_optional() ? nullptr : "words is null";
+  if (reinterpret_cast<std::uintptr_t>(view.words()) % alignof(std::uint32_t) != 0) return "words do not lie at a multiple of 4 bytes";
+  if (operand.is_written() && view.lane_stride() == 0) return "it is written, so its lane_stride cannot be 0";
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<std::string> Instruction::problem(const Call& call, std::size_t count) const {
+  const auto of_group = static_cast<std::size_t>(warps());
+  if (count % of_group != 0) return format_text("{}: {} warps execute it together; {} given", opcode(), of_group, count);
+  if (count == 0) return std::nullopt;
+  const std::span<const InstructionOperand> needed = operands();
+  if (call.operands.size() < needed.size())
+    return format_text("{}: {} operands are needed; {} given", opcode(), needed.size(), call.operands.size());
+  for (std::size_t i = 0; i < needed.size(); ++i) {
+    if (const char* const what = problem_of_view(needed[i], call.operands[i]))
+      return format_text("{}: operand {}: {}", opcode(), needed[i].name(), what);
+    if (needed[i].kind() != InstructionOperand::Kind::address) continue;
+    Batch batch;
+    static_cast<BatchMemory&>(batch) = call;
+    if (auto found = problem_of_memory(*form_, batch)) return found;
+  }
+  return kind_ == InstructionKind::warpgroup ? problem_of_warpgroup(*this, call, count) : std::nullopt;
 }
 
 }  // namespace warpmat::inline v0_1

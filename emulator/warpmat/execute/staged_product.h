@@ -31,12 +31,12 @@ class LaneProduct {
   template <typename Place>
   bool add(std::span<const OperandWords> operands, Place place) {
     for (std::size_t i = 0; i < strides_.size(); ++i) {
-      BatchDestination r;
+      RegisterView r;
       if (!place(i, operands[i], r)) return false;
-      const LaneRegisters registers{r.words, r.word_stride, r.lane_stride, r.numbers, nullptr, operands[i].words, true};
+      const LaneRegisters registers{r.words(), r.word_stride(), r.lane_stride(), r.numbers(), nullptr, operands[i].words, true};
       if (!is_lane_by_lane(registers)) return false;
       lanes_.*order[i] = registers.lanes();
-      strides_[i] = r.stride;
+      strides_[i] = r.warp_stride();
     }
     return true;
   }
@@ -81,12 +81,12 @@ class StagedProduct {
   template <typename Place>
   bool add(std::span<const OperandWords> operands, Place place) {
     for (std::size_t i = 0; i < count; ++i) {
-      BatchDestination registers;
+      RegisterView registers;
       if (!place(i, operands[i], registers)) return false;
       LaneRegisters& entry = operands_[i];
-      entry = {registers.words, registers.word_stride, registers.lane_stride, registers.numbers, nullptr, operands[i].words, false};
+      entry = {registers.words(), registers.word_stride(), registers.lane_stride(), registers.numbers(), nullptr, operands[i].words, false};
       entry.in_place = kernel_.takes_lanes(operands[i].name) && is_lane_by_lane(entry);
-      strides_[i] = registers.stride;
+      strides_[i] = registers.warp_stride();
     }
     all_in_place_ = std::ranges::all_of(operands_, &LaneRegisters::in_place);
     if (!all_in_place_) use_registers();

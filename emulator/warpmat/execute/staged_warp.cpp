@@ -44,14 +44,14 @@ const FastPath* find_lane_kernel(const Instruction& instruction) {
   return fast != nullptr && fast->takes_lanes(OperandName::b) && !fast->wants_all_lanes() ? fast : nullptr;
 }
 
-std::size_t move_by_threads(const MovePlan& plan, const BatchDestination& r, const BatchDestination& p, const BatchMemory& memory,
+std::size_t move_by_threads(const MovePlan& plan, const RegisterView& r, const RegisterView& p, const BatchMemory& memory,
                             std::size_t warps) {
   return fast_thread_moves(plan, r, p, memory, warps);
 }
 
 bool usable_in_place(const Form& form, const Batch& batch) {
   for (const Operand& operand : form.operands) {
-    if (!(operand.written ? batch.destination.register_major() : batch.source(operand.name).register_major())) return false;
+    if (!(operand.written ? batch.destination.is_register_major() : batch.source(operand.name).is_register_major())) return false;
     if (operand.kind == OperandKind::address && !usable_in_place(static_cast<const BatchMemory&>(batch))) return false;
   }
   return true;

@@ -31,7 +31,7 @@ const MovePlan* find_moves(const Instruction& instruction);
 const FastPath* find_lane_kernel(const Instruction& instruction);
 /// ldmatrix and stmatrix in place on thread-major registers: see fast_thread_moves. Returns the number of warps done, from the first on.
 /// Precondition: usable_in_place(memory).
-std::size_t move_by_threads(const MovePlan& plan, const BatchDestination& r, const BatchDestination& p, const BatchMemory& memory,
+std::size_t move_by_threads(const MovePlan& plan, const RegisterView& r, const RegisterView& p, const BatchMemory& memory,
                             std::size_t warps);
 
 /// Whether a register of C shares a word with an earlier one of D (execute_split_dot).
@@ -67,19 +67,20 @@ class StagedWarp {
     LaneRegisters* address = nullptr;
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const OperandWords& operand = operands[i];
-      BatchDestination registers;
+      RegisterView registers;
       if (!place(i, operand, registers)) return false;
-      if (operand.kind == OperandKind::stride && registers.words == nullptr) continue;  // left out
+      if (operand.kind == OperandKind::stride && registers.words() == nullptr) continue;  // left out
       const bool addresses = operand.kind == OperandKind::address;
       const int count = addresses && batch_.wide_addresses ? 2 : operand.words;
       LaneRegisters& entry = operand.written ? destination_ : sources_[sources];
-      entry = {registers.words, registers.word_stride, registers.lane_stride, registers.numbers, &own_.registers[words], count, false};
+      entry = {
+          registers.words(), registers.word_stride(), registers.lane_stride(), registers.numbers(), &own_.registers[words], count, false};
       entry.in_place = lane_kernel_ != nullptr && lane_kernel_->takes_lanes(operand.name) && is_lane_by_lane(entry);
       const std::span<std::uint32_t*> pointers(&own_.pointers[words], static_cast<std::size_t>(count));
       words += pointers.size();
       if (addresses) address = &entry;
       if (operand.written) {
-        destination_stride_ = registers.stride;
+        destination_stride_ = registers.warp_stride();
         arguments_.destination = pointers;
         continue;
       }
@@ -88,7 +89,7 @@ class StagedWarp {
       if (operand.name == OperandName::c) c_ = &entry;
       if (operand.kind == OperandKind::stride) stride_registers_ = entry.staged;
       arguments_.source(operand.name) = pointers;
-      source_strides_[sources++] = registers.stride;
+      source_strides_[sources++] = registers.warp_stride();
     }
     source_count_ = sources;
     own_.point(words);

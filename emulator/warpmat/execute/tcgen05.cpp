@@ -46,7 +46,7 @@ int line_count(const TensorProduct& product, OperandName operand) {
 /// padding (PTX ISA 9.1 section 9.7.16.10.4.4, written of kind::mxf8f6f4).
 bool has_containers(const TensorProduct& product, OperandName operand) {
   const int bits = row(product.tile->format(operand)).bits;
-  return bits < 8 && product.tile->operand(operand).fragment.element_bits == 8;
+  return bits < 8 && product.tile->operand(operand).fragment.element_bits() == 8;
 }
 
 /// What goes together: PTX ISA 9.1 table 54. Table 55 has no K-major layout of 32-byte atoms.
@@ -178,7 +178,7 @@ std::uint32_t bits_at(const TensorMemory& memory, TensorCell cell, int first, in
 /// The bits of a word's signs, each above its element.
 std::uint32_t signs_of(const Form& tile) {
   const Fragment& fragment = tile.operand(OperandName::a).fragment;
-  const int container = fragment.element_bits, sign = fragment.payload_shift + fragment.payload_bits - 1;
+  const int container = fragment.element_bits(), sign = fragment.payload_shift() + fragment.payload_bits() - 1;
   std::uint32_t signs = 0;
   for (int at = sign; at < 32; at += container) signs |= std::uint32_t{1} << at;
   return signs;

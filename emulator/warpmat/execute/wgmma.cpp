@@ -150,17 +150,26 @@ std::uint32_t sign_bits(int element_bits) {
 
 }  // namespace
 
+std::optional<std::string> unavailable(const WgmmaForm& form, const WgmmaImmediates& immediates) {
+  const auto lacks = [&](const char* what) { return format_text("{} {}", form.opcode, what); };
+  if (!form.negates() && (immediates.negates_a || immediates.negates_b))
+    return lacks("negates nothing: it has no imm-scale-a and imm-scale-b");
+  if (!form.transposes() && (immediates.major_a != Major::k || immediates.major_b != Major::k))
+    return lacks("has K-major operands alone: only 16-bit types may be transposed");
+  if (immediates.selector < 0 || immediates.selector >= std::max(form.selectors(), 1)) return lacks("has no such selector");
+  return std::nullopt;
+}
+
+Wgmma::Wgmma(const Instruction& instruction, const WgmmaImmediates& immediates)
+    : form_(&instruction.wgmma()), immediates_(immediates), fast_(instruction.fast_) {
+  if (const auto lacking = unavailable(*form_, immediates)) throw std::invalid_argument(*lacking);
+}
+
 Wgmma::Wgmma(const WgmmaForm& form, const Target& target, PtxVersion version, const WgmmaImmediates& immediates)
     : form_(find_wgmma(form.opcode)), immediates_(immediates), fast_(nullptr) {
   if (form_ == nullptr || *form_ != form) throw std::invalid_argument(format_text("{} is no form of the table", form.opcode));
   if (const auto reason = unavailable(*form_, target, version)) throw std::invalid_argument(*reason);
-  const auto require = [&](bool holds, const char* what) {
-    if (!holds) throw std::invalid_argument(format_text("{} {}", form_->opcode, what));
-  };
-  require(form_->negates() || (!immediates.negates_a && !immediates.negates_b), "negates nothing: it has no imm-scale-a and imm-scale-b");
-  require(form_->transposes() || (immediates.major_a == Major::k && immediates.major_b == Major::k),
-          "has K-major operands alone: only 16-bit types may be transposed");
-  require(immediates.selector >= 0 && immediates.selector < std::max(form_->selectors(), 1), "has no such selector");
+  if (const auto lacking = unavailable(*form_, immediates)) throw std::invalid_argument(*lacking);
   fast_ = find_fast_path(*form_->tile, lowering());
 }
 

@@ -255,7 +255,7 @@ ExplainedMove explain_move(const Form& form, const Arguments& arguments, const E
   (move.store ? move.from_register : move.to_register) = place;
   if (moves_matrix(form)) {
     const MatrixStorage storage = storage_of(form, arguments);
-    const int bits = form.operand(OperandName::r).fragment.element_bits;
+    const int bits = form.operand(OperandName::r).fragment.element_bits();
     move.memory = {place.lane, storage.address, form.number_in_memory(element, storage.stride) * static_cast<std::uint64_t>(bits), bits};
   } else {
     const RowPlace row = form.row_place(element);

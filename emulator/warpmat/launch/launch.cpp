@@ -8,6 +8,7 @@
 
 #include <warpmat/checks/checks.h>
 #include <warpmat/machine/constant_copy.h>
+#include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/grid.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/launch_state.h>
@@ -30,12 +31,9 @@ void check_limits(const code::Program& program, const LaunchConfig& config) {
     throw std::invalid_argument(fmt::format("a block has at most {} threads ({}, {} and {} in the dimensions), not {}x{}x{}",
                                             max_block_threads, max_block[0], max_block[1], max_block[2], block.x, block.y, block.z));
   const code::Limits& limits = program.limits;
-  std::int64_t most = 1;
-  // a larger product cannot be exceeded
-  for (const std::int64_t size : limits.max_threads) most *= std::min(size, std::int64_t{max_block_threads} + 1);
-  if (most > 0 && static_cast<std::int64_t>(block.count()) > most)
+  if (static_cast<std::int64_t>(block.count()) > most_threads(limits))
     throw std::invalid_argument(fmt::format("'{}' is compiled for blocks of at most {} threads (.maxntid), not {}",
-                                            readable_name(program.entry), most, block.count()));
+                                            readable_name(program.entry), most_threads(limits), block.count()));
   const std::int64_t* required = limits.required_threads;
   if (required[0] > 0 && (block.x != required[0] || block.y != required[1] || block.z != required[2]))
     throw std::invalid_argument(fmt::format("'{}' is compiled for blocks of {}x{}x{} threads (.reqntid), not {}x{}x{}",
@@ -181,11 +179,11 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   check_limits(program, config);
   std::vector<std::uint8_t> parameters = place_arguments(program, arguments);
   const machine::ConstantCopy constants(program, place_module(program, memory), parameters, &spare_storage());
-  if (std::ranges::any_of(program.calls, [](const code::Call& call) {
+  if (program.any<code::Call>([](const code::Call& call) {
         using Called = code::Call::Target;
         return call.target == Called::allocate || call.target == Called::prepare_launch || call.target == Called::put_memory;
       }))
-    static_cast<void>(memory.heap());
+    static_cast<void>(heap_of(memory));
   const code::CallTree& calls = program.call_tree;
   const std::uint64_t levels = calls.recursive ? deepest_recursion : 1;
   LaunchConfig shaped = config;
@@ -208,7 +206,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
                                    .local_bytes = bytes_of_levels(calls.local_bytes, levels, "the local memory of a lane's functions"),
                                    .explicit_cluster = shaped.cluster.count() > 1 || program.limits.required_cluster[0] > 0,
                                    .spare = &spare_storage(),
-                                   .chunk_lists = program.products.empty() ? nullptr : &chunk_lists.emplace(),
+                                   .chunk_lists = program.executes(catalogue::Semantics::wgmma) ? &chunk_lists.emplace() : nullptr,
                                    .checks = [&](std::uint64_t cluster) { return checks::make(setup, cluster); }};
   LaunchResult result;
   try {

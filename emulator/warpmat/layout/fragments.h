@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cassert>
+#include <cstddef>
+#include <cstdint>
 
 #include <warpmat/layout.h>
 
@@ -8,16 +11,66 @@ namespace warpmat::inline v0_1 {
 
 // The fragments of the instructions' operands. The comment on fragments in layout.h explains them.
 
+/// Lists a fragment's index bits from low to high: inside the register, lane, register.
+class FragmentBuilder {
+ public:
+  /// For elements of `element_bits` bits, 1 to 64.
+  explicit constexpr FragmentBuilder(int element_bits) : FragmentBuilder(element_bits, element_bits == 64 ? 64 : 32) {}
+  constexpr FragmentBuilder(int element_bits, int register_bits) {
+    made_.element_bits_ = made_.payload_bits_ = static_cast<std::uint8_t>(element_bits);
+    made_.register_bits_ = static_cast<std::uint8_t>(register_bits);
+    while (element_bits << (made_.inside_ + 1) <= register_bits) ++made_.inside_;
+  }
+
+  /// Appends the next index bit.
+  constexpr FragmentBuilder& add(Axis axis, int bit) {
+    assert(size_ < list_.size());
+    list_[size_++] = {axis, bit};
+    ++made_.axis_bits_[static_cast<std::size_t>(axis)];
+    return *this;
+  }
+  /// Appends bits `first` to `last - 1` of `axis`.
+  constexpr FragmentBuilder& add(Axis axis, int first, int last) {
+    for (int bit = first; bit < last; ++bit) add(axis, bit);
+    return *this;
+  }
+
+  constexpr int inside_bits() const { return made_.inside_; }
+  constexpr int registers() const { return made_.registers(); }
+
+  // NOLINTNEXTLINE(google-explicit-constructor): functions below end with the last bit
+  constexpr operator Fragment() const {
+    Fragment f = made_;
+    for (std::size_t place = 0; place < size_; ++place) {
+      int index = list_[place].bit;
+      for (std::size_t axis = 0; axis < static_cast<std::size_t>(list_[place].axis); ++axis) index += f.axis_bits_[axis];
+      f.places_[static_cast<std::size_t>(index)] = static_cast<std::uint16_t>(1u << place);
+      f.elements_[place] = static_cast<std::uint16_t>(1u << index);
+    }
+    return f;
+  }
+
+ private:
+  struct IndexBit {
+    Axis axis = Axis::row;
+    int bit = 0;
+  };
+
+  Fragment made_;
+  std::array<IndexBit, Fragment::most_bits> list_{};
+  std::size_t size_ = 0;
+};
+
 /// A (rows m, columns k) of an mma; `element_bits` is the width of the element's container in the register.
 constexpr Fragment fragment_a(Shape shape, int element_bits) {
-  Fragment f = Fragment::of(element_bits);
+  FragmentBuilder f(element_bits);
   const int k = f.inside_bits();
   return f.add(Axis::column, 0, k + 2).add(Axis::row, 0, log2_exact(shape.m)).add(Axis::column, k + 2, log2_exact(shape.k));
 }
 
 /// B (rows k, columns n) of an mma.
 constexpr Fragment fragment_b(Shape shape, int element_bits) {
-  Fragment f = Fragment::of(element_bits);
+  FragmentBuilder f(element_bits);
   const int k = f.inside_bits();
   return f.add(Axis::row, 0, k + 2).add(Axis::column, 0, log2_exact(shape.n)).add(Axis::row, k + 2, log2_exact(shape.k));
 }
@@ -26,7 +79,7 @@ constexpr Fragment fragment_b(Shape shape, int element_bits) {
 /// register. Column bits 3 and up select the register too: a lane's two columns repeat every eight columns.
 constexpr Fragment fragment_c(Shape shape, int element_bits) {
   assert(shape.n >= 8);
-  Fragment f = Fragment::of(element_bits);
+  FragmentBuilder f(element_bits);
   const int inside = f.inside_bits();
   return f.add(Axis::column, 0, inside)
       .add(Axis::column, 1, 3)
@@ -41,22 +94,22 @@ constexpr Fragment fragment_c(Shape shape, int element_bits) {
 constexpr Fragment fragment_m8n8(int number, bool transposed) {
   const Axis across = transposed ? Axis::row : Axis::column;
   const Axis down = transposed ? Axis::column : Axis::row;
-  return Fragment::of(16).add(across, 0, 3).add(down, 0, 3).add(Axis::matrix, 0, log2_exact(number));
+  return FragmentBuilder(16).add(across, 0, 3).add(down, 0, 3).add(Axis::matrix, 0, log2_exact(number));
 }
 
 /// `number` 16x16 matrices of bytes, two registers each: ldmatrix .m16n16.trans. Rows are those of the memory.
 constexpr Fragment fragment_m16n16(int number) {
-  return Fragment::of(8).add(Axis::row, 0, 4).add(Axis::column, 0, 4).add(Axis::matrix, 0, log2_exact(number));
+  return FragmentBuilder(8).add(Axis::row, 0, 4).add(Axis::column, 0, 4).add(Axis::matrix, 0, log2_exact(number));
 }
 
 /// `number` 8x16 matrices of bytes, one register each: ldmatrix .m8n16.
 constexpr Fragment fragment_m8n16(int number) {
-  return Fragment::of(8).add(Axis::column, 0, 4).add(Axis::row, 0, 3).add(Axis::matrix, 0, log2_exact(number));
+  return FragmentBuilder(8).add(Axis::column, 0, 4).add(Axis::row, 0, 3).add(Axis::matrix, 0, log2_exact(number));
 }
 
 /// `number` matrices of 8 rows of 16 bytes in memory, one register each: stmatrix .m16n8.trans.
 constexpr Fragment fragment_m16n8(int number) {
-  return Fragment::of(8)
+  return FragmentBuilder(8)
       .add(Axis::row, 0)
       .add(Axis::column, 3)
       .add(Axis::row, 1, 3)
@@ -71,14 +124,14 @@ constexpr Fragment fragment_m16n8(int number) {
 constexpr Fragment fragment_m8n8k4(Axis line, Axis other, bool along_k) {
   const Axis lane = along_k ? line : other;
   const Axis inside = along_k ? other : line;
-  return Fragment::of(16).add(inside, 0).add(lane, 0, 2).add(Axis::matrix, 0, 2).add(line, 2).add(inside, 1);
+  return FragmentBuilder(16).add(inside, 0).add(lane, 0, 2).add(Axis::matrix, 0, 2).add(line, 2).add(inside, 1);
 }
 
 /// C or D of m8n8k4.
 constexpr Fragment fragment_m8n8k4_c(int element_bits) {
   if (element_bits == 16)
-    return Fragment::of(16).add(Axis::column, 0).add(Axis::row, 0, 2).add(Axis::matrix, 0, 2).add(Axis::row, 2).add(Axis::column, 1, 3);
-  return Fragment::of(32)
+    return FragmentBuilder(16).add(Axis::column, 0).add(Axis::row, 0, 2).add(Axis::matrix, 0, 2).add(Axis::row, 2).add(Axis::column, 1, 3);
+  return FragmentBuilder(32)
       .add(Axis::row, 0)
       .add(Axis::column, 1)
       .add(Axis::matrix, 0, 2)
@@ -94,7 +147,7 @@ constexpr Fragment fragment_m8n8k4_c(int element_bits) {
 /// A or B of wmma: `lines` rows of A or columns of B along `line`, K along `other`. Each `tile` lines (16 or 8) are placed as in A or B of
 /// mma. Copies fill `registers` registers; 0 means as many as the elements need.
 constexpr Fragment fragment_wmma_multiplicand(Axis line, Axis other, int lines, int k, int tile, int element_bits, int registers = 0) {
-  Fragment f = Fragment::of(element_bits);
+  FragmentBuilder f(element_bits);
   const int inside = f.inside_bits();
   f.add(other, 0, inside + 2).add(line, 0, 3).add(line, 3, log2_exact(tile)).add(other, inside + 2, log2_exact(k));
   f.add(line, log2_exact(tile), log2_exact(lines));
@@ -115,7 +168,7 @@ constexpr Fragment fragment_wmma_c(Shape shape, int element_bits) {
 
 /// Appends lane bits 2 and 3: the bits of D's rows and columns beyond 8x8, in m16n16k16's order. Bits of an axis that is not the operand's
 /// choose copies.
-constexpr Fragment& add_octets(Fragment& f, Shape shape, bool has_rows, bool has_columns) {
+constexpr FragmentBuilder& add_octets(FragmentBuilder& f, Shape shape, bool has_rows, bool has_columns) {
   int copies = 0;
   const auto add = [&](bool has, Axis axis, int first, int extent) {
     for (int bit = first; bit < log2_exact(extent); ++bit) {
@@ -133,7 +186,7 @@ constexpr Fragment& add_octets(Fragment& f, Shape shape, bool has_rows, bool has
 /// A (line: row) or B (line: column) of f16, K along `other`. `along_k`: A .row, B .col.
 constexpr Fragment fragment_volta_wmma_multiplicand(Shape shape, Axis line, Axis other, bool along_k) {
   const Axis lane = along_k ? line : other, inside = along_k ? other : line;
-  Fragment f = Fragment::of(16);
+  FragmentBuilder f(16);
   f.add(inside, 0).add(lane, 0, 2);
   add_octets(f, shape, line == Axis::row, line == Axis::column);
   return f.add(line, 2).add(inside, 1).add(other, 2, log2_exact(shape.k));
@@ -141,7 +194,7 @@ constexpr Fragment fragment_volta_wmma_multiplicand(Shape shape, Axis line, Axis
 
 /// C or D, the same for .row and .col.
 constexpr Fragment fragment_volta_wmma_c(Shape shape, int element_bits) {
-  Fragment f = Fragment::of(element_bits);
+  FragmentBuilder f(element_bits);
   if (element_bits == 16) {
     f.add(Axis::column, 0).add(Axis::row, 0, 2);
     return add_octets(f, shape, true, true).add(Axis::row, 2).add(Axis::column, 1, 3);
@@ -154,7 +207,7 @@ constexpr Fragment fragment_volta_wmma_c(Shape shape, int element_bits) {
 /// counts the groups of a row: k / 4; k / 2 for tf32; k / 8 for 4-bit elements. `element_bits` is the width of A's elements. Lanes that the
 /// selector does not address hold nothing.
 constexpr Fragment fragment_metadata(int groups, int element_bits) {
-  Fragment f = Fragment::of(4);
+  FragmentBuilder f(4);
   const int columns = log2_exact(groups);
   if (element_bits >= 16)
     f.add(Axis::column, 0, 2).add(Axis::row, 3).add(Axis::column, 2, columns).add(Axis::matrix, 0, 4 - columns);
@@ -167,7 +220,7 @@ constexpr Fragment fragment_metadata(int groups, int element_bits) {
 /// vector + thread-id * 4 / vector.
 constexpr Fragment fragment_scale_a(int vector) {
   const int columns = log2_exact(vector);
-  return Fragment::of(8)
+  return FragmentBuilder(8)
       .add(Axis::column, 0, columns)
       .add(Axis::matrix, 0, 2 - columns)
       .add(Axis::row, 3)
@@ -178,7 +231,7 @@ constexpr Fragment fragment_scale_a(int vector) {
 /// The scale factors of B: row j, column n is factor j of the `vector` factors of B's column n; matrix number as in fragment_scale_a.
 constexpr Fragment fragment_scale_b(int vector) {
   const int rows = log2_exact(vector);
-  return Fragment::of(8)
+  return FragmentBuilder(8)
       .add(Axis::row, 0, rows)
       .add(Axis::matrix, 0, 2 - rows)
       .add(Axis::matrix, 2 - rows, 4 - rows)

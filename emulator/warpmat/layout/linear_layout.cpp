@@ -1,6 +1,7 @@
 #include <warpmat/layout.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <functional>
 #include <stdexcept>
@@ -344,42 +345,66 @@ TiledLayout TiledLayout::inverse() const {
   return {tile_.inverse(), std::move(repeats)};
 }
 
-LinearLayout linear_layout(const Fragment& fragment) {
-  const auto log2 = [](int count) { return width(static_cast<unsigned>(count)) - 1; };
-  const Axes from{{LayoutAxis::row, log2(fragment.rows())},
-                  {LayoutAxis::column, log2(fragment.columns())},
-                  {LayoutAxis::matrix, log2(fragment.matrices())}};
-  const Axes to{{LayoutAxis::bit, log2(fragment.register_bits)},
-                {LayoutAxis::lane, Fragment::lane_bits},
-                {LayoutAxis::reg, log2(fragment.registers())}};
+LinearLayout Fragment::layout() const {
+  const Axes from{{LayoutAxis::row, axis_bits_[0]}, {LayoutAxis::column, axis_bits_[1]}, {LayoutAxis::matrix, axis_bits_[2]}};
+  const Axes to{{LayoutAxis::bit, width(static_cast<unsigned>(register_bits_)) - 1},
+                {LayoutAxis::lane, lane_bits},
+                {LayoutAxis::reg, width(static_cast<unsigned>(registers())) - 1}};
   std::vector<std::uint64_t> columns;
   for (int i = 0; i < bits_of(from); ++i) {
-    const Point index = unpack(from, std::uint64_t{1} << i);
-    const auto of = [&](LayoutAxis axis) { return static_cast<int>(index[axis]); };
-    const Place place = fragment.place({of(LayoutAxis::row), of(LayoutAxis::column), of(LayoutAxis::matrix)});
-    Point point;
-    point[LayoutAxis::bit] = static_cast<std::uint32_t>(place.bit);
-    point[LayoutAxis::lane] = static_cast<std::uint32_t>(place.lane);
-    point[LayoutAxis::reg] = static_cast<std::uint32_t>(place.reg);
-    columns.push_back(pack(to, point));
+    const std::uint64_t place = places_[unsigned_of(i)];
+    const std::uint64_t inside = (place & low_bits(inside_)) * element_bits_;
+    columns.push_back(inside | place >> inside_ << to.front().bits);
   }
   return {from, to, std::move(columns)};
 }
 
-LinearLayout element_layout(const Fragment& fragment) {
-  const LinearLayout places = linear_layout(fragment);
-  std::vector<std::uint64_t> columns;
-  for (int i = 0; i < bits_of(places.to()); ++i) {
-    const Point place = unpack(places.to(), std::uint64_t{1} << i);
-    const auto of = [&](LayoutAxis axis) { return static_cast<int>(place[axis]); };
-    const Element element = fragment.element({of(LayoutAxis::lane), of(LayoutAxis::reg), of(LayoutAxis::bit)});
-    Point point;
-    point[LayoutAxis::row] = static_cast<std::uint32_t>(element.row);
-    point[LayoutAxis::column] = static_cast<std::uint32_t>(element.column);
-    point[LayoutAxis::matrix] = static_cast<std::uint32_t>(element.matrix);
-    columns.push_back(pack(places.from(), point));
-  }
-  return {places.to(), places.from(), std::move(columns)};
+LinearLayout Fragment::elements() const {
+  const LinearLayout to_places = layout();
+  const int of_element = to_places.to().front().bits - inside_;  // bits inside of an element
+  const std::uint64_t kept = low_bits(axis_bits_[0] + axis_bits_[1] + axis_bits_[2]);
+  std::vector<std::uint64_t> columns(static_cast<std::size_t>(of_element));
+  for (int i = 0; i < bits(); ++i) columns.push_back(elements_[unsigned_of(i)] & kept);
+  return {to_places.to(), to_places.from(), std::move(columns)};
+}
+
+Fragment Fragment::of(const LinearLayout& layout, int element_bits) {
+  const auto bits_on = [](const Axes& space, LayoutAxis axis) {
+    const auto found = std::ranges::find(space, axis, &AxisBits::axis);
+    return found == space.end() ? 0 : found->bits;
+  };
+  constexpr std::array axes{LayoutAxis::row, LayoutAxis::column, LayoutAxis::matrix};
+  const int register_log = bits_on(layout.to(), LayoutAxis::bit), registers_log = bits_on(layout.to(), LayoutAxis::reg);
+  Fragment f;
+  f.element_bits_ = f.payload_bits_ = static_cast<std::uint8_t>(element_bits);
+  f.register_bits_ = static_cast<std::uint8_t>(1 << register_log);
+  while (element_bits << (f.inside_ + 1) <= f.register_bits_) ++f.inside_;
+  for (std::size_t i = 0; i < axes.size(); ++i) f.axis_bits_[i] = static_cast<std::uint8_t>(bits_on(layout.from(), axes[i]));
+  const int place_bits = f.inside_ + lane_bits + registers_log;
+  if (std::popcount(static_cast<unsigned>(element_bits)) != 1 || element_bits > f.register_bits_ ||
+      (register_log != 5 && register_log != 6) || bits_on(layout.to(), LayoutAxis::lane) != lane_bits ||
+      bits_of(layout.to()) != register_log + lane_bits + registers_log || bits_of(layout.from()) != f.bits() || f.bits() != place_bits ||
+      unsigned_of(place_bits) > most_bits || !layout.injective())
+    throw std::invalid_argument(
+        "a fragment is a layout from row, column and matrix to 32 or 64 bits, 32 lanes and registers in which every "
+        "place has one element");
+  int index = 0;
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    for (int bit = 0; bit < f.axis_bits_[i]; ++bit) {
+      Point point;
+      point[axes[i]] = 1u << bit;
+      const Point at = layout(point);
+      const std::uint32_t inside = at[LayoutAxis::bit];
+      if (inside % static_cast<std::uint32_t>(element_bits) != 0)
+        throw std::invalid_argument("an element of a fragment begins at a multiple of its bits");
+      f.places_[unsigned_of(index++)] =
+          static_cast<std::uint16_t>(inside / static_cast<std::uint32_t>(element_bits) | at[LayoutAxis::lane] << f.inside_ |
+                                     at[LayoutAxis::reg] << (f.inside_ + lane_bits));
+    }
+  const Axes all{{LayoutAxis::address, place_bits}};
+  const LinearLayout inverse = LinearLayout(all, all, {f.places_.begin(), f.places_.begin() + place_bits}).inverse();
+  for (std::size_t i = 0; i < inverse.columns().size(); ++i) f.elements_[i] = static_cast<std::uint16_t>(inverse.columns()[i]);
+  return f;
 }
 
 LinearLayout swizzle_layout(Swizzle swizzle, int address_bits) {

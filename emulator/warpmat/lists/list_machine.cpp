@@ -31,7 +31,7 @@ class OneWarp : public ListMachine {
                 .thread_indices{program_, {warp_size}},
                 .constants = constants_.begin(),
                 .parameters = {},
-                .chunk_lists = program_.products.empty() ? nullptr : &chunk_lists_.emplace()},
+                .chunk_lists = program_.executes(catalogue::Semantics::wgmma) ? &chunk_lists_.emplace() : nullptr},
         cluster_(launch_, 0) {}
 
   void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared,

@@ -41,7 +41,7 @@ bool is_plain_access(const Match& match) {
   const bool plain = std::ranges::all_of(match.qualifiers, [&](std::string_view qualifier) {
     return qualifier.starts_with(".shared") || qualifier == ".v2" || qualifier == ".v4" || qualifier.substr(1) == type.name;
   });
-  const bool shared = match.has(".shared") || match.has(".shared::cta");
+  const bool shared = match.has(catalogue::Qualifier::shared) || match.has(catalogue::Qualifier::shared_cta);
   return plain && shared && find_data_type(type.name) != nullptr && type.bits <= widest_register &&
          type.bits * match.vector() <= widest_bits;
 }
@@ -49,7 +49,8 @@ bool is_plain_access(const Match& match) {
 bool is_unrounded_sum(const Match& match) {
   const bool sum = match.is(catalogue::Name::add) || match.is(catalogue::Name::sub);
   if (!sum || !match.types.front()->is_floating()) return false;
-  return std::ranges::none_of(std::array{".rn", ".rz", ".rm", ".rp"}, [&](std::string_view rounding) { return match.has(rounding); });
+  using enum catalogue::Qualifier;
+  return std::ranges::none_of(std::array{rn, rz, rm, rp}, [&](catalogue::Qualifier rounding) { return match.has(rounding); });
 }
 
 bool has_registers(const Match& match, const OperandPattern& operand) {

@@ -47,8 +47,8 @@ Block::Block(Cluster& cluster, Dim3 index, int rank)
     const std::uint64_t count = std::min<std::uint64_t>(threads - first, warp_size);
     storage_.add_warp(*this, count == warp_size ? all_lanes : lane_bit(static_cast<int>(count)) - 1);
   }
-  if (!launch.program.products.empty()) warpgroups_.resize((warps_.size() + WgmmaForm::warps - 1) / WgmmaForm::warps);
-  if (!launch.program.tensor_statements.empty()) tensor_core_ = std::make_unique<TensorCore>();
+  if (launch.program.executes(catalogue::Semantics::wgmma)) warpgroups_.resize((warps_.size() + WgmmaForm::warps - 1) / WgmmaForm::warps);
+  if (launch.program.executes(catalogue::Semantics::tensor_memory)) tensor_core_ = std::make_unique<TensorCore>();
   if (launch.options.schedule != 0) {
     order_.resize(warps_.size());
     std::iota(order_.begin(), order_.end(), 0);
@@ -95,7 +95,7 @@ Block::Status Block::run() {
       make_progress();
       check_all_barriers();
     }
-    next_warp_ = (next_warp_ + 1) % warps_.size();
+    if (++next_warp_ == warps_.size()) next_warp_ = 0;
     slice_ = 0;
     idle_ = warp.operations() != before || status == WarpState::Status::yielded ? 0 : idle_ + 1;
     if (idle_ > 2 * warps_.size() && finished_ < warps_.size() && alone) report_deadlock({});
@@ -143,7 +143,7 @@ void Block::check_barrier(int id) {
 }
 
 void Block::check_all_barriers() {
-  for (int id = 0; id < static_cast<int>(barriers_.size()); ++id)
+  for (int id = 0; id < known_barriers_; ++id)
     if (barrier(id).in_use) check_barrier(id);
 }
 

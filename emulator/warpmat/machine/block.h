@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -74,7 +75,10 @@ class Block {
 
   /// That of the last access which has this number, or another one that shares its place; null: none yet.
   const DeviceMemory::Buffer*& last_buffer(std::uint32_t access) { return buffers_[access % buffers_.size()]; }
-  BarrierState& barrier(int id) { return barriers_[static_cast<std::size_t>(id)]; }
+  BarrierState& barrier(int id) {
+    known_barriers_ = std::max(known_barriers_, id + 1);
+    return barriers_[static_cast<std::size_t>(id)];
+  }
   /// All lanes of a warp have exited.
   void count_exit() { ++exited_; }
   /// Releases the warps at barrier `id` if all have arrived; `action` is that of the last statement.
@@ -106,8 +110,9 @@ class Block {
   const std::vector<WarpState*>& warps_;
   std::vector<std::size_t> order_;  ///< of the warps; empty: that of their numbers
   std::array<BarrierState, block_barriers> barriers_{};
-  std::array<const DeviceMemory::Buffer*, 8> buffers_{};  ///< of the last accesses
-  std::vector<WarpgroupIssues> warpgroups_;               ///< of programs with wgmma
+  int known_barriers_ = 0;                                 ///< one more than the largest number that an operation has named
+  std::array<const DeviceMemory::Buffer*, 32> buffers_{};  ///< of the last accesses
+  std::vector<WarpgroupIssues> warpgroups_;                ///< of programs with wgmma
   std::unique_ptr<TensorCore> tensor_core_;
   std::string printed_;
   std::size_t next_warp_ = 0;

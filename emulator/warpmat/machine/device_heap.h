@@ -7,6 +7,8 @@
 
 namespace warpmat::inline v0_1 {
 
+class DeviceMemory;
+
 /// The memory of which kernels get parts by malloc(), a range of addresses. It stays from launch to launch.
 class WARPMAT_API DeviceHeap {
  public:
@@ -20,5 +22,8 @@ class WARPMAT_API DeviceHeap {
  private:
   std::map<std::uint64_t, std::uint64_t> free_, used_;  ///< bytes by address; no two free ranges touch
 };
+
+/// That of `memory`, a buffer there. The first call allocates it: launch() makes one before a kernel that needs the heap.
+WARPMAT_API DeviceHeap& heap_of(DeviceMemory& memory);
 
 }  // namespace warpmat::inline v0_1

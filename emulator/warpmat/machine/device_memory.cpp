@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/device_heap.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/machine/texture.h>
 
 namespace warpmat::inline v0_1 {
@@ -125,14 +126,20 @@ std::span<std::uint8_t> DeviceMemory::bytes(std::uint64_t address, std::uint64_t
   return {const_cast<std::uint8_t*>(found.data()), found.size()};
 }
 
-std::uint64_t DeviceMemory::add_texture(Texture texture) {
-  textures_[++last_texture_] = std::make_shared<const Texture>(std::move(texture));
-  return last_texture_;
+std::uint64_t add_texture(DeviceMemory& memory, Texture texture) {
+  const std::uint64_t handle = ++Internals::last_texture(memory);
+  Internals::textures(memory)[handle] = std::make_shared<const Texture>(std::move(texture));
+  return handle;
 }
 
-const Texture* DeviceMemory::find_texture(std::uint64_t handle) const {
-  const auto found = textures_.find(handle);
-  return found == textures_.end() ? nullptr : found->second.get();
+bool remove_texture(DeviceMemory& memory, std::uint64_t handle) {
+  return Internals::textures(memory).erase(handle) != 0;
+}
+
+const Texture* find_texture(const DeviceMemory& memory, std::uint64_t handle) {
+  const auto& textures = Internals::textures(memory);
+  const auto found = textures.find(handle);
+  return found == textures.end() ? nullptr : found->second.get();
 }
 
 void DeviceMemory::set_heap_bytes(std::uint64_t bytes) {
@@ -140,9 +147,11 @@ void DeviceMemory::set_heap_bytes(std::uint64_t bytes) {
   heap_bytes_ = bytes;
 }
 
-DeviceHeap& DeviceMemory::heap() {
-  if (heap_ == nullptr) heap_ = std::make_shared<DeviceHeap>(allocate(heap_bytes_, "the heap of malloc()"), heap_bytes_);
-  return *heap_;
+DeviceHeap& heap_of(DeviceMemory& memory) {
+  std::shared_ptr<DeviceHeap>& heap = Internals::heap(memory);
+  const std::uint64_t bytes = Internals::heap_bytes(memory);
+  if (heap == nullptr) heap = std::make_shared<DeviceHeap>(memory.allocate(bytes, "the heap of malloc()"), bytes);
+  return *heap;
 }
 
 void DeviceMemory::copy_out(std::uint64_t address, std::span<std::byte> to) const {

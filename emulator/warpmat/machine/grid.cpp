@@ -154,7 +154,7 @@ class Grid {
   };
 
   static bool cancels_launches(const code::Program& program) {
-    return std::ranges::any_of(program.bulk_copies, [](const code::BulkCopy& copy) { return copy.kind == code::BulkCopy::Kind::cancel; });
+    return program.any<code::BulkCopy>([](const code::BulkCopy& copy) { return copy.kind == code::BulkCopy::Kind::cancel; });
   }
 
   /// Runs blocks until all have ended.
@@ -299,7 +299,7 @@ LaunchResult run_clusters(Clusters& clusters, int jobs) {
 }  // namespace
 
 LaunchResult run_grid(const LaunchState& launch) {
-  int jobs = launch.options.jobs > 0 ? launch.options.jobs : usable_cores();
+  int jobs = launch.options.jobs > 0 ? launch.options.jobs : static_cast<int>(usable_cores());
   if (!launch.options.observers.empty()) jobs = 1;
   jobs = static_cast<int>(
       std::min<std::uint64_t>(static_cast<std::uint64_t>(jobs), launch.config.grid.count() / launch.config.cluster.count()));

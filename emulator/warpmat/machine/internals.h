@@ -13,12 +13,18 @@ namespace warpmat::inline v0_1 {
 /// What public classes keep from their users and warpmat's own files use.
 struct Internals {
   using PlacedModules = std::map<std::shared_ptr<const void>, std::vector<std::uint64_t>>;
+  using Textures = std::map<std::uint64_t, std::shared_ptr<const Texture>>;
 
   static const std::shared_ptr<const syntax::Module>& syntax(const Module& module) { return module.syntax_; }
   static const code::Program& program(const Kernel& kernel) { return *kernel.program_; }
   /// The addresses of each module's variables once they are placed. The map keeps the module alive, so that no other module gets its
   /// address.
   static PlacedModules& modules(DeviceMemory& memory) { return memory.modules_; }
+  static std::shared_ptr<DeviceHeap>& heap(DeviceMemory& memory) { return memory.heap_; }
+  static std::uint64_t heap_bytes(const DeviceMemory& memory) { return memory.heap_bytes_; }
+  static Textures& textures(DeviceMemory& memory) { return memory.textures_; }
+  static const Textures& textures(const DeviceMemory& memory) { return memory.textures_; }
+  static std::uint64_t& last_texture(DeviceMemory& memory) { return memory.last_texture_; }
   static const code::Program& program(const machine::Event& event) { return event.program(); }
   static const code::Operation& operation(const machine::Event& event) { return *event.operation_; }
   static const machine::WarpState& warp(const machine::Event& event) { return *event.warp_; }

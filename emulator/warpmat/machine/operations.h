@@ -1,23 +1,59 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include <warpmat/layout/tensor_descriptor.h>
 #include <warpmat/machine/warp_state.h>
+#include <warpmat/scalar/lane_offsets.h>
 
 namespace warpmat::inline v0_1::machine {
 
 // The bodies of operations, by family: functions on a warp, whose context WarpState gives (split, registers, memory, traps, observers).
-// WarpState::execute calls them. Its own are the operations that move its splits (branches, calls, barriers), loads, stores, atomics, and
-// matrix products. A body that returns no Step is followed by the next operation.
+// WarpState::execute calls them. Its own are the operations that move its splits: branches, calls, the cluster's barrier; and those that
+// only compute. A body that returns no Step is followed by the next operation.
 
 struct PendingTensorWork;
 struct SharedOperands;
 struct TensorRegion;
 
 using Step = WarpState::Step;
+
+// Loads and stores: warp_memory.cpp
+void load(WarpState& warp, const code::Operation& operation, LaneMask mask);
+void store(WarpState& warp, const code::Operation& operation, LaneMask mask);
+/// Where the lanes of an access find their bytes in one memory.
+struct AccessOffsets {
+  std::uint8_t* memory;
+  std::uint64_t start;  ///< the memory's first address
+  scalar::LanePattern pattern;
+  alignas(64) std::array<std::uint32_t, warp_size> offset;
+  std::uint8_t* operator[](std::size_t lane) const { return memory + offset[lane]; }
+};
+/// The common case of a load or store: all lanes of `mask` access one memory, without an error. Lanes outside of `mask` get the offset of
+/// one inside. False for all others.
+bool find_offsets(WarpState& warp, const code::Operation& operation, const code::Access& access, LaneMask mask, AccessOffsets& out);
+/// Tells observers of an access that find_offsets() has found.
+void tell_offsets(WarpState& warp, const code::Operation& operation, const code::Access& access, LaneMask mask, const AccessOffsets& found);
+
+// atom and red: warp_atomics.cpp
+void atomic(WarpState& warp, const code::Operation& operation, LaneMask mask);
+
+// Matrix instructions: warp_matrix.cpp
+Step matrix(WarpState& warp, const code::Operation& operation, LaneMask mask);
+/// Executes statements from `first` on in all lanes, at most `most`, for which no lane waits. Returns their number.
+int perform_matrices(WarpState& warp, const code::Operation& first, int most);
+
+// Warpgroups: warp_wgmma.cpp
+Step wgmma(WarpState& warp, const code::Operation& operation, LaneMask mask);
+/// wgmma.fence and wgmma.wait_group.
+Step synchronise_warpgroup(WarpState& warp, const code::Operation& operation, LaneMask mask);
+Step wgmma_commit(WarpState& warp, LaneMask mask);
+
+// The block's barriers: warp_exchange.cpp
+Step barrier(WarpState& warp, const code::Operation& operation, LaneMask mask);
 
 // Exchange between lanes: warp_exchange.cpp
 Step exchange(WarpState& warp, const code::Operation& operation, LaneMask mask);

@@ -10,7 +10,7 @@ namespace warpmat::inline v0_1 {
 
 class DeviceMemory;
 
-/// What a texture or surface object names: texels in global memory, and how they are read. DeviceMemory::add_texture() gives it a handle.
+/// What a texture or surface object names: texels in global memory, and how they are read. add_texture() gives it a handle.
 struct Texture {
   enum class Numbers : std::uint8_t { unsigned_integer, signed_integer, floating };
   enum class Address : std::uint8_t { wrap, clamp, mirror, border };  ///< of coordinates outside; as cudaTextureAddressMode
@@ -40,6 +40,13 @@ struct Texture {
 
   std::uint32_t texel_bytes() const { return static_cast<std::uint32_t>(channel_bits) / 8 * channels; }
 };
+
+/// Makes a texture or surface object of texels in `memory`. Returns its handle, which no other object gets, and which is not 0.
+WARPMAT_API std::uint64_t add_texture(DeviceMemory& memory, Texture texture);
+/// Whether there was such an object.
+WARPMAT_API bool remove_texture(DeviceMemory& memory, std::uint64_t handle);
+/// nullptr where no object has that handle.
+WARPMAT_API const Texture* find_texture(const DeviceMemory& memory, std::uint64_t handle);
 
 namespace machine {
 

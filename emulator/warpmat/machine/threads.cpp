@@ -27,12 +27,12 @@ void set_threads(RunOnThreads threads) {
   given_threads = threads;
 }
 
-int usable_cores() {
+unsigned usable_cores() {
 #if defined(__linux__)
   cpu_set_t cores;  // fails on a machine with more cores than it has places for
-  if (sched_getaffinity(0, sizeof cores, &cores) == 0) return std::max(1, CPU_COUNT(&cores));
+  if (sched_getaffinity(0, sizeof cores, &cores) == 0) return static_cast<unsigned>(std::max(1, CPU_COUNT(&cores)));
 #endif
-  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return std::max(1u, std::thread::hardware_concurrency());
 }
 
 void run_on_threads(int jobs, void (*work)(void* data), void* data) {

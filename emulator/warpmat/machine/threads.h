@@ -11,7 +11,7 @@ using RunOnThreads = void (*)(int jobs, void (*work)(void* data), void* data);
 void set_threads(RunOnThreads threads);
 
 /// The cores that the process may use, at least one.
-int usable_cores();
+unsigned usable_cores();
 
 void run_on_threads(int jobs, void (*work)(void* data), void* data);
 

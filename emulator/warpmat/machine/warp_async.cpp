@@ -32,6 +32,14 @@ void perform(const AsyncCopy& copy, std::size_t lane) {
   std::memset(to + copied, 0, copy.bytes - copied);
 }
 
+/// Whether all lanes copy 16 bytes whole.
+bool is_common(const AsyncCopy& copy) {
+  constexpr std::uint8_t whole = 16;
+  unsigned other = 0;
+  for (const std::uint8_t copied : copy.copied) other |= copied ^ unsigned { whole };
+  return copy.mask == all_lanes && other == 0;
+}
+
 /// Finds the bytes in global memory that the lanes of `reading` copy.
 void locate_sources(WarpState& warp, const Operation& operation, const Access& access, LaneMask reading, AsyncCopy& copy, Addresses& from) {
   LaneMask whole = 0;
@@ -72,40 +80,101 @@ void read_sizes(WarpState& warp, const Operation& operation, const Access& acces
   locate_sources(warp, operation, access, reading, copy, from);
 }
 
+/// Performs the copies of the lanes of `mask`.
 void land_copies(WarpState& warp, AsyncCopy& copy, LaneMask mask) {
   const LaneMask landing = copy.mask & mask;
   if (landing == 0) return;
-  for (LaneMask rest = landing; rest != 0; rest &= rest - 1) perform(copy, static_cast<std::size_t>(first_lane(rest)));
+  if (landing == all_lanes && is_common(copy))
+    for (std::size_t lane = 0; lane < warp_size; ++lane) std::memcpy(copy.to[lane], copy.from[lane], 16);
+  else
+    for_each_lane(landing, [&](std::size_t lane) { perform(copy, lane); });
   warp.observers().tell(EventKinds::copies, &Observer::copies_land,
                         CopiesEvent{warp.block().rank(), warp.index(), landing, copy.bytes, copy.to});
   copy.mask &= ~mask;
+  if (copy.mask == 0) ++warp.async().landed;
+}
+
+/// Forgets copies that all lanes have waited for, once they are twice as many as the others, which are moved then.
+void forget_landed(AsyncCopies& async) {
+  if (async.landed < 2 * (async.copies.size() - async.landed)) return;
+  std::erase_if(async.copies, [](const AsyncCopy& copy) { return copy.mask == 0; });
+  async.landed = 0;
+}
+
+/// Whether all lanes of `mask` copy as many bytes as they write.
+bool copies_all(const WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
+  if (access.ignores_source) return (*warp.at<LaneMask>(warp.source_slot(operation, 2)) & mask) == 0;
+  if (!access.has_source_size) return true;
+  const auto* const sizes = warp.at<std::uint32_t>(warp.source_slot(operation, 2));
+  std::uint32_t other = 0;
+  for (std::size_t lane = 0; lane < warp_size; ++lane) other |= (mask >> lane & 1) != 0 ? sizes[lane] ^ access.bytes : 0;
+  return other == 0;
+}
+
+/// The common case: whole copies between one buffer and the block's shared memory. False for all others, and where an address is bad.
+bool find_whole_copies(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask, AsyncCopy& copy) {
+  WarpState::Offsets to, from;
+  if (!copies_all(warp, operation, access, mask) || !warp.find_offsets(operation, access, WarpState::first_address(access), mask, to) ||
+      !warp.find_offsets(operation, access, WarpState::second_address(access), mask, from))
+    return false;
+  warp.tell_offsets(operation, {.space = Space::shared, .bytes = access.bytes, .reads = false, .writes = true, .asynchronous = true}, mask,
+                    to);
+  warp.tell_offsets(operation, {.space = Space::global, .bytes = access.bytes, .reads = true, .writes = false, .asynchronous = true}, mask,
+                    from);
+  for (std::size_t lane = 0; lane < warp_size; ++lane) copy.to[lane] = to[lane];
+  for (std::size_t lane = 0; lane < warp_size; ++lane) copy.from[lane] = from[lane];
+  copy.copied.fill(access.bytes);
+  return true;
+}
+
+/// All other copies.
+void find_copies(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask, AsyncCopy& copy) {
+  Addresses to, from;
+  warp.find_addresses(operation, 0, access.offset, access.relative, to);
+  warp.find_addresses(operation, 1, access.source_offset, false, from);
+  warp.locate(operation, Space::shared, access.bytes, mask, false, true, to, true);
+  copy.to = to.host;
+  copy.from = {};
+  copy.copied.fill(access.bytes);
+  if (access.has_source_size || access.ignores_source) return read_sizes(warp, operation, access, mask, copy, from);
+  warp.locate(operation, Space::global, access.bytes, mask, true, false, from, true);
+  std::ranges::copy(from.host, copy.from.begin());
+}
+
+/// Whether all lanes have committed the same number of groups.
+bool commit_alike(const AsyncCopies& async) {
+  std::uint32_t other = 0;
+  for (const std::uint32_t groups : async.committed) other |= groups ^ async.committed.front();
+  return other == 0;
+}
+
+/// Makes of the last copy, of the lanes of `mask`, a record for each number of groups that they have committed.
+void divide_by_group(AsyncCopies& async, LaneMask mask) {
+  while (true) {
+    AsyncCopy& copy = async.copies.back();
+    copy.group = async.committed[static_cast<std::size_t>(first_lane(mask))];
+    copy.mask = mask & lanes_where([&](std::size_t lane) { return async.committed[lane] == copy.group; });
+    mask &= ~copy.mask;
+    if (mask == 0) return;
+    async.copies.push_back(AsyncCopy(copy));
+  }
 }
 
 }  // namespace
 
 void cp_async(WarpState& warp, const Operation& operation, LaneMask mask) {
   const Access& access = warp.program().of<code::Access>(operation);
-  Addresses to, from;
-  warp.find_addresses(operation, 0, access.offset, access.relative, to);
-  warp.find_addresses(operation, 1, access.source_offset, false, from);
-  warp.locate(operation, Space::shared, access.bytes, mask, false, true, to, true);
-  AsyncCopy copy{.number = warp.async().issued++, .mask = mask, .group = 0, .bytes = access.bytes, .to = to.host, .from = {}, .copied = {}};
-  copy.copied.fill(access.bytes);
-  if (access.has_source_size || access.ignores_source) {
-    read_sizes(warp, operation, access, mask, copy, from);
-  } else {
-    warp.locate(operation, Space::global, access.bytes, mask, true, false, from, true);
-    std::ranges::copy(from.host, copy.from.begin());
-    // read at the wait; prefetching an invalid address is safe
-    for (const std::uint8_t* const source : copy.from) __builtin_prefetch(source);
-  }
-  // One record for all lanes that have committed the same number of groups.
-  while (mask != 0) {
-    copy.group = warp.async().committed[static_cast<std::size_t>(first_lane(mask))];
-    copy.mask = mask & lanes_where([&](std::size_t lane) { return warp.async().committed[lane] == copy.group; });
-    mask &= ~copy.mask;
-    warp.async().copies.push_back(copy);
-  }
+  AsyncCopies& async = warp.async();
+  const bool alike = commit_alike(async);
+  AsyncCopy& copy = async.copies.emplace_back();
+  copy.bytes = access.bytes;
+  if (!find_whole_copies(warp, operation, access, mask, copy)) find_copies(warp, operation, access, mask, copy);
+  copy.number = async.issued++;
+  // read at the wait; prefetching an invalid address is safe
+  for (const std::uint8_t* const source : copy.from) __builtin_prefetch(source);
+  copy.group = async.committed[static_cast<std::size_t>(first_lane(mask))];
+  copy.mask = mask;
+  if (!alike) divide_by_group(async, mask);
 }
 
 void commit_group(WarpState& warp, LaneMask mask) {
@@ -116,23 +185,25 @@ void commit_group(WarpState& warp, LaneMask mask) {
 void finish_copies(WarpState& warp, LaneMask mask, std::uint64_t before) {
   for (AsyncCopy& copy : warp.async().copies)
     if (copy.number < before) land_copies(warp, copy, mask);
-  std::erase_if(warp.async().copies, [](const AsyncCopy& copy) { return copy.mask == 0; });
+  forget_landed(warp.async());
 }
 
-/// Performs the copies of these lanes that are older than their last `detail` groups; wait_all also those that are not committed.
+/// Performs the copies of these lanes that are older than their last groups, which may be pending; wait_all also those that are not
+/// committed.
 void wait_group(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const bool all = operation.detail == code::wait_for_all;
+  const auto [pending, all] = warp.program().of<code::WaitGroups>(operation);
   std::optional<std::uint32_t> group;  // of the copy before
   LaneMask waiting = all_lanes;        // the lanes that wait for it
   for (AsyncCopy& copy : warp.async().copies) {
+    if (copy.mask == 0) continue;
     if (!all && copy.group != group) {
       group = copy.group;
-      const std::uint64_t first_kept = std::uint64_t{copy.group} + operation.detail;
+      const std::uint64_t first_kept = std::uint64_t{copy.group} + pending;
       waiting = lanes_where([&](std::size_t lane) { return first_kept < warp.async().committed[lane]; });
     }
     land_copies(warp, copy, mask & waiting);
   }
-  std::erase_if(warp.async().copies, [](const AsyncCopy& copy) { return copy.mask == 0; });
+  forget_landed(warp.async());
   warp.observers().tell(EventKinds::copies, &Observer::copies_complete, warp.event(operation, mask));
 }
 

@@ -6,7 +6,7 @@
 
 #include <warpmat/machine/atomic_update.h>
 #include <warpmat/machine/block.h>
-#include <warpmat/machine/warp_state.h>
+#include <warpmat/machine/operations.h>
 
 namespace warpmat::inline v0_1::machine {
 
@@ -50,43 +50,61 @@ std::uint64_t atomic_sum(const Access& access, bool in_shared, std::uint64_t old
   return flush ? flush_f32(sum) : sum;
 }
 
-}  // namespace
-
 /// The common case: integers of 32 bits in shared memory, without an error. False for all others.
-bool WarpState::update_shared(const Operation& operation, const Access& access, LaneMask mask) {
+bool update_shared(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
   if (access.space != Space::shared || access.arithmetic != nullptr || access.vector != 1 || access.bytes != 4) return false;
-  Offsets found;
-  if (!find_offsets(operation, access, mask, found)) return false;
-  if (observers_.want(EventKinds::accesses | EventKinds::shared_accesses)) tell_offsets(operation, access, mask, found);
+  WarpState::Offsets found;
+  if (!warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) return false;
+  warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
   const bool polls = operation.results != 0 && access.result_used;
-  Addresses addresses;
-  if (polls || observers_.want(EventKinds::synchronisation))
+  WarpState::Addresses addresses;
+  if (polls || warp.observers().want(EventKinds::synchronisation))
     for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.host[lane] = found[lane];
-  tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
-  const auto* const b = at<std::uint32_t>(source_slot(operation, 1));
-  const auto* const c = access.atomic == AtomicOperation::compare_and_swap ? at<std::uint32_t>(source_slot(operation, 2)) : b;
+  warp.tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
+  const auto* const b = warp.at<std::uint32_t>(warp.source_slot(operation, 1));
+  const auto* const c = access.atomic == AtomicOperation::compare_and_swap ? warp.at<std::uint32_t>(warp.source_slot(operation, 2)) : b;
   std::array<std::uint32_t, warp_size> unread;
-  auto* const old = operation.results != 0 ? at<std::uint32_t>(result_slot(operation, 0)) : unread.data();
+  auto* const old = operation.results != 0 ? warp.at<std::uint32_t>(warp.result_slot(operation, 0)) : unread.data();
   if (update_shared_words(access.atomic, access.type->is_signed_integer(), found.memory, found.offset.data(), b, c, mask, old))
-    block_.make_progress();
-  if (polls) poll(operation, addresses, access.bytes, mask);
+    warp.block().make_progress();
+  if (polls) warp.poll(operation, addresses, access.bytes, mask);
   return true;
 }
 
-void WarpState::atomic(const Operation& operation, LaneMask mask) {
-  const Access& access = program_.of<code::Access>(operation);
-  if (update_shared(operation, access, mask)) return;
-  Addresses addresses;
-  find_addresses(operation, 0, access.offset, access.relative, addresses);
+/// atom.exch.b128 and atom.cas.b128.
+void exchange_128(WarpState& warp, const Operation& operation, const Access& access, std::uint8_t* place, int lane) {
+  std::array<std::uint64_t, 2> old;
+  std::memcpy(old.data(), place, 16);
+  const auto read = [&](int source) {
+    const auto* const halves = warp.at<std::uint64_t>(warp.source_slot(operation, source));
+    return std::array<std::uint64_t, 2>{halves[lane], halves[warp_size + lane]};
+  };
+  std::array<std::uint64_t, 2> value = read(1);
+  if (access.atomic == AtomicOperation::compare_and_swap) value = old == value ? read(2) : old;
+  std::memcpy(place, value.data(), 16);
+  if (operation.results == 0) return;
+  auto* const to = warp.at<std::uint64_t>(warp.result_slot(operation, 0));
+  to[lane] = old[0];
+  to[warp_size + lane] = old[1];
+}
+
+}  // namespace
+
+void atomic(WarpState& warp, const Operation& operation, LaneMask mask) {
+  const Access& access = warp.program().of<code::Access>(operation);
+  if (update_shared(warp, operation, access, mask)) return;
+  WarpState::Addresses addresses;
+  warp.find_addresses(operation, 0, access.offset, access.relative, addresses);
   // If the address is generic, the result of locate() shows the space: shared addresses are below all others.
   const std::uint64_t first_given = addresses.address[static_cast<std::size_t>(first_lane(mask))];
-  locate(operation, access.space, access.bytes * access.vector, mask, true, true, addresses);
-  tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
+  warp.locate(operation, access.space, access.bytes * access.vector, mask, true, true, addresses);
+  warp.tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
   const bool in_shared = access.space == Space::shared ||
                          (access.space == Space::generic && addresses.address[static_cast<std::size_t>(first_lane(mask))] != first_given);
   const bool wide = access.register_bits == 64;
   const auto value_of = [&](int source, int lane) -> std::uint64_t {
-    return wide ? at<std::uint64_t>(source_slot(operation, source))[lane] : at<std::uint32_t>(source_slot(operation, source))[lane];
+    return wide ? warp.at<std::uint64_t>(warp.source_slot(operation, source))[lane]
+                : warp.at<std::uint32_t>(warp.source_slot(operation, source))[lane];
   };
   bool changed = false;
   std::array<std::uint64_t, warp_size> found;  // of a single result
@@ -97,7 +115,7 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
       const std::uint64_t b = access.bytes == 16 ? 0 : value_of(1 + e, lane);
       std::uint64_t old = 0;
       if (access.bytes == 16) {
-        exchange_128(operation, access, place, lane);
+        exchange_128(warp, operation, access, place, lane);
         changed = true;
         continue;
       }
@@ -119,30 +137,13 @@ void WarpState::atomic(const Operation& operation, LaneMask mask) {
       if (operation.results == 1)
         found[static_cast<std::size_t>(lane)] = old;
       else if (operation.results > 1)
-        write_word(operation, e, lane, old);
+        warp.write_word(operation, e, lane, old);
     }
   }
-  if (operation.results == 1 && access.bytes != 16) write_words(operation, 0, found, mask);
-  if (changed) block_.make_progress();
+  if (operation.results == 1 && access.bytes != 16) warp.write_words(operation, 0, found, mask);
+  if (changed) warp.block().make_progress();
   // without a result that is read, no lane waits for the value
-  if (operation.results > 0 && access.result_used) poll(operation, addresses, access.bytes * access.vector, mask);
-}
-
-/// atom.exch.b128 and atom.cas.b128.
-void WarpState::exchange_128(const Operation& operation, const Access& access, std::uint8_t* place, int lane) {
-  std::array<std::uint64_t, 2> old;
-  std::memcpy(old.data(), place, 16);
-  const auto read = [&](int source) {
-    const auto* const halves = at<std::uint64_t>(source_slot(operation, source));
-    return std::array<std::uint64_t, 2>{halves[lane], halves[warp_size + lane]};
-  };
-  std::array<std::uint64_t, 2> value = read(1);
-  if (access.atomic == AtomicOperation::compare_and_swap) value = old == value ? read(2) : old;
-  std::memcpy(place, value.data(), 16);
-  if (operation.results == 0) return;
-  auto* const to = at<std::uint64_t>(result_slot(operation, 0));
-  to[lane] = old[0];
-  to[warp_size + lane] = old[1];
+  if (operation.results > 0 && access.result_used) warp.poll(operation, addresses, access.bytes * access.vector, mask);
 }
 
 }  // namespace warpmat::inline v0_1::machine

@@ -1,6 +1,7 @@
 // Clusters of blocks: their barrier, addresses of other blocks' shared memory, and tensor maps edited on the device.
 
 #include <cstring>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -14,6 +15,7 @@ using code::Operation;
 using code::TensorMapEdit;
 
 WarpState::Step WarpState::cluster_barrier(const Operation& operation, LaneMask mask) {
+  if (std::exchange(split().resumes, false)) --operations_;
   const auto [waits, aligned] = program_.of<code::ClusterBarrier>(operation);
   if (aligned && !gather(live_, mask, false)) return Step::leave_split;
   const LaneMask wrong = waits ? mask & ~arrived_at_cluster_ & ~passed_cluster_ : mask & (arrived_at_cluster_ | passed_cluster_);
@@ -34,13 +36,7 @@ WarpState::Step WarpState::cluster_barrier(const Operation& operation, LaneMask 
     advance_gathered(mask, false);
     return Step::next;
   }
-  const std::int32_t pc = split().pc;
-  split().executing = mask;
-  for (Split& s : splits_) {
-    if (&s != &split() && !(aligned && s.state == Split::State::gathering && s.pc == pc)) continue;
-    s.state = Split::State::at_barrier;
-    s.barrier = cluster_barrier_id;
-  }
+  wait_at(cluster_barrier_id, mask, aligned);
   return Step::leave_split;
 }
 
@@ -52,8 +48,11 @@ BarrierEvent WarpState::cluster_event(std::uint32_t phase) const {
 void WarpState::leave_cluster_barrier() {
   passed_cluster_ |= arrived_at_cluster_;
   arrived_at_cluster_ = 0;
-  for (Split& s : splits_)
-    if (s.state == Split::State::at_barrier && s.barrier == cluster_barrier_id) s.state = Split::State::ready;
+  for (Split& s : splits_) {
+    if (s.state != Split::State::at_barrier || s.barrier != cluster_barrier_id) continue;
+    s.state = Split::State::ready;
+    s.resumes = true;
+  }
 }
 
 namespace {

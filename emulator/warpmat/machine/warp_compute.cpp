@@ -119,7 +119,7 @@ void WarpState::write_bits(const Operation& operation, int result, LaneMask bits
 }
 
 void WarpState::special(const Operation& operation, LaneMask mask) {
-  const auto special_register = static_cast<SpecialRegister>(operation.detail);
+  const SpecialRegister special_register = program_.of<SpecialRegister>(operation);
   if (operation.sources == 0 && operation.result_class(0) == RegisterClass::word && !differs_by_lane(special_register)) {
     auto* const row = at<std::uint32_t>(result_slot(operation, 0));
     if (is_thread_index(special_register)) return copy_lanes(row, launch_.thread_indices.row(index_, special_register).data(), mask);

@@ -8,6 +8,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/execute_row.h>
+#include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/machine/warpgroup.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
@@ -43,14 +44,15 @@ WarpState::WarpState(Block& block, int index, LaneMask existing, std::uint8_t* r
   splits_.reserve(usual_splits);
   splits_.push_back({.pc = program_.functions.front().first, .lanes = existing, .calls = {}});
   register_limit_.count = program_.limits.registers;
-  if (!program_.products.empty()) wgmma_ = std::make_unique<WarpgroupState>();
+  if (program_.executes(Semantics::wgmma)) wgmma_ = std::make_unique<WarpgroupState>();
 }
 
 WarpState::~WarpState() = default;
 
 bool WarpState::choose_split() {
   for (std::size_t i = 0; i < splits_.size(); ++i) {
-    const std::size_t candidate = (current_ + i) % splits_.size();
+    std::size_t candidate = current_ + i;
+    if (candidate >= splits_.size()) candidate %= splits_.size();
     if (splits_[candidate].state != Split::State::ready) continue;
     current_ = candidate;
     return true;
@@ -60,6 +62,7 @@ bool WarpState::choose_split() {
 
 /// As choose_split(); if no split can continue because others need lanes that wait at a convergence point, releases those lanes.
 bool WarpState::find_split() {
+  if (finished()) return false;
   return choose_split() || (release_waiting_lanes(missed_lanes()) && choose_split());
 }
 
@@ -108,13 +111,38 @@ void WarpState::run_list(std::int32_t first, std::int32_t last, std::uint8_t* re
   }
 }
 
-/// Executes consecutive operations from `first` on, at most `most`, in all lanes, as far as they have shortcuts and, with `apart`, are no
-/// convergence points. Returns their number.
-inline int WarpState::take_shortcuts(const Operation* first, int most, std::uint8_t* frame, bool apart) {
+namespace {
+
+/// copy_lanes(), no part of a loop of which the compiler would move the mask's vectors to its beginning.
+[[gnu::noinline]] void copy_row(code::RegisterClass register_class, void* to, const void* from, LaneMask lanes) {
+  copy_lanes(register_class, to, from, lanes);
+}
+
+/// execute_row() of one result for some lanes; others keep theirs.
+[[gnu::noinline]] void execute_row_for(const code::Program& program, const Operation& operation, void* result, const void* const* sources,
+                                       LaneMask lanes) {
+  alignas(code::register_alignment) std::uint8_t fresh[2 * wide_row];  // of a quad
+  void* const results[] = {fresh, nullptr};
+  execute_row(program, operation, results, sources);
+  copy_lanes(operation.result_class(0), result, fresh, lanes);
+}
+
+}  // namespace
+
+/// Executes consecutive operations from `first` on, at most `most`, as far as they have shortcuts and, with `apart`, are no convergence
+/// points. Returns their number. `Whole`: for all lanes that are left; otherwise for those of `lanes`, and others keep their registers.
+template <bool Whole>
+inline int WarpState::take_shortcuts(const Operation* first, int most, std::uint8_t* frame, bool apart, LaneMask lanes) {
   using code::Shortcut;
   const code::Slot* const all_slots = program_.slots.data();
   const std::uint8_t* const constants = launch_.constants;
   const bool parameters = !observers_.want(EventKinds::accesses);
+  const auto copy = [&](code::RegisterClass row, void* to, const void* from) {
+    if constexpr (Whole)
+      row == code::RegisterClass::word ? std::memcpy(to, from, word_row) : std::memcpy(to, from, wide_row);  // two sizes: no call
+    else
+      copy_row(row, to, from, lanes);
+  };
   const Operation* operation = first;
   for (const Operation* const end = first + most; operation != end; ++operation) {
     const Shortcut shortcut = operation->shortcut;
@@ -122,20 +150,25 @@ inline int WarpState::take_shortcuts(const Operation* first, int most, std::uint
     const code::Slot* const slot = all_slots + operation->slots;
     std::uint8_t* const result = frame + slot[0];
     if (shortcut == Shortcut::kernel || shortcut == Shortcut::function) {  // most; the CPU foresees a branch best
-      void* const results[] = {result, nullptr};
       const void* sources[code::fewest_slots] = {place_of(slot[1], frame, constants), place_of(slot[2], frame, constants),
                                                  place_of(slot[3], frame, constants)};
       sources[operation->sources] = nullptr;
-      execute_row(program_, *operation, results, sources);
+      if constexpr (Whole) {
+        void* const results[] = {result, nullptr};
+        execute_row(program_, *operation, results, sources);
+      } else {
+        execute_row_for(program_, *operation, result, sources, lanes);
+      }
     } else if (shortcut == Shortcut::copies_words) {
-      std::memcpy(result, place_of(slot[1], frame, constants), word_row);
+      copy(code::RegisterClass::word, result, place_of(slot[1], frame, constants));
     } else if (shortcut == Shortcut::copies_wides) {
-      std::memcpy(result, place_of(slot[1], frame, constants), wide_row);
+      copy(code::RegisterClass::wide, result, place_of(slot[1], frame, constants));
     } else if (shortcut == Shortcut::special_register) {
-      special(*operation, all_lanes);
+      special(*operation, lanes);
     } else if (shortcut != Shortcut::keeps) {
       if (!parameters) break;
-      std::memcpy(result, constants + ~slot[2], shortcut == Shortcut::loads_word ? word_row : wide_row);
+      const bool word = shortcut == Shortcut::loads_word;
+      copy(word ? code::RegisterClass::word : code::RegisterClass::wide, result, constants + ~slot[2]);
     }
   }
   return static_cast<int>(operation - first);
@@ -147,7 +180,7 @@ inline bool WarpState::execute_straight(const Operation& operation, LaneMask mas
   if (operation.semantics == Semantics::load || operation.semantics == Semantics::store) {
     if (program_.of<code::Access>(operation).ordered) return false;
     operations_ = number;
-    if (mask != 0) operation.semantics == Semantics::load ? load(operation, mask) : store(operation, mask);
+    if (mask != 0) operation.semantics == Semantics::load ? load(*this, operation, mask) : store(*this, operation, mask);
     return true;
   }
   switch (operation.semantics) {
@@ -162,7 +195,7 @@ inline bool WarpState::execute_straight(const Operation& operation, LaneMask mas
     case Semantics::atomic:
       if (program_.of<code::Access>(operation).space != Space::shared) return false;
       operations_ = number;
-      if (mask != 0) atomic(operation, mask);
+      if (mask != 0) atomic(*this, operation, mask);
       return true;
     case Semantics::special:
       operations_ = number;  // clocks count them
@@ -185,8 +218,11 @@ void WarpState::run_straight(int& budget) {
   const bool whole = (live_ & ~s.lanes) == 0;
   int done = 0;
   for (bool observed = false; done < most && !observed; ++done) {
-    if (whole) {
-      const int count = take_shortcuts(operations + s.pc, most - done, registers_ + s.frame, s.convergence >= 0);
+    if (const Operation* const next = operations + s.pc; next->shortcut != code::Shortcut::none) {
+      std::uint8_t* const frame = registers_ + s.frame;
+      const bool apart = s.convergence >= 0;
+      const int count = whole ? take_shortcuts<true>(next, most - done, frame, apart, all_lanes)
+                              : take_shortcuts<false>(next, most - done, frame, apart, s.lanes);
       s.pc += count;
       done += count;
       if (done == most) break;
@@ -197,7 +233,7 @@ void WarpState::run_straight(int& budget) {
     const std::uint64_t number = before + static_cast<std::uint64_t>(done) + 1;
     if (operation.semantics == Semantics::matrix && mask == all_lanes) {
       operations_ = number;
-      const int count = perform_matrices(operation, most - done);
+      const int count = perform_matrices(*this, operation, most - done);
       s.pc += count - 1;
       done += count - 1;
     } else if (!execute_straight(operation, mask, number)) {
@@ -236,7 +272,8 @@ WarpState::Step WarpState::step() {
   ++operations_;
   const bool announced = std::exchange(announced_, false);
   constexpr EventKinds statements = EventKinds::operations | EventKinds::runs;
-  if (observers_.want(statements) && !announced) observers_.tell(statements, &Observer::operation, Event(*this, operation, mask));
+  if (observers_.want(statements) && !announced && !s.resumes)
+    observers_.tell(statements, &Observer::operation, Event(*this, operation, mask));
   if (operation.semantics == Semantics::branch) return branch(operation, mask);
   if (mask == 0) {
     ++s.pc;
@@ -260,9 +297,9 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
         if (!block_.has_reservation()) return Step::needs_reservation;
         if (!block_.use_reservation()) return Step::reservation_is_over;
       }
-      if (operation.semantics == Semantics::load) load(operation, mask);
-      if (operation.semantics == Semantics::store) store(operation, mask);
-      if (operation.semantics == Semantics::atomic) atomic(operation, mask);
+      if (operation.semantics == Semantics::load) load(*this, operation, mask);
+      if (operation.semantics == Semantics::store) store(*this, operation, mask);
+      if (operation.semantics == Semantics::atomic) atomic(*this, operation, mask);
       if (operation.semantics == Semantics::fence) tell_order(Synchronisation::Kind::fence, 0, nullptr);
       break;
     case Semantics::special: special(operation, mask); break;
@@ -275,18 +312,20 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
     case Semantics::exit:
       if (waits_for_sums(*this, mask) && !block_.has_reservation()) return Step::needs_reservation;
       return exit_lanes(mask);
-    case Semantics::trap:
+    case Semantics::trap: {
+      const code::TrapCause cause = program_.of<code::TrapCause>(operation);
       trap(first_lane(mask), std::nullopt,
-           operation.detail == code::trap_of_call    ? "the register holds the address of no function that this call may mean"
-           : operation.detail == code::trap_of_stack ? "alloca finds too few of the 16 KiB that a function's stack has"
-                                                     : "the kernel executes a trap",
-           operation.detail == 0 ? Trap::Kind::stopped : Trap::Kind::misuse);
+           cause == code::TrapCause::call    ? "the register holds the address of no function that this call may mean"
+           : cause == code::TrapCause::stack ? "alloca finds too few of the 16 KiB that a function's stack has"
+                                             : "the kernel executes a trap",
+           cause == code::TrapCause::statement ? Trap::Kind::stopped : Trap::Kind::misuse);
+    }
     case Semantics::absent: {
       const std::string& opcode = program_.statements[operation.statement]->opcode;
       trap(first_lane(mask), std::nullopt, fmt::format("'{}' is not executed: {}", opcode, catalogue::why_absent(opcode)),
            Trap::Kind::misuse);
     }
-    case Semantics::barrier: return barrier(operation, mask);
+    case Semantics::barrier: return barrier(*this, operation, mask);
     case Semantics::warp_barrier: return warp_barrier(*this, operation, mask);
     case Semantics::exchange: return exchange(*this, operation, mask);
     case Semantics::elect: return elect(*this, operation, mask);
@@ -298,15 +337,15 @@ WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
       ++split().pc;
       ++spins_;
       return Step::yield;
-    case Semantics::matrix: return matrix(operation, mask);
-    case Semantics::wgmma: return wgmma(operation, mask);
+    case Semantics::matrix: return matrix(*this, operation, mask);
+    case Semantics::wgmma: return wgmma(*this, operation, mask);
     case Semantics::max_registers: return set_max_registers(*this, operation, mask);
     case Semantics::wgmma_fence:
     case Semantics::wgmma_wait:
-      if (wgmma_ != nullptr) return synchronise_warpgroup(operation, mask);
+      if (wgmma_ != nullptr) return synchronise_warpgroup(*this, operation, mask);
       break;  // nothing to order
     case Semantics::wgmma_commit:
-      if (wgmma_ != nullptr) return wgmma_commit(mask);
+      if (wgmma_ != nullptr) return wgmma_commit(*this, mask);
       break;
     case Semantics::mbarrier: return mbarrier(*this, operation, mask);
     case Semantics::bulk_copy: bulk_copy(*this, operation, mask); break;

@@ -173,71 +173,68 @@ void WarpState::write_same(const Operation& operation, int result, std::uint32_t
     fill_lanes(at<std::uint32_t>(result_slot(operation, result)), value, mask);
 }
 
-void WarpState::arrive(BarrierState& state, std::uint32_t id) {
+namespace {
+
+void arrive(WarpState& warp, BarrierState& state, std::uint32_t id) {
   state.arrived += warp_size;
-  state.participants |= std::uint64_t{1} << index_;
-  observers_.tell(EventKinds::synchronisation, &Observer::barrier_arrives,
-                  BarrierEvent{BarrierEvent::Scope::block, block_.rank(), static_cast<int>(id), std::uint64_t{1} << index_});
+  state.participants |= std::uint64_t{1} << warp.index();
+  warp.observers().tell(
+      EventKinds::synchronisation, &Observer::barrier_arrives,
+      BarrierEvent{BarrierEvent::Scope::block, warp.block().rank(), static_cast<int>(id), std::uint64_t{1} << warp.index()});
 }
 
 /// Where all lanes that are left wait at a barrier of the block, the warp has arrived there.
-bool WarpState::arrive_if_whole(std::uint32_t id) {
-  const LaneMask waiting = waiting_at(static_cast<int>(id));
-  if (waiting == 0 || (live_ & ~waiting) != 0) return false;
-  BarrierState& state = block_.barrier(static_cast<int>(id));
-  arrive(state, id);
-  state.arrived_warps |= std::uint64_t{1} << index_;
+bool arrive_if_whole(WarpState& warp, std::uint32_t id) {
+  const LaneMask waiting = warp.waiting_at(static_cast<int>(id));
+  if (waiting == 0 || (warp.live() & ~waiting) != 0) return false;
+  BarrierState& state = warp.block().barrier(static_cast<int>(id));
+  arrive(warp, state, id);
+  state.arrived_warps |= std::uint64_t{1} << warp.index();
   return true;
 }
+
+}  // namespace
 
 /// Lanes that exit hold up no barrier at which all others of their warp wait.
 void WarpState::arrive_without_exited() {
   if (std::ranges::find(splits_, Split::State::at_barrier, &Split::state) != splits_.end())
     for (std::uint32_t id = 0; id < block_barriers; ++id)
-      if (arrive_if_whole(id)) block_.check_barrier(static_cast<int>(id));
+      if (arrive_if_whole(*this, id)) block_.check_barrier(static_cast<int>(id));
   block_.cluster().check_barrier();
 }
 
-WarpState::Step WarpState::barrier(const Operation& operation, LaneMask mask) {
-  const code::Barrier& what = program_.of<code::Barrier>(operation);
-  if (what.aligned && !gather(live_, mask, false)) return Step::leave_split;
+Step barrier(WarpState& warp, const Operation& operation, LaneMask mask) {
+  const code::Barrier& what = warp.program().of<code::Barrier>(operation);
+  if (what.aligned && !warp.gather(warp.live(), mask, false)) return Step::leave_split;
   const int lane = first_lane(mask);
-  const std::uint32_t id = source_word(operation, 0, lane);
-  if (id >= block_barriers) trap(lane, std::nullopt, fmt::format("barrier {}: there are {}, from 0 on", id, block_barriers));
-  const std::uint32_t threads = what.has_count ? source_word(operation, 1, lane) : 0;
+  const std::uint32_t id = warp.source_word(operation, 0, lane);
+  if (id >= block_barriers) warp.trap(lane, std::nullopt, fmt::format("barrier {}: there are {}, from 0 on", id, block_barriers));
+  const std::uint32_t threads = what.has_count ? warp.source_word(operation, 1, lane) : 0;
   if (threads % warp_size != 0)
-    trap(lane, std::nullopt, fmt::format("a barrier for {} threads: their number is a multiple of {}", threads, warp_size));
-  BarrierState& state = block_.barrier(static_cast<int>(id));
+    warp.trap(lane, std::nullopt, fmt::format("a barrier for {} threads: their number is a multiple of {}", threads, warp_size));
+  BarrierState& state = warp.block().barrier(static_cast<int>(id));
   if (state.in_use && state.expected != threads)
-    trap(lane, std::nullopt,
-         fmt::format("barrier {} is used for {} threads here and for {} by warps that wait there", id, threads, state.expected));
+    warp.trap(lane, std::nullopt,
+              fmt::format("barrier {} is used for {} threads here and for {} by warps that wait there", id, threads, state.expected));
   state.in_use = true;
   state.expected = threads;
   const bool waits = what.action != code::Barrier::Action::arrive;
   if (operation.results > 0) {
-    const LaneMask predicates = *at<LaneMask>(source_slot(operation, operation.sources - 1));
+    const LaneMask predicates = *warp.at<LaneMask>(warp.source_slot(operation, operation.sources - 1));
     state.count += static_cast<std::uint32_t>(std::popcount(predicates & mask));
     state.contributed += static_cast<std::uint32_t>(std::popcount(mask));
   }
   if (!waits) {
-    if (mask != live_)
-      trap(lane, std::nullopt, fmt::format("lanes {:#010x} arrive at barrier {} without the others of their warp", mask, id));
-    arrive(state, id);
-    advance_gathered(mask, false);
-    block_.check_barrier(static_cast<int>(id));
+    if (mask != warp.live())
+      warp.trap(lane, std::nullopt, fmt::format("lanes {:#010x} arrive at barrier {} without the others of their warp", mask, id));
+    arrive(warp, state, id);
+    warp.advance_gathered(mask, false);
+    warp.block().check_barrier(static_cast<int>(id));
     return Step::next;
   }
-  const std::int32_t pc = split().pc;
-  const std::uint32_t frame = split().frame;
-  for (Split& s : splits_) {
-    const bool gathered = s.state == Split::State::gathering && s.pc == pc && s.frame == frame;
-    if (&s != &split() && !(what.aligned && gathered)) continue;
-    if (&s == &split()) s.executing = mask;
-    s.state = Split::State::at_barrier;
-    s.barrier = static_cast<std::int32_t>(id);
-  }
-  arrive_if_whole(id);
-  block_.check_barrier(static_cast<int>(id));
+  warp.wait_at(static_cast<std::int32_t>(id), mask, what.aligned);
+  arrive_if_whole(warp, id);
+  warp.block().check_barrier(static_cast<int>(id));
   return Step::leave_split;
 }
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/product_run.h>
+#include <warpmat/execute/row_load.h>
 #include <warpmat/instruction.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/operations.h>
@@ -20,7 +22,7 @@ using code::Operation;
 namespace {
 
 bool is_wide(const Operand& operand) {
-  return operand.kind == OperandKind::fragment && operand.fragment.register_bits == 64;
+  return operand.kind == OperandKind::fragment && operand.fragment.register_bits() == 64;
 }
 
 void split_words(const std::uint64_t* from, Register& low, Register& high) {
@@ -30,10 +32,8 @@ void split_words(const std::uint64_t* from, Register& low, Register& high) {
   }
 }
 
-}  // namespace
-
 /// The registers of one statement (the warp's own, or copies of the halves of 64-bit ones) and the memory that it addresses.
-struct WarpState::MatrixRegisters {
+struct MatrixRegisters {
   std::array<std::uint32_t*, capacity::form_words> pointers;
   std::size_t count = 0;
   std::array<Register, capacity::form_words> halves;
@@ -41,91 +41,39 @@ struct WarpState::MatrixRegisters {
   std::optional<SharedMemory> memory;
 };
 
-WarpState::Step WarpState::matrix(const Operation& operation, LaneMask mask) {
-  if (!gather(live_, mask, false)) return Step::leave_split;
-  if (mask != all_lanes)
-    trap(first_lane(mask), std::nullopt,
-         fmt::format("{} needs all 32 lanes of the warp; lanes {:#010x} have exited or do not exist",
-                     program_.statements[operation.statement]->opcode, ~mask));
-  if (observers_.want(EventKinds::operations)) observers_.tell(EventKinds::operations, &Observer::performs, Event(*this, operation, mask));
-  perform_matrix(operation, program_.of<code::Matrix>(operation));
-  advance_gathered(mask, false);
-  return Step::next;
-}
-
-/// Executes statements from `first` on in all lanes, at most `most`, for which no lane waits. Returns their number.
-int WarpState::perform_matrices(const Operation& first, int most) {
-  const code::Matrix& matrix = program_.of<code::Matrix>(first);
-  if (matrix.run != 0 && launch_.options.execution.path == Path::fast)
-    if (const int done = multiply(&first, matrix, std::min<int>(matrix.run, most)); done != 0) return done;
-  perform_matrix(first, matrix);
-  return 1;
-}
-
-/// Executes `count` products (product_runs.h). Returns the number of those before the first that the kernel declines.
-int WarpState::multiply(const Operation* first, const code::Matrix& matrix, int count) {
-  union Unset {  // most runs are short: only the arguments of `count` products come into being
-    Unset() {}
-    std::array<Arguments, ProductRun::most> arguments;
-  } unset;
-  std::array<Arguments, ProductRun::most>& arguments = unset.arguments;
-  std::array<std::uint32_t*, ProductRun::most * capacity::form_words> pointers;
-  for (int i = 0; i < count; ++i) std::construct_at(&arguments[static_cast<std::size_t>(i)]);
-  ProductRun run{.products = std::span(arguments).first(static_cast<std::size_t>(count))};
-  std::uint32_t** next = pointers.data();
-  for (int i = 0; i < count; ++i) {
-    place_words(first[i], matrix, next, arguments[static_cast<std::size_t>(i)]);
-    next += first[i].results + first[i].sources;
-    if (i == 0) continue;
-    const code::Matrix& same = program_.of<code::Matrix>(first[i]);
-    run.same_a |= std::uint32_t{same.same_a} << i;
-    run.same_b |= std::uint32_t{same.same_b} << i;
-  }
-  return static_cast<int>(warpmat::execute(*matrix.kernel, run));
-}
-
-/// Executes a statement in all lanes.
-void WarpState::perform_matrix(const Operation& operation, const code::Matrix& matrix) {
-  if (program_.is_list) return perform_in_words(operation, matrix);
-  const Form& form = matrix.instruction.form();
-  if (moves_matrix(form)) return move_matrix(*this, operation, matrix);
-  MatrixRegisters lists;
-  Arguments arguments;
-  const bool addresses = form.find_operand(OperandName::p) != nullptr;
-  if (addresses) {
-    lists.memory = SharedMemory::borrowing(block_.shared(), program_.shared_base);
-    arguments.shared = &*lists.memory;
-  }
-  place_operands(operation, matrix, lists, arguments);
-  execute_instruction(matrix, arguments);
-  if (is_wide(form.operands.front())) join_results(operation, arguments.destination);
-  if (addresses) tell_rows(operation, form, lists.halves.front());
-}
-
-/// The same of a list: its registers are words, and its memory is one.
-void WarpState::perform_in_words(const Operation& operation, const code::Matrix& matrix) {
-  SharedMemory memory = SharedMemory::borrowing(block_.shared(), program_.shared_base);
-  std::array<std::uint32_t*, capacity::form_words> pointers;
-  Arguments arguments;
-  arguments.shared = &memory;
-  arguments.offset = matrix.offset;
-  place_words(operation, matrix, pointers.data(), arguments);
-  execute_instruction(matrix, arguments);
-}
-
 /// Names the place of what the instruction refuses.
-void WarpState::execute_instruction(const code::Matrix& matrix, const Arguments& arguments) {
+void execute_instruction(WarpState& warp, const code::Matrix& matrix, const Arguments& arguments) {
   try {
-    matrix.instruction.execute(arguments, launch_.options.execution);
+    matrix.instruction.execute(arguments, warp.launch().options.execution);
   } catch (const Trap& error) {
-    trap_at(0, error.site.lane, error.address, error.reason, error.kind, error.site.operand);
+    warp.trap(error.site.lane, error.address, error.reason, error.kind, error.site.operand);
   }
+}
+
+/// The lanes' row addresses within shared memory, for ldmatrix and stmatrix.
+void shared_addresses(WarpState& warp, const Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out) {
+  const auto offset = static_cast<std::uint64_t>(matrix.offset);
+  if (matrix.narrow_address) {  // no upper half to select a space: an H200 then reads shared memory (docs/numerics.md)
+    const auto* const from = warp.at<std::uint32_t>(slot);
+    for (std::size_t lane = 0; lane < warp_size; ++lane) out[lane] = from[lane] + static_cast<std::uint32_t>(offset);
+    return;
+  }
+  const auto* const from = warp.at<std::uint64_t>(slot);
+  for (std::size_t lane = 0; lane < warp_size; ++lane) out[lane] = static_cast<std::uint32_t>(from[lane] + offset);
+  if (!matrix.generic) return;
+  const auto rows = static_cast<std::size_t>(std::min(matrix.instruction.form().rows_in_memory(), warp_size));
+  for (std::size_t lane = 0; lane < rows; ++lane)
+    if (const std::uint64_t address = from[lane] + offset; address - code::shared_window >= code::window_bytes)
+      warp.trap(static_cast<int>(lane), address,
+                fmt::format("{} takes addresses of shared memory; this generic address is of another space",
+                            warp.program().statements[operation.statement]->opcode),
+                Trap::Kind::out_of_range);
 }
 
 /// Finds the operands' registers. The row addresses of ldmatrix and stmatrix come first in lists.halves.
-void WarpState::place_operands(const Operation& operation, const code::Matrix& matrix, MatrixRegisters& lists, Arguments& arguments) {
+void place_operands(WarpState& warp, const Operation& operation, const code::Matrix& matrix, MatrixRegisters& lists, Arguments& arguments) {
   const Form& form = matrix.instruction.form();
-  const code::Slot* result = slots(operation);
+  const code::Slot* result = warp.slots(operation);
   const code::Slot* source = result + operation.results;
   const Operand* full = form.operands.data();
   for (const OperandWords& operand : operand_words(form)) {
@@ -133,18 +81,18 @@ void WarpState::place_operands(const Operation& operation, const code::Matrix& m
     const code::Slot*& slot = operand.written ? result : source;
     if (operand.kind == OperandKind::address) {
       Register& addresses = lists.halves[lists.used++];
-      shared_addresses(operation, matrix, *slot++, addresses);
+      shared_addresses(warp, operation, matrix, *slot++, addresses);
       first[0] = addresses.data();
     } else if (is_wide(*full)) {
       for (int i = 0; i < operand.words; i += 2, ++slot) {
         Register& low = lists.halves[lists.used++];
         Register& high = lists.halves[lists.used++];
-        if (!operand.written) split_words(at<std::uint64_t>(*slot), low, high);
+        if (!operand.written) split_words(warp.at<std::uint64_t>(*slot), low, high);
         first[i] = low.data();
         first[i + 1] = high.data();
       }
     } else {  // the common case: the warp's own registers
-      place_registers(slot, operand.words, first);
+      warp.place_registers(slot, operand.words, first);
       slot += operand.words;
     }
     lists.count += operand.words;
@@ -157,17 +105,17 @@ void WarpState::place_operands(const Operation& operation, const code::Matrix& m
 }
 
 /// Assembles results of 64 bits from their halves.
-void WarpState::join_results(const Operation& operation, RegisterList halves) {
+void join_results(WarpState& warp, const Operation& operation, RegisterList halves) {
   for (int i = 0; i < operation.results; ++i) {
-    auto* const to = at<std::uint64_t>(result_slot(operation, i));
+    auto* const to = warp.at<std::uint64_t>(warp.result_slot(operation, i));
     const auto half = static_cast<std::size_t>(2 * i);
     for (std::size_t lane = 0; lane < warp_size; ++lane) to[lane] = halves[half][lane] | std::uint64_t{halves[half + 1][lane]} << 32;
   }
 }
 
 /// Finds the operands' words, which are the operation's registers in the order of the form. A stride may be missing.
-void WarpState::place_words(const Operation& operation, const code::Matrix& matrix, std::uint32_t** to, Arguments& arguments) {
-  place_registers(slots(operation), operation.results + operation.sources, to);
+void place_words(WarpState& warp, const Operation& operation, const code::Matrix& matrix, std::uint32_t** to, Arguments& arguments) {
+  warp.place_registers(warp.slots(operation), operation.results + operation.sources, to);
   std::uint32_t** source = to + operation.results;
   const std::uint32_t* const* const end = source + operation.sources;
   for (const OperandWords& operand : operand_words(matrix.instruction.form())) {
@@ -181,46 +129,150 @@ void WarpState::place_words(const Operation& operation, const code::Matrix& matr
   }
 }
 
+/// The instruction has checked the rows' addresses and moved the bytes.
+void tell_rows(WarpState& warp, const Operation& operation, const Form& form, const Register& addresses) {
+  if (!warp.observers().want(EventKinds::accesses | EventKinds::shared_accesses)) return;
+  const int rows = form.rows_in_memory();
+  WarpState::Addresses of_rows{};
+  for (std::size_t lane = 0; lane < static_cast<std::size_t>(std::min(rows, warp_size)); ++lane) {
+    of_rows.address[lane] = addresses[lane];
+    of_rows.host[lane] = warp.block().shared().data() + (addresses[lane] - warp.program().shared_base);
+  }
+  const bool writes = form.mnemonic == Mnemonic::stmatrix;
+  warp.tell_access(operation, Space::shared, Form::row_bytes, rows >= warp_size ? all_lanes : lane_bit(rows) - 1, !writes, writes, of_rows,
+                   false, 0);
+}
+
+/// The same of a list: its registers are words, and its memory is one.
+void perform_in_words(WarpState& warp, const Operation& operation, const code::Matrix& matrix) {
+  SharedMemory memory = SharedMemory::borrowing(warp.block().shared(), warp.program().shared_base);
+  std::array<std::uint32_t*, capacity::form_words> pointers;
+  Arguments arguments;
+  arguments.shared = &memory;
+  arguments.offset = matrix.offset;
+  place_words(warp, operation, matrix, pointers.data(), arguments);
+  execute_instruction(warp, matrix, arguments);
+}
+
+/// An ldmatrix of the usual kind, with its rows in the block's shared memory. False for all others, and where an address is bad.
+bool load_rows(WarpState& warp, const Operation& operation, const code::Matrix& matrix) {
+  const std::span<std::uint8_t> shared = warp.block().shared();
+  const int rows = matrix.instruction.form().rows_in_memory();
+  const LaneMask lanes = rows >= warp_size ? all_lanes : lane_bit(rows) - 1;
+  if (shared.size() < Form::row_bytes) return false;
+  WarpState::Offsets found;
+  found.memory = shared.data();
+  found.start = warp.program().shared_base;
+  found.pattern = scalar::find_lane_offsets({.base = warp.at<std::uint8_t>(warp.source_slot(operation, 0)),
+                                             .wide = !matrix.narrow_address,
+                                             .wraps = true,
+                                             .add = static_cast<std::uint64_t>(matrix.offset) - warp.program().shared_base,
+                                             .lanes = lanes,
+                                             .start = static_cast<std::uint32_t>(warp.program().shared_base),
+                                             .bytes = Form::row_bytes,
+                                             .last = static_cast<std::uint32_t>(shared.size() - Form::row_bytes),
+                                             .element = Form::row_bytes},
+                                            found.offset.data());
+  if (found.pattern == scalar::LanePattern::invalid) return false;
+  std::array<std::uint32_t*, capacity::form_words> registers;
+  warp.place_registers(warp.slots(operation), operation.results, registers.data());
+  if (!warpmat::load_rows(*matrix.kernel, found.memory, found.offset.data(), registers.data())) return false;
+  warp.tell_offsets(operation, {.space = Space::shared, .bytes = Form::row_bytes, .reads = true, .writes = false}, lanes, found);
+  return true;
+}
+
+/// Executes a statement in all lanes.
+void perform_matrix(WarpState& warp, const Operation& operation, const code::Matrix& matrix) {
+  if (warp.program().is_list) return perform_in_words(warp, operation, matrix);
+  if (matrix.kernel != nullptr && matrix.run == 0 && warp.launch().options.execution.path == Path::fast &&
+      load_rows(warp, operation, matrix))
+    return;
+  const Form& form = matrix.instruction.form();
+  if (moves_matrix(form)) return move_matrix(warp, operation, matrix);
+  MatrixRegisters lists;
+  Arguments arguments;
+  const bool addresses = form.find_operand(OperandName::p) != nullptr;
+  if (addresses) {
+    lists.memory = SharedMemory::borrowing(warp.block().shared(), warp.program().shared_base);
+    arguments.shared = &*lists.memory;
+  }
+  place_operands(warp, operation, matrix, lists, arguments);
+  execute_instruction(warp, matrix, arguments);
+  if (is_wide(form.operands.front())) join_results(warp, operation, arguments.destination);
+  if (addresses) tell_rows(warp, operation, form, lists.halves.front());
+}
+
+/// Executes `count` products (product_runs.h). Returns the number of those before the first that the kernel declines.
+int multiply(WarpState& warp, const Operation* first, const code::Matrix& matrix, int count) {
+  const std::span<const OperandWords> operands = operand_words(matrix.instruction.form());
+  union Unset {  // most runs are short: only the arguments of `count` products come into being
+    Unset() {}
+    std::array<Arguments, ProductRun::most> arguments;
+  } unset;
+  std::array<Arguments, ProductRun::most>& arguments = unset.arguments;
+  std::array<std::uint32_t*, ProductRun::most * capacity::form_words> pointers;
+  for (int i = 0; i < count; ++i) std::construct_at(&arguments[static_cast<std::size_t>(i)]);
+  ProductRun run{.products = std::span(arguments).first(static_cast<std::size_t>(count))};
+  std::uint32_t** next = pointers.data();
+  for (int i = 0; i < count; ++i) {
+    const code::Matrix& own_matrix = warp.program().of<code::Matrix>(first[i]);
+    const bool same_a = i != 0 && own_matrix.same_a, same_b = i != 0 && own_matrix.same_b;
+    run.same_a |= std::uint32_t{same_a} << i;
+    run.same_b |= std::uint32_t{same_b} << i;
+    Arguments& own = arguments[static_cast<std::size_t>(i)];
+    const code::Slot* const d = warp.slots(first[i]);
+    const code::Slot* slot = d;
+    for (const OperandWords& operand : operands) {
+      const code::Slot* const from = std::exchange(slot, slot + operand.words);
+      if ((same_a && operand.name == OperandName::a) || (same_b && operand.name == OperandName::b)) {
+        own.source(operand.name) = arguments[static_cast<std::size_t>(i - 1)].source(operand.name);
+        continue;
+      }
+      if (operand.name == OperandName::c && operand.words == own.destination.size() && std::equal(from, slot, d)) {  // most accumulate
+        own.source(operand.name) = ConstRegisterList(own.destination);
+        continue;
+      }
+      warp.place_registers(from, operand.words, next);
+      if (operand.written)
+        own.destination = {next, operand.words};
+      else
+        own.source(operand.name) = ConstRegisterList(next, operand.words);
+      next += operand.words;
+    }
+  }
+  return static_cast<int>(warpmat::execute(*matrix.kernel, run));
+}
+
+}  // namespace
+
+/// Executes statements from `first` on in all lanes, at most `most`, for which no lane waits. Returns their number.
+int perform_matrices(WarpState& warp, const Operation& first, int most) {
+  const code::Matrix& matrix = warp.program().of<code::Matrix>(first);
+  if (matrix.run != 0 && warp.launch().options.execution.path == Path::fast)
+    if (const int done = multiply(warp, &first, matrix, std::min<int>(matrix.run, most)); done != 0) return done;
+  perform_matrix(warp, first, matrix);
+  return 1;
+}
+
+Step matrix(WarpState& warp, const Operation& operation, LaneMask mask) {
+  if (!warp.gather(warp.live(), mask, false)) return Step::leave_split;
+  if (mask != all_lanes)
+    warp.trap(first_lane(mask), std::nullopt,
+              fmt::format("{} needs all 32 lanes of the warp; lanes {:#010x} have exited or do not exist",
+                          warp.program().statements[operation.statement]->opcode, ~mask));
+  if (warp.observers().want(EventKinds::operations))
+    warp.observers().tell(EventKinds::operations, &Observer::performs, warp.event(operation, mask));
+  perform_matrix(warp, operation, warp.program().of<code::Matrix>(operation));
+  warp.advance_gathered(mask, false);
+  return Step::next;
+}
+
 /// Pointers to the registers of these slots.
 void WarpState::place_registers(const code::Slot* slot, int count, std::uint32_t** to) {
   std::uint8_t* const frame = registers_ + split().frame;
   const std::uint8_t* const constants = launch_.constants;
   for (int i = 0; i < count; ++i)
     to[i] = reinterpret_cast<std::uint32_t*>(slot[i] >= 0 ? frame + slot[i] : const_cast<std::uint8_t*>(constants) + ~slot[i]);
-}
-
-/// The lanes' row addresses within shared memory, for ldmatrix and stmatrix.
-void WarpState::shared_addresses(const Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out) {
-  const auto offset = static_cast<std::uint64_t>(matrix.offset);
-  if (matrix.narrow_address) {  // no upper half to select a space: an H200 then reads shared memory (docs/numerics.md)
-    const auto* const from = at<std::uint32_t>(slot);
-    for (std::size_t lane = 0; lane < warp_size; ++lane) out[lane] = from[lane] + static_cast<std::uint32_t>(offset);
-    return;
-  }
-  const auto* const from = at<std::uint64_t>(slot);
-  for (std::size_t lane = 0; lane < warp_size; ++lane) out[lane] = static_cast<std::uint32_t>(from[lane] + offset);
-  if (!matrix.generic) return;
-  const auto rows = static_cast<std::size_t>(std::min(matrix.instruction.form().rows_in_memory(), warp_size));
-  for (std::size_t lane = 0; lane < rows; ++lane)
-    if (const std::uint64_t address = from[lane] + offset; address - code::shared_window >= code::window_bytes)
-      trap(static_cast<int>(lane), address,
-           fmt::format("{} takes addresses of shared memory; this generic address is of another space",
-                       program_.statements[operation.statement]->opcode),
-           Trap::Kind::out_of_range);
-}
-
-/// The instruction has checked the rows' addresses and moved the bytes.
-void WarpState::tell_rows(const Operation& operation, const Form& form, const Register& addresses) const {
-  if (!observers_.want(EventKinds::accesses | EventKinds::shared_accesses)) return;
-  const int rows = form.rows_in_memory();
-  Addresses of_rows{};
-  for (std::size_t lane = 0; lane < static_cast<std::size_t>(std::min(rows, warp_size)); ++lane) {
-    of_rows.address[lane] = addresses[lane];
-    of_rows.host[lane] = block_.shared().data() + (addresses[lane] - program_.shared_base);
-  }
-  const bool writes = form.mnemonic == Mnemonic::stmatrix;
-  tell_access(operation, Space::shared, Form::row_bytes, rows >= warp_size ? all_lanes : lane_bit(rows) - 1, !writes, writes, of_rows,
-              false, 0);
 }
 
 }  // namespace warpmat::inline v0_1::machine

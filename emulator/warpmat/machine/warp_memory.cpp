@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include <fmt/core.h>
 
@@ -38,11 +39,33 @@ T read(const std::uint8_t* from) {
   return value;
 }
 
+/// The element of each lane behind that of the lane before.
+struct Consecutive {
+  std::uint8_t* first;
+};
+
+template <typename Memory, typename Places>
+std::uint8_t* place_in(const Places& host, std::size_t lane) {
+  return host[lane];
+}
+/// A distance that the compiler knows: a loop over all lanes becomes vectors.
+template <typename Memory>
+std::uint8_t* place_in(const Consecutive& host, std::size_t lane) {
+  return host.first + lane * sizeof(Memory);
+}
+
+/// A copy of a pointer, which no store of bytes changes for all that the compiler knows; a reference to what is larger.
+template <typename Places>
+using Held = std::conditional_t<std::is_same_v<Places, Consecutive>, const Places, const Places&>;
+
 /// Loads one element of each lane into a register of Element; signed types are extended to `Register` bits.
 template <typename Memory, typename Register, typename Element, typename Places>
-void load_lanes(void* to, const Places& host, std::size_t at, LaneMask mask) {
+void load_lanes(void* to, const Places& places, std::size_t at, LaneMask mask) {
+  const Held<Places> host = places;
   auto* const out = static_cast<Element*>(to);
-  for_each_lane(mask, [&](std::size_t lane) { out[lane] = static_cast<Element>(static_cast<Register>(read<Memory>(host[lane] + at))); });
+  for_each_lane(mask, [&](std::size_t lane) {
+    out[lane] = static_cast<Element>(static_cast<Register>(read<Memory>(place_in<Memory>(host, lane) + at)));
+  });
 }
 
 template <typename Register, typename Element, typename Places>
@@ -70,17 +93,22 @@ void copy_row(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) {
     std::memcpy(to, from, 2 * words);
 }
 
-/// Whether the access moves a word between a register and memory, as it is.
+/// Whether the access moves words between registers and memory, as they are.
 bool moves_words(const Access& access) {
-  return access.bytes == 4 && access.vector == 1 && access.register_bits == 32;
+  return access.bytes == 4 && access.register_bits == 32;
+}
+
+bool moves_one_word(const Access& access) {
+  return moves_words(access) && access.vector == 1;
 }
 
 template <typename Memory, typename Element, typename Places>
-void store_lanes(const void* from, const Places& host, std::size_t at, LaneMask mask) {
+void store_lanes(const void* from, const Places& places, std::size_t at, LaneMask mask) {
+  const Held<Places> host = places;
   const auto* const in = static_cast<const Element*>(from);
   for_each_lane(mask, [&](std::size_t lane) {
     const auto value = static_cast<Memory>(in[lane]);
-    std::memcpy(host[lane] + at, &value, sizeof value);
+    std::memcpy(place_in<Memory>(host, lane) + at, &value, sizeof value);
   });
 }
 
@@ -245,29 +273,46 @@ void WarpState::tell_mixed_access(const Operation& operation, std::uint32_t byte
   }
 }
 
-/// The memory that a load or store without an error may use, by its first lane. Without bytes where there is none.
-inline WarpState::Region WarpState::find_region(const Operation& operation, const Access& access, LaneMask mask) {
-  if (access.space == Space::shared) return {block_.shared().data(), program_.shared_base, block_.shared().size()};
-  if (access.narrow_address) return {};
-  if (access.space == Space::param && operation.semantics == catalogue::Semantics::load)
-    return {const_cast<std::uint8_t*>(launch_.parameters.data()), 0, launch_.parameters.size()};
-  if (access.space != Space::global && access.space != Space::generic) return {};
-  const auto* const base = at<std::uint64_t>(source_slot(operation, 0));
-  const std::uint64_t address = base[first_lane(mask)] + static_cast<std::uint64_t>(access.offset);
-  const DeviceMemory::Buffer*& buffer = block_.last_buffer(operation.detail);
-  if (buffer == nullptr || address - buffer->address >= buffer->bytes) buffer = launch_.memory.find(address);
+namespace {
+
+/// Memory of one kind: shared memory, or a buffer.
+struct Region {
+  std::uint8_t* memory = nullptr;
+  std::uint64_t start = 0, bytes = 0;  ///< its first address
+};
+
+/// The same offset of each lane's local memory.
+struct LocalPlaces {
+  std::uint8_t* first;
+  std::size_t stride;
+  std::uint8_t* operator[](std::size_t lane) const { return first + stride * lane; }
+};
+
+/// The memory that an access without an error may use, by its first lane. Without bytes where there is none.
+inline Region find_region(WarpState& warp, const Operation& operation, const WarpState::AddressOperand& operand, LaneMask mask) {
+  if (operand.space == Space::shared) return {warp.block().shared().data(), warp.program().shared_base, warp.block().shared().size()};
+  if (operand.narrow) return {};
+  if (operand.space == Space::param && operation.semantics == catalogue::Semantics::load)
+    return {const_cast<std::uint8_t*>(warp.launch().parameters.data()), 0, warp.launch().parameters.size()};
+  if (operand.space != Space::global && operand.space != Space::generic) return {};
+  const auto* const base = warp.at<std::uint64_t>(warp.source_slot(operation, operand.source));
+  const std::uint64_t address = base[first_lane(mask)] + static_cast<std::uint64_t>(operand.offset);
+  const DeviceMemory::Buffer*& buffer = warp.block().last_buffer(operation.payload);
+  if (buffer == nullptr || address - buffer->address >= buffer->bytes) buffer = warp.launch().memory.find(address);
   return buffer == nullptr || buffer->freed ? Region{} : Region{buffer->data.get(), buffer->address, buffer->bytes};
 }
 
 /// The addresses in a region, where the access is of the usual kind: nothing for all others, which locate() finds or reports.
-inline std::optional<scalar::LaneAddresses> WarpState::lane_addresses(const Operation& operation, const Access& access, LaneMask mask,
-                                                                      const Region& region) const {
+inline std::optional<scalar::LaneAddresses> lane_addresses(WarpState& warp, const Operation& operation, const Access& access,
+                                                           const WarpState::AddressOperand& operand, LaneMask mask, const Region& region) {
   const std::uint32_t bytes = std::uint32_t{access.bytes} * access.vector;
-  if (access.ordered || access.relative || access.bytes > 8 || region.bytes < bytes || region.bytes > outside) return std::nullopt;
-  return scalar::LaneAddresses{.base = at<std::uint8_t>(source_slot(operation, 0)),
-                               .wide = !access.narrow_address,
-                               .wraps = access.space == Space::shared && (access.narrow_address || !program_.is_list),
-                               .add = static_cast<std::uint64_t>(access.offset) - region.start,
+  const bool wide_element = access.bytes > 8 && operation.semantics != catalogue::Semantics::cp_async;
+  const bool relative = access.relative && access.space != Space::local;
+  if (access.ordered || relative || wide_element || region.bytes < bytes || region.bytes > outside) return std::nullopt;
+  return scalar::LaneAddresses{.base = warp.at<std::uint8_t>(warp.source_slot(operation, operand.source)),
+                               .wide = !operand.narrow,
+                               .wraps = operand.space == Space::shared && (operand.narrow || !warp.program().is_list),
+                               .add = static_cast<std::uint64_t>(operand.offset) - region.start,
                                .lanes = mask,
                                .start = static_cast<std::uint32_t>(region.start),
                                .bytes = bytes,
@@ -275,11 +320,14 @@ inline std::optional<scalar::LaneAddresses> WarpState::lane_addresses(const Oper
                                .element = access.bytes};
 }
 
-/// The common case of a load or store: all lanes of `mask` access one memory, without an error. Lanes outside of `mask` get the offset of
-/// one inside. False for all others.
-bool WarpState::find_offsets(const Operation& operation, const Access& access, LaneMask mask, Offsets& out) {
-  const Region region = find_region(operation, access, mask);
-  const auto addresses = lane_addresses(operation, access, mask, region);
+}  // namespace
+
+/// The common case of an access: all lanes of `mask` access one memory, without an error. Lanes outside of `mask` get the offset of one
+/// inside. False for all others.
+bool WarpState::find_offsets(const Operation& operation, const Access& access, const AddressOperand& operand, LaneMask mask, Offsets& out) {
+  if (operand.space == Space::local) return find_local_offsets(operation, access, mask, out);
+  const Region region = find_region(*this, operation, operand, mask);
+  const auto addresses = lane_addresses(*this, operation, access, operand, mask, region);
   if (!addresses) return false;
   out.memory = region.memory;
   out.start = region.start;
@@ -287,71 +335,113 @@ bool WarpState::find_offsets(const Operation& operation, const Access& access, L
   return out.pattern != LanePattern::invalid;
 }
 
+/// The same of local memory, of which each lane has its own, unless an observer wants to know of the access.
+bool WarpState::find_local_offsets(const Operation& operation, const Access& access, LaneMask mask, Offsets& out) {
+  const std::uint64_t own = launch_.local_bytes;
+  if (access.narrow_address || own * warp_size > outside || observers_.want(events_of(Space::local))) return false;
+  const Region region{local_.data(), 0, own};
+  auto addresses = lane_addresses(*this, operation, access, first_address(access), mask, region);
+  if (!addresses) return false;
+  if (access.relative) addresses->add += split().local;
+  if (scalar::find_lane_offsets(*addresses, out.offset.data()) == LanePattern::invalid) return false;
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) out.offset[lane] += lane * launch_.local_bytes;
+  out.memory = region.memory;
+  out.start = 0;
+  out.pattern = LanePattern::scattered;
+  return true;
+}
+
+namespace {
+
 /// A load of one element whose address is a constant, as of most parameters. False for all others, and where the address is bad.
-bool WarpState::load_uniform(const Operation& operation, const Access& access, LaneMask mask) {
+bool load_uniform(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
   if (access.narrow_address || access.vector != 1 || access.bytes < 4 || access.bytes * 8 != access.register_bits) return false;
-  const Region region = find_region(operation, access, mask);
-  const std::uint64_t offset = *at<std::uint64_t>(source_slot(operation, 0)) + static_cast<std::uint64_t>(access.offset) - region.start;
+  const Region region = find_region(warp, operation, WarpState::first_address(access), mask);
+  const std::uint64_t offset =
+      *warp.at<std::uint64_t>(warp.source_slot(operation, 0)) + static_cast<std::uint64_t>(access.offset) - region.start;
   if (region.bytes < access.bytes || offset > region.bytes - access.bytes || (region.start + offset) % access.bytes != 0) return false;
   const std::uint8_t* const from = region.memory + offset;
   if (access.bytes == 4)
-    fill_lanes(at<std::uint32_t>(result_slot(operation, 0)), read<std::uint32_t>(from), mask);
+    fill_lanes(warp.at<std::uint32_t>(warp.result_slot(operation, 0)), read<std::uint32_t>(from), mask);
   else
-    fill_lanes(at<std::uint64_t>(result_slot(operation, 0)), read<std::uint64_t>(from), mask);
+    fill_lanes(warp.at<std::uint64_t>(warp.result_slot(operation, 0)), read<std::uint64_t>(from), mask);
   return true;
 }
 
 /// The element of each lane in its own local memory, where the address is a constant, as of what calls pass, and no observer wants to know.
 /// Nothing for all others, and where the address is bad.
-inline std::optional<WarpState::LocalPlaces> WarpState::local_places(const Operation& operation, const Access& access) {
-  const code::Slot base = source_slot(operation, 0);
-  if (!access.relative || base >= 0 || access.narrow_address || access.ordered || observers_.want(events_of(Space::local)))
+inline std::optional<LocalPlaces> local_places(WarpState& warp, const Operation& operation, const Access& access) {
+  const code::Slot base = warp.source_slot(operation, 0);
+  if (!access.relative || base >= 0 || access.narrow_address || access.ordered || warp.observers().want(events_of(Space::local)))
     return std::nullopt;
-  const std::uint64_t address = *at<std::uint64_t>(base) + static_cast<std::uint64_t>(access.offset) + split().local;
-  const std::uint64_t bytes = std::uint64_t{access.bytes} * access.vector, own = launch_.local_bytes;
+  const std::uint64_t address = *warp.at<std::uint64_t>(base) + static_cast<std::uint64_t>(access.offset) + warp.split().local;
+  const std::uint64_t bytes = std::uint64_t{access.bytes} * access.vector, own = warp.launch().local_bytes;
   if (own < bytes || address > own - bytes || address % bytes != 0) return std::nullopt;
-  return LocalPlaces{local_.data() + address, own};
+  return LocalPlaces{warp.whole_local_memory(0) + address, own};
+}
+
+}  // namespace
+
+/// What a load or store that find_offsets() has found does.
+WarpState::AccessKind WarpState::kind_of(const Operation& operation, const Access& access) {
+  return {.space = access.space == Space::generic ? Space::global : access.space,
+          .bytes = std::uint32_t{access.bytes} * access.vector,
+          .reads = operation.semantics != catalogue::Semantics::store,
+          .writes = operation.semantics != catalogue::Semantics::load};
 }
 
 /// Tells observers of an access that find_offsets() has found.
-void WarpState::tell_offsets(const Operation& operation, const Access& access, LaneMask mask, const Offsets& found) const {
-  const EventKinds events = events_of(access.space);
+void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind, LaneMask mask, const Offsets& found) {
+  const EventKinds events = events_of(kind.space);
+  if (!observers_.want(events)) return;
   Addresses addresses;
   for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.address[lane] = found.start + found.offset[lane];
   for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.host[lane] = found[lane];
+  if (kind.space == Space::shared) {
+    told_range_ = scalar::find_lane_range(found.offset.data(), kind.bytes);
+    told_range_->whole &= mask == all_lanes;
+  }
   observers_.tell(events, &Observer::access,
                   AccessEvent{.event = Event(*this, operation, mask),
-                              .space = access.space == Space::generic ? Space::global : access.space,
-                              .reads = operation.semantics != catalogue::Semantics::store,
-                              .writes = operation.semantics != catalogue::Semantics::load,
-                              .bytes = std::uint32_t{access.bytes} * access.vector,
+                              .space = kind.space,
+                              .reads = kind.reads,
+                              .writes = kind.writes,
+                              .bytes = kind.bytes,
                               .addresses = addresses.address,
                               .places = addresses.host,
-                              .consecutive = found.pattern == LanePattern::consecutive && access.vector == 1});
+                              .asynchronous = kind.asynchronous,
+                              .consecutive = found.pattern == LanePattern::consecutive && found.offset[1] == found.offset[0] + kind.bytes});
+  told_range_.reset();
 }
 
-/// Whether all lanes access consecutive elements as their registers hold them.
-bool WarpState::moves_rows(const Access& access, LaneMask mask, const Offsets& found) {
-  return found.pattern == LanePattern::consecutive && mask == all_lanes && access.vector == 1 && access.bytes >= 4 &&
-         access.bytes * 8 == access.register_bits;
+namespace {
+
+/// Whether all lanes access one element each, behind that of the lane before.
+bool is_row(const Access& access, LaneMask mask, const WarpState::Offsets& found) {
+  return found.pattern == LanePattern::consecutive && mask == all_lanes && access.vector == 1;
+}
+
+/// Whether registers of 4 or 8 bytes hold an element as memory does.
+bool keeps_elements(const Access& access) {
+  return access.bytes >= 4 && access.bytes * 8 == access.register_bits;
 }
 
 /// Gives the lanes of `mask` the values that the first of them has loaded.
-void WarpState::spread(const Operation& operation, const Access& access, LaneMask mask) {
+void spread(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
   const auto spread_row = [mask](auto* row) { fill_lanes(row, row[first_lane(mask)], mask); };
   for (int e = 0; e < access.vector; ++e) {
-    const code::Slot slot = result_slot(operation, e);
+    const code::Slot slot = warp.result_slot(operation, e);
     if (access.register_bits <= 32)
-      spread_row(at<std::uint32_t>(slot));
+      spread_row(warp.at<std::uint32_t>(slot));
     else
-      spread_row(at<std::uint64_t>(slot));
+      spread_row(warp.at<std::uint64_t>(slot));
   }
 }
 
 template <typename Places>
-void WarpState::load_from(const Operation& operation, const Access& access, const Places& places, LaneMask mask) {
+void load_from(WarpState& warp, const Operation& operation, const Access& access, const Places& places, LaneMask mask) {
   for (int e = 0; e < access.vector; ++e) {
-    void* const to = at<std::uint8_t>(result_slot(operation, e));
+    void* const to = warp.at<std::uint8_t>(warp.result_slot(operation, e));
     const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
     switch (access.register_bits) {
       case 16: load_register<std::uint16_t, std::uint32_t>(to, places, access, offset, mask); break;
@@ -364,46 +454,55 @@ void WarpState::load_from(const Operation& operation, const Access& access, cons
   }
 }
 
-void WarpState::load(const Operation& operation, LaneMask mask) {
-  const Access& access = program_.of<code::Access>(operation);
-  if (const auto places = local_places(operation, access)) return load_from(operation, access, *places, mask);
-  if (!observers_.want(events_of(access.space))) {
-    if (access.uniform && !access.ordered && load_uniform(operation, access, mask)) return;
-    if (moves_words(access)) {
-      const Region region = find_region(operation, access, mask);
-      const auto addresses = lane_addresses(operation, access, mask, region);
-      auto* const row = at<std::uint32_t>(result_slot(operation, 0));
+}  // namespace
+
+void load(WarpState& warp, const Operation& operation, LaneMask mask) {
+  const Access& access = warp.program().of<code::Access>(operation);
+  if (const auto places = local_places(warp, operation, access)) return load_from(warp, operation, access, *places, mask);
+  if (!warp.observers().want(events_of(access.space))) {
+    if (access.uniform && !access.ordered && load_uniform(warp, operation, access, mask)) return;
+    if (moves_one_word(access)) {
+      const Region region = find_region(warp, operation, WarpState::first_address(access), mask);
+      const auto addresses = lane_addresses(warp, operation, access, WarpState::first_address(access), mask, region);
+      auto* const row = warp.at<std::uint32_t>(warp.result_slot(operation, 0));
       if (addresses && scalar::load_lane_words(*addresses, region.memory, row) != LanePattern::invalid) return;
     }
   }
-  if (Offsets found; find_offsets(operation, access, mask, found)) {
-    if (observers_.want(events_of(access.space))) tell_offsets(operation, access, mask, found);
-    if (moves_rows(access, mask, found))
-      copy_row(at<std::uint8_t>(result_slot(operation, 0)), found[0], access.bytes);
-    else if (found.pattern == LanePattern::same) {
-      load_from(operation, access, found, lane_bit(first_lane(mask)));
-      spread(operation, access, mask);
+  if (WarpState::Offsets found; warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) {
+    warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
+    if (is_row(access, mask, found)) {
+      if (keeps_elements(access))
+        copy_row(warp.at<std::uint8_t>(warp.result_slot(operation, 0)), found[0], access.bytes);
+      else
+        load_from(warp, operation, access, Consecutive{found[0]}, mask);
+    } else if (found.pattern == LanePattern::same) {
+      load_from(warp, operation, access, found, lane_bit(first_lane(mask)));
+      spread(warp, operation, access, mask);
     } else if (moves_words(access)) {
-      scalar::load_words_at(found.offset.data(), mask, found.memory, at<std::uint32_t>(result_slot(operation, 0)));
+      for (int e = 0; e < access.vector; ++e)
+        scalar::load_words_at(found.offset.data(), mask, found.memory + e * access.bytes,
+                              warp.at<std::uint32_t>(warp.result_slot(operation, e)));
     } else {
-      load_from(operation, access, found, mask);
+      load_from(warp, operation, access, found, mask);
     }
     return;
   }
-  Addresses addresses;
-  find_addresses(operation, 0, access.offset, access.relative, addresses);
-  locate(operation, access.space, access.bytes * access.vector, mask, true, false, addresses);
-  load_from(operation, access, addresses.host, mask);
+  WarpState::Addresses addresses;
+  warp.find_addresses(operation, 0, access.offset, access.relative, addresses);
+  warp.locate(operation, access.space, access.bytes * access.vector, mask, true, false, addresses);
+  load_from(warp, operation, access, addresses.host, mask);
   if (access.ordered) {
-    poll(operation, addresses, access.bytes * access.vector, mask);
-    tell_order(Synchronisation::Kind::ordered_load, mask, addresses.host.data());
+    warp.poll(operation, addresses, access.bytes * access.vector, mask);
+    warp.tell_order(Synchronisation::Kind::ordered_load, mask, addresses.host.data());
   }
 }
 
+namespace {
+
 template <typename Places>
-void WarpState::store_to(const Operation& operation, const Access& access, const Places& places, LaneMask mask) {
+void store_to(WarpState& warp, const Operation& operation, const Access& access, const Places& places, LaneMask mask) {
   for (int e = 0; e < access.vector; ++e) {
-    const void* const from = at<std::uint8_t>(source_slot(operation, 1 + e));
+    const void* const from = warp.at<std::uint8_t>(warp.source_slot(operation, 1 + e));
     const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
     if (access.bytes == 16) {
       store_lanes<std::uint64_t, std::uint64_t>(from, places, offset, mask);
@@ -414,33 +513,38 @@ void WarpState::store_to(const Operation& operation, const Access& access, const
       store_register<std::uint64_t>(from, places, access.bytes, offset, mask);
     }
   }
-  if (access.space != Space::local) block_.make_progress();
+  if (access.space != Space::local) warp.block().make_progress();
 }
 
-void WarpState::store(const Operation& operation, LaneMask mask) {
-  const Access& access = program_.of<code::Access>(operation);
-  if (const auto places = local_places(operation, access)) return store_to(operation, access, *places, mask);
-  if (moves_words(access) && !observers_.want(events_of(access.space))) {
-    const Region region = find_region(operation, access, mask);
-    const auto addresses = lane_addresses(operation, access, mask, region);
-    const auto* const row = at<std::uint32_t>(source_slot(operation, 1));
-    if (addresses && scalar::store_lane_words(*addresses, region.memory, row) != LanePattern::invalid) return block_.make_progress();
+}  // namespace
+
+void store(WarpState& warp, const Operation& operation, LaneMask mask) {
+  const Access& access = warp.program().of<code::Access>(operation);
+  if (const auto places = local_places(warp, operation, access)) return store_to(warp, operation, access, *places, mask);
+  if (moves_one_word(access) && !warp.observers().want(events_of(access.space))) {
+    const Region region = find_region(warp, operation, WarpState::first_address(access), mask);
+    const auto addresses = lane_addresses(warp, operation, access, WarpState::first_address(access), mask, region);
+    const auto* const row = warp.at<std::uint32_t>(warp.source_slot(operation, 1));
+    if (addresses && scalar::store_lane_words(*addresses, region.memory, row) != LanePattern::invalid) return warp.block().make_progress();
   }
-  if (Offsets found; find_offsets(operation, access, mask, found)) {
-    if (observers_.want(events_of(access.space))) tell_offsets(operation, access, mask, found);
-    if (moves_rows(access, mask, found))
-      copy_row(found[0], at<std::uint8_t>(source_slot(operation, 1)), access.bytes);
-    else if (moves_words(access))
-      scalar::store_words_at(found.offset.data(), mask, found.memory, at<std::uint32_t>(source_slot(operation, 1)));
-    else
-      return store_to(operation, access, found, mask);
-    return block_.make_progress();
+  if (WarpState::Offsets found; warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) {
+    warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
+    if (is_row(access, mask, found)) {
+      if (!keeps_elements(access)) return store_to(warp, operation, access, Consecutive{found[0]}, mask);
+      copy_row(found[0], warp.at<std::uint8_t>(warp.source_slot(operation, 1)), access.bytes);
+    } else if (moves_one_word(access)) {
+      scalar::store_words_at(found.offset.data(), mask, found.memory, warp.at<std::uint32_t>(warp.source_slot(operation, 1)));
+    } else {
+      return store_to(warp, operation, access, found, mask);
+    }
+    if (access.space == Space::local) return;
+    return warp.block().make_progress();
   }
-  Addresses addresses;
-  find_addresses(operation, 0, access.offset, access.relative, addresses);
-  locate(operation, access.space, access.bytes * access.vector, mask, false, true, addresses);
-  store_to(operation, access, addresses.host, mask);
-  if (access.ordered) tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
+  WarpState::Addresses addresses;
+  warp.find_addresses(operation, 0, access.offset, access.relative, addresses);
+  warp.locate(operation, access.space, access.bytes * access.vector, mask, false, true, addresses);
+  store_to(warp, operation, access, addresses.host, mask);
+  if (access.ordered) warp.tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
 }
 
 /// Whether the operation's order among blocks is visible, or its result depends on other blocks.

@@ -30,12 +30,13 @@ std::string WarpState::describe_shared(std::uint64_t address) const {
   return fmt::format("{} bytes beyond the end of '{}', a shared variable of {} bytes", into - bytes, readable_name(nearest->name), bytes);
 }
 
-void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind) const {
-  trap_at(0, lane, address, reason, kind);
+void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind,
+                     std::optional<OperandName> operand) const {
+  trap_at(0, lane, address, reason, kind, operand);
 }
 
 void WarpState::trap_ahead(std::uint32_t ahead, const std::string& reason) const {
-  trap_at(ahead, -1, std::nullopt, reason, Trap::Kind::misuse);
+  trap_at(ahead, -1, std::nullopt, reason, Trap::Kind::misuse, std::nullopt);
 }
 
 /// Of a list it knows no place but the operand and the lane.

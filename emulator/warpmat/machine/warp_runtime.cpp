@@ -46,7 +46,7 @@ std::uint64_t prepare_launch(WarpState& warp, int lane, const std::uint8_t* loca
   constexpr std::uint64_t most_parameter_bytes = 32768;
   std::uint64_t bytes = 16;
   for (const syntax::Variable& parameter : callee->parameters) bytes += static_cast<std::uint64_t>(code::size_of(parameter)) + 16;
-  const std::uint64_t buffer = warp.launch().memory.heap().allocate(std::min(bytes, most_parameter_bytes));
+  const std::uint64_t buffer = heap_of(warp.launch().memory).allocate(std::min(bytes, most_parameter_bytes));
   if (buffer == 0) return 0;
   child.parameters.resize(std::min(bytes, most_parameter_bytes));
   warp.launch().options.children->prepared[buffer] = std::move(child);
@@ -61,7 +61,7 @@ std::uint32_t launch_child(WarpState& warp, int lane, std::uint64_t buffer, std:
   children.prepared.erase(found);
   const auto bytes = warp.launch().memory.bytes(buffer, child.parameters.size());
   std::ranges::copy(bytes, child.parameters.begin());
-  warp.launch().memory.heap().free(buffer);
+  heap_of(warp.launch().memory).free(buffer);
   child.stream = stream;
   const bool fits = child.grid.count() != 0 && child.block.count() != 0 && child.block.count() <= max_block_threads;
   if (fits) children.made.push_back(std::move(child));
@@ -72,7 +72,7 @@ std::uint32_t launch_child(WarpState& warp, int lane, std::uint64_t buffer, std:
 
 /// malloc(bytes) and free(address), lane by lane.
 void use_heap(WarpState& warp, const code::Call& call, LaneMask mask) {
-  DeviceHeap& heap = warp.launch().memory.heap();
+  DeviceHeap& heap = heap_of(warp.launch().memory);
   for (; mask != 0; mask &= mask - 1) {
     const int lane = first_lane(mask);
     std::uint8_t* const local = warp.local_memory(lane);
@@ -114,13 +114,13 @@ void use_runtime(WarpState& warp, const code::Call& call, LaneMask mask) {
                                                         .bytes = word(2)});
         break;
       case Target::put_memory: {
-        const std::uint64_t address = warp.launch().memory.heap().allocate(word(1));
+        const std::uint64_t address = heap_of(warp.launch().memory).allocate(word(1));
         put(address);
         value = address == 0 ? no_memory : 0;
         break;
       }
       case Target::free_memory:
-        if (!warp.launch().memory.heap().free(word(0))) warp.trap(lane, word(0), "cudaFree() of an address that no kernel has allocated");
+        if (!heap_of(warp.launch().memory).free(word(0))) warp.trap(lane, word(0), "cudaFree() of an address that no kernel has allocated");
         break;
       case Target::put_handle: put(any_handle); break;
       case Target::put_zero: put(std::uint32_t{0}); break;

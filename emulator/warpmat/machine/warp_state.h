@@ -40,6 +40,7 @@ struct Return {
 struct Split {
   enum class State : std::uint8_t { ready, gathering, at_barrier };
   State state = State::ready;
+  bool resumes = false;  ///< executes a barrier.cluster.wait again, which was counted and announced when the lanes reached it
   std::int32_t pc = 0;
   LaneMask lanes = 0;
   LaneMask executing = 0;         ///< gathering, at_barrier: the lanes whose guard is true
@@ -68,12 +69,14 @@ inline constexpr std::size_t usual_splits = 2;
 /// cp.async of some lanes, performed when they wait for it: the latest time that the ISA allows.
 struct AsyncCopy {
   std::uint64_t number;  ///< sequence number among the warp's copies, from 0 on
-  LaneMask mask;
+  LaneMask mask = 0;
   std::uint32_t group;  ///< the number of groups that the lanes had committed before
   std::uint8_t bytes;   ///< in shared memory
-  std::array<std::uint8_t*, warp_size> to;
+  alignas(64) std::array<std::uint8_t*, warp_size> to;
   std::array<const std::uint8_t*, warp_size> from;
   std::array<std::uint8_t, warp_size> copied;  ///< bytes that are read; the rest is zero
+
+  AsyncCopy() {}  // sets nothing: a record of 600 bytes is written once
 };
 
 /// An arrival of cp.async.mbarrier.arrive, performed after the lane's earlier copies.
@@ -86,7 +89,8 @@ struct CopyArrival {
 
 /// The asynchronous copies of a warp.
 struct AsyncCopies {
-  std::vector<AsyncCopy> copies;  ///< that no lane has waited for
+  std::vector<AsyncCopy> copies;  ///< that a lane has not waited for, and some that all have, with an empty mask
+  std::size_t landed = 0;         ///< of those
   std::uint64_t issued = 0;
   std::array<std::uint32_t, warp_size> committed{};       ///< groups, by lane
   std::array<std::uint32_t, warp_size> bulk_committed{};  ///< groups of bulk copies, by lane
@@ -156,8 +160,8 @@ class WarpState {
   std::string statement_name(std::uint32_t statement) const;
   /// "16 bytes into 'tile', a shared variable of 4096 bytes at 0x400": the variable nearest before the address.
   std::string describe_shared(std::uint64_t address) const;
-  [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const std::string& reason,
-                         Trap::Kind kind = Trap::Kind::misuse) const;
+  [[noreturn]] void trap(int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind = Trap::Kind::misuse,
+                         std::optional<OperandName> operand = {}) const;
   /// The same at the operation that comes `ahead` operations behind that of the split, which only computes, as do those before it.
   [[noreturn]] void trap_ahead(std::uint32_t ahead, const std::string& reason) const;
 
@@ -177,9 +181,6 @@ class WarpState {
   const T* at(code::Slot slot) const {
     return reinterpret_cast<const T*>(slot >= 0 ? registers_ + split().frame + slot : launch_.constants + ~slot);
   }
-  /// The words of a product's operands in shared memory, as they are now. Throws Trap.
-  void read_a(const PendingProduct& product, std::vector<std::uint32_t>& words) const;
-  void read_b(const PendingProduct& product, std::vector<std::uint32_t>& words) const;
 
   // ---- The context of the executing split, which the bodies of operations use (operations.h)
 
@@ -190,6 +191,8 @@ class WarpState {
   const LaunchState& launch() const { return launch_; }
   Observers& observers() { return observers_; }
   Event event(const code::Operation& operation, LaneMask executing) const { return Event(*this, operation, executing); }
+  /// As observers are told of it.
+  Product told(const PendingProduct& product) const { return Product(product, index_); }
   Split& split() { return splits_[current_]; }
   template <typename T>
   T* at(code::Slot slot) {
@@ -206,8 +209,41 @@ class WarpState {
   // Memory: warp_memory.cpp
   struct Addresses {
     std::array<std::uint64_t, warp_size> address;  ///< as in the statement
-    std::array<std::uint8_t*, warp_size> host;
+    alignas(64) std::array<std::uint8_t*, warp_size> host;
   };
+  /// An operand that is an address.
+  struct AddressOperand {
+    Space space;
+    int source;  ///< of the operation
+    bool narrow;
+    std::int64_t offset;
+  };
+  static AddressOperand first_address(const code::Access& access) { return {access.space, 0, access.narrow_address, access.offset}; }
+  /// Of cp.async: where it reads.
+  static AddressOperand second_address(const code::Access& access) {
+    return {Space::global, 1, access.narrow_source, access.source_offset};
+  }
+  /// Where the lanes of an access find their bytes in shared memory, or in a buffer.
+  struct Offsets {
+    std::uint8_t* memory;
+    std::uint64_t start;  ///< the first address of the memory
+    scalar::LanePattern pattern;
+    alignas(64) std::array<std::uint32_t, warp_size> offset;
+    std::uint8_t* operator[](std::size_t lane) const { return memory + offset[lane]; }
+  };
+  bool find_offsets(const code::Operation& operation, const code::Access& access, const AddressOperand& operand, LaneMask mask,
+                    Offsets& out);
+  /// What an access does beside its addresses.
+  struct AccessKind {
+    Space space;
+    std::uint32_t bytes;
+    bool reads, writes, asynchronous = false;
+  };
+  /// That of a load, store or atomic operation which find_offsets() has found.
+  static AccessKind kind_of(const code::Operation& operation, const code::Access& access);
+  void tell_offsets(const code::Operation& operation, const AccessKind& kind, LaneMask mask, const Offsets& found);
+  /// What the lanes of the access that observers are told of access together, as offsets in shared memory; nothing: not known.
+  const std::optional<scalar::LaneRange>& told_range() const { return told_range_; }
   void find_addresses(const code::Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const;
   void locate(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
               Addresses& addresses, bool asynchronous = false, int first_register = 0);
@@ -215,10 +251,20 @@ class WarpState {
   std::uint8_t* locate_lane(Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool writes);
   /// The buffer in which locate_lane() has found the last address of global memory.
   const DeviceMemory::Buffer& last_buffer() const { return *last_buffer_; }
-  /// The local memory of the executing function.
-  std::uint8_t* local_memory(int lane) {
-    return local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane) + split().local;
-  }
+  /// A lane's local memory: that of all functions, and that of the executing one.
+  std::uint8_t* whole_local_memory(int lane) { return local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane); }
+  std::uint8_t* local_memory(int lane) { return whole_local_memory(lane) + split().local; }
+  void tell_access(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
+                   const Addresses& addresses, bool asynchronous, int first_register) const;
+  /// Tells observers that this operation orders the warp's accesses: at the words of the lanes of `mask`, or all of them.
+  void tell_order(Synchronisation::Kind kind, LaneMask mask, std::uint8_t* const* words) const;
+  bool is_ordered(const code::Operation& operation) const;
+
+  // Matrix instructions: warp_matrix.cpp
+  /// Pointers to the registers of `count` slots, which stay where they are.
+  void place_registers(const code::Slot* slot, int count, std::uint32_t** to);
+  /// Of a program with wgmma.mma_async.
+  WarpgroupState& warpgroup_state() { return *wgmma_; }
 
   // Lanes that execute together, and waiting: warp_waiting.cpp, warp_exchange.cpp
   bool gather(LaneMask needed, LaneMask& mask, bool any_place);
@@ -229,15 +275,23 @@ class WarpState {
   void for_statements_of(const code::Operation& operation, LaneMask mask, Visit visit);
   void note_wait(const code::Operation& operation, LaneMask mask, bool failed);
   void forget_polls();
+  /// Lanes may read this access's memory again and again until it changes.
+  void poll(const code::Operation& operation, const Addresses& addresses, std::uint32_t bytes, LaneMask mask);
+  /// The split waits at a barrier with these lanes; `with_gathered`, with the splits that it has gathered here.
+  void wait_at(std::int32_t barrier, LaneMask mask, bool with_gathered);
   /// For reports of a deadlock: the mbarrier of the last unsuccessful wait.
   void note_mbarrier(const SharedPlace& place) { waits_for_ = place; }
 
-  AsyncCopies& async() { return async_; }
+  /// Made where the warp first issues or awaits a copy: most have none.
+  AsyncCopies& async() {
+    if (async_ == nullptr) async_ = std::make_unique<AsyncCopies>();
+    return *async_;
+  }
   RegisterLimit& register_limit() { return register_limit_; }
 
  private:
   [[noreturn]] void trap_at(std::uint32_t ahead, int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind,
-                            std::optional<OperandName> operand = {}) const;
+                            std::optional<OperandName> operand) const;
 
   // Control: warp_control.cpp, warp_splits.cpp, warp_calls.cpp, warp_waiting.cpp
   bool choose_split();
@@ -271,111 +325,25 @@ class WarpState {
 
   // Scalar operations: warp_compute.cpp
   void compute(const code::Operation& operation, LaneMask mask, std::uint8_t* frame);
-  int take_shortcuts(const code::Operation* first, int most, std::uint8_t* frame, bool apart);
+  template <bool Whole>
+  int take_shortcuts(const code::Operation* first, int most, std::uint8_t* frame, bool apart, LaneMask lanes);
   void special(const code::Operation& operation, LaneMask mask);
   std::uint64_t special_value(code::SpecialRegister special_register, int lane) const;
 
   // Memory: warp_memory.cpp, warp_atomics.cpp
-  void tell_access(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
-                   const Addresses& addresses, bool asynchronous, int first_register) const;
   void tell_mixed_access(const code::Operation& operation, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
                          const Addresses& addresses) const;
-  /// Memory of one kind: shared memory, or a buffer.
-  struct Region {
-    std::uint8_t* memory = nullptr;
-    std::uint64_t start = 0, bytes = 0;  ///< its first address
-  };
-  /// Where the lanes of an access find their bytes in a region.
-  struct Offsets {
-    std::uint8_t* memory;
-    std::uint64_t start;  ///< the region's first address
-    scalar::LanePattern pattern;
-    alignas(64) std::array<std::uint32_t, warp_size> offset;
-    std::uint8_t* operator[](std::size_t lane) const { return memory + offset[lane]; }
-  };
-  /// The same offset of each lane's local memory.
-  struct LocalPlaces {
-    std::uint8_t* first;
-    std::size_t stride;
-    std::uint8_t* operator[](std::size_t lane) const { return first + stride * lane; }
-  };
-  std::optional<LocalPlaces> local_places(const code::Operation& operation, const code::Access& access);
-  Region find_region(const code::Operation& operation, const code::Access& access, LaneMask mask);
-  std::optional<scalar::LaneAddresses> lane_addresses(const code::Operation& operation, const code::Access& access, LaneMask mask,
-                                                      const Region& region) const;
-  bool find_offsets(const code::Operation& operation, const code::Access& access, LaneMask mask, Offsets& out);
-  bool load_uniform(const code::Operation& operation, const code::Access& access, LaneMask mask);
-  void tell_offsets(const code::Operation& operation, const code::Access& access, LaneMask mask, const Offsets& found) const;
-  static bool moves_rows(const code::Access& access, LaneMask mask, const Offsets& found);
-  void spread(const code::Operation& operation, const code::Access& access, LaneMask mask);
-  template <typename Places>
-  void load_from(const code::Operation& operation, const code::Access& access, const Places& places, LaneMask mask);
-  template <typename Places>
-  void store_to(const code::Operation& operation, const code::Access& access, const Places& places, LaneMask mask);
-  void load(const code::Operation& operation, LaneMask mask);
-  void store(const code::Operation& operation, LaneMask mask);
-  bool update_shared(const code::Operation& operation, const code::Access& access, LaneMask mask);
-  void atomic(const code::Operation& operation, LaneMask mask);
-  void exchange_128(const code::Operation& operation, const code::Access& access, std::uint8_t* place, int lane);
-  bool is_ordered(const code::Operation& operation) const;
-  void poll(const code::Operation& operation, const Addresses& addresses, std::uint32_t bytes, LaneMask mask);
+  bool find_local_offsets(const code::Operation& operation, const code::Access& access, LaneMask mask, Offsets& out);
   void note_poll(LaneMask mask, std::uint64_t found, bool ordered);
   bool lanes_wait_at_joins() const;
   std::uint64_t hash_of_state() const;
-  /// Tells observers that this operation orders the warp's accesses: at the words of the lanes of `mask`, or all of them.
-  void tell_order(Synchronisation::Kind kind, LaneMask mask, std::uint8_t* const* words) const;
 
   // The cluster's barrier: warp_cluster.cpp
   Step cluster_barrier(const code::Operation& operation, LaneMask mask);
   BarrierEvent cluster_event(std::uint32_t phase) const;
 
   // The block's barriers: warp_exchange.cpp
-  Step barrier(const code::Operation& operation, LaneMask mask);
-  void arrive(BarrierState& state, std::uint32_t id);
-  bool arrive_if_whole(std::uint32_t id);
   void arrive_without_exited();
-
-  // Matrix instructions: warp_matrix.cpp
-  Step matrix(const code::Operation& operation, LaneMask mask);
-  int perform_matrices(const code::Operation& first, int most);
-  int multiply(const code::Operation* first, const code::Matrix& matrix, int count);
-  void perform_matrix(const code::Operation& operation, const code::Matrix& matrix);
-  void perform_in_words(const code::Operation& operation, const code::Matrix& matrix);
-  void execute_instruction(const code::Matrix& matrix, const Arguments& arguments);
-  struct MatrixRegisters;
-  void place_operands(const code::Operation& operation, const code::Matrix& matrix, MatrixRegisters& lists, Arguments& arguments);
-  void place_words(const code::Operation& operation, const code::Matrix& matrix, std::uint32_t** to, Arguments& arguments);
-  void place_registers(const code::Slot* slot, int count, std::uint32_t** to);
-  void join_results(const code::Operation& operation, RegisterList halves);
-  void shared_addresses(const code::Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out);
-  void tell_rows(const code::Operation& operation, const Form& form, const Register& addresses) const;
-
-  // Warpgroups: warp_wgmma.cpp
-  Step wgmma(const code::Operation& operation, LaneMask mask);
-  Step synchronise_warpgroup(const code::Operation& operation, LaneMask mask);
-  void continue_after(const code::Operation& operation, int barrier_id);
-  void tell_products_read(const code::Operation& operation) const;
-  Step wgmma_commit(LaneMask mask);
-  void wait_for_products(const code::Operation& operation);
-  std::size_t chain_length(std::span<const std::unique_ptr<PendingProduct>> products) const;
-  void perform_products(const code::Operation& operation, std::span<const std::unique_ptr<PendingProduct>> products);
-  void perform_product(const PendingProduct& product);
-  void must_be_warpgroup(const code::Operation& operation, LaneMask mask) const;
-  std::uint64_t uniform_descriptor(const code::Operation& operation, LaneMask mask, int source, const char* what) const;
-  void agree_with_warpgroup(PendingProduct& product);
-  bool is_done(const PendingProduct& product, std::uint32_t groups) const;
-
-  // setmaxnreg: warp_registers.cpp
-
-  // tcgen05: warp_tensor_memory.cpp
-
-  // Products, copies and shifts in tensor memory: warp_tensor_work.cpp
-
-  // wmma.load and wmma.store: warp_wmma.cpp
-
-  // Textures and surfaces: warp_texture.cpp
-
-  // Built-in functions: warp_print.cpp
 
   Block& block_;
   const LaunchState& launch_;
@@ -397,7 +365,7 @@ class WarpState {
   std::map<std::pair<std::int32_t, LaneMask>, std::uint64_t> found_;  ///< a hash of what such an access read last
   std::uint8_t* registers_;                                           ///< the block's storage; a list's owner keeps its own
   std::vector<std::uint8_t> local_;                                   ///< by lane
-  AsyncCopies async_;
+  std::unique_ptr<AsyncCopies> async_;
   RegisterLimit register_limit_;
   std::unique_ptr<WarpgroupState> wgmma_;                      ///< set if the program has wgmma statements
   std::optional<SharedPlace> waits_for_;                       ///< the mbarrier of the last unsuccessful wait
@@ -405,6 +373,7 @@ class WarpState {
   LaneMask arrived_at_cluster_ = 0;                            ///< at the cluster's barrier in its current phase
   LaneMask passed_cluster_ = 0;                                ///< arrived in a completed phase, but have not waited yet
   const DeviceMemory::Buffer* last_buffer_ = nullptr;
+  std::optional<scalar::LaneRange> told_range_;
   bool announced_ = false;  ///< observers know of the next operation, which waits for the reservation
 };
 

@@ -136,7 +136,7 @@ void texture(WarpState& warp, const Operation& operation, LaneMask mask) {
   for (LaneMask rest = mask; rest != 0;) {
     const int first = first_lane(rest);
     const std::uint64_t handle = handles[first];
-    const Texture* const found = warp.launch().memory.find_texture(handle);
+    const Texture* const found = find_texture(warp.launch().memory, handle);
     const bool surface = access.action == TextureAction::load || access.action == TextureAction::store;
     if (found == nullptr)
       warp.trap(first, handle, "the handle names no texture or surface object, or one that was destroyed", Trap::Kind::out_of_range);

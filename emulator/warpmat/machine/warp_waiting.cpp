@@ -88,6 +88,18 @@ void WarpState::advance_gathered(LaneMask mask, bool any_place) {
   ++split().pc;
 }
 
+void WarpState::wait_at(std::int32_t barrier, LaneMask mask, bool with_gathered) {
+  const std::int32_t pc = split().pc;
+  const std::uint32_t frame = split().frame;
+  split().executing = mask;
+  for (Split& s : splits_) {
+    const bool gathered = s.state == Split::State::gathering && s.pc == pc && s.frame == frame;
+    if (&s != &split() && !(with_gathered && gathered)) continue;
+    s.state = Split::State::at_barrier;
+    s.barrier = barrier;
+  }
+}
+
 /// Lanes for which splits wait because they name them. For .aligned statements all lanes must arrive.
 LaneMask WarpState::missed_lanes() const {
   const auto names_lanes = [&](const Split& s) {

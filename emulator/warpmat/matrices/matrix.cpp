@@ -25,10 +25,10 @@ void for_each_element(const Fragment& fragment, Visit visit) {
 }
 
 void check_registers(const Fragment& fragment, Format format, std::size_t registers) {
-  if (row(format).bits != fragment.payload_bits)
+  if (row(format).bits != fragment.payload_bits())
     throw std::invalid_argument(
-        fmt::format("the fragment's elements have {} bits; {} has {}", fragment.payload_bits, name(format), row(format).bits));
-  const auto words = static_cast<std::size_t>(fragment.registers() * fragment.register_bits / 32);
+        fmt::format("the fragment's elements have {} bits; {} has {}", fragment.payload_bits(), name(format), row(format).bits));
+  const auto words = static_cast<std::size_t>(fragment.registers() * fragment.register_bits() / 32);
   if (registers != words)
     throw std::invalid_argument(fmt::format("the fragment fills {} registers of 32 bits; {} given", words, registers));
 }
@@ -50,7 +50,8 @@ bool equal(double a, double b) {
 
 std::string describe_place(const Fragment& fragment, const Element& element) {
   const Place place = fragment.place(element);
-  const std::string bits = fragment.element_bits < 32 ? fmt::format(", bits {}-{}", place.bit, place.bit + fragment.element_bits - 1) : "";
+  const std::string bits =
+      fragment.element_bits() < 32 ? fmt::format(", bits {}-{}", place.bit, place.bit + fragment.element_bits() - 1) : "";
   const std::string matrix = fragment.matrices() > 1 ? fmt::format("matrix {}, ", element.matrix) : "";
   return fmt::format("{}row {}, column {} (lane {}, register {}{})", matrix, element.row, element.column, place.lane, place.reg, bits);
 }

@@ -132,24 +132,28 @@ constexpr RoundingMode::Mode mode_of(Rounding rounding) {
   return RoundingMode::nearest;
 }
 
-/// Another rounding inside the scope of a RoundingMode that does not flush: nothing is read, for which the CPU would wait for all
+/// Another rounding, without flushing, inside the scope of a RoundingMode: nothing is read, for which the CPU would wait for all
 /// arithmetic before.
 class InnerRoundingMode : private FloatControl {
  public:
-  /// `outer` is that RoundingMode's.
-  InnerRoundingMode(Mode mode, Mode outer) : outer_(outer) { set(mode); }
+  /// `outer` and `outer_flushes` are that RoundingMode's.
+  InnerRoundingMode(Mode mode, Mode outer, bool outer_flushes) : outer_(static_cast<Word>(outer) | (outer_flushes ? flushing : Word{0})) {
+    set(static_cast<Word>(mode));
+  }
   ~InnerRoundingMode() { set(outer_); }
   InnerRoundingMode(const InnerRoundingMode&) = delete;
   InnerRoundingMode& operator=(const InnerRoundingMode&) = delete;
 
  private:
-  static void set(Mode mode) {
+  using Word = decltype(read());
+
+  static void set(Word word) {
     asm volatile("" ::: "memory");
-    write(mode);
+    write(word);
     asm volatile("" ::: "memory");
   }
 
-  Mode outer_;
+  Word outer_;
 };
 
 /// A RoundingMode around many operations, of which some have one of their own: all sticky flags are set meanwhile, so that none of

@@ -118,6 +118,23 @@ HWY_INLINE LanePattern word_offsets(const LaneAddresses& a, std::uint32_t* offse
   return a.wide ? classify<true>(a, sizeof(std::uint32_t), offsets) : classify<false>(a, sizeof(std::uint32_t), offsets);
 }
 
+LaneRange lane_range(const std::uint32_t* offsets, std::uint32_t bytes) {
+  const Words d;
+  Word least = hn::Load(d, offsets), largest = least;
+  for (std::size_t lane = hn::Lanes(d); lane < lane_count; lane += hn::Lanes(d)) {
+    const Word offset = hn::Load(d, offsets + lane);
+    least = hn::Min(least, offset);
+    largest = hn::Max(largest, offset);
+  }
+  const std::uint32_t first = hn::GetLane(hn::MinOfLanes(d, least)), last = hn::GetLane(hn::MaxOfLanes(d, largest));
+  if (last - first != (lane_count - 1) * bytes) return {first, last, false};
+  // A bit for each part of the range. Compilers shift by vectors; on SSE4 Highway would multiply floats, which raises exceptions.
+  const int shift = std::countr_zero(bytes);
+  std::uint32_t parts = 0;
+  for (std::size_t lane = 0; lane < lane_count; ++lane) parts |= 1u << ((offsets[lane] - first) >> shift);
+  return {first, last, parts == every_lane};
+}
+
 /// row = words in `lanes`.
 template <typename WordsFrom>
 HWY_INLINE void write_row(std::uint32_t lanes, std::uint32_t* row, WordsFrom words_from) {
@@ -216,6 +233,7 @@ HWY_AFTER_NAMESPACE();
 namespace warpmat::inline v0_1::scalar {
 
 HWY_EXPORT(lane_offsets);
+HWY_EXPORT(lane_range);
 HWY_EXPORT(load_lanes_words);
 HWY_EXPORT(store_lanes_words);
 HWY_EXPORT(load_words_at_offsets);
@@ -223,6 +241,10 @@ HWY_EXPORT(store_words_at_offsets);
 
 LanePattern find_lane_offsets(const LaneAddresses& addresses, std::uint32_t* offsets) {
   return WARPMAT_KERNEL(lane_offsets)(addresses, offsets);
+}
+
+LaneRange find_lane_range(const std::uint32_t* offsets, std::uint32_t bytes) {
+  return WARPMAT_KERNEL(lane_range)(offsets, bytes);
 }
 
 LanePattern load_lane_words(const LaneAddresses& addresses, const std::uint8_t* memory, std::uint32_t* row) {

@@ -23,6 +23,14 @@ enum class LanePattern : std::uint8_t { invalid, scattered, same, consecutive };
 /// Writes the 32 offsets; lanes outside of `lanes` get that of the first of `lanes`. `offsets` is aligned to 64 bytes.
 LanePattern find_lane_offsets(const LaneAddresses& addresses, std::uint32_t* offsets);
 
+/// What lanes access together.
+struct LaneRange {
+  std::uint32_t first, last;  ///< the least and the largest of their offsets
+  bool whole;                 ///< each lane has its own `bytes` of 32 * `bytes` from `first` on, in any order: a row, or a swizzled tile
+};
+/// Of 32 offsets, multiples of `bytes` apart (a power of two), aligned to 64 bytes.
+LaneRange find_lane_range(const std::uint32_t* offsets, std::uint32_t bytes);
+
 /// Loads a word of each of `lanes` from memory + its offset; other lanes of `row` keep theirs. `bytes` and `element` are 4; `row` is
 /// aligned to 64 bytes. If the pattern is `invalid`, nothing is loaded.
 LanePattern load_lane_words(const LaneAddresses& addresses, const std::uint8_t* memory, std::uint32_t* row);

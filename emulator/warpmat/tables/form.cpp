@@ -6,9 +6,12 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include <warpmat/numeric/persistent.h>
 #include <warpmat/tables/capacity.h>
+#include <warpmat/tables/form_row.h>
 #include <warpmat/tables/mma_forms.h>
 #include <warpmat/tables/opcode.h>
 #include <warpmat/tables/wmma_forms.h>
@@ -18,10 +21,11 @@ namespace warpmat::inline v0_1 {
 namespace {
 
 std::vector<Form> expand_all() {
-  std::vector<Form> out;
-  out.reserve(1000);  // about as many as there are
-  add_mma_forms(out);
-  add_wmma_forms(out);
+  std::vector<FormRow> made;
+  made.reserve(1000);  // about as many as there are
+  add_mma_forms(made);
+  add_wmma_forms(made);
+  std::vector<Form> out = forms_of(std::move(made));
   for ([[maybe_unused]] const Form& form : out) assert(!capacity::excess(form));
   return out;
 }
@@ -38,8 +42,9 @@ struct VoltaForms {
 };
 
 VoltaForms make_volta_forms() {
-  VoltaForms made;
-  add_volta_wmma_forms(made.forms);
+  std::vector<FormRow> volta_rows;
+  add_volta_wmma_forms(volta_rows);
+  VoltaForms made{forms_of(std::move(volta_rows)), {}};
   std::size_t number = 0;
   for (const Form& form : made.forms) {
     assert(!capacity::excess(form));
@@ -86,6 +91,38 @@ const OpcodeIndex& opcode_index() {
 }
 
 }  // namespace
+
+Form::Form(FormRow row)
+    : mnemonic(row.mnemonic),
+      opcode(std::move(row.opcode)),
+      requirement(row.requirement),
+      operands(std::move(row.operands)),
+      shape(row.shape),
+      number(row.number),
+      transposed(row.transposed),
+      memory_bits(row.memory_bits),
+      matrix(row.matrix),
+      space(row.space),
+      column_major(row.column_major),
+      sparsity(row.sparsity),
+      kind(row.kind),
+      scale_vector(row.scale_vector),
+      satfinite(row.satfinite),
+      bit_operation(row.bit_operation),
+      rounding(row.rounding) {}
+
+FormRow FormRow::of(const Form& form) {
+  return {form.mnemonic,   form.opcode,       form.requirement, form.operands,      form.shape,        form.number,
+          form.transposed, form.memory_bits,  form.matrix,      form.space,         form.column_major, form.sparsity,
+          form.kind,       form.scale_vector, form.satfinite,   form.bit_operation, form.rounding};
+}
+
+std::vector<Form> forms_of(std::vector<FormRow> rows) {
+  std::vector<Form> out;
+  out.reserve(rows.size());  // forms are not moved
+  for (FormRow& row : rows) out.push_back(std::move(row).form());
+  return out;
+}
 
 std::string_view name(Mnemonic mnemonic) {
   switch (mnemonic) {

@@ -253,8 +253,8 @@ struct MmaChoice {
   std::string_view before_types = {}, after_types = {};
 };
 
-std::vector<Operand> mma_operands(const Form& form, const MmaChoice& x) {
-  const Shape stored{form.shape.m, form.shape.n, form.stored_k()};
+std::vector<Operand> mma_operands(const FormRow& form, const MmaChoice& x) {
+  const Shape stored{form.shape.m, form.shape.n, form.sparsity == Sparsity::dense ? form.shape.k : form.shape.k / 2};
   const bool is_m8n8k4 = form.shape == Shape{8, 8, 4} && x.a == Format::f16;
   const auto accumulator = [&](Format f) { return is_m8n8k4 ? fragment_m8n8k4_c(row(f).bits) : fragment_c(form.shape, row(f).bits); };
   std::vector<Operand> operands{
@@ -268,7 +268,7 @@ std::vector<Operand> mma_operands(const Form& form, const MmaChoice& x) {
       fragment_operand(OperandName::c, x.accumulators.c, accumulator(x.accumulators.c)),
   };
   if (form.sparsity != Sparsity::dense) {
-    const int container = operands[1].fragment.element_bits;
+    const int container = operands[1].fragment.element_bits();
     Operand e = fragment_operand(OperandName::e, std::nullopt, fragment_metadata(form.shape.k / metadata_group(x.a, form.kind), container));
     e.in_braces = false;
     operands.push_back(e);
@@ -314,23 +314,23 @@ std::string mma_opcode(const MmaRow& r, const MmaChoice& x) {
                        x.after_types});
 }
 
-Form mma_form(const MmaRow& r, const MmaChoice& x) {
-  Form form{.mnemonic = Mnemonic::mma,
-            .opcode = {},
-            .requirement = r.requirement,
-            .operands = {},
-            .shape = r.shape,
-            .sparsity = x.sparsity,
-            .kind = r.kind,
-            .scale_vector = x.scale_vector};
+FormRow mma_form(const MmaRow& r, const MmaChoice& x) {
+  FormRow form{.mnemonic = Mnemonic::mma,
+               .opcode = {},
+               .requirement = r.requirement,
+               .operands = {},
+               .shape = r.shape,
+               .sparsity = x.sparsity,
+               .kind = r.kind,
+               .scale_vector = x.scale_vector};
   form.opcode = mma_opcode(r, x);
   form.operands = mma_operands(form, x);
   return form;
 }
 
 /// The forms of one choice of types: one for each variant of the row.
-void add_variants(const MmaRow& r, MmaChoice x, std::vector<Form>& out) {
-  const auto add = [&](std::string_view before, std::string_view after) -> Form& {
+void add_variants(const MmaRow& r, MmaChoice x, std::vector<FormRow>& out) {
+  const auto add = [&](std::string_view before, std::string_view after) -> FormRow& {
     x.before_types = before;
     x.after_types = after;
     return out.emplace_back(mma_form(r, x));
@@ -365,7 +365,7 @@ void add_variants(const MmaRow& r, MmaChoice x, std::vector<Form>& out) {
 using Opcodes = std::unordered_set<std::string>;
 
 /// Adds the variants of `x`, unless an earlier row had `x`.
-void add_new(const MmaRow& r, const MmaChoice& x, Opcodes& seen, std::vector<Form>& out) {
+void add_new(const MmaRow& r, const MmaChoice& x, Opcodes& seen, std::vector<FormRow>& out) {
   if (seen.contains(mma_opcode(r, x))) return;
   const std::size_t first = out.size();
   add_variants(r, x, out);
@@ -381,11 +381,11 @@ void for_each_types(const MmaRow& r, Visit visit) {
         for (const AccumulatorPair& accumulators : pairs(r.accumulators)) visit(MmaChoice{a, b, accumulators});
 }
 
-void expand_dense(const MmaRow& r, Opcodes& seen, std::vector<Form>& out) {
+void expand_dense(const MmaRow& r, Opcodes& seen, std::vector<FormRow>& out) {
   for_each_types(r, [&](const MmaChoice& x) { add_new(r, x, seen, out); });
 }
 
-void expand_sparse(const SparseRow& r, Opcodes& seen, std::vector<Form>& out) {
+void expand_sparse(const SparseRow& r, Opcodes& seen, std::vector<FormRow>& out) {
   for (const Sparsity sparsity : {Sparsity::sparse, Sparsity::sparse_ordered}) {
     MmaRow row = r.row;
     if (sparsity == Sparsity::sparse_ordered) row.requirement.ptx = r.ordered;
@@ -398,7 +398,7 @@ void expand_sparse(const SparseRow& r, Opcodes& seen, std::vector<Form>& out) {
   }
 }
 
-void expand_scaled(const ScaledRow& r, std::vector<Form>& out) {
+void expand_scaled(const ScaledRow& r, std::vector<FormRow>& out) {
   for (const Sparsity sparsity : {Sparsity::dense, Sparsity::sparse_ordered}) {
     const bool dense = sparsity == Sparsity::dense;
     const MmaRow row{{16, 8, dense ? r.dense_k : 2 * r.dense_k}, r.multiplicands, any, Acc::f32, none, dense ? r.dense : r.sparse, r.kind};
@@ -416,15 +416,15 @@ void expand_scaled(const ScaledRow& r, std::vector<Form>& out) {
   }
 }
 
-Form move_form(const MoveRow& r, int number, bool transposed, bool shared) {
-  Form form{.mnemonic = r.mnemonic,
-            .opcode = {},
-            .requirement = r.requirement,
-            .operands = {},
-            .shape = r.shape,
-            .number = number,
-            .transposed = transposed,
-            .memory_bits = r.memory_bits};
+FormRow move_form(const MoveRow& r, int number, bool transposed, bool shared) {
+  FormRow form{.mnemonic = r.mnemonic,
+               .opcode = {},
+               .requirement = r.requirement,
+               .operands = {},
+               .shape = r.shape,
+               .number = number,
+               .transposed = transposed,
+               .memory_bits = r.memory_bits};
   const bool move = r.mnemonic == Mnemonic::movmatrix;
   form.opcode = format_text("{}.sync.aligned.{}{}{}{}.{}", name(r.mnemonic), r.shape_name, move ? "" : format_text(".x{}", number),
                             transposed ? ".trans" : "", shared ? ".shared" : "", r.types);
@@ -442,7 +442,7 @@ Form move_form(const MoveRow& r, int number, bool transposed, bool shared) {
   return form;
 }
 
-void expand_moves(const MoveRow& r, std::vector<Form>& out) {
+void expand_moves(const MoveRow& r, std::vector<FormRow>& out) {
   for (const int number : r.numbers)
     for (const bool transposed : r.transposed) {
       out.push_back(move_form(r, number, transposed, r.mnemonic != Mnemonic::movmatrix));
@@ -452,7 +452,7 @@ void expand_moves(const MoveRow& r, std::vector<Form>& out) {
 
 }  // namespace
 
-void add_mma_forms(std::vector<Form>& out) {
+void add_mma_forms(std::vector<FormRow>& out) {
   Opcodes seen;
   for (const MoveRow& r : move_rows) expand_moves(r, out);
   for (const MmaRow& r : dense_rows) expand_dense(r, seen, out);

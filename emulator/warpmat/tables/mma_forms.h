@@ -2,11 +2,11 @@
 
 #include <vector>
 
-#include <warpmat/forms.h>
+#include <warpmat/tables/form_row.h>
 
 namespace warpmat::inline v0_1 {
 
 /// Appends the forms of ldmatrix, stmatrix, movmatrix and mma: a part of the table of forms (form.cpp).
-void add_mma_forms(std::vector<Form>& out);
+void add_mma_forms(std::vector<FormRow>& out);
 
 }  // namespace warpmat::inline v0_1

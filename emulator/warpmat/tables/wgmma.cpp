@@ -80,30 +80,41 @@ PtxVersion oldest_ptx(const Choice& x) {
   return x.sparse ? PtxVersion{8, 2} : PtxVersion{8, 0};
 }
 
-void add_forms(const Row& r, const Choice& x, std::vector<WgmmaForm>& out) {
-  const Form& tile = tile_of(r, x);
-  for (int n = tile.shape.n; n <= max_n; n += tile.shape.n) {
-    if (!has_width(r.widths, n)) continue;
-    const Shape shape{tile.shape.m * WgmmaForm::warps, n, tile.shape.k};
-    out.push_back({format_text("wgmma.mma_async{}.sync.aligned.m{}n{}k{}{}.{}.{}.{}{}", x.sparse ? ".sp" : "", shape.m, shape.n, shape.k,
-                               r.satfinite ? ".satfinite" : "", name(x.d), name(x.a), name(x.b),
-                               r.bit_operation == BitOperation::bit_and ? ".and.popc" : ""),
-                   shape, &tile, oldest_ptx(x)});
-  }
-}
+}  // namespace
 
-std::vector<WgmmaForm> expand_all() {
-  std::vector<WgmmaForm> out;
-  for (const bool sparse : {false, true})
-    for (const Row& r : rows()) {
-      if (sparse && !r.has_sparse) continue;
-      for (const Format a : r.multiplicands)
-        for (const Format b : r.multiplicands)
-          for (const Format d : r.accumulators)
-            if (r.mixed || a == b) add_forms(r, {d, a, b, sparse}, out);
+/// Makes the forms.
+class WgmmaTable {
+ public:
+  WgmmaTable() {
+    for (const bool sparse : {false, true})
+      for (const Row& r : rows()) {
+        if (sparse && !r.has_sparse) continue;
+        for (const Format a : r.multiplicands)
+          for (const Format b : r.multiplicands)
+            for (const Format d : r.accumulators)
+              if (r.mixed || a == b) add(r, {d, a, b, sparse});
+      }
+  }
+
+  const std::vector<WgmmaForm>& forms() const { return forms_; }
+
+ private:
+  void add(const Row& r, const Choice& x) {
+    const Form& tile = tile_of(r, x);
+    for (int n = tile.shape.n; n <= max_n; n += tile.shape.n) {
+      if (!has_width(r.widths, n)) continue;
+      const Shape shape{tile.shape.m * WgmmaForm::warps, n, tile.shape.k};
+      const std::string opcode = format_text("wgmma.mma_async{}.sync.aligned.m{}n{}k{}{}.{}.{}.{}{}", x.sparse ? ".sp" : "", shape.m,
+                                             shape.n, shape.k, r.satfinite ? ".satfinite" : "", name(x.d), name(x.a), name(x.b),
+                                             r.bit_operation == BitOperation::bit_and ? ".and.popc" : "");
+      forms_.push_back(WgmmaForm(opcode, shape, tile, oldest_ptx(x)));
     }
-  return out;
-}
+  }
+
+  std::vector<WgmmaForm> forms_;
+};
+
+namespace {
 
 // The arithmetic of the tiles, compared with an H200 in all classes of operands. That of 16- and 19-bit types is the arithmetic of mma,
 // including the floor of f16 results: recorded answers contradict every other one. fp8 has a unit of its own: one step of all 32 products,
@@ -122,8 +133,8 @@ using OpcodeIndex = std::map<OpcodeKey, const WgmmaForm*>;
 }  // namespace
 
 std::span<const WgmmaForm> wgmma_forms() {
-  static constinit Persistent<std::vector<WgmmaForm>> all;
-  return all.get(expand_all);
+  static constinit Persistent<WgmmaTable> all;
+  return all.get([] { return WgmmaTable(); }).forms();
 }
 
 bool is_wgmma_sass(std::string_view name) {

@@ -16,7 +16,7 @@ const LinearLayout& warps() {
 }  // namespace
 
 TiledLayout register_layout(const WgmmaForm& form, OperandName operand) {
-  LinearLayout tile = linear_layout(form.tile->operand(operand).fragment) * warps();
+  LinearLayout tile = form.tile->operand(operand).fragment.layout() * warps();
   if (operand != OperandName::d) return {std::move(tile), {}};
   return {std::move(tile), {{LayoutAxis::column, LayoutAxis::reg, static_cast<std::uint32_t>(form.tiles())}}};
 }

@@ -112,17 +112,17 @@ struct Moved {
   }
 };
 
-Form move_form(const Row& r, const Moved& moved, Space space, bool column_major) {
+FormRow move_form(const Row& r, const Moved& moved, Space space, bool column_major) {
   const bool load = moved.matrix != OperandName::d;
-  Form form{.mnemonic = load ? Mnemonic::wmma_load : Mnemonic::wmma_store,
-            .opcode = {},
-            .requirement = {.baseline = r.baseline, .ptx = r.ptx},
-            .operands = {},
-            .shape = r.shape,
-            .memory_bits = row(moved.format).bits,
-            .matrix = moved.matrix,
-            .space = space,
-            .column_major = column_major};
+  FormRow form{.mnemonic = load ? Mnemonic::wmma_load : Mnemonic::wmma_store,
+               .opcode = {},
+               .requirement = {.baseline = r.baseline, .ptx = r.ptx},
+               .operands = {},
+               .shape = r.shape,
+               .memory_bits = row(moved.format).bits,
+               .matrix = moved.matrix,
+               .space = space,
+               .column_major = column_major};
   const std::string_view space_name = space == Space::generic ? "" : space == Space::global ? ".global" : ".shared";
   form.opcode = concatenated({name(form.mnemonic), ".", name(moved.matrix), ".sync.aligned.", layout_name(column_major), ".",
                               shape_name(r.shape), space_name, ".", name(moved.format)});
@@ -135,7 +135,7 @@ Form move_form(const Row& r, const Moved& moved, Space space, bool column_major)
 
 /// Forms, and the opcodes of those that move, because C of s8 is also that of u8.
 struct Made {
-  std::vector<Form>& forms;
+  std::vector<FormRow>& forms;
   std::unordered_set<std::string> moves{};
 };
 
@@ -143,7 +143,7 @@ void add_moves(const Row& r, const Moved& moved, bool both_layouts, Made& out) {
   for (const Space space : {Space::generic, Space::global, Space::shared})
     for (const bool column_major : {false, true}) {
       if (!both_layouts && column_major != (moved.matrix == OperandName::b)) continue;
-      Form form = move_form(r, moved, space, column_major);
+      FormRow form = move_form(r, moved, space, column_major);
       if (out.moves.insert(form.opcode).second) out.forms.push_back(std::move(form));
     }
 }
@@ -175,12 +175,12 @@ struct Choice {
   Generation generation;
 };
 
-Form& add_product(const Row& r, const Choice& x, std::string_view suffix, std::vector<Form>& out) {
-  Form form{.mnemonic = Mnemonic::wmma_mma,
-            .opcode = {},
-            .requirement = {.baseline = r.baseline, .ptx = r.ptx},
-            .operands = {},
-            .shape = r.shape};
+FormRow& add_product(const Row& r, const Choice& x, std::string_view suffix, std::vector<FormRow>& out) {
+  FormRow form{.mnemonic = Mnemonic::wmma_mma,
+               .opcode = {},
+               .requirement = {.baseline = r.baseline, .ptx = r.ptx},
+               .operands = {},
+               .shape = r.shape};
   const std::string_view a_and_b = name(r.multiplicands);
   const std::string types = r.multiplicands == Format::f16 ? "" : concatenated({a_and_b, ".", a_and_b, "."});
   form.opcode = concatenated({name(form.mnemonic), ".sync.aligned.", layout_name(x.a_column), ".", layout_name(x.b_column), ".",
@@ -194,7 +194,7 @@ Form& add_product(const Row& r, const Choice& x, std::string_view suffix, std::v
   return out.emplace_back(std::move(form));
 }
 
-void add_variants(const Row& r, const Choice& x, std::vector<Form>& out) {
+void add_variants(const Row& r, const Choice& x, std::vector<FormRow>& out) {
   switch (r.variants) {
     case none: add_product(r, x, "", out); break;
     case satfinite:
@@ -224,7 +224,7 @@ std::vector<std::pair<Format, Format>> accumulator_pairs(Accumulators accumulato
   return {};
 }
 
-void add_products(const Row& r, Generation generation, std::vector<Form>& out) {
+void add_products(const Row& r, Generation generation, std::vector<FormRow>& out) {
   for (const bool a_column : {false, true})
     for (const bool b_column : {false, true}) {
       if (r.layouts == row_col && (a_column || !b_column)) continue;
@@ -234,13 +234,13 @@ void add_products(const Row& r, Generation generation, std::vector<Form>& out) {
 
 }  // namespace
 
-void add_wmma_forms(std::vector<Form>& out) {
+void add_wmma_forms(std::vector<FormRow>& out) {
   Made made{out};
   for (const Row& r : rows) add_all_moves(r, Generation::later, made);
   for (const Row& r : rows) add_products(r, Generation::later, out);
 }
 
-void add_volta_wmma_forms(std::vector<Form>& out) {
+void add_volta_wmma_forms(std::vector<FormRow>& out) {
   constexpr int volta = 70;
   Made made{out};
   for (const Row& r : rows)

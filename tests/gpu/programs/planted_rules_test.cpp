@@ -80,12 +80,14 @@ class PlantedModel {
  public:
   explicit PlantedModel(const char* text) : variant_(parse_variant(text)) {}
   void operator()(code::Program& program) {
-    for (code::Matrix& matrix : program.matrices) {
-      Instruction& instruction = matrix.instruction;
+    for (code::Payload& payload : program.payloads) {
+      auto* const matrix = std::get_if<code::Matrix>(&payload);
+      if (matrix == nullptr) continue;
+      Instruction& instruction = matrix->instruction;
       lowerings_.push_back(std::make_shared<VariedLowering>(instruction.form(), instruction.lowering(), variant_));
       instruction.*pointer_to(LoweringOfInstruction()) = &lowerings_.back()->lowering();
       instruction.*pointer_to(FastPathOfInstruction()) = nullptr;
-      matrix.run = 0;  // kernels of consecutive products have the right model
+      matrix->run = 0;  // kernels of consecutive products have the right model
     }
   }
 

@@ -32,9 +32,9 @@ void execute(const Instruction& instruction, Path path, std::uint32_t metadata_f
     if (operand.name == OperandName::e)
       for (std::uint32_t& word : words.back()) word ^= metadata_flip;
     if (operand.written)
-      batch.destination.words = words.back().data();
+      batch.destination = words.back().data();
     else
-      batch.source(operand.name).words = words.back().data();
+      batch.source(operand.name) = words.back().data();
   }
   batch.shared = memory.data();
   batch.shared_bytes = memory.size();

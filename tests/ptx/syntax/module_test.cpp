@@ -127,6 +127,31 @@ TEST_CASE("every wrong place is reported, with its line", "[syntax]") {
   }
 }
 
+TEST_CASE("directives of a function take the numbers that ptxas takes", "[syntax]") {
+  const auto message_of = [](const std::string& directive) -> std::string {
+    try {
+      parse_module(".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n" + directive + "\n{ ret; }\n");
+    } catch (const SyntaxError& error) {
+      return error.errors[0].message;
+    }
+    return "nothing";
+  };
+  for (const char* directive : {".maxntid 1025", ".maxntid 4294967295, 1, 4294967295", ".reqntid 1, 2", ".maxnreg 300", ".minnctapersm 1",
+                                ".reqnctapercluster 0", ".maxclusterrank 0", ".explicitcluster"}) {
+    CAPTURE(directive);
+    CHECK(message_of(directive) == "nothing");
+  }
+  for (const std::string name : {".maxntid", ".reqntid", ".maxnreg", ".minnctapersm"}) {
+    CHECK(message_of(name + " 0") == name + " takes numbers from 1 to 2^32 - 1");
+    CHECK(message_of(name + " 4294967296") == name + " takes numbers from 1 to 2^32 - 1");
+  }
+  CHECK(message_of(".maxntid 32, 0") == ".maxntid takes numbers from 1 to 2^32 - 1");
+  CHECK(message_of(".maxntid 32, 1, 1, 1") == ".maxntid takes one to three numbers, not 4");
+  CHECK(message_of(".reqntid") == ".reqntid takes one to three numbers, not 0");
+  CHECK(message_of(".maxnreg 32, 1") == ".maxnreg takes one number, not 2");
+  CHECK(message_of(".maxclusterrank") == ".maxclusterrank takes one number, not 0");
+}
+
 TEST_CASE("a text that ends too early is an error, not a crash", "[syntax]") {
   const std::string text =
       ".version 9.0 .target sm_80 .visible .entry k(.param .u64 p) { .reg .b32 %r<3>; @%p ld.v2.u32 {%r1, %r2}, [p+4]; L: ret; }";

@@ -1,6 +1,7 @@
 #include "tools/lab/report/coverage.h"
 
 #include <fmt/core.h>
+#include <warpmat/machine/threads.h>
 #include <warpmat/program.h>
 
 #include <algorithm>
@@ -131,7 +132,7 @@ std::vector<CoverageRow> cover(const CoveragePlan& plan) {
   };
   {
     std::vector<std::jthread> threads;
-    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(work);
+    for (unsigned i = 0; i < machine::usable_cores(); ++i) threads.emplace_back(work);
   }
   if (failure) std::rethrow_exception(failure);
   return rows;

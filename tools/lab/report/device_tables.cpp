@@ -42,10 +42,10 @@ std::string fragment_text(const Fragment& f) {
   for (int i = 0; i < size; ++i) {
     const int place = 1 << i, in_register = place & ((1 << inside) - 1);
     bits.push_back(
-        bit_text(f.element({place >> inside & (warp_size - 1), place >> (inside + Fragment::lane_bits), in_register * f.element_bits})));
+        bit_text(f.element({place >> inside & (warp_size - 1), place >> (inside + Fragment::lane_bits), in_register * f.element_bits()})));
   }
-  return fmt::format("{{{}, {}, {}, {}, {}, {}, {{{}}}}}", f.element_bits, f.register_bits, f.payload_bits, f.payload_shift, inside, size,
-                     fmt::join(bits, ", "));
+  return fmt::format("{{{}, {}, {}, {}, {}, {}, {{{}}}}}", f.element_bits(), f.register_bits(), f.payload_bits(), f.payload_shift(), inside,
+                     size, fmt::join(bits, ", "));
 }
 
 const char* arithmetic_name(Semantics semantics) {

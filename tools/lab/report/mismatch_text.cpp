@@ -72,14 +72,14 @@ std::string describe_register(const Origin& origin, std::size_t lane, std::uint6
   const std::string place = fmt::format("lane {}, register {}", lane, origin.reg->name);
   if (origin.operand == nullptr) return place + ": " + both(expected, found, origin.reg->type->bits, std::nullopt, names);
   const Fragment& fragment = origin.operand->fragment;
-  const std::uint64_t mask = fragment.element_bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << fragment.element_bits) - 1;
+  const std::uint64_t mask = fragment.element_bits() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << fragment.element_bits()) - 1;
   std::string text;
-  for (int bit = 0; bit < fragment.register_bits; bit += fragment.element_bits) {
+  for (int bit = 0; bit < fragment.register_bits(); bit += fragment.element_bits()) {
     const std::uint64_t a = expected >> bit & mask, b = found >> bit & mask;
     if (a == b) continue;
     const Element element = fragment.element({static_cast<int>(lane), origin.index, bit});
-    text +=
-        fmt::format("{}, {}: {}", place, element_text(element, fragment), both(a, b, fragment.element_bits, origin.operand->format, names));
+    text += fmt::format("{}, {}: {}", place, element_text(element, fragment),
+                        both(a, b, fragment.element_bits(), origin.operand->format, names));
   }
   return text;
 }

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <warpmat/launch.h>
+#include <warpmat/machine/threads.h>
 
 #include "gpu/mutants/distinguish.h"
 #include "gpu/mutants/mutants.h"
@@ -244,7 +245,7 @@ std::vector<TensorQuestion> tensor_questions(const std::function<bool(const std:
   };
   {
     std::vector<std::jthread> threads;
-    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(work);
+    for (unsigned i = 0; i < machine::usable_cores(); ++i) threads.emplace_back(work);
   }
   for (const std::exception_ptr& failure : failures)
     if (failure) std::rethrow_exception(failure);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/explain/table.h>
 #include <warpmat/forms.h>
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 
 #include "gpu/recordings/found_layout.h"
 #include "tools/lab/report/opcode_patterns.h"
-#include "tools/report/table.h"
 
 namespace warpmat::inline v0_1 {
 namespace {

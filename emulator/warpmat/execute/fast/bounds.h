@@ -22,6 +22,7 @@ inline constexpr int no_byte_exponent = -95;
 
 inline constexpr int f32_bias = 127, f32_fraction_bits = 23;
 inline constexpr int min_f32_exponent = -126, largest_f32_exponent = 127;
+inline constexpr int smallest_f32_bit = min_f32_exponent - f32_fraction_bits;
 
 /// f16 and all formats of 8, 6 and 4 bits: exponents of nonzero numbers, and the exponent of the smallest number's only bit.
 inline constexpr int largest_narrow_exponent = 15, min_f16_exponent = -14, min_byte_exponent = -16, min_f16_bit = -24;
@@ -114,13 +115,16 @@ inline constexpr int largest_wide_product = 2 * largest_f32_exponent;
 inline constexpr std::uint32_t no_gap = 0xffff0000;
 static_assert(largest_wide_product - 2 * min_f32_exponent < 512 && largest_f32_exponent <= f32_bias);
 
+/// Gaps are less than this.
+inline constexpr int largest_gap = 511;
+
 /// Upper bound of the gap of E. A sum with a larger one is below f32's smallest number, and with this one too.
 inline constexpr int max_gap = 440;
 static_assert(largest_wide_product - max_gap - max_fraction_bits + 33 < min_f32_exponent - f32_fraction_bits);
 
 /// Terms that are below E by more than this are truncated to zero; so is a term multiplied by 2^-wide_reach.
 inline constexpr int wide_reach = 64;
-static_assert(max_fraction_bits + 2 - wide_reach < 0 && max_gap + wide_reach < 512);
+static_assert(max_fraction_bits + 2 - wide_reach < 0 && max_gap + wide_reach < largest_gap);
 
 /// Places of the unit bits of significands. Those of a product and of C are max_fraction_bits - wide_reach. All, and products of subnormal
 /// ones, are normal floats.
@@ -134,8 +138,16 @@ inline constexpr int min_normal_e = min_f32_exponent + max_fraction_bits;
 static_assert(min_f32_exponent <= min_normal_e - max_fraction_bits);
 static_assert(largest_wide_product + f32_bias < 512, "gaps of fields from 0 on fit");
 
-/// The unit of a step is a normal float, or the product of two.
-static_assert(largest_wide_product - max_gap - max_fraction_bits >= 2 * min_f32_exponent);
+/// A unit in units of f32's smallest number is a normal float, wherever a result is below the normal numbers: its sum is at least 1.
+static_assert(largest_wide_product - max_gap - max_fraction_bits - smallest_f32_bit >= min_f32_exponent);
+static_assert(min_f32_exponent - smallest_f32_bit <= largest_f32_exponent);
+
+/// Upper bound of the exponents of products and of C where results are computed in units of f32's smallest number. They are floats then.
+/// A zero has the gap largest_gap, so that it is cut to zero. The unit is a normal float.
+inline constexpr int max_small_exponent = min_plain_product;
+static_assert(max_small_exponent + 2 + 6 - smallest_f32_bit < largest_f32_exponent && 1 << 6 > max_products);
+static_assert(largest_wide_product - max_gap - max_fraction_bits - smallest_f32_bit >= min_f32_exponent);
+static_assert(max_small_exponent - min_fraction_bits - smallest_f32_bit <= largest_f32_exponent);
 
 // ---- Groups of 4-bit products -----------------------------------------------------------------------------------------------------------
 

@@ -60,10 +60,11 @@ class CommonCaseFloatDot {
 
   /// What the results show of the warp.
   struct Findings {
-    hn::Vec<I32> overflow;          ///< sign bits
-    hn::Vec<I32> infinite;          ///< not 0 where a result is: it leaves the range of f16. A next step then has a special C
-    hn::Vec<I32> largest_c;         ///< maximum of the exponent fields of an f32 C, where the first step adds it
-    hn::Vec<U8> smallest_products;  ///< minimum over the results of their largest product's exponent, as a float's field
+    hn::Vec<I32> overflow;                   ///< sign bits
+    hn::Vec<I32> infinite;                   ///< not 0 where a result is: it leaves the range of f16. A next step then has a special C
+    hn::Vec<I32> largest_c;                  ///< maximum of the exponent fields of an f32 C, where the first step adds it
+    hn::Vec<U8> smallest_products;           ///< minimum over the results of their largest product's exponent, as a float's field
+    bool looked = false, too_small = false;  ///< whether has_no_small_number was asked, and answered no
   };
 
   HWY_INLINE static hn::Vec<F32> power(int exponent) { return hn::BitCast(F32(), field(bias + exponent)); }
@@ -76,16 +77,14 @@ class CommonCaseFloatDot {
   template <bool f16_accumulator, bool scaled>
   bool multiply(std::uint32_t (*d)[rows]) const {
     const Constants constants(plan_, o_.missing_exponent());
-    // If A and B are finite, a C of f32 almost always is, too: the first step finds out, and all steps are done again if it is not.
-    bool c_is_known = f16_accumulator || specials_.any(false);
+    // If A and B are finite, a C of f32 almost always is, too: the first step finds out.
+    const bool c_is_known = f16_accumulator || specials_.any(false);
     if (c_is_known) o_.find_special_c();
-    while (true) {
-      Findings findings{hn::Zero(I32()), hn::Zero(I32()), hn::Zero(I32()), hn::Set(U8(), std::uint8_t{255})};
-      add_steps<f16_accumulator, scaled>(constants, d, findings);
-      if (HWY_LIKELY(c_is_known || hn::AllFalse(I32(), hn::Eq(findings.largest_c, field(255))))) return in_range(findings);
-      o_.find_special_c();
-      c_is_known = true;
-    }
+    Findings findings{hn::Zero(I32()), hn::Zero(I32()), hn::Zero(I32()), hn::Set(U8(), std::uint8_t{255})};
+    add_steps<f16_accumulator, scaled>(constants, d, findings);
+    if (findings.too_small || !in_range(findings)) return false;
+    if (HWY_UNLIKELY(!c_is_known && !hn::AllFalse(I32(), hn::Eq(findings.largest_c, field(255))))) specials_.replace_by_c(d);
+    return true;
   }
 
   template <bool f16_accumulator, bool scaled>
@@ -94,6 +93,7 @@ class CommonCaseFloatDot {
     bool special_c = o_.special_c();
     int step = 0;
     o_.template for_each_step<true>([&](auto blocks, auto begin, auto end, auto first_slot) HWY_ATTR {
+      if (wide && findings.too_small) return;
       const bool special = specials_.any(special_c);
       if (special) c = specials_.before(step, special_c, c, d);
       add_step<f16_accumulator, scaled, blocks(), begin(), end(), first_slot()>(constants, c, d, findings);
@@ -107,10 +107,16 @@ class CommonCaseFloatDot {
   /// Whether the sums were in the range of an int32, and no product too small to tell its exponent.
   HWY_INLINE bool in_range(const Findings& findings) const {
     if (!hn::AllFalse(I32(), hn::Lt(findings.overflow, hn::Zero(I32())))) return false;
-    constexpr std::uint8_t least = bias + bounds::min_plain_product;
-    const bool products_everywhere = hn::AllFalse(U8(), hn::Lt(findings.smallest_products, hn::Set(U8(), least)));
-    return products_everywhere || o_.at_least(-bounds::plain_exponent, bounds::min_plain_product);
+    return findings.looked || products_everywhere(findings) || has_no_small_number();
   }
+
+  /// Whether each result had a product whose exponent tells that of the largest.
+  HWY_INLINE static bool products_everywhere(const Findings& findings) {
+    constexpr std::uint8_t least = bias + bounds::min_plain_product;
+    return hn::AllFalse(U8(), hn::Lt(findings.smallest_products, hn::Set(U8(), least)));
+  }
+
+  bool has_no_small_number() const { return o_.at_least(-bounds::plain_exponent, bounds::min_plain_product); }
 
   /// d = c + one step; see FloatOperands::largest_exponents.
   template <bool f16_accumulator, bool scaled, int blocks, int begin, int end, int first_slot>
@@ -119,6 +125,13 @@ class CommonCaseFloatDot {
     const Operands& o = o_;  // what d is written to might be the member, as far as the compiler knows
     findings.smallest_products =
         hn::Min(findings.smallest_products, o.template largest_exponents<blocks, begin, end>(first_slot, exponents));
+    // Wide products are often too small; then this is half the work.
+    constexpr bool is_first = begin == 0 && first_slot == 0;
+    if (wide && is_first && HWY_UNLIKELY(!products_everywhere(findings))) {
+      findings.looked = true;
+      findings.too_small = !has_no_small_number();
+      if (findings.too_small) return;
+    }
     for (int column = 0; column < columns; ++column)
       for (int row = 0; row < rows; row += vector_rows) {
         const auto products = hn::BitCast(I32(), hn::Load(U32(), exponents[column] + row));
@@ -150,7 +163,7 @@ class CommonCaseFloatDot {
     const auto c_factor = hn::BitCast(F32(), c_field);
     const auto to_units = bits == 8 ? hn::Add(hn::Sub(constants.product_factor, exponent), scale) : c_field;
     const auto factor = hn::BitCast(F32(), hn::Max(to_units, constants.min_product_factor));
-    auto sum = truncate(times_factor(c, c_factor, c_power));
+    auto sum = truncate(hn::Mul(c, c_factor));
     constexpr int group = HWY_MIN(bounds::common_case_group * 4 / (end - begin), blocks * block);
     WARPMAT_UNROLL(4)
     for (int i = 0; i < blocks * block; i += group) {
@@ -162,16 +175,6 @@ class CommonCaseFloatDot {
     }
     const auto unit = hn::BitCast(F32(), hn::Sub(exponent, constants.fraction_bits));
     return round<f16_accumulator>(sum, unit, constants.kept, findings.infinite);
-  }
-
-  /// C times the factor. A subnormal C is cut to zero (bounds.h); Intel's CPUs would take a hundred cycles to multiply it.
-  HWY_INLINE static hn::Vec<F32> times_factor(hn::Vec<F32> c, hn::Vec<F32> factor, [[maybe_unused]] hn::Vec<F32> power) {
-#if HWY_TARGET <= HWY_AVX3
-    const __m512i exponent = _mm512_castps_si512(power.raw);
-    return hn::Vec<F32>{_mm512_maskz_mul_ps(_mm512_test_epi32_mask(exponent, exponent), c.raw, factor.raw)};
-#else
-    return hn::Mul(c, factor);
-#endif
   }
 
   /// The products of `group` slots, from `first` + `offset` on.

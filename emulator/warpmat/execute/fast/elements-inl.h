@@ -83,6 +83,26 @@ HWY_INLINE hn::Vec<F32> load_f16(const std::uint16_t* from) {
 #endif
 }
 
+/// Whether f32 numbers are infinite or NaN.
+HWY_INLINE hn::Mask<U32> is_special(Word number) {
+#if HWY_TARGET <= HWY_AVX3
+  constexpr int nans = 0x81, infinities = 0x18;
+  return hn::Mask<U32>{_mm512_fpclass_ps_mask(_mm512_castsi512_ps(number.raw), nans | infinities)};
+#else
+  const Word exponent = hn::Set(U32(), 0x7f800000u);
+  return hn::Eq(hn::And(number, exponent), exponent);
+#endif
+}
+
+/// Whether they are zeros, of either sign. The CPU may take subnormal numbers for such.
+HWY_INLINE hn::Mask<U32> is_zero(Word number) {
+#if HWY_TARGET <= HWY_AVX3
+  return hn::Mask<U32>{_mm512_testn_epi32_mask(number.raw, _mm512_set1_epi32(INT32_MAX))};
+#else
+  return hn::Eq(hn::ShiftLeft<1>(number), hn::Zero(U32()));
+#endif
+}
+
 struct FloatPair {
   hn::Vec<F32> low, high;
 };
@@ -129,7 +149,7 @@ class Decoder {
   }
 
   /// The larger one of each two magnitudes.
-  HWY_INLINE Word larger(Word a, Word b) const { return hn::BitCast(U32(), hn::Max(hn::BitCast(D(), a), hn::BitCast(D(), b))); }
+  HWY_INLINE static Word larger(Word a, Word b) { return hn::BitCast(U32(), hn::Max(hn::BitCast(D(), a), hn::BitCast(D(), b))); }
 
   /// Whether all magnitudes are finite.
   HWY_INLINE bool finite(Word most) const { return at_most(most, e_.largest); }
@@ -140,8 +160,17 @@ class Decoder {
   /// The same for infinities and NaNs.
   HWY_INLINE Word specials(Word most) const { return words_above(most, e_.largest); }
 
-  /// Whether all magnitudes are in the range of the common case, or, for narrow formats, special.
-  HWY_INLINE bool common_case(Word most) const { return !wide || at_most(most, (e_.bias + bounds::plain_exponent) << exponent_shift); }
+  /// Whether all magnitudes are in the range of the common case, or, for narrow formats, special. A part of a word with only tiny ones,
+  /// whose products would be too small, is not.
+  HWY_INLINE bool common_case(Word most) const {
+    if constexpr (!wide) return true;
+    const D d;
+    const auto m = hn::BitCast(d, most);
+    constexpr int least = bounds::min_plain_product;
+    const auto above = hn::Sub(m, hn::Set(d, static_cast<T>((e_.bias + least) << exponent_shift)));  // huge for smaller ones
+    const auto outside = hn::Gt(above, hn::Set(d, static_cast<T>((bounds::plain_exponent - least) << exponent_shift)));
+    return hn::AllFalse(d, hn::And(outside, hn::Ne(m, hn::Zero(d))));
+  }
 
   /// Exponents plus the offset, packed as the magnitudes. A wide zero has the exponent of the smallest subnormals.
   HWY_INLINE Word exponents(Word magnitudes) const {

@@ -161,6 +161,7 @@ class F64Dot {
         const auto v = hn::Load(F64(), d_[column] + place);
         hn::Store(hn::IfThenElse(hn::IsNaN(v), generated, v), F64(), d_[column] + place);
       }
+    if (!has_nan(OperandName::a) && !has_nan(OperandName::b) && !has_nan(OperandName::c)) return;
     const unsigned nan_columns = lines_with_nan(OperandName::b, 1);
     const unsigned nan_rows = lines_with_nan(OperandName::a, plan_.rows / 8) | lines_with_nan(OperandName::c, plan_.rows / 8);
     for (int place = 0; place < plan_.rows; ++place) {
@@ -168,6 +169,21 @@ class F64Dot {
       for (int column = 0; column < columns; ++column)
         if (((nan_rows >> row | nan_columns >> column) & 1) != 0 && std::isnan(d_[column][place])) d_[column][place] = chain(row, column);
     }
+  }
+
+  /// Whether an operand may hold a NaN: its upper words tell, but for NaNs that look like infinities there.
+  bool has_nan(OperandName name) const {
+    const I32 d;
+    auto most = hn::Zero(d), nan_if_low = hn::Zero(d);
+    const int registers = static_cast<int>(warps_.first.source(name).size()) / 2;
+    for (int reg = 0; reg < registers; ++reg)
+      for (int lane = 0; lane < 32; lane += vector_rows) {
+        const auto low = hn::BitCast(d, hn::LoadU(U32(), words(name, 2 * reg) + lane));
+        const auto high = hn::And(hn::BitCast(d, hn::LoadU(U32(), words(name, 2 * reg + 1) + lane)), hn::Set(d, INT32_MAX));
+        most = hn::Max(most, high);
+        nan_if_low = hn::Or(nan_if_low, hn::IfThenElseZero(hn::Eq(high, hn::Set(d, 0x7ff00000)), low));
+      }
+    return !hn::AllTrue(d, hn::And(hn::Lt(most, hn::Set(d, 0x7ff00001)), hn::Eq(nan_if_low, hn::Zero(d))));
   }
 
   double generated_nan() const {

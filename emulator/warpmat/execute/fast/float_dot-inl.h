@@ -30,6 +30,10 @@ namespace {
 template <int bits, bool wide, bool sparse>
 class FloatDot {
  public:
+  /// The CPU takes subnormal floats for zeros, in whose arithmetic many CPUs take a hundred times as long. Where they count, kernels
+  /// compute with integers, or in another mode.
+  static constexpr bool flushes = true;
+
   FloatDot(const FloatPlan& plan, const Form& form, const Warps& warps)
       : plan_(plan),
         warps_(warps),
@@ -47,7 +51,7 @@ class FloatDot {
     specials_.take_out();
     if (!operands_.common_case() || !common_case_.multiply(d_)) {
       operands_.find_special_c();
-      fallback_.multiply(d_);
+      multiply_by_fallback();
     }
     if (operands_.split()) add_c();
     if (is_last) write();
@@ -55,6 +59,12 @@ class FloatDot {
   }
 
  private:
+  void multiply_by_fallback() {
+    if constexpr (wide) return fallback_.multiply(d_);
+    const InnerRoundingMode mode(RoundingMode::toward_zero, RoundingMode::toward_zero, flushes);
+    fallback_.multiply(d_);
+  }
+
   /// Whether a register of C shares a word with an earlier one of D: additions register by register would then read the new value
   /// (execute_split_dot).
   bool c_overlaps_d(std::size_t warp) const {
@@ -77,7 +87,7 @@ class FloatDot {
       hn::Store(widen(hn::Load(d, operands_.c()[column] + row)), F32(), c[column] + row);
     });
     {
-      const InnerRoundingMode mode(RoundingMode::nearest, RoundingMode::toward_zero);
+      const InnerRoundingMode mode(RoundingMode::nearest, RoundingMode::toward_zero, flushes);
       add_arrays(sums[0], c[0]);
     }
     const Word nan = hn::Set(d, plan_.f16_accumulator ? canonical_half_nan : canonical_f32_nan);
@@ -146,7 +156,7 @@ bool run_float_chain([[maybe_unused]] const FloatPlan& plan, [[maybe_unused]] co
   with_products(
       chain, [&](const Warps& warps) HWY_ATTR { return FloatDot<bits, wide, false>(plan, form, warps); },
       [&](auto products) HWY_ATTR {
-        const RoundingMode mode(RoundingMode::toward_zero);
+        const RoundingMode mode(RoundingMode::toward_zero, FloatDot<bits, wide, false>::flushes);
         [[maybe_unused]] const std::size_t executed = execute_rounding_toward_zero(products, chain.front().count);
         assert(executed == chain.front().count);  // fast_float_chain has asked
       });
@@ -163,7 +173,7 @@ std::size_t run_float_dot([[maybe_unused]] const FloatPlan& plan, [[maybe_unused
   using Product = FloatDot<bits, wide, sparse>;
   Product product(plan, form, warps);
   Product* const only = &product;
-  const RoundingMode mode(RoundingMode::toward_zero);
+  const RoundingMode mode(RoundingMode::toward_zero, Product::flushes);
   return execute_rounding_toward_zero(std::span<Product* const>(&only, 1), warps.count);
 #endif
 }

@@ -100,6 +100,8 @@ class FloatOperands {
 
   /// Whether A and B have neither infinities nor NaNs.
   bool finite() const { return finite_; }
+  bool a_is_finite() const { return range_of_a_.finite; }
+  bool b_is_finite() const { return range_of_b_.finite; }
 
   /// Whether C, where a step adds it, is known to have infinities or NaNs: a C of f16, which read() looks at, and others after
   /// find_special_c.
@@ -132,20 +134,6 @@ class FloatOperands {
     return hn::BitCast(F32(), hn::Or(hn::Load(U32(), nans_of_rows_ + row), hn::Set(U32(), nans_of_lanes_[column * quad])));
   }
 
-  /// A bit for each slot: whether it is, or may be multiplied by, an infinity or NaN. After mark_nans.
-  std::uint32_t special_slots() const {
-    std::uint32_t found = 0;
-    for (int slot = 0; slot < slots(); ++slot)  // without branches, which random elements make unpredictable
-      for (int row = 0; row < rows; row += vector_rows)
-        found |= static_cast<std::uint32_t>(!hn::AllTrue(F32(), hn::IsFinite(a(slot, row)))) << slot;
-    std::uint64_t of_b = 0;
-    for (int i = 0; i < b_count(); i += vector_rows) of_b |= special_elements_of_b(i);
-    if (!sparse) return found | static_cast<std::uint32_t>(of_b);
-    for (int slot = 0; slot < slots(); slot += 2)
-      if ((of_b >> 2 * slot & 0xf) != 0) found |= 3u << slot;
-    return found;
-  }
-
   /// Makes NaNs zeros, after nans_decide. A format's only NaN code has been decoded as a number.
   void remove_nans() {
     decoded_ = decoded_ && plan_.a.has_one_nan && plan_.b.has_one_nan;
@@ -153,7 +141,7 @@ class FloatOperands {
     if (!plan_.b.has_one_nan) remove_specials(b_, b_count());
   }
 
-  /// Makes infinities and NaNs zeros. `slots`: special_slots().
+  /// Makes infinities and NaNs zeros. `slots`: those of A that have some.
   void remove_specials(std::uint32_t slots) {
     decoded_ = false;
     for (; slots != 0; slots &= slots - 1) remove_specials(a_[hwy::Num0BitsBelowLS1Bit_Nonzero32(slots)], rows);
@@ -162,18 +150,20 @@ class FloatOperands {
 
   /// Whether all numbers are zero or at least a power of two: 2^element for elements of A and B of wide formats, 2^c for a C of 32 bits.
   bool at_least(int element, int c) const {
-    auto small = hn::FirstN(F32(), 0);
-    const auto check = [&](const float* from, int exponent) HWY_ATTR {
-      const auto v = hn::Abs(hn::Load(F32(), from)), least = power_of_two(hn::Set(I32(), exponent));
-      small = hn::Or(small, hn::And(hn::Gt(v, hn::Zero(F32())), hn::Lt(v, least)));
-    };
-    if (wide) {
-      for (int i = 0; i < slots() * rows; i += vector_rows) check(a_[0] + i, element);
-      for (int i = 0; i < b_count(); i += vector_rows) check(b_ + i, element);
-    }
-    if (!plan_.f16_accumulator)
-      for (int i = 0; i < columns * rows; i += vector_rows) check(reinterpret_cast<const float*>(c_[0]) + i, c);
-    return hn::AllFalse(F32(), small);
+    if (wide && !(at_least(a_[0], slots() * rows, element) && at_least(b_, b_count(), element))) return false;
+    return plan_.f16_accumulator || at_least(c_[0], columns * rows, c);
+  }
+
+  /// Whether all exponents of products and of C, of wide formats, are less than max_small_exponent: results may be subnormal, and none is
+  /// large.
+  bool has_small_results() const {
+    const int products = largest_field(most_of_rows_, row_vectors) + largest_field(most_of_lanes_, lane_vectors) - 2 * bounds::f32_bias;
+    if (HWY_LIKELY(products >= bounds::max_small_exponent)) return false;
+    const I32 d;
+    auto most = hn::Zero(d);
+    for (int i = 0; i < columns * rows; i += vector_rows)
+      most = hn::Max(most, hn::And(hn::BitCast(d, hn::Load(U32(), c_[0] + i)), hn::Set(d, INT32_MAX)));
+    return hn::AllTrue(d, hn::Lt(most, hn::Set(d, (bounds::max_small_exponent + bounds::f32_bias) << bounds::f32_fraction_bits)));
   }
 
   /// Replaces decoded NaN codes by quiet NaNs.
@@ -305,22 +295,32 @@ class FloatOperands {
     bool finite, common_case;
   };
 
+  /// The largest exponent field of wide elements with the magnitudes `most`, a subnormal's counting as 1.
+  HWY_INLINE static int largest_field(const std::uint32_t* most, int vectors) {
+    const U32 d;
+    Word all = hn::Load(d, most);
+    for (int i = 1; i < vectors; ++i) all = Decoder<bits, wide>::larger(all, hn::Load(d, most + i * vector_rows));
+    if (bits == 16) all = hn::Max(hn::ShiftRight<16>(all), hn::And(all, hn::Set(d, 0xffffu)));
+    const auto field = static_cast<int>(hn::GetLane(hn::MaxOfLanes(d, all)) >> (bits - 9));
+    return HWY_MAX(field, 1);
+  }
+
+  /// Whether `count` floats are zero or at least 2^exponent. As integers, because the CPU may take subnormal floats for zeros.
+  static bool at_least(const void* floats, int count, int exponent) {
+    const I32 d;
+    const auto least = hn::Set(d, (exponent + bounds::f32_bias) << bounds::f32_fraction_bits);
+    for (int i = 0; i < count; i += vector_rows) {
+      const auto v = hn::And(hn::Load(d, static_cast<const std::int32_t*>(floats) + i), hn::Set(d, INT32_MAX));
+      if (!hn::AllFalse(d, hn::And(hn::Gt(v, hn::Zero(d)), hn::Lt(v, least)))) return false;
+    }
+    return true;
+  }
+
   HWY_INLINE static void remove_specials(float* values, int count) {
     for (int i = 0; i < count; i += vector_rows) {
       const auto v = hn::Load(F32(), values + i);
       hn::Store(hn::IfThenElseZero(hn::IsFinite(v), v), F32(), values + i);
     }
-  }
-
-  /// A bit for each element k of a column: whether it is special in a column with an element among b_[i] to b_[i + vector_rows - 1].
-  HWY_INLINE std::uint64_t special_elements_of_b(int i) const {
-    std::uint8_t bytes[8] = {};  // as many as Highway may write
-    hn::StoreMaskBits(F32(), hn::Not(hn::IsFinite(hn::Load(F32(), b_ + i))), bytes);
-    std::uint32_t found = (bytes[0] | static_cast<std::uint32_t>(bytes[1]) << 8) & ((1u << vector_rows) - 1);
-    for (int columns_of_vector = vector_rows / block; columns_of_vector > 1; columns_of_vector /= 2)
-      found |= found >> columns_of_vector / 2 * block;
-    constexpr std::uint32_t of_block = (1u << HWY_MIN(block, vector_rows)) - 1;
-    return static_cast<std::uint64_t>(found & of_block) << (i / (block * columns) * block + i % block);
   }
 
   /// Reads the operands that are ProductLanes; of B into registers. A function of its own: without them, less is to be done.
@@ -367,7 +367,9 @@ class FloatOperands {
       }
       decode_a_.each_value(w, [&](int i, hn::Vec<F32> v) HWY_ATTR { hn::Store(v, F32(), a_[slot + i] + row); });
     });
-    return range(decode_a_, most_of_rows, row_vectors, most_of_rows_);
+    Range all = range(decode_a_, most_of_rows, row_vectors, most_of_rows_);
+    all.common_case = all.common_case && needs_exponents;
+    return all;
   }
 
   HWY_INLINE Range read_b(bool needs_exponents) {

@@ -12,8 +12,8 @@
 
 namespace warpmat::inline v0_1 {
 
-/// One operand's registers of one warp in the caller's storage, described as in BatchRegisters, and `staged`, where kernels read and write
-/// them: 32 consecutive lanes for each register.
+/// One operand's registers of one warp in the caller's storage, described as in BasicRegisterView, and `staged`, where kernels read and
+/// write them: 32 consecutive lanes for each register.
 struct LaneRegisters {
   // No initial values: each call makes arrays of these and fills them as far as needed.
   std::uint32_t* words;

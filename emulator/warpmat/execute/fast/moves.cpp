@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/fast/row_moves.h>
 #include <warpmat/numeric/kernels_target.h>
 
 #undef HWY_TARGET_INCLUDE
@@ -24,6 +25,9 @@ namespace {
 
 std::size_t move(const MovePlan&, const Form&, const Warps&) {
   return 0;
+}
+bool load_rows_at(const MovePlan&, const std::uint8_t*, const std::uint32_t*, std::uint32_t* const*) {
+  return false;
 }
 
 #else
@@ -97,6 +101,23 @@ HWY_INLINE void write_register(const Row* m, std::uint32_t* reg) {
   for (int i = 0; i < matrix_rows; ++i) hn::StoreU(hn::BitCast(D32(), m[i]), D32(), reg + i * static_cast<int>(lanes_of_row));
 }
 
+/// Loads the plan's 8x8 matrices: row i is at row_at(i), matrix m goes to register(m).
+template <typename RowAt, typename RegisterOf>
+HWY_INLINE void load_matrices(const MovePlan& plan, RowAt row_at, RegisterOf register_of) {
+  for (int matrix = 0; matrix < plan.matrices; ++matrix) {
+    Row m[matrix_rows];
+    for (int i = 0; i < matrix_rows; ++i) m[i] = load_row(row_at(static_cast<std::size_t>(matrix * matrix_rows + i)));
+    if (plan.transposed) transpose(m);
+    write_register(m, register_of(matrix));
+  }
+}
+
+bool load_rows_at(const MovePlan& plan, const std::uint8_t* memory, const std::uint32_t* offsets, std::uint32_t* const* registers) {
+  load_matrices(
+      plan, [&](std::size_t row) { return memory + offsets[row]; }, [&](int matrix) { return registers[matrix]; });
+  return true;
+}
+
 /// Unpacks 16 consecutive elements of `bits` bits (4 or 6) from `row` on to a byte each.
 void unpack(const std::uint8_t* row, int bits, std::uint8_t* to) {
   std::uint64_t words[2];
@@ -124,12 +145,8 @@ bool load(const MovePlan& plan, const Warps& warps, const RegisterRange& registe
   Rows addressed;
   if (registers.overlaps_memory(warps, warp) || !find_rows(plan, warps, warp, addressed)) return false;
   if (plan.table.empty()) {
-    for (int matrix = 0; matrix < plan.matrices; ++matrix) {
-      Row m[matrix_rows];
-      for (int i = 0; i < matrix_rows; ++i) m[i] = load_row(addressed[static_cast<std::size_t>(matrix * matrix_rows + i)]);
-      if (plan.transposed) transpose(m);
-      write_register(m, warps.destination(matrix, warp));
-    }
+    load_matrices(
+        plan, [&](std::size_t row) { return addressed[row]; }, [&](int matrix) { return warps.destination(matrix, warp); });
     return true;
   }
   HWY_ALIGN std::uint8_t bytes[32 * row_bytes];
@@ -205,9 +222,14 @@ HWY_AFTER_NAMESPACE();
 namespace warpmat::inline v0_1 {
 
 HWY_EXPORT(move);
+HWY_EXPORT(load_rows_at);
 
 std::size_t fast_move(const MovePlan& plan, const Form& form, const Warps& warps) {
   return WARPMAT_KERNEL(move)(plan, form, warps);
+}
+
+bool fast_load_rows(const MovePlan& plan, const std::uint8_t* memory, const std::uint32_t* offsets, std::uint32_t* const* registers) {
+  return WARPMAT_KERNEL(load_rows_at)(plan, memory, offsets, registers);
 }
 
 }  // namespace warpmat::inline v0_1

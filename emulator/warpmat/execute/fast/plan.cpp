@@ -30,7 +30,7 @@ Elements elements(const Operand& operand, bool become_f16) {
   const FormatRow& f = row(*operand.format);
   const bool normal = become_f16 && bias(f) < bias(row(Format::f16));
   return {.bits = f.bits,
-          .shift = operand.fragment.payload_shift,
+          .shift = operand.fragment.payload_shift(),
           .fraction_bits = f.fraction_bits,
           .exponent_bits = f.exponent_bits,
           .bias = bias(f),
@@ -64,8 +64,8 @@ MetadataPlan metadata_plan(const Form& form) {
   plan.pairs = metadata_group(form) == 2;
   plan.selector_count = e.matrices();
   int groups = 1;  // whose codes are adjacent
-  while (groups < e.columns() && e.place({0, groups, 0}).lane == 0 && e.place({0, groups, 0}).bit == groups * e.element_bits) ++groups;
-  plan.piece_bits = groups * e.element_bits;
+  while (groups < e.columns() && e.place({0, groups, 0}).lane == 0 && e.place({0, groups, 0}).bit == groups * e.element_bits()) ++groups;
+  plan.piece_bits = groups * e.element_bits();
   plan.piece_count = e.columns() / groups;
   for (int row = 0; row < e.rows(); ++row) {
     const Place place = e.place({row, 0, 0});
@@ -112,7 +112,7 @@ std::optional<FloatPlan> float_plan(const Form& form, const Lowering& lowering) 
   if (lowering.semantics != Semantics::dot && !split) return std::nullopt;
   const Operand& a = form.operand(OperandName::a);
   const Operand& b = form.operand(OperandName::b);
-  const int container_bits = a.fragment.element_bits;
+  const int container_bits = a.fragment.element_bits();
   FloatPlan plan;
   plan.a = elements(a, split);
   plan.b = elements(b, split);
@@ -217,7 +217,7 @@ std::optional<MovePlan> move_plan(const Form& form, const Lowering& lowering) {
   plan.row_lanes = form.rows_in_memory();
   plan.address_lanes = lowering.exceptions.checks_all_addresses ? warp_size : plan.row_lanes;
   const Fragment& fragment = form.operand(OperandName::r).fragment;
-  if (fragment.element_bits != 8) return plan;
+  if (fragment.element_bits() != 8) return plan;
   plan.table.resize(static_cast<std::size_t>(fragment.registers()) * warp_size * sizeof(std::uint32_t));
   std::size_t of_registers = 0;
   for (int reg = 0; reg < fragment.registers(); ++reg)

@@ -34,7 +34,10 @@ class SpecialProducts {
     if (nans_decide_ && !wide) take_out_nans();
     if (!in_products_ || nans_decide_) return;
     if (bits == 8) o_.mark_nans();
-    const std::uint32_t slots = o_.special_slots();
+    const std::uint32_t slots = special_slots();
+    if (wide)
+      for (int i = 0, count = o_.b_count(); i < count; i += vector_rows)
+        hn::Store(of_one_size(hn::Load(F32(), o_.b_values() + i)), F32(), b_ + i);
     int step = 0;
     o_.for_each_step([&](auto blocks, auto begin, auto end, int first_slot) HWY_ATTR {
       constexpr std::uint32_t of_four = ((1u << end()) - (1u << begin())) * 0x11111111u;
@@ -74,13 +77,31 @@ class SpecialProducts {
     });
   }
 
-  /// Wide formats add numbers to any C, of which a special one is the result: C of a step, special where its products are.
+  /// After all steps of finite products on any C: a special C is the result.
+  void replace_by_c(std::uint32_t (*d)[rows]) const {
+    const std::uint32_t(*c)[rows] = o_.accumulator();
+    for_each_vector([&](int column, int row) HWY_ATTR {
+      const Word numbers = hn::Load(U32(), d[column] + row);
+      hn::Store(replaced(hn::BitCast(F32(), hn::Load(U32(), c[column] + row)), numbers), U32(), d[column] + row);
+    });
+  }
+
+  /// Makes the NaNs among the results of wide formats canonical.
+  void make_nans_canonical(std::uint32_t (*d)[rows]) const {
+    if (!in_products_ && !o_.special_c()) return;
+    for_each_vector([&](int column, int row) HWY_ATTR {
+      const Word result = hn::Load(U32(), d[column] + row);
+      const auto is_nan = hn::RebindMask(U32(), hn::IsNaN(hn::BitCast(F32(), result)));
+      hn::Store(hn::IfThenElse(is_nan, hn::Set(U32(), canonical_f32_nan), result), U32(), d[column] + row);
+    });
+  }
+
+  /// Wide formats add numbers to any C, of which a special one is the result: C of a step, special where its products are. NaNs are any.
   HWY_INLINE Word with_products(int step, int column, int row, Word c) const {
-    const bool from_caller = step == 0;
-    if (HWY_LIKELY(from_caller ? !in_products_ && !o_.special_c() : !in_products_ || nans_decide_)) return c;
-    const auto number = hn::BitCast(F32(), c);
-    if (!in_products_) return replaced(number, c);
-    return replaced(hn::Add(number, nans_decide_ ? o_.nan(column, row) : hn::Load(F32(), sums_[step][column] + row)), c);
+    if (HWY_LIKELY(!in_products_ || (nans_decide_ && step != 0))) return c;
+    if (nans_decide_) return hn::Or(c, hn::BitCast(U32(), o_.nan(column, row)));
+    const Word sum = hn::BitCast(U32(), hn::Add(hn::BitCast(F32(), c), hn::Load(F32(), sums_[step][column] + row)));
+    return hn::IfThenElse(is_special(sum), sum, c);
   }
 
  private:
@@ -112,11 +133,58 @@ class SpecialProducts {
       for (int row = 0; row < rows; row += vector_rows) visit(column, row);
   }
 
-  /// Wide numbers of A become 1 or -1, so that hardly any product is subnormal, which would be slow.
+  /// Wide numbers become 1 or -1: subnormal ones would count as zeros, and the product of two others might be infinite.
   HWY_INLINE static hn::Vec<F32> of_one_size(hn::Vec<F32> v) {
     if constexpr (!wide) return v;
-    const auto is_number = hn::And(hn::IsFinite(v), hn::Ne(v, hn::Zero(F32())));
-    return hn::IfThenElse(is_number, hn::CopySign(hn::Set(F32(), 1.0f), v), v);
+    const Word number = hn::BitCast(U32(), v);
+    const auto unchanged = hn::RebindMask(F32(), hn::Or(is_zero(number), is_special(number)));
+    return hn::IfThenElse(unchanged, v, hn::CopySign(hn::Set(F32(), 1.0f), v));
+  }
+
+  /// A bit for each slot: whether it is, or may be multiplied by, an infinity or NaN.
+  std::uint32_t special_slots() const {
+    const std::uint32_t found = o_.a_is_finite() ? 0 : special_slots_of_a();
+    const std::uint64_t of_b = o_.b_is_finite() ? 0 : special_elements_of_b();
+    if (!sparse) return found | static_cast<std::uint32_t>(of_b);
+    std::uint32_t multiplied = 0;
+    for (int slot = 0; slot < o_.slots(); slot += 2)
+      if ((of_b >> 2 * slot & 0xf) != 0) multiplied |= 3u << slot;
+    return found | multiplied;
+  }
+
+  std::uint32_t special_slots_of_a() const {
+    const U32 d;
+    Word found = hn::Zero(d);
+    for (int slot = 0, slots = o_.slots(); slot < slots; ++slot)
+      for (int row = 0; row < rows; row += vector_rows)
+        found = hn::Or(found, hn::IfThenElseZero(is_special(hn::BitCast(d, o_.a(slot, row))), hn::Set(d, 1u << slot)));
+    found = hn::Or(found, hn::Shuffle2301(found));
+    found = hn::Or(found, hn::Shuffle1032(found));  // each four words are their union
+    HWY_ALIGN std::uint32_t of_quads[vector_rows];
+    hn::Store(found, d, of_quads);
+    for (int i = quad; i < vector_rows; i += quad) of_quads[0] |= of_quads[i];
+    return of_quads[0];
+  }
+
+  /// A bit for each element k of a column: whether it is special in some column.
+  std::uint64_t special_elements_of_b() const {
+    constexpr int block = Operands::block, together = HWY_MAX(block, vector_rows);  // a vector may hold elements of several columns
+    constexpr std::uint32_t of_vector = (1u << HWY_MIN(block, vector_rows)) - 1;
+    std::uint64_t all = 0;
+    for (int reg = 0; reg * block * columns < o_.b_count(); ++reg)
+      for (int k = 0; k < block; k += vector_rows) {
+        Word special = hn::Zero(U32());
+        for (int i = k; i < block * columns; i += together)
+          special = hn::Or(
+              special, hn::VecFromMask(U32(), is_special(hn::BitCast(U32(), hn::Load(F32(), o_.b_values() + reg * block * columns + i)))));
+        std::uint8_t bytes[8] = {};  // as many as Highway may write
+        hn::StoreMaskBits(U32(), hn::Ne(special, hn::Zero(U32())), bytes);
+        std::uint32_t found = (bytes[0] | static_cast<std::uint32_t>(bytes[1]) << 8) & ((1u << vector_rows) - 1);
+        for (int columns_of_vector = vector_rows / block; columns_of_vector > 1; columns_of_vector /= 2)
+          found |= found >> columns_of_vector / 2 * block;
+        all |= static_cast<std::uint64_t>(found & of_vector) << (reg * block + k);
+      }
+    return all;
   }
 
   /// The sums of the products of `slots`. Numbers' products are among them; they are finite.
@@ -130,7 +198,8 @@ class SpecialProducts {
         const auto a = of_one_size(o_.a(slot, row));
         WARPMAT_UNROLL(8)
         for (int column = 0; column < columns; ++column)
-          sum[column] = hn::MulAdd(a, o_.b(slot - in_block, in_block, column, row), sum[column]);
+          sum[column] =
+              hn::MulAdd(a, o_.multiplied_by(F32(), wide ? b_ : o_.b_values(), slot - in_block, in_block, column, row), sum[column]);
       }
       WARPMAT_UNROLL(8)
       for (int column = 0; column < columns; ++column) hn::Store(sum[column], F32(), sums[column] + row);
@@ -141,10 +210,11 @@ class SpecialProducts {
   static_assert(max_row_words / quad <= max_steps);  // FloatOperands::for_each_step: at most a step for each register of a row
 
   Operands& o_;
-  bool in_products_ = false, nans_decide_ = false;  ///< A or B have specials; NaNs alone make results special
-  HWY_ALIGN float sums_[max_steps][columns][rows];  ///< if in_products_; kept for another attempt
-  HWY_ALIGN float with_c_[columns][rows];           ///< of a step: with its C and the scales
-  const float (*results_)[rows] = nullptr;          ///< of a step: special, or any number
+  bool in_products_ = false, nans_decide_ = false;             ///< A or B have specials; NaNs alone make results special
+  HWY_ALIGN float sums_[max_steps][columns][rows];             ///< if in_products_; kept for another attempt
+  HWY_ALIGN float with_c_[columns][rows];                      ///< of a step: with its C and the scales
+  HWY_ALIGN float b_[wide ? Operands::max_elements_of_b : 1];  ///< of wide formats: B of one size
+  const float (*results_)[rows] = nullptr;                     ///< of a step: special, or any number
 };
 
 #endif  // HWY_TARGET != HWY_SCALAR

@@ -141,10 +141,10 @@ HWY_EXPORT(thread_move);
 namespace {
 
 /// Whether each lane's registers are consecutive and disjoint from those of other lanes.
-bool is_thread_major(const BatchDestination& r, int words) {
-  if (r.word_stride != 1 || std::abs(r.lane_stride) < words) return false;
-  for (int i = 1; r.numbers != nullptr && i < words; ++i)
-    if (r.numbers[i] != r.numbers[0] + i) return false;
+bool is_thread_major(const RegisterView& r, int words) {
+  if (r.word_stride() != 1 || std::abs(r.lane_stride()) < words) return false;
+  for (int i = 1; r.numbers() != nullptr && i < words; ++i)
+    if (r.numbers()[i] != r.numbers()[0] + i) return false;
   return true;
 }
 
@@ -159,23 +159,23 @@ bool are_disjoint(const ThreadMove& move, int words, std::size_t bytes) {
 
 }  // namespace
 
-std::size_t fast_thread_moves(const MovePlan& plan, const BatchDestination& r, const BatchDestination& p, const BatchMemory& memory,
+std::size_t fast_thread_moves(const MovePlan& plan, const RegisterView& r, const RegisterView& p, const BatchMemory& memory,
                               std::size_t warps) {
   if (plan.kind == MovePlan::Kind::move || !plan.table.empty() || !is_thread_major(r, plan.matrices)) return 0;
   if (memory.shared_bytes < Form::row_bytes) return 0;
   const std::size_t last = std::min<std::size_t>(memory.shared_bytes - Form::row_bytes, UINT32_MAX);
   ThreadMove move{.lane_0 = r.word(0),
-                  .lane_stride = r.lane_stride,
+                  .lane_stride = r.lane_stride(),
                   .addresses = p.word(0),
-                  .address_stride = p.lane_stride,
+                  .address_stride = p.lane_stride(),
                   .memory = memory.shared,
                   .base = static_cast<std::uint32_t>(memory.shared_base),
                   .offset = static_cast<std::uint32_t>(memory.offset),
                   .last_position = static_cast<std::uint32_t>(last)};
   for (std::size_t warp = 0; warp < warps; ++warp) {
     if (!are_disjoint(move, plan.matrices, memory.shared_bytes) || !WARPMAT_KERNEL(thread_move)(plan, move)) return warp;
-    move.lane_0 += r.stride;
-    move.addresses += p.stride;
+    move.lane_0 += r.warp_stride();
+    move.addresses += p.warp_stride();
     move.memory += memory.shared_stride;
   }
   return warps;

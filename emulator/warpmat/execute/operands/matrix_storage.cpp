@@ -11,11 +11,11 @@ MatrixRuns matrix_runs(const Form& form) {
   const Fragment& fragment = form.operand(OperandName::r).fragment;
   constexpr std::uint32_t far = 1 << 16;  // a stride at which rows are never adjacent
   const auto number = [&](int bit) { return form.number_in_memory(fragment.element({0, 0, bit}), far); };
-  const bool whole = fragment.elements_per_register() == 1 || number(fragment.element_bits) == number(0) + 1;
-  const int bits = whole ? fragment.register_bits : fragment.element_bits;
+  const bool whole = fragment.elements_per_register() == 1 || number(fragment.element_bits()) == number(0) + 1;
+  const int bits = whole ? fragment.register_bits() : fragment.element_bits();
   MatrixRuns out{static_cast<std::uint32_t>(bits) / 8, {}};
   for (int reg = 0; reg < fragment.registers(); ++reg)
-    for (int bit = 0; bit < fragment.register_bits; bit += bits) {
+    for (int bit = 0; bit < fragment.register_bits(); bit += bits) {
       MatrixRun& run = out.runs.emplace_back();
       run.reg = reg;
       run.bit = bit;

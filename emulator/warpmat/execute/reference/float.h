@@ -32,7 +32,7 @@ struct Depth {
 /// Elements of A that one step of the model takes. Elements in containers count as their container: a step takes 32 of them whether they
 /// have 8, 6 or 4 bits.
 inline int step_length(const Form& form, const Lowering& lowering) {
-  return lowering.model->step_bytes * 8 / form.operand(OperandName::a).fragment.element_bits;
+  return lowering.model->step_bytes * 8 / form.operand(OperandName::a).fragment.element_bits();
 }
 
 /// One machine instruction's part of D and of K, without scale factors.
@@ -73,7 +73,7 @@ template <typename Arithmetic>
 /// C; so ptxas does not accept _ there. Between them A and B are read again [H200].
 inline std::size_t instructions_along_k(const Form& form, const Lowering& lowering) {
   const bool adds_to_d = form.mnemonic == Mnemonic::wmma_mma && !lowering.exceptions.discardable;
-  const int bytes = form.shape.k * form.operand(OperandName::a).fragment.element_bits / 8;
+  const int bytes = form.shape.k * form.operand(OperandName::a).fragment.element_bits() / 8;
   return adds_to_d ? static_cast<std::size_t>(bytes / lowering.model->step_bytes) : 1;
 }
 
@@ -121,7 +121,7 @@ void add_to_c(Arithmetic& arithmetic, const Form& form, const Arguments& argumen
   const Format accumulator = form.format(OperandName::d);
   const auto for_each_in = [&](int reg, auto visit) {
     for (int lane = 0; lane < warp_size; ++lane)
-      for (int i = 0; i < fragment.elements_per_register(); ++i) visit(fragment.element({lane, reg, i * fragment.element_bits}));
+      for (int i = 0; i < fragment.elements_per_register(); ++i) visit(fragment.element({lane, reg, i * fragment.element_bits()}));
   };
   std::array<std::uint64_t, capacity::results> products;
   std::size_t next = 0;

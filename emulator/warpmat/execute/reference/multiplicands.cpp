@@ -11,14 +11,14 @@ namespace {
 /// Traps for the byte of `word` that holds bit number `wrong`.
 [[noreturn]] void trap(const Operand& operand, int lane, int reg, std::uint32_t word, int wrong) {
   const Fragment& fragment = operand.fragment;
-  const int bit = wrong / fragment.element_bits * fragment.element_bits;
+  const int bit = wrong / fragment.element_bits() * fragment.element_bits();
   const Element element = fragment.element({lane, reg, bit});
   throw Trap(
       Trap::Kind::undefined, operand.name, lane, std::nullopt,
       format_text(
           "operand {} holds {:#04x} for row {}, column {} (register {}, bits {}-{}); of the byte of an {} all but bits {}-{} must be zero",
-          name(operand.name), word >> bit & 0xff, element.row, element.column, reg, bit, bit + fragment.element_bits - 1,
-          name(*operand.format), fragment.payload_shift, fragment.payload_shift + fragment.payload_bits - 1));
+          name(operand.name), word >> bit & 0xff, element.row, element.column, reg, bit, bit + fragment.element_bits() - 1,
+          name(*operand.format), fragment.payload_shift(), fragment.payload_shift() + fragment.payload_bits() - 1));
 }
 
 }  // namespace

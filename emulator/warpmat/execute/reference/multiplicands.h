@@ -108,7 +108,7 @@ void for_each_result(Arithmetic& arithmetic, const Form& form, const Arguments& 
   for (int reg = 0; reg < d.registers(); ++reg)
     for (int lane = 0; lane < warp_size; ++lane)
       for (int i = 0; i < d.elements_per_register(); ++i) {
-        const Element element = d.element({lane, reg, i * d.element_bits});
+        const Element element = d.element({lane, reg, i * d.element_bits()});
         if (of.contains(element)) write_element(d, arguments.destination, element, results[index(element)]);
       }
 }

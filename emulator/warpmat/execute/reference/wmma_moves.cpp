@@ -25,12 +25,12 @@ template <typename Visit>
 void for_each_element(const Form& form, const Arguments& arguments, const char* what, Visit visit) {
   const MatrixStorage storage = storage_of(form, arguments);
   const Fragment& fragment = form.operand(OperandName::r).fragment;
-  const auto size = static_cast<std::size_t>(std::max(fragment.element_bits / 8, 1));
+  const auto size = static_cast<std::size_t>(std::max(fragment.element_bits() / 8, 1));
   for (int reg = 0; reg < fragment.registers(); ++reg)
     for (int lane = 0; lane < warp_size; ++lane)
-      for (int bit = 0; bit < fragment.register_bits; bit += fragment.element_bits) {
+      for (int bit = 0; bit < fragment.register_bits(); bit += fragment.element_bits()) {
         const std::uint64_t first_bit =
-            form.number_in_memory(fragment.element({lane, reg, bit}), storage.stride) * static_cast<std::uint64_t>(fragment.element_bits);
+            form.number_in_memory(fragment.element({lane, reg, bit}), storage.stride) * static_cast<std::uint64_t>(fragment.element_bits());
         const auto bytes = accessed(arguments, lane, storage.address + first_bit / 8, size, what);
         visit(Place{lane, reg, bit}, bytes, static_cast<int>(first_bit % 8));
       }
@@ -38,7 +38,7 @@ void for_each_element(const Form& form, const Arguments& arguments, const char* 
 
 /// Word `place.reg` of 32 bits, or its low or high half of 64 bits, that holds bit `bit` of the register.
 std::size_t word_of(const Fragment& fragment, const Place& place, int bit) {
-  return static_cast<std::size_t>(place.reg * (fragment.register_bits / 32) + (place.bit + bit) / 32);
+  return static_cast<std::size_t>(place.reg * (fragment.register_bits() / 32) + (place.bit + bit) / 32);
 }
 
 }  // namespace
@@ -47,8 +47,8 @@ void execute_wmma_load(const Form& form, const Arguments& arguments) {
   const Fragment& fragment = form.operand(OperandName::r).fragment;
   std::array<Register, capacity::move_words> loaded{};  // the source may overlap the registers
   for_each_element(form, arguments, "load", [&](const Place& place, std::span<const std::uint8_t> bytes, int shift) {
-    for (int bit = 0; bit < fragment.element_bits; bit += 8) {
-      const int count = std::min(fragment.element_bits, 8);
+    for (int bit = 0; bit < fragment.element_bits(); bit += 8) {
+      const int count = std::min(fragment.element_bits(), 8);
       const std::uint32_t bits = static_cast<std::uint32_t>(bytes[static_cast<std::size_t>(bit) / 8]) >> shift & ((1u << count) - 1);
       loaded[word_of(fragment, place, bit)][static_cast<std::size_t>(place.lane)] |= bits << (place.bit + bit) % 32;
     }
@@ -63,7 +63,7 @@ void execute_wmma_store(const Form& form, const Arguments& arguments) {
   for (std::size_t i = 0; i < registers.size(); ++i) std::copy_n(registers[i], warp_size, stored[i].begin());
   for_each_element(form, arguments, "store", [](const Place&, std::span<const std::uint8_t>, int) {});  // checks every address first
   for_each_element(form, arguments, "store", [&](const Place& place, std::span<std::uint8_t> bytes, int) {
-    for (int bit = 0; bit < fragment.element_bits; bit += 8) {
+    for (int bit = 0; bit < fragment.element_bits(); bit += 8) {
       const std::uint32_t word = stored[word_of(fragment, place, bit)][static_cast<std::size_t>(place.lane)];
       bytes[static_cast<std::size_t>(bit) / 8] = static_cast<std::uint8_t>(word >> (place.bit + bit) % 32);
     }

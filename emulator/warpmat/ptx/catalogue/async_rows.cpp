@@ -1,10 +1,9 @@
 // Rows of asynchronous instructions and of clusters: mbarrier, bulk copies, tensor maps, barrier.cluster, addresses of other blocks.
 // ptx/program/async_statements.cpp reads their operands.
 
-#include <fmt/core.h>
-
 #include <warpmat/ptx/catalogue/mbarrier_state.h>
 #include <warpmat/ptx/catalogue/rows.h>
+#include <warpmat/text.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::inline v0_1::catalogue {
@@ -22,29 +21,29 @@ void add_mbarrier_rows(std::vector<Row>& rows) {
   const auto add = [&](const std::string& opcode, const Requirement& requirement, const char* operands = "") {
     rows.push_back({"mbarrier." + opcode, operands, nullptr, Semantics::mbarrier, requirement});
   };
-  add(fmt::format("init{}.b64", own_shared), sm_80);
-  add(fmt::format("inval{}.b64", own_shared), sm_80);
+  add(format_text("init{}.b64", own_shared), sm_80);
+  add(format_text("inval{}.b64", own_shared), sm_80);
   for (const char* arrive : {"arrive", "arrive_drop"}) {
     for (const char* ordering : {"", ".release.cta"}) {  // a scope and .release go together, here and below
-      add(fmt::format("{}{}{}.b64", arrive, ordering, own_shared), sm_80);
-      add(fmt::format("{}.noComplete{}{}.b64", arrive, ordering, own_shared), sm_80);
+      add(format_text("{}{}{}.b64", arrive, ordering, own_shared), sm_80);
+      add(format_text("{}.noComplete{}{}.b64", arrive, ordering, own_shared), sm_80);
     }
-    add(fmt::format("{}(.expect_tx)?(.release|.relaxed)(.cta|.cluster){}.b64", arrive, any_shared), sm_90);
-    add(fmt::format("{}(.expect_tx)?{}.b64", arrive, any_shared), sm_90);
+    add(format_text("{}(.expect_tx)?(.release|.relaxed)(.cta|.cluster){}.b64", arrive, any_shared), sm_90);
+    add(format_text("{}(.expect_tx)?{}.b64", arrive, any_shared), sm_90);
   }
   for (const char* count : {"expect_tx", "complete_tx"}) {
-    add(fmt::format("{}.relaxed(.cta|.cluster){}.b64", count, any_shared), sm_90);
-    add(fmt::format("{}{}.b64", count, any_shared), sm_90);
+    add(format_text("{}.relaxed(.cta|.cluster){}.b64", count, any_shared), sm_90);
+    add(format_text("{}{}.b64", count, any_shared), sm_90);
   }
   for (const char* ordering : {"", ".acquire.cta"}) {
-    add(fmt::format("test_wait{}{}.b64", ordering, own_shared), sm_80);
-    add(fmt::format("test_wait(.parity)?{}{}.b64", ordering, own_shared), {.baseline = 80, .ptx = {7, 1}});
+    add(format_text("test_wait{}{}.b64", ordering, own_shared), sm_80);
+    add(format_text("test_wait(.parity)?{}{}.b64", ordering, own_shared), {.baseline = 80, .ptx = {7, 1}});
   }
   for (const char* wait : {"test_wait", "try_wait"}) {
-    add(fmt::format("{}(.parity)?(.acquire|.relaxed)(.cta|.cluster){}.b64", wait, own_shared), sm_90);
-    add(fmt::format("{}(.parity)?{}.b64", wait, own_shared), {.baseline = 90, .ptx = {7, 8}});
+    add(format_text("{}(.parity)?(.acquire|.relaxed)(.cta|.cluster){}.b64", wait, own_shared), sm_90);
+    add(format_text("{}(.parity)?{}.b64", wait, own_shared), {.baseline = 90, .ptx = {7, 8}});
   }
-  rows.push_back({fmt::format("cp.async.mbarrier.arrive(.noinc)?{}.b64", own_shared), "", nullptr, Semantics::mbarrier, sm_80});
+  rows.push_back({format_text("cp.async.mbarrier.arrive(.noinc)?{}.b64", own_shared), "", nullptr, Semantics::mbarrier, sm_80});
 }
 
 void pending_count(void* const* results, const void* const* sources) {
@@ -62,27 +61,27 @@ void add_copy_rows(std::vector<Row>& rows) {
     rows.push_back({opcode, "", nullptr, Semantics::bulk_copy, requirement});
   };
   const Requirement to_own{.baseline = 90, .ptx = {8, 6}};
-  add(fmt::format("cp.async.bulk.shared::cluster.global{}(.multicast::cluster)?{}", done, cache_hint));
-  add(fmt::format("cp.async.bulk.shared::cta.global{}{}", done, cache_hint), to_own);
-  add(fmt::format("cp.async.bulk.shared::cluster.shared::cta{}", done));
-  add(fmt::format("cp.async.bulk.global.shared::cta.bulk_group{}", cache_hint));
-  add(fmt::format("cp.async.bulk.prefetch.L2.global{}", cache_hint));
-  add(fmt::format("cp.async.bulk.tensor{}.shared::cluster.global(.tile)?{}(.multicast::cluster)?{}", dimensions, done, cache_hint));
-  add(fmt::format("cp.async.bulk.tensor{}.shared::cta.global(.tile)?{}{}", dimensions, done, cache_hint), to_own);
-  add(fmt::format("cp.async.bulk.tensor{}.global.shared::cta(.tile)?.bulk_group{}", dimensions, cache_hint));
-  add(fmt::format("cp.async.bulk.prefetch.tensor{}.L2.global(.tile)?{}", dimensions, cache_hint));
-  add(fmt::format("cp.async.bulk.tensor{}.shared::cluster.global.im2col{}(.multicast::cluster)?{}", image_dimensions, done, cache_hint));
-  add(fmt::format("cp.async.bulk.tensor{}.shared::cta.global.im2col{}{}", image_dimensions, done, cache_hint), to_own);
-  add(fmt::format("cp.async.bulk.tensor{}.global.shared::cta.im2col_no_offs.bulk_group{}", image_dimensions, cache_hint));
-  add(fmt::format("cp.async.bulk.prefetch.tensor{}.L2.global.im2col{}", image_dimensions, cache_hint));
+  add(format_text("cp.async.bulk.shared::cluster.global{}(.multicast::cluster)?{}", done, cache_hint));
+  add(format_text("cp.async.bulk.shared::cta.global{}{}", done, cache_hint), to_own);
+  add(format_text("cp.async.bulk.shared::cluster.shared::cta{}", done));
+  add(format_text("cp.async.bulk.global.shared::cta.bulk_group{}", cache_hint));
+  add(format_text("cp.async.bulk.prefetch.L2.global{}", cache_hint));
+  add(format_text("cp.async.bulk.tensor{}.shared::cluster.global(.tile)?{}(.multicast::cluster)?{}", dimensions, done, cache_hint));
+  add(format_text("cp.async.bulk.tensor{}.shared::cta.global(.tile)?{}{}", dimensions, done, cache_hint), to_own);
+  add(format_text("cp.async.bulk.tensor{}.global.shared::cta(.tile)?.bulk_group{}", dimensions, cache_hint));
+  add(format_text("cp.async.bulk.prefetch.tensor{}.L2.global(.tile)?{}", dimensions, cache_hint));
+  add(format_text("cp.async.bulk.tensor{}.shared::cluster.global.im2col{}(.multicast::cluster)?{}", image_dimensions, done, cache_hint));
+  add(format_text("cp.async.bulk.tensor{}.shared::cta.global.im2col{}{}", image_dimensions, done, cache_hint), to_own);
+  add(format_text("cp.async.bulk.tensor{}.global.shared::cta.im2col_no_offs.bulk_group{}", image_dimensions, cache_hint));
+  add(format_text("cp.async.bulk.prefetch.tensor{}.L2.global.im2col{}", image_dimensions, cache_hint));
   const Requirement pairs{.families = {100, 110}, .ptx = {8, 6}};
   for (const char* group : {".cta_group::1", ".cta_group::2"}) {
-    add(fmt::format("cp.async.bulk.tensor{}.shared::cta.global(.tile)?{}{}{}", dimensions, done, group, cache_hint), pairs);
-    add(fmt::format("cp.async.bulk.tensor{}.shared::cluster.global(.tile)?{}(.multicast::cluster)?{}{}", dimensions, done, group,
+    add(format_text("cp.async.bulk.tensor{}.shared::cta.global(.tile)?{}{}{}", dimensions, done, group, cache_hint), pairs);
+    add(format_text("cp.async.bulk.tensor{}.shared::cluster.global(.tile)?{}(.multicast::cluster)?{}{}", dimensions, done, group,
                     cache_hint),
         pairs);
-    add(fmt::format("cp.async.bulk.tensor{}.shared::cta.global.im2col{}{}{}", image_dimensions, done, group, cache_hint), pairs);
-    add(fmt::format("cp.async.bulk.tensor{}.shared::cluster.global.im2col{}(.multicast::cluster)?{}{}", image_dimensions, done, group,
+    add(format_text("cp.async.bulk.tensor{}.shared::cta.global.im2col{}{}{}", image_dimensions, done, group, cache_hint), pairs);
+    add(format_text("cp.async.bulk.tensor{}.shared::cluster.global.im2col{}(.multicast::cluster)?{}{}", image_dimensions, done, group,
                     cache_hint),
         pairs);
   }
@@ -93,7 +92,7 @@ void add_copy_rows(std::vector<Row>& rows) {
 void add_reduction_rows(std::vector<Row>& rows) {
   const auto add = [&](const std::string& opcode) { rows.push_back({opcode, "", nullptr, Semantics::bulk_copy, sm_90}); };
   const auto to_global = [&](const char* operation) {
-    add(fmt::format("cp.reduce.async.bulk.global.shared::cta.bulk_group{}{}", cache_hint, operation));
+    add(format_text("cp.reduce.async.bulk.global.shared::cta.bulk_group{}{}", cache_hint, operation));
   };
   to_global(".add.noftz(.f16|.bf16)");
   to_global(".add(.u32|.s32|.u64|.f32|.f64)");
@@ -101,14 +100,14 @@ void add_reduction_rows(std::vector<Row>& rows) {
   to_global("(.inc|.dec).u32");
   to_global("(.and|.or|.xor)(.b32|.b64)");
   const auto to_block = [&](const char* operation) {
-    add(fmt::format("cp.reduce.async.bulk.shared::cluster.shared::cta{}{}", done, operation));
+    add(format_text("cp.reduce.async.bulk.shared::cluster.shared::cta{}{}", done, operation));
   };
   to_block(".add(.u32|.s32|.u64)");
   to_block("(.min|.max)(.u32|.s32)");
   to_block("(.inc|.dec).u32");
   to_block("(.and|.or|.xor).b32");
-  add(fmt::format("cp.reduce.async.bulk.tensor{}.global.shared::cta{}(.tile)?.bulk_group{}", dimensions, reductions, cache_hint));
-  add(fmt::format("cp.reduce.async.bulk.tensor{}.global.shared::cta{}.im2col_no_offs.bulk_group{}", image_dimensions, reductions,
+  add(format_text("cp.reduce.async.bulk.tensor{}.global.shared::cta{}(.tile)?.bulk_group{}", dimensions, reductions, cache_hint));
+  add(format_text("cp.reduce.async.bulk.tensor{}.global.shared::cta{}.im2col_no_offs.bulk_group{}", image_dimensions, reductions,
                   cache_hint));
 }
 
@@ -119,25 +118,25 @@ void add_later_copy_rows(std::vector<Row>& rows) {
     rows.push_back({opcode, operands, nullptr, Semantics::absent, requirement});
   };
   constexpr auto group = "(.cta_group::1|.cta_group::2)", spread = "(.multicast::cluster)?", wide = "(.im2col::w|.im2col::w::128)";
-  const std::string image = fmt::format("cp.async.bulk.tensor{}", image_dimensions);
-  add(fmt::format("cp.async.bulk.global.shared::cta.bulk_group{}.cp_mask", cache_hint), blackwell);
-  add(fmt::format("{}.shared::cta.global.im2col::w{}{}", image, done, cache_hint), blackwell);
-  add(fmt::format("{}.shared::cta.global.im2col::w::128{}{}", image, done, cache_hint), server);
-  add(fmt::format("{}.shared::cluster.global{}{}{}{}", image, wide, done, spread, cache_hint), server);
-  add(fmt::format("cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4{}{}", done, cache_hint), blackwell);
-  add(fmt::format("cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4{}{}{}", done, group, cache_hint), server);
-  add(fmt::format("cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4{}{}{}?{}", done, spread, group, cache_hint), server);
-  add(fmt::format("{}.shared::cta.global{}{}{}{}", image, wide, done, group, cache_hint), server);
-  add(fmt::format("{}.shared::cluster.global{}{}{}{}{}", image, wide, done, spread, group, cache_hint), server);
-  add(fmt::format("cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group{}", cache_hint), server);
-  add(fmt::format("cp.reduce.async.bulk.tensor.2d.global.shared::cta{}.tile::scatter4.bulk_group{}", reductions, cache_hint), server);
-  add(fmt::format("cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4{}", cache_hint), server);
-  add(fmt::format("cp.async.bulk.prefetch.tensor{}.L2.global{}{}", image_dimensions, wide, cache_hint), server);
+  const std::string image = format_text("cp.async.bulk.tensor{}", image_dimensions);
+  add(format_text("cp.async.bulk.global.shared::cta.bulk_group{}.cp_mask", cache_hint), blackwell);
+  add(format_text("{}.shared::cta.global.im2col::w{}{}", image, done, cache_hint), blackwell);
+  add(format_text("{}.shared::cta.global.im2col::w::128{}{}", image, done, cache_hint), server);
+  add(format_text("{}.shared::cluster.global{}{}{}{}", image, wide, done, spread, cache_hint), server);
+  add(format_text("cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4{}{}", done, cache_hint), blackwell);
+  add(format_text("cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4{}{}{}", done, group, cache_hint), server);
+  add(format_text("cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4{}{}{}?{}", done, spread, group, cache_hint), server);
+  add(format_text("{}.shared::cta.global{}{}{}{}", image, wide, done, group, cache_hint), server);
+  add(format_text("{}.shared::cluster.global{}{}{}{}{}", image, wide, done, spread, group, cache_hint), server);
+  add(format_text("cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group{}", cache_hint), server);
+  add(format_text("cp.reduce.async.bulk.tensor.2d.global.shared::cta{}.tile::scatter4.bulk_group{}", reductions, cache_hint), server);
+  add(format_text("cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4{}", cache_hint), server);
+  add(format_text("cp.async.bulk.prefetch.tensor{}.L2.global{}{}", image_dimensions, wide, cache_hint), server);
   const Requirement released{.baseline = 100, .ptx = {8, 7}};
   add("st.async(.mmio)?.release(.gpu|.sys)(.global)?(.b16|.u16|.s16|.b32|.u32|.s32|.f32|.b64|.u64|.s64|.f64)", released,
       "address:u64, a:T");
   for (const char* operation : {".add(.u32|.s32|.u64|.s64)", "(.min|.max)(.u32|.s32)", "(.inc|.dec).u32", "(.and|.or|.xor).b32"})
-    add(fmt::format("red.async(.mmio)?.release(.gpu|.sys)(.global)?{}", operation), released, "address:u64, a:T");
+    add(format_text("red.async(.mmio)?.release(.gpu|.sys)(.global)?{}", operation), released, "address:u64, a:T");
 }
 
 /// st.async and red.async, to the shared memory of another block.
@@ -145,10 +144,10 @@ void add_remote_rows(std::vector<Row>& rows) {
   const auto add = [&](const std::string& opcode) {
     rows.push_back({opcode, "", nullptr, Semantics::bulk_copy, {.baseline = 90, .ptx = {8, 1}}});
   };
-  add(fmt::format("st.async(.weak|.cluster)?(.shared::cluster)?{}(.v2)?(.b32|.u32|.s32|.f32|.b64|.u64|.s64|.f64)", done));
-  add(fmt::format("st.async(.weak|.cluster)?(.shared::cluster)?{}.v4(.b32|.u32|.s32|.f32)", done));
+  add(format_text("st.async(.weak|.cluster)?(.shared::cluster)?{}(.v2)?(.b32|.u32|.s32|.f32|.b64|.u64|.s64|.f64)", done));
+  add(format_text("st.async(.weak|.cluster)?(.shared::cluster)?{}.v4(.b32|.u32|.s32|.f32)", done));
   for (const char* operation : {".add(.u32|.s32|.u64|.s64)", "(.min|.max)(.u32|.s32)", "(.inc|.dec).u32", "(.and|.or|.xor).b32"})
-    add(fmt::format("red.async.relaxed.cluster(.shared::cluster)?{}{}", done, operation));
+    add(format_text("red.async.relaxed.cluster(.shared::cluster)?{}{}", done, operation));
 }
 
 void add_cluster_rows(std::vector<Row>& rows) {
@@ -169,7 +168,7 @@ void add_cluster_rows(std::vector<Row>& rows) {
 void add_tensor_map_rows(std::vector<Row>& rows) {
   const Requirement requirement{.baseline = 90, .ptx = {8, 3}};  // and an architecture's features: restrictions.cpp
   const auto replace = [&](const char* fields) {
-    rows.push_back({fmt::format("tensormap.replace.tile{}(.global|.shared::cta)?.b1024{}", fields, ""), "", nullptr, Semantics::tensor_map,
+    rows.push_back({format_text("tensormap.replace.tile{}(.global|.shared::cta)?.b1024{}", fields, ""), "", nullptr, Semantics::tensor_map,
                     requirement});
   };
   replace("(.global_address|.global_stride)");

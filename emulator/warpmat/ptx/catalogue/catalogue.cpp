@@ -7,8 +7,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include <warpmat/ptx/catalogue/rows.h>
 #include <warpmat/ptx/catalogue/video_selectors.h>
 #include <warpmat/scalar/by_instruction_set.h>
@@ -73,7 +71,7 @@ OperandPattern parse_operand(std::string_view text, bool result) {
   if (type == "T" || type == "U") {
     operand.type_index = type == "U";
   } else if (operand.type = find_ptx_type(type); operand.type == nullptr) {
-    throw std::logic_error(fmt::format("no type '{}' for operand '{}' of a row", type, text));
+    throw std::logic_error(format_text("no type '{}' for operand '{}' of a row", type, text));
   }
   return operand;
 }
@@ -200,25 +198,21 @@ Pattern::Pattern(Row row_) : row(std::move(row_)) {
   name = find_name(mnemonic);
   hidden = mnemonic.starts_with('%');
   while (!rest.empty()) places.push_back(take_place(rest));
-  if (places.size() > most_places) throw std::logic_error(fmt::format("row {} has more than {} places", row.opcode, most_places));
+  if (places.size() > most_places) throw std::logic_error(format_text("row {} has more than {} places", row.opcode, most_places));
   if (row.semantics == Semantics::compute && row.function == nullptr && row.kernel.empty()) row.kernel = named_kernel(*this);
   operands = parse_operands(row.operands);
   most_operands = static_cast<std::size_t>(
       std::ranges::count_if(operands, [](const OperandPattern& operand) { return !operand.implicit && !operand.paired; }));
 }
 
-bool Match::has(std::string_view qualifier) const {
-  return std::ranges::find(qualifiers, qualifier) != qualifiers.end();
-}
-
 int Match::vector() const {
-  return has(".v2") ? 2 : has(".v4") ? 4 : has(".v8") ? 8 : 1;
+  return has(Qualifier::v2) ? 2 : has(Qualifier::v4) ? 4 : has(Qualifier::v8) ? 8 : 1;
 }
 
 const DataType& Match::type_of(const OperandPattern& operand) const {
   if (operand.type != nullptr) return *operand.type;
   const auto i = static_cast<std::size_t>(operand.type_index);
-  if (i >= types.size()) throw std::logic_error(fmt::format("row {} has no type number {}", pattern->row.opcode, i));
+  if (i >= types.size()) throw std::logic_error(format_text("row {} has no type number {}", pattern->row.opcode, i));
   return *types[i];
 }
 
@@ -260,11 +254,10 @@ std::optional<Match> find_row(std::string_view opcode, std::size_t operands) {
       found = pattern;
   if (found == nullptr) return std::nullopt;
   Match match{found, {qualifiers.begin(), qualifiers.end()}, {}, opcode};
-  for (const std::string_view qualifier : qualifiers)
-    if (const DataType* type = find_ptx_type(qualifier.substr(1)))
-      match.types.push_back(type);
-    else if (const auto known = find_qualifier(qualifier))
-      match.known_qualifiers.set(static_cast<std::size_t>(*known));
+  for (const std::string_view qualifier : qualifiers) {
+    if (const DataType* type = find_ptx_type(qualifier.substr(1))) match.types.push_back(type);
+    if (const auto known = find_qualifier(qualifier)) match.known_qualifiers.set(static_cast<std::size_t>(*known));
+  }
   return match;
 }
 
@@ -308,7 +301,7 @@ Likeness::Likeness(const Pattern& pattern, std::span<const std::string_view> qua
       nearest += *given;
       left.erase(given);
     } else if (!place.optional) {
-      spelling += place.alternatives.size() == 1 ? place.alternatives.front() : fmt::format("({})", joined(place.alternatives, "|"));
+      spelling += place.alternatives.size() == 1 ? place.alternatives.front() : format_text("({})", joined(place.alternatives, "|"));
       unfilled.push_back(&place);
     }
   }
@@ -326,12 +319,12 @@ std::string_view why_absent(std::string_view opcode) {
 std::string explain_unknown_row(std::string_view opcode) {
   for (const Refusal& refusal : refusals)
     if (opcode.starts_with(refusal.begin) && opcode.find(refusal.has) != std::string_view::npos)
-      return fmt::format("'{}' is not executed: {}", opcode, refusal.reason);
+      return format_text("'{}' is not executed: {}", opcode, refusal.reason);
   if (opcode.starts_with("wgmma.mma_async")) return explain_unknown_wgmma(opcode);
   const std::vector<std::string_view> parts = split_opcode(opcode);
   const auto rows = index().by_mnemonic.find(parts.front());
   if (rows == index().by_mnemonic.end())
-    return fmt::format("'{}' is not an instruction that warpmat executes: 'warpmat list' and 'warpmat list --scalar' name those", opcode);
+    return format_text("'{}' is not an instruction that warpmat executes: 'warpmat list' and 'warpmat list --scalar' name those", opcode);
   const auto qualifiers = std::span(parts).subspan(1);
   for (const Pattern* pattern : rows->second)
     if (fits(*pattern, qualifiers) && has_types_in_order(*pattern, qualifiers))
@@ -347,7 +340,7 @@ std::string explain_unknown_row(std::string_view opcode) {
     nearest = std::move(like);
     least = far;
   }
-  return fmt::format("'{}' is not a form that warpmat executes; the nearest is {}", opcode, nearest->spelling);
+  return format_text("'{}' is not a form that warpmat executes; the nearest is {}", opcode, nearest->spelling);
 }
 
 }  // namespace warpmat::inline v0_1::catalogue

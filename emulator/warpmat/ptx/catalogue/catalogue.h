@@ -57,14 +57,12 @@ struct Pattern {
 /// An opcode that a row spells.
 struct Match {
   const Pattern* pattern = nullptr;
-  std::vector<std::string_view> qualifiers;  ///< with their dots, in the statement's order; they point into find_row's opcode
-  std::vector<const DataType*> types;        ///< the qualifiers that are types, in order
-  std::string_view opcode{};                 ///< find_row's
-  std::bitset<64> known_qualifiers{};        ///< by Qualifier
+  std::vector<std::string_view> qualifiers;         ///< with their dots, in the statement's order; they point into find_row's opcode
+  std::vector<const DataType*> types;               ///< the qualifiers that are types, in order
+  std::string_view opcode{};                        ///< find_row's
+  std::bitset<qualifier_count> known_qualifiers{};  ///< by Qualifier
 
   bool has(Qualifier qualifier) const { return known_qualifiers[static_cast<std::size_t>(qualifier)]; }
-  /// While a statement is resolved: what its own instruction makes of its qualifiers. Later ask for a Qualifier.
-  bool has(std::string_view qualifier) const;
   Name name() const { return pattern->name; }
   bool has_trait(Traits wanted) const { return row_of(name()).has(wanted); }
   bool is(Name name) const { return this->name() == name; }

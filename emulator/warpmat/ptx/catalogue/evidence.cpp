@@ -14,8 +14,8 @@ bool has(const Pattern& pattern, std::string_view text) {
   return pattern.row.opcode.find(text) != std::string::npos;
 }
 
-bool is_one_of(const Pattern& pattern, auto... names) {
-  return ((pattern.name == names) || ...);
+bool is_one_of(const Pattern& pattern, auto... wanted) {
+  return ((pattern.name == wanted) || ...);
 }
 
 /// Whether every type among the alternatives of that place, counted from the last, is a floating-point type.

@@ -5,11 +5,10 @@
 #include <span>
 #include <stdexcept>
 
-#include <fmt/core.h>
-
 #include <warpmat/formats.h>
 #include <warpmat/ptx/catalogue/video_selectors.h>
 #include <warpmat/scalar/small_float.h>
+#include <warpmat/text.h>
 
 namespace warpmat::inline v0_1::catalogue {
 namespace {
@@ -20,7 +19,7 @@ using enum scalar::Outcome;
 
 /// What a qualifier means to kernels.
 struct Meaning {
-  std::string_view qualifier;
+  Qualifier qualifier;
   void (*apply)(Modifiers&);
 };
 
@@ -48,46 +47,46 @@ void combine_by(Modifiers& m) {
 constexpr int not_equal = is_less | is_greater;
 
 // The meaning of each qualifier, at any place. Qualifiers that select a kernel or only a type are not here.
-constexpr std::array qualifiers{
-    Meaning{".rn", round<Rounding::nearest_even>},
-    Meaning{".rz", round<Rounding::toward_zero>},
-    Meaning{".rm", round<Rounding::down>},
-    Meaning{".rp", round<Rounding::up>},
-    Meaning{".rni", round<Rounding::nearest_even, true>},
-    Meaning{".rzi", round<Rounding::toward_zero, true>},
-    Meaning{".rmi", round<Rounding::down, true>},
-    Meaning{".rpi", round<Rounding::up, true>},
-    Meaning{".ftz", set<&Modifiers::ftz>},
-    Meaning{".sat", set<&Modifiers::saturate>},
-    Meaning{".satfinite", set<&Modifiers::finite>},
-    Meaning{".relu", set<&Modifiers::relu>},
-    Meaning{".NaN", set<&Modifiers::nan>},
-    Meaning{".abs", set<&Modifiers::absolute>},
-    Meaning{".xorsign", set<&Modifiers::xor_sign>},
-    Meaning{".oob", set<&Modifiers::out_of_bounds>},
-    Meaning{".cc", set<&Modifiers::carry_out>},
-    Meaning{".wrap", set<&Modifiers::wrap>},
-    Meaning{".and", combine_by<Combine::conjunction>},
-    Meaning{".or", combine_by<Combine::disjunction>},
-    Meaning{".xor", combine_by<Combine::exclusive>},
-    Meaning{".eq", compare<is_equal>},
-    Meaning{".ne", compare<not_equal>},
-    Meaning{".lt", compare<is_less>},
-    Meaning{".le", compare<is_less | is_equal>},
-    Meaning{".gt", compare<is_greater>},
-    Meaning{".ge", compare<is_greater | is_equal>},
-    Meaning{".lo", compare<is_less>},
-    Meaning{".ls", compare<is_less | is_equal>},
-    Meaning{".hi", compare<is_greater>},
-    Meaning{".hs", compare<is_greater | is_equal>},
-    Meaning{".equ", compare<is_unordered | is_equal>},
-    Meaning{".neu", compare<is_unordered | not_equal>},
-    Meaning{".ltu", compare<is_unordered | is_less>},
-    Meaning{".leu", compare<is_unordered | is_less | is_equal>},
-    Meaning{".gtu", compare<is_unordered | is_greater>},
-    Meaning{".geu", compare<is_unordered | is_greater | is_equal>},
-    Meaning{".num", compare<not_equal | is_equal>},
-    Meaning{".nan", compare<is_unordered>},
+constexpr std::array meanings{
+    Meaning{Qualifier::rn, round<Rounding::nearest_even>},
+    Meaning{Qualifier::rz, round<Rounding::toward_zero>},
+    Meaning{Qualifier::rm, round<Rounding::down>},
+    Meaning{Qualifier::rp, round<Rounding::up>},
+    Meaning{Qualifier::rni, round<Rounding::nearest_even, true>},
+    Meaning{Qualifier::rzi, round<Rounding::toward_zero, true>},
+    Meaning{Qualifier::rmi, round<Rounding::down, true>},
+    Meaning{Qualifier::rpi, round<Rounding::up, true>},
+    Meaning{Qualifier::ftz, set<&Modifiers::ftz>},
+    Meaning{Qualifier::sat, set<&Modifiers::saturate>},
+    Meaning{Qualifier::satfinite, set<&Modifiers::finite>},
+    Meaning{Qualifier::relu, set<&Modifiers::relu>},
+    Meaning{Qualifier::NaN, set<&Modifiers::nan>},
+    Meaning{Qualifier::abs, set<&Modifiers::absolute>},
+    Meaning{Qualifier::xorsign, set<&Modifiers::xor_sign>},
+    Meaning{Qualifier::oob, set<&Modifiers::out_of_bounds>},
+    Meaning{Qualifier::cc, set<&Modifiers::carry_out>},
+    Meaning{Qualifier::wrap, set<&Modifiers::wrap>},
+    Meaning{Qualifier::and_, combine_by<Combine::conjunction>},
+    Meaning{Qualifier::or_, combine_by<Combine::disjunction>},
+    Meaning{Qualifier::xor_, combine_by<Combine::exclusive>},
+    Meaning{Qualifier::eq, compare<is_equal>},
+    Meaning{Qualifier::ne, compare<not_equal>},
+    Meaning{Qualifier::lt, compare<is_less>},
+    Meaning{Qualifier::le, compare<is_less | is_equal>},
+    Meaning{Qualifier::gt, compare<is_greater>},
+    Meaning{Qualifier::ge, compare<is_greater | is_equal>},
+    Meaning{Qualifier::lo, compare<is_less>},
+    Meaning{Qualifier::ls, compare<is_less | is_equal>},
+    Meaning{Qualifier::hi, compare<is_greater>},
+    Meaning{Qualifier::hs, compare<is_greater | is_equal>},
+    Meaning{Qualifier::equ, compare<is_unordered | is_equal>},
+    Meaning{Qualifier::neu, compare<is_unordered | not_equal>},
+    Meaning{Qualifier::ltu, compare<is_unordered | is_less>},
+    Meaning{Qualifier::leu, compare<is_unordered | is_less | is_equal>},
+    Meaning{Qualifier::gtu, compare<is_unordered | is_greater>},
+    Meaning{Qualifier::geu, compare<is_unordered | is_greater | is_equal>},
+    Meaning{Qualifier::num, compare<not_equal | is_equal>},
+    Meaning{Qualifier::nan, compare<is_unordered>},
 };
 
 /// The value of one element of set's result if the comparison is true, by the result's type.
@@ -123,10 +122,9 @@ Executable executable(const Match& match) {
   const std::string name = kernel_name(match);
   Executable found{scalar::find_kernel(name), {}};
   if (found.function == nullptr)
-    throw std::logic_error(fmt::format("row {} names the kernel {}, which does not exist", match.pattern->row.opcode, name));
-  for (const std::string_view qualifier : match.qualifiers)
-    if (const auto known = std::ranges::find(qualifiers, qualifier, &Meaning::qualifier); known != qualifiers.end())
-      known->apply(found.modifiers);
+    throw std::logic_error(format_text("row {} names the kernel {}, which does not exist", match.pattern->row.opcode, name));
+  for (const Meaning& meaning : meanings)
+    if (match.has(meaning.qualifier)) meaning.apply(found.modifiers);
   found.modifiers.carry_in = match.has_trait(trait::carries);
   if (is_video(match)) found.modifiers.video = video_modifiers(match);
   if (match.is(Name::set)) found.modifiers.true_value = true_value(*match.types.front());

@@ -1,8 +1,7 @@
-#include <fmt/core.h>
-
 #include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/ptx/catalogue/launch_answer.h>
 #include <warpmat/ptx/catalogue/rows.h>
+#include <warpmat/text.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::inline v0_1::catalogue {
@@ -20,13 +19,13 @@ constexpr auto memory_type = "(.b8|.u8|.s8|.b16|.u16|.s16|.b32|.u32|.s32|.f32|.b
 
 void add_memory_rows(std::vector<Row>& rows) {
   rows.push_back(
-      {fmt::format("ld(.weak|.volatile|.relaxed|.acquire)?(.mmio)?{}(.global|.shared|.shared::cta|.shared::cluster|.local|.const|"
+      {format_text("ld(.weak|.volatile|.relaxed|.acquire)?(.mmio)?{}(.global|.shared|.shared::cta|.shared::cluster|.local|.const|"
                    ".param|.param::entry|.param::func)?(.ca|.cg|.cs|.lu|.cv)?(.nc)?{}{}(.v2|.v4|.v8)?{}",
                    scope, priorities, prefetch_size, memory_type),
        "", nullptr, Semantics::load});
-  rows.push_back({fmt::format("ldu(.global)?(.v2|.v4)?{}", memory_type), "", nullptr, Semantics::load});
+  rows.push_back({format_text("ldu(.global)?(.v2|.v4)?{}", memory_type), "", nullptr, Semantics::load});
   rows.push_back(
-      {fmt::format("st(.weak|.volatile|.relaxed|.release)?(.mmio)?{}(.global|.shared|.shared::cta|.shared::cluster|.local|.param|"
+      {format_text("st(.weak|.volatile|.relaxed|.release)?(.mmio)?{}(.global|.shared|.shared::cta|.shared::cluster|.local|.param|"
                    ".param::func)?(.wb|.cg|.cs|.wt)?{}(.v2|.v4|.v8)?{}",
                    scope, priorities, memory_type),
        "", nullptr, Semantics::store});
@@ -52,7 +51,7 @@ void add_memory_rows(std::vector<Row>& rows) {
   atomic("atom", ".cas", "", "(.b16|.b32|.b64|.b128)");
 
   const Requirement ampere = since(80, {7, 0});
-  rows.push_back({fmt::format("cp.async(.ca|.cg)(.shared|.shared::cta).global(.L2::cache_hint)?{}", prefetch_size), "", nullptr,
+  rows.push_back({format_text("cp.async(.ca|.cg)(.shared|.shared::cta).global(.L2::cache_hint)?{}", prefetch_size), "", nullptr,
                   Semantics::cp_async, ampere});
   rows.push_back({"cp.async.commit_group", "", nullptr, Semantics::cp_async_commit, ampere});
   rows.push_back({"cp.async.wait_group", "", nullptr, Semantics::cp_async_wait, ampere});
@@ -120,8 +119,8 @@ void add_other_rows(std::vector<Row>& rows) {
   rows.push_back({"fence(.acquire|.release)(.cta|.cluster|.gpu|.sys)", "", nullptr, Semantics::fence, since(70, {6, 0})});
   for (const char* restricted : {"acquire.sync_restrict::shared::cluster", "release.sync_restrict::shared::cta"}) {
     const Requirement requirement = since(90, {8, 6});
-    rows.push_back({fmt::format("fence.{}.cluster", restricted), "", nullptr, Semantics::fence, requirement});
-    rows.push_back({fmt::format("fence.proxy.async::generic.{}.cluster", restricted), "", nullptr, Semantics::proxy_fence, requirement});
+    rows.push_back({format_text("fence.{}.cluster", restricted), "", nullptr, Semantics::fence, requirement});
+    rows.push_back({format_text("fence.proxy.async::generic.{}.cluster", restricted), "", nullptr, Semantics::proxy_fence, requirement});
   }
   const auto hint = [&](const char* opcode, const char* operands, const Requirement& requirement = any_target) {
     rows.push_back({opcode, operands, nullptr, Semantics::nothing, requirement});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -16,7 +17,7 @@ enum class Name : std::uint8_t {
 #undef WARPMAT_QUALIFIER
 };
 
-/// The qualifiers for which something asks once a statement is resolved: names.inc.
+/// The qualifiers for which something asks once the row is found: names.inc.
 enum class Qualifier : std::uint8_t {
 #define WARPMAT_INSTRUCTION(name, mnemonic, folds, traits)
 #define WARPMAT_QUALIFIER(name, text) name,
@@ -24,6 +25,13 @@ enum class Qualifier : std::uint8_t {
 #undef WARPMAT_INSTRUCTION
 #undef WARPMAT_QUALIFIER
 };
+inline constexpr std::size_t qualifier_count = 0
+#define WARPMAT_INSTRUCTION(name, mnemonic, folds, traits)
+#define WARPMAT_QUALIFIER(name, text) +1
+#include <warpmat/ptx/catalogue/names.inc>
+#undef WARPMAT_INSTRUCTION
+#undef WARPMAT_QUALIFIER
+    ;
 
 /// When ptxas 13.0 computes an instruction all of whose operands it knows; read from its machine code (docs/assembler.md).
 enum class Folds : std::uint8_t {

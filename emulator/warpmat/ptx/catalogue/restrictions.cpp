@@ -8,9 +8,8 @@
 #include <span>
 #include <string_view>
 
-#include <fmt/format.h>
-
 #include <warpmat/ptx/catalogue/kernel_row.h>
+#include <warpmat/text.h>
 
 namespace warpmat::inline v0_1::catalogue {
 namespace {
@@ -233,30 +232,35 @@ bool holds(const QualifierSet& written, const Words& words) {
 /// bar.cta.sync, barrier.cluster.arrive.aligned: what these say they say in this order alone.
 bool in_order_of_barriers(const Match& match) {
   if (!match.is(Name::bar) && !match.is(Name::barrier)) return true;
-  const auto at = [&](std::string_view qualifier) { return std::ranges::find(match.qualifiers, qualifier) - match.qualifiers.begin(); };
-  for (const char* unit : {".cta", ".warp", ".cluster"})
+  const auto at = [&](Qualifier qualifier) {
+    return std::ranges::find(match.qualifiers, std::optional(qualifier), find_qualifier) - match.qualifiers.begin();
+  };
+  for (const Qualifier unit : {Qualifier::cta, Qualifier::warp, Qualifier::cluster})
     if (match.has(unit) && at(unit) != 0) return false;
-  for (const char* action : {".sync", ".arrive", ".wait", ".red"})
-    if (match.has(action) && match.has(".aligned") && at(action) > at(".aligned")) return false;
+  for (const Qualifier action : {Qualifier::sync, Qualifier::arrive, Qualifier::wait, Qualifier::red})
+    if (match.has(action) && match.has(Qualifier::aligned) && at(action) > at(Qualifier::aligned)) return false;
   return true;
 }
 
 std::string spelling(const Match& match) {
-  return fmt::format("{}{}", match.pattern->mnemonic, fmt::join(match.qualifiers, ""));
+  return format_text("{}{}", match.pattern->mnemonic, joined(match.qualifiers, ""));
 }
 
 }  // namespace
 
 std::optional<std::string> refusal(const Match& match, const Target& target, PtxVersion version) {
-  if (const auto rule = unmet(match.pattern->row.requirement, target, version)) return fmt::format("{} {}", spelling(match), *rule);
+  if (const auto rule = unmet(match.pattern->row.requirement, target, version)) return format_text("{} {}", spelling(match), *rule);
   if (!in_order_of_barriers(match))
-    return fmt::format("the qualifiers of {} are in another order than in {}", spelling(match), match.pattern->row.opcode);
-  if (match.has(".replace") && match.is(Name::tensormap) && target.features == Target::Features::baseline)
-    return fmt::format("{} needs a target with the features of an architecture, such as sm_90a; the target is {}", spelling(match),
+    return format_text("the qualifiers of {} are in another order than in {}", spelling(match), match.pattern->row.opcode);
+  if (match.has(Qualifier::replace) && match.is(Name::tensormap) && target.features == Target::Features::baseline)
+    return format_text("{} needs a target with the features of an architecture, such as sm_90a; the target is {}", spelling(match),
                        target.name);
-  if (match.is(Name::multimem) && (match.has(".e4m3x4") || match.has(".e5m2x4")) && target.family == 120 &&
+  const auto is_quad_of_fp8 = [](const DataType* type) {
+    return type->elements == 4 && (type->format == Format::e4m3 || type->format == Format::e5m2);
+  };
+  if (match.is(Name::multimem) && std::ranges::any_of(match.types, is_quad_of_fp8) && target.family == 120 &&
       target.features == Target::Features::family)
-    return fmt::format("{} needs sm_120a or sm_121a of this family; the target is {}", spelling(match), target.name);
+    return format_text("{} needs sm_120a or sm_121a of this family; the target is {}", spelling(match), target.name);
   const int mnemonic = mnemonics.find(match.pattern->mnemonic);
   if (mnemonic < 0) return std::nullopt;
   QualifierSet written;
@@ -265,8 +269,8 @@ std::optional<std::string> refusal(const Match& match, const Target& target, Ptx
     const auto number = static_cast<std::size_t>(std::countr_zero(left));
     const Restriction& restriction = restrictions[number];
     if (version < restriction.from || !holds(written, words_of_restrictions[number])) continue;
-    if (!restriction.reason.empty()) return fmt::format("{} {}", spelling(match), restriction.reason);
-    if (const auto rule = unmet(restriction.requirement, target, version)) return fmt::format("{} {}", spelling(match), *rule);
+    if (!restriction.reason.empty()) return format_text("{} {}", spelling(match), restriction.reason);
+    if (const auto rule = unmet(restriction.requirement, target, version)) return format_text("{} {}", spelling(match), *rule);
   }
   return std::nullopt;
 }

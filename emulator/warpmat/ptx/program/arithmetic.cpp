@@ -70,7 +70,7 @@ const Arithmetic* classify_arithmetic(const DraftOperation& draft, ProgramDraft&
   Operation own;
   program.set_function(*draft.match, own);
   // part of a longer sequence for the statement
-  if (own.kernel != draft.operation.kernel || own.detail != draft.operation.detail) return nullptr;
+  if (own.kernel != draft.operation.kernel || own.payload != draft.operation.payload) return nullptr;
   if (arithmetic->kind == Arithmetic::Kind::mov && draft.sources.size() != 1) return nullptr;
   return &*arithmetic;
 }

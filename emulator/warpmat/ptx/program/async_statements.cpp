@@ -14,6 +14,7 @@ namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
 using catalogue::Name;
+using catalogue::Qualifier;
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
 
@@ -24,7 +25,7 @@ const DataType& type_named(std::string_view name) {
 }
 
 bool names_shared(const Match& match) {
-  return match.has(".shared") || match.has(".shared::cta") || match.has(".shared::cluster");
+  return match.has(Qualifier::shared) || match.has(Qualifier::shared_cta) || match.has(Qualifier::shared_cluster);
 }
 
 }  // namespace
@@ -73,22 +74,23 @@ bool FunctionResolver::clears_rank(const syntax::Operand& address) {
 /// mbarrier.init [a], count; .inval [a]; .expect_tx [a], bytes; .arrive state, [a]{, count}; .test_wait p, [a], state{, time}.
 void FunctionResolver::mbarrier(const Match& match) {
   using Action = Mbarrier::Action;
-  const bool arrives_now = match.has(".arrive") || match.has(".arrive_drop"), waits = match.has(".test_wait") || match.has(".try_wait");
+  const bool arrives_now = match.has(Qualifier::arrive) || match.has(Qualifier::arrive_drop),
+             waits = match.has(Qualifier::test_wait) || match.has(Qualifier::try_wait);
   Mbarrier what{.space = names_shared(match) ? Space::shared : Space::generic,
-                .remote = match.has(".shared::cluster"),
-                .expects = arrives_now && match.has(".expect_tx"),
-                .parity = match.has(".parity"),
-                .completes = !match.has(".noComplete"),
-                .counted = match.has(".noinc"),
-                .may_suspend = match.has(".try_wait")};
-  what.action = match.is(Name::cp)          ? Action::copies_arrive
-                : match.has(".init")        ? Action::init
-                : match.has(".inval")       ? Action::invalidate
-                : match.has(".arrive")      ? Action::arrive
-                : match.has(".arrive_drop") ? Action::arrive_and_drop
-                : waits                     ? Action::wait
-                : match.has(".expect_tx")   ? Action::expect
-                                            : Action::complete;
+                .remote = match.has(Qualifier::shared_cluster),
+                .expects = arrives_now && match.has(Qualifier::expect_tx),
+                .parity = match.has(Qualifier::parity),
+                .completes = !match.has(Qualifier::noComplete),
+                .counted = match.has(Qualifier::noinc),
+                .may_suspend = match.has(Qualifier::try_wait)};
+  what.action = match.is(Name::cp)                  ? Action::copies_arrive
+                : match.has(Qualifier::init)        ? Action::init
+                : match.has(Qualifier::inval)       ? Action::invalidate
+                : match.has(Qualifier::arrive)      ? Action::arrive
+                : match.has(Qualifier::arrive_drop) ? Action::arrive_and_drop
+                : waits                             ? Action::wait
+                : match.has(Qualifier::expect_tx)   ? Action::expect
+                                                    : Action::complete;
   const bool arrives = what.action == Action::arrive || what.action == Action::arrive_and_drop;
   DraftOperation operation;
   operation.operation.semantics = Semantics::mbarrier;
@@ -115,21 +117,15 @@ void FunctionResolver::mbarrier(const Match& match) {
   if (what.may_suspend && next < statement_->operands.size())
     source(operand(next++), type_named("u32"));  // the suspend time hint has no effect
   if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.mbarriers.size());
-  draft_.program.mbarriers.push_back(what);
+  operation.operation.payload = draft_.program.add(what);
   add(std::move(operation));
 }
 
 Reduction FunctionResolver::reduction(const Match& match, const DataType& type) {
   Reduction reduction{.operation = AtomicOperation::add, .type = &type};
-  std::string_view name;
-  for (const auto& [qualifier, operation] : atomic_names)
-    if (match.has(qualifier)) {
-      reduction.operation = operation;
-      name = qualifier.substr(1);
-    }
+  if (const auto named = atomic_operation(match)) reduction.operation = *named;
   if (!type.is_floating()) return reduction;
-  const Operation computed = row(fmt::format("{}{}.{}", name, name == "add" ? ".rn" : "", type.name), {}, {}).operation;
+  const Operation computed = row(arithmetic_row(reduction.operation, type), {}, {}).operation;
   reduction.arithmetic = computed.kernel;
   reduction.modifiers = draft_.program.of<scalar::Modifiers>(computed);
   return reduction;
@@ -154,10 +150,10 @@ std::vector<std::string_view> reducible_types(AtomicOperation operation) {
 /// st.async [a], value or {values}, [mbarrier]; red.async [a], value, [mbarrier].
 void FunctionResolver::remote_store(const Match& match) {
   const DataType& type = *match.types.back();
-  const std::size_t values = match.has(".v4") ? 4 : match.has(".v2") ? 2 : 1;
+  const auto values = static_cast<std::size_t>(match.vector());
   BulkCopy copy{.kind = BulkCopy::Kind::from_registers,
                 .remote = true,
-                .space = match.has(".shared::cluster") ? Space::shared : Space::generic,
+                .space = match.has(Qualifier::shared_cluster) ? Space::shared : Space::generic,
                 .values = static_cast<std::uint8_t>(values),
                 .value_bytes = static_cast<std::uint8_t>(type.bytes())};
   if (match.is(Name::red)) copy.reductions = {reduction(match, type)};
@@ -166,24 +162,24 @@ void FunctionResolver::remote_store(const Match& match) {
   operation.sources = {address(operand(0), copy.space), address(operand(2), copy.space)};
   for (const Value value : group(operand(1), type, false, values)) operation.sources.push_back(value);
   if (statement_->operands.size() > 3) fail(operand(3), fmt::format("{} takes 3 operands", statement_->opcode));
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.bulk_copies.size());
-  draft_.program.bulk_copies.push_back(std::move(copy));
+  operation.operation.payload = draft_.program.add(std::move(copy));
   add(std::move(operation));
 }
 
 BulkCopy FunctionResolver::described_copy(const Match& match) {
-  BulkCopy copy{.kind = match.has(".prefetch")     ? BulkCopy::Kind::prefetch
-                        : match.has(".bulk_group") ? BulkCopy::Kind::store
-                        : match.has(".global")     ? BulkCopy::Kind::load
-                                                   : BulkCopy::Kind::between_blocks,
-                .im2col = match.has(".im2col") || match.has(".im2col_no_offs"),
-                .multicast = match.has(".multicast::cluster") || match.has(".multicast::cluster::all"),
-                .remote = match.has(".shared::cluster"),
-                .pair = match.has(".cta_group::2")};
-  if (match.has(".tensor"))
-    for (const std::string_view q : match.qualifiers)
-      if (q.size() == 3 && q[2] == 'd') copy.rank = q[1] - '0';
-  if (match.has(".reduce")) {
+  BulkCopy copy{.kind = match.has(Qualifier::prefetch)     ? BulkCopy::Kind::prefetch
+                        : match.has(Qualifier::bulk_group) ? BulkCopy::Kind::store
+                        : match.has(Qualifier::global)     ? BulkCopy::Kind::load
+                                                           : BulkCopy::Kind::between_blocks,
+                .im2col = match.has(Qualifier::im2col) || match.has(Qualifier::im2col_no_offs),
+                .multicast = match.has(Qualifier::multicast_cluster) || match.has(Qualifier::multicast_cluster_all),
+                .remote = match.has(Qualifier::shared_cluster),
+                .pair = match.has(Qualifier::cta_group_2)};
+  constexpr std::array ranks{Qualifier::d1, Qualifier::d2, Qualifier::d3, Qualifier::d4, Qualifier::d5};
+  if (match.has(Qualifier::tensor))
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+      if (match.has(ranks[i])) copy.rank = static_cast<int>(i) + 1;
+  if (match.has(Qualifier::reduce)) {
     if (copy.rank == 0) {
       copy.reductions = {reduction(match, *match.types.back())};
     } else {
@@ -212,10 +208,10 @@ void FunctionResolver::fill_sources(const BulkCopy& copy, DraftOperation& operat
 }
 
 void FunctionResolver::bulk_copy(const Match& match) {
-  const bool cancels = match.is(Name::clusterlaunchcontrol), fills = match.is(Name::st) && match.has(".bulk");
+  const bool cancels = match.is(Name::clusterlaunchcontrol), fills = match.is(Name::st) && match.has(Qualifier::bulk);
   if (!match.is(Name::cp) && !cancels && !fills) return remote_store(match);
   BulkCopy copy = described_copy(match);
-  if (cancels || fills) copy.space = match.has(".shared::cta") ? Space::shared : Space::generic;
+  if (cancels || fills) copy.space = match.has(Qualifier::shared_cta) ? Space::shared : Space::generic;
   DraftOperation operation;
   operation.operation.semantics = Semantics::bulk_copy;
   if (cancels) {
@@ -227,8 +223,7 @@ void FunctionResolver::bulk_copy(const Match& match) {
   } else {
     bulk_sources(match, copy, operation);
   }
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.bulk_copies.size());
-  draft_.program.bulk_copies.push_back(std::move(copy));
+  operation.operation.payload = draft_.program.add(std::move(copy));
   add(std::move(operation));
 }
 
@@ -247,19 +242,20 @@ void FunctionResolver::bulk_sources(const Match& match, const BulkCopy& copy, Dr
     take("u32");
   } else {
     const syntax::Operand& map = operand(map_at);
-    const int coordinates = match.has(".tile::gather4") || match.has(".tile::scatter4") ? 5 : copy.rank;  // four rows, one column
+    const int coordinates =
+        match.has(Qualifier::tile_gather4) || match.has(Qualifier::tile_scatter4) ? 5 : copy.rank;  // four rows, one column
     if (map.items.size() != 2) fail(map, fmt::format("{} takes [map, {{coordinates}}]", statement_->opcode));
     for (const Value value : group(map.items[1], type_named("s32"), false, static_cast<std::size_t>(coordinates)))
       operation.sources.push_back(value);
   }
   if (copy.kind == BulkCopy::Kind::load || copy.kind == BulkCopy::Kind::between_blocks) take_address(Space::shared);
-  const bool wide = match.has(".im2col::w") || match.has(".im2col::w::128");
-  if (match.has(".im2col") || wide)
+  const bool wide = match.has(Qualifier::im2col_w) || match.has(Qualifier::im2col_w_128);
+  if (match.has(Qualifier::im2col) || wide)
     for (const Value value : group(operand(next++), type_named("u16"), false, wide ? 2 : static_cast<std::size_t>(copy.rank) - 2))
       operation.sources.push_back(value);
   if (copy.multicast) take("u16");
-  if (match.has(".L2::cache_hint")) source(operand(next++), type_named("b64"));
-  if (match.has(".cp_mask")) source(operand(next++), type_named("u16"));
+  if (match.has(Qualifier::L2_cache_hint)) source(operand(next++), type_named("b64"));
+  if (match.has(Qualifier::cp_mask)) source(operand(next++), type_named("u16"));
   if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));
 }
 
@@ -267,17 +263,16 @@ void FunctionResolver::bulk_sources(const Match& match, const BulkCopy& copy, Dr
 void FunctionResolver::bulk_wait(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::bulk_wait;
-  const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(immediate(operand(0)), wait_for_all / 2));
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.bulk_waits.size());
-  draft_.program.bulk_waits.push_back({.pending = groups, .reads_only = match.has(".read")});
+  const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(immediate(operand(0)), most_groups / 2));
+  operation.operation.payload = draft_.program.add(BulkWait{.pending = groups, .reads_only = match.has(Qualifier::read)});
   add(std::move(operation));
 }
 
 void FunctionResolver::cluster_barrier(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::cluster_barrier;
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.cluster_barriers.size());
-  draft_.program.cluster_barriers.push_back({.waits = match.has(".wait"), .aligned = match.has(".aligned")});
+  operation.operation.payload =
+      draft_.program.add(ClusterBarrier{.waits = match.has(Qualifier::wait), .aligned = match.has(Qualifier::aligned)});
   if (!statement_->operands.empty()) fail(operand(0), fmt::format("{} takes no operands", statement_->opcode));
   add(std::move(operation));
 }
@@ -286,10 +281,11 @@ void FunctionResolver::cluster_barrier(const Match& match) {
 void FunctionResolver::cluster_rank(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::cluster_rank;
+  const bool wide = match.types.front()->bits == 64;
   // Of 32 bits an H200 takes any address for one of shared memory.
-  const bool shared = match.has(".shared::cluster") || !match.has(".u64");
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.cluster_addresses.size());
-  draft_.program.cluster_addresses.push_back({.asks_rank = match.is(Name::getctarank), .generic = !shared, .wide = match.has(".u64")});
+  const bool shared = match.has(Qualifier::shared_cluster) || !wide;
+  operation.operation.payload =
+      draft_.program.add(ClusterAddress{.asks_rank = match.is(Name::getctarank), .generic = !shared, .wide = wide});
   read_operands(match, operation);
   if (const auto own = variable_space(operand(1)); own.value_or(Space::shared) != Space::shared)
     fail(operand(1), fmt::format("'{}' is a .{} variable, and {} takes shared memory", operand(1).text, name(*own), statement_->opcode));
@@ -300,22 +296,25 @@ void FunctionResolver::cluster_rank(const Match& match) {
 void FunctionResolver::tensor_map(const Match& match) {
   using enum TensorMapEdit::Field;
   struct Row {
-    std::string_view qualifier;
+    Qualifier qualifier;
     TensorMapEdit::Field field;
     bool has_ordinal;
   };
-  constexpr std::array rows{Row{".global_address", global_address, false},
-                            Row{".rank", rank, false},
-                            Row{".box_dim", box_dim, true},
-                            Row{".global_dim", global_dim, true},
-                            Row{".global_stride", global_stride, true},
-                            Row{".element_stride", element_stride, true},
-                            Row{".elemtype", elemtype, false},
-                            Row{".interleave_layout", interleave_layout, false},
-                            Row{".swizzle_mode", swizzle_mode, false},
-                            Row{".fill_mode", fill_mode, false},
-                            Row{".swizzle_atomicity", swizzle_atomicity, false}};
-  TensorMapEdit edit{.field = copy, .space = names_shared(match) ? Space::shared : match.has(".global") ? Space::global : Space::generic};
+  constexpr std::array rows{Row{Qualifier::global_address, global_address, false},
+                            Row{Qualifier::rank, rank, false},
+                            Row{Qualifier::box_dim, box_dim, true},
+                            Row{Qualifier::global_dim, global_dim, true},
+                            Row{Qualifier::global_stride, global_stride, true},
+                            Row{Qualifier::element_stride, element_stride, true},
+                            Row{Qualifier::elemtype, elemtype, false},
+                            Row{Qualifier::interleave_layout, interleave_layout, false},
+                            Row{Qualifier::swizzle_mode, swizzle_mode, false},
+                            Row{Qualifier::fill_mode, fill_mode, false},
+                            Row{Qualifier::swizzle_atomicity, swizzle_atomicity, false}};
+  TensorMapEdit edit{.field = copy,
+                     .space = names_shared(match)            ? Space::shared
+                              : match.has(Qualifier::global) ? Space::global
+                                                             : Space::generic};
   for (const Row& row : rows)
     if (match.has(row.qualifier)) {
       edit.field = row.field;
@@ -343,8 +342,7 @@ void FunctionResolver::tensor_map(const Match& match) {
     operation.sources.push_back(source(operand(next++), *match.types.back()));
   }
   if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.tensor_map_edits.size());
-  draft_.program.tensor_map_edits.push_back(edit);
+  operation.operation.payload = draft_.program.add(edit);
   add(std::move(operation));
 }
 

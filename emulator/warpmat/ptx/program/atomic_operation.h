@@ -3,8 +3,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <utility>
+
+#include <warpmat/ptx/catalogue/names.h>
 
 namespace warpmat::inline v0_1::code {
 
@@ -13,16 +14,16 @@ enum class AtomicOperation : std::uint8_t { add, min, max, increase, decrease, b
 
 /// The qualifiers of atom, red and reducing copies (PTX ISA 9.1 section 9.7.13.5) with their operations.
 inline constexpr auto atomic_names =
-    std::to_array<std::pair<std::string_view, AtomicOperation>>({{".add", AtomicOperation::add},
-                                                                 {".min", AtomicOperation::min},
-                                                                 {".max", AtomicOperation::max},
-                                                                 {".inc", AtomicOperation::increase},
-                                                                 {".dec", AtomicOperation::decrease},
-                                                                 {".and", AtomicOperation::bit_and},
-                                                                 {".or", AtomicOperation::bit_or},
-                                                                 {".xor", AtomicOperation::bit_xor},
-                                                                 {".exch", AtomicOperation::exchange},
-                                                                 {".cas", AtomicOperation::compare_and_swap}});
+    std::to_array<std::pair<catalogue::Qualifier, AtomicOperation>>({{catalogue::Qualifier::add, AtomicOperation::add},
+                                                                     {catalogue::Qualifier::min, AtomicOperation::min},
+                                                                     {catalogue::Qualifier::max, AtomicOperation::max},
+                                                                     {catalogue::Qualifier::inc, AtomicOperation::increase},
+                                                                     {catalogue::Qualifier::dec, AtomicOperation::decrease},
+                                                                     {catalogue::Qualifier::and_, AtomicOperation::bit_and},
+                                                                     {catalogue::Qualifier::or_, AtomicOperation::bit_or},
+                                                                     {catalogue::Qualifier::xor_, AtomicOperation::bit_xor},
+                                                                     {catalogue::Qualifier::exch, AtomicOperation::exchange},
+                                                                     {catalogue::Qualifier::cas, AtomicOperation::compare_and_swap}});
 
 /// Operations are numbered in the order of the names, so that tables can be made of all.
 static_assert([] {

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <warpmat/execute/operands/matrix_storage.h>
@@ -79,14 +83,24 @@ WARPMAT_LOCAL inline bool may_have_order(const Access& access, catalogue::Semant
          kind == compare_and_swap;
 }
 
-/// Operation::detail of cp.async.wait_all. For cp.async.wait_group and wgmma.wait_group, detail is the number of groups that may be
-/// pending.
-WARPMAT_LOCAL inline constexpr std::uint32_t wait_for_all = 0xffffffff;
+/// A fence or membar.
+struct Fence {
+  bool orders_clusters = false;  ///< its scope is wider than the block
+};
 
-/// Operation::detail of the trap at the end of a call through a register, for targets that are none of its possible functions.
-inline constexpr std::uint32_t trap_of_call = 1;
-/// That of an alloca for which the function's stack has too few bytes left.
-WARPMAT_LOCAL inline constexpr std::uint32_t trap_of_stack = 2;
+/// cp.async.wait_group and .wait_all, wgmma.wait_group.
+struct WaitGroups {
+  std::uint32_t pending = 0;  ///< groups that need not be complete, at most most_groups
+  bool all = false;           ///< cp.async.wait_all: complete is what is not committed, too
+};
+WARPMAT_LOCAL inline constexpr std::uint64_t most_groups = 0xfffffffe;  // more than any warp commits
+
+/// Why an operation of Semantics::trap traps.
+enum class TrapCause : std::uint8_t {
+  statement,  ///< trap, brkpt
+  call,       ///< behind a call through a register, for targets that are none of its possible functions
+  stack,      ///< an alloca for which the function's stack has too few bytes left
+};
 
 /// bar and barrier.
 struct Barrier {
@@ -228,7 +242,7 @@ struct Matrix {
   bool narrow_address = false;  ///< its register has 32 bits
   Space space = Space::shared;  ///< of wmma.load and wmma.store
   MatrixRuns runs;              ///< the same
-  // mma: product_runs.h
+  // mma: product_runs.h; ldmatrix: row_loads.h, the kernel alone
   const FastPath* kernel = nullptr;     ///< executes the statement and those behind it as one run
   std::uint8_t run = 0;                 ///< their number; 0: each is executed alone
   bool same_a = false, same_b = false;  ///< A's, B's registers are those of the product before, which does not write them
@@ -362,7 +376,7 @@ enum class Shortcut : std::uint8_t {
 /// One operation. Its operands are Program::slots from `slots` on: first the results, then the sources.
 struct Operation {
   catalogue::WarpFunction function = nullptr;  ///< compute: this, or
-  scalar::Function kernel = nullptr;           ///< this, with Program::modifiers[detail]
+  scalar::Function kernel = nullptr;           ///< this, with its scalar::Modifiers
   catalogue::Semantics semantics = catalogue::Semantics::compute;
   std::uint8_t results = 0, sources = 0;
   bool guarded = false, guard_inverted = false;
@@ -375,7 +389,7 @@ struct Operation {
   std::int32_t target = -1;  ///< branch: an index of Program::operations
   /// branch, branch_table: the convergence point of its lanes, or -1: the lanes do not converge before they exit
   std::int32_t converges_at = -1;
-  std::uint32_t detail = 0;     ///< an index into the table of its semantics, or a SpecialRegister
+  std::uint32_t payload = 0;    ///< of Program::payloads, where it has one: Program::of()
   std::uint32_t statement = 0;  ///< of Program::statements
 
   RegisterClass result_class(int i) const { return static_cast<RegisterClass>(result_classes >> 2 * i & 3); }
@@ -467,7 +481,22 @@ struct CallTree {
   bool recursive = false;
 };
 
+/// brx.idx: the operations to which its indices branch.
 using BranchTable = std::vector<std::int32_t>;
+
+/// What an operation has besides its registers: one type for each family of semantics. Operations are copied, compared with their
+/// neighbours and read one behind the other, so they have 56 bytes and name a payload, which has 152. A kernel's is Modifiers.
+using Payload = std::variant<scalar::Modifiers, Access, Fence, WaitGroups, TrapCause, SpecialRegister, Barrier, Mbarrier, BulkCopy,
+                             BulkWait, ClusterBarrier, ClusterAddress, RegisterChange, TensorMapEdit, WarpExchange, Matrix,
+                             WarpgroupProduct, TensorStatement, TextureAccess, Call, BranchTable>;
+
+/// The number of a type among those of Payload.
+template <typename P, typename... All>
+constexpr std::size_t number_among(const std::variant<All...>*) {
+  std::size_t number = 0;
+  static_cast<void>(((std::is_same_v<P, All> ? false : (++number, true)) && ...));
+  return number;
+}
 
 struct Program {
   std::shared_ptr<const syntax::Module> module;
@@ -479,23 +508,8 @@ struct Program {
 
   std::vector<Operation> operations;
   std::vector<Slot> slots;
-  std::vector<scalar::Modifiers> modifiers;
-  std::vector<Access> accesses;
-  std::vector<Barrier> barriers;
-  std::vector<Mbarrier> mbarriers;
-  std::vector<BulkCopy> bulk_copies;
-  std::vector<BulkWait> bulk_waits;
-  std::vector<ClusterBarrier> cluster_barriers;
-  std::vector<ClusterAddress> cluster_addresses;
-  std::vector<RegisterChange> register_changes;
-  std::vector<TensorMapEdit> tensor_map_edits;
-  std::vector<WarpExchange> exchanges;
-  std::vector<Matrix> matrices;
-  std::vector<WarpgroupProduct> products;
-  std::vector<TensorStatement> tensor_statements;
-  std::vector<TextureAccess> texture_accesses;
-  std::vector<Call> calls;
-  std::vector<BranchTable> branch_tables;
+  std::vector<Payload> payloads;    ///< copies of an operation share theirs
+  std::uint32_t payload_types = 0;  ///< of the payloads: a bit for each type of Payload
   std::vector<Function> functions;  ///< the entry first
   std::vector<const syntax::Statement*> statements;
   std::vector<catalogue::Name> names;  ///< of the statements' instructions
@@ -530,14 +544,37 @@ struct Program {
   std::vector<std::uint32_t>
       folding_differs;  ///< statements whose result is an immediate in machine code and not by the rule, or conversely
 
-  /// The payload of an operation, of the type that its semantics has.
+  /// The payload of an operation, of the type that its semantics has. Valid until the next add().
   template <typename P>
   const P& of(const Operation& operation) const {
-    return table<P>(*this)[operation.detail];
+    return *held<P>(payloads[operation.payload]);
   }
   template <typename P>
   P& of(const Operation& operation) {
-    return table<P>(*this)[operation.detail];
+    return *held<P>(payloads[operation.payload]);
+  }
+  /// A new payload: what Operation::payload is for it.
+  std::uint32_t add(Payload payload) {
+    payload_types |= std::uint32_t{1} << payload.index();
+    payloads.push_back(std::move(payload));
+    return static_cast<std::uint32_t>(payloads.size() - 1);
+  }
+  /// Calls visit() with each payload of that type.
+  template <typename P, typename Visit>
+  void for_each(Visit visit) const {
+    for (const Payload& payload : payloads)
+      if (const P* const found = std::get_if<P>(&payload)) visit(*found);
+  }
+  /// Whether is() is true for one of that type.
+  template <typename P, typename Is>
+  bool any(Is is) const {
+    constexpr std::size_t number = number_among<P>(static_cast<const Payload*>(nullptr));
+    static_assert(number < std::variant_size_v<Payload> && std::variant_size_v<Payload> <= 32);
+    if ((payload_types >> number & 1) == 0) return false;
+    return std::ranges::any_of(payloads, [&](const Payload& payload) {
+      const P* const found = std::get_if<P>(&payload);
+      return found != nullptr && is(*found);
+    });
   }
 
   int line(const Operation& operation) const { return statements[operation.statement]->location.line; }
@@ -545,51 +582,20 @@ struct Program {
   bool executes(catalogue::Semantics semantics) const { return (executed >> static_cast<int>(semantics) & 1) != 0; }
 
  private:
-  template <typename P, typename Self>
-  static auto& table(Self& self) {
-    if constexpr (std::is_same_v<P, scalar::Modifiers>)
-      return (self.modifiers);
-    else if constexpr (std::is_same_v<P, Access>)
-      return (self.accesses);
-    else if constexpr (std::is_same_v<P, Barrier>)
-      return (self.barriers);
-    else if constexpr (std::is_same_v<P, Mbarrier>)
-      return (self.mbarriers);
-    else if constexpr (std::is_same_v<P, BulkCopy>)
-      return (self.bulk_copies);
-    else if constexpr (std::is_same_v<P, BulkWait>)
-      return (self.bulk_waits);
-    else if constexpr (std::is_same_v<P, ClusterBarrier>)
-      return (self.cluster_barriers);
-    else if constexpr (std::is_same_v<P, ClusterAddress>)
-      return (self.cluster_addresses);
-    else if constexpr (std::is_same_v<P, RegisterChange>)
-      return (self.register_changes);
-    else if constexpr (std::is_same_v<P, TensorMapEdit>)
-      return (self.tensor_map_edits);
-    else if constexpr (std::is_same_v<P, WarpExchange>)
-      return (self.exchanges);
-    else if constexpr (std::is_same_v<P, Matrix>)
-      return (self.matrices);
-    else if constexpr (std::is_same_v<P, WarpgroupProduct>)
-      return (self.products);
-    else if constexpr (std::is_same_v<P, TensorStatement>)
-      return (self.tensor_statements);
-    else if constexpr (std::is_same_v<P, TextureAccess>)
-      return (self.texture_accesses);
-    else if constexpr (std::is_same_v<P, Call>)
-      return (self.calls);
-    else if constexpr (std::is_same_v<P, BranchTable>)
-      return (self.branch_tables);
-    else
-      static_assert(sizeof(P) == 0, "no operation has this payload");
+  /// std::get_if of what is known to hold a P: the loop that executes asks nothing.
+  template <typename P, typename Any>
+  static auto held(Any& payload) {
+    auto* const found = std::get_if<P>(&payload);
+    assert(found != nullptr);
+    if (found == nullptr) __builtin_unreachable();
+    return found;
   }
 };
 
 /// Whether others may see in which order clusters execute an access or a fence.
 WARPMAT_LOCAL inline bool may_have_order(const Program& program, const Operation& operation) {
   switch (operation.semantics) {
-    case catalogue::Semantics::fence: return operation.detail != 0;
+    case catalogue::Semantics::fence: return program.of<Fence>(operation).orders_clusters;
     case catalogue::Semantics::load:
     case catalogue::Semantics::store:
     case catalogue::Semantics::atomic: return may_have_order(program.of<Access>(operation), operation.semantics);

@@ -8,6 +8,7 @@
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Name;
+using catalogue::Qualifier;
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
 
@@ -60,6 +61,7 @@ constexpr SystemFunction system_functions[] = {{"vprintf", Call::Target::print},
 void FunctionResolver::simple(Semantics semantics) {
   DraftOperation operation;
   operation.operation.semantics = semantics;
+  if (semantics == Semantics::trap) operation.operation.payload = draft_.program.add(TrapCause::statement);
   // Registers that the function returns must still be live.
   if (semantics == Semantics::return_)
     for (std::size_t i = 0; i < function_.return_registers.size(); ++i)
@@ -71,11 +73,12 @@ void FunctionResolver::simple(Semantics semantics) {
 void FunctionResolver::hint(const catalogue::Match& match) {
   constexpr std::uint64_t map_bytes = 128;
   const std::size_t count = statement_->operands.size();
-  if (match.has(".tensormap::generic") && (count != (match.has(".acquire") ? 2 : 0) || (count == 2 && immediate(operand(1)) != map_bytes)))
+  if (match.has(Qualifier::tensormap_generic) &&
+      (count != (match.has(Qualifier::acquire) ? 2 : 0) || (count == 2 && immediate(operand(1)) != map_bytes)))
     fail(fmt::format("{} takes {}", statement_->opcode,
-                     match.has(".acquire") ? "the address of a tensor map and its size, 128" : "no operands"));
-  if (match.has(".acquire")) static_cast<void>(place(operand(0)));
-  if (!match.has(".tensormap::generic")) {
+                     match.has(Qualifier::acquire) ? "the address of a tensor map and its size, 128" : "no operands"));
+  if (match.has(Qualifier::acquire)) static_cast<void>(place(operand(0)));
+  if (!match.has(Qualifier::tensormap_generic)) {
     // The operands are read for their errors alone.
     DraftOperation unread;
     const std::size_t operations = function_.operations.size();
@@ -84,7 +87,7 @@ void FunctionResolver::hint(const catalogue::Match& match) {
     constexpr std::uint64_t line_bytes = 128, events = 16;
     if ((match.is(Name::discard) || match.is(Name::applypriority)) && immediate(operand(1)) != line_bytes)
       fail(operand(1), fmt::format("{} takes the size 128", statement_->opcode));
-    if (match.is(Name::pmevent) && immediate(operand(0)) >= events && !match.has(".mask"))
+    if (match.is(Name::pmevent) && immediate(operand(0)) >= events && !match.has(Qualifier::mask))
       fail(operand(0), "an event is a number from 0 to 15");
   }
   simple(Semantics::nothing);
@@ -94,7 +97,7 @@ void FunctionResolver::hint(const catalogue::Match& match) {
 void FunctionResolver::absent(const catalogue::Match& match) {
   DraftOperation unread;
   const std::size_t operations = function_.operations.size();
-  if (match.has(".async") && match.is(Name::cp))
+  if (match.has(Qualifier::async) && match.is(Name::cp))
     bulk_sources(match, described_copy(match), unread);
   else
     read_operands(match, unread);
@@ -118,7 +121,7 @@ void FunctionResolver::open_stack() {
   const auto local_address = [&](std::int64_t offset) {
     DraftOperation operation;
     operation.operation.semantics = Semantics::special;
-    operation.operation.detail = static_cast<std::uint32_t>(SpecialRegister::local_address);
+    operation.operation.payload = draft_.program.add(SpecialRegister::local_address);
     operation.sources = {draft_.constants.add(RegisterClass::wide, static_cast<std::uint64_t>(offset))};
     const Value value = temporary(RegisterClass::wide);
     operation.results = {value};
@@ -156,20 +159,20 @@ void FunctionResolver::stack(const catalogue::Match& match) {
     return value;
   };
   const Value free = computed("%subtract.b64", RegisterClass::wide, stack_->pointer, stack_->limit);
-  trap_where(computed("setp.gt.u64", RegisterClass::predicate, bytes, free), trap_of_stack);
+  trap_where(computed("setp.gt.u64", RegisterClass::predicate, bytes, free), TrapCause::stack);
   const Value below = computed("%subtract.b64", RegisterClass::wide, stack_->pointer, bytes);
   const Value aligned =
       computed("and.b64", RegisterClass::wide, below, draft_.constants.add(RegisterClass::wide, ~(std::max(alignment, min_alignment) - 1)));
-  trap_where(computed("setp.lt.u64", RegisterClass::predicate, aligned, stack_->limit), trap_of_stack);
+  trap_where(computed("setp.lt.u64", RegisterClass::predicate, aligned, stack_->limit), TrapCause::stack);
   add(row("mov.b64", {stack_->pointer}, {aligned}));
   copy_pointer(operand(0));
 }
 
 /// A trap of those lanes that execute the statement and whose `predicate` is true.
-void FunctionResolver::trap_where(Value predicate, std::uint32_t detail) {
+void FunctionResolver::trap_where(Value predicate, TrapCause cause) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::trap;
-  operation.operation.detail = detail;
+  operation.operation.payload = draft_.program.add(cause);
   if (guarded_) {
     Value guard = guard_;
     if (guard_inverted_) {
@@ -306,7 +309,7 @@ void FunctionResolver::call_indirectly(const syntax::Operand* returns, const syn
   }
   DraftOperation no_function;
   no_function.operation.semantics = Semantics::trap;
-  no_function.operation.detail = trap_of_call;
+  no_function.operation.payload = draft_.program.add(TrapCause::call);
   add(std::move(no_function));
   put(end);
 }
@@ -339,8 +342,7 @@ void FunctionResolver::call_function(const syntax::Operand* returns, const synta
   };
   match(returns, callee.source->returns, callee.return_offsets, callee.return_bytes, call.returns, operation.results, true);
   match(arguments, callee.source->parameters, callee.parameter_offsets, callee.parameter_bytes, call.arguments, operation.sources, false);
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.calls.size());
-  draft_.program.calls.push_back(std::move(call));
+  operation.operation.payload = draft_.program.add(std::move(call));
   add(std::move(operation));
 }
 

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <span>
+#include <stdexcept>
+
+#include <fmt/core.h>
 
 #include <warpmat/ptx/program/call_tree.h>
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/frame.h>
 #include <warpmat/ptx/program/product_runs.h>
+#include <warpmat/ptx/program/row_loads.h>
 
 namespace warpmat::inline v0_1::code {
 
@@ -19,8 +23,46 @@ namespace {
 bool may_order_clusters(const Program& program) {
   const auto may_be_ordered = [&](const Operation& operation) { return may_have_order(program, operation); };
   const auto is_ordered_copy = [](const BulkCopy& copy) { return copy.kind == BulkCopy::Kind::cancel || !copy.reductions.empty(); };
-  return std::ranges::any_of(program.operations, may_be_ordered) || std::ranges::any_of(program.bulk_copies, is_ordered_copy) ||
-         std::ranges::any_of(program.calls, &Call::uses_launch);
+  return std::ranges::any_of(program.operations, may_be_ordered) || program.any<BulkCopy>(is_ordered_copy) ||
+         program.any<Call>([](const Call& call) { return call.uses_launch(); });
+}
+
+template <typename P>
+bool holds(const Program& program, const Operation& operation) {
+  return operation.payload < program.payloads.size() && std::holds_alternative<P>(program.payloads[operation.payload]);
+}
+
+/// Whether the operation's payload has the type that its semantics reads: Program::of() asks no more.
+bool has_its_payload(const Program& program, const Operation& operation) {
+  switch (operation.semantics) {
+    case Semantics::compute:
+    case Semantics::select: return operation.kernel == nullptr || holds<scalar::Modifiers>(program, operation);
+    case Semantics::load:
+    case Semantics::store:
+    case Semantics::atomic:
+    case Semantics::cp_async: return holds<Access>(program, operation);
+    case Semantics::fence: return holds<Fence>(program, operation);
+    case Semantics::cp_async_wait:
+    case Semantics::wgmma_wait: return holds<WaitGroups>(program, operation);
+    case Semantics::trap: return holds<TrapCause>(program, operation);
+    case Semantics::special: return holds<SpecialRegister>(program, operation);
+    case Semantics::barrier: return holds<Barrier>(program, operation);
+    case Semantics::mbarrier: return holds<Mbarrier>(program, operation);
+    case Semantics::bulk_copy: return holds<BulkCopy>(program, operation);
+    case Semantics::bulk_wait: return holds<BulkWait>(program, operation);
+    case Semantics::cluster_barrier: return holds<ClusterBarrier>(program, operation);
+    case Semantics::cluster_rank: return holds<ClusterAddress>(program, operation);
+    case Semantics::max_registers: return holds<RegisterChange>(program, operation);
+    case Semantics::tensor_map: return holds<TensorMapEdit>(program, operation);
+    case Semantics::exchange: return holds<WarpExchange>(program, operation);
+    case Semantics::matrix: return holds<Matrix>(program, operation);
+    case Semantics::wgmma: return holds<WarpgroupProduct>(program, operation);
+    case Semantics::tensor_memory: return holds<TensorStatement>(program, operation);
+    case Semantics::texture: return holds<TextureAccess>(program, operation);
+    case Semantics::call: return holds<Call>(program, operation);
+    case Semantics::branch_table: return holds<BranchTable>(program, operation);
+    default: return true;
+  }
 }
 
 class Emitter {
@@ -86,7 +128,7 @@ class Emitter {
     program_.reads_thread_indices = false;
     for (const Operation& operation : program_.operations) {
       program_.executed |= std::uint64_t{1} << static_cast<int>(operation.semantics);
-      if (operation.semantics == Semantics::special && is_thread_index(static_cast<SpecialRegister>(operation.detail)))
+      if (operation.semantics == Semantics::special && is_thread_index(program_.of<SpecialRegister>(operation)))
         program_.reads_thread_indices = true;
     }
   }
@@ -108,6 +150,7 @@ class Emitter {
     mark_unused_results(index, first);
     mark_shortcuts(first);
     mark_product_runs(program_, first);
+    mark_row_loads(program_, first);
     add_parameter_rows(first);
   }
 
@@ -127,11 +170,13 @@ class Emitter {
     program_.slots.resize(std::max<std::size_t>(program_.slots.size(), operation.slots + fewest_slots));
     if (draft.label >= 0) operation.target = first + function.labels[static_cast<std::size_t>(draft.label)];
     if (operation.semantics == Semantics::branch_table) {
-      operation.detail = static_cast<std::uint32_t>(program_.branch_tables.size());
-      std::vector<std::int32_t>& table = program_.branch_tables.emplace_back();
+      BranchTable table;
       for (const int label : draft.table) table.push_back(first + function.labels[static_cast<std::size_t>(label)]);
+      operation.payload = program_.add(std::move(table));
     }
     if (operation.semantics == Semantics::call) add_register_copies(index, draft);
+    if (!has_its_payload(program_, operation))
+      throw std::logic_error(fmt::format("{} has the payload of another instruction", program_.statements[operation.statement]->opcode));
     program_.operations.push_back(operation);
   }
 
@@ -192,7 +237,7 @@ class Emitter {
     const catalogue::WarpFunction copy_wides = draft_.find_match("mov.b64")->pattern->row.function;
     for (Operation& operation : std::span(program_.operations).subspan(static_cast<std::size_t>(first))) {
       if (operation.guarded || operation.results != 1 || operation.sources >= fewest_slots) continue;
-      if (operation.semantics == Semantics::special && operation.sources == 0 && !is_clock(static_cast<SpecialRegister>(operation.detail)))
+      if (operation.semantics == Semantics::special && operation.sources == 0 && !is_clock(program_.of<SpecialRegister>(operation)))
         operation.shortcut = Shortcut::special_register;
       if (!catalogue::computes(operation.semantics)) continue;
       operation.shortcut = operation.kernel != nullptr ? Shortcut::kernel : Shortcut::function;

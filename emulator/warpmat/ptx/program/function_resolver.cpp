@@ -13,6 +13,7 @@
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
+using catalogue::Qualifier;
 using catalogue::Semantics;
 
 namespace {
@@ -60,11 +61,10 @@ void ProgramDraft::set_function(const Match& match, Operation& operation) {
   const auto [place, added] = kernels.try_emplace(&match);
   if (added) {
     const catalogue::Executable executable = catalogue::executable(match);
-    place->second = {executable.function, static_cast<std::uint32_t>(program.modifiers.size())};
-    program.modifiers.push_back(executable.modifiers);
+    place->second = {executable.function, program.add(executable.modifiers)};
   }
   operation.kernel = place->second.first;
-  operation.detail = place->second.second;
+  operation.payload = place->second.second;
 }
 
 void ProgramDraft::set_function(const Match& match, DraftOperation& draft) {
@@ -345,8 +345,9 @@ void FunctionResolver::by_semantics(const Match& match) {
     case Semantics::sleep: {
       DraftOperation operation;
       operation.operation.semantics = semantics;
-      // Only accesses visible to other blocks need an order between blocks.
-      operation.operation.detail = match.has(".gpu") || match.has(".sys") || match.has(".gl") || match.has(".cluster");
+      if (semantics == Semantics::fence)
+        operation.operation.payload = draft_.program.add(
+            Fence{match.has(Qualifier::gpu) || match.has(Qualifier::sys) || match.has(Qualifier::gl) || match.has(Qualifier::cluster)});
       read_operands(match, operation);
       return add(std::move(operation));
     }

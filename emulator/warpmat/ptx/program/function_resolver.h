@@ -68,6 +68,12 @@ struct ProgramDraft {
 /// The space that the qualifiers name; generic if none does.
 Space space_of(const catalogue::Match& match);
 
+/// The operation of atom, red or a reducing copy; nothing of a copy.
+std::optional<AtomicOperation> atomic_operation(const catalogue::Match& match);
+
+/// The opcode of the catalogue's instruction that computes what an operation on that type stores, if that is arithmetic on formats.
+std::string arithmetic_row(AtomicOperation operation, const DataType& type);
+
 struct ListDraft;
 
 /// Converts the body of one function to operations. It reports all errors, not only the first.
@@ -212,7 +218,7 @@ class FunctionResolver {
   void absent(const catalogue::Match& match);
   void open_stack();
   void stack(const catalogue::Match& match);
-  void trap_where(Value predicate, std::uint32_t detail);
+  void trap_where(Value predicate, TrapCause cause);
   void no_operands() const;
   void leave();
 

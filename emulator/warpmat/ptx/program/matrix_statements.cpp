@@ -34,7 +34,7 @@ std::pair<const Form*, Instruction> FunctionResolver::matrix_instruction() {
 
 /// Where the operand of a matrix instruction stands. In modules the type of the operation alone says which registers it takes.
 Seat FunctionResolver::matrix_seat(const Form& form, const Operand& wanted, const Instruction& instruction) const {
-  const bool wide = wanted.fragment.register_bits == 64;
+  const bool wide = wanted.fragment.register_bits() == 64;
   const char* const type = wanted.kind == OperandKind::ids        ? "b16"
                            : wanted.kind != OperandKind::fragment ? "u32"
                            : wide                                 ? "f64"
@@ -132,8 +132,7 @@ void FunctionResolver::matrix() {
     }
   }
   if (no_stride) note_group(OperandText::Kind::omitted);
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.matrices.size());
-  draft_.program.matrices.push_back(std::move(matrix));
+  operation.operation.payload = draft_.program.add(std::move(matrix));
   add(std::move(operation));
 }
 

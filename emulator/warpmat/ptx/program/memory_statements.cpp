@@ -10,17 +10,22 @@
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
+using catalogue::Qualifier;
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
 
 Space space_of(const Match& match) {
-  for (const std::string_view q : match.qualifiers) {
-    if (q == ".global") return Space::global;
-    if (q == ".shared" || q == ".shared::cta" || q == ".shared::cluster") return Space::shared;
-    if (q == ".local") return Space::local;
-    if (q == ".const") return Space::constant;
-    if (q == ".param" || q == ".param::entry" || q == ".param::func") return Space::param;
-  }
+  constexpr auto spaces = std::to_array<std::pair<Qualifier, Space>>({{Qualifier::shared, Space::shared},
+                                                                      {Qualifier::shared_cta, Space::shared},
+                                                                      {Qualifier::shared_cluster, Space::shared},
+                                                                      {Qualifier::global, Space::global},
+                                                                      {Qualifier::local, Space::local},
+                                                                      {Qualifier::constant, Space::constant},
+                                                                      {Qualifier::param, Space::param},
+                                                                      {Qualifier::param_entry, Space::param},
+                                                                      {Qualifier::param_func, Space::param}});
+  for (const auto& [qualifier, space] : spaces)
+    if (match.has(qualifier)) return space;
   return Space::generic;
 }
 
@@ -28,32 +33,33 @@ namespace {
 
 /// Whether the text names shared memory of the lane's own block.
 bool names_own_block(const Match& match) {
-  return match.has(".shared") || match.has(".shared::cta");
+  return match.has(Qualifier::shared) || match.has(Qualifier::shared_cta);
 }
 
 /// Whether other blocks observe the access in a defined order, or it depends on them.
 bool is_ordered(const Match& match) {
-  constexpr std::array ordering{".volatile", ".relaxed", ".acquire", ".release", ".acq_rel", ".mmio", ".cv"};
-  return std::ranges::any_of(ordering, [&](const char* q) { return match.has(q); }) && !match.has(".cta");
-}
-
-AtomicOperation atomic_operation(const Match& match) {
-  for (const auto& [name, operation] : atomic_names)
-    if (match.has(name)) return operation;
-  return AtomicOperation::exchange;
-}
-
-/// The catalogue's instruction that computes an atomic's stored value, if that is arithmetic on formats.
-std::string arithmetic_of(const Match& match, const DataType& type) {
-  const std::string_view name = type.name;
-  if (!type.is_floating()) return {};
-  const std::string_view operation = match.has(".min") ? "min" : match.has(".max") ? "max" : match.has(".add") ? "add" : "";
-  if (operation.empty()) return {};
-  const bool rounds = operation == "add";
-  return fmt::format("{}{}.{}", operation, rounds ? ".rn" : "", name);
+  using enum Qualifier;
+  constexpr std::array ordering{volatile_, relaxed, acquire, release, acq_rel, mmio, cv};
+  return std::ranges::any_of(ordering, [&](Qualifier q) { return match.has(q); }) && !match.has(Qualifier::cta);
 }
 
 }  // namespace
+
+std::optional<AtomicOperation> atomic_operation(const Match& match) {
+  for (const auto& [qualifier, operation] : atomic_names)
+    if (match.has(qualifier)) return operation;
+  return std::nullopt;
+}
+
+std::string arithmetic_row(AtomicOperation operation, const DataType& type) {
+  if (!type.is_floating()) return {};
+  switch (operation) {
+    case AtomicOperation::add: return fmt::format("add.rn.{}", type.name);
+    case AtomicOperation::min: return fmt::format("min.{}", type.name);
+    case AtomicOperation::max: return fmt::format("max.{}", type.name);
+    default: return {};
+  }
+}
 
 void FunctionResolver::add_access(DraftOperation operation, Access access, const Place& place) {
   if (access.space == Space::generic && place.space) access.space = *place.space;
@@ -63,8 +69,7 @@ void FunctionResolver::add_access(DraftOperation operation, Access access, const
   access.uniform = is_constant(place.base) && !access.relative;
   access.offset = place.offset;
   access.narrow_address = class_of(place.base) == RegisterClass::word;
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.accesses.size());
-  draft_.program.accesses.push_back(access);
+  operation.operation.payload = draft_.program.add(access);
   add(std::move(operation));
 }
 
@@ -84,7 +89,7 @@ bool FunctionResolver::has_several_types(std::span<const syntax::Operand> items)
 
 /// After `count` operands only the cache policy of .L2::cache_hint may follow; it has no effect.
 void FunctionResolver::take_policy(const Match& match, std::size_t count) {
-  if (match.has(".L2::cache_hint")) source(operand(count++), *find_ptx_type("b64"));
+  if (match.has(Qualifier::L2_cache_hint)) source(operand(count++), *find_ptx_type("b64"));
   if (count < statement_->operands.size()) fail(operand(count), fmt::format("{} takes {} operands", statement_->opcode, count));
 }
 
@@ -183,13 +188,13 @@ void FunctionResolver::atomic(const Match& match) {
   Access access{
       .space = space_of(match), .bytes = static_cast<std::uint8_t>(type.bytes()), .vector = static_cast<std::uint8_t>(match.vector())};
   access.own_block = names_own_block(match);
-  access.atomic = atomic_operation(match);
+  access.atomic = atomic_operation(match).value_or(AtomicOperation::exchange);
   access.type = &type;
   access.register_bits = static_cast<std::uint8_t>(std::max(type.bits, 32));
   access.result_used = !reduction;
   DraftOperation operation;
   operation.operation.semantics = Semantics::atomic;
-  if (const std::string arithmetic = arithmetic_of(match, type); !arithmetic.empty()) {
+  if (const std::string arithmetic = arithmetic_row(access.atomic, type); !arithmetic.empty()) {
     const Operation computed = row(arithmetic, {}, {}).operation;
     access.arithmetic = computed.kernel;
     access.modifiers = draft_.program.of<scalar::Modifiers>(computed);
@@ -211,7 +216,7 @@ void FunctionResolver::atomic(const Match& match) {
 /// cp.async.ca [dst], [src], size{, source size or ignored}{, policy}.
 void FunctionResolver::cp_async(const Match& match) {
   const std::uint64_t size = immediate(operand(2));
-  const bool cached_everywhere = match.has(".ca");
+  const bool cached_everywhere = match.has(Qualifier::ca);
   if (size != 16 && (!cached_everywhere || (size != 4 && size != 8)))
     fail(operand(2), cached_everywhere ? "cp.async.ca copies 4, 8 or 16 bytes" : "cp.async.cg copies 16 bytes");
   Access access{.space = Space::shared, .bytes = static_cast<std::uint8_t>(size), .own_block = true};
@@ -225,7 +230,7 @@ void FunctionResolver::cp_async(const Match& match) {
   access.source_offset = from.offset;
   access.narrow_source = class_of(from.base) == RegisterClass::word;
   std::size_t next = 3;
-  const std::size_t policies = match.has(".L2::cache_hint") ? 1 : 0;
+  const std::size_t policies = match.has(Qualifier::L2_cache_hint) ? 1 : 0;
   if (statement_->operands.size() > next + policies) {
     const syntax::Operand& extra = operand(next++);
     const auto named = extra.kind == Kind::name ? names_.find(extra.text) : std::nullopt;
@@ -245,11 +250,12 @@ void FunctionResolver::cp_async(const Match& match) {
 void FunctionResolver::wait_group(const Match& match) {
   DraftOperation operation;
   operation.operation.semantics = Semantics::cp_async_wait;
-  operation.operation.detail = match.has(".wait_all") ? wait_for_all
-                               : operand(0).negative
-                                   ? wait_for_all - 1
-                                   : static_cast<std::uint32_t>(std::min<std::uint64_t>(immediate(operand(0)), wait_for_all - 1));
-  if (statement_->operands.size() > (match.has(".wait_all") ? 0 : 1)) fail(fmt::format("{} takes fewer operands", statement_->opcode));
+  WaitGroups wait{.all = match.has(Qualifier::wait_all)};
+  if (!wait.all)
+    wait.pending = operand(0).negative ? most_groups : static_cast<std::uint32_t>(std::min(immediate(operand(0)), most_groups));
+  operation.operation.payload = draft_.program.add(wait);
+  if (statement_->operands.size() > (match.has(Qualifier::wait_all) ? 0 : 1))
+    fail(fmt::format("{} takes fewer operands", statement_->opcode));
   add(std::move(operation));
 }
 

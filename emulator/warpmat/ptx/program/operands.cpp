@@ -15,6 +15,7 @@ namespace warpmat::inline v0_1::code {
 using catalogue::Match;
 using catalogue::Name;
 using catalogue::OperandPattern;
+using catalogue::Qualifier;
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
 
@@ -35,7 +36,8 @@ std::optional<Space> FunctionResolver::variable_space(const syntax::Operand& ope
 }
 
 bool FunctionResolver::takes_addresses() const {
-  return catalogue::row_of(instruction()).has(catalogue::trait::takes_addresses) || (instruction() == Name::cvta && !match_->has(".to"));
+  return catalogue::row_of(instruction()).has(catalogue::trait::takes_addresses) ||
+         (instruction() == Name::cvta && !match_->has(Qualifier::to));
 }
 
 const syntax::Operand& FunctionResolver::operand(std::size_t index) const {
@@ -114,7 +116,7 @@ Value FunctionResolver::special_register(const syntax::Operand& operand, const S
     fail(operand, fmt::format("{} has {} bits; {} takes .{}", operand.text, special.bits, statement_->opcode, type.name));
   DraftOperation operation;
   operation.operation.semantics = Semantics::special;
-  operation.operation.detail = static_cast<std::uint32_t>(special.special_register);
+  operation.operation.payload = draft_.program.add(special.special_register);
   const Value value = names_.new_register(register_class, bits);
   operation.results = {value};
   prepare(std::move(operation));
@@ -135,7 +137,7 @@ Value FunctionResolver::address_of(const syntax::Operand& operand, const Named& 
     case Named::Kind::local: {
       DraftOperation operation;
       operation.operation.semantics = Semantics::special;
-      operation.operation.detail = static_cast<std::uint32_t>(SpecialRegister::local_address);
+      operation.operation.payload = draft_.program.add(SpecialRegister::local_address);
       operation.results = {temporary(register_class)};
       operation.sources = {draft_.constants.add(RegisterClass::wide, named.offset + offset)};
       const Value value = operation.results.front();
@@ -203,7 +205,7 @@ FunctionResolver::Meaning FunctionResolver::judged_meaning(const syntax::Operand
   auto named = names_.find(given.text);
   if (!named) named = draft_.symbols.find(given.text);
   if (named && named->kind != Named::Kind::register_) {
-    const bool calculated = given.offset != 0 && instruction() == Name::cvta && match_->has(".to");
+    const bool calculated = given.offset != 0 && instruction() == Name::cvta && match_->has(Qualifier::to);
     Seat here = seat;
     here.symbols |= !in_list && !seat.written && (calculated || takes_addresses());
     check(judge_variable(here, dialect()), here, given);
@@ -373,7 +375,7 @@ void FunctionResolver::read_operand(const Match& match, const OperandPattern& pa
   std::vector<Value>& values = pattern.result ? operation.results : operation.sources;
   if (pattern.name == "address") {
     if (const auto space = variable_space(operand.items.empty() ? operand : operand.items.front());
-        space == Space::param && !match.has(".param"))
+        space == Space::param && !match.has(Qualifier::param))
       fail(operand, fmt::format("{} takes no address of a parameter", statement_->opcode));
     const Semantics semantics = match.pattern->row.semantics;
     if (semantics != Semantics::nothing && semantics != Semantics::absent) {
@@ -381,11 +383,11 @@ void FunctionResolver::read_operand(const Match& match, const OperandPattern& pa
       return;
     }
     // Only what is wrong with it is of interest.
-    const bool any_width = match.has(".tensormap") || match.is(Name::st) || match.is(Name::red);
+    const bool any_width = match.has(Qualifier::tensormap) || match.is(Name::st) || match.is(Name::red);
     const Place where = any_width ? place(operand) : place_in(operand, space_of(match));
     if (where.number && space_of(match) != Space::local) fail(operand, "only .local addresses may be numbers: move it to a register");
     const Space own = where.parameter ? Space::param : where.space.value_or(space_of(match));
-    if (match.has(".tensormap") && space_of(match) != Space::generic && own != space_of(match))
+    if (match.has(Qualifier::tensormap) && space_of(match) != Space::generic && own != space_of(match))
       fail(operand, fmt::format("{} takes the address of a .{} variable", statement_->opcode, name(space_of(match))));
     if (match.is(Name::prefetchu) && where.space.value_or(Space::global) != Space::global)
       fail(operand, "prefetchu takes a generic address");
@@ -444,8 +446,8 @@ void FunctionResolver::read_operands(const Match& match, DraftOperation& operati
       const bool pair = last->kind == Kind::pair, paired = i + 1 < patterns.size() && patterns[i + 1].paired;
       const bool unread = pair && match.is(Name::match) && last->items[1].text == "_";
       if (pair && !paired && !unread) fail(*last, fmt::format("{} writes one result here, without |", statement_->opcode));
-      may_discard_ =
-          (pair && !match.is(Name::shfl)) || match.is(Name::setp) || match.is(Name::atom) || (match.is(Name::match) && match.has(".all"));
+      may_discard_ = (pair && !match.is(Name::shfl)) || match.is(Name::setp) || match.is(Name::atom) ||
+                     (match.is(Name::match) && match.has(Qualifier::all));
       if (video != nullptr) {
         read_operand(match, pattern, without_selector(match, next - 1, *video), operation);
         continue;

@@ -35,7 +35,9 @@ Product product_of(Program& program, const Operation& operation) {
   if (operation.semantics != catalogue::Semantics::matrix) return {};
   Matrix& matrix = program.of<Matrix>(operation);
   const Form& form = matrix.instruction.form();
-  const auto is_wide = [](const Operand& operand) { return operand.kind == OperandKind::fragment && operand.fragment.register_bits == 64; };
+  const auto is_wide = [](const Operand& operand) {
+    return operand.kind == OperandKind::fragment && operand.fragment.register_bits() == 64;
+  };
   if (form.mnemonic != Mnemonic::mma || std::ranges::any_of(form.operands, is_wide)) return {};
   const Slots d = slots_of(program, operation, form, OperandName::d);
   for (std::size_t i = 1; i < d.size(); ++i)

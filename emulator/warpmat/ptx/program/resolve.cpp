@@ -23,6 +23,7 @@
 #include <warpmat/ptx/program/uniform.h>
 #include <warpmat/ptx/program/unrolling.h>
 #include <warpmat/ptx/text/readable_name.h>
+#include <warpmat/tables/hardware.h>
 
 namespace warpmat::inline v0_1::code {
 namespace {
@@ -111,6 +112,12 @@ void read_limits(const syntax::Function& entry, Limits& limits) {
 }
 
 }  // namespace
+
+std::int64_t most_threads(const Limits& limits) {
+  std::int64_t most = 1;
+  for (const std::int64_t size : limits.max_threads) most *= std::min<std::int64_t>(size, max_block_threads + 1);  // at most 2^31
+  return most == 0 ? max_block_threads : std::min<std::int64_t>(most, max_block_threads);
+}
 
 std::size_t bytes(RegisterClass register_class) {
   switch (register_class) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -21,5 +22,8 @@ struct ResolveOptions {
 /// the target does not fit.
 Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view entry, const Target* target = nullptr,
                 const ResolveOptions& options = {});
+
+/// The most threads of a block: the product of .maxntid, or what every GPU allows where one of them is 0 or the product is larger.
+std::int64_t most_threads(const Limits& limits);
 
 }  // namespace warpmat::inline v0_1::code

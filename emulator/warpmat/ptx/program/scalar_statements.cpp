@@ -7,6 +7,7 @@
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
+using catalogue::Qualifier;
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
 
@@ -16,7 +17,7 @@ void FunctionResolver::compute(const Match& match) {
   draft_.set_function(match, operation);
   if (!catalogue::is_video(match)) {
     read_operands(match, operation);
-    if (match.has(".fractional") && statement_->operands.size() > 1 && operand(1).kind == Kind::number) {
+    if (match.has(Qualifier::fractional) && statement_->operands.size() > 1 && operand(1).kind == Kind::number) {
       const float fraction = std::bit_cast<float>(static_cast<std::uint32_t>(draft_.constants[operation.sources.front()].low));
       if (!(fraction > 0 && fraction <= 1)) fail(operand(1), "a fraction is above 0 and at most 1");
     }
@@ -25,8 +26,7 @@ void FunctionResolver::compute(const Match& match) {
   // The operands' selectors are modifiers of this statement only.
   scalar::Modifiers modifiers = draft_.program.of<scalar::Modifiers>(operation.operation);
   read_operands(match, operation, &modifiers.video);
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.modifiers.size());
-  draft_.program.modifiers.push_back(modifiers);
+  operation.operation.payload = draft_.program.add(modifiers);
   add(std::move(operation));
 }
 
@@ -97,14 +97,15 @@ void FunctionResolver::pack() {
 /// cvta adds or subtracts the start of the space's window in generic addresses; isspacep tests whether an address is in it.
 void FunctionResolver::address_space(const Match& match) {
   const DataType& address = *find_ptx_type("u64");
-  const Space space = match.has(".shared") || match.has(".shared::cta") || match.has(".shared::cluster") ? Space::shared
-                      : match.has(".local")                                                              ? Space::local
-                      : match.has(".param") || match.has(".param::entry")                                ? Space::param
-                      : match.has(".const")                                                              ? Space::constant
-                                                                                                         : Space::global;
+  const Space space = match.has(Qualifier::shared) || match.has(Qualifier::shared_cta) || match.has(Qualifier::shared_cluster)
+                          ? Space::shared
+                      : match.has(Qualifier::local)                                      ? Space::local
+                      : match.has(Qualifier::param) || match.has(Qualifier::param_entry) ? Space::param
+                      : match.has(Qualifier::constant)                                   ? Space::constant
+                                                                                         : Space::global;
   const bool query = match.is(catalogue::Name::isspacep);
   const syntax::Operand& from = operand(1);
-  if (const auto own = variable_space(from); own && own != space && !match.has(".to"))
+  if (const auto own = variable_space(from); own && own != space && !match.has(Qualifier::to))
     fail(from, fmt::format("'{}' is a .{} variable, and {} takes another space", from.text, name(*own), statement_->opcode));
   if (query && variable_space(from)) fail(from, fmt::format("'{}' is no register: mov takes its address to one", from.text));
   Value a = 0;
@@ -118,13 +119,13 @@ void FunctionResolver::address_space(const Match& match) {
   if (statement_->operands.size() > 2) fail(operand(2), fmt::format("{} takes 2 operands", statement_->opcode));
   const Value start = draft_.constants.add(RegisterClass::wide, window_start(space));
   if (query) {
-    const bool own = match.has(".shared") || match.has(".shared::cta");
+    const bool own = match.has(Qualifier::shared) || match.has(Qualifier::shared_cta);
     const Value size = draft_.constants.add(RegisterClass::wide, own ? block_window_bytes : window_size(space));
     return add(row("%within.b64", {result(operand(0), *find_ptx_type("pred"))}, {a, start, size}));
   }
   const bool moves = space == Space::global || space == Space::constant;  // their addresses are generic ones
   if (moves) return add(row("mov.b64", {result(operand(0), address)}, {a}));
-  add(row(match.has(".to") ? "%subtract.b64" : "%add.b64", {result(operand(0), address)}, {a, start}));
+  add(row(match.has(Qualifier::to) ? "%subtract.b64" : "%add.b64", {result(operand(0), address)}, {a, start}));
 }
 
 }  // namespace warpmat::inline v0_1::code

@@ -42,7 +42,7 @@ bool is_sequence(const Match& match) {
 }
 
 /// Statements after which ptxas's block goes on.
-bool goes_on(const DraftOperation& draft, const Match* match) {
+bool goes_on(const DraftOperation& draft, const Match* match, const Program& program) {
   switch (draft.operation.semantics) {
     case Semantics::load:
     case Semantics::store:
@@ -50,7 +50,7 @@ bool goes_on(const DraftOperation& draft, const Match* match) {
     case Semantics::address_space: return true;
     case Semantics::compute:
     case Semantics::select: return match != nullptr && !is_sequence(*match) && !match->is(Name::bfe);
-    case Semantics::special: return draft.operation.detail != static_cast<std::uint32_t>(SpecialRegister::clock);
+    case Semantics::special: return program.of<SpecialRegister>(draft.operation) != SpecialRegister::clock;
     default: return false;
   }
 }
@@ -143,7 +143,7 @@ class StoredNumbers {
   }
 
   void note(const DraftOperation& draft, const Match* match) {
-    if (!goes_on(draft, match)) numbers_.clear();
+    if (!goes_on(draft, match, draft_.program)) numbers_.clear();
     const bool writes_numbers = catalogue::computes(draft.operation.semantics) || draft.operation.semantics == Semantics::load ||
                                 draft.operation.semantics == Semantics::atomic;
     for (const Value result : draft.results) numbers_.erase(result);

@@ -13,6 +13,7 @@
 namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
+using catalogue::Qualifier;
 using catalogue::Semantics;
 using TensorAction = TensorStatement::Action;
 using Kind = syntax::Operand::Kind;
@@ -97,7 +98,7 @@ void FunctionResolver::tensor_product(const Match& match, TensorStatement& state
   operation.sources = {tensor_address(operand(0))};
   statement.a_in_tensor_memory = operand(1).kind == Kind::address;
   if (statement.shifts_a && !statement.a_in_tensor_memory) fail(operand(1), ".ashift goes with an A in tensor memory");
-  if (statement.shifts_a && (match.has(".collector::a::use") || match.has(".collector::a::fill")))
+  if (statement.shifts_a && (match.has(Qualifier::collector_a_use) || match.has(Qualifier::collector_a_fill)))
     fail(".ashift goes with .collector::a::lastuse and .collector::a::discard");
   operation.sources.push_back(statement.a_in_tensor_memory ? tensor_address(operand(1)) : source(operand(1), descriptor));
   operation.sources.push_back(source(operand(2), descriptor));
@@ -131,7 +132,7 @@ void FunctionResolver::disabled_lanes(const syntax::Operand& lanes, TensorStatem
 void FunctionResolver::scale_of_d(const Match& match, const syntax::Operand& given, TensorStatement& statement) {
   const Target& target = *draft_.program.target;
   const std::uint64_t scale = immediate(given);
-  if (!match.has(".kind::f16") && !match.has(".kind::tf32")) fail(given, "scale-input-d goes with kind::f16 and kind::tf32");
+  if (!match.has(Qualifier::kind_f16) && !match.has(Qualifier::kind_tf32)) fail(given, "scale-input-d goes with kind::f16 and kind::tf32");
   if (target.family != 100) fail(given, fmt::format("scale-input-d needs a target of sm_100f; the target is {}", target.name));
   if (scale > 15) fail(given, "scale-input-d is a number from 0 to 15");
   statement.scale_d = static_cast<std::uint8_t>(scale);
@@ -178,8 +179,7 @@ void FunctionResolver::tensor_memory(const Match& match) {
     case TensorAction::fence_before:
     case TensorAction::fence_after: no_operands(); break;
   }
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.tensor_statements.size());
-  draft_.program.tensor_statements.push_back(statement);
+  operation.operation.payload = draft_.program.add(statement);
   add(std::move(operation));
 }
 

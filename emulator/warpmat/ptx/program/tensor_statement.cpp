@@ -9,66 +9,66 @@ namespace warpmat::inline v0_1::code {
 namespace {
 
 using catalogue::Match;
+using catalogue::Qualifier;
 using TensorAction = TensorStatement::Action;
 
 struct ActionName {
-  std::string_view qualifier;
+  Qualifier qualifier;
   TensorAction action;
 };
-constexpr std::array names{ActionName{".alloc", TensorAction::allocate},
-                           ActionName{".dealloc", TensorAction::deallocate},
-                           ActionName{".relinquish_alloc_permit", TensorAction::relinquish},
-                           ActionName{".ld", TensorAction::load},
-                           ActionName{".st", TensorAction::store},
-                           ActionName{".wait::ld", TensorAction::wait_load},
-                           ActionName{".wait::st", TensorAction::wait_store},
-                           ActionName{".fence::before_thread_sync", TensorAction::fence_before},
-                           ActionName{".fence::after_thread_sync", TensorAction::fence_after},
-                           ActionName{".commit", TensorAction::commit},
-                           ActionName{".cp", TensorAction::copy},
-                           ActionName{".shift", TensorAction::shift},
-                           ActionName{".mma", TensorAction::multiply}};
+constexpr std::array names{ActionName{Qualifier::alloc, TensorAction::allocate},
+                           ActionName{Qualifier::dealloc, TensorAction::deallocate},
+                           ActionName{Qualifier::relinquish_alloc_permit, TensorAction::relinquish},
+                           ActionName{Qualifier::ld, TensorAction::load},
+                           ActionName{Qualifier::st, TensorAction::store},
+                           ActionName{Qualifier::wait_ld, TensorAction::wait_load},
+                           ActionName{Qualifier::wait_st, TensorAction::wait_store},
+                           ActionName{Qualifier::fence_before_thread_sync, TensorAction::fence_before},
+                           ActionName{Qualifier::fence_after_thread_sync, TensorAction::fence_after},
+                           ActionName{Qualifier::commit, TensorAction::commit},
+                           ActionName{Qualifier::cp, TensorAction::copy},
+                           ActionName{Qualifier::shift, TensorAction::shift},
+                           ActionName{Qualifier::mma, TensorAction::multiply}};
 
 struct ReductionName {
-  std::string_view operation, type;
+  Qualifier operation;
+  std::string_view type;
   TensorStatement::Reduction reduction;
 };
-constexpr std::array reductions{
-    ReductionName{".min", ".u32", TensorStatement::Reduction::min_u32}, ReductionName{".max", ".u32", TensorStatement::Reduction::max_u32},
-    ReductionName{".min", ".s32", TensorStatement::Reduction::min_s32}, ReductionName{".max", ".s32", TensorStatement::Reduction::max_s32},
-    ReductionName{".min", ".f32", TensorStatement::Reduction::min_f32}, ReductionName{".max", ".f32", TensorStatement::Reduction::max_f32}};
-
-/// The qualifier directly behind `tcgen05`.
-std::string_view first_qualifier(std::string_view opcode) {
-  const std::string_view rest = opcode.substr(std::min(opcode.find('.'), opcode.size()));
-  return rest.substr(0, rest.find('.', 1));
-}
+constexpr std::array reductions{ReductionName{Qualifier::min, "u32", TensorStatement::Reduction::min_u32},
+                                ReductionName{Qualifier::max, "u32", TensorStatement::Reduction::max_u32},
+                                ReductionName{Qualifier::min, "s32", TensorStatement::Reduction::min_s32},
+                                ReductionName{Qualifier::max, "s32", TensorStatement::Reduction::max_s32},
+                                ReductionName{Qualifier::min, "f32", TensorStatement::Reduction::min_f32},
+                                ReductionName{Qualifier::max, "f32", TensorStatement::Reduction::max_f32}};
 
 bool has_own_features(const Target& target) {
   return target.features == Target::Features::architecture;
 }
 
 std::optional<std::string> target_refusal(const Match& match, std::string_view opcode, const Target& target) {
-  if (!has_own_features(target) &&
-      (match.has(".down") || match.has(".scale_vec::1X") || match.has(".scale_vec::2X") || match.has(".scale_vec::4X")))
+  if (!has_own_features(target) && (match.has(Qualifier::down) || match.has(Qualifier::scale_vec_1X) ||
+                                    match.has(Qualifier::scale_vec_2X) || match.has(Qualifier::scale_vec_4X)))
     return fmt::format("{} needs sm_100a, sm_103a or sm_110a; the target is {}", opcode, target.name);
-  if (match.has(".red") && target.number == 100) return fmt::format("{} needs sm_103f or sm_110f; the target is {}", opcode, target.name);
+  if (match.has(Qualifier::red) && target.number == 100)
+    return fmt::format("{} needs sm_103f or sm_110f; the target is {}", opcode, target.name);
   return std::nullopt;
 }
 
 std::optional<std::string> describe_transfer(const Match& match, std::string_view opcode, TensorStatement& statement) {
   Transfer& transfer = statement.transfer;
-  transfer.halves = match.has(".pack::16b") || match.has(".unpack::16b");
+  transfer.halves = match.has(Qualifier::pack_16b) || match.has(Qualifier::unpack_16b);
   for (const std::string_view qualifier : match.qualifiers) {
     if (const TransferShape* shape = find_transfer_shape(qualifier.substr(1))) transfer.shape = shape;
     if (qualifier.starts_with(".x")) transfer.repeats = std::stoi(std::string(qualifier.substr(2)));
   }
-  const auto* const reduction = std::ranges::find_if(
-      reductions, [&](const ReductionName& r) { return match.has(".red") && match.has(r.operation) && match.has(r.type); });
+  const auto* const reduction = std::ranges::find_if(reductions, [&](const ReductionName& r) {
+    return match.has(Qualifier::red) && match.has(r.operation) && match.types.back()->name == r.type;
+  });
   if (reduction != reductions.end()) {
     statement.reduction = reduction->reduction;
-    statement.absolute = match.has(".abs");
-    statement.nan = match.has(".NaN");
+    statement.absolute = match.has(Qualifier::abs);
+    statement.nan = match.has(Qualifier::NaN);
   }
   if (transfer.registers() <= max_transfer_registers) return std::nullopt;
   return fmt::format("{} would move {} registers; {} are the most, with .x{}", opcode, transfer.registers(), max_transfer_registers,
@@ -80,27 +80,28 @@ std::optional<std::string> describe_product(const Match& match, std::string_view
     if (const TensorKind* kind = find_tensor_kind(qualifier.substr(1))) statement.kind = kind;
   statement.variant = tensor_variant(*statement.kind, match.qualifiers);
   statement.variant.has_k96 = has_k96(target);
-  statement.shifts_a = match.has(".ashift");
+  statement.shifts_a = match.has(Qualifier::ashift);
   if (statement.variant.sparse && statement.variant.weights && opcode.find(".sp") < opcode.find(".ws"))
     return fmt::format("{}: .ws stands before .sp", opcode);
   return product_refusal(opcode, *statement.kind, statement.variant, target);
 }
 
 void describe_copy(const Match& match, TensorStatement& statement) {
+  const auto spells = [&](std::string_view name) {
+    return std::ranges::any_of(match.qualifiers, [&](std::string_view qualifier) { return qualifier.substr(1) == name; });
+  };
   for (const CopyShape& shape : copy_shapes()) {
-    const std::size_t multicast = shape.name.find('.');
-    const bool same = match.has("." + std::string(shape.name.substr(0, multicast))) &&
-                      (multicast == std::string_view::npos || match.has(shape.name.substr(multicast)));
-    if (same) statement.shape = &shape;
+    const std::size_t dot = std::min(shape.name.find('.'), shape.name.size());
+    if (spells(shape.name.substr(0, dot)) && (dot == shape.name.size() || spells(shape.name.substr(dot + 1)))) statement.shape = &shape;
   }
-  statement.unpacked_bits = match.has(".b4x16_p64") ? 4 : match.has(".b6x16_p32") ? 6 : 0;
+  statement.unpacked_bits = match.has(Qualifier::b4x16_p64) ? 4 : match.has(Qualifier::b6x16_p32) ? 6 : 0;
 }
 
 }  // namespace
 
 std::string_view type_of(TensorStatement::Reduction reduction) {
   const auto* const found = std::ranges::find(reductions, reduction, &ReductionName::reduction);
-  return found == reductions.end() ? std::string_view() : found->type.substr(1);
+  return found == reductions.end() ? std::string_view() : found->type;
 }
 
 std::optional<std::string> product_refusal(std::string_view opcode, const TensorKind& kind, const TensorVariant& variant,
@@ -116,15 +117,16 @@ std::optional<std::string> product_refusal(std::string_view opcode, const Tensor
 DescribedTensorStatement describe_tensor_statement(const Match& match, std::string_view opcode, const Target& target) {
   DescribedTensorStatement described;
   TensorStatement& statement = described.statement;
-  const auto* const name = std::ranges::find(names, first_qualifier(opcode), &ActionName::qualifier);
+  const auto first = match.qualifiers.empty() ? std::nullopt : catalogue::find_qualifier(match.qualifiers.front());
+  const auto* const name = std::ranges::find_if(names, [&](const ActionName& action) { return action.qualifier == first; });
   if (name == names.end()) {
     described.problem = catalogue::explain_unknown_row(std::string(opcode));
     return described;
   }
   statement.action = name->action;
-  statement.multicast = match.has(".multicast::cluster");
-  if (match.has(".shared::cta") || match.has(".shared::cluster")) statement.space = Space::shared;
-  statement.variant.group = match.has(".cta_group::2") ? 2 : 1;
+  statement.multicast = match.has(Qualifier::multicast_cluster);
+  if (match.has(Qualifier::shared_cta) || match.has(Qualifier::shared_cluster)) statement.space = Space::shared;
+  statement.variant.group = match.has(Qualifier::cta_group_2) ? 2 : 1;
   described.problem = target_refusal(match, opcode, target);
   if (described.problem) return described;
   switch (statement.action) {

@@ -182,7 +182,7 @@ bool Uniform::is_uniform(int reader, int writer, Value value, int depth) const {
   if (writer < 0 || depth > max_depth || leaves_loop(function_, writer, reader)) return false;
   const DraftOperation& operation = function_.operations[static_cast<std::size_t>(writer)];
   switch (operation.operation.semantics) {
-    case Semantics::special: return std::ranges::find(common, static_cast<SpecialRegister>(operation.operation.detail)) != common.end();
+    case Semantics::special: return std::ranges::find(common, draft_.program.of<SpecialRegister>(operation.operation)) != common.end();
     case Semantics::exchange: return is_uniform_exchange(writer, depth);
     case Semantics::load:
       if (draft_.program.of<Access>(operation.operation).space == Space::local) return false;
@@ -213,8 +213,7 @@ void mark_uniform_shuffles(DraftFunction& function, ProgramDraft& draft) {
     }
     WarpExchange exchange = draft.program.of<WarpExchange>(operation.operation);  // copies of a loop's round share it
     exchange.left_out = true;
-    operation.operation.detail = static_cast<std::uint32_t>(draft.program.exchanges.size());
-    draft.program.exchanges.push_back(exchange);
+    operation.operation.payload = draft.program.add(exchange);
   }
 }
 

@@ -9,6 +9,7 @@ namespace warpmat::inline v0_1::code {
 
 using catalogue::Match;
 using catalogue::Name;
+using catalogue::Qualifier;
 using catalogue::Semantics;
 
 /// bar.sync a{, b}; bar.arrive a, b; bar.red.popc.u32 d, a{, b}, {!}c; bar.red.and.pred p, a{, b}, {!}c.
@@ -16,16 +17,16 @@ void FunctionResolver::barrier(const Match& match) {
   const auto& u32 = *find_ptx_type("u32");
   const auto& predicate = *find_ptx_type("pred");
   Barrier barrier;
-  barrier.aligned = match.is(Name::bar) || match.has(".aligned");
+  barrier.aligned = match.is(Name::bar) || match.has(Qualifier::aligned);
   std::size_t next = 0, last = statement_->operands.size();
   DraftOperation operation;
   operation.operation.semantics = Semantics::barrier;
-  if (match.has(".arrive")) barrier.action = Barrier::Action::arrive;
-  const bool reduces = match.has(".red");
+  if (match.has(Qualifier::arrive)) barrier.action = Barrier::Action::arrive;
+  const bool reduces = match.has(Qualifier::red);
   if (reduces) {
-    barrier.action = match.has(".popc")  ? Barrier::Action::reduce_popc
-                     : match.has(".and") ? Barrier::Action::reduce_and
-                                         : Barrier::Action::reduce_or;
+    barrier.action = match.has(Qualifier::popc)   ? Barrier::Action::reduce_popc
+                     : match.has(Qualifier::and_) ? Barrier::Action::reduce_and
+                                                  : Barrier::Action::reduce_or;
     operation.results = {result(operand(next++), barrier.action == Barrier::Action::reduce_popc ? u32 : predicate)};
     if (last < 3) fail(fmt::format("{} needs more operands", statement_->opcode));
     --last;
@@ -48,8 +49,7 @@ void FunctionResolver::barrier(const Match& match) {
   if (reduces) operation.sources.push_back(source(operand(last), predicate));
   if (barrier.action == Barrier::Action::arrive && !barrier.has_count)
     fail(fmt::format("{} needs the number of threads", statement_->opcode));
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.barriers.size());
-  draft_.program.barriers.push_back(barrier);
+  operation.operation.payload = draft_.program.add(barrier);
   add(std::move(operation));
 }
 
@@ -58,30 +58,31 @@ void FunctionResolver::exchange(const Match& match) {
   using enum WarpOperation;
   struct Row {
     Name name;
-    std::string_view qualifier, type;
+    Qualifier qualifier;
+    std::string_view type;
     WarpOperation operation;
   };
   constexpr std::array rows{
-      Row{Name::shfl, ".up", "", shuffle_up},
-      Row{Name::shfl, ".down", "", shuffle_down},
-      Row{Name::shfl, ".bfly", "", shuffle_butterfly},
-      Row{Name::shfl, ".idx", "", shuffle_index},
-      Row{Name::vote, ".all", "", vote_all},
-      Row{Name::vote, ".any", "", vote_any},
-      Row{Name::vote, ".uni", "", vote_uniform},
-      Row{Name::vote, ".ballot", "", vote_ballot},
-      Row{Name::match, ".any", "", match_any},
-      Row{Name::match, ".all", "", match_all},
-      Row{Name::redux, ".add", "", reduce_add},
-      Row{Name::redux, ".min", "u32", reduce_min},
-      Row{Name::redux, ".max", "u32", reduce_max},
-      Row{Name::redux, ".min", "s32", reduce_min_signed},
-      Row{Name::redux, ".max", "s32", reduce_max_signed},
-      Row{Name::redux, ".and", "", reduce_and},
-      Row{Name::redux, ".or", "", reduce_or},
-      Row{Name::redux, ".xor", "", reduce_xor},
-      Row{Name::redux, ".min", "f32", reduce_min_float},
-      Row{Name::redux, ".max", "f32", reduce_max_float},
+      Row{Name::shfl, Qualifier::up, "", shuffle_up},
+      Row{Name::shfl, Qualifier::down, "", shuffle_down},
+      Row{Name::shfl, Qualifier::bfly, "", shuffle_butterfly},
+      Row{Name::shfl, Qualifier::idx, "", shuffle_index},
+      Row{Name::vote, Qualifier::all, "", vote_all},
+      Row{Name::vote, Qualifier::any, "", vote_any},
+      Row{Name::vote, Qualifier::uni, "", vote_uniform},
+      Row{Name::vote, Qualifier::ballot, "", vote_ballot},
+      Row{Name::match, Qualifier::any, "", match_any},
+      Row{Name::match, Qualifier::all, "", match_all},
+      Row{Name::redux, Qualifier::add, "", reduce_add},
+      Row{Name::redux, Qualifier::min, "u32", reduce_min},
+      Row{Name::redux, Qualifier::max, "u32", reduce_max},
+      Row{Name::redux, Qualifier::min, "s32", reduce_min_signed},
+      Row{Name::redux, Qualifier::max, "s32", reduce_max_signed},
+      Row{Name::redux, Qualifier::and_, "", reduce_and},
+      Row{Name::redux, Qualifier::or_, "", reduce_or},
+      Row{Name::redux, Qualifier::xor_, "", reduce_xor},
+      Row{Name::redux, Qualifier::min, "f32", reduce_min_float},
+      Row{Name::redux, Qualifier::max, "f32", reduce_max_float},
   };
   WarpExchange exchange;
   bool found = false;
@@ -91,16 +92,15 @@ void FunctionResolver::exchange(const Match& match) {
     found = true;
   }
   if (!found) fail(fmt::format("'{}' is not executed", statement_->opcode));
-  exchange.has_mask = match.has(".sync");
-  exchange.absolute = match.has(".abs");
-  exchange.nan = match.has(".NaN");
-  exchange.wide = match.has(".b64");
+  exchange.has_mask = match.has(Qualifier::sync);
+  exchange.absolute = match.has(Qualifier::abs);
+  exchange.nan = match.has(Qualifier::NaN);
+  exchange.wide = !match.types.empty() && match.types.back()->bits == 64;
   DraftOperation operation;
   operation.operation.semantics = Semantics::exchange;
   read_operands(match, operation);
   exchange.second_result = operation.results.size() == 2;
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.exchanges.size());
-  draft_.program.exchanges.push_back(exchange);
+  operation.operation.payload = draft_.program.add(exchange);
   add(std::move(operation));
 }
 

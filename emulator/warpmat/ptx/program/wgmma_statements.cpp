@@ -6,6 +6,7 @@
 
 namespace warpmat::inline v0_1::code {
 
+using catalogue::Qualifier;
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
 
@@ -59,15 +60,16 @@ void FunctionResolver::wgmma() {
   WgmmaImmediates immediates = wgmma_immediates(*form, a_in_registers, next + 1);
   immediates.selector = static_cast<int>(selector);
   operation.sources.insert(operation.sources.end(), operation.results.begin(), operation.results.end());
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.products.size());
-  draft_.program.products.push_back({Wgmma(*form, *draft_.program.target, draft_.program.module->version, immediates), a_in_registers});
+  operation.operation.payload = draft_.program.add(
+      WarpgroupProduct{Wgmma(*form, *draft_.program.target, draft_.program.module->version, immediates), a_in_registers});
   add(std::move(operation));
 }
 
 void FunctionResolver::wgmma_wait() {
   DraftOperation operation;
   operation.operation.semantics = Semantics::wgmma_wait;
-  operation.operation.detail = static_cast<std::uint32_t>(std::min<std::uint64_t>(immediate(operand(0)), 0xffffffff));
+  operation.operation.payload =
+      draft_.program.add(WaitGroups{.pending = static_cast<std::uint32_t>(std::min(immediate(operand(0)), most_groups))});
   add(std::move(operation));
 }
 
@@ -84,8 +86,8 @@ void FunctionResolver::max_registers(const catalogue::Match& match) {
     fail(operand(0), fmt::format("{} takes a multiple of {} from {} to {}", statement_->opcode, step, least, most));
   DraftOperation operation;
   operation.operation.semantics = Semantics::max_registers;
-  operation.operation.detail = static_cast<std::uint32_t>(draft_.program.register_changes.size());
-  draft_.program.register_changes.push_back({.count = static_cast<std::uint32_t>(count), .raises = match.has(".inc")});
+  operation.operation.payload =
+      draft_.program.add(RegisterChange{.count = static_cast<std::uint32_t>(count), .raises = match.has(Qualifier::inc)});
   add(std::move(operation));
 }
 

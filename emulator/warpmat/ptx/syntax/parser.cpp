@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -27,6 +28,16 @@ bool begins_declaration(std::string_view directive) {
   return is_linkage(directive) || directive == ".entry" || directive == ".func" ||
          (directive.starts_with('.') && declares_variables(directive));
 }
+
+/// The numbers of a directive of a function: each is at least `least`, and there is one to `most` of them.
+struct DirectiveNumbers {
+  std::string_view name;
+  std::int64_t least;
+  std::size_t most;
+};
+/// What ptxas 13.0 takes.
+constexpr DirectiveNumbers directive_numbers[] = {{".maxntid", 1, 3}, {".reqntid", 1, 3},      {".reqnctapercluster", 0, 3},
+                                                  {".maxnreg", 1, 1}, {".minnctapersm", 1, 1}, {".maxclusterrank", 0, 1}};
 
 class Parser {
  public:
@@ -139,20 +150,25 @@ class Parser {
       if (parse_debug()) continue;
       const Token& token = tokens_.take();
       Directive directive{token.location, token.text, {}};
+      const auto* const rule = std::ranges::find(directive_numbers, token.text, &DirectiveNumbers::name);
+      const bool known = rule != std::end(directive_numbers);
       if (tokens_.here().is('(')) {
         skip_nested('(', ')');
       } else if (tokens_.here().kind == Token::Kind::number) {
-        do directive.numbers.push_back(read_directive_number(token));
+        do directive.numbers.push_back(read_directive_number(token, known ? rule->least : 0));
         while (tokens_.take_if(','));
       }
+      const std::size_t count = directive.numbers.size();
+      if (known && (count == 0 || count > rule->most))
+        fail(token, fmt::format("{} takes {}, not {}", token.text, rule->most == 1 ? "one number" : "one to three numbers", count));
       function.directives.push_back(std::move(directive));
     }
   }
 
-  std::int64_t read_directive_number(const Token& directive) {
+  std::int64_t read_directive_number(const Token& directive, std::int64_t least) {
     const Token& token = tokens_.here();
     const std::int64_t number = read_integer(tokens_);
-    if (number < 0 || number > UINT32_MAX) fail(token, fmt::format("{} takes numbers from 0 to 2^32 - 1", directive.text));
+    if (number < least || number > UINT32_MAX) fail(token, fmt::format("{} takes numbers from {} to 2^32 - 1", directive.text, least));
     return number;
   }
 

@@ -1,14 +1,13 @@
-#include "tools/report/explanation_words.h"
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <warpmat/forms.h>
+#include <warpmat/explain/words.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "tools/report/bit_picture.h"
-#include "tools/report/explanation_text.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <warpmat/explain/bit_picture.h>
+#include <warpmat/forms.h>
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -214,7 +213,7 @@ std::vector<std::string> move_sentences(const Explanation& explanation) {
   }
   const std::string from = move.from_register ? place_text(*move.from_register) : memory;
   const std::string to = move.to_register ? place_text(*move.to_register) : memory;
-  const int bits = explanation.form->operand(explanation.operand).fragment.payload_bits;
+  const int bits = explanation.form->operand(explanation.operand).fragment.payload_bits();
   sentences.push_back(fmt::format("{:#0{}x} goes from {} to {}.", explanation.result, (bits + 3) / 4 + 2, from, to));
   return sentences;
 }

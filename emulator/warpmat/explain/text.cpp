@@ -1,12 +1,12 @@
-#include "tools/report/explanation_text.h"
-
-#include <fmt/core.h>
+#include <warpmat/explain.h>
 
 #include <algorithm>
 
-#include "tools/report/bit_picture.h"
-#include "tools/report/explanation_words.h"
-#include "tools/report/table.h"
+#include <fmt/core.h>
+
+#include <warpmat/explain/bit_picture.h>
+#include <warpmat/explain/table.h>
+#include <warpmat/explain/words.h>
 
 namespace warpmat::inline v0_1 {
 namespace {

@@ -1,8 +1,8 @@
-#include "tools/report/table.h"
-
-#include <fmt/core.h>
+#include <warpmat/explain/table.h>
 
 #include <algorithm>
+
+#include <warpmat/text.h>
 
 namespace warpmat::inline v0_1 {
 
@@ -17,7 +17,7 @@ std::string Table::text() const {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (i != 0) line += "  ";
-      line += align_ == Align::left ? fmt::format("{:<{}}", row[i], widths[i]) : fmt::format("{:>{}}", row[i], widths[i]);
+      line += align_ == Align::left ? format_text("{:<{}}", row[i], widths[i]) : format_text("{:>{}}", row[i], widths[i]);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + '\n';

@@ -1,13 +1,16 @@
 #pragma once
 
-#include <warpmat/explain.h>
-
 #include <string>
 #include <vector>
 
+#include <warpmat/explain.h>
+
 namespace warpmat::inline v0_1 {
 
-// The sentences and tables that explanation_text and explanation_html share.
+// The sentences and tables that explanation_text and the pages of tools/report share.
+
+/// The element's name: "row 3, column 5 of d (lane 14, register 1) of mma...".
+std::string what(const Explanation& explanation);
 
 /// The evidence for the result's bits, and the machine instructions that compute it.
 std::vector<std::string> machine_sentences(const Explanation& explanation);

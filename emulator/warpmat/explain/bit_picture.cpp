@@ -1,10 +1,10 @@
-#include "tools/report/bit_picture.h"
-
-#include <fmt/core.h>
+#include <warpmat/explain/bit_picture.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+
+#include <fmt/core.h>
 
 namespace warpmat::inline v0_1 {
 namespace {

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <warpmat/explain.h>
-
 #include <string>
 #include <vector>
+
+#include <warpmat/explain.h>
 
 namespace warpmat::inline v0_1 {
 

@@ -1,0 +1,85 @@
+// The C interface of bank conflicts.
+
+#include <algorithm>
+#include <span>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include <warpmat/c_program.h>
+#include <warpmat/c_program/handles.h>
+#include <warpmat/explain.h>
+
+using namespace warpmat;
+using namespace warpmat::c;
+
+namespace {
+
+static_assert(static_cast<int>(checks::BankAccess::store) == WARPMAT_BANK_STORE);
+static_assert(static_cast<int>(checks::BankAccess::matrix) == WARPMAT_BANK_MATRIX);
+static_assert(static_cast<int>(checks::BankAccess::copy) == WARPMAT_BANK_COPY);
+
+std::span<const std::uint64_t> of_warp(const std::uint64_t* addresses) {
+  need(addresses, "addresses");
+  return {addresses, warp_size};
+}
+
+checks::BankAccess access_of(warpmat_bank_access access) {
+  if (access < WARPMAT_BANK_LOAD || access > WARPMAT_BANK_COPY)
+    throw std::invalid_argument(fmt::format("there is no kind of access of number {}", static_cast<int>(access)));
+  return static_cast<checks::BankAccess>(access);
+}
+
+std::vector<checks::BankPhase> phases_of(warpmat_bank_access access, std::uint32_t bytes, const std::uint64_t* addresses,
+                                         std::uint32_t lanes) {
+  return bank_phases(access_of(access), bytes, of_warp(addresses), lanes);
+}
+
+}  // namespace
+
+warpmat_status warpmat_find_bank_conflicts(warpmat_bank_access access, uint32_t bytes, const uint64_t* addresses, uint32_t lanes,
+                                           const char* target_name, warpmat_bank_conflicts* conflicts, warpmat_error* error) {
+  if (target_name != nullptr && find_target(target_name) == nullptr)
+    return report(error, WARPMAT_UNKNOWN_TARGET, "unknown target; warpmat_target_name lists them");
+  return done(error, [&] {
+    WARPMAT_NEED_SIZE(conflicts, evidence, "conflicts");
+    const std::vector<checks::BankPhase> phases = phases_of(access, bytes, addresses, lanes);
+    warpmat_bank_conflicts all{};
+    if (phases.size() > std::size(all.phase)) throw std::logic_error("more phases than WARPMAT_MOST_BANK_PHASES");
+    all.wavefronts = wavefronts(phases);
+    all.phases = static_cast<int>(phases.size());
+    std::ranges::transform(phases, all.phase, [](const checks::BankPhase& phase) {
+      return warpmat_bank_phase{phase.lanes, phase.wavefronts, phase.colliding};
+    });
+    if (target_name != nullptr) all.evidence = name(bank_evidence(target(target_name).hardware, access_of(access), bytes, lanes)).data();
+    copy_out(all, conflicts);
+  });
+}
+
+warpmat_status warpmat_bank_words(warpmat_bank_access access, uint32_t bytes, const uint64_t* addresses, uint32_t lanes, int phase,
+                                  warpmat_bank_word* list, size_t capacity, size_t* count, warpmat_error* error) {
+  return done(error, [&] {
+    need(count, "count");
+    const std::vector<checks::BankPhase> phases = phases_of(access, bytes, addresses, lanes);
+    if (phase < 0 || static_cast<std::size_t>(phase) >= phases.size())
+      throw std::invalid_argument(fmt::format("the access has {} phases; number {} does not exist", phases.size(), phase));
+    const std::vector<checks::BankWord>& words = phases[static_cast<std::size_t>(phase)].words;
+    *count = words.size();
+    if (list == nullptr) return;
+    std::transform(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min(words.size(), capacity)), list,
+                   [](const checks::BankWord& word) {
+                     return warpmat_bank_word{word.bank, word.word, word.lanes};
+                   });
+  });
+}
+
+warpmat_status warpmat_find_global_request(uint32_t bytes, const uint64_t* addresses, uint32_t lanes, warpmat_global_request* request,
+                                           warpmat_error* error) {
+  return done(error, [&] {
+    WARPMAT_NEED_SIZE(request, least_sectors, "request");
+    const checks::GlobalRequest found = checks::global_request(bytes, of_warp(addresses), lanes);
+    copy_out(warpmat_global_request{request->size, found.sectors, found.lines, found.min_sectors}, request);
+  });
+}

@@ -1,0 +1,190 @@
+#include <warpmat/c_observer.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include <warpmat/c/accesses.h>
+#include <warpmat/c/entry.h>
+#include <warpmat/c_program/events.h>
+#include <warpmat/wgmma.h>
+
+using namespace warpmat;
+using namespace warpmat::c;
+
+namespace warpmat::inline v0_1::c {
+
+using machine::BarrierEvent;
+using machine::Synchronisation;
+using machine::TensorOrder;
+
+// Enumerators of C have the numbers of C++.
+static_assert(static_cast<int>(TensorOrder::Kind::store_done) == WARPMAT_TENSOR_STORE_DONE);
+static_assert(static_cast<int>(TensorOrder::Kind::commit) == WARPMAT_TENSOR_COMMIT);
+static_assert(static_cast<int>(Synchronisation::Kind::mbarrier) == WARPMAT_MBARRIER);
+static_assert(static_cast<int>(Synchronisation::Kind::proxy_fence) == WARPMAT_PROXY_FENCE);
+static_assert(static_cast<int>(BarrierEvent::Scope::warpgroup) == WARPMAT_WARPGROUP_BARRIER);
+static_assert(static_cast<int>(BarrierEvent::Scope::cluster) == WARPMAT_CLUSTER_BARRIER);
+static_assert(machine::Product::chunk_bytes == WARPMAT_CHUNK_BYTES);
+
+GivenEvent::GivenEvent(const machine::Event& event, const std::string& kernel, std::optional<Ending>& ending)
+    : event_(event), ending_(ending), given_{} {
+  const Dim3 block = event.block();
+  given_.size = sizeof given_;
+  given_.opcode = event.opcode().data();  // all of a string, which ends with a null
+  given_.line = event.line();
+  given_.statement = event.statement();
+  given_.block[0] = block.x;
+  given_.block[1] = block.y;
+  given_.block[2] = block.z;
+  given_.warp = event.warp();
+  given_.lanes = event.lanes();
+  given_.rank = event.rank();
+  given_.kernel = kernel.c_str();
+  given_.place = this;
+}
+
+warpmat_block_event given_block(const machine::BlockEvent& block, const std::string& kernel) {
+  return {sizeof(warpmat_block_event), kernel.c_str(),     {block.block.x, block.block.y, block.block.z}, block.rank, block.warps,
+          block.shared.data(),         block.shared.size()};
+}
+
+warpmat_exchange given_exchange(const machine::ExchangeEvent& exchange, const warpmat_event* event) {
+  return {sizeof(warpmat_exchange), event, exchange.shuffle, exchange.from.data(), exchange.absent, exchange.of_nothing};
+}
+
+warpmat_access given_access(const machine::AccessEvent& access, const warpmat_event* event) {
+  return {sizeof(warpmat_access), event,        space_of(access.space),  access.reads,         access.writes,
+          access.asynchronous,    access.bytes, access.addresses.data(), access.places.data(), access.first_register,
+          access.consecutive};
+}
+
+warpmat_shared_range given_range(const machine::SharedRange& range) {
+  return {range.rank, range.offset, range.bytes};
+}
+
+warpmat_remote_access given_remote(const machine::RemoteAccess& access, const warpmat_event* event) {
+  return {sizeof(warpmat_remote_access), event, access.lane, given_range(access.range), access.address, access.writes, access.ended};
+}
+
+warpmat_copies_event given_copies(const machine::CopiesEvent& copies) {
+  return {sizeof(warpmat_copies_event), copies.rank, copies.warp, copies.lanes, copies.bytes, copies.places.data()};
+}
+
+warpmat_tensor_order given_order(const TensorOrder& order) {
+  return {sizeof(warpmat_tensor_order), static_cast<warpmat_tensor_order_kind>(order.kind), order.rank, order.warp, order.issued};
+}
+
+warpmat_synchronisation given_synchronisation(const Synchronisation& what) {
+  return {sizeof(warpmat_synchronisation),
+          static_cast<warpmat_synchronisation_kind>(what.kind),
+          what.rank,
+          what.warp,
+          what.acquired,
+          what.released,
+          what.words.data(),
+          what.waited};
+}
+
+warpmat_barrier_event given_barrier(const BarrierEvent& barrier) {
+  return {sizeof(warpmat_barrier_event),
+          static_cast<warpmat_barrier_scope>(barrier.scope),
+          barrier.rank,
+          barrier.number,
+          barrier.warps,
+          barrier.waiting,
+          barrier.exited};
+}
+
+warpmat_async_product given_product(const machine::Product& product) {
+  return {sizeof(warpmat_async_product), product.instruction().form().opcode.c_str(),
+          product.statement(),           product.a_in_registers(),
+          product.accumulates(),         product.a_descriptor(),
+          product.b_descriptor(),        &product};
+}
+
+namespace {
+
+warpmat_shared_range given_if_any(const std::optional<machine::SharedRange>& range) {
+  return range ? given_range(*range) : warpmat_shared_range{-1, 0, 0};
+}
+
+}  // namespace
+
+GivenBulk::GivenBulk(const machine::BulkEvent& copy)
+    : map_(copy.map != nullptr ? copy.map->encode_unchecked() : TensorMap::Encoded{}),
+      given_{sizeof(warpmat_bulk_event),
+             copy.number,
+             copy.rank,
+             copy.warp,
+             copy.lane,
+             copy.statement,
+             given_if_any(copy.reads),
+             given_if_any(copy.writes),
+             copy.reduces,
+             copy.from_registers,
+             given_if_any(copy.barrier),
+             nullptr,
+             copy.written.size(),
+             copy.map != nullptr ? map_.data() : nullptr} {
+  std::ranges::transform(copy.written, std::back_inserter(written_), given_range);
+  given_.written = written_.data();
+}
+
+std::vector<warpmat_tensor_region> given_regions(std::span<const machine::TensorRegion> regions) {
+  std::vector<warpmat_tensor_region> all;
+  for (const machine::TensorRegion& region : regions) {
+    all.push_back({{}, region.first_column, region.columns});
+    std::ranges::copy(region.lanes, all.back().lanes);
+  }
+  return all;
+}
+
+namespace {
+
+const GivenEvent* place_of(const warpmat_event* event) {
+  return event == nullptr ? nullptr : static_cast<const GivenEvent*>(event->place);
+}
+
+/// The kind of trap that C calls `status`; of others `stopped`.
+Trap::Kind kind_of(warpmat_status status) {
+  for (auto kind = Trap::Kind::misuse; kind <= Trap::Kind::refused; kind = static_cast<Trap::Kind>(static_cast<int>(kind) + 1))
+    if (status_of(kind) == status) return kind;
+  return Trap::Kind::stopped;
+}
+
+}  // namespace
+}  // namespace warpmat::inline v0_1::c
+
+size_t warpmat_event_source(const warpmat_event* event, char* text, size_t capacity) {
+  try {
+    const GivenEvent* const place = place_of(event);
+    const std::string source = place == nullptr ? "" : place->event().source();
+    if (text != nullptr && capacity != 0) text[source.copy(text, capacity - 1)] = '\0';
+    return source.size();
+  } catch (...) {  // out of memory
+    if (text != nullptr && capacity != 0) *text = '\0';
+    return 0;
+  }
+}
+
+int warpmat_event_end(const warpmat_event* event, warpmat_status status, int lane, const uint64_t* address, const char* reason) {
+  try {
+    if (const GivenEvent* const place = place_of(event))
+      place->end({kind_of(status), lane, address == nullptr ? std::nullopt : std::optional(*address),
+                  reason == nullptr ? "an observer ended the launch" : reason});
+  } catch (...) {  // out of memory: the launch ends without the reason
+  }
+  return 1;
+}
+
+size_t warpmat_async_product_chunks(const warpmat_async_product* product, warpmat_operand operand, uint32_t* list, size_t capacity) {
+  if (product == nullptr || product->product == nullptr || (operand != WARPMAT_A && operand != WARPMAT_B)) return 0;
+  try {
+    const auto& of = *static_cast<const machine::Product*>(product->product);
+    const std::vector<std::uint32_t> all = operand == WARPMAT_A ? of.a_chunks() : of.b_chunks();
+    if (list != nullptr) std::copy_n(all.begin(), std::min(all.size(), capacity), list);
+    return all.size();
+  } catch (...) {  // out of memory
+    return 0;
+  }
+}

@@ -1,0 +1,91 @@
+#include <warpmat/c_program/staged_operands.h>
+
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <warpmat/c_program/handles.h>
+
+namespace warpmat::inline v0_1::c {
+
+const Form& form_of(const warpmat_instruction* instruction) {
+  need(instruction, "the instruction");
+  if (!instruction->is_matrix()) throw std::invalid_argument(fmt::format("{} is no matrix instruction of one warp", instruction->opcode));
+  return instruction->instruction.form();
+}
+
+const Operand& fragment_of(const Form& form, warpmat_operand operand) {
+  std::vector<std::string_view> names;
+  for (const Operand& each : form.operands) {
+    if (each.kind != OperandKind::fragment) continue;
+    if (static_cast<int>(each.name) == static_cast<int>(operand)) return each;
+    names.push_back(name(each.name));
+  }
+  throw std::invalid_argument(
+      fmt::format("{} has no matrix operand of number {}: its are {}", form.opcode, static_cast<int>(operand), fmt::join(names, ", ")));
+}
+
+StagedOperand::StagedOperand(const Form& form, OperandName operand, std::size_t words, const warpmat_registers* registers, std::size_t warp)
+    : registers_(registers == nullptr ? warpmat_registers{} : *registers), warp_(warp), held_(words) {
+  const auto refuse = [&](const char* what) {
+    throw std::invalid_argument(fmt::format("{}: operand {}: {}", form.opcode, name(operand), what));
+  };
+  if (registers == nullptr) refuse("registers is null");
+  if (registers_.words == nullptr) refuse("words is null");
+  if (reinterpret_cast<std::uintptr_t>(registers_.words) % alignof(std::uint32_t) != 0) refuse("words do not lie at a multiple of 4 bytes");
+  if (registers_.numbers != nullptr && registers_.number_count < words) refuse("the list of register numbers is too short");
+  for (std::size_t word = 0; word < words; ++word) {
+    pointers_.push_back(held_[word].data());
+    for (std::size_t lane = 0; lane < warp_size; ++lane) held_[word][lane] = *place(word, lane);
+  }
+}
+
+std::uint32_t* StagedOperand::place(std::size_t word, std::size_t lane) const {
+  const std::size_t number = registers_.numbers == nullptr ? word : registers_.numbers[word];
+  return registers_.words + static_cast<std::ptrdiff_t>(number) * registers_.word_stride +
+         static_cast<std::ptrdiff_t>(lane) * registers_.lane_stride + static_cast<std::ptrdiff_t>(warp_) * registers_.warp_stride;
+}
+
+void StagedOperand::store() const {
+  if (registers_.lane_stride == 0) throw std::invalid_argument("registers that are written cannot have a lane_stride of 0");
+  for (std::size_t word = 0; word < held_.size(); ++word)
+    for (std::size_t lane = 0; lane < warp_size; ++lane) *place(word, lane) = held_[word][lane];
+}
+
+StagedCall::StagedCall(const Form& form, const warpmat_call& call, std::size_t warp) {
+  const std::size_t given = call.operands == nullptr ? 0 : call.operand_count;
+  if (given < form.operands.size())
+    throw std::invalid_argument(fmt::format("{}: {} operands are needed; {} given", form.opcode, form.operands.size(), given));
+  need_known_flags(call.flags, WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_WIDE_ADDRESSES);
+  operands_.reserve(form.operands.size());  // arguments_ has pointers to them
+  for (std::size_t i = 0; i < form.operands.size(); ++i) {
+    const Operand& operand = form.operands[i];
+    if (operand.kind == OperandKind::stride && call.operands[i].words == nullptr) continue;
+    const bool wide = operand.kind == OperandKind::address && (call.flags & WARPMAT_WIDE_ADDRESSES) != 0;
+    const StagedOperand& staged =
+        operands_.emplace_back(form, operand.name, wide ? 2 : static_cast<std::size_t>(operand.words()), &call.operands[i], warp);
+    if (operand.written)
+      arguments_.destination = staged.words();
+    else
+      arguments_.source(operand.name) = staged.const_words();
+    if (operand.kind == OperandKind::address) add_memory(call, warp);
+  }
+}
+
+void StagedCall::add_memory(const warpmat_call& call, std::size_t warp) {
+  WARPMAT_NEED_SIZE(call.memory, user, "the memory");
+  const warpmat_memory& memory = *call.memory;
+  need(memory.bytes, "memory->bytes");
+  if (memory.base > std::numeric_limits<std::uint32_t>::max()) throw std::invalid_argument("memory->base is not below 2^32");
+  std::uint8_t* const first = memory.bytes + memory.warp_stride * static_cast<std::ptrdiff_t>(warp);
+  memory_ = SharedMemory::borrowing(std::span(first, static_cast<std::size_t>(memory.byte_count)), static_cast<std::uint32_t>(memory.base));
+  arguments_.shared = &*memory_;
+  arguments_.offset = call.offset;
+}
+
+}  // namespace warpmat::inline v0_1::c

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <warpmat/c.h>
+
+#include <warpmat/c/instruction.h>
+#include <warpmat/instruction.h>
+#include <warpmat/warp.h>
+
+namespace warpmat::inline v0_1::c {
+
+/// The form of a matrix instruction. Throws std::invalid_argument for null and for other instructions.
+const Form& form_of(const warpmat_instruction* instruction);
+
+/// The fragment that `form` calls `operand`. Throws std::invalid_argument for others, naming those that exist.
+const Operand& fragment_of(const Form& form, warpmat_operand operand);
+
+/// The words of one operand of one warp, copied from where the caller has them to consecutive lanes.
+class StagedOperand {
+ public:
+  /// Throws std::invalid_argument, naming `operand`, for registers that do not have its `words` words.
+  StagedOperand(const Form& form, OperandName operand, std::size_t words, const warpmat_registers* registers, std::size_t warp);
+
+  const std::vector<std::uint32_t*>& words() const { return pointers_; }
+  ConstRegisterList const_words() const { return {pointers_.data(), pointers_.size()}; }
+  /// Copies them back. Throws std::invalid_argument where all lanes have the same words.
+  void store() const;
+
+ private:
+  std::uint32_t* place(std::size_t word, std::size_t lane) const;
+
+  const warpmat_registers registers_;
+  const std::size_t warp_;
+  std::vector<Register> held_;
+  std::vector<std::uint32_t*> pointers_;  ///< to held_
+};
+
+/// All operands and the memory of one warp of a call, for functions that take Arguments.
+class StagedCall {
+ public:
+  /// Throws std::invalid_argument for what the call lacks.
+  StagedCall(const Form& form, const warpmat_call& call, std::size_t warp);
+  StagedCall(const StagedCall&) = delete;
+  StagedCall& operator=(const StagedCall&) = delete;
+
+  const Arguments& arguments() const { return arguments_; }
+
+ private:
+  void add_memory(const warpmat_call& call, std::size_t warp);
+
+  std::vector<StagedOperand> operands_;
+  std::optional<SharedMemory> memory_;
+  Arguments arguments_;
+};
+
+}  // namespace warpmat::inline v0_1::c

@@ -1,0 +1,127 @@
+#include <warpmat/instruction.h>
+
+#include <memory>
+
+#include <warpmat/execute/instruction_operands.h>
+#include <warpmat/numeric/persistent.h>
+
+namespace warpmat::inline v0_1 {
+namespace {
+
+using Role = InstructionOperand::Kind;
+
+static_assert(static_cast<int>(Role::fragment) == static_cast<int>(OperandKind::fragment) &&
+              static_cast<int>(Role::address) == static_cast<int>(OperandKind::address) &&
+              static_cast<int>(Role::selector) == static_cast<int>(OperandKind::selector) &&
+              static_cast<int>(Role::ids) == static_cast<int>(OperandKind::ids) &&
+              static_cast<int>(Role::stride) == static_cast<int>(OperandKind::stride));
+
+}  // namespace
+
+std::string_view name(InstructionOperand::Kind kind) {
+  static constexpr std::string_view names[] = {"fragment", "address",   "selector", "ids",    "stride",
+                                               "value",    "predicate", "carry",    "number", "descriptor"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+InstructionOperand::InstructionOperand(const Operand& operand)
+    : name_(warpmat::name(operand.name)),
+      matrix_name_(operand.name),
+      registers_(operand.registers()),
+      register_bits_(operand.kind == OperandKind::fragment ? operand.fragment.register_bits() : 32),
+      choices_(operand.choices),
+      kind_(static_cast<Role>(operand.kind)),
+      read_(!operand.written),
+      written_(operand.written),
+      optional_(operand.kind == OperandKind::stride) {}
+
+InstructionOperand InstructionOperands::scalar(std::string_view name, Role kind, const DataType& type, int registers, int register_bits,
+                                               bool written, bool optional) {
+  InstructionOperand made;
+  made.name_ = name;
+  made.kind_ = kind;
+  made.type_ = &type;
+  made.registers_ = registers;
+  made.register_bits_ = register_bits;
+  made.read_ = !written;
+  made.written_ = written;
+  made.optional_ = optional;
+  return made;
+}
+
+InstructionOperand InstructionOperands::carry(const DataType& type) {
+  InstructionOperand made = scalar("cc", Role::carry, type, 1, 1, false, false);
+  made.read_ = false;
+  return made;
+}
+
+void InstructionOperands::use(InstructionOperand& operand, bool written) {
+  (written ? operand.written_ : operand.read_) = true;
+}
+
+InstructionOperand InstructionOperands::of_wgmma(std::string_view name, Role kind, int registers, int register_bits, bool optional) {
+  InstructionOperand made;
+  made.name_ = name;
+  made.kind_ = kind;
+  made.registers_ = registers;
+  made.register_bits_ = register_bits;
+  made.optional_ = optional;
+  return made;
+}
+
+InstructionOperand InstructionOperands::of_tile(const Form& tile, OperandName name, int registers) {
+  InstructionOperand made(tile.operand(name));
+  made.registers_ = registers;
+  made.read_ = true;                        // d is added to
+  made.optional_ = name == OperandName::a;  // or in memory
+  return made;
+}
+
+std::span<const InstructionOperand> operands_of(const Form& form) {
+  using Slot = Persistent<std::vector<InstructionOperand>>;
+  static constinit Persistent<std::unique_ptr<Slot[]>> all;
+  const auto& slots = all.get([] { return std::make_unique<Slot[]>(most_form_numbers()); });
+  return slots[number_of(form)].get([&] { return std::vector<InstructionOperand>(form.operands.begin(), form.operands.end()); });
+}
+
+namespace {
+
+WgmmaOperands made_operands(const WgmmaForm& form) {
+  WgmmaOperands made;
+  const auto add = [&](WgmmaOperand role, const InstructionOperand& operand) {
+    made.roles.push_back(role);
+    made.operands.push_back(operand);
+  };
+  const auto add_other = [&](WgmmaOperand role, std::string_view name, Role kind, int bits, bool optional) {
+    add(role, InstructionOperands::of_wgmma(name, kind, 1, bits, optional));
+  };
+  add(WgmmaOperand::d, InstructionOperands::of_tile(*form.tile, OperandName::d, form.d_registers()));
+  add(WgmmaOperand::a, InstructionOperands::of_tile(*form.tile, OperandName::a, form.a_registers()));
+  add_other(WgmmaOperand::a_descriptor, "a-desc", Role::descriptor, 64, true);
+  add_other(WgmmaOperand::b_descriptor, "b-desc", Role::descriptor, 64, false);
+  if (form.sparse()) {
+    add(WgmmaOperand::e, InstructionOperands::of_tile(*form.tile, OperandName::e, 1));
+    add(WgmmaOperand::selector, InstructionOperand(form.tile->operand(OperandName::selector)));
+  }
+  add_other(WgmmaOperand::scale_d, "scale-d", Role::predicate, 1, false);
+  if (form.negates()) {
+    add_other(WgmmaOperand::scale_a, "imm-scale-a", Role::number, 32, true);
+    add_other(WgmmaOperand::scale_b, "imm-scale-b", Role::number, 32, true);
+  }
+  if (form.transposes()) {
+    add_other(WgmmaOperand::trans_a, "imm-trans-a", Role::number, 32, true);
+    add_other(WgmmaOperand::trans_b, "imm-trans-b", Role::number, 32, true);
+  }
+  return made;
+}
+
+}  // namespace
+
+const WgmmaOperands& operands_of(const WgmmaForm& form) {
+  using Slot = Persistent<WgmmaOperands>;
+  static constinit Persistent<std::unique_ptr<Slot[]>> all;
+  const auto& slots = all.get([] { return std::make_unique<Slot[]>(wgmma_forms().size()); });
+  return slots[static_cast<std::size_t>(&form - wgmma_forms().data())].get([&] { return made_operands(form); });
+}
+
+}  // namespace warpmat::inline v0_1

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <warpmat/instruction.h>
+#include <warpmat/wgmma.h>
+
+namespace warpmat::inline v0_1 {
+
+/// Makes the operands that Instruction::operands() describes.
+struct InstructionOperands {
+  /// `name` must last until the process ends.
+  static InstructionOperand scalar(std::string_view name, InstructionOperand::Kind kind, const DataType& type, int registers,
+                                   int register_bits, bool written, bool optional);
+  /// Neither read nor written until use() says so.
+  static InstructionOperand carry(const DataType& type);
+  static void use(InstructionOperand& operand, bool written);
+
+  static InstructionOperand of_wgmma(std::string_view name, InstructionOperand::Kind kind, int registers, int register_bits,
+                                     bool optional = false);
+  /// Operand `name` of the tile, with `registers` registers.
+  static InstructionOperand of_tile(const Form& tile, OperandName name, int registers);
+};
+
+/// The operands of a wgmma.mma_async by what they do, in PTX's order.
+enum class WgmmaOperand : std::uint8_t { d, a, a_descriptor, b_descriptor, e, selector, scale_d, scale_a, scale_b, trans_a, trans_b };
+
+/// Those that a form has. They last until the process ends.
+struct WgmmaOperands {
+  std::vector<WgmmaOperand> roles;
+  std::vector<InstructionOperand> operands;  ///< of each role
+};
+const WgmmaOperands& operands_of(const WgmmaForm& form);
+std::span<const InstructionOperand> operands_of(const Form& form);
+
+}  // namespace warpmat::inline v0_1

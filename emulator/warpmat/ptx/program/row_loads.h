@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstdint>
+
+#include <warpmat/ptx/program/code.h>
+
+namespace warpmat::inline v0_1::code {
+
+/// Finds the ldmatrix of the usual kind, whose kernel copies rows (row_load.h), among the operations from `first` on, which have their slots: Matrix::kernel.
+void mark_row_loads(Program& program, std::int32_t first);
+
+}  // namespace warpmat::inline v0_1::code

@@ -1,0 +1,113 @@
+"""find: one handle for matrix instructions, wgmma and scalar instructions."""
+
+import numpy as np
+import pytest
+
+import warpmat
+from warpmat import Trap, find
+
+MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+WGMMA = "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8"
+ONE_MATRIX = warpmat.MatrixDescriptor(leading=128, stride=256).encode()  # rows of 16 bytes side by side
+
+
+def test_a_scalar_instruction_on_many_cases_with_a_number_for_all_lanes():
+    fma = find("fma.ftz.rn.f32", "sm_90")
+    assert (fma.kind, fma.opcode, fma.target, fma.warps, fma.evidence) == ("scalar", "fma.rn.ftz.f32", "sm_90", 1, "measured")
+    assert [(o.name, o.type, o.read, o.written) for o in fma.operands] == [
+        ("d", "f32", False, True),
+        ("a", "f32", True, False),
+        ("b", "f32", True, False),
+        ("c", "f32", True, False),
+    ]
+    a = np.arange(5 * 7 * 32, dtype=np.float32).reshape(5, 7, 32)
+    c = np.linspace(-1, 1, 32, dtype=np.float32)
+    d = fma.execute({"a": a, "b": np.full(32, 2, np.float32), "c": c})
+    assert d.dtype == np.float32
+    # 2 a is exact, so the sum rounds once in float32, too.
+    assert np.array_equal(d, 2 * a + c)
+    threes = find("add.u32", "sm_80").execute({"a": np.arange(32, dtype=np.uint32), "b": 3})
+    assert np.array_equal(threes, np.arange(3, 35, dtype=np.uint32))
+
+
+def test_predicates_carries_and_64_bits():
+    a, b = np.arange(32, dtype=np.int32) - 16, np.zeros(32, np.int32)
+    both = find("setp.lt.and.s32", "sm_80").execute({"a": a, "b": b, "c": np.arange(32) % 2 == 0})
+    p, q = both.values()
+    assert p.dtype == bool
+    assert np.array_equal(p, (a < 0) & (np.arange(32) % 2 == 0))
+    assert np.array_equal(q, ~(a < 0) & (np.arange(32) % 2 == 0))
+    wide = find("mul.wide.u32", "sm_80").execute({"a": np.full(32, 0xFFFFFFFF, np.uint32), "b": np.arange(32, dtype=np.uint32)})
+    assert wide.dtype == np.uint64
+    assert np.array_equal(wide, np.uint64(0xFFFFFFFF) * np.arange(32, dtype=np.uint64))
+    low = find("add.cc.u32", "sm_80").execute({"a": np.full(32, 0xFFFFFFF0, np.uint32), "b": np.arange(32, dtype=np.uint32)})
+    carry = [name for name in low if name != "d"]
+    assert len(carry) == 1
+    assert np.array_equal(low[carry[0]], np.arange(32) > 15)
+    high = find("addc.u32", "sm_80").execute({"a": 1, "b": 2, carry[0]: low[carry[0]]})
+    assert np.array_equal(high, 3 + (np.arange(32) > 15))
+    sum64 = find("add.s64", "sm_80").execute({"a": np.arange(32) - (1 << 40), "b": -1})
+    assert sum64.dtype == np.int64
+    assert np.array_equal(sum64, np.arange(32) - (1 << 40) - 1)
+    halves = find("cvt.rn.f16.f32", "sm_80").execute({"a": np.linspace(0, 1, 32, dtype=np.float32)})
+    assert np.array_equal(halves, np.linspace(0, 1, 32, dtype=np.float32).astype(np.float16))
+
+
+def test_a_matrix_instruction_is_what_execute_makes():
+    random = np.random.default_rng(28)
+    shapes = {"a": (9, 4, 32), "b": (9, 2, 32), "c": (4, 32)}
+    operands = {name: random.integers(0, 1 << 32, shape, np.uint32) & np.uint32(0x3FFF3FFF) for name, shape in shapes.items()}
+    for path in ("fast", "reference"):
+        d = find(MMA, "sm_90").execute(operands, path=path)
+        assert d.shape == (9, 4, 32)
+        assert np.array_equal(d, warpmat.execute(MMA, "sm_90", operands))
+    memory = random.integers(0, 256, (9, 512), np.uint8)
+    p = (16 * np.arange(32, dtype=np.uint32)).reshape(1, 32)
+    load = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
+    rows = find(load, "sm_90").execute({"p": p[0]}, memory=memory)
+    assert np.array_equal(rows, warpmat.execute(load, "sm_90", {"p": p}, memory=memory))
+    store = "stmatrix.sync.aligned.m8n8.x4.shared.b16"
+    zeros = np.zeros((9, 512), np.uint8)
+    assert np.array_equal(find(store, "sm_90").execute({"p": p[0], "r": rows}, memory=zeros), memory)
+    assert not zeros.any()
+
+
+def test_wgmma_adds_to_d_of_each_case():
+    wgmma = find(WGMMA, "sm_90a")
+    assert (wgmma.kind, wgmma.warps) == ("warpgroup", 4)
+    d = np.arange(3 * 4 * 4 * 32, dtype=np.uint32).reshape(3, 4, 4, 32)
+    memory = np.full((3, 4096), 1, np.uint8)
+    memory[1] = 2
+    descriptors = {"a-desc": ONE_MATRIX, "b-desc": ONE_MATRIX}
+    for scale_d in (0, 1):
+        sums = wgmma.execute({"d": d, **descriptors, "scale-d": scale_d}, memory=memory)
+        products = 32 * np.array([1, 4, 1], np.uint32).reshape(3, 1, 1, 1)
+        assert np.array_equal(sums, scale_d * d + products)
+    a = np.full((4, 4, 32), 0x03030303, np.uint32)  # in registers, the same in all cases
+    sums = wgmma.execute({"d": d, "a": a, "b-desc": ONE_MATRIX, "scale-d": 0}, memory=memory)
+    assert np.array_equal(sums, np.broadcast_to(32 * np.array([3, 6, 3], np.uint32).reshape(3, 1, 1, 1), d.shape))
+    memory = np.ones((3, 64), np.uint8)
+    with pytest.raises(Trap, match="case 0"):
+        wgmma.execute({"d": d, **descriptors, "scale-d": 1}, memory=memory)
+
+
+def test_what_is_wrong_is_told():
+    fma = find("fma.rn.f32", "sm_90")
+    ones = np.ones(32, np.float32)
+    for wrong, error, message in (
+        ({"a": ones, "b": ones}, ValueError, "fma.rn.f32 needs c, whose shape ends with \\(32,\\)"),
+        ({"a": ones, "b": ones, "c": ones, "e": ones}, ValueError, "fma.rn.f32 reads no e; it reads a, b, c"),
+        ({"a": ones, "b": ones, "c": ones[:31]}, ValueError, "c has the shape \\(31,\\); it must end with \\(32,\\)"),
+        ({"a": ones, "b": ones, "c": ones.astype(np.float64)}, TypeError, "c is float64; its registers have 32 bits"),
+        ({"a": np.ones((2, 32), "f4"), "b": np.ones((3, 32), "f4"), "c": ones}, ValueError, "the leading dimensions do not fit together"),
+    ):
+        with pytest.raises(error, match=message):
+            fma.execute(wrong)
+    with pytest.raises(ValueError, match="fma.rn.f32 takes no memory"):
+        fma.execute({"a": ones, "b": ones, "c": ones}, memory=np.zeros(4, np.uint8))
+    with pytest.raises(ValueError, match="needs a program around it"):
+        find("shfl.sync.idx.b32", "sm_90")
+    with pytest.raises(ValueError, match="needs sm_100 or later; the target is sm_90"):
+        find("add.rn.f32x2", "sm_90")
+    with pytest.raises(ValueError, match="either a or a-desc is given"):
+        find(WGMMA, "sm_90a").execute({"d": 0, "b-desc": ONE_MATRIX, "scale-d": 1}, memory=np.zeros(4096, np.uint8))
