@@ -1,7 +1,6 @@
 // Matrix instructions on the warp's registers. Instruction uses 32-bit registers, so 64-bit ones are split.
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/core.h>
 
@@ -71,30 +70,19 @@ int WarpState::multiply(const Operation* first, const code::Matrix& matrix, int 
   ProductRun run{.products = std::span(arguments).first(static_cast<std::size_t>(count))};
   std::uint32_t** next = pointers.data();
   for (int i = 0; i < count; ++i) {
-    const code::Matrix& own_matrix = program_.matrices[first[i].detail];
-    const bool same_a = i != 0 && own_matrix.same_a, same_b = i != 0 && own_matrix.same_b;
-    run.same_a |= std::uint32_t{same_a} << i;
-    run.same_b |= std::uint32_t{same_b} << i;
+    place_registers(slots(first[i]), first[i].results + first[i].sources, next);
     Arguments& own = arguments[static_cast<std::size_t>(i)];
-    const code::Slot* const d = slots(first[i]);
-    const code::Slot* slot = d;
     for (const OperandWords& operand : operands) {
-      const code::Slot* const from = std::exchange(slot, slot + operand.words);
-      if ((same_a && operand.name == OperandName::a) || (same_b && operand.name == OperandName::b)) {
-        own.source(operand.name) = arguments[static_cast<std::size_t>(i - 1)].source(operand.name);
-        continue;
-      }
-      if (operand.name == OperandName::c && operand.words == own.destination.size() && std::equal(from, slot, d)) {  // most accumulate
-        own.source(operand.name) = ConstRegisterList(own.destination);
-        continue;
-      }
-      place_registers(from, operand.words, next);
       if (operand.written)
         own.destination = {next, operand.words};
       else
         own.source(operand.name) = ConstRegisterList(next, operand.words);
       next += operand.words;
     }
+    if (i == 0) continue;
+    const code::Matrix& same = program_.matrices[first[i].detail];
+    run.same_a |= std::uint32_t{same.same_a} << i;
+    run.same_b |= std::uint32_t{same.same_b} << i;
   }
   return static_cast<int>(warpmat::execute(*matrix.kernel, run));
 }
