@@ -136,8 +136,8 @@ void WarpState::write_bits(const Operation& operation, int result, LaneMask bits
 
 void WarpState::special(const Operation& operation, LaneMask mask) {
   const auto special_register = static_cast<SpecialRegister>(operation.detail);
-  const std::uint32_t* const own = is_thread_index(special_register) ? launch_.thread_indices.row(index_, special_register).data()
-                                                                     : lane_row(special_register);
+  const std::uint32_t* const own =
+      is_thread_index(special_register) ? launch_.thread_indices.row(index_, special_register).data() : lane_row(special_register);
   if (operation.sources == 0 && operation.result_class(0) == RegisterClass::word) {
     auto* const row = at<std::uint32_t>(result_slot(operation, 0));
     if (own != nullptr) return copy_lanes(row, own, mask);

@@ -401,8 +401,8 @@ class WarpState {
   std::unique_ptr<Polls> polling_;   ///< made by the first of them
   bool repeats_ = false;             ///< a state of the warp came back
   std::uint64_t seen_progress_ = 0;  ///< Block::progress() at the last of them
-  std::uint8_t* registers_;                                           ///< the block's storage; a list's owner keeps its own
-  std::vector<std::uint8_t> local_;                                   ///< by lane
+  std::uint8_t* registers_;          ///< the block's storage; a list's owner keeps its own
+  std::vector<std::uint8_t> local_;  ///< by lane
   std::unique_ptr<AsyncCopies> async_;
   RegisterLimit register_limit_;
   std::unique_ptr<WarpgroupState> wgmma_;                      ///< set if the program has wgmma statements
