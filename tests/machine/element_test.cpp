@@ -35,9 +35,10 @@ TEST_CASE("elements in a row, vectors in any order and local memory are each lan
                 [](std::uint32_t i) { return i * 37; }},
        })
     for (const std::uint32_t lanes : {32u, 11u}) {
-      const Module module = word_kernel(".shared .align 16 .b8 s[256]; .local .align 16 .b32 mine[32]; mov.u64 %l1, s; cvt.u64.u32 %l2, %i; "
-                                        "mul.lo.u32 %r1, %i, 37; setp.lt.u32 %p1, %i, " +
-                                        std::to_string(lanes) + "; @!%p1 bra E; " + c.body + " E:");
+      const Module module = word_kernel(
+          ".shared .align 16 .b8 s[256]; .local .align 16 .b32 mine[32]; mov.u64 %l1, s; cvt.u64.u32 %l2, %i; "
+          "mul.lo.u32 %r1, %i, 37; setp.lt.u32 %p1, %i, " +
+          std::to_string(lanes) + "; @!%p1 bra E; " + c.body + " E:");
       INFO(c.body << " in " << lanes << " lanes");
       std::vector<std::uint32_t> expected;
       for (std::uint32_t i = 0; i < 32; ++i) expected.push_back(i < lanes ? c.expected(i) : 0);
@@ -48,8 +49,9 @@ TEST_CASE("elements in a row, vectors in any order and local memory are each lan
 TEST_CASE("local memory beyond its end and at an odd address is reported of the lane", "[machine][memory]") {
   const auto trap_at = [](const std::string& address) {
     return message_of([&] {
-      words_of(word_kernel(".local .align 16 .b32 mine[8]; mov.u64 %l1, mine; cvt.u64.u32 %l2, %i; " + address + " ld.local.u32 %d, [%l1];"),
-               {1}, {32});
+      words_of(
+          word_kernel(".local .align 16 .b32 mine[8]; mov.u64 %l1, mine; cvt.u64.u32 %l2, %i; " + address + " ld.local.u32 %d, [%l1];"),
+          {1}, {32});
     });
   };
   CHECK(trap_at("mad.lo.u64 %l1, %l2, 4, %l1;").find("lane 8, ") != std::string::npos);
