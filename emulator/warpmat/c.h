@@ -436,7 +436,6 @@ WARPMAT_API warpmat_status warpmat_accesses(const warpmat_instruction* instructi
 WARPMAT_API warpmat_status warpmat_execute(const warpmat_instruction* instruction, const warpmat_call* call, size_t warps,
                                            warpmat_error* error);
 
-
 #ifdef __cplusplus
 }
 #endif

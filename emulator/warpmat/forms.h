@@ -45,17 +45,17 @@ struct PtxVersion {
 /// The newest version whose rules the tables follow: PTX ISA 9.1.
 WARPMAT_LOCAL inline constexpr PtxVersion newest_ptx{9, 1};
 
-/// A `.target`: a hardware and the features that the program may use.
+/// A `.target`: a hardware and the features that the program may use. Nothing changes one.
 struct Target {
   /// Features beyond the baseline: none ("sm_100"), those of the family ("sm_100f"), or those of this architecture ("sm_100a").
   enum class Features : std::uint8_t { baseline, family, architecture };
 
-  std::string_view name;  ///< "sm_90a"
-  int number;             ///< 90: orders the baselines
-  int family;             ///< of sm_Nf and sm_Na targets: the number of the oldest target of the family, else 0
-  Hardware hardware;
-  Features features;
-  PtxVersion since;  ///< the first PTX version that knows the target (PTX ISA section 11.1.2)
+  const std::string_view name;  ///< "sm_90a"
+  const int number;             ///< 90: orders the baselines
+  const int family;             ///< of sm_Nf and sm_Na targets: the number of the oldest target of the family, else 0
+  const Hardware hardware;
+  const Features features;
+  const PtxVersion since;  ///< the first PTX version that knows the target (PTX ISA section 11.1.2)
 
   friend bool operator==(const Target&, const Target&) = default;
 };
@@ -360,7 +360,7 @@ enum class UndefinedMetadata : std::uint8_t {
 };
 
 /// The lowering of a form on a hardware: a row of the lowering table (lowering.cpp). PTX names a form; the hardware executes machine
-/// instructions, and those decide the bits.
+/// instructions, and those decide the bits. Nothing changes one.
 struct Lowering {
   /// Differences from the common case.
   struct Exceptions {
@@ -372,12 +372,12 @@ struct Lowering {
     bool one_instruction = true;  ///< a product is one machine instruction of the form's own types and shape, which SASS names (sass_name)
   };
 
-  std::string_view machine;  ///< the machine instructions, see machine_name()
-  Semantics semantics;
-  const DotModel* model;    ///< the arithmetic of floating-point products; nullptr elsewhere
-  Evidence evidence;        ///< how the result's bits are known: a label, never a switch
-  std::string_view source;  ///< the source of the evidence
-  Exceptions exceptions = {};
+  const std::string_view machine;  ///< the machine instructions, see machine_name()
+  const Semantics semantics;
+  const DotModel* const model;    ///< the arithmetic of floating-point products; nullptr elsewhere
+  const Evidence evidence;        ///< how the result's bits are known: a label, never a switch
+  const std::string_view source;  ///< the source of the evidence
+  const Exceptions exceptions = {};
 };
 
 /// The lowering of `form` on `hardware`, or nullptr if no target of that hardware has the form.

@@ -116,7 +116,9 @@ std::span<const DotModel* const> dot_models_in_use() {
 }
 
 VariedLowering::VariedLowering(const Form& form, const Lowering& row, const ModelVariant& variant)
-    : form_(form), lowering_(row), deviations_(variant.deviations) {
+    : form_(form),
+      lowering_{row.machine, row.semantics, row.model == nullptr ? nullptr : &model_, row.evidence, row.source, row.exceptions},
+      deviations_(variant.deviations) {
   const bool changes_model = variant.base != nullptr || !variant.constants.empty();
   if (changes_model && row.model == nullptr)
     throw std::invalid_argument(
@@ -127,7 +129,6 @@ VariedLowering::VariedLowering(const Form& form, const Lowering& row, const Mode
       if (!column->concerns(form)) throw std::invalid_argument(fmt::format("{} does not concern {}", column->name, form.opcode));
       model_.*column->member = value;
     }
-    lowering_.model = &model_;
   }
   for (const DeviationRow& deviation : deviation_rows())
     if (variant.deviations.has(deviation.deviation) && !deviation.concerns(form, row))

@@ -337,8 +337,8 @@ void execute_deviating(const Form& form, const Lowering& lowering, Deviations de
   const std::optional<Form> changed = changed_form(form, deviations);
   std::vector<Element> nans;
   if (deviations.has(unmet_multiplied)) nans = nan_of_unmatched(form, lowering, arguments);
-  Lowering row = lowering;
-  if (deviations.has(fp8_in_one_unit)) row.semantics = Semantics::dot;
+  const Semantics semantics = deviations.has(fp8_in_one_unit) ? Semantics::dot : lowering.semantics;
+  const Lowering row{lowering.machine, semantics, lowering.model, lowering.evidence, lowering.source, lowering.exceptions};
   DeviatingArithmetic arithmetic(deviations);
   if (row.semantics == Semantics::split_dot && deviations.has(accumulator_first))
     execute_from_accumulator(arithmetic, form, row, arguments);

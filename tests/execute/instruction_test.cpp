@@ -79,6 +79,7 @@ TEST_CASE("an instruction does not depend on the Form and the Target that it was
 
 TEST_CASE("a Form or a Target that was changed is refused") {
   static_assert(!std::is_copy_assignable_v<Form> && !std::is_aggregate_v<Form> && !std::is_default_constructible_v<Form>);
+  static_assert(!std::is_copy_assignable_v<Target> && !std::is_copy_assignable_v<Lowering>);
   const Form copy = *find_form("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64");
   CHECK_NOTHROW(Instruction(copy, target("sm_90")));
   CHECK(listed(copy) == find_form(copy.opcode));
@@ -87,8 +88,8 @@ TEST_CASE("a Form or a Target that was changed is refused") {
   const Form form = std::move(row).form();
   CHECK(listed(form) == nullptr);
   CHECK_THROWS_AS(Instruction(form, target("sm_90")), std::invalid_argument);
-  Target on = target("sm_80");
-  on.hardware = Hardware::sm_90;
+  const Target& sm_80 = target("sm_80");
+  const Target on{sm_80.name, sm_80.number, sm_80.family, Hardware::sm_90, sm_80.features, sm_80.since};
   CHECK_THROWS_AS(Instruction(*find_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"), on), std::invalid_argument);
 }
 

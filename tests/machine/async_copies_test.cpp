@@ -15,8 +15,8 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-/// A warp copies `source` to places of 512 bytes each and reads them back; the body leaves its word in %d. %r19 is the tile, %r18 the lane's
-/// place, in an order that is no row's, %l19 the lane's source, of 16 bytes.
+/// A warp copies `source` to places of 512 bytes each and reads them back; the body leaves its word in %d. %r19 is the tile, %r18 the
+/// lane's place, in an order that is no row's, %l19 the lane's source, of 16 bytes.
 Module kernel_of(const std::string& body) {
   return module_of(".param .u64 in, .param .u64 out", R"(
     .shared .align 128 .b8 tile[8192];

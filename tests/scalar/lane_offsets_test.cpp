@@ -174,4 +174,21 @@ TEST_CASE("the range of a warp's offsets reaches from the least to the largest, 
   for (const int count : seen) CHECK(count > 1000);
 }
 
+TEST_CASE("words at offsets beyond 2 GB are those of their lanes", "[scalar]") {
+  constexpr std::uint32_t far = 0x80000000;
+  alignas(64) std::array<std::uint32_t, 64> words{};
+  alignas(64) Words offsets{}, row{};
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::uint32_t>(100 + i);
+  for (std::uint32_t lane = 0; lane < 32; ++lane) offsets[lane] = far + lane * 7 % 64 * 4;
+  const auto* const memory = reinterpret_cast<const std::uint8_t*>(reinterpret_cast<std::uintptr_t>(words.data()) - far);
+  const BestAgain best_again;
+  for (const std::string_view set : instruction_sets()) {
+    use_instruction_set(set);
+    row.fill(0);
+    scalar::load_words_at(offsets.data(), 0xffffffff, memory, row.data());
+    INFO(set);
+    for (std::uint32_t lane = 0; lane < 32; ++lane) CHECK(row[lane] == 100 + lane * 7 % 64);
+  }
+}
+
 }  // namespace warpmat::lane_offsets_test

@@ -33,12 +33,10 @@ struct Computer {
 class Mutant {
  public:
   Mutant(const Computer& of, const std::string& text)
-      : name_(text), varied_(*of.form, *of.lowering, parse_variant(text)), lowering_(varied_.lowering()) {
+      : name_(text), varied_(*of.form, *of.lowering, parse_variant(text)), lowering_(without_card(varied_.lowering())) {
     if (!varied_.deviations().empty())
       throw std::invalid_argument(
           fmt::format("--against {}: explain shows models with other constants; other rules are shown by 'warpmat distinguish'", text));
-    lowering_.evidence = Evidence::assumed;
-    lowering_.source = "a mutant, no card";
   }
   Mutant(const Mutant&) = delete;
   Mutant& operator=(const Mutant&) = delete;
@@ -51,6 +49,10 @@ class Mutant {
   }
 
  private:
+  static Lowering without_card(const Lowering& row) {
+    return {row.machine, row.semantics, row.model, Evidence::assumed, "a mutant, no card", row.exceptions};
+  }
+
   std::string name_;
   VariedLowering varied_;
   Lowering lowering_;

@@ -55,17 +55,33 @@ struct Operands {
   }
 };
 
-/// Whether the lanes of a warp have different values, besides those of is_thread_index().
-bool differs_by_lane(SpecialRegister special_register) {
+using Row = std::array<std::uint32_t, warp_size>;
+
+/// A row of value(lane).
+template <typename Value>
+constexpr Row row_of(Value value) {
+  Row row{};
+  for (int lane = 0; lane < warp_size; ++lane) row[static_cast<std::size_t>(lane)] = value(lane);
+  return row;
+}
+
+/// Of special registers of which lanes have different values, in every warp the same: null for all others.
+const std::uint32_t* lane_row(SpecialRegister special_register) {
+  static constexpr Row lanes = row_of([](int lane) { return static_cast<std::uint32_t>(lane); });
+  static constexpr Row equal = row_of([](int lane) { return lane_bit(lane); });
+  static constexpr Row less = row_of([](int lane) { return lane_bit(lane) - 1; });
+  static constexpr Row less_or_equal = row_of([](int lane) { return lane_bit(lane) | (lane_bit(lane) - 1); });
+  static constexpr Row greater = row_of([](int lane) { return ~(lane_bit(lane) | (lane_bit(lane) - 1)); });
+  static constexpr Row greater_or_equal = row_of([](int lane) { return ~(lane_bit(lane) - 1); });
   using enum SpecialRegister;
   switch (special_register) {
-    case laneid:
-    case lanemask_eq:
-    case lanemask_le:
-    case lanemask_lt:
-    case lanemask_ge:
-    case lanemask_gt: return true;
-    default: return false;
+    case laneid: return lanes.data();
+    case lanemask_eq: return equal.data();
+    case lanemask_lt: return less.data();
+    case lanemask_le: return less_or_equal.data();
+    case lanemask_gt: return greater.data();
+    case lanemask_ge: return greater_or_equal.data();
+    default: return nullptr;
   }
 }
 
@@ -120,33 +136,38 @@ void WarpState::write_bits(const Operation& operation, int result, LaneMask bits
 
 void WarpState::special(const Operation& operation, LaneMask mask) {
   const SpecialRegister special_register = program_.of<SpecialRegister>(operation);
-  if (operation.sources == 0 && operation.result_class(0) == RegisterClass::word && !differs_by_lane(special_register)) {
+  const std::uint32_t* const own =
+      is_thread_index(special_register) ? launch_.thread_indices.row(index_, special_register).data() : lane_row(special_register);
+  if (operation.sources == 0 && operation.result_class(0) == RegisterClass::word) {
     auto* const row = at<std::uint32_t>(result_slot(operation, 0));
-    if (is_thread_index(special_register)) return copy_lanes(row, launch_.thread_indices.row(index_, special_register).data(), mask);
-    return fill_lanes(row, static_cast<std::uint32_t>(special_value(special_register, 0)), mask);
+    if (own != nullptr) return copy_lanes(row, own, mask);
+    return fill_lanes(row, static_cast<std::uint32_t>(special_value(special_register)), mask);
   }
   const std::uint64_t offset = operation.sources > 0 ? *at<std::uint64_t>(source_slot(operation, 0)) : 0;
   std::array<std::uint64_t, warp_size> values;
-  if (is_thread_index(special_register)) {
-    std::ranges::copy(launch_.thread_indices.row(index_, special_register), values.begin());
-  } else if (differs_by_lane(special_register)) {
-    for (int lane = 0; lane < warp_size; ++lane) values[static_cast<std::size_t>(lane)] = special_value(special_register, lane);
-  } else {
-    values.fill(special_value(special_register, 0));
-  }
+  if (own != nullptr)
+    std::copy_n(own, warp_size, values.begin());
+  else
+    values.fill(special_value(special_register));
   for (std::uint64_t& value : values) value += offset;
   write_words(operation, 0, values, mask);
 }
 
-std::uint64_t WarpState::special_value(SpecialRegister special_register, int lane) const {
+/// The value of all lanes.
+std::uint64_t WarpState::special_value(SpecialRegister special_register) const {
   const Dim3 block = launch_.config.block, grid = launch_.config.grid, cluster = launch_.config.cluster, index = block_.index();
-  const LaneMask equal = lane_bit(lane), less = equal - 1;
   constexpr std::uint32_t multiprocessors = 132;
   using enum SpecialRegister;
   switch (special_register) {
     case tid_x:
     case tid_y:
-    case tid_z: return 0;  // ThreadIndices
+    case tid_z:  // ThreadIndices
+    case laneid:
+    case lanemask_eq:
+    case lanemask_le:
+    case lanemask_lt:
+    case lanemask_ge:
+    case lanemask_gt: return 0;  // lane_row
     case ntid_x: return block.x;
     case ntid_y: return block.y;
     case ntid_z: return block.z;
@@ -171,18 +192,12 @@ std::uint64_t WarpState::special_value(SpecialRegister special_register, int lan
     case cluster_ctarank: return static_cast<std::uint64_t>(block_.rank());
     case cluster_nctarank: return cluster.count();
     case is_explicit_cluster: return launch_.explicit_cluster;
-    case laneid: return static_cast<std::uint32_t>(lane);
     case warpid: return static_cast<std::uint32_t>(index_);
     case nwarpid: return 64;
     // Blocks are assigned round-robin to the multiprocessors in the order of their numbers.
     case smid: return (index.x + std::uint64_t{grid.x} * (index.y + std::uint64_t{grid.y} * index.z)) % multiprocessors;
     case nsmid: return multiprocessors;
     case gridid: return 1;
-    case lanemask_eq: return equal;
-    case lanemask_le: return less | equal;
-    case lanemask_lt: return less;
-    case lanemask_ge: return ~less;
-    case lanemask_gt: return ~(less | equal);
     // Clocks count the operations of the block: monotonic, and the same in every run.
     case clock:
       // A loop that polls the clock ends by itself.

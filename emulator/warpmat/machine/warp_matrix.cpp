@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <utility>
 
 #include <fmt/core.h>
 
@@ -204,7 +203,6 @@ void perform_matrix(WarpState& warp, const Operation& operation, const code::Mat
 
 /// Executes `count` products (product_runs.h). Returns the number of those before the first that the kernel declines.
 int multiply(WarpState& warp, const Operation* first, const code::Matrix& matrix, int count) {
-  const std::span<const OperandWords> operands = operand_words(matrix.instruction.form());
   union Unset {  // most runs are short: only the arguments of `count` products come into being
     Unset() {}
     std::array<Arguments, ProductRun::most> arguments;
@@ -215,30 +213,12 @@ int multiply(WarpState& warp, const Operation* first, const code::Matrix& matrix
   ProductRun run{.products = std::span(arguments).first(static_cast<std::size_t>(count))};
   std::uint32_t** next = pointers.data();
   for (int i = 0; i < count; ++i) {
-    const code::Matrix& own_matrix = warp.program().of<code::Matrix>(first[i]);
-    const bool same_a = i != 0 && own_matrix.same_a, same_b = i != 0 && own_matrix.same_b;
-    run.same_a |= std::uint32_t{same_a} << i;
-    run.same_b |= std::uint32_t{same_b} << i;
-    Arguments& own = arguments[static_cast<std::size_t>(i)];
-    const code::Slot* const d = warp.slots(first[i]);
-    const code::Slot* slot = d;
-    for (const OperandWords& operand : operands) {
-      const code::Slot* const from = std::exchange(slot, slot + operand.words);
-      if ((same_a && operand.name == OperandName::a) || (same_b && operand.name == OperandName::b)) {
-        own.source(operand.name) = arguments[static_cast<std::size_t>(i - 1)].source(operand.name);
-        continue;
-      }
-      if (operand.name == OperandName::c && operand.words == own.destination.size() && std::equal(from, slot, d)) {  // most accumulate
-        own.source(operand.name) = ConstRegisterList(own.destination);
-        continue;
-      }
-      warp.place_registers(from, operand.words, next);
-      if (operand.written)
-        own.destination = {next, operand.words};
-      else
-        own.source(operand.name) = ConstRegisterList(next, operand.words);
-      next += operand.words;
-    }
+    place_words(warp, first[i], matrix, next, arguments[static_cast<std::size_t>(i)]);
+    next += first[i].results + first[i].sources;
+    if (i == 0) continue;
+    const code::Matrix& same = warp.program().of<code::Matrix>(first[i]);
+    run.same_a |= std::uint32_t{same.same_a} << i;
+    run.same_b |= std::uint32_t{same.same_b} << i;
   }
   return static_cast<int>(warpmat::execute(*matrix.kernel, run));
 }

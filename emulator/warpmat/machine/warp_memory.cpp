@@ -499,8 +499,18 @@ void load(WarpState& warp, const Operation& operation, LaneMask mask) {
 
 namespace {
 
+/// Stores each lane's words at once.
+template <std::size_t count, typename Places>
+void store_word_vectors(const std::array<const std::uint32_t*, count>& rows, const Places& host, LaneMask mask) {
+  for_each_lane(mask, [&](std::size_t lane) {
+    std::array<std::uint32_t, count> words;
+    for (std::size_t e = 0; e < count; ++e) words[e] = rows[e][lane];
+    std::memcpy(host[lane], words.data(), sizeof words);
+  });
+}
+
 template <typename Places>
-void store_to(WarpState& warp, const Operation& operation, const Access& access, const Places& places, LaneMask mask) {
+void store_elements(WarpState& warp, const Operation& operation, const Access& access, const Places& places, LaneMask mask) {
   for (int e = 0; e < access.vector; ++e) {
     const void* const from = warp.at<std::uint8_t>(warp.source_slot(operation, 1 + e));
     const std::size_t offset = static_cast<std::size_t>(e) * access.bytes;
@@ -512,6 +522,18 @@ void store_to(WarpState& warp, const Operation& operation, const Access& access,
     } else {
       store_register<std::uint64_t>(from, places, access.bytes, offset, mask);
     }
+  }
+}
+
+template <typename Places>
+void store_to(WarpState& warp, const Operation& operation, const Access& access, const Places& places, LaneMask mask) {
+  const auto row = [&](int e) { return warp.at<std::uint32_t>(warp.source_slot(operation, 1 + e)); };
+  if (access.bytes == 4 && access.register_bits == 32 && access.vector == 2) {
+    store_word_vectors<2>({row(0), row(1)}, places, mask);
+  } else if (access.bytes == 4 && access.register_bits == 32 && access.vector == 4) {
+    store_word_vectors<4>({row(0), row(1), row(2), row(3)}, places, mask);
+  } else {
+    store_elements(warp, operation, access, places, mask);
   }
   if (access.space != Space::local) warp.block().make_progress();
 }

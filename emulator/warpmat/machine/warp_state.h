@@ -97,6 +97,12 @@ struct AsyncCopies {
   std::vector<CopyArrival> arrivals;
 };
 
+/// What polling lanes have found: accesses that may wait for others.
+struct Polls {
+  std::set<std::uint64_t> states;                                    ///< the warp's, as hashes, at some of these accesses
+  std::map<std::pair<std::int32_t, LaneMask>, std::uint64_t> found;  ///< a hash of what an access at a place by these lanes read last
+};
+
 /// What setmaxnreg has made of a warp's registers.
 struct RegisterLimit {
   std::int64_t count = 0;                  ///< per thread; 0: setmaxnreg has no effect
@@ -328,7 +334,7 @@ class WarpState {
   template <bool Whole>
   int take_shortcuts(const code::Operation* first, int most, std::uint8_t* frame, bool apart, LaneMask lanes);
   void special(const code::Operation& operation, LaneMask mask);
-  std::uint64_t special_value(code::SpecialRegister special_register, int lane) const;
+  std::uint64_t special_value(code::SpecialRegister special_register) const;
 
   // Memory: warp_memory.cpp, warp_atomics.cpp
   void tell_mixed_access(const code::Operation& operation, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
@@ -359,12 +365,11 @@ class WarpState {
   std::uint64_t waiting_since_ = 0;  ///< operations_ when lanes last reached or left a convergence point
   std::uint64_t spins_ = 0;          ///< ordered accesses and atomics since then
   std::uint64_t polls_ = 0;          ///< consecutive accesses that may wait for other warps of the block and read nothing new
-  std::set<std::uint64_t> states_;   ///< the warp's, as hashes, at some of these accesses
-  bool repeats_ = false;             ///< one of them came back
+  std::unique_ptr<Polls> polling_;   ///< made by the first of them
+  bool repeats_ = false;             ///< a state of the warp came back
   std::uint64_t seen_progress_ = 0;  ///< Block::progress() at the last of them
-  std::map<std::pair<std::int32_t, LaneMask>, std::uint64_t> found_;  ///< a hash of what such an access read last
-  std::uint8_t* registers_;                                           ///< the block's storage; a list's owner keeps its own
-  std::vector<std::uint8_t> local_;                                   ///< by lane
+  std::uint8_t* registers_;          ///< the block's storage; a list's owner keeps its own
+  std::vector<std::uint8_t> local_;  ///< by lane
   std::unique_ptr<AsyncCopies> async_;
   RegisterLimit register_limit_;
   std::unique_ptr<WarpgroupState> wgmma_;                      ///< set if the program has wgmma statements

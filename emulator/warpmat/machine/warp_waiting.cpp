@@ -143,19 +143,20 @@ void WarpState::poll(const Operation& operation, const Addresses& addresses, std
 
 /// Records that these lanes' access at this place read `found`. `ordered`: it needed the reservation.
 void WarpState::note_poll(LaneMask mask, std::uint64_t found, bool ordered) {
-  const auto [last, is_new] = found_.try_emplace({split().pc, mask}, found);
+  if (polling_ == nullptr) polling_ = std::make_unique<Polls>();
+  const auto [last, is_new] = polling_->found.try_emplace({split().pc, mask}, found);
   if (!is_new && last->second != found) block_.make_progress();
   last->second = found;
   if (seen_progress_ != block_.progress() || ordered) forget_polls();
   if (!ordered && ++polls_ % (polls_of_a_split * splits_.size()) == 0 && !lanes_wait_at_joins())
-    repeats_ |= !states_.insert(hash_of_state()).second;
+    repeats_ |= !polling_->states.insert(hash_of_state()).second;
   seen_progress_ = block_.progress();
 }
 
 void WarpState::forget_polls() {
   polls_ = 0;
   repeats_ = false;
-  states_.clear();
+  if (polling_ != nullptr) polling_->states.clear();
 }
 
 /// They may be released from there.

@@ -164,6 +164,9 @@ HWY_INLINE void load_scattered(const std::uint32_t* offsets, std::uint32_t lanes
   write_row(lanes, row, [&](std::size_t lane) HWY_ATTR {
     const std::uint32_t* const o = offsets + lane;
     if (is_run(o)) return hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(memory + *o));
+    const auto signed_offsets = hn::BitCast(hn::RebindToSigned<Words>(), hn::Load(d, o));  // those of a gather
+    if (HWY_LIKELY(is_zero(hn::ShiftRight<31>(hn::Load(d, o)))))
+      return hn::GatherOffset(d, reinterpret_cast<const std::uint32_t*>(memory), signed_offsets);
     alignas(64) Offsets words;
     for (std::size_t i = 0; i < hn::Lanes(d); ++i) words[i] = word_at(memory + o[i]);
     return hn::Load(d, words.data());

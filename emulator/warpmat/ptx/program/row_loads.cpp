@@ -19,8 +19,9 @@ bool repeats(std::span<const Slot> slots) {
 void mark_row_loads(Program& program, std::int32_t first) {
   for (const Operation& operation : std::span(program.operations).subspan(static_cast<std::size_t>(first))) {
     if (operation.semantics != catalogue::Semantics::matrix) continue;
-    Matrix& matrix = program.matrices[operation.detail];
-    if (matrix.generic || matrix.kernel != nullptr || repeats(std::span(program.slots).subspan(operation.slots, operation.results))) continue;
+    Matrix& matrix = program.of<Matrix>(operation);
+    if (matrix.generic || matrix.kernel != nullptr || repeats(std::span(program.slots).subspan(operation.slots, operation.results)))
+      continue;
     matrix.kernel = find_row_kernel(matrix.instruction);
   }
 }
