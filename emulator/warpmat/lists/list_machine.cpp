@@ -37,7 +37,8 @@ class OneWarp : public ListMachine {
   void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared,
                const ExecutionOptions& options) override {
     options_.execution = options;
-    const OuterRoundingMode mode(RoundingMode::nearest);  // required by the scalar kernels
+    std::optional<OuterRoundingMode> mode;
+    if (computes(first, last)) mode.emplace(RoundingMode::nearest);  // required by the scalar kernels
     machine::Block& block = cluster_.block(0);
     block.begin_reservation(true);
     block.borrow(shared);
@@ -47,6 +48,12 @@ class OneWarp : public ListMachine {
   std::size_t statement() const override { return cluster_.block(0).warps().front()->operation().statement; }
 
  private:
+  /// Whether there are other operations than matrix instructions, which round by themselves.
+  bool computes(std::int32_t first, std::int32_t last) const {
+    const auto all = program_.operations.begin();
+    return std::any_of(all + first, all + last, [](const code::Operation& one) { return one.semantics != catalogue::Semantics::matrix; });
+  }
+
   /// The program itself, or where shared memory begins elsewhere than at 0, a copy that knows it.
   const code::Program& placed(const code::Program& code, std::uint32_t shared_base) {
     if (shared_base == code.shared_base) return code;

@@ -22,6 +22,7 @@ class KeptInWords {
   KeptInWords(ProgramDraft& draft, const std::map<Value, Words>& words) : draft_(draft), words_(words) {}
 
   void wrap_statements(DraftFunction& function) {
+    if (words_.empty()) return;
     const std::vector<DraftOperation> operations = std::exchange(function.operations, {});
     for (std::size_t first = 0, last = 0; first < operations.size(); first = last) {
       const std::uint32_t statement = operations[first].operation.statement;
@@ -33,16 +34,17 @@ class KeptInWords {
  private:
   void wrap(std::span<const DraftOperation> statement, std::vector<DraftOperation>& out) {
     std::set<Value> read, written;
+    const auto note = [&](std::set<Value>& values, Value value) {
+      if (words_.contains(value)) values.insert(value);
+    };
     for (const DraftOperation& operation : statement) {
-      for_each_read(operation, [&](Value value) { read.insert(value); });
-      written.insert(operation.results.begin(), operation.results.end());
+      for_each_read(operation, [&](Value value) { note(read, value); });
+      for (const Value value : operation.results) note(written, value);
     }
     const std::uint32_t number = statement.front().operation.statement;
-    for (const Value value : read)
-      if (const auto found = words_.find(value); found != words_.end()) out.push_back(taken(value, found->second, number));
+    for (const Value value : read) out.push_back(taken(value, words_.at(value), number));
     out.insert(out.end(), statement.begin(), statement.end());
-    for (const Value value : written)
-      if (const auto found = words_.find(value); found != words_.end()) out.push_back(put_back(value, found->second, number));
+    for (const Value value : written) out.push_back(put_back(value, words_.at(value), number));
   }
 
   DraftOperation taken(Value value, const Words& words, std::uint32_t statement) {
@@ -114,6 +116,7 @@ warpmat::Program resolve_list(syntax::List list, const Target* target) {
     KeptInWords(draft, resolver.kept_in_words()).wrap_statements(function);
   });
   if (parts.statements.empty()) return program;
+  code.shared_base = 0;  // where a warp's memory begins unless its user says otherwise: then it needs no copy of the code
   divide(code.operations, parts.statements);
   parts.code = std::make_shared<const Program>(std::move(code));
   return program;
