@@ -149,8 +149,10 @@ class Emitter {
     add_convergence(index, first);
     mark_unused_results(index, first);
     mark_shortcuts(first);
-    mark_product_runs(program_, first);
-    mark_row_loads(program_, first);
+    if (program_.any<Matrix>([](const Matrix&) { return true; })) {
+      mark_product_runs(program_, first);
+      mark_row_loads(program_, first);
+    }
     add_parameter_rows(first);
   }
 
@@ -233,13 +235,16 @@ class Emitter {
   }
 
   void mark_shortcuts(std::int32_t first) {
-    const catalogue::WarpFunction copy_words = draft_.find_match("mov.b32")->pattern->row.function;
-    const catalogue::WarpFunction copy_wides = draft_.find_match("mov.b64")->pattern->row.function;
+    catalogue::WarpFunction copy_words = nullptr, copy_wides = nullptr;  // once an operation computes
     for (Operation& operation : std::span(program_.operations).subspan(static_cast<std::size_t>(first))) {
       if (operation.guarded || operation.results != 1 || operation.sources >= fewest_slots) continue;
       if (operation.semantics == Semantics::special && operation.sources == 0 && !is_clock(program_.of<SpecialRegister>(operation)))
         operation.shortcut = Shortcut::special_register;
       if (!catalogue::computes(operation.semantics)) continue;
+      if (copy_words == nullptr) {
+        copy_words = draft_.find_match("mov.b32")->pattern->row.function;
+        copy_wides = draft_.find_match("mov.b64")->pattern->row.function;
+      }
       operation.shortcut = operation.kernel != nullptr ? Shortcut::kernel : Shortcut::function;
       if (operation.kernel != nullptr || (operation.function != copy_words && operation.function != copy_wides)) continue;
       const Slot* const slot = program_.slots.data() + operation.slots;

@@ -106,8 +106,11 @@ class FunctionResolver {
   /// What the text of an operand means at its seat.
   struct Meaning {
     enum class Kind : std::uint8_t { register_, number, special, warp_size, variable, discard };
+    // Of a register without the rest of its Named: copying what has just been written field by field stalls.
+    Value value = 0;  ///< of a register
     Kind kind = Kind::register_;
-    Named named{};                                 ///< of a register, of a variable
+    int index = 0;  ///< of a list's register, of a variable
+    std::optional<Named> variable{};
     std::optional<SpecialRegisterName> special{};  ///< of a special register
   };
   const Dialect& dialect() const { return list_ != nullptr ? of_lists : of_modules; }
@@ -115,6 +118,7 @@ class FunctionResolver {
   Seat seat(const catalogue::Match& match, const catalogue::OperandPattern& pattern);
   Meaning meaning(const syntax::Operand& given, const Seat& seat);
   Meaning judged_meaning(const syntax::Operand& given, const Seat& seat);
+  std::optional<Value> plain_register(const syntax::Operand& given, const DataType& type, bool written) const;
   void judge_integer(Value value, const syntax::Operand& given, const Seat& seat) const;
   void judge_value(Value value, const syntax::Operand& given, const Seat& seat) const;
   std::optional<SpecialRegisterName> special_at(const syntax::Operand& given, const Seat& seat) const;

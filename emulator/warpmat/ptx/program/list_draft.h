@@ -24,6 +24,7 @@ struct ListDraft {
 
   // The current statement:
   std::optional<std::variant<Instruction, ScalarInstruction>> instruction{};
+  const Form* form = nullptr;  ///< of a matrix instruction, as its text names it
   std::optional<Item> guard{};
   std::vector<OperandText> operands{};
   std::size_t argument = 0;  ///< of the scalar instruction's, that which is read

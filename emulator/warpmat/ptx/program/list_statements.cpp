@@ -5,6 +5,7 @@
 #include <warpmat/ptx/catalogue/restrictions.h>
 #include <warpmat/ptx/program/function_resolver.h>
 #include <warpmat/ptx/program/list_draft.h>
+#include <warpmat/tables/types.h>
 
 // Lists of statements: what they have beside a function's body, and what their users see of operands.
 
@@ -33,6 +34,7 @@ std::string_view mnemonic_of(const syntax::Statement& statement) {
 
 std::vector<SeatedItem> ListDraft::seated() const {
   std::vector<SeatedItem> items;
+  items.reserve(operands.back().items.size());
   for (const Item& one : operands.back().items) {
     switch (one.kind) {
       case Item::Kind::named:
@@ -88,14 +90,17 @@ void FunctionResolver::list_element(const syntax::Variable& variable) {
 void FunctionResolver::define_list_registers(const syntax::Variable& variable, const DataType& type) {
   const std::string name(variable.name);
   if (!variable.extents.empty() || variable.alignment != 0) warpmat::fail(variable.location, "a register has no elements and no alignment");
-  if (variable.registers == 0) return static_cast<void>(define_list_register(variable.location, name, type));
-  for (std::int64_t i = 0; i < variable.registers; ++i) define_list_register(variable.location, fmt::format("{}{}", name, i), type);
+  const auto define = [&](std::string own) {
+    require_new(variable.location, own);
+    define_list_register(variable.location, std::move(own), type);
+  };
+  if (variable.registers == 0) return define(name);
+  for (std::int64_t i = 0; i < variable.registers; ++i) define(fmt::format("{}{}", name, i));
 }
 
-/// Adds a register. It is words of the warp's register file: one of 64 bits has two, and a predicate has one.
+/// Adds a register of a new name. It is words of the warp's register file: one of 64 bits has two, and a predicate has one.
 Named FunctionResolver::define_list_register(Location location, std::string name, const DataType& type) {
   std::vector<NamedRegister>& registers = list_->program.registers;
-  require_new(location, name);
   if (registers.size() >= most_registers) warpmat::fail(location, fmt::format("more than {} registers", most_registers));
   const RegisterClass register_class = register_class_of(type.bits);
   const bool is_word = register_class == RegisterClass::word;
@@ -184,11 +189,11 @@ void FunctionResolver::list_guard(const syntax::Guard& guard) {
   predicate.text = guard.predicate;
   predicate.inverted = guard.inverted;
   list_->reads_guard = true;
-  guard_ = meaning(predicate, {.role = "the guard", .type = find_data_type("pred"), .accepts = accepts_predicates}).named.value;
+  guard_ = meaning(predicate, {.role = "the guard", .type = find_data_type("pred"), .accepts = accepts_predicates}).value;
 }
 
 Instruction FunctionResolver::list_matrix_instruction() const {
-  const Form* const form = find_form(statement_->opcode);
+  const Form* const form = list_->form = find_form(statement_->opcode);
   const ProgramParts& program = list_->program;
   if (form == nullptr) fail(explain_unknown_opcode(statement_->opcode));
   if (statement_->guard) fail("a matrix instruction has no guard in a list of statements: all lanes of the warp take part");
@@ -209,7 +214,7 @@ void FunctionResolver::check_list_count() const {
   if (const auto* const scalar = std::get_if<ScalarInstruction>(&*list_->instruction)) {
     fewest = most = static_cast<std::size_t>(std::ranges::count(scalar->operands, false, &ScalarArgument::paired));
   } else {
-    const std::vector<Operand>& operands = find_form(statement_->opcode)->operands;
+    const std::vector<Operand>& operands = list_->form->operands;
     most = operands.size();
     fewest = operands.back().kind == OperandKind::stride ? most - 1 : most;
   }
@@ -260,6 +265,8 @@ std::vector<FunctionResolver::Meaning> FunctionResolver::list_group(const syntax
   seat.in_braces = true;
   note_group(OperandText::Kind::vector);
   std::vector<Meaning> found;
+  found.reserve(operand.items.size());
+  list_->operands.back().items.reserve(operand.items.size());
   for (const syntax::Operand& item : operand.items) found.push_back(meaning(item, seat));
   const auto given = static_cast<int>(found.size());
   if (given != count) refuse({.kind = Refused::count, .number = given, .wanted = count}, seat, operand);
@@ -290,8 +297,8 @@ FunctionResolver::Place FunctionResolver::list_place(const syntax::Operand& oper
   note_group(OperandText::Kind::address);
   const Meaning found = meaning(base, seat);
   list_->operands.back().offset = is_variable ? 0 : operand.offset;
-  if (!is_variable) return {.base = found.named.value, .offset = operand.offset};
-  return {address_of(operand.items.front(), found.named, RegisterClass::word), operand.offset, Space::shared};
+  if (!is_variable) return {.base = found.value, .offset = operand.offset};
+  return {address_of(operand.items.front(), *found.variable, RegisterClass::word), operand.offset, Space::shared};
 }
 
 /// A register of a list without declarations comes into being where it is first named, as wide as there.
@@ -301,7 +308,7 @@ Named FunctionResolver::undeclared(const syntax::Operand& given, const Seat& sea
     fail(given, fmt::format("'{}' is not supported: the only special register is %laneid", given.text));
   const bool widens = seat.may_be_wider && seat.type->type_class != DataType::Class::floating;
   const int bits = widens ? std::max(seat.type->bits, 32) : seat.type->bits;
-  return define_list_register(given.location, std::string(given.text), *find_data_type(bits == 1 ? "pred" : fmt::format("b{}", bits)));
+  return define_list_register(given.location, std::string(given.text), bits == 1 ? *find_data_type("pred") : untyped(bits));
 }
 
 /// Keeps the item for the list's users.
@@ -318,13 +325,13 @@ void FunctionResolver::note(const Meaning& found, const syntax::Operand& given, 
     case Meaning::Kind::special: item.kind = Item::Kind::laneid; break;
     case Meaning::Kind::variable:
       item.kind = Item::Kind::variable;
-      item.index = found.named.index;
+      item.index = found.index;
       item.bits = static_cast<std::uint64_t>(given.offset);
       break;
     case Meaning::Kind::discard: item.kind = Item::Kind::discard; break;
     case Meaning::Kind::register_: {
-      const NamedRegister& named = list_->program.registers[static_cast<std::size_t>(found.named.index)];
-      item = {Item::Kind::named, found.named.index, 0, {}, named.slot, named.type->bits > 32 ? 2 : 1, given.inverted};
+      const NamedRegister& named = list_->program.registers[static_cast<std::size_t>(found.index)];
+      item = {Item::Kind::named, found.index, 0, {}, named.slot, named.type->bits > 32 ? 2 : 1, given.inverted};
       break;
     }
   }

@@ -14,9 +14,10 @@ namespace warpmat::inline v0_1::code {
 struct Named {
   enum class Kind : std::uint8_t { register_, shared, module, local, parameter, function };
   Kind kind = Kind::register_;
+  // Apart from `index`: one load of both, just written one by one, would stall, and most operands are registers.
   Value value = 0;           ///< of a register
-  int index = 0;             ///< of the shared variable, the module's variable or function
   std::uint32_t offset = 0;  ///< in local memory, or of the entry's parameter
+  int index = 0;             ///< of the shared variable, the module's variable or function, a list's register
   std::uint32_t bytes = 0;
   bool parameter = false;  ///< local memory that .param declares
   int vector = 1;          ///< of a register: so many follow each other, its .x .y .z .w

@@ -164,8 +164,8 @@ Seat FunctionResolver::seat(const DataType& type, bool written, bool may_be_wide
 
 /// The seat of the row's operand. A list knows it as its users do.
 Seat FunctionResolver::seat(const Match& match, const OperandPattern& pattern) {
-  if (list_ != nullptr) return list_seat();
-  Seat seat = this->seat(match.type_of(pattern), pattern.result, pattern.may_be_wider);
+  Seat seat = list_ != nullptr ? list_seat() : this->seat(match.type_of(pattern), pattern.result, pattern.may_be_wider);
+  if (list_ != nullptr) return seat;
   seat.integers_alone = catalogue::takes_integers_alone(match, pattern);
   if (seat.integers_alone) seat.accepts = accepts_integers;
   return seat;
@@ -210,7 +210,7 @@ FunctionResolver::Meaning FunctionResolver::judged_meaning(const syntax::Operand
     Seat here = seat;
     here.symbols |= !in_list && !seat.written && (calculated || takes_addresses());
     check(judge_variable(here, dialect()), here, given);
-    return {.kind = Meaning::Kind::variable, .named = *named};
+    return {.kind = Meaning::Kind::variable, .index = named->index, .variable = named};
   }
   if (in_list && given.offset != 0) refuse({Why::offset}, seat, given);
   if (given.text == "_" && (in_list || seat.written)) {
@@ -222,10 +222,23 @@ FunctionResolver::Meaning FunctionResolver::judged_meaning(const syntax::Operand
   if (!in_list) {
     // Of a register that takes part in a sum, the type is asked only here.
     if (seat.integers_alone) judge_integer(named->value, given, seat);
-    check(judge_signs(seat, given), seat, given);
+    if (given.offset != 0 || given.negative) check(judge_signs(seat, given), seat, given);
   }
   if (given.offset == 0) judge_value(named->value, given, seat);
-  return {.kind = Meaning::Kind::register_, .named = *named};
+  return {.value = named->value, .kind = Meaning::Kind::register_, .index = named->index};
+}
+
+/// The common case in modules: an untyped register as wide as the type, with nothing before or behind it, to which no rule objects.
+/// Nothing of all others.
+std::optional<Value> FunctionResolver::plain_register(const syntax::Operand& given, const DataType& type, bool written) const {
+  const bool alone = given.kind == Kind::name && given.offset == 0 && !given.negative && !given.inverted;
+  if (list_ != nullptr || !alone || type.is_predicate() || type.bits < 16 || !given.text.starts_with('%')) return std::nullopt;
+  if (!written && find_special_register(given.text)) return std::nullopt;
+  const auto named = names_.find(given.text);
+  if (!named || named->kind != Named::Kind::register_) return std::nullopt;
+  const DraftRegister& found = function_.registers[static_cast<std::size_t>(named->value)];
+  if (found.type->type_class != DataType::Class::bits || found.bits != type.bits) return std::nullopt;
+  return named->value;
 }
 
 void FunctionResolver::judge_integer(Value value, const syntax::Operand& given, const Seat& seat) const {
@@ -255,11 +268,11 @@ Value FunctionResolver::source_of(const Meaning& found, const syntax::Operand& o
     case Meaning::Kind::number: return number(operand, type);
     case Meaning::Kind::special: return special_register(operand, *found.special, type);
     case Meaning::Kind::warp_size: return draft_.constants.add(register_class_of(type.bits), warp_size);
-    case Meaning::Kind::variable: return address_of(operand, found.named, register_class_of(type.bits));
+    case Meaning::Kind::variable: return address_of(operand, *found.variable, register_class_of(type.bits));
     case Meaning::Kind::discard:
     case Meaning::Kind::register_: break;
   }
-  Value value = found.named.value;
+  Value value = found.value;
   if (operand.offset != 0) {
     value = sum(value, operand.offset);
     if (!fits_width(bits_of(value), type, seat.may_be_wider))
@@ -287,7 +300,7 @@ Value FunctionResolver::result(const syntax::Operand& operand, const DataType& t
 
 Value FunctionResolver::result_of(const Meaning& found, const DataType& type) {
   if (found.kind == Meaning::Kind::discard) return temporary(register_class_of(type.bits));
-  const Value value = found.named.value;
+  const Value value = found.value;
   const int bits = bits_of(value), needed = type.is_predicate() ? 1 : std::max(type.bits, 16);
   if (bits == needed && !(type.is_signed_integer() && type.bits < needed)) return value;
   if (!type.is_signed_integer() && class_of(value) == register_class_of(type.bits)) return value;  // bits above the type are zero
@@ -305,6 +318,7 @@ std::vector<Value> FunctionResolver::group(const syntax::Operand& operand, const
                                            bool in_braces) {
   using Why = Objection::Kind;
   std::vector<Value> values;
+  values.reserve(count);
   if (list_ != nullptr) {
     const std::vector<Meaning> found = list_group(operand, seat, static_cast<int>(count), in_braces);
     const std::span<const syntax::Operand> items = in_braces ? std::span(operand.items) : std::span(&operand, 1);
@@ -405,6 +419,8 @@ void FunctionResolver::read_operand(const Match& match, const OperandPattern& pa
     const int count = pattern.count == 0 ? match.vector() : pattern.count;
     const std::vector<Value> items = group(operand, type, seat(match, pattern), static_cast<std::size_t>(count), count != 1);
     values.insert(values.end(), items.begin(), items.end());
+  } else if (const auto plain = plain_register(operand, type, pattern.result)) {
+    values.push_back(*plain);
   } else {
     const Seat here = seat(match, pattern);
     if (!here.in_pair) note_group(OperandText::Kind::single);
