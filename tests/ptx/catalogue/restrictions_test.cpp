@@ -175,6 +175,8 @@ TEST_CASE("a statement that a target or PTX version lacks is refused with what w
            Case{"sm_90", "ld.relaxed.global.u32 %r1, [%rd1];", "needs a scope beside the order"},
            Case{"sm_90", "st.shared.u32 [glob], %r1;", "'glob' is a .global variable"},
            Case{"sm_90", "ld.global.u32 %f1, [%rd1];", "'%f1' is a register of .f32"},
+           Case{"sm_90", "shl.b32 %r1, %r2, %f1+4;", "'%f1' is a register of .f32, which shl.b32 does not take for .u32"},
+           Case{"sm_90", "shl.b32 %r1, %r2, -%f1;", "'%f1' is a register of .f32, which shl.b32 does not take for .u32"},
            Case{"sm_90", "add.u32 %r1, %tid.x, 1;", "mov.u32 takes that to a register"},
            Case{"sm_90", "ld.global.u32 %r1, [%r2];", "'%r2' has 32 bits; a global address has 64"},
        }) {

@@ -115,6 +115,7 @@ class FunctionResolver {
   Seat seat(const catalogue::Match& match, const catalogue::OperandPattern& pattern);
   Meaning meaning(const syntax::Operand& given, const Seat& seat);
   Meaning judged_meaning(const syntax::Operand& given, const Seat& seat);
+  void judge_integer(Value value, const syntax::Operand& given, const Seat& seat) const;
   void judge_value(Value value, const syntax::Operand& given, const Seat& seat) const;
   std::optional<SpecialRegisterName> special_at(const syntax::Operand& given, const Seat& seat) const;
   [[noreturn]] void refuse(const Objection& objection, const Seat& seat, const syntax::Operand& given) const;

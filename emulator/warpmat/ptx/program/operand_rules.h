@@ -34,11 +34,12 @@ struct Seat {
   const DataType* type = nullptr;     ///< its width, and the format of numbers
   Accepts accepts{};                  ///< the types of registers
   bool written = false;
-  bool may_be_wider = false;  ///< a register may be wider than the type
-  bool symbols = false;       ///< mov: also %laneid and the address of a variable
-  bool in_braces = false;     ///< {a, b}: only there ptxas takes _ and, as in mov, %laneid
-  bool in_pair = false;       ///< a|b: there ptxas takes _, too
-  bool may_discard = true;    ///< whether _ may take a result's place
+  bool integers_alone = false;  ///< of a module: no register of another type, not even in a sum
+  bool may_be_wider = false;    ///< a register may be wider than the type
+  bool symbols = false;         ///< mov: also %laneid and the address of a variable
+  bool in_braces = false;       ///< {a, b}: only there ptxas takes _ and, as in mov, %laneid
+  bool in_pair = false;         ///< a|b: there ptxas takes _, too
+  bool may_discard = true;      ///< whether _ may take a result's place
 
   /// "operand a of mma"
   std::string text() const;

@@ -166,7 +166,8 @@ Seat FunctionResolver::seat(const DataType& type, bool written, bool may_be_wide
 Seat FunctionResolver::seat(const Match& match, const OperandPattern& pattern) {
   if (list_ != nullptr) return list_seat();
   Seat seat = this->seat(match.type_of(pattern), pattern.result, pattern.may_be_wider);
-  if (catalogue::takes_integers_alone(match, pattern)) seat.accepts = accepts_integers;
+  seat.integers_alone = catalogue::takes_integers_alone(match, pattern);
+  if (seat.integers_alone) seat.accepts = accepts_integers;
   return seat;
 }
 
@@ -218,13 +219,26 @@ FunctionResolver::Meaning FunctionResolver::judged_meaning(const syntax::Operand
     return {.kind = Meaning::Kind::discard};
   }
   if (!named) named = undeclared(given, seat);
-  if (!in_list) check(judge_signs(seat, given), seat, given);
+  if (!in_list) {
+    // Of a register that takes part in a sum, the type is asked only here.
+    if (seat.integers_alone) judge_integer(named->value, given, seat);
+    check(judge_signs(seat, given), seat, given);
+  }
   if (given.offset == 0) judge_value(named->value, given, seat);
   return {.kind = Meaning::Kind::register_, .named = *named};
 }
 
+void FunctionResolver::judge_integer(Value value, const syntax::Operand& given, const Seat& seat) const {
+  const DataType& declared = *function_.registers[static_cast<std::size_t>(value)].type;
+  if (!accepts(accepts_integers, declared)) refuse({.kind = Objection::Kind::type, .declared = &declared}, seat, given);
+}
+
 void FunctionResolver::judge_value(Value value, const syntax::Operand& given, const Seat& seat) const {
-  check(judge_register(seat, *function_.registers[static_cast<std::size_t>(value)].type, bits_of(value), dialect()), seat, given);
+  const DataType& declared = *function_.registers[static_cast<std::size_t>(value)].type;
+  const int bits = bits_of(value);
+  // The common case: untyped, and as wide as the type.
+  if (declared.type_class == DataType::Class::bits && !seat.accepts.predicate && bits == std::max(seat.type->bits, 16)) return;
+  check(judge_register(seat, declared, bits, dialect()), seat, given);
 }
 
 Value FunctionResolver::source(const syntax::Operand& operand, const DataType& type, bool may_be_wider) {
