@@ -505,7 +505,7 @@ void store_word_vectors(const std::array<const std::uint32_t*, count>& rows, con
   for_each_lane(mask, [&](std::size_t lane) {
     std::array<std::uint32_t, count> words;
     for (std::size_t e = 0; e < count; ++e) words[e] = rows[e][lane];
-    std::memcpy(host[lane], words.data(), sizeof words);
+    std::memcpy(place_in<std::array<std::uint32_t, count>>(host, lane), words.data(), sizeof words);
   });
 }
 
