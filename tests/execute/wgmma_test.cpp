@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "catch.h"
@@ -17,6 +18,8 @@
 #include "paths.h"
 
 namespace warpmat::wgmma_test {
+
+using Catch::Matchers::StartsWith;
 
 namespace {
 
@@ -191,6 +194,48 @@ TEST_CASE("a product that leaves shared memory names operand and address", "[exe
       instruction.read_b(SharedMemory(1024, 1024), descriptor, b.data()),
       ContainsSubstring("the matrix that the descriptor of operand b names leaves shared memory, which has 1024 bytes from 0x400 on"));
   CHECK_NOTHROW(instruction.read_b(SharedMemory(1152, 1024), descriptor, b.data()));
+}
+
+TEST_CASE("a call whose descriptor leaves shared memory names the warp that reads there", "[execute][wgmma]") {
+  const Instruction instruction = find("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "sm_90a");
+  constexpr std::size_t warps = 8, group = 4, memory_bytes = 1024;
+  const std::uint64_t inside = MatrixDescriptor{.start = 0, .leading = 128, .stride = 0}.encode();
+  const std::uint64_t from_warp_2 = MatrixDescriptor{.start = 0, .leading = 128, .stride = 256}.encode();  // 512 bytes for each warp
+  const std::uint64_t outside = MatrixDescriptor{.start = memory_bytes, .leading = 128, .stride = 0}.encode();
+  std::vector<std::uint8_t> memory(memory_bytes);
+  Words d(warps * group * warp_size), one{1};
+  const auto message = [&](std::uint64_t a, std::uint64_t b, std::int64_t warp) {  // of the second warpgroup
+    Words descriptors;
+    for (const auto& [first, second] : {std::pair(inside, a), std::pair(inside, b)})
+      for (std::size_t i = 0; i < warps; ++i) {
+        const std::uint64_t descriptor = i < group ? first : second;
+        descriptors.push_back(static_cast<std::uint32_t>(descriptor));
+        descriptors.push_back(static_cast<std::uint32_t>(descriptor >> 32));
+      }
+    std::vector<RegisterView> views(instruction.operands().size());
+    for (std::size_t i = 0; i < views.size(); ++i) {
+      const std::string_view name = instruction.operands()[i].name();
+      if (name == "d") views[i] = {d.data(), group * warp_size};
+      if (name == "a-desc") views[i] = {descriptors.data(), 2, 1, 0};
+      if (name == "b-desc") views[i] = {descriptors.data() + 2 * warps, 2, 1, 0};
+      if (name == "scale-d") views[i] = {one.data(), 0, 1, 0};
+    }
+    Call call;
+    call.shared = memory.data();
+    call.shared_bytes = memory.size();
+    call.operands = views;
+    REQUIRE_FALSE(instruction.problem(call, warps));
+    try {
+      instruction.execute(call, warps);
+    } catch (const Trap& trap) {
+      CHECK(trap.site.warp == warp);
+      return std::string(trap.what());
+    }
+    return std::string("nothing");
+  };
+  CHECK(message(inside, inside, 0) == "nothing");
+  CHECK_THAT(message(from_warp_2, inside, 6), StartsWith("warp 6: ") && ContainsSubstring("operand a names leaves"));
+  CHECK_THAT(message(inside, outside, 4), StartsWith("warp 4: ") && ContainsSubstring("operand b names leaves"));
 }
 
 TEST_CASE("immediates that a form does not have are refused", "[execute][wgmma]") {

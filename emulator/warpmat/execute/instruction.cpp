@@ -13,6 +13,7 @@
 #include <warpmat/execute/reference/execute.h>
 #include <warpmat/execute/scalar_form.h>
 #include <warpmat/execute/staged_warp.h>
+#include <warpmat/execute/trap_in_warp.h>
 #include <warpmat/execute/warpgroup.h>
 #include <warpmat/ptx/catalogue/evidence.h>
 #include <warpmat/ptx/catalogue/restrictions.h>
@@ -234,13 +235,6 @@ class BatchWarp {
   SharedMemory memory_;
   Arguments arguments_;
 };
-
-/// `trap`, naming the warp.
-Trap in_warp(const Trap& trap, std::size_t warp) {
-  Trap named = trap.at(format_text("warp {}", warp));
-  named.site.warp = static_cast<std::int64_t>(warp);
-  return named;
-}
 
 /// Sources are only read. Their pointers are not const because sources and destinations share one type.
 RegisterView as_destination(const ConstRegisterView& source) {

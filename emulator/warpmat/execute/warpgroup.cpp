@@ -7,6 +7,7 @@
 
 #include <warpmat/execute/fast/lane_registers.h>
 #include <warpmat/execute/instruction_operands.h>
+#include <warpmat/execute/trap_in_warp.h>
 #include <warpmat/text.h>
 #include <warpmat/wgmma.h>
 
@@ -67,6 +68,16 @@ class WarpgroupCall {
   const Call& call_;
 };
 
+/// Calls step(); a trap names the warp.
+template <typename Step>
+void step_of_warp(std::size_t warp, Step step) {
+  try {
+    step();
+  } catch (const Trap& trap) {
+    throw in_warp(trap, warp);
+  }
+}
+
 void execute_warpgroup(const Wgmma& wgmma, const WarpgroupCall& given, const SharedMemory& memory, std::size_t first,
                        const ExecutionOptions& options) {
   const WgmmaForm& form = wgmma.form();
@@ -75,14 +86,16 @@ void execute_warpgroup(const Wgmma& wgmma, const WarpgroupCall& given, const Sha
   std::vector<Register> a(group * a_registers), d(d_registers);
   std::vector<std::uint32_t> b(wgmma.b_words());
   std::array<Register, WgmmaForm::warps> metadata{};
-  wgmma.read_b(memory, given.number(WgmmaOperand::b_descriptor, first, 0), b.data());
+  step_of_warp(first, [&] { wgmma.read_b(memory, given.number(WgmmaOperand::b_descriptor, first, 0), b.data()); });
   const bool in_registers = given.has(WgmmaOperand::a);
   for (std::size_t warp = 0; warp < group; ++warp) {
     Register* const words = a.data() + warp * a_registers;
     if (in_registers)
       given.read(WgmmaOperand::a, first + warp, words);
     else
-      wgmma.read_a(memory, given.number(WgmmaOperand::a_descriptor, first, 0), static_cast<int>(warp), words->data());
+      step_of_warp(first + warp, [&] {
+        wgmma.read_a(memory, given.number(WgmmaOperand::a_descriptor, first, 0), static_cast<int>(warp), words->data());
+      });
     if (form.sparse()) given.read(WgmmaOperand::e, first + warp, &metadata[warp]);
   }
   const bool accumulates = given.number(WgmmaOperand::scale_d, first, 1) != 0;
@@ -90,12 +103,8 @@ void execute_warpgroup(const Wgmma& wgmma, const WarpgroupCall& given, const Sha
   for (Register& words : d) pointers.push_back(words.data());
   for (std::size_t warp = 0; warp < group; ++warp) {
     given.read(WgmmaOperand::d, first + warp, d.data());
-    try {
-      wgmma.multiply(pointers, a[warp * a_registers].data(), b.data(), metadata[warp].data(), accumulates, options);
-    } catch (Trap& trap) {
-      trap.site.warp = static_cast<std::int64_t>(first + warp);
-      throw;
-    }
+    step_of_warp(first + warp,
+                 [&] { wgmma.multiply(pointers, a[warp * a_registers].data(), b.data(), metadata[warp].data(), accumulates, options); });
     given.write(WgmmaOperand::d, first + warp, d.data());
   }
 }
@@ -126,12 +135,7 @@ void execute_warpgroups(const Instruction& instruction, const Call& call, std::s
   for (std::size_t first = 0; first < warps; first += static_cast<std::size_t>(WgmmaForm::warps)) {
     const SharedMemory memory = SharedMemory::borrowing({call.shared + first * call.shared_stride, call.shared_bytes},
                                                         static_cast<std::uint32_t>(call.shared_base));
-    try {
-      execute_warpgroup(Wgmma(instruction, given.immediates(first)), given, memory, first, options);
-    } catch (Trap& trap) {
-      if (trap.site.warp == 0) trap.site.warp = static_cast<std::int64_t>(first);
-      throw;
-    }
+    execute_warpgroup(Wgmma(instruction, given.immediates(first)), given, memory, first, options);
   }
 }
 
