@@ -158,6 +158,18 @@ TEST_CASE("A variable that begins inside of sixteen bytes is found in ranges tha
   CHECK_FALSE(shadow.has_starts(528, bytes - 528));
 }
 
+TEST_CASE("No bytes are initialised bytes, wherever they are", "[checks]") {
+  const std::vector<std::uint8_t> memory(bytes);
+  SharedShadow shadow(memory.data(), memory.size());
+  for (const bool defined : {false, true}) {
+    if (defined) shadow.define(0, bytes);
+    for (const std::size_t offset : {std::size_t{0}, std::size_t{16}, bytes}) {
+      CHECK(shadow.pages_defined(offset, 0));
+      CHECK(shadow.surely_defined(offset, 0));
+    }
+  }
+}
+
 TEST_CASE("a row that a warp stores initialises its own bytes and no others", "[checks]") {
   for (const int bytes : {1, 2, 4, 8})
     for (const int first : {8, 16, 24, 64, 72, 120, 128, 200}) {

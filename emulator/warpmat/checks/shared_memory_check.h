@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -13,6 +14,7 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/program/code.h>
+#include <warpmat/scalar/lane_offsets.h>
 
 namespace warpmat::inline v0_1::checks {
 

@@ -128,6 +128,7 @@ bool SharedShadow::undefined(std::size_t offset, std::size_t bytes) const {
 }
 
 bool SharedShadow::pages_defined(std::size_t offset, std::size_t bytes) const {
+  if (bytes == 0) return true;
   for (std::size_t page = offset / page_bytes; page <= (offset + bytes - 1) / page_bytes; ++page)
     if (missing_of_page_[page] != 0) return false;
   return true;
