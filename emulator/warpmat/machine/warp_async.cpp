@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -94,11 +95,20 @@ void land_copies(WarpState& warp, AsyncCopy& copy, LaneMask mask) {
   if (copy.mask == 0) ++warp.async().landed;
 }
 
-/// Forgets copies that all lanes have waited for, once they are twice as many as the others, which are moved then.
+/// Forgets copies that all lanes have waited for, at the cost of moving the others.
 void forget_landed(AsyncCopies& async) {
-  if (async.landed < 2 * (async.copies.size() - async.landed)) return;
   std::erase_if(async.copies, [](const AsyncCopy& copy) { return copy.mask == 0; });
   async.landed = 0;
+}
+
+/// After a wait: once they are as many as the others.
+void forget_many_landed(AsyncCopies& async) {
+  if (async.landed >= async.copies.size() - async.landed) forget_landed(async);
+}
+
+/// Before another copy: rather than have more memory, if they are at least a quarter of all, so that no more than three move for each.
+void make_place(AsyncCopies& async) {
+  if (async.copies.size() == async.copies.capacity() && async.landed != 0 && 4 * async.landed >= async.copies.size()) forget_landed(async);
 }
 
 /// Whether all lanes of `mask` copy as many bytes as they write.
@@ -166,6 +176,7 @@ void cp_async(WarpState& warp, const Operation& operation, LaneMask mask) {
   const Access& access = warp.program().of<code::Access>(operation);
   AsyncCopies& async = warp.async();
   const bool alike = commit_alike(async);
+  make_place(async);
   AsyncCopy& copy = async.copies.emplace_back();
   copy.bytes = access.bytes;
   if (!find_whole_copies(warp, operation, access, mask, copy)) find_copies(warp, operation, access, mask, copy);
@@ -185,7 +196,7 @@ void commit_group(WarpState& warp, LaneMask mask) {
 void finish_copies(WarpState& warp, LaneMask mask, std::uint64_t before) {
   for (AsyncCopy& copy : warp.async().copies)
     if (copy.number < before) land_copies(warp, copy, mask);
-  forget_landed(warp.async());
+  forget_many_landed(warp.async());
 }
 
 /// Performs the copies of these lanes that are older than their last groups, which may be pending; wait_all also those that are not
@@ -203,7 +214,7 @@ void wait_group(WarpState& warp, const Operation& operation, LaneMask mask) {
     }
     land_copies(warp, copy, mask & waiting);
   }
-  forget_landed(warp.async());
+  forget_many_landed(warp.async());
   warp.observers().tell(EventKinds::copies, &Observer::copies_complete, warp.event(operation, mask));
 }
 
