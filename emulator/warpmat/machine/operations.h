@@ -7,7 +7,6 @@
 
 #include <warpmat/layout/tensor_descriptor.h>
 #include <warpmat/machine/warp_state.h>
-#include <warpmat/scalar/lane_offsets.h>
 
 namespace warpmat::inline v0_1::machine {
 
@@ -24,19 +23,6 @@ using Step = WarpState::Step;
 // Loads and stores: warp_memory.cpp
 void load(WarpState& warp, const code::Operation& operation, LaneMask mask);
 void store(WarpState& warp, const code::Operation& operation, LaneMask mask);
-/// Where the lanes of an access find their bytes in one memory.
-struct AccessOffsets {
-  std::uint8_t* memory;
-  std::uint64_t start;  ///< the memory's first address
-  scalar::LanePattern pattern;
-  alignas(64) std::array<std::uint32_t, warp_size> offset;
-  std::uint8_t* operator[](std::size_t lane) const { return memory + offset[lane]; }
-};
-/// The common case of a load or store: all lanes of `mask` access one memory, without an error. Lanes outside of `mask` get the offset of
-/// one inside. False for all others.
-bool find_offsets(WarpState& warp, const code::Operation& operation, const code::Access& access, LaneMask mask, AccessOffsets& out);
-/// Tells observers of an access that find_offsets() has found.
-void tell_offsets(WarpState& warp, const code::Operation& operation, const code::Access& access, LaneMask mask, const AccessOffsets& found);
 
 // atom and red: warp_atomics.cpp
 void atomic(WarpState& warp, const code::Operation& operation, LaneMask mask);
