@@ -75,9 +75,12 @@ class Block {
 
   /// That of the last access which has this number, or another one that shares its place; null: none yet.
   const DeviceMemory::Buffer*& last_buffer(std::uint32_t access) { return buffers_[access % buffers_.size()]; }
-  BarrierState& barrier(int id) {
+  BarrierState& barrier(int id) { return barriers_[static_cast<std::size_t>(id)]; }
+  /// The same, which an operation names.
+  BarrierState& use_barrier(int id) {
     known_barriers_ = std::max(known_barriers_, id + 1);
-    return barriers_[static_cast<std::size_t>(id)];
+    barrier(id).in_use = true;
+    return barrier(id);
   }
   /// All lanes of a warp have exited.
   void count_exit() { ++exited_; }

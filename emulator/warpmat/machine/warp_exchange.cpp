@@ -216,8 +216,7 @@ Step barrier(WarpState& warp, const Operation& operation, LaneMask mask) {
   if (state.in_use && state.expected != threads)
     warp.trap(lane, std::nullopt,
               fmt::format("barrier {} is used for {} threads here and for {} by warps that wait there", id, threads, state.expected));
-  state.in_use = true;
-  state.expected = threads;
+  warp.block().use_barrier(static_cast<int>(id)).expected = threads;
   const bool waits = what.action != code::Barrier::Action::arrive;
   if (operation.results > 0) {
     const LaneMask predicates = *warp.at<LaneMask>(warp.source_slot(operation, operation.sources - 1));
