@@ -1,7 +1,12 @@
 // Matrix instructions on the warp's registers. Instruction uses 32-bit registers, so a kernel's 64-bit ones are split.
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <memory>
+#include <optional>
+#include <span>
+#include <type_traits>
 
 #include <fmt/core.h>
 
@@ -203,14 +208,13 @@ void perform_matrix(WarpState& warp, const Operation& operation, const code::Mat
 
 /// Executes `count` products (product_runs.h). Returns the number of those before the first that the kernel declines.
 int multiply(WarpState& warp, const Operation* first, const code::Matrix& matrix, int count) {
-  union Unset {  // most runs are short: only the arguments of `count` products come into being
-    Unset() {}
-    std::array<Arguments, ProductRun::most> arguments;
-  } unset;
-  std::array<Arguments, ProductRun::most>& arguments = unset.arguments;
+  // most runs are short: only the arguments of `count` products come into being
+  alignas(Arguments) std::array<std::byte, ProductRun::most * sizeof(Arguments)> bytes;
+  static_assert(std::is_trivially_destructible_v<Arguments>);
+  const std::span<Arguments> arguments(reinterpret_cast<Arguments*>(bytes.data()), static_cast<std::size_t>(count));
   std::array<std::uint32_t*, ProductRun::most * capacity::form_words> pointers;
-  for (int i = 0; i < count; ++i) std::construct_at(&arguments[static_cast<std::size_t>(i)]);
-  ProductRun run{.products = std::span(arguments).first(static_cast<std::size_t>(count))};
+  for (Arguments& one : arguments) std::construct_at(&one);
+  ProductRun run{.products = arguments};
   std::uint32_t** next = pointers.data();
   for (int i = 0; i < count; ++i) {
     place_words(warp, first[i], matrix, next, arguments[static_cast<std::size_t>(i)]);
