@@ -1,6 +1,7 @@
 // Loads and stores. All addresses of a statement are checked before any byte is accessed.
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <type_traits>
 
@@ -322,10 +323,10 @@ inline std::optional<scalar::LaneAddresses> lane_addresses(WarpState& warp, cons
 
 }  // namespace
 
-/// The common case of an access: all lanes of `mask` access one memory, without an error. Lanes outside of `mask` get the offset of one
-/// inside. False for all others.
+/// The common case of an access: all lanes of `mask` access one memory, without an error. In one that they share, lanes
+/// outside of `mask` get the offset of one inside. False for all others.
 bool WarpState::find_offsets(const Operation& operation, const Access& access, const AddressOperand& operand, LaneMask mask, Offsets& out) {
-  if (operand.space == Space::local) return find_local_offsets(operation, access, mask, out);
+  if (operand.space == Space::local) return find_local_offsets(operation, access, operand, mask, out);
   const Region region = find_region(*this, operation, operand, mask);
   const auto addresses = lane_addresses(*this, operation, access, operand, mask, region);
   if (!addresses) return false;
@@ -336,11 +337,12 @@ bool WarpState::find_offsets(const Operation& operation, const Access& access, c
 }
 
 /// The same of local memory, of which each lane has its own, unless an observer wants to know of the access.
-bool WarpState::find_local_offsets(const Operation& operation, const Access& access, LaneMask mask, Offsets& out) {
+bool WarpState::find_local_offsets(const Operation& operation, const Access& access, const AddressOperand& operand, LaneMask mask,
+                                   Offsets& out) {
   const std::uint64_t own = launch_.local_bytes;
-  if (access.narrow_address || own * warp_size > outside || observers_.want(events_of(Space::local))) return false;
+  if (operand.narrow || own * warp_size > outside || observers_.want(events_of(Space::local))) return false;
   const Region region{local_.data(), 0, own};
-  auto addresses = lane_addresses(*this, operation, access, first_address(access), mask, region);
+  auto addresses = lane_addresses(*this, operation, access, operand, mask, region);
   if (!addresses) return false;
   if (access.relative) addresses->add += split().local;
   if (scalar::find_lane_offsets(*addresses, out.offset.data()) == LanePattern::invalid) return false;
@@ -397,6 +399,10 @@ void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind,
   Addresses addresses;
   for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.address[lane] = found.start + found.offset[lane];
   for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.host[lane] = found[lane];
+  const struct Forgets {  // also where an observer throws
+    std::optional<scalar::LaneRange>& range;
+    ~Forgets() { range.reset(); }
+  } forgets{told_range_};
   if (kind.space == Space::shared) {
     told_range_ = scalar::find_lane_range(found.offset.data(), kind.bytes);
     told_range_->whole &= mask == all_lanes;
@@ -411,13 +417,13 @@ void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind,
                               .places = addresses.host,
                               .asynchronous = kind.asynchronous,
                               .consecutive = found.pattern == LanePattern::consecutive && found.offset[1] == found.offset[0] + kind.bytes});
-  told_range_.reset();
 }
 
 namespace {
 
 /// Whether all lanes access one element each, behind that of the lane before.
 bool is_row(const Access& access, LaneMask mask, const WarpState::Offsets& found) {
+  assert(access.bytes <= 8);  // find_offsets() takes no wider elements; Consecutive has none
   return found.pattern == LanePattern::consecutive && mask == all_lanes && access.vector == 1;
 }
 

@@ -76,7 +76,7 @@ struct AsyncCopy {
   std::array<const std::uint8_t*, warp_size> from;
   std::array<std::uint8_t, warp_size> copied;  ///< bytes that are read; the rest is zero
 
-  AsyncCopy() {}  // sets nothing: a record of 600 bytes is written once
+  AsyncCopy() {}  // sets the mask alone: cp.async writes the rest, once
 };
 
 /// An arrival of cp.async.mbarrier.arrive, performed after the lane's earlier copies.
@@ -229,7 +229,7 @@ class WarpState {
   static AddressOperand second_address(const code::Access& access) {
     return {Space::global, 1, access.narrow_source, access.source_offset};
   }
-  /// Where the lanes of an access find their bytes in shared memory, or in a buffer.
+  /// Where the lanes of an access find their bytes in one memory: shared memory, a buffer, the parameters, or the lanes' local memory.
   struct Offsets {
     std::uint8_t* memory;
     std::uint64_t start;  ///< the first address of the memory
@@ -339,7 +339,8 @@ class WarpState {
   // Memory: warp_memory.cpp, warp_atomics.cpp
   void tell_mixed_access(const code::Operation& operation, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
                          const Addresses& addresses) const;
-  bool find_local_offsets(const code::Operation& operation, const code::Access& access, LaneMask mask, Offsets& out);
+  bool find_local_offsets(const code::Operation& operation, const code::Access& access, const AddressOperand& operand, LaneMask mask,
+                          Offsets& out);
   void note_poll(LaneMask mask, std::uint64_t found, bool ordered);
   bool lanes_wait_at_joins() const;
   std::uint64_t hash_of_state() const;
