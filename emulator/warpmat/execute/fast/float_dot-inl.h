@@ -30,8 +30,8 @@ namespace {
 template <int bits, bool wide, bool sparse>
 class FloatDot {
  public:
-  /// The CPU takes subnormal floats for zeros, in whose arithmetic many CPUs take a hundred times as long. Where they count, kernels
-  /// compute with integers, or in another mode.
+  /// On x86-64 subnormal floats count as zeros here, because arithmetic on them takes many CPUs a hundred times as long. Where they
+  /// matter, kernels compute with integers, or in another mode.
   static constexpr bool flushes = true;
 
   FloatDot(const FloatPlan& plan, const Form& form, const Warps& warps)
