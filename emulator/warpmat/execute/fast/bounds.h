@@ -115,7 +115,7 @@ inline constexpr int largest_wide_product = 2 * largest_f32_exponent;
 inline constexpr std::uint32_t no_gap = 0xffff0000;
 static_assert(largest_wide_product - 2 * min_f32_exponent < 512 && largest_f32_exponent <= f32_bias);
 
-/// Gaps are less than this.
+/// Gaps are at most this.
 inline constexpr int largest_gap = 511;
 
 /// Upper bound of the gap of E. A sum with a larger one is below f32's smallest number, and with this one too.
@@ -146,7 +146,6 @@ static_assert(min_f32_exponent - smallest_f32_bit <= largest_f32_exponent);
 /// A zero has the gap largest_gap, so that it is cut to zero. The unit is a normal float.
 inline constexpr int max_small_exponent = min_plain_product;
 static_assert(max_small_exponent + 2 + 6 - smallest_f32_bit < largest_f32_exponent && 1 << 6 > max_products);
-static_assert(largest_wide_product - max_gap - max_fraction_bits - smallest_f32_bit >= min_f32_exponent);
 static_assert(max_small_exponent - min_fraction_bits - smallest_f32_bit <= largest_f32_exponent);
 
 // ---- Groups of 4-bit products -----------------------------------------------------------------------------------------------------------
