@@ -2,7 +2,7 @@
  *
  * No function throws or ends the process. A null pointer, a list that is too short and an unknown size are errors, not crashes. Every
  * function may be called from every thread, in destructors at exit and after fork. Strings and instructions last until the process ends.
- * warpmat_execute neither allocates nor locks unless it fails.
+ * warpmat_execute neither allocates nor locks unless it fails; of wgmma it allocates.
  *
  * Structs with a `size` grow at their end in later versions. The caller sets `size` to sizeof the struct in this header; the library reads
  * and writes no byte beyond it. Structs without `size` never change: they are passed by value or are elements of arrays. */
@@ -127,9 +127,9 @@ typedef enum warpmat_overflow {
 
 /* The value of an element, of f64 too; higher bits of `bits` are ignored. */
 WARPMAT_API warpmat_status warpmat_decode(int format, uint64_t bits, warpmat_value* value);
-/* The element of a value, rounded. A NaN keeps sign and payload if the format has its fraction's width, else it is the canonical one.
- * WARPMAT_BAD_ARGUMENT for a finite number without significand, a NaN whose significand has more than fraction_bits bits, and exponents
- * beyond 10,000. */
+/* The element of a value, rounded. A NaN keeps sign and payload if the format has its fraction's width and that is a NaN of it, else it is
+ * the canonical one. WARPMAT_BAD_ARGUMENT for a finite number without significand, a NaN whose significand has more than fraction_bits
+ * bits, fraction_bits outside 0 to 63, and exponents beyond 10,000. */
 WARPMAT_API warpmat_status warpmat_encode(int format, const warpmat_value* value, warpmat_rounding rounding, warpmat_overflow overflow,
                                           uint64_t* bits);
 
@@ -207,9 +207,9 @@ typedef struct warpmat_fields {
   int absolute, nan;  /* of .ld.red: .abs, .NaN */
 } warpmat_fields;
 
-/* The one instruction of `target` with these fields. Null if there is none (WARPMAT_UNKNOWN_OPCODE), none on this target
- * (WARPMAT_UNAVAILABLE), or several (WARPMAT_BAD_ARGUMENT): the error says which field would have to be another, which targets have it, or
- * which fields tell the instructions apart. */
+/* The one instruction of `target` with these fields; of wgmma only where `mnemonic` says so. Null if there is none
+ * (WARPMAT_UNKNOWN_OPCODE), none on this target (WARPMAT_UNAVAILABLE), or several (WARPMAT_BAD_ARGUMENT): the error says which field would
+ * have to be another, which targets have it, or which fields tell the instructions apart. */
 WARPMAT_API const warpmat_instruction* warpmat_find_fields(const warpmat_fields* fields, const char* target, warpmat_error* error);
 
 typedef struct warpmat_instruction_info {
@@ -220,7 +220,7 @@ typedef struct warpmat_instruction_info {
   const char* sass;     /* its name for warpmat_find_machine; null unless it is one machine instruction with a known name */
   const char* evidence; /* the evidence for the bits: "measured", "specified", "replayed", "published", "assumed" */
   const char* source;   /* the source of the evidence */
-  int m, n, k;          /* of mma and wmma; of ldmatrix and stmatrix m rows of n elements, k 0 */
+  int m, n, k;          /* of mma, wmma and wgmma; of ldmatrix and stmatrix m rows of n elements, k 0 */
   int operands;         /* as warpmat_operand_at counts them */
   int rows;             /* rows of memory that ldmatrix and stmatrix access, row i addressed by lane i; 0 if none */
   int row_bytes;        /* of each row */
@@ -270,12 +270,12 @@ typedef enum warpmat_operand {
 } warpmat_operand;
 
 typedef enum warpmat_operand_kind {
-  WARPMAT_FRAGMENT,  /* registers that hold a matrix, metadata or scale factors */
-  WARPMAT_ADDRESS,   /* the address of a row for each lane */
-  WARPMAT_CHOICE,    /* the sparsity selector: a number */
-  WARPMAT_IDS,       /* byte-id and thread-id of scale factors */
-  WARPMAT_DISTANCE,  /* a stride in memory, the same in all lanes */
-  WARPMAT_VALUE,     /* of a scalar instruction, of `type`: up to 32 bits are the low bits of a word, 64 are two words, low one first */
+  WARPMAT_FRAGMENT, /* registers that hold a matrix, metadata or scale factors */
+  WARPMAT_ADDRESS,  /* the address of a row for each lane */
+  WARPMAT_CHOICE,   /* the sparsity selector: a number */
+  WARPMAT_IDS,      /* byte-id and thread-id of scale factors */
+  WARPMAT_DISTANCE, /* a stride in memory, the same in all lanes */
+  WARPMAT_VALUE,    /* of a scalar instruction, of `type`: up to 32 bits are a word's low ones, 64 are two words, 128 four, low one first */
   WARPMAT_PREDICATE, /* a word: 0 is false, all else true; written as 0 or 1 */
   WARPMAT_CARRY,     /* CC.CF, which PTX does not write, as a predicate; of sub and subc the borrow */
   WARPMAT_NUMBER,    /* an immediate: lane 0's word counts for all lanes */
@@ -340,7 +340,8 @@ WARPMAT_API warpmat_status warpmat_descriptor_decode(uint64_t bits, warpmat_matr
 /* WARPMAT_BAD_ARGUMENT, naming the field, where one cannot hold its value. */
 WARPMAT_API warpmat_status warpmat_descriptor_encode(const warpmat_matrix_descriptor* descriptor, uint64_t* bits, warpmat_error* error);
 /* The address from which the matrix unit reads byte `byte` of line `line`: of K-major operands a row of A or a column of B, along k; with
- * `mn_major` one k, along m or n. 0 for a null descriptor, or one whose swizzle is none. */
+ * `mn_major` one k, along m or n. 0 for a null descriptor, or one whose swizzle is none of 0, 32,
+ * 64 and 128. */
 WARPMAT_API uint32_t warpmat_descriptor_address(const warpmat_matrix_descriptor* descriptor, int mn_major, uint32_t line, uint32_t byte);
 
 /* ---- Executing -------------------------------------------------------------------------------------------------------------------------
@@ -392,7 +393,7 @@ typedef struct warpmat_call {
   const warpmat_registers* operands; /* operand i is warpmat_operand_at's */
   size_t operand_count;              /* at least the instruction's */
   const warpmat_memory* memory;      /* for instructions that address memory */
-  int64_t offset;                    /* added to each address, as PTX's [register+offset]; modulo 2^32 unless addresses are wide */
+  int64_t offset; /* added to each address, as PTX's [register+offset]; modulo 2^32 unless addresses are wide; 0 for wgmma and scalars */
   unsigned flags;
 } warpmat_call;
 

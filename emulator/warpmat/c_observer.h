@@ -19,7 +19,7 @@ extern "C" {
 /* A warp at a statement. */
 typedef struct warpmat_event {
   size_t size;
-  const char* opcode; /* as the text has it: "ld.global.f32" */
+  const char* opcode; /* as the text has it: "ld.global.f32"; valid as long as the warpmat_kernel */
   int line;           /* of the PTX, from 1 on */
   uint32_t statement; /* its number in the kernel, from 0 on: cheaper to compare than the opcode */
   uint32_t block[3];
@@ -60,7 +60,7 @@ typedef struct warpmat_registers_event {
 typedef struct warpmat_run_event {
   size_t size;
   const warpmat_event* event; /* the first one; its lanes are those of all */
-  uint32_t operations;        /* their number */
+  uint32_t operations;        /* their number, preparations too */
 } warpmat_run_event;
 
 /* A call of a function of the module, or the return from it. */

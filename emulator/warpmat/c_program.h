@@ -656,7 +656,8 @@ typedef struct warpmat_bank_conflicts {
   const char* evidence; /* "measured" or "assumed" on the target; null without one */
 } warpmat_bank_conflicts;
 
-/* `bytes` of each lane: 1, 2, 4, 8 or 16. `addresses` has 32; those outside `lanes` are not read. `target` may be null. */
+/* `bytes` of each lane: 1, 2, 4, 8 or 16; of a matrix 16, of a copy 4, 8 or 16. `addresses` has 32, multiples of `bytes`; those outside
+ * `lanes` are not read. `target` may be null. */
 WARPMAT_API warpmat_status warpmat_find_bank_conflicts(warpmat_bank_access access, uint32_t bytes, const uint64_t* addresses,
                                                        uint32_t lanes, const char* target, warpmat_bank_conflicts* conflicts,
                                                        warpmat_error* error);
@@ -672,7 +673,8 @@ typedef struct warpmat_bank_word {
 WARPMAT_API warpmat_status warpmat_bank_words(warpmat_bank_access access, uint32_t bytes, const uint64_t* addresses, uint32_t lanes,
                                               int phase, warpmat_bank_word* list, size_t capacity, size_t* count, warpmat_error* error);
 
-/* The global memory traffic of a warp's access: sectors of 32 bytes, lines of 128 bytes. Computed, not measured. */
+/* The global memory traffic of a warp's access: sectors of 32 bytes, lines of 128 bytes. Computed, not measured. `bytes` of each lane: 1
+ * to 128. */
 typedef struct warpmat_global_request {
   size_t size;
   int sectors, lines;

@@ -3,6 +3,7 @@
 #include <warpmat/c_program.h>
 
 #include <array>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -100,7 +101,17 @@ TEST_CASE("C: bank conflicts of what is no access are errors", "[c][banks]") {
   expect(WARPMAT_BAD_ARGUMENT, find(WARPMAT_BANK_LOAD, 4, addresses.data(), nullptr), "the size of conflicts");
   expect(WARPMAT_BAD_ARGUMENT, warpmat_bank_words(WARPMAT_BANK_LOAD, 4, addresses.data(), 1, 0, nullptr, 0, nullptr, &error),
          "count is null");
+  conflicts = sized<warpmat_bank_conflicts>();
+  expect(WARPMAT_BAD_ARGUMENT, find(WARPMAT_BANK_MATRIX, 8, addresses.data(), nullptr), "ldmatrix and stmatrix access 16 bytes");
+  expect(WARPMAT_BAD_ARGUMENT, find(WARPMAT_BANK_COPY, 2, addresses.data(), nullptr), "cp.async copies 4, 8 or 16 bytes");
+  const Addresses odd = {2, 1}, last = {std::numeric_limits<std::uint64_t>::max() - 2, 1};
+  expect(WARPMAT_BAD_ARGUMENT, find(WARPMAT_BANK_LOAD, 4, odd.data(), nullptr), "lane 0: address 0x2 is not a multiple of 4 bytes");
+  CHECK(find(WARPMAT_BANK_LOAD, 2, odd.data(), nullptr) == WARPMAT_OK);  // lane 1 accesses nothing
   auto request = sized<warpmat_global_request>();
+  expect(WARPMAT_BAD_ARGUMENT, warpmat_find_global_request(4, last.data(), 1, &request, &error), "lane 0: 4 bytes from address 0xfff");
+  CHECK(warpmat_find_global_request(2, last.data(), 1, &request, &error) == WARPMAT_OK);
+  for (const std::uint32_t bytes : {0u, 129u, 0xffffffffu})
+    expect(WARPMAT_BAD_ARGUMENT, warpmat_find_global_request(bytes, addresses.data(), 1, &request, &error), "accesses 1 to 128 bytes");
   expect(WARPMAT_BAD_ARGUMENT, warpmat_find_global_request(4, nullptr, 1, &request, &error), "addresses is null");
   expect(WARPMAT_BAD_ARGUMENT, warpmat_find_global_request(4, addresses.data(), 1, nullptr, &error), "request is null");
 }

@@ -3,6 +3,8 @@
 
 #include <warpmat/c_program.h>
 
+#include <sys/mman.h>
+
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -209,6 +211,19 @@ TEST_CASE("C: an element that ldmatrix moves is explained, of any warp, register
   CHECK(contains(warpmat_explanation_text(explanation), "Lane 2 holds the address of the row, 0x120"));
   warpmat_explanation_free(explanation);
 
+  // A load writes no memory, not even to restore it.
+  void* const page = mmap(nullptr, bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(page != MAP_FAILED);
+  std::memcpy(page, bytes.data(), bytes.size());
+  REQUIRE(mprotect(page, bytes.size(), PROT_READ) == 0);
+  memory.bytes = static_cast<std::uint8_t*>(page);
+  warpmat_explanation* const of_constants = warpmat_explain(instruction, &call, 1, {2, 3, 0}, &error);
+  REQUIRE(warpmat_explanation_describe(of_constants, &info) == WARPMAT_OK);
+  CHECK(info.result == 0xabcd);
+  warpmat_explanation_free(of_constants);
+  munmap(page, bytes.size());
+  memory.bytes = bytes.data();
+
   const auto expect = [&](warpmat_status status, const char* part) {
     CHECK(warpmat_explain(instruction, &call, 1, {2, 3, 0}, &error) == nullptr);
     CHECK(error.status == status);
@@ -246,6 +261,9 @@ TEST_CASE("C: what cannot be explained is one error", "[c][explain]") {
   of.call.operand_count = 3;
   expect(warpmat_explain(of.instruction, &of.call, 0, Case::element, &error), "4 operands are needed; 3 given");
   of.call.operand_count = 4;
+  of.operands[0].lane_stride = 0;
+  expect(warpmat_explain(of.instruction, &of.call, 0, Case::element, &error), "operand d: it is written, so its lane_stride cannot be 0");
+  of.operands[0].lane_stride = 1;
   of.operands[2].words = nullptr;
   expect(warpmat_explain_as_f32(of.instruction, &of.call, 0, Case::element, &error), "operand b: words is null");
   const std::uint16_t number = 0;

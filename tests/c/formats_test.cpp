@@ -73,6 +73,12 @@ TEST_CASE("C: elements are decoded, and values rounded in each direction", "[c]"
   CHECK(encoded("s32", decoded("s8", 0x80)) == 0xffffff80);
   CHECK(encoded("f16", {WARPMAT_NAN, 0, 0, 10, 5}) == 0x7c05);
   CHECK(encoded("f16", {WARPMAT_NAN, 0, 0, 23, 5}) == 0x7fff);
+  // Payloads that are those of an infinity or of a finite number.
+  CHECK(encoded("f16", {WARPMAT_NAN, 0, 0, 10, 0}) == 0x7fff);
+  CHECK(encoded("f32", {WARPMAT_NAN, 1, 0, 23, 0}) == 0x7fffffff);
+  CHECK(encoded("e4m3", {WARPMAT_NAN, 0, 0, 3, 0}) == 0x7f);
+  CHECK(encoded("e4m3", {WARPMAT_NAN, 1, 0, 3, 5}) == 0x7f);
+  CHECK(encoded("e4m3", {WARPMAT_NAN, 1, 0, 3, 7}) == 0xff);
 
   std::uint64_t bits = 7;
   warpmat_value value = large;

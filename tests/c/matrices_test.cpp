@@ -119,6 +119,11 @@ TEST_CASE("C: a fragment of several matrices, whose bits have no format, and one
   expect(scatter(ldmatrix, WARPMAT_R, -1, f16, 64, &registers), "has 16 rows of 8 elements; 64 values given");
   expect(scatter(ldmatrix, WARPMAT_A, -1, f16, 128, &registers), "has no matrix operand of number 1: its are r");
   expect(scatter(ldmatrix, WARPMAT_P, -1, f16, 128, &registers), "has no matrix operand");
+  for (const warpmat_instruction* const other :
+       {found("add.rn.f32", "sm_80"), found("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "sm_90a")}) {
+    expect(scatter(other, WARPMAT_D, -1, f16, 128, &registers), "is no matrix instruction of one warp");
+    CHECK(warpmat_metadata_group(other) == 0);
+  }
   expect(scatter(nullptr, WARPMAT_R, -1, f16, 128, &registers), "the instruction is null");
   expect(scatter(ldmatrix, WARPMAT_R, -1, f16, 128, nullptr), "registers is null");
   const warpmat_registers immediate = WARPMAT_IMMEDIATE(words.data());
@@ -141,6 +146,8 @@ TEST_CASE("C: sparse A is compressed, its codes placed for a selector, and expan
     }
   std::vector<double> stored(16 * 8), codes(16 * 4), back(a.size());
   auto error = sized<warpmat_error>();
+  CHECK(warpmat_compress(mma, a.data(), a.size(), stored.data(), stored.size(), codes.data(), 1, &error) == WARPMAT_BAD_ARGUMENT);
+  CHECK(stored == std::vector<double>(16 * 8));  // after an error nothing has changed
   REQUIRE(warpmat_compress(mma, a.data(), a.size(), stored.data(), stored.size(), codes.data(), codes.size(), &error) == WARPMAT_OK);
   for (std::size_t i = 0; i < stored.size(); ++i) CHECK(stored[i] == (i % 2 == 0 ? 2 : 3));
   for (const double code : codes) CHECK(code == 1 + 4 * 3);  // places 1 and 3

@@ -249,6 +249,7 @@ TEST_CASE("C: sparse operands, scale factors and swizzled tiles of a program", "
     of.expect(warpmat_warp_set_variable(of.warp, &matrix, values.data(), &of.error), part);
   };
   refused(tile_of(4, 64, "spiral"), "spiral");
+  refused(tile_of(4, 64, "swizzle<0,2147483647,2147483647>"), "their sum at most 32");
   refused(tile_of(64, 64), "tile");
   refused(tile_of(0, 64), "rows and columns are at least 1");
   warpmat_variable_matrix wrong = tile_of(4, 64);
@@ -264,6 +265,12 @@ TEST_CASE("C: sparse operands, scale factors and swizzled tiles of a program", "
   of.expect(warpmat_warp_set_operand(of.warp, "product.z", -1, values.data(), 1, &of.error), "z");
   of.expect(warpmat_warp_set_operand(of.warp, "product.a", -1, values.data(), 1, &of.error), "16 rows of 16 elements; 1 values given");
   of.expect(warpmat_warp_get_operand(of.warp, "ldmatrix.0.p", -1, values.data(), 1, &of.error), "");
+  for (const char* const place : {"product.e", "product.p", "product.selector", "product.scale-a", "ldmatrix.0.a", "ldmatrix.0.p"}) {
+    CAPTURE(place);
+    of.expect(warpmat_warp_set_operand(of.warp, place, -1, values.data(), 1, &of.error), "has no matrix operand");
+    of.expect(warpmat_warp_get_operand(of.warp, place, -1, values.data(), 1, &of.error), "has no matrix operand");
+    of.expect(warpmat_warp_compare_operand(of.warp, place, -1, values.data(), 1, nullptr, 0, nullptr, &of.error), "has no matrix operand");
+  }
   of.expect(warpmat_warp_get_operand(of.warp, nullptr, -1, values.data(), 1, &of.error), "the place is null");
 }
 

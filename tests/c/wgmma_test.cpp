@@ -344,18 +344,32 @@ TEST_CASE("C: every misuse of wgmma is an error and changes nothing", "[c][wgmma
   std::vector<warpmat_registers> operands = call.operands();
   warpmat_call plain = call.call();
   plain.operands = operands.data();
+  std::size_t count = 7;
+  const auto refused_alike = [&](const std::string& what) {
+    CHECK(warpmat_execute(call.instruction, &plain, group, &error) == WARPMAT_BAD_ARGUMENT);
+    CHECK(std::string(error.message) == std::string(opcode) + ": " + what);
+    error = sized<warpmat_error>();
+    CHECK(warpmat_accesses(call.instruction, &plain, 0, nullptr, 0, &count, &error) == WARPMAT_BAD_ARGUMENT);
+    CHECK(std::string(error.message) == std::string(opcode) + ": " + what);
+  };
+  plain.offset = -16;
+  refused_alike("it has no address to add the offset -16 to: offset must be 0");
+  plain.offset = 0;
+  plain.flags = WARPMAT_WIDE_ADDRESSES;
+  refused_alike("flags 0x4 are not known");
+  plain.flags = 0;
   const std::string twice = std::string(opcode) + ": either a or a-desc is given, for A in registers or in shared memory";
   for (const warpmat_registers& a_or_none : {operands[0], warpmat_registers{}}) {
     operands[1] = a_or_none;
     if (a_or_none.words == nullptr) operands[2] = {};
     CHECK(warpmat_execute(call.instruction, &plain, group, &error) == WARPMAT_BAD_ARGUMENT);
     CHECK(std::string(error.message) == twice);
-    std::size_t count = 7;
+    count = 7;
     CHECK(warpmat_accesses(call.instruction, &plain, 0, nullptr, 0, &count, &error) == WARPMAT_BAD_ARGUMENT);
     CHECK(std::string(error.message) == twice);
     CHECK(count == 0);
   }
-  std::size_t count = 7;
+  count = 7;
   CHECK(warpmat_accesses(call.instruction, nullptr, 0, nullptr, 0, &count, &error) == WARPMAT_BAD_ARGUMENT);
   plain.operand_count = 3;
   CHECK(warpmat_accesses(call.instruction, &plain, 0, nullptr, 0, &count, &error) == WARPMAT_BAD_ARGUMENT);

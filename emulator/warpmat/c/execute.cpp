@@ -227,6 +227,17 @@ warpmat_status take_views(const warpmat_instruction& handle, const warpmat_call&
   return WARPMAT_OK;
 }
 
+/// WARPMAT_OK unless a call of a scalar instruction or wgmma has flags or an offset, which those do not know.
+warpmat_status check_other_call(const warpmat_instruction& handle, const warpmat_call& given, warpmat_error* error) {
+  constexpr unsigned flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH;
+  if ((given.flags & ~flags) != 0)
+    return report(error, WARPMAT_BAD_ARGUMENT, format_text("{}: flags {:#x} are not known", handle.opcode, given.flags & ~flags));
+  if (given.offset != 0)
+    return report(error, WARPMAT_BAD_ARGUMENT,
+                  format_text("{}: it has no address to add the offset {} to: offset must be 0", handle.opcode, given.offset));
+  return WARPMAT_OK;
+}
+
 /// Whether warpgroup_accesses reads an operand's words.
 bool says_accesses(const InstructionOperand& operand) {
   return operand.kind() == InstructionOperand::Kind::descriptor || operand.kind() == InstructionOperand::Kind::number ||
@@ -240,6 +251,7 @@ warpmat_status list_other_accesses(const warpmat_instruction& handle, const warp
   if (!handle.addresses_memory) return WARPMAT_OK;
   if (given == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "the call is null: what wgmma accesses its descriptors say");
   if (!WARPMAT_HAS_SIZE(given, flags)) return report(error, WARPMAT_BAD_ARGUMENT, "call->size is not that of a warpmat_call");
+  if (const warpmat_status status = check_other_call(handle, *given, error); status != WARPMAT_OK) return status;
   Views views;
   if (const warpmat_status status = take_views(handle, *given, views, error, says_accesses); status != WARPMAT_OK) return status;
   Call call;
@@ -287,8 +299,7 @@ warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& ca
                                                warpmat_error* error) {
   const Instruction& instruction = handle.instruction;
   const auto refused = [&](const std::string& what) { return report(error, WARPMAT_BAD_ARGUMENT, what); };
-  constexpr unsigned flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH;
-  if ((given.flags & ~flags) != 0) return refused(format_text("{}: flags {:#x} are not known", handle.opcode, given.flags & ~flags));
+  if (const warpmat_status status = check_other_call(handle, given, error); status != WARPMAT_OK) return status;
   Views views;
   const auto all = [](const InstructionOperand&) { return true; };
   if (const warpmat_status status = take_views(handle, given, views, error, all); status != WARPMAT_OK) return status;

@@ -27,9 +27,12 @@ static_assert(static_cast<int>(OperandName::d) == WARPMAT_D && static_cast<int>(
               static_cast<int>(OperandName::scale_b) == WARPMAT_SCALE_B && static_cast<int>(OperandName::ids_b) == WARPMAT_IDS_B &&
               static_cast<int>(OperandName::r) == WARPMAT_R && static_cast<int>(OperandName::p) == WARPMAT_P &&
               static_cast<int>(OperandName::stride) == WARPMAT_STRIDE);
-static_assert(static_cast<int>(OperandKind::fragment) == WARPMAT_FRAGMENT && static_cast<int>(OperandKind::address) == WARPMAT_ADDRESS &&
-              static_cast<int>(OperandKind::selector) == WARPMAT_CHOICE && static_cast<int>(OperandKind::ids) == WARPMAT_IDS &&
-              static_cast<int>(OperandKind::stride) == WARPMAT_DISTANCE);
+using Kind = InstructionOperand::Kind;
+static_assert(static_cast<int>(Kind::fragment) == WARPMAT_FRAGMENT && static_cast<int>(Kind::address) == WARPMAT_ADDRESS &&
+              static_cast<int>(Kind::selector) == WARPMAT_CHOICE && static_cast<int>(Kind::ids) == WARPMAT_IDS &&
+              static_cast<int>(Kind::stride) == WARPMAT_DISTANCE && static_cast<int>(Kind::value) == WARPMAT_VALUE &&
+              static_cast<int>(Kind::predicate) == WARPMAT_PREDICATE && static_cast<int>(Kind::carry) == WARPMAT_CARRY &&
+              static_cast<int>(Kind::number) == WARPMAT_NUMBER && static_cast<int>(Kind::descriptor) == WARPMAT_DESCRIPTOR);
 
 template <typename Rows>
 auto row_at(const Rows& rows, int index) -> decltype(&rows[0]) {

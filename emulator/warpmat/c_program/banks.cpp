@@ -1,6 +1,7 @@
 // The C interface of bank conflicts.
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <type_traits>
@@ -32,9 +33,31 @@ checks::BankAccess access_of(warpmat_bank_access access) {
   return static_cast<checks::BankAccess>(access);
 }
 
+/// Refuses what no access of its kind has. `bytes` is a power of two.
+void check_access(warpmat_bank_access access, std::uint32_t bytes, std::span<const std::uint64_t> addresses, std::uint32_t lanes) {
+  if (access == WARPMAT_BANK_MATRIX && bytes != 16)
+    throw std::invalid_argument(fmt::format("ldmatrix and stmatrix access 16 bytes in each lane, not {}", bytes));
+  if (access == WARPMAT_BANK_COPY && bytes < 4)
+    throw std::invalid_argument(fmt::format("cp.async copies 4, 8 or 16 bytes in each lane, not {}", bytes));
+  for (std::size_t lane = 0; lane < addresses.size(); ++lane)
+    if ((lanes >> lane & 1) != 0 && addresses[lane] % bytes != 0)
+      throw std::invalid_argument(fmt::format("lane {}: address {:#x} is not a multiple of {} bytes", lane, addresses[lane], bytes));
+}
+
 std::vector<checks::BankPhase> phases_of(warpmat_bank_access access, std::uint32_t bytes, const std::uint64_t* addresses,
                                          std::uint32_t lanes) {
-  return bank_phases(access_of(access), bytes, of_warp(addresses), lanes);
+  std::vector<checks::BankPhase> phases = bank_phases(access_of(access), bytes, of_warp(addresses), lanes);  // checks `bytes`
+  check_access(access, bytes, of_warp(addresses), lanes);
+  return phases;
+}
+
+/// Refuses what no access of a warp to global memory has.
+void check_request(std::uint32_t bytes, std::span<const std::uint64_t> addresses, std::uint32_t lanes) {
+  constexpr std::uint32_t most = 128;
+  if (bytes == 0 || bytes > most) throw std::invalid_argument(fmt::format("a lane accesses 1 to {} bytes, not {}", most, bytes));
+  for (std::size_t lane = 0; lane < addresses.size(); ++lane)
+    if ((lanes >> lane & 1) != 0 && addresses[lane] > std::numeric_limits<std::uint64_t>::max() - (bytes - 1))
+      throw std::invalid_argument(fmt::format("lane {}: {} bytes from address {:#x} on end beyond 2^64", lane, bytes, addresses[lane]));
 }
 
 }  // namespace
@@ -79,6 +102,7 @@ warpmat_status warpmat_find_global_request(uint32_t bytes, const uint64_t* addre
                                            warpmat_error* error) {
   return done(error, [&] {
     WARPMAT_NEED_SIZE(request, least_sectors, "request");
+    check_request(bytes, of_warp(addresses), lanes);
     const checks::GlobalRequest found = checks::global_request(bytes, of_warp(addresses), lanes);
     copy_out(warpmat_global_request{request->size, found.sectors, found.lines, found.min_sectors}, request);
   });

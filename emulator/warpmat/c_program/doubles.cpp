@@ -7,15 +7,12 @@
 #include <warpmat/c_program/handles.h>
 
 namespace warpmat::inline v0_1::c {
-namespace {
 
 void check_count(const void* values, std::size_t count, int rows, int columns, std::string_view what) {
   need(values, fmt::format("the values of {}", what).c_str());
   if (count != static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns))
     throw std::invalid_argument(fmt::format("{} has {} rows of {} elements; {} values given", what, rows, columns, count));
 }
-
-}  // namespace
 
 std::optional<Format> format_of(int number) {
   if (number == -1) return std::nullopt;

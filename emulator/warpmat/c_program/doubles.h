@@ -14,6 +14,9 @@ std::optional<Format> format_of(int number);
 /// The same for a format that is needed.
 Format needed_format(int number);
 
+/// Throws std::invalid_argument, naming `what`, unless the caller's `count` values are rows times columns.
+void check_count(const void* values, std::size_t count, int rows, int columns, std::string_view what);
+
 /// A matrix of the caller's `count` doubles, in the order of the rows. Throws std::invalid_argument, naming `what`, unless there are rows
 /// times columns of them.
 numbers::Matrix matrix_of(const double* values, std::size_t count, int rows, int columns, std::string_view what);

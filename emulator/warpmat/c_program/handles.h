@@ -3,8 +3,8 @@
 // The handles of programs, kernels and memory, and how their functions report what is thrown.
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -18,11 +18,13 @@
 
 struct warpmat_program {
   explicit warpmat_program(warpmat::Program parsed) : program(std::move(parsed)) {}
+  ~warpmat_program() { delete text.load(); }
+  warpmat_program(const warpmat_program&) = delete;
+  warpmat_program& operator=(const warpmat_program&) = delete;
 
   const warpmat::Program program;
-  std::vector<std::string> statement_names = {};  ///< of each statement; empty unless it is a matrix instruction
-  mutable std::once_flag printed = {};
-  mutable std::string text = {};  ///< once `printed`
+  std::vector<std::string> statement_names = {};           ///< of each statement; empty unless it is a matrix instruction
+  mutable std::atomic<const std::string*> text = nullptr;  ///< once printed; without a lock, which a fork could leave locked
 };
 
 struct warpmat_warp {

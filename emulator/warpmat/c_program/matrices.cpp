@@ -136,7 +136,7 @@ warpmat_status warpmat_compress(const warpmat_instruction* instruction, const do
   return done(error, [&] {
     const Sparse of(instruction);
     const numbers::SparseMatrix sparse = numbers::compress(of.form, matrix_of(a, a_count, of.form.shape.m, of.form.shape.k, dense_a));
-    need(metadata, "the values of the metadata");
+    check_count(metadata, metadata_count, sparse.metadata.rows(), sparse.metadata.columns(), codes_of_a);  // before `stored` changes
     copy_matrix(sparse.stored, stored, stored_count, stored_a);
     copy_matrix(sparse.metadata, metadata, metadata_count, codes_of_a);
   });

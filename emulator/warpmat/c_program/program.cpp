@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -200,8 +199,12 @@ warpmat_status warpmat_program_variable(const warpmat_program* program, int inde
 const char* warpmat_program_text(const warpmat_program* program, warpmat_error* error) {
   return made(error, [&] {
     need(program, "the program");
-    std::call_once(program->printed, [&] { program->text = print(program->program); });
-    return program->text.c_str();
+    const std::string* text = program->text.load();
+    if (text == nullptr) {
+      auto printed = std::make_unique<const std::string>(print(program->program));
+      if (program->text.compare_exchange_strong(text, printed.get())) text = printed.release();  // else another thread was first
+    }
+    return text->c_str();
   });
 }
 

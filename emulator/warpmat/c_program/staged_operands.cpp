@@ -66,6 +66,9 @@ StagedCall::StagedCall(const Form& form, const warpmat_call& call, std::size_t w
   for (std::size_t i = 0; i < form.operands.size(); ++i) {
     const Operand& operand = form.operands[i];
     if (operand.kind == OperandKind::stride && call.operands[i].words == nullptr) continue;
+    if (operand.written && call.operands[i].lane_stride == 0)
+      throw std::invalid_argument(
+          fmt::format("{}: operand {}: it is written, so its lane_stride cannot be 0", form.opcode, name(operand.name)));
     const bool wide = operand.kind == OperandKind::address && (call.flags & WARPMAT_WIDE_ADDRESSES) != 0;
     const StagedOperand& staged =
         operands_.emplace_back(form, operand.name, wide ? 2 : static_cast<std::size_t>(operand.words()), &call.operands[i], warp);

@@ -23,7 +23,12 @@ struct Named {
     need(warp, "the warp");
     need(place, "the place");
     at = find_operand_place(warp->warp.program(), place);
-    const Operand* const found = warp->warp.program().matrix_statements()[at.statement]->matrix()->form().find_operand(at.operand);
+    const Program& program = warp->warp.program();
+    const Form& form = program.matrix_statements()[at.statement]->matrix()->form();
+    const Operand* const found = form.find_operand(at.operand);
+    if (found == nullptr || found->kind != OperandKind::fragment)
+      throw std::invalid_argument(
+          fmt::format("{} has no matrix operand {}; {}", form.opcode, name(at.operand), statements_with(program, at.operand)));
     rows = matrix_rows(found->fragment);
     columns = matrix_columns(found->fragment);
   }

@@ -17,19 +17,21 @@ using StepKind = ExplainedStep::Kind;
 /// Saves the words and bytes that an execution changes, and restores them on destruction.
 class Restored {
  public:
-  explicit Restored(const Arguments& arguments) : arguments_(arguments) {
+  Restored(const Arguments& arguments, bool writes_memory)
+      : arguments_(arguments), writes_memory_(writes_memory && arguments.shared != nullptr) {
     for (std::uint32_t* words : arguments.destination) std::copy_n(words, warp_size, registers_.emplace_back().begin());
-    if (arguments.shared != nullptr) memory_.assign(arguments.shared->bytes().begin(), arguments.shared->bytes().end());
+    if (writes_memory_) memory_.assign(arguments.shared->bytes().begin(), arguments.shared->bytes().end());
   }
   ~Restored() {
     for (std::size_t i = 0; i < registers_.size(); ++i) std::copy_n(registers_[i].begin(), warp_size, arguments_.destination[i]);
-    if (arguments_.shared != nullptr) std::ranges::copy(memory_, arguments_.shared->bytes().begin());
+    if (writes_memory_) std::ranges::copy(memory_, arguments_.shared->bytes().begin());
   }
   Restored(const Restored&) = delete;
   Restored& operator=(const Restored&) = delete;
 
  private:
   const Arguments& arguments_;
+  const bool writes_memory_;  // memory that is only read may be write-protected
   std::vector<Register> registers_;
   std::vector<std::uint8_t> memory_;
 };
@@ -294,7 +296,7 @@ Explanation blank(const Form& form, const Target& target, const Lowering& loweri
 std::uint64_t executed(Recorder& recorder, const Arguments& arguments, const Explanation& of, const ExecutionOptions& options) {
   const Fragment& fragment = of.form->operand(of.operand).fragment;
   const bool written = of.form->operand(of.operand).written;
-  const Restored restored(arguments);
+  const Restored restored(arguments, !written);  // what writes no registers stores
   execute_with(recorder, *of.form, *of.lowering, arguments, options);
   return read_element(fragment, written ? ConstRegisterList(arguments.destination) : arguments.source(of.operand), of.element);
 }

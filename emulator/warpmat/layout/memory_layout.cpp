@@ -35,7 +35,8 @@ MemoryLayout MemoryLayout::padded(std::size_t row_bytes) {
 
 MemoryLayout MemoryLayout::swizzled(int bits, int base, int shift, std::size_t row_bytes) {
   constexpr int address_bits = 32;
-  if (bits < 0 || base < 0 || shift < bits || bits + base + shift > address_bits)
+  const bool each_fits = bits <= address_bits && base <= address_bits && shift <= address_bits;  // so that their sum does not overflow
+  if (bits < 0 || base < 0 || shift < bits || !each_fits || bits + base + shift > address_bits)
     throw std::invalid_argument(
         format_text("swizzle<{},{},{}>: bits, base and shift are not negative, bits no more than shift, and their sum at most {}", bits,
                     base, shift, address_bits));

@@ -125,7 +125,8 @@ std::uint64_t encode(Format format, const Value& value, Rounding rounding, Overf
       if (value.fraction_bits == f.fraction_bits) {
         const std::uint64_t payload = value.significand << f.ignored_low_bits;
         const std::uint64_t exponent = low_mask(f.exponent_bits) << (f.fraction_bits + f.ignored_low_bits);
-        return with_sign(f, exponent | payload, value.negative);
+        const std::uint64_t bits = with_sign(f, exponent | payload, value.negative);
+        if (decode(format, bits).kind == Value::Kind::nan) return bits;  // other payloads make an infinity or a finite number
       }
       return canonical_nan(format);
     case Value::Kind::infinity:
