@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "python/binding/bound_instruction.h"
+#include "python/binding/case_memory.h"
 #include "python/binding/module.h"
 #include "python/binding/tasks.h"
 
@@ -67,16 +68,15 @@ void execute_instruction(const Instruction& instruction, std::size_t cases, cons
   const auto warps = static_cast<std::size_t>(instruction.warps());
   std::vector<RegisterView> views;
   for (std::size_t i = 0; i < operands.size(); ++i) views.push_back(operand_view(operands[i], given[i], cases * warps));
-  std::uint8_t* const bytes = memory ? static_cast<std::uint8_t*>(memory->mutable_data()) : nullptr;
-  const std::size_t memory_bytes = memory ? static_cast<std::size_t>(memory->shape(1)) : 0;
+  const CaseMemory shared = CaseMemory::of(memory, cases);
   if (cases == 0) return;
   const auto call_at = [&](std::size_t number, std::vector<RegisterView>& own) {
     own.clear();
     for (const RegisterView& view : views) own.push_back(view.is_empty() ? view : view.from_warp(number * warps));
     Call call;
     call.operands = own;
-    call.shared = bytes == nullptr ? nullptr : bytes + number * memory_bytes;
-    call.shared_bytes = memory_bytes;
+    call.shared = shared.bytes == nullptr ? nullptr : shared.bytes + number * shared.size;
+    call.shared_bytes = shared.size;
     return call;
   };
   const std::size_t tasks = (cases + cases_of_a_task - 1) / cases_of_a_task;

@@ -146,7 +146,9 @@ class Instruction:
         inner = self._inner(operand)
         if isinstance(source, (int, np.integer)):
             bits = 64 if operand.register_bits >= 64 else 32
-            array = np.broadcast_to(np.array(int(source) % (1 << bits), f"u{bits // 8}"), inner)
+            parts = [int(source) >> shift & (1 << bits) - 1 for shift in range(0, max(bits, operand.register_bits), bits)]
+            numbers = np.array(parts, f"u{bits // 8}")
+            array = np.broadcast_to(numbers if len(parts) == 1 else np.tile(numbers, operand.registers)[:, None], inner)
         else:
             given = to_numpy(source)
             array = given.codes if isinstance(given, Bits) else given
@@ -195,7 +197,7 @@ class Instruction:
         except ValueError:
             texts = ", ".join(f"{name} {shape}" for name, shape in leading.items())
             raise ValueError(f"the leading dimensions do not fit together: {texts}") from None
-        own = None if bytes_given is None else np.array(np.broadcast_to(bytes_given, batch + bytes_given.shape[-1:]))
+        own = None if bytes_given is None else np.array(np.broadcast_to(bytes_given, batch + bytes_given.shape[-1:]), order="C")
         return batch, own
 
 
