@@ -136,7 +136,9 @@ class Instruction:
         if not results:
             assert own_memory is not None
             return own_memory
-        return results if len(results) > 1 else next(iter(results.values()))
+        if len(results) > 1:
+            return results
+        return next(iter(results.values()))
 
     def _inner(self, operand: InstructionOperand) -> Tuple[int, ...]:
         return operand.shape if self.warps == 1 else (self.warps,) + operand.shape
@@ -206,7 +208,8 @@ def _patterns(operand: InstructionOperand, array: Array) -> Array:
     if operand.register_bits == 1:
         if array.dtype.kind not in "bui":
             raise TypeError(f"{operand.name} is {array.dtype}; it is a predicate: bool")
-        return (array != 0).astype(np.uint32)
+        truths: Array = (array != 0).astype(np.uint32)
+        return truths
     bits, wanted = 8 * array.dtype.itemsize, min(operand.register_bits, 64)
     if array.dtype.kind not in "uif" or (bits != wanted and not (wanted < 32 and bits == 32)):
         raise TypeError(f"{operand.name} is {array.dtype}; its registers have {wanted} bits")
