@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "python/binding/bound_instruction.h"
+#include "python/binding/case_memory.h"
 #include "python/binding/module.h"
 #include "python/binding/tasks.h"
 
@@ -175,7 +176,7 @@ class RegisterArray {
 
 /// Executes on registers: `operands` by name; the form writes the operand `written`. Stores change `memory`, uint8 [cases][bytes].
 void execute(const BoundInstruction& bound, std::size_t cases, const std::map<std::string, py::array>& operands,
-             std::optional<py::array> memory, std::string_view undefined, std::string_view path, unsigned jobs) {
+             const std::optional<py::array>& memory, std::string_view undefined, std::string_view path, unsigned jobs) {
   const ExecutionOptions options = execution_options(undefined, path);
   std::map<OperandName, RegisterArray<const std::uint32_t>> sources;
   std::optional<RegisterArray<std::uint32_t>> destination;
@@ -189,14 +190,13 @@ void execute(const BoundInstruction& bound, std::size_t cases, const std::map<st
       sources.emplace(operand.name,
                       RegisterArray<const std::uint32_t>(operand, array, static_cast<const std::uint32_t*>(array.data()), cases));
   }
-  std::uint8_t* bytes = memory ? static_cast<std::uint8_t*>(memory->mutable_data()) : nullptr;
-  const std::size_t memory_bytes = memory ? static_cast<std::size_t>(memory->shape(1)) : 0;
+  const CaseMemory shared = CaseMemory::of(memory, cases);
   const auto batch_from = [&](std::size_t first) {
     Batch batch;
     for (const auto& [name, array] : sources) batch.source(name) = array.from(first);
     if (destination) batch.destination = destination->from(first);
-    if (bytes != nullptr) batch.shared = bytes + first * memory_bytes;
-    batch.shared_bytes = batch.shared_stride = memory_bytes;
+    if (shared.bytes != nullptr) batch.shared = shared.bytes + first * shared.size;
+    batch.shared_bytes = batch.shared_stride = shared.size;
     return batch;
   };
   if (cases == 0) return;

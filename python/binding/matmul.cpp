@@ -149,16 +149,16 @@ class TiledProduct {
   std::vector<std::uint32_t> b_words_;  ///< [steps][columns of tiles][words]
 };
 
-std::uint8_t* bytes_of(const py::array& array) {
+std::uint8_t* array_bytes(const py::array& array) {
   return static_cast<std::uint8_t*>(const_cast<void*>(array.data()));  // sources are only read
 }
 
 void matmul(const BoundInstruction& bound, const py::array& a, const py::array& b, const std::optional<py::array>& c, py::array d,
             std::vector<int> order, int promote_every, std::string_view undefined, std::string_view path, unsigned jobs) {
   std::optional<Plane> c_plane;
-  if (c) c_plane.emplace(*c, bytes_of(*c));
+  if (c) c_plane.emplace(*c, array_bytes(*c));
   const Plane d_plane(d, static_cast<std::uint8_t*>(d.mutable_data()));
-  TiledProduct(bound, Plane(a, bytes_of(a)), Plane(b, bytes_of(b)), c_plane, d_plane, std::move(order), promote_every,
+  TiledProduct(bound, Plane(a, array_bytes(a)), Plane(b, array_bytes(b)), c_plane, d_plane, std::move(order), promote_every,
                execution_options(undefined, path))
       .run(jobs);
 }

@@ -72,6 +72,46 @@ def test_a_matrix_instruction_is_what_execute_makes():
     assert not zeros.any()
 
 
+def test_a_number_fills_a_register_of_128_bits():
+    a = find("mov.b128", "sm_90").execute({"a": (5 << 64) + 7})
+    assert np.array_equal(a, np.repeat(np.array([[7], [5]], np.uint64), 32, axis=1))
+    a = find("mov.b128", "sm_90").execute({"a": -2})
+    assert np.array_equal(a, np.repeat(np.array([[2**64 - 2], [2**64 - 1]], np.uint64), 32, axis=1))
+
+
+def test_one_memory_is_that_of_many_cases():
+    memory = np.random.default_rng(3).integers(0, 256, 512).astype(np.uint8)
+    p = np.array([[128 * case + 16 * (lane % 8) for lane in range(32)] for case in range(3)], np.uint32)
+    rows = find("ldmatrix.sync.aligned.m8n8.x1.shared.b16", "sm_90").execute({"p": p}, memory=memory)
+    assert np.array_equal(rows[:, 0, :], memory[:384].view(np.uint32).reshape(3, 32))
+    # Two dimensions of cases, of which memory and registers have one each.
+    store = find("stmatrix.sync.aligned.m8n8.x1.shared.b16", "sm_90")
+    r = np.arange(4 * 32, dtype=np.uint32).reshape(4, 1, 32)
+    before = np.stack([np.full(256, fill, np.uint8) for fill in (1, 2)])[:, None]
+    after = store.execute({"p": p[0], "r": r}, memory=before)
+    assert after.shape == (2, 4, 256)
+    for i, j in np.ndindex(2, 4):
+        assert np.array_equal(after[i, j, :128].view(np.uint32), r[j, 0])
+        assert np.all(after[i, j, 128:] == i + 1)
+    # Columns of an array in Fortran's order.
+    columns = np.asfortranarray(np.stack([memory, memory[::-1]]))
+    rows = find("ldmatrix.sync.aligned.m8n8.x1.shared.b16", "sm_90").execute({"p": p[0]}, memory=columns)
+    assert np.array_equal(rows[1, 0], memory[::-1][:128].copy().view(np.uint32))
+
+
+def test_the_module_takes_memory_in_c_order_alone():
+    ldmatrix = "ldmatrix.sync.aligned.m8n8.x1.shared.b16"
+    p, r = np.zeros((3, 1, 32), np.uint32), np.zeros((3, 1, 32), np.uint32)
+    handle = warpmat._core.Handle(ldmatrix, "sm_90")
+    given = [{"p": p, "r": r}[operand[0]] for operand in handle.operands]
+    bound = warpmat.matrices._prepared(ldmatrix, "sm_90").instruction
+    for memory in (np.zeros((3, 512), np.uint8, order="F"), np.zeros((2, 512), np.uint8), np.zeros((3, 512), np.int8)):
+        with pytest.raises(ValueError, match="memory must be uint8, \\(cases, bytes\\), C-contiguous"):
+            handle.execute(3, given, memory, "trap", "fast", 1)
+        with pytest.raises(ValueError, match="memory must be uint8, \\(cases, bytes\\), C-contiguous"):
+            bound.execute(3, {"p": p, "r": r}, memory, "trap", "fast", 1)
+
+
 def test_wgmma_adds_to_d_of_each_case():
     wgmma = find(WGMMA, "sm_90a")
     assert (wgmma.kind, wgmma.warps) == ("warpgroup", 4)

@@ -323,6 +323,12 @@ def test_memory_instructions_read_and_write_rows():
     assert np.array_equal(warpmat.gather(load, "r", r), rows)
     memory = warpmat.execute(store, "sm_90", {"p": addresses, "r": r}, memory=np.zeros(128, np.uint8))
     assert np.array_equal(memory.view(np.uint16).reshape(8, 8), rows)
+    # One memory of many cases, with one dimension and with two.
+    of_cases = np.arange(3 * 32, dtype=np.uint32).reshape(3, 1, 32)
+    for ones in (np.ones(256, np.uint8), np.ones((1, 256), np.uint8)):
+        memory = warpmat.execute(store, "sm_90", {"p": addresses, "r": of_cases}, memory=ones)
+        assert np.array_equal(memory[:, :128].copy().view(np.uint32).reshape(3, 1, 32), of_cases)
+        assert np.all(memory[:, 128:] == 1)
     with pytest.raises(warpmat.Trap) as trap:
         warpmat.execute(load, "sm_90", {"p": np.broadcast_to(addresses + 8, (3, 1, 32))}, memory=np.zeros((3, 256), np.uint8))
     assert (trap.value.lane, trap.value.address, trap.value.case, trap.value.operand) == (0, 8, 0, "p")

@@ -136,7 +136,9 @@ class Instruction:
         if not results:
             assert own_memory is not None
             return own_memory
-        return results if len(results) > 1 else next(iter(results.values()))
+        if len(results) > 1:
+            return results
+        return next(iter(results.values()))
 
     def _inner(self, operand: InstructionOperand) -> Tuple[int, ...]:
         return operand.shape if self.warps == 1 else (self.warps,) + operand.shape
@@ -146,7 +148,9 @@ class Instruction:
         inner = self._inner(operand)
         if isinstance(source, (int, np.integer)):
             bits = 64 if operand.register_bits >= 64 else 32
-            array = np.broadcast_to(np.array(int(source) % (1 << bits), f"u{bits // 8}"), inner)
+            parts = [int(source) >> shift & (1 << bits) - 1 for shift in range(0, max(bits, operand.register_bits), bits)]
+            numbers = np.array(parts, f"u{bits // 8}")
+            array = np.broadcast_to(numbers if len(parts) == 1 else np.tile(numbers, operand.registers)[:, None], inner)
         else:
             given = to_numpy(source)
             array = given.codes if isinstance(given, Bits) else given
@@ -195,7 +199,7 @@ class Instruction:
         except ValueError:
             texts = ", ".join(f"{name} {shape}" for name, shape in leading.items())
             raise ValueError(f"the leading dimensions do not fit together: {texts}") from None
-        own = None if bytes_given is None else np.array(np.broadcast_to(bytes_given, batch + bytes_given.shape[-1:]))
+        own = None if bytes_given is None else np.array(np.broadcast_to(bytes_given, batch + bytes_given.shape[-1:]), order="C")
         return batch, own
 
 
@@ -204,7 +208,8 @@ def _patterns(operand: InstructionOperand, array: Array) -> Array:
     if operand.register_bits == 1:
         if array.dtype.kind not in "bui":
             raise TypeError(f"{operand.name} is {array.dtype}; it is a predicate: bool")
-        return (array != 0).astype(np.uint32)
+        truths: Array = (array != 0).astype(np.uint32)
+        return truths
     bits, wanted = 8 * array.dtype.itemsize, min(operand.register_bits, 64)
     if array.dtype.kind not in "uif" or (bits != wanted and not (wanted < 32 and bits == 32)):
         raise TypeError(f"{operand.name} is {array.dtype}; its registers have {wanted} bits")

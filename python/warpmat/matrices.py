@@ -240,7 +240,7 @@ def execute(
     if bytes_of_cases is not None and memory is not None and len(np.shape(memory)) == 2:
         has_cases, cases = True, max(cases, len(bytes_of_cases))
         if len(bytes_of_cases) != cases:
-            bytes_of_cases = np.array(np.broadcast_to(bytes_of_cases, (cases, bytes_of_cases.shape[1])))
+            bytes_of_cases = np.array(np.broadcast_to(bytes_of_cases, (cases, bytes_of_cases.shape[1])), order="C")
     for operand in wanted:
         if operand.name in arrays:
             shape = (cases, operand.registers, 32)
@@ -319,7 +319,7 @@ def _memory(form: _core.Form, memory: Optional[ArrayLike], cases: int) -> Option
     array = np.asarray(to_numpy(memory), dtype=np.uint8)
     if array.ndim not in (1, 2):
         raise ValueError(f"memory has the shape {array.shape}; it must be (cases, bytes)")
-    return np.array(np.broadcast_to(array, (cases if array.ndim == 1 else len(array), array.shape[-1])))
+    return np.array(np.broadcast_to(array, (cases if array.ndim == 1 else len(array), array.shape[-1])), order="C")
 
 
 def matmul(
