@@ -83,7 +83,7 @@ class Fragment {
   WARPMAT_LOCAL static constexpr int lane_bits = 5;
   WARPMAT_LOCAL static constexpr std::size_t most_bits = 16;  ///< of a place
 
-  /// One element in lane 0, of 32 bits: what an operand without a fragment has.
+  /// What an operand without a fragment has: nothing may be asked of it but the bits of its element and register.
   constexpr Fragment() = default;
   /// A layout from row, column and matrix, as far as it has these, to bit, lane and reg; elements of `element_bits` bits begin at multiples
   /// of them. Throws std::invalid_argument unless it is such a one and every place has an element.

@@ -238,8 +238,8 @@ TEST_CASE("C: sparse operands, scale factors and swizzled tiles of a program", "
   scaled.expect(warpmat_warp_set_scales(scaled.warp, "0", WARPMAT_A, scales.data(), 32, &scaled.error), "scale is WARPMAT_SCALE_A");
 
   Running of;
-  std::vector<double> values(4 * 64, 0.0);
-  values[3 * 64 + 8] = 1;  // the second 16 bytes of row 3: chunk 1 xor 3
+  std::vector<double> values(64 * 64, 0.0);  // as many as the largest that is refused
+  values[3 * 64 + 8] = 1;                    // the second 16 bytes of row 3: chunk 1 xor 3
   const warpmat_variable_matrix swizzled = tile_of(4, 64, "swizzle<3,4,3>");
   REQUIRE(warpmat_warp_set_variable(of.warp, &swizzled, values.data(), &of.error) == WARPMAT_OK);
   std::size_t bytes = 0;

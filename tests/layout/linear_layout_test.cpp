@@ -311,7 +311,7 @@ TEST_CASE("a fragment is a view of its layout: made of it, it is the same", "[la
     }
   CHECK(f.layout().then(f.elements()) == LinearLayout::identity(f.layout().from(), f.layout().from()));
 
-  CHECK_THROWS_AS(Fragment::of(skewed, 24), std::invalid_argument);
+  for (const int bits : {-1, 0, 24, 64, 256}) CHECK_THROWS_AS(Fragment::of(skewed, bits), std::invalid_argument);
   CHECK_THROWS_AS(Fragment::of(skewed, 16), std::invalid_argument);  // half of the places would have no element
   const LinearLayout twice({{LayoutAxis::row, 5}}, {{bit, 5}, {lane, 5}}, {1 << 5, 1 << 5, 1 << 7, 1 << 8, 1 << 9});
   CHECK_THROWS_AS(Fragment::of(twice, 32), std::invalid_argument);

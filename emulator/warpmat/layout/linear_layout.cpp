@@ -373,21 +373,24 @@ Fragment Fragment::of(const LinearLayout& layout, int element_bits) {
     const auto found = std::ranges::find(space, axis, &AxisBits::axis);
     return found == space.end() ? 0 : found->bits;
   };
+  const auto need = [](bool holds) {
+    if (!holds)
+      throw std::invalid_argument(
+          "a fragment is a layout from row, column and matrix to 32 or 64 bits, 32 lanes and registers in which every "
+          "place has one element");
+  };
   constexpr std::array axes{LayoutAxis::row, LayoutAxis::column, LayoutAxis::matrix};
   const int register_log = bits_on(layout.to(), LayoutAxis::bit), registers_log = bits_on(layout.to(), LayoutAxis::reg);
+  need(register_log == 5 || register_log == 6);
+  need(element_bits > 0 && element_bits <= 1 << register_log && std::popcount(static_cast<unsigned>(element_bits)) == 1);
   Fragment f;
   f.element_bits_ = f.payload_bits_ = static_cast<std::uint8_t>(element_bits);
   f.register_bits_ = static_cast<std::uint8_t>(1 << register_log);
   while (element_bits << (f.inside_ + 1) <= f.register_bits_) ++f.inside_;
   for (std::size_t i = 0; i < axes.size(); ++i) f.axis_bits_[i] = static_cast<std::uint8_t>(bits_on(layout.from(), axes[i]));
   const int place_bits = f.inside_ + lane_bits + registers_log;
-  if (std::popcount(static_cast<unsigned>(element_bits)) != 1 || element_bits > f.register_bits_ ||
-      (register_log != 5 && register_log != 6) || bits_on(layout.to(), LayoutAxis::lane) != lane_bits ||
-      bits_of(layout.to()) != register_log + lane_bits + registers_log || bits_of(layout.from()) != f.bits() || f.bits() != place_bits ||
-      unsigned_of(place_bits) > most_bits || !layout.injective())
-    throw std::invalid_argument(
-        "a fragment is a layout from row, column and matrix to 32 or 64 bits, 32 lanes and registers in which every "
-        "place has one element");
+  need(bits_on(layout.to(), LayoutAxis::lane) == lane_bits && bits_of(layout.to()) == register_log + lane_bits + registers_log &&
+       bits_of(layout.from()) == f.bits() && f.bits() == place_bits && unsigned_of(place_bits) <= most_bits && layout.injective());
   int index = 0;
   for (std::size_t i = 0; i < axes.size(); ++i)
     for (int bit = 0; bit < f.axis_bits_[i]; ++bit) {

@@ -73,6 +73,10 @@ TEST_CASE("operand rules: what may stand at a seat", "[ptx][operands]") {
   Seat result = source;
   result.written = true;
   CHECK(why(code::judge_discard(result, code::of_lists)) == Why::discard_alone);
+  Seat half{.role = "the result", .instruction = "cvt", .type = &type("f16"), .accepts = accepts_floating, .written = true};
+  half.may_be_wider = true;
+  CHECK(why(code::judge_register(half, type("f32"), 32, code::of_lists)) == Why::type);  // as ptxas: "Arguments mismatch"
+  CHECK(why(code::judge_register(half, type("f16"), 16, code::of_lists)) == std::nullopt);
   result.in_pair = true;
   CHECK(why(code::judge_discard(result, code::of_lists)) == std::nullopt);
   result.may_discard = false;

@@ -6,7 +6,7 @@
 
 namespace warpmat::inline v0_1 {
 
-/// What Program and Statement keep from their users: the parser writes it, Warp executes it.
+/// What Program and Statement keep from their users: the resolver writes it, Warp executes it.
 struct ListInternals {
   using ProgramParts = Program::Parts;
   using StatementParts = Statement::Parts;
