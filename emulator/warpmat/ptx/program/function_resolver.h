@@ -118,6 +118,8 @@ class FunctionResolver {
   Seat seat(const catalogue::Match& match, const catalogue::OperandPattern& pattern);
   Meaning meaning(const syntax::Operand& given, const Seat& seat);
   Meaning judged_meaning(const syntax::Operand& given, const Seat& seat);
+  Meaning unnamed_meaning(const syntax::Operand& given, const Seat& seat);
+  Meaning register_meaning(const Named& named, const syntax::Operand& given, const Seat& seat) const;
   std::optional<Value> plain_register(const syntax::Operand& given, const DataType& type, bool written) const;
   void judge_integer(Value value, const syntax::Operand& given, const Seat& seat) const;
   void judge_value(Value value, const syntax::Operand& given, const Seat& seat) const;

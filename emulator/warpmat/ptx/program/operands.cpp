@@ -205,7 +205,8 @@ FunctionResolver::Meaning FunctionResolver::judged_meaning(const syntax::Operand
   if (given.text == "WARP_SZ" && !in_list && !seat.written && !seat.type->is_floating()) return {.kind = Meaning::Kind::warp_size};
   auto named = names_.find(given.text);
   if (!named) named = draft_.symbols.find(given.text);
-  if (named && named->kind != Named::Kind::register_) {
+  if (!named) return unnamed_meaning(given, seat);
+  if (named->kind != Named::Kind::register_) {
     const bool calculated = given.offset != 0 && instruction() == Name::cvta && match_->has(Qualifier::to);
     Seat here = seat;
     here.symbols |= !in_list && !seat.written && (calculated || takes_addresses());
@@ -213,19 +214,30 @@ FunctionResolver::Meaning FunctionResolver::judged_meaning(const syntax::Operand
     return {.kind = Meaning::Kind::variable, .index = named->index, .variable = named};
   }
   if (in_list && given.offset != 0) refuse({Why::offset}, seat, given);
+  return register_meaning(*named, given, seat);
+}
+
+/// Of what no register and no variable has for a name: `_`, or in a list a register that is not declared.
+FunctionResolver::Meaning FunctionResolver::unnamed_meaning(const syntax::Operand& given, const Seat& seat) {
+  using Why = Objection::Kind;
+  const bool in_list = list_ != nullptr;
+  if (in_list && given.offset != 0) refuse({Why::offset}, seat, given);
   if (given.text == "_" && (in_list || seat.written)) {
     check(judge_discard(seat, dialect()), seat, given);
     if (seat.in_pair && !may_discard_) fail(given, text_in_module({Why::discard_target}, seat, given, statement_->opcode));
     return {.kind = Meaning::Kind::discard};
   }
-  if (!named) named = undeclared(given, seat);
-  if (!in_list) {
+  return register_meaning(undeclared(given, seat), given, seat);
+}
+
+FunctionResolver::Meaning FunctionResolver::register_meaning(const Named& named, const syntax::Operand& given, const Seat& seat) const {
+  if (list_ == nullptr) {
     // Of a register that takes part in a sum, the type is asked only here.
-    if (seat.integers_alone) judge_integer(named->value, given, seat);
+    if (seat.integers_alone) judge_integer(named.value, given, seat);
     if (given.offset != 0 || given.negative) check(judge_signs(seat, given), seat, given);
   }
-  if (given.offset == 0) judge_value(named->value, given, seat);
-  return {.value = named->value, .kind = Meaning::Kind::register_, .index = named->index};
+  if (given.offset == 0) judge_value(named.value, given, seat);
+  return {.value = named.value, .kind = Meaning::Kind::register_, .index = named.index};
 }
 
 /// The common case in modules: an untyped register as wide as the type, with nothing before or behind it, to which no rule objects.
