@@ -158,8 +158,8 @@ class Fragment {
     f.axis_bits_[1] = axis_bits_[0];
     for (int i = 0; i < both; ++i) f.places_[unsigned_of(i)] = places_[unsigned_of(i < columns ? rows + i : i - columns)];
     for (std::uint16_t& index : f.elements_) {
-      const unsigned row = index & low_bits(rows), column = index >> rows & low_bits(columns);
-      index = static_cast<std::uint16_t>((index & ~low_bits(both)) | column | row << columns);
+      const unsigned bits = index, row = bits & low_bits(rows), column = bits >> rows & low_bits(columns);
+      index = static_cast<std::uint16_t>((bits & ~low_bits(both)) | column | row << columns);
     }
     return f;
   }
