@@ -5,6 +5,7 @@
 
 #include <warpmat/c/accesses.h>
 #include <warpmat/c/entry.h>
+#include <warpmat/c_program/doubles.h>
 #include <warpmat/c_program/events.h>
 #include <warpmat/wgmma.h>
 
@@ -159,10 +160,10 @@ size_t warpmat_event_source(const warpmat_event* event, char* text, size_t capac
   try {
     const GivenEvent* const place = place_of(event);
     const std::string source = place == nullptr ? "" : place->event().source();
-    if (text != nullptr && capacity != 0) text[source.copy(text, capacity - 1)] = '\0';
+    copy_text(source, text, capacity, nullptr);
     return source.size();
   } catch (...) {  // out of memory
-    if (text != nullptr && capacity != 0) *text = '\0';
+    copy_text({}, text, capacity, nullptr);
     return 0;
   }
 }

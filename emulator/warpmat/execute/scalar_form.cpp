@@ -64,7 +64,7 @@ ScalarForm::ScalarForm(const Match& match) : opcode_(in_order(match)), pattern_(
     add(match, pattern, *carry);
   }
   if (operands_.size() > most_operands || results_.size() >= most_operands || sources_.size() >= most_operands || words > most_words)
-    throw std::logic_error(format_text("{} has more operands than ScalarForm has room for", opcode_));
+    throw std::logic_error(format_text("{} has more operands or words than a ScalarForm holds", opcode_));
 }
 
 void ScalarForm::add(const Match& match, const OperandPattern& pattern, std::size_t number) {

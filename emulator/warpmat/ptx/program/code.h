@@ -485,8 +485,7 @@ struct CallTree {
 using BranchTable = std::vector<std::int32_t>;
 
 /// What an operation has besides its registers: one type for each family of semantics. Operations are copied, compared with their
-/// neighbours and read one behind the other, so they are small (56 bytes on x86-64) and name a payload, which is large. A kernel's is
-/// Modifiers.
+/// neighbours and read in sequence, so they are small (56 bytes on x86-64) and name a payload, which is large. A kernel's is Modifiers.
 using Payload = std::variant<scalar::Modifiers, Access, Fence, WaitGroups, TrapCause, SpecialRegister, Barrier, Mbarrier, BulkCopy,
                              BulkWait, ClusterBarrier, ClusterAddress, RegisterChange, TensorMapEdit, WarpExchange, Matrix,
                              WarpgroupProduct, TensorStatement, TextureAccess, Call, BranchTable>;
