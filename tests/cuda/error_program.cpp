@@ -405,6 +405,14 @@ void share(const char* program) {
   SHOW(cudaMemcpy(got, device, 8, device_to_host));
 }
 
+/// Two allocations: the place of the second depends on the size of the first.
+void allocate_two() {
+  void *first = nullptr, *second = nullptr;
+  SHOW(cudaMalloc(&first, 4));
+  SHOW(cudaMalloc(&second, 4));
+  std::printf("%u\n", static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(second) % 512));
+}
+
 /// Frees its memory when the destructors of globals run.
 struct FreedAtExit {
   void* device = nullptr;
@@ -421,6 +429,7 @@ int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   if (what == "works") works();
   if (what == "calls") calls();
+  if (what == "two") allocate_two();
   if (what == "beyond") fails(beyond);
   if (what == "later") works(), fails(beyond);
   if (what == "misaligned") fails(misaligned);

@@ -67,6 +67,12 @@ cudaFreeHost(pinned): cudaSuccess
 )");
 }
 
+TEST_CASE("each allocation lies as textures ask of their memory", "[cuda]") {
+  const Outcome outcome = run_errors("two");
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out == "cudaMalloc(&first, 4): cudaSuccess\ncudaMalloc(&second, 4): cudaSuccess\n0\n");
+}
+
 TEST_CASE("wrong calls return the codes that CUDA documents", "[cuda]") {
   CHECK(run_errors("calls").out == R"(cudaMalloc(nullptr, 4): cudaErrorInvalidValue
 cudaMalloc(&pointer, std::size_t{1} << 60): cudaErrorMemoryAllocation

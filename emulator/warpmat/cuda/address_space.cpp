@@ -92,7 +92,7 @@ std::uint64_t AddressSpace::allocate(std::uint64_t bytes, Allocation::Kind kind,
   const std::string name = fmt::format("{} {}", call, ++count_);
   std::uint64_t address = 0;
   if (kind == Allocation::Kind::device || kind == Allocation::Kind::graph) {
-    address = memory_.allocate(bytes, name);
+    address = memory_.allocate(bytes, name, texture_alignment);
   } else {
     address = map_shared(bytes);
     memory_.add_own_memory({static_cast<std::uint8_t*>(pointer(address)), bytes}, name);

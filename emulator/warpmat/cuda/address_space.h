@@ -10,6 +10,9 @@
 
 namespace warpmat::inline v0_1::cuda {
 
+/// Of each allocation of device memory, as with a GPU: what a texture asks of its memory (cudaDeviceProp::textureAlignment).
+inline constexpr std::uint64_t texture_alignment = 512;
+
 /// What a program allocated or registered.
 struct Allocation {
   /// opened: memory of another process

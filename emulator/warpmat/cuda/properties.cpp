@@ -38,7 +38,7 @@ DeviceProperties properties_of(const Device& device) {
                                  16384,  8192,  8192,   32768, 32768, 32768, 2048,   32768, 32768,   2048,  32768, 2046,  32768,
                                  131072, 65536, 16384,  16384, 16384, 32768, 2048,   32768, 32768,   2048,  32768, 32768, 2046},
       all.textures);
-  all.textureAlignment = all.surfaceAlignment = 512;
+  all.textureAlignment = all.surfaceAlignment = texture_alignment;
   all.texturePitchAlignment = 32;
   all.multiProcessorCount = device.processors;
   all.maxThreadsPerMultiProcessor = device.threads_per_processor;

@@ -11,7 +11,7 @@
 namespace warpmat::inline v0_1::cuda {
 namespace {
 
-constexpr std::uint64_t memory_alignment = 512, pitch_alignment = 32;
+constexpr std::uint64_t pitch_alignment = 32;
 
 struct Object {
   ResourceDescription resource;
@@ -57,7 +57,7 @@ void set_memory(Context& context, Texture& texture, const ResourceDescription& r
   const void* const start = rows ? pitched.memory : linear.memory;
   const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(start));
   set_format(texture, rows ? pitched.format : linear.format);
-  require(address != 0 && address % memory_alignment == 0);
+  require(address != 0 && address % texture_alignment == 0);
   const std::size_t texel = texture.texel_bytes();
   if (rows) {
     require(pitched.width != 0 && pitched.height != 0 && pitched.pitch % pitch_alignment == 0 && pitched.width * texel <= pitched.pitch);
