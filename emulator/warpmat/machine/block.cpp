@@ -109,7 +109,8 @@ Block::Status Block::run() {
 void Block::end() {
   check_warpgroups();
   check_tensor_memory();
-  for (WarpState* const warp : warps_) check_max_registers(*warp);
+  if (launch_.program.limits.registers != 0)  // else ptxas ignores setmaxnreg
+    for (WarpState* const warp : warps_) check_max_registers(*warp);
   cluster_.observers().tell_all(&Observer::block_ends, BlockEvent(*this));
 }
 

@@ -120,7 +120,8 @@ void move_matrix(WarpState& warp, const code::Operation& operation, const code::
 
 // setmaxnreg: warp_registers.cpp
 Step set_max_registers(WarpState& warp, const code::Operation& operation, LaneMask mask);
-/// At the end of the block: traps if its warps have raised their registers beyond the available ones.
+/// At the end of the block, of a program that defines the registers of a thread: traps if its warps have raised theirs beyond the available
+/// ones.
 void check_max_registers(WarpState& warp);
 
 // tcgen05: warp_tensor_memory.cpp

@@ -294,7 +294,7 @@ struct LocalPlaces {
 };
 
 /// The memory that an access without an error may use, by its first lane. Without bytes where there is none. Inlined whatever else the
-/// compiler sees in the file: loads of one address for all lanes otherwise take an eighth longer.
+/// compiler sees in the file: loads of one address for all lanes otherwise take a tenth longer.
 [[gnu::always_inline]] inline Region find_region(WarpState& warp, const Operation& operation, const WarpState::AddressOperand& operand,
                                                  LaneMask mask) {
   if (operand.space == Space::shared) return {warp.block().shared().data(), warp.program().shared_base, warp.block().shared().size()};

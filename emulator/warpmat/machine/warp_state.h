@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -150,7 +151,7 @@ class WarpState {
 
   /// Lanes that wait at `barrier`.
   LaneMask waiting_at(std::int32_t barrier) const;
-  bool waits_at_barrier() const;
+  bool waits_at_barrier() const { return std::ranges::find(splits_, Split::State::at_barrier, &Split::state) != splits_.end(); }
   /// Whether all its lanes wait for others: at barriers, or by polling without success for long.
   bool waits() const;
   bool polls() const;

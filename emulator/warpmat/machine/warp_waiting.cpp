@@ -231,10 +231,6 @@ std::vector<std::pair<LaneMask, std::string>> WarpState::describe_waiting() cons
   return all;
 }
 
-bool WarpState::waits_at_barrier() const {
-  return std::ranges::find(splits_, Split::State::at_barrier, &Split::state) != splits_.end();
-}
-
 LaneMask WarpState::waiting_at(std::int32_t barrier) const {
   LaneMask mask = 0;
   for (const Split& s : splits_)
