@@ -45,9 +45,9 @@ Step execute(WarpState& warp, const Operation& operation, LaneMask mask) {
       if (warp.is_ordered(operation)) {
         if (const Step step = reserve(warp); step != Step::next) return step;
       }
-      if (operation.semantics == Semantics::load) load(warp, operation, mask);
-      if (operation.semantics == Semantics::store) store(warp, operation, mask);
-      if (operation.semantics == Semantics::atomic) atomic(warp, operation, mask);
+      if (operation.semantics == Semantics::load) load<true>(warp, operation, mask);
+      if (operation.semantics == Semantics::store) store<true>(warp, operation, mask);
+      if (operation.semantics == Semantics::atomic) atomic<true>(warp, operation, mask);
       if (operation.semantics == Semantics::fence) warp.tell_order(Synchronisation::Kind::fence, 0, nullptr);
       break;
     case Semantics::special: special(warp, operation, mask); break;

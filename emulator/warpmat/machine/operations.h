@@ -11,7 +11,8 @@
 namespace warpmat::inline v0_1::machine {
 
 // The bodies of operations, by family: functions on a warp, whose context WarpState gives (split, registers, memory, traps, observers).
-// A body that returns no Step is followed by the next operation.
+// A body that returns no Step is followed by the next operation. `observed`: with observers; a body of a launch without them does not ask
+// for any.
 
 struct PendingTensorWork;
 struct SharedOperands;
@@ -42,10 +43,13 @@ Step call(WarpState& warp, const code::Operation& operation);
 Step return_from_call(WarpState& warp, const code::Operation& operation);
 
 // Loads and stores: warp_memory.cpp
+template <bool observed>
 void load(WarpState& warp, const code::Operation& operation, LaneMask mask);
+template <bool observed>
 void store(WarpState& warp, const code::Operation& operation, LaneMask mask);
 
 // atom and red: warp_atomics.cpp
+template <bool observed>
 void atomic(WarpState& warp, const code::Operation& operation, LaneMask mask);
 
 // Matrix instructions: warp_matrix.cpp

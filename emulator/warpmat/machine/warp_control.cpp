@@ -66,9 +66,14 @@ bool WarpState::find_split() {
 
 WarpState::Status WarpState::run(int& budget) {
   if (!find_split()) return finished() ? Status::finished : Status::blocked;
+  return observers_.none() ? run_splits<false>(budget) : run_splits<true>(budget);
+}
+
+template <bool observed>
+WarpState::Status WarpState::run_splits(int& budget) {
   for (; budget > 0; --budget) {
-    run_straight(budget);
-    const Step result = step();
+    run_straight<observed>(budget);
+    const Step result = step<observed>();
     switch (result) {
       case Step::next: break;
       case Step::leave_split:
@@ -104,8 +109,8 @@ void WarpState::run_list(std::int32_t first, std::int32_t last, std::uint8_t* re
   while (split().pc < last) {
     split_slice_ = 0;
     int budget = last - split().pc + 1;
-    run_straight(budget);
-    if (split().pc < last && step() == Step::leave_split) check_gathering();
+    run_straight<false>(budget);
+    if (split().pc < last && step<false>() == Step::leave_split) check_gathering();
   }
 }
 
@@ -127,13 +132,13 @@ namespace {
 
 /// Executes consecutive operations from `first` on, at most `most`, as far as they have shortcuts and, with `apart`, are no convergence
 /// points. Returns their number. `Whole`: for all lanes that are left; otherwise for those of `lanes`, and others keep their registers.
-template <bool Whole>
+template <bool observed, bool Whole>
 inline int take_shortcuts(WarpState& warp, const Operation* first, int most, std::uint8_t* frame, bool apart, LaneMask lanes) {
   using code::Shortcut;
   const code::Program& program = warp.program();
   const code::Slot* const all_slots = program.slots.data();
   const std::uint8_t* const constants = warp.launch().constants;
-  const bool parameters = !warp.observers().want(EventKinds::accesses);
+  const bool parameters = !observed || !warp.observers().want(EventKinds::accesses);
   const auto copy = [&](code::RegisterClass row, void* to, const void* from) {
     if constexpr (Whole)
       row == code::RegisterClass::word ? std::memcpy(to, from, word_row) : std::memcpy(to, from, wide_row);  // two sizes: no call
@@ -172,10 +177,11 @@ inline int take_shortcuts(WarpState& warp, const Operation* first, int most, std
 }
 
 /// Executes one operation of a run for the lanes of `mask`. Returns false if it is for step().
+template <bool observed>
 inline bool execute_straight(WarpState& warp, Split& s, const Operation& operation, LaneMask mask) {
   if (operation.semantics == Semantics::load || operation.semantics == Semantics::store) {
     if (warp.program().of<code::Access>(operation).ordered) return false;
-    if (mask != 0) operation.semantics == Semantics::load ? load(warp, operation, mask) : store(warp, operation, mask);
+    if (mask != 0) operation.semantics == Semantics::load ? load<observed>(warp, operation, mask) : store<observed>(warp, operation, mask);
     return true;
   }
   switch (operation.semantics) {
@@ -189,7 +195,7 @@ inline bool execute_straight(WarpState& warp, Split& s, const Operation& operati
       return true;
     case Semantics::atomic:
       if (warp.program().of<code::Access>(operation).space != Space::shared) return false;
-      if (mask != 0) atomic(warp, operation, mask);
+      if (mask != 0) atomic<observed>(warp, operation, mask);
       return true;
     case Semantics::special:
       if (mask != 0) special(warp, operation, mask);
@@ -203,21 +209,22 @@ inline bool execute_straight(WarpState& warp, Split& s, const Operation& operati
 /// Executes operations without looking for another split between them: those that compute, that load, store and
 /// update in no defined order, matrix instructions, and branches that all lanes take or none. Leaves the last one of the budget and of the
 /// split's slice to step().
+template <bool observed>
 void WarpState::run_straight(int& budget) {
-  if (observers_.want(EventKinds::operations)) return;
+  if (observed && observers_.want(EventKinds::operations)) return;
   int most = std::min(budget, split_slice - split_slice_) - 1;
-  if (observers_.want(EventKinds::runs)) most = tell_run(most);
+  if (observed && observers_.want(EventKinds::runs)) most = tell_run(most);
   Split& s = split();
   const Operation* const operations = program_.operations.data();
   const std::uint64_t before = operations_;
   const bool whole = (live_ & ~s.lanes) == 0;
   int done = 0;
-  for (bool observed = false; done < most && !observed; ++done) {
+  for (bool asked = false; done < most && !asked; ++done) {
     if (const Operation* const next = operations + s.pc; next->shortcut != code::Shortcut::none) {
       std::uint8_t* const frame = registers_ + s.frame;
       const bool apart = s.convergence >= 0;
-      const int count = whole ? take_shortcuts<true>(*this, next, most - done, frame, apart, all_lanes)
-                              : take_shortcuts<false>(*this, next, most - done, frame, apart, s.lanes);
+      const int count = whole ? take_shortcuts<observed, true>(*this, next, most - done, frame, apart, all_lanes)
+                              : take_shortcuts<observed, false>(*this, next, most - done, frame, apart, s.lanes);
       s.pc += count;
       done += count;
       if (done == most) break;
@@ -230,11 +237,11 @@ void WarpState::run_straight(int& budget) {
       const int count = perform_matrices(*this, operation, most - done);
       s.pc += count - 1;
       done += count - 1;
-    } else if (!execute_straight(*this, s, operation, mask)) {
+    } else if (!execute_straight<observed>(*this, s, operation, mask)) {
       break;
     }
     // an access may make observers ask for what comes next; of a run they have been told
-    observed = !catalogue::computes(operation.semantics) && observers_.want(EventKinds::operations | EventKinds::runs);
+    if constexpr (observed) asked = !catalogue::computes(operation.semantics) && observers_.want(EventKinds::operations | EventKinds::runs);
     ++s.pc;
   }
   operations_ = before + static_cast<std::uint64_t>(done);
@@ -267,6 +274,7 @@ LaneMask WarpState::guarded_lanes(const Operation& operation, const Split& s) co
   return s.lanes & (operation.guard_inverted ? ~guard : guard);
 }
 
+template <bool observed>
 WarpState::Step WarpState::step() {
   Split& s = split();
   const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
@@ -275,7 +283,7 @@ WarpState::Step WarpState::step() {
   ++operations_;
   const bool announced = std::exchange(announced_, false);
   constexpr EventKinds statements = EventKinds::operations | EventKinds::runs;
-  if (observers_.want(statements) && !announced && !s.resumes)
+  if (observed && observers_.want(statements) && !announced && !s.resumes)
     observers_.tell(statements, &Observer::operation, Event(*this, operation, mask));
   if (operation.semantics == Semantics::branch) return branch(*this, operation, mask);
   if (mask == 0) {

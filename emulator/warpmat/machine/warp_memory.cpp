@@ -380,9 +380,11 @@ bool load_uniform(WarpState& warp, const Operation& operation, const Access& acc
 
 /// The element of each lane in its own local memory, where the address is a constant, as of what calls pass, and no observer wants to know.
 /// Nothing for all others, and where the address is bad.
+template <bool observed>
 inline std::optional<LocalPlaces> local_places(WarpState& warp, const Operation& operation, const Access& access) {
   const code::Slot base = warp.source_slot(operation, 0);
-  if (!access.relative || base >= 0 || access.narrow_address || access.ordered || warp.observers().want(events_of(Space::local)))
+  if (!access.relative || base >= 0 || access.narrow_address || access.ordered ||
+      (observed && warp.observers().want(events_of(Space::local))))
     return std::nullopt;
   const std::uint64_t address = *warp.at<std::uint64_t>(base) + static_cast<std::uint64_t>(access.offset) + warp.split().local;
   const std::uint64_t bytes = std::uint64_t{access.bytes} * access.vector, own = warp.launch().local_bytes;
@@ -470,10 +472,11 @@ void load_from(WarpState& warp, const Operation& operation, const Access& access
 
 }  // namespace
 
+template <bool observed>
 void load(WarpState& warp, const Operation& operation, LaneMask mask) {
   const Access& access = warp.program().of<code::Access>(operation);
-  if (const auto places = local_places(warp, operation, access)) return load_from(warp, operation, access, *places, mask);
-  if (!warp.observers().want(events_of(access.space))) {
+  if (const auto places = local_places<observed>(warp, operation, access)) return load_from(warp, operation, access, *places, mask);
+  if (!observed || !warp.observers().want(events_of(access.space))) {
     if (access.uniform && !access.ordered && load_uniform(warp, operation, access, mask)) return;
     if (moves_one_word(access)) {
       const Region region = find_region(warp, operation, WarpState::first_address(access), mask);
@@ -483,7 +486,7 @@ void load(WarpState& warp, const Operation& operation, LaneMask mask) {
     }
   }
   if (WarpState::Offsets found; warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) {
-    warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
+    if constexpr (observed) warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
     if (is_row(access, mask, found)) {
       if (keeps_elements(access))
         copy_row(warp.at<std::uint8_t>(warp.result_slot(operation, 0)), found[0], access.bytes);
@@ -554,17 +557,18 @@ void store_to(WarpState& warp, const Operation& operation, const Access& access,
 
 }  // namespace
 
+template <bool observed>
 void store(WarpState& warp, const Operation& operation, LaneMask mask) {
   const Access& access = warp.program().of<code::Access>(operation);
-  if (const auto places = local_places(warp, operation, access)) return store_to(warp, operation, access, *places, mask);
-  if (moves_one_word(access) && !warp.observers().want(events_of(access.space))) {
+  if (const auto places = local_places<observed>(warp, operation, access)) return store_to(warp, operation, access, *places, mask);
+  if (moves_one_word(access) && !(observed && warp.observers().want(events_of(access.space)))) {
     const Region region = find_region(warp, operation, WarpState::first_address(access), mask);
     const auto addresses = lane_addresses(warp, operation, access, WarpState::first_address(access), mask, region);
     const auto* const row = warp.at<std::uint32_t>(warp.source_slot(operation, 1));
     if (addresses && scalar::store_lane_words(*addresses, region.memory, row) != LanePattern::invalid) return warp.block().make_progress();
   }
   if (WarpState::Offsets found; warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) {
-    warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
+    if constexpr (observed) warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
     if (is_row(access, mask, found)) {
       if (!keeps_elements(access)) return store_to(warp, operation, access, Consecutive{found[0]}, mask);
       copy_row(found[0], warp.at<std::uint8_t>(warp.source_slot(operation, 1)), access.bytes);
@@ -582,6 +586,11 @@ void store(WarpState& warp, const Operation& operation, LaneMask mask) {
   store_to(warp, operation, access, addresses.host, mask);
   if (access.ordered) warp.tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
 }
+
+template void load<false>(WarpState& warp, const Operation& operation, LaneMask mask);
+template void load<true>(WarpState& warp, const Operation& operation, LaneMask mask);
+template void store<false>(WarpState& warp, const Operation& operation, LaneMask mask);
+template void store<true>(WarpState& warp, const Operation& operation, LaneMask mask);
 
 /// Whether the operation's order among blocks is visible, or its result depends on other blocks.
 bool WarpState::is_ordered(const Operation& operation) const {

@@ -328,7 +328,12 @@ class WarpState {
   // Scheduling: warp_control.cpp, warp_splits.cpp, warp_waiting.cpp
   bool choose_split();
   bool find_split();
+  /// `observed` as in operations.h: run() decides once for a slice.
+  template <bool observed>
+  Status run_splits(int& budget);
+  template <bool observed>
   Step step();
+  template <bool observed>
   void run_straight(int& budget);
   int tell_run(int most);
   LaneMask guarded_lanes(const code::Operation& operation, const Split& s) const;
