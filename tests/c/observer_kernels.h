@@ -4,34 +4,14 @@
 
 #include <string>
 
+#include "machine/kernel.h"
 #include "machine/tensor_kernel.h"
 
 namespace warpmat::observer_kernels {
 
-/// An entry `k` with one parameter, a pointer to a word for each thread, whose address is in %out; what the body leaves in %d goes there.
-inline std::string text_of(const std::string& body, const std::string& target, const std::string& before = "",
-                           const std::string& directives = "") {
-  return ".version 9.0\n.target " + target + "\n.address_size 64\n" + before + ".visible .entry k(.param .u64 out)\n" + directives + R"({
-  .reg .b32 %r<20>; .reg .b64 %l<20>; .reg .pred %p<20>; .reg .b64 %out, %offset; .reg .b32 %i, %n, %c, %d; .reg .f32 %f<20>;
-  mov.u32 %i, %tid.x;
-  mov.u32 %n, %ntid.x;
-  mov.u32 %c, %ctaid.x;
-  mad.lo.s32 %i, %c, %n, %i;
-  ld.param.u64 %out, [out];
-  mul.wide.u32 %offset, %i, 4;
-  add.s64 %out, %out, %offset;
-  mov.u32 %d, 0;
-)" + body +
-         R"(
-  st.global.u32 [%out], %d;
-  ret;
-}
-)";
-}
-
 /// Clusters of two blocks of a warp: each other's shared memory, copies of both kinds, a call, an exchange, ldmatrix, barriers, an atomic.
 inline std::string cluster() {
-  return text_of(R"(
+  return word_kernel_text(R"(
   .shared .align 128 .b8 tile[1024]; .shared .align 8 .b64 bar;
   mov.u32 %r0, tile; mov.u32 %r1, bar; mov.u32 %r2, %tid.x; setp.eq.u32 %p1, %r2, 0;
   shl.b32 %r3, %r2, 2; add.u32 %r4, %r0, %r3;
@@ -67,13 +47,13 @@ AGAIN:
   ld.param.u64 %l2, [out];
   atom.global.add.u32 %r10, [%l2+4], 1;
 )",
-                 "sm_90", ".func (.reg .b32 result) next(.reg .b32 n) {\n  add.u32 result, n, 1;\n  ret;\n}\n");
+                          "sm_90", ".func (.reg .b32 result) next(.reg .b32 n) {\n  add.u32 result, n, 1;\n  ret;\n}\n");
 }
 
 /// Two warpgroups; the first multiplies from shared memory and from registers. They change their registers by different numbers.
 inline std::string wgmma() {
   const std::string product = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, ";
-  return text_of(R"(
+  return word_kernel_text(R"(
   .shared .align 1024 .b8 tile[8192];
   mov.u32 %r1, tile; mov.u32 %r2, %tid.x; shl.b32 %r3, %r2, 5; add.s32 %r3, %r3, %r1;
   mov.b32 %r4, 0x3c003c00;
@@ -84,7 +64,7 @@ inline std::string wgmma() {
   mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0;
   wgmma.fence.sync.aligned;
 )" + product + "%l1, %l2, 1, 1, 1, 0, 0;\n" +
-                     product + R"({%r4, %r4, %r4, %r4}, %l2, 0, 1, 1, 0;
+                              product + R"({%r4, %r4, %r4, %r4}, %l2, 0, 1, 1, 0;
   wgmma.commit_group.sync.aligned;
   wgmma.wait_group.sync.aligned 0;
   mov.b32 %d, %f0;
@@ -95,13 +75,13 @@ OTHER:
   setmaxnreg.dec.sync.aligned.u32 32;
 DONE:
 )",
-                 "sm_90a", "", ".maxntid 256, 1, 1 .minnctapersm 1\n");
+                          "sm_90a", "", ".maxntid 256, 1, 1 .minnctapersm 1\n");
 }
 
 /// Tensor memory: a product, its commit, a load and a store.
 inline std::string tensor() {
   using namespace tensor_kernel;
-  return text_of(variables + allocate(32) + operands("0x3c003c00", "0x08040010") + R"(setp.lt.u32 %p0, %i, 32; @!%p0 bra LAST;
+  return word_kernel_text(variables + allocate(32) + operands("0x3c003c00", "0x08040010") + R"(setp.lt.u32 %p0, %i, 32; @!%p0 bra LAST;
   @%p1 tcgen05.mma.cta_group::1.kind::f16 [%r10], %l1, %l2, %r13, %p3;
   @%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [bar];
 )" + wait + R"(
@@ -109,7 +89,7 @@ inline std::string tensor() {
   tcgen05.st.sync.aligned.32x32b.x1.b32 [%r12], {%r4}; tcgen05.wait::st.sync.aligned;
 LAST:
 )" + free(32),
-                 "sm_100a");
+                          "sm_100a");
 }
 
 }  // namespace warpmat::observer_kernels

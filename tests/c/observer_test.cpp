@@ -440,7 +440,7 @@ TEST_CASE("C: an observer asks for other events in its callbacks", "[c][observer
     if (std::string(event->opcode) == "add.u32") c.observer.events = WARPMAT_EVENTS_NONE;
     return 0;
   };
-  Launched launched(text_of(R"(
+  Launched launched(word_kernel_text(R"(
     .shared .align 4 .b8 tile[128];
     mov.u32 %r1, tile;
     st.shared.u32 [%r1], 7;
@@ -448,7 +448,7 @@ TEST_CASE("C: an observer asks for other events in its callbacks", "[c][observer
     add.u32 %d, %d, 1;
     sub.u32 %d, %d, 1;
 )",
-                            "sm_90"),
+                                     "sm_90"),
                     4 * 32);
   launched.observe(curious.observer);
   CHECK(launched.run() == WARPMAT_OK);
@@ -487,7 +487,7 @@ TEST_CASE("C: each cluster has an observer of its own, which ends with it", "[c]
     };
     cluster.observer.finished = [](void* user) { ++static_cast<Cluster*>(user)->finished; };
   }
-  Launched launched(text_of("mov.u32 %d, %i;", "sm_90"), 4 * 16 * 64);
+  Launched launched(word_kernel_text("mov.u32 %d, %i;", "sm_90"), 4 * 16 * 64);
   launched.config.grid[0] = 16;
   launched.config.block[0] = 64;
   launched.config.cluster[0] = 2;
@@ -531,7 +531,7 @@ TEST_CASE("C: an observer ends a launch with a status, a lane, an address and a 
     CHECK(warpmat_event_source(nullptr, source, sizeof source) == 0);
     return warpmat_event_end(access->event, WARPMAT_UNORDERED, 3, &access->addresses[3], "not here");
   };
-  Launched launched(text_of("  .loc 1 12 0\n  st.global.u32 [%out], 7;\n", "sm_90") + "\n.file 1 \"odd.cu\"\n", 4 * 32);
+  Launched launched(word_kernel_text("  .loc 1 12 0\n  st.global.u32 [%out], 7;\n", "sm_90") + "\n.file 1 \"odd.cu\"\n", 4 * 32);
   launched.observe(observer);
   CHECK(launched.run() == WARPMAT_UNORDERED);
   CHECK(launched.error.lane == 3);
@@ -569,7 +569,7 @@ TEST_CASE("C: an observer ends a launch with a status, a lane, an address and a 
 }
 
 TEST_CASE("C: observers of older programs, and wrong ones", "[c][observer]") {
-  Launched launched(text_of("mov.u32 %d, 1;", "sm_90"), 4 * 32);
+  Launched launched(word_kernel_text("mov.u32 %d, 1;", "sm_90"), 4 * 32);
   auto observer = sized<warpmat_observer>();
   observer.operation = [](void*, const warpmat_event*) { return 1; };
   observer.size = offsetof(warpmat_observer, events);

@@ -15,11 +15,14 @@ inline Module module_of(std::string_view parameters, std::string_view body, std:
                 std::string(parameters) + ")\n{\n" + std::string(body) + "\n}\n");
 }
 
-/// The entry with one parameter `out`, a pointer to a word for each thread. The body finds the address of its thread's word in %out, the
-/// number of the thread within the grid (x only) in %i, and writes its result to %d; registers %r<20>, %s<20> (16 bits), %l<20> (64),
-/// %p<20> are there.
-inline Module word_kernel(std::string_view body, std::string_view target = "sm_90", std::string_view before = {}) {
-  return module_of(".param .u64 out", R"(
+/// The text of an entry `k` with one parameter `out`, a pointer to a word for each thread. The body finds the address of its thread's word
+/// in %out, the number of the thread within the grid (x only) in %i, and writes its result to %d; registers %r<20>, %s<20> (16 bits),
+/// %l<20> (64), %p<20> are there. `before` and `directives` stand before the entry and behind its parameters.
+inline std::string word_kernel_text(std::string_view body, std::string_view target = "sm_90", std::string_view before = {},
+                                    std::string_view directives = {}) {
+  return ".version 9.0\n.target " + std::string(target) + "\n.address_size 64\n" + std::string(before) +
+         "\n.visible .entry k(.param .u64 out)\n" + std::string(directives) + R"({
+
     .reg .b32 %r<20>; .reg .b16 %s<20>; .reg .b64 %l<20>; .reg .pred %p<20>; .reg .b64 %out, %offset; .reg .b32 %i, %n, %c, %d; .reg .f32 %f<20>;
     mov.u32 %i, %tid.x;
     mov.u32 %n, %ntid.x;
@@ -29,11 +32,16 @@ inline Module word_kernel(std::string_view body, std::string_view target = "sm_9
     mul.wide.u32 %offset, %i, 4;
     add.s64 %out, %out, %offset;
     mov.u32 %d, 0;
-)" + std::string(body) + R"(
+)" + std::string(body) +
+         R"(
     st.global.u32 [%out], %d;
     ret;
-)",
-                   target, before);
+}
+)";
+}
+
+inline Module word_kernel(std::string_view body, std::string_view target = "sm_90", std::string_view before = {}) {
+  return Module(word_kernel_text(body, target, before));
 }
 
 /// What word_kernel's threads wrote.

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include <warpmat/layout/fragments.h>
+
 namespace warpmat::inline v0_1 {
 namespace {
 
@@ -383,10 +385,7 @@ Fragment Fragment::of(const LinearLayout& layout, int element_bits) {
   const int register_log = bits_on(layout.to(), LayoutAxis::bit), registers_log = bits_on(layout.to(), LayoutAxis::reg);
   need(register_log == 5 || register_log == 6);
   need(element_bits > 0 && element_bits <= 1 << register_log && std::popcount(static_cast<unsigned>(element_bits)) == 1);
-  Fragment f;
-  f.element_bits_ = f.payload_bits_ = static_cast<std::uint8_t>(element_bits);
-  f.register_bits_ = static_cast<std::uint8_t>(1 << register_log);
-  while (element_bits << (f.inside_ + 1) <= f.register_bits_) ++f.inside_;
+  Fragment f = FragmentBuilder(element_bits, 1 << register_log);  // still without places
   for (std::size_t i = 0; i < axes.size(); ++i) f.axis_bits_[i] = static_cast<std::uint8_t>(bits_on(layout.from(), axes[i]));
   const int place_bits = f.inside_ + lane_bits + registers_log;
   need(bits_on(layout.to(), LayoutAxis::lane) == lane_bits && bits_of(layout.to()) == register_log + lane_bits + registers_log &&

@@ -109,7 +109,8 @@ Block::Status Block::run() {
 void Block::end() {
   check_warpgroups();
   check_tensor_memory();
-  for (WarpState* const warp : warps_) check_max_registers(*warp);
+  if (launch_.program.limits.registers != 0)  // else ptxas ignores setmaxnreg
+    for (WarpState* const warp : warps_) check_max_registers(*warp);
   cluster_.observers().tell_all(&Observer::block_ends, BlockEvent(*this));
 }
 
@@ -139,7 +140,7 @@ void Block::check_barrier(int id) {
                               BarrierEvent{BarrierEvent::Scope::block, rank_, id, done.participants, done.arrived_warps, exited});
   }
   for (std::size_t i = 0; i < warps_.size(); ++i)
-    if ((done.arrived_warps >> i & 1) != 0) warps_[i]->release(id, done.count, done.contributed);
+    if ((done.arrived_warps >> i & 1) != 0) release(*warps_[i], id, done.count, done.contributed);
 }
 
 void Block::check_all_barriers() {

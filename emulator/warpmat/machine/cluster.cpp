@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/operations.h>
 
 namespace warpmat::inline v0_1::machine {
 
@@ -91,7 +92,7 @@ Cluster::Status Cluster::run(bool has_reservation) {
 }
 
 void Cluster::check_barrier() {
-  const auto has_arrived = [](const auto& warp) { return warp->has_arrived_at_cluster(); };
+  const auto has_arrived = [](const auto& warp) { return has_arrived_at_cluster(*warp); };
   if (!arrived_) return;
   for (const auto& block : blocks_)
     if (!std::ranges::all_of(block->warps(), has_arrived)) return;
@@ -101,7 +102,7 @@ void Cluster::check_barrier() {
   observers_.tell(EventKinds::synchronisation, &Observer::barrier_completes,
                   BarrierEvent{BarrierEvent::Scope::cluster, 0, static_cast<int>(barrier_phases_ - 1), 0});
   for (const auto& block : blocks_)
-    for (const auto& warp : block->warps()) warp->leave_cluster_barrier();
+    for (const auto& warp : block->warps()) leave_cluster_barrier(*warp);
 }
 
 void Cluster::report_deadlock() {

@@ -16,6 +16,9 @@ class Observers {
  public:
   Observers(const LaunchState& launch, std::uint64_t cluster);
 
+  /// Whether there is none, in the whole launch.
+  bool none() const { return all_.empty(); }
+
   /// Whether one of them asks for any of these events.
   bool want(EventKinds events) const { return (wanted_ & events) != EventKinds::none; }
 

@@ -11,8 +11,8 @@
 namespace warpmat::inline v0_1::machine {
 
 // The bodies of operations, by family: functions on a warp, whose context WarpState gives (split, registers, memory, traps, observers).
-// WarpState::execute calls them. Its own are the operations that move its splits: branches, calls, the cluster's barrier; and those that
-// only compute. A body that returns no Step is followed by the next operation.
+// A body that returns no Step is followed by the next operation. `observed`: with observers; a body of a launch without them does not ask
+// for any.
 
 struct PendingTensorWork;
 struct SharedOperands;
@@ -20,11 +20,36 @@ struct TensorRegion;
 
 using Step = WarpState::Step;
 
+/// Calls the operation's body, for its lanes `mask`, of which there are some: operations.cpp. The loop of warp_control.cpp executes
+/// branches and what only computes.
+Step execute(WarpState& warp, const code::Operation& operation, LaneMask mask);
+
+/// Uses the block's reservation for an operation whose order among clusters is visible. Anything but Step::next: it executes later.
+Step reserve(WarpState& warp);
+
+// Scalar operations: warp_compute.cpp
+void compute(WarpState& warp, const code::Operation& operation, LaneMask mask);
+
+// Special registers: warp_special.cpp
+void special(WarpState& warp, const code::Operation& operation, LaneMask mask);
+
+// Branches: warp_branches.cpp
+Step branch(WarpState& warp, const code::Operation& operation, LaneMask taken);
+Step branch_table(WarpState& warp, const code::Operation& operation, LaneMask mask);
+Step exit_lanes(WarpState& warp, LaneMask mask);
+
+// Calls: warp_calls.cpp
+Step call(WarpState& warp, const code::Operation& operation);
+Step return_from_call(WarpState& warp, const code::Operation& operation);
+
 // Loads and stores: warp_memory.cpp
+template <bool observed>
 void load(WarpState& warp, const code::Operation& operation, LaneMask mask);
+template <bool observed>
 void store(WarpState& warp, const code::Operation& operation, LaneMask mask);
 
 // atom and red: warp_atomics.cpp
+template <bool observed>
 void atomic(WarpState& warp, const code::Operation& operation, LaneMask mask);
 
 // Matrix instructions: warp_matrix.cpp
@@ -38,8 +63,17 @@ Step wgmma(WarpState& warp, const code::Operation& operation, LaneMask mask);
 Step synchronise_warpgroup(WarpState& warp, const code::Operation& operation, LaneMask mask);
 Step wgmma_commit(WarpState& warp, LaneMask mask);
 
-// The block's barriers: warp_exchange.cpp
+// Barriers of the block and of the cluster: warp_barriers.cpp
 Step barrier(WarpState& warp, const code::Operation& operation, LaneMask mask);
+/// Lanes that have exited hold up no barrier at which all others of their warp wait.
+void arrive_without_exited(WarpState& warp);
+/// Releases the splits that wait at `barrier`; `count` of `contributed` predicates were true (bar.red).
+void release(WarpState& warp, std::int32_t barrier, std::uint32_t count, std::uint32_t contributed);
+Step cluster_barrier(WarpState& warp, const code::Operation& operation, LaneMask mask);
+/// Whether all its lanes but those that have exited are at the cluster's barrier.
+bool has_arrived_at_cluster(WarpState& warp);
+/// The cluster's barrier releases all.
+void leave_cluster_barrier(WarpState& warp);
 
 // Exchange between lanes: warp_exchange.cpp
 Step exchange(WarpState& warp, const code::Operation& operation, LaneMask mask);
@@ -90,7 +124,8 @@ void move_matrix(WarpState& warp, const code::Operation& operation, const code::
 
 // setmaxnreg: warp_registers.cpp
 Step set_max_registers(WarpState& warp, const code::Operation& operation, LaneMask mask);
-/// At the end of the block: traps if its warps have raised their registers beyond the available ones.
+/// At the end of the block, of a program that defines the registers of a thread: traps if its warps have raised theirs beyond the available
+/// ones.
 void check_max_registers(WarpState& warp);
 
 // tcgen05: warp_tensor_memory.cpp

@@ -51,16 +51,17 @@ std::uint64_t atomic_sum(const Access& access, bool in_shared, std::uint64_t old
 }
 
 /// The common case: integers of 32 bits in shared memory, without an error. False for all others.
+template <bool observed>
 bool update_shared(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
   if (access.space != Space::shared || access.arithmetic != nullptr || access.vector != 1 || access.bytes != 4) return false;
   WarpState::Offsets found;
   if (!warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) return false;
-  warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
+  if constexpr (observed) warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
   const bool polls = operation.results != 0 && access.result_used;
   WarpState::Addresses addresses;
-  if (polls || warp.observers().want(EventKinds::synchronisation))
+  if (polls || (observed && warp.observers().want(EventKinds::synchronisation)))
     for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.host[lane] = found[lane];
-  warp.tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
+  if constexpr (observed) warp.tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
   const auto* const b = warp.at<std::uint32_t>(warp.source_slot(operation, 1));
   const auto* const c = access.atomic == AtomicOperation::compare_and_swap ? warp.at<std::uint32_t>(warp.source_slot(operation, 2)) : b;
   std::array<std::uint32_t, warp_size> unread;
@@ -90,9 +91,10 @@ void exchange_128(WarpState& warp, const Operation& operation, const Access& acc
 
 }  // namespace
 
+template <bool observed>
 void atomic(WarpState& warp, const Operation& operation, LaneMask mask) {
   const Access& access = warp.program().of<code::Access>(operation);
-  if (update_shared(warp, operation, access, mask)) return;
+  if (update_shared<observed>(warp, operation, access, mask)) return;
   WarpState::Addresses addresses;
   warp.find_addresses(operation, 0, access.offset, access.relative, addresses);
   // If the address is generic, the result of locate() shows the space: shared addresses are below all others.
@@ -145,5 +147,8 @@ void atomic(WarpState& warp, const Operation& operation, LaneMask mask) {
   // without a result that is read, no lane waits for the value
   if (operation.results > 0 && access.result_used) warp.poll(operation, addresses, access.bytes * access.vector, mask);
 }
+
+template void atomic<false>(WarpState& warp, const Operation& operation, LaneMask mask);
+template void atomic<true>(WarpState& warp, const Operation& operation, LaneMask mask);
 
 }  // namespace warpmat::inline v0_1::machine

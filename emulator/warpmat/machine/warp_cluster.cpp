@@ -1,7 +1,6 @@
-// Clusters of blocks: their barrier, addresses of other blocks' shared memory, and tensor maps edited on the device.
+// Clusters of blocks: addresses of other blocks' shared memory, and tensor maps edited on the device.
 
 #include <cstring>
-#include <utility>
 
 #include <fmt/core.h>
 
@@ -13,47 +12,6 @@ namespace warpmat::inline v0_1::machine {
 
 using code::Operation;
 using code::TensorMapEdit;
-
-WarpState::Step WarpState::cluster_barrier(const Operation& operation, LaneMask mask) {
-  if (std::exchange(split().resumes, false)) --operations_;
-  const auto [waits, aligned] = program_.of<code::ClusterBarrier>(operation);
-  if (aligned && !gather(live_, mask, false)) return Step::leave_split;
-  const LaneMask wrong = waits ? mask & ~arrived_at_cluster_ & ~passed_cluster_ : mask & (arrived_at_cluster_ | passed_cluster_);
-  if (wrong != 0)
-    trap(first_lane(wrong), std::nullopt,
-         waits ? "barrier.cluster.wait without a barrier.cluster.arrive before it" : "barrier.cluster.arrive twice without a wait between");
-  if (!waits) {
-    arrived_at_cluster_ |= mask;
-    observers_.tell(EventKinds::synchronisation, &Observer::barrier_arrives, cluster_event(block_.cluster().barrier_phases()));
-    block_.cluster().arrive();
-    advance_gathered(mask, false);
-    block_.cluster().check_barrier();
-    return Step::next;
-  }
-  if ((mask & arrived_at_cluster_) == 0) {
-    passed_cluster_ &= ~mask;
-    observers_.tell(EventKinds::synchronisation, &Observer::barrier_leaves, cluster_event(block_.cluster().barrier_phases() - 1));
-    advance_gathered(mask, false);
-    return Step::next;
-  }
-  wait_at(cluster_barrier_id, mask, aligned);
-  return Step::leave_split;
-}
-
-BarrierEvent WarpState::cluster_event(std::uint32_t phase) const {
-  return {BarrierEvent::Scope::cluster, block_.rank(), static_cast<int>(phase), std::uint64_t{1} << index_};
-}
-
-/// All threads of the cluster have arrived: waiting warps execute their statement again, now without waiting.
-void WarpState::leave_cluster_barrier() {
-  passed_cluster_ |= arrived_at_cluster_;
-  arrived_at_cluster_ = 0;
-  for (Split& s : splits_) {
-    if (s.state != Split::State::at_barrier || s.barrier != cluster_barrier_id) continue;
-    s.state = Split::State::ready;
-    s.resumes = true;
-  }
-}
 
 namespace {
 

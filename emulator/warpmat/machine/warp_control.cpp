@@ -1,10 +1,8 @@
-// Executes a warp's operations: schedules its splits and dispatches each operation.
+// Executes a warp's operations and schedules its splits.
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
-
-#include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/execute_row.h>
@@ -68,9 +66,14 @@ bool WarpState::find_split() {
 
 WarpState::Status WarpState::run(int& budget) {
   if (!find_split()) return finished() ? Status::finished : Status::blocked;
+  return observers_.none() ? run_splits<false>(budget) : run_splits<true>(budget);
+}
+
+template <bool observed>
+WarpState::Status WarpState::run_splits(int& budget) {
   for (; budget > 0; --budget) {
-    run_straight(budget);
-    const Step result = step();
+    run_straight<observed>(budget);
+    const Step result = step<observed>();
     switch (result) {
       case Step::next: break;
       case Step::leave_split:
@@ -106,8 +109,8 @@ void WarpState::run_list(std::int32_t first, std::int32_t last, std::uint8_t* re
   while (split().pc < last) {
     split_slice_ = 0;
     int budget = last - split().pc + 1;
-    run_straight(budget);
-    if (split().pc < last && step() == Step::leave_split) check_gathering();
+    run_straight<false>(budget);
+    if (split().pc < last && step<false>() == Step::leave_split) check_gathering();
   }
 }
 
@@ -127,16 +130,15 @@ namespace {
   copy_lanes(operation.result_class(0), result, fresh, lanes);
 }
 
-}  // namespace
-
 /// Executes consecutive operations from `first` on, at most `most`, as far as they have shortcuts and, with `apart`, are no convergence
 /// points. Returns their number. `Whole`: for all lanes that are left; otherwise for those of `lanes`, and others keep their registers.
-template <bool Whole>
-inline int WarpState::take_shortcuts(const Operation* first, int most, std::uint8_t* frame, bool apart, LaneMask lanes) {
+template <bool observed, bool Whole>
+inline int take_shortcuts(WarpState& warp, const Operation* first, int most, std::uint8_t* frame, bool apart, LaneMask lanes) {
   using code::Shortcut;
-  const code::Slot* const all_slots = program_.slots.data();
-  const std::uint8_t* const constants = launch_.constants;
-  const bool parameters = !observers_.want(EventKinds::accesses);
+  const code::Program& program = warp.program();
+  const code::Slot* const all_slots = program.slots.data();
+  const std::uint8_t* const constants = warp.launch().constants;
+  const bool parameters = !observed || !warp.observers().want(EventKinds::accesses);
   const auto copy = [&](code::RegisterClass row, void* to, const void* from) {
     if constexpr (Whole)
       row == code::RegisterClass::word ? std::memcpy(to, from, word_row) : std::memcpy(to, from, wide_row);  // two sizes: no call
@@ -155,16 +157,16 @@ inline int WarpState::take_shortcuts(const Operation* first, int most, std::uint
       sources[operation->sources] = nullptr;
       if constexpr (Whole) {
         void* const results[] = {result, nullptr};
-        execute_row(program_, *operation, results, sources);
+        execute_row(program, *operation, results, sources);
       } else {
-        execute_row_for(program_, *operation, result, sources, lanes);
+        execute_row_for(program, *operation, result, sources, lanes);
       }
     } else if (shortcut == Shortcut::copies_words) {
       copy(code::RegisterClass::word, result, place_of(slot[1], frame, constants));
     } else if (shortcut == Shortcut::copies_wides) {
       copy(code::RegisterClass::wide, result, place_of(slot[1], frame, constants));
     } else if (shortcut == Shortcut::special_register) {
-      special(*operation, lanes);
+      special(warp, *operation, lanes);
     } else if (shortcut != Shortcut::keeps) {
       if (!parameters) break;
       const bool word = shortcut == Shortcut::loads_word;
@@ -174,55 +176,55 @@ inline int WarpState::take_shortcuts(const Operation* first, int most, std::uint
   return static_cast<int>(operation - first);
 }
 
-/// Executes one operation of a run, the `number`th of the warp, for the lanes of `mask`. Returns false if it is for step().
-inline bool WarpState::execute_straight(const Operation& operation, LaneMask mask, std::uint64_t number) {
-  Split& s = split();
+/// Executes one operation of a run for the lanes of `mask`. Returns false if it is for step().
+template <bool observed>
+inline bool execute_straight(WarpState& warp, Split& s, const Operation& operation, LaneMask mask) {
   if (operation.semantics == Semantics::load || operation.semantics == Semantics::store) {
-    if (program_.of<code::Access>(operation).ordered) return false;
-    operations_ = number;
-    if (mask != 0) operation.semantics == Semantics::load ? load(*this, operation, mask) : store(*this, operation, mask);
+    if (warp.program().of<code::Access>(operation).ordered) return false;
+    if (mask != 0) operation.semantics == Semantics::load ? load<observed>(warp, operation, mask) : store<observed>(warp, operation, mask);
     return true;
   }
   switch (operation.semantics) {
     case Semantics::compute:
     case Semantics::select:
-      if (mask != 0) compute(operation, mask, registers_ + s.frame);
+      if (mask != 0) compute(warp, operation, mask);
       return true;
     case Semantics::branch:
       if (mask != 0 && mask != s.lanes) return false;
       if (mask != 0) s.pc = operation.target - 1;
       return true;
     case Semantics::atomic:
-      if (program_.of<code::Access>(operation).space != Space::shared) return false;
-      operations_ = number;
-      if (mask != 0) atomic(*this, operation, mask);
+      if (warp.program().of<code::Access>(operation).space != Space::shared) return false;
+      if (mask != 0) atomic<observed>(warp, operation, mask);
       return true;
     case Semantics::special:
-      operations_ = number;  // clocks count them
-      if (mask != 0) special(operation, mask);
+      if (mask != 0) special(warp, operation, mask);
       return true;
     default: return false;
   }
 }
 
+}  // namespace
+
 /// Executes operations without looking for another split between them: those that compute, that load, store and
 /// update in no defined order, matrix instructions, and branches that all lanes take or none. Leaves the last one of the budget and of the
 /// split's slice to step().
+template <bool observed>
 void WarpState::run_straight(int& budget) {
-  if (observers_.want(EventKinds::operations)) return;
+  if (observed && observers_.want(EventKinds::operations)) return;
   int most = std::min(budget, split_slice - split_slice_) - 1;
-  if (observers_.want(EventKinds::runs)) most = tell_run(most);
+  if (observed && observers_.want(EventKinds::runs)) most = tell_run(most);
   Split& s = split();
   const Operation* const operations = program_.operations.data();
   const std::uint64_t before = operations_;
   const bool whole = (live_ & ~s.lanes) == 0;
   int done = 0;
-  for (bool observed = false; done < most && !observed; ++done) {
+  for (bool asked = false; done < most && !asked; ++done) {
     if (const Operation* const next = operations + s.pc; next->shortcut != code::Shortcut::none) {
       std::uint8_t* const frame = registers_ + s.frame;
       const bool apart = s.convergence >= 0;
-      const int count = whole ? take_shortcuts<true>(next, most - done, frame, apart, all_lanes)
-                              : take_shortcuts<false>(next, most - done, frame, apart, s.lanes);
+      const int count = whole ? take_shortcuts<observed, true>(*this, next, most - done, frame, apart, all_lanes)
+                              : take_shortcuts<observed, false>(*this, next, most - done, frame, apart, s.lanes);
       s.pc += count;
       done += count;
       if (done == most) break;
@@ -230,23 +232,31 @@ void WarpState::run_straight(int& budget) {
     const Operation& operation = operations[s.pc];
     if (operation.converges && s.convergence >= 0) break;
     const LaneMask mask = guarded_lanes(operation, s);
-    const std::uint64_t number = before + static_cast<std::uint64_t>(done) + 1;
+    operations_ = before + static_cast<std::uint64_t>(done) + 1;  // clocks and observers read it
     if (operation.semantics == Semantics::matrix && mask == all_lanes) {
-      operations_ = number;
       const int count = perform_matrices(*this, operation, most - done);
       s.pc += count - 1;
       done += count - 1;
-    } else if (!execute_straight(operation, mask, number)) {
+    } else if (!execute_straight<observed>(*this, s, operation, mask)) {
       break;
     }
     // an access may make observers ask for what comes next; of a run they have been told
-    observed = !catalogue::computes(operation.semantics) && observers_.want(EventKinds::operations | EventKinds::runs);
+    if constexpr (observed) asked = !catalogue::computes(operation.semantics) && observers_.want(EventKinds::operations | EventKinds::runs);
     ++s.pc;
   }
   operations_ = before + static_cast<std::uint64_t>(done);
   budget -= done;
   split_slice_ += done;
 }
+
+namespace {
+
+/// Whether step() would only compute the operation, for all lanes of the split.
+bool computes_alone(const Operation& operation) {
+  return catalogue::computes(operation.semantics) && !operation.guarded && !operation.converges;
+}
+
+}  // namespace
 
 /// Tells observers of the operations that are about to be executed and only compute. Returns their number, which is at most `most`.
 int WarpState::tell_run(int most) {
@@ -264,6 +274,7 @@ LaneMask WarpState::guarded_lanes(const Operation& operation, const Split& s) co
   return s.lanes & (operation.guard_inverted ? ~guard : guard);
 }
 
+template <bool observed>
 WarpState::Step WarpState::step() {
   Split& s = split();
   const Operation& operation = program_.operations[static_cast<std::size_t>(s.pc)];
@@ -272,106 +283,19 @@ WarpState::Step WarpState::step() {
   ++operations_;
   const bool announced = std::exchange(announced_, false);
   constexpr EventKinds statements = EventKinds::operations | EventKinds::runs;
-  if (observers_.want(statements) && !announced && !s.resumes)
+  if (observed && observers_.want(statements) && !announced && !s.resumes)
     observers_.tell(statements, &Observer::operation, Event(*this, operation, mask));
-  if (operation.semantics == Semantics::branch) return branch(operation, mask);
+  if (operation.semantics == Semantics::branch) return branch(*this, operation, mask);
   if (mask == 0) {
     ++s.pc;
     return Step::next;
   }
   if (catalogue::computes(operation.semantics)) {
-    compute(operation, mask, registers_ + s.frame);
+    compute(*this, operation, mask);
     ++s.pc;
     return Step::next;
   }
-  return execute(operation, mask);
-}
-
-WarpState::Step WarpState::execute(const Operation& operation, LaneMask mask) {
-  switch (operation.semantics) {
-    case Semantics::load:
-    case Semantics::store:
-    case Semantics::atomic:
-    case Semantics::fence:
-      if (is_ordered(operation)) {
-        if (!block_.has_reservation()) return Step::needs_reservation;
-        if (!block_.use_reservation()) return Step::reservation_is_over;
-      }
-      if (operation.semantics == Semantics::load) load(*this, operation, mask);
-      if (operation.semantics == Semantics::store) store(*this, operation, mask);
-      if (operation.semantics == Semantics::atomic) atomic(*this, operation, mask);
-      if (operation.semantics == Semantics::fence) tell_order(Synchronisation::Kind::fence, 0, nullptr);
-      break;
-    case Semantics::special: special(operation, mask); break;
-    case Semantics::cp_async: cp_async(*this, operation, mask); break;
-    case Semantics::cp_async_commit: commit_group(*this, mask); break;
-    case Semantics::cp_async_wait: wait_group(*this, operation, mask); break;
-    case Semantics::branch_table: return branch_table(operation, mask);
-    case Semantics::call: return call(operation);
-    case Semantics::return_: return return_from_call(operation);
-    case Semantics::exit:
-      if (waits_for_sums(*this, mask) && !block_.has_reservation()) return Step::needs_reservation;
-      return exit_lanes(mask);
-    case Semantics::trap: {
-      const code::TrapCause cause = program_.of<code::TrapCause>(operation);
-      trap(first_lane(mask), std::nullopt,
-           cause == code::TrapCause::call    ? "the register holds the address of no function that this call may mean"
-           : cause == code::TrapCause::stack ? "alloca finds too few of the 16 KiB that a function's stack has"
-                                             : "the kernel executes a trap",
-           cause == code::TrapCause::statement ? Trap::Kind::stopped : Trap::Kind::misuse);
-    }
-    case Semantics::absent: {
-      const std::string& opcode = program_.statements[operation.statement]->opcode;
-      trap(first_lane(mask), std::nullopt, fmt::format("'{}' is not executed: {}", opcode, catalogue::why_absent(opcode)),
-           Trap::Kind::misuse);
-    }
-    case Semantics::barrier: return barrier(*this, operation, mask);
-    case Semantics::warp_barrier: return warp_barrier(*this, operation, mask);
-    case Semantics::exchange: return exchange(*this, operation, mask);
-    case Semantics::elect: return elect(*this, operation, mask);
-    case Semantics::active_mask:
-      for (int lane = 0; lane < warp_size; ++lane)
-        if ((mask & lane_bit(lane)) != 0) write_word(operation, 0, lane, mask);
-      break;
-    case Semantics::sleep:
-      ++split().pc;
-      ++spins_;
-      return Step::yield;
-    case Semantics::matrix: return matrix(*this, operation, mask);
-    case Semantics::wgmma: return wgmma(*this, operation, mask);
-    case Semantics::max_registers: return set_max_registers(*this, operation, mask);
-    case Semantics::wgmma_fence:
-    case Semantics::wgmma_wait:
-      if (wgmma_ != nullptr) return synchronise_warpgroup(*this, operation, mask);
-      break;  // nothing to order
-    case Semantics::wgmma_commit:
-      if (wgmma_ != nullptr) return wgmma_commit(*this, mask);
-      break;
-    case Semantics::mbarrier: return mbarrier(*this, operation, mask);
-    case Semantics::bulk_copy: bulk_copy(*this, operation, mask); break;
-    case Semantics::bulk_commit: bulk_commit(*this, mask); break;
-    case Semantics::bulk_wait:
-      if (!program_.of<code::BulkWait>(operation).reads_only && waits_for_sums(*this, mask)) {
-        if (!block_.has_reservation()) return Step::needs_reservation;
-        if (!block_.use_reservation()) return Step::reservation_is_over;
-      }
-      bulk_wait(*this, operation, mask);
-      break;
-    case Semantics::cluster_barrier: return cluster_barrier(operation, mask);
-    case Semantics::cluster_rank: cluster_rank(*this, operation, mask); break;
-    case Semantics::tensor_map: return tensor_map(*this, operation, mask);
-    case Semantics::tensor_memory: return tensor_memory(*this, operation, mask);
-    case Semantics::texture: texture(*this, operation, mask); break;
-    case Semantics::proxy_fence: tell_order(Synchronisation::Kind::proxy_fence, 0, nullptr); break;
-    case Semantics::nothing:
-    case Semantics::compute:
-    case Semantics::select:
-    case Semantics::branch:
-    case Semantics::stack:
-    case Semantics::address_space: break;
-  }
-  ++split().pc;
-  return Step::next;
+  return execute(*this, operation, mask);
 }
 
 void WarpState::tell_order(Synchronisation::Kind kind, LaneMask mask, std::uint8_t* const* words) const {

@@ -20,10 +20,12 @@ using code::Operation;
 using code::WarpExchange;
 using code::WarpOperation;
 
+namespace {
+
 /// The lanes of `mask` whose source `source` names the same lanes as the first lane's, limited to these lanes.
-LaneMask WarpState::naming_alike(const Operation& operation, int source, LaneMask mask) const {
-  const code::Slot slot = source_slot(operation, source);
-  const std::uint32_t* const words = at<std::uint32_t>(slot);
+LaneMask naming_alike(const WarpState& warp, const Operation& operation, int source, LaneMask mask) {
+  const code::Slot slot = warp.source_slot(operation, source);
+  const std::uint32_t* const words = warp.at<std::uint32_t>(slot);
   const LaneMask named = words[first_lane(mask)];
   std::uint32_t other = 0;  // bits in which a lane names others; none of a constant, whose slot is negative
   if (slot >= 0)
@@ -31,8 +33,8 @@ LaneMask WarpState::naming_alike(const Operation& operation, int source, LaneMas
   if (other == 0 && (mask & ~named) == 0) return mask;
   const LaneMask alike = mask & lanes_where([&](std::size_t lane) { return words[lane] == named; });
   if ((alike & ~named) != 0)
-    trap(first_lane(alike & ~named), std::nullopt,
-         fmt::format("lanes {:#010x} execute the statement, its mask {:#010x} does not name all of them", alike, named));
+    warp.trap(first_lane(alike & ~named), std::nullopt,
+              fmt::format("lanes {:#010x} execute the statement, its mask {:#010x} does not name all of them", alike, named));
   return alike;
 }
 
@@ -41,45 +43,32 @@ LaneMask WarpState::naming_alike(const Operation& operation, int source, LaneMas
 /// are here but whose guard does not hold: an H100 does not either. With `any_place`, lanes also meet those at other statements of the
 /// kind. Lanes of a list never meet again once they part: there groups that are not here in full trap, before any has acted.
 template <typename Perform>
-WarpState::Step WarpState::meet_named(const Operation& operation, int source, LaneMask mask, bool any_place, Perform perform) {
-  const LaneMask may_come = live_ & ~(split().lanes & ~mask);
-  split().executing = mask;
-  if (naming_alike(operation, source, mask) == mask) {
-    if (!gather(source_word(operation, source, first_lane(mask)) & may_come, mask, any_place)) return Step::leave_split;
+Step meet_named(WarpState& warp, const Operation& operation, int source, LaneMask mask, bool any_place, Perform perform) {
+  const LaneMask may_come = warp.live() & ~(warp.split().lanes & ~mask);
+  warp.split().executing = mask;
+  if (naming_alike(warp, operation, source, mask) == mask) {
+    if (!warp.gather(warp.source_word(operation, source, first_lane(mask)) & may_come, mask, any_place)) return Step::leave_split;
     perform(mask, mask);
-    advance_gathered(mask, any_place);
+    warp.advance_gathered(mask, any_place);
     return Step::next;
   }
   std::vector<LaneMask> groups;
   bool whole = true;
   for (LaneMask rest = mask; rest != 0; rest &= ~groups.back()) {
-    const LaneMask group = groups.emplace_back(naming_alike(operation, source, rest));
-    const LaneMask absent = source_word(operation, source, first_lane(rest)) & may_come & ~group;
-    if (absent != 0 && program_.is_list) trap(first_lane(group), std::nullopt, without_lanes(program_, operation, group, absent));
+    const LaneMask group = groups.emplace_back(naming_alike(warp, operation, source, rest));
+    const LaneMask absent = warp.source_word(operation, source, first_lane(rest)) & may_come & ~group;
+    if (absent != 0 && warp.program().is_list)
+      warp.trap(first_lane(group), std::nullopt, without_lanes(warp.program(), operation, group, absent));
     whole &= absent == 0;
   }
   if (!whole) {
-    divide_split(groups);
+    for (std::size_t i = 1; i < groups.size(); ++i) warp.separate(groups[i]);  // lanes in none, whose guard is false, stay with the first
     return Step::next;
   }
   for (const LaneMask group : groups) perform(group, mask);
-  ++split().pc;
+  ++warp.split().pc;
   return Step::next;
 }
-
-/// Each group becomes a warp split at the same place. Lanes in no group, whose guard is false, stay with the first.
-void WarpState::divide_split(const std::vector<LaneMask>& groups) {
-  const Split whole = split();
-  LaneMask away = 0;
-  for (std::size_t i = 1; i < groups.size(); ++i) {
-    Split& part = splits_.emplace_back(whole);
-    part.lanes = groups[i];
-    away |= groups[i];
-  }
-  split().lanes &= ~away;
-}
-
-namespace {
 
 /// min and max of f32, like the scalar instructions: a NaN loses, or wins with .NaN; -0 is less than +0.
 std::uint32_t reduce_float(const WarpExchange& exchange, std::uint32_t a, std::uint32_t b) {
@@ -144,100 +133,6 @@ std::uint32_t combined_floats(const WarpExchange& exchange, LaneMask mask, const
 std::uint32_t reduction_of(const WarpExchange& exchange, LaneMask mask, const std::uint32_t* row) {
   return reduces_floats(exchange.operation) ? combined_floats(exchange, mask, row) : combined_integers(exchange.operation, mask, row);
 }
-
-}  // namespace
-
-/// Calls visit(statement, its lanes) for each statement at which lanes of `mask` stand: `operation`, and those at which they wait for it.
-/// The split that stands there is then the one that executes, as registers are those of its function.
-template <typename Visit>
-void WarpState::for_statements_of(const Operation& operation, LaneMask mask, Visit visit) {
-  const std::size_t kept = current_;
-  LaneMask elsewhere = 0;
-  for (std::size_t i = 0; i < splits_.size(); ++i) {
-    const Split &other = splits_[i], &own = splits_[kept];
-    if (i == kept || other.state != Split::State::gathering || (other.executing & ~mask) != 0) continue;
-    if (other.pc == own.pc && other.frame == own.frame) continue;
-    elsewhere |= other.executing;
-    current_ = i;
-    visit(program_.operations[static_cast<std::size_t>(other.pc)], other.executing);
-  }
-  current_ = kept;
-  visit(operation, mask & ~elsewhere);
-}
-
-/// Gives the lanes of `mask` one value.
-void WarpState::write_same(const Operation& operation, int result, std::uint32_t value, LaneMask mask) {
-  if (operation.result_class(result) == code::RegisterClass::predicate)
-    write_bits(operation, result, value != 0 ? all_lanes : 0, mask);
-  else
-    fill_lanes(at<std::uint32_t>(result_slot(operation, result)), value, mask);
-}
-
-namespace {
-
-void arrive(WarpState& warp, BarrierState& state, std::uint32_t id) {
-  state.arrived += warp_size;
-  state.participants |= std::uint64_t{1} << warp.index();
-  warp.observers().tell(
-      EventKinds::synchronisation, &Observer::barrier_arrives,
-      BarrierEvent{BarrierEvent::Scope::block, warp.block().rank(), static_cast<int>(id), std::uint64_t{1} << warp.index()});
-}
-
-/// Where all lanes that are left wait at a barrier of the block, the warp has arrived there.
-bool arrive_if_whole(WarpState& warp, std::uint32_t id) {
-  const LaneMask waiting = warp.waiting_at(static_cast<int>(id));
-  if (waiting == 0 || (warp.live() & ~waiting) != 0) return false;
-  BarrierState& state = warp.block().barrier(static_cast<int>(id));
-  arrive(warp, state, id);
-  state.arrived_warps |= std::uint64_t{1} << warp.index();
-  return true;
-}
-
-}  // namespace
-
-/// Lanes that exit hold up no barrier at which all others of their warp wait.
-void WarpState::arrive_without_exited() {
-  if (std::ranges::find(splits_, Split::State::at_barrier, &Split::state) != splits_.end())
-    for (std::uint32_t id = 0; id < block_barriers; ++id)
-      if (arrive_if_whole(*this, id)) block_.check_barrier(static_cast<int>(id));
-  block_.cluster().check_barrier();
-}
-
-Step barrier(WarpState& warp, const Operation& operation, LaneMask mask) {
-  const code::Barrier& what = warp.program().of<code::Barrier>(operation);
-  if (what.aligned && !warp.gather(warp.live(), mask, false)) return Step::leave_split;
-  const int lane = first_lane(mask);
-  const std::uint32_t id = warp.source_word(operation, 0, lane);
-  if (id >= block_barriers) warp.trap(lane, std::nullopt, fmt::format("barrier {}: there are {}, from 0 on", id, block_barriers));
-  const std::uint32_t threads = what.has_count ? warp.source_word(operation, 1, lane) : 0;
-  if (threads % warp_size != 0)
-    warp.trap(lane, std::nullopt, fmt::format("a barrier for {} threads: their number is a multiple of {}", threads, warp_size));
-  BarrierState& state = warp.block().barrier(static_cast<int>(id));
-  if (state.in_use && state.expected != threads)
-    warp.trap(lane, std::nullopt,
-              fmt::format("barrier {} is used for {} threads here and for {} by warps that wait there", id, threads, state.expected));
-  warp.block().use_barrier(static_cast<int>(id)).expected = threads;
-  const bool waits = what.action != code::Barrier::Action::arrive;
-  if (operation.results > 0) {
-    const LaneMask predicates = *warp.at<LaneMask>(warp.source_slot(operation, operation.sources - 1));
-    state.count += static_cast<std::uint32_t>(std::popcount(predicates & mask));
-    state.contributed += static_cast<std::uint32_t>(std::popcount(mask));
-  }
-  if (!waits) {
-    if (mask != warp.live())
-      warp.trap(lane, std::nullopt, fmt::format("lanes {:#010x} arrive at barrier {} without the others of their warp", mask, id));
-    arrive(warp, state, id);
-    warp.advance_gathered(mask, false);
-    warp.block().check_barrier(static_cast<int>(id));
-    return Step::next;
-  }
-  warp.wait_at(static_cast<std::int32_t>(id), mask, what.aligned);
-  arrive_if_whole(warp, id);
-  warp.block().check_barrier(static_cast<int>(id));
-  return Step::leave_split;
-}
-
-namespace {
 
 /// match.any, match.all: which lanes of `mask` have the same value.
 void write_matches(WarpState& warp, const Operation& operation, LaneMask lanes, LaneMask mask, const LaneValues& values) {
@@ -343,7 +238,7 @@ void perform_exchange(WarpState& warp, const Operation& operation, LaneMask mask
 Step exchange(WarpState& warp, const Operation& operation, LaneMask mask) {
   const WarpExchange& exchange = warp.program().of<code::WarpExchange>(operation);
   const auto perform = [&](LaneMask group, LaneMask together) { perform_exchange(warp, operation, group, together, exchange); };
-  if (exchange.has_mask) return warp.meet_named(operation, operation.sources - 1, mask, true, perform);
+  if (exchange.has_mask) return meet_named(warp, operation, operation.sources - 1, mask, true, perform);
   perform(mask, mask);
   warp.advance_gathered(mask, false);
   return Step::next;
@@ -367,12 +262,12 @@ void refuse_fewer_lanes(const WarpState& warp, const Operation& operation, LaneM
 
 Step warp_barrier(WarpState& warp, const Operation& operation, LaneMask mask) {
   if (warp.program().is_list) refuse_fewer_lanes(warp, operation, mask);
-  return warp.meet_named(operation, 0, mask, true, [](LaneMask, LaneMask) {});
+  return meet_named(warp, operation, 0, mask, true, [](LaneMask, LaneMask) {});
 }
 
 /// Elects the lowest lane of the mask.
 Step elect(WarpState& warp, const Operation& operation, LaneMask mask) {
-  return warp.meet_named(operation, 0, mask, false, [&](LaneMask group, LaneMask) {
+  return meet_named(warp, operation, 0, mask, false, [&](LaneMask group, LaneMask) {
     const int leader = first_lane(group);
     for (int lane = 0; lane < warp_size; ++lane) {
       if ((group & lane_bit(lane)) == 0) continue;

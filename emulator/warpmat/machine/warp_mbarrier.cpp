@@ -213,7 +213,7 @@ Step mbarrier(WarpState& warp, const Operation& operation, LaneMask mask) {
   warp.observers().tell(
       EventKinds::synchronisation, &Observer::synchronises,
       Synchronisation{Synchronisation::Kind::mbarrier, warp.block().rank(), warp.index(), acquired, released, words, waits && !failed});
-  if (waits) warp.note_wait(operation, mask, failed);
+  if (waits) warp.note_wait(mask, failed);
   ++warp.split().pc;
   return failed && what.may_suspend ? Step::yield : Step::next;
 }

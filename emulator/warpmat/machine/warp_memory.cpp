@@ -188,6 +188,26 @@ std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t addres
        Trap::Kind::out_of_range);
 }
 
+namespace {
+
+/// Generic addresses of several spaces: an access of each space.
+void tell_mixed_access(WarpState& warp, const Operation& operation, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
+                       const WarpState::Addresses& addresses) {
+  if (!warp.observers().want(EventKinds::accesses | EventKinds::shared_accesses)) return;
+  for (const Space space : {Space::shared, Space::local, Space::param, Space::global}) {
+    WarpState::Addresses mine = addresses;
+    LaneMask lanes = 0;
+    for_each_lane(mask, [&](std::size_t lane) {
+      if (space_of(addresses.address[lane]) != space) return;
+      lanes |= lane_bit(static_cast<int>(lane));
+      if (space != Space::global) mine.address[lane] -= code::window_start(space);
+    });
+    if (lanes != 0) warp.tell_access(operation, space, bytes, lanes, reads, writes, mine, false, 0);
+  }
+}
+
+}  // namespace
+
 /// Finds the bytes of all lanes of `mask`; addresses then become relative to their space.
 void WarpState::locate(const Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
                        Addresses& addresses, bool asynchronous, int first_register) {
@@ -245,7 +265,7 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
   if (one_space) {
     tell_access(operation, space, bytes, mask, reads, writes, addresses, asynchronous, first_register);
   } else {
-    tell_mixed_access(operation, bytes, mask, reads, writes, addresses);
+    tell_mixed_access(*this, operation, bytes, mask, reads, writes, addresses);
   }
 }
 
@@ -256,22 +276,6 @@ void WarpState::tell_access(const Operation& operation, Space space, std::uint32
   observers_.tell(events, &Observer::access,
                   AccessEvent{Event(*this, operation, mask), space, reads, writes, bytes, addresses.address, addresses.host, asynchronous,
                               first_register});
-}
-
-/// Generic addresses of several spaces: an access of each space.
-void WarpState::tell_mixed_access(const Operation& operation, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
-                                  const Addresses& addresses) const {
-  if (!observers_.want(EventKinds::accesses | EventKinds::shared_accesses)) return;
-  for (const Space space : {Space::shared, Space::local, Space::param, Space::global}) {
-    Addresses mine = addresses;
-    LaneMask lanes = 0;
-    for_each_lane(mask, [&](std::size_t lane) {
-      if (space_of(addresses.address[lane]) != space) return;
-      lanes |= lane_bit(static_cast<int>(lane));
-      if (space != Space::global) mine.address[lane] -= code::window_start(space);
-    });
-    if (lanes != 0) tell_access(operation, space, bytes, lanes, reads, writes, mine, false, 0);
-  }
 }
 
 namespace {
@@ -289,8 +293,10 @@ struct LocalPlaces {
   std::uint8_t* operator[](std::size_t lane) const { return first + stride * lane; }
 };
 
-/// The memory that an access without an error may use, by its first lane. Without bytes where there is none.
-inline Region find_region(WarpState& warp, const Operation& operation, const WarpState::AddressOperand& operand, LaneMask mask) {
+/// The memory that an access without an error may use, by its first lane. Without bytes where there is none. Inlined whatever else the
+/// compiler sees in the file: loads of one address for all lanes otherwise take a tenth longer.
+[[gnu::always_inline]] inline Region find_region(WarpState& warp, const Operation& operation, const WarpState::AddressOperand& operand,
+                                                 LaneMask mask) {
   if (operand.space == Space::shared) return {warp.block().shared().data(), warp.program().shared_base, warp.block().shared().size()};
   if (operand.narrow) return {};
   if (operand.space == Space::param && operation.semantics == catalogue::Semantics::load)
@@ -304,8 +310,10 @@ inline Region find_region(WarpState& warp, const Operation& operation, const War
 }
 
 /// The addresses in a region, where the access is of the usual kind: nothing for all others, which locate() finds or reports.
-inline std::optional<scalar::LaneAddresses> lane_addresses(WarpState& warp, const Operation& operation, const Access& access,
-                                                           const WarpState::AddressOperand& operand, LaneMask mask, const Region& region) {
+[[gnu::always_inline]] inline std::optional<scalar::LaneAddresses> lane_addresses(WarpState& warp, const Operation& operation,
+                                                                                  const Access& access,
+                                                                                  const WarpState::AddressOperand& operand, LaneMask mask,
+                                                                                  const Region& region) {
   const std::uint32_t bytes = std::uint32_t{access.bytes} * access.vector;
   const bool wide_element = access.bytes > 8 && operation.semantics != catalogue::Semantics::cp_async;
   const bool relative = access.relative && access.space != Space::local;
@@ -321,12 +329,29 @@ inline std::optional<scalar::LaneAddresses> lane_addresses(WarpState& warp, cons
                                .element = access.bytes};
 }
 
+/// WarpState::find_offsets() of local memory, of which each lane has its own, unless an observer wants to know of the access.
+bool find_local_offsets(WarpState& warp, const Operation& operation, const Access& access, const WarpState::AddressOperand& operand,
+                        LaneMask mask, WarpState::Offsets& out) {
+  const std::uint64_t own = warp.launch().local_bytes;
+  if (operand.narrow || own * warp_size > outside || warp.observers().want(events_of(Space::local))) return false;
+  const Region region{warp.whole_local_memory(0), 0, own};
+  auto addresses = lane_addresses(warp, operation, access, operand, mask, region);
+  if (!addresses) return false;
+  if (access.relative) addresses->add += warp.split().local;
+  if (scalar::find_lane_offsets(*addresses, out.offset.data()) == LanePattern::invalid) return false;
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) out.offset[lane] += lane * warp.launch().local_bytes;
+  out.memory = region.memory;
+  out.start = 0;
+  out.pattern = LanePattern::scattered;
+  return true;
+}
+
 }  // namespace
 
 /// The common case of an access: all lanes of `mask` access one memory, without an error. In one that they share, lanes
 /// outside of `mask` get the offset of one inside. False for all others.
 bool WarpState::find_offsets(const Operation& operation, const Access& access, const AddressOperand& operand, LaneMask mask, Offsets& out) {
-  if (operand.space == Space::local) return find_local_offsets(operation, access, operand, mask, out);
+  if (operand.space == Space::local) return find_local_offsets(*this, operation, access, operand, mask, out);
   const Region region = find_region(*this, operation, operand, mask);
   const auto addresses = lane_addresses(*this, operation, access, operand, mask, region);
   if (!addresses) return false;
@@ -334,23 +359,6 @@ bool WarpState::find_offsets(const Operation& operation, const Access& access, c
   out.start = region.start;
   out.pattern = scalar::find_lane_offsets(*addresses, out.offset.data());
   return out.pattern != LanePattern::invalid;
-}
-
-/// The same of local memory, of which each lane has its own, unless an observer wants to know of the access.
-bool WarpState::find_local_offsets(const Operation& operation, const Access& access, const AddressOperand& operand, LaneMask mask,
-                                   Offsets& out) {
-  const std::uint64_t own = launch_.local_bytes;
-  if (operand.narrow || own * warp_size > outside || observers_.want(events_of(Space::local))) return false;
-  const Region region{local_.data(), 0, own};
-  auto addresses = lane_addresses(*this, operation, access, operand, mask, region);
-  if (!addresses) return false;
-  if (access.relative) addresses->add += split().local;
-  if (scalar::find_lane_offsets(*addresses, out.offset.data()) == LanePattern::invalid) return false;
-  for (std::uint32_t lane = 0; lane < warp_size; ++lane) out.offset[lane] += lane * launch_.local_bytes;
-  out.memory = region.memory;
-  out.start = 0;
-  out.pattern = LanePattern::scattered;
-  return true;
 }
 
 namespace {
@@ -372,9 +380,11 @@ bool load_uniform(WarpState& warp, const Operation& operation, const Access& acc
 
 /// The element of each lane in its own local memory, where the address is a constant, as of what calls pass, and no observer wants to know.
 /// Nothing for all others, and where the address is bad.
+template <bool observed>
 inline std::optional<LocalPlaces> local_places(WarpState& warp, const Operation& operation, const Access& access) {
   const code::Slot base = warp.source_slot(operation, 0);
-  if (!access.relative || base >= 0 || access.narrow_address || access.ordered || warp.observers().want(events_of(Space::local)))
+  if (!access.relative || base >= 0 || access.narrow_address || access.ordered ||
+      (observed && warp.observers().want(events_of(Space::local))))
     return std::nullopt;
   const std::uint64_t address = *warp.at<std::uint64_t>(base) + static_cast<std::uint64_t>(access.offset) + warp.split().local;
   const std::uint64_t bytes = std::uint64_t{access.bytes} * access.vector, own = warp.launch().local_bytes;
@@ -462,10 +472,11 @@ void load_from(WarpState& warp, const Operation& operation, const Access& access
 
 }  // namespace
 
+template <bool observed>
 void load(WarpState& warp, const Operation& operation, LaneMask mask) {
   const Access& access = warp.program().of<code::Access>(operation);
-  if (const auto places = local_places(warp, operation, access)) return load_from(warp, operation, access, *places, mask);
-  if (!warp.observers().want(events_of(access.space))) {
+  if (const auto places = local_places<observed>(warp, operation, access)) return load_from(warp, operation, access, *places, mask);
+  if (!observed || !warp.observers().want(events_of(access.space))) {
     if (access.uniform && !access.ordered && load_uniform(warp, operation, access, mask)) return;
     if (moves_one_word(access)) {
       const Region region = find_region(warp, operation, WarpState::first_address(access), mask);
@@ -475,7 +486,7 @@ void load(WarpState& warp, const Operation& operation, LaneMask mask) {
     }
   }
   if (WarpState::Offsets found; warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) {
-    warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
+    if constexpr (observed) warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
     if (is_row(access, mask, found)) {
       if (keeps_elements(access))
         copy_row(warp.at<std::uint8_t>(warp.result_slot(operation, 0)), found[0], access.bytes);
@@ -546,17 +557,18 @@ void store_to(WarpState& warp, const Operation& operation, const Access& access,
 
 }  // namespace
 
+template <bool observed>
 void store(WarpState& warp, const Operation& operation, LaneMask mask) {
   const Access& access = warp.program().of<code::Access>(operation);
-  if (const auto places = local_places(warp, operation, access)) return store_to(warp, operation, access, *places, mask);
-  if (moves_one_word(access) && !warp.observers().want(events_of(access.space))) {
+  if (const auto places = local_places<observed>(warp, operation, access)) return store_to(warp, operation, access, *places, mask);
+  if (moves_one_word(access) && !(observed && warp.observers().want(events_of(access.space)))) {
     const Region region = find_region(warp, operation, WarpState::first_address(access), mask);
     const auto addresses = lane_addresses(warp, operation, access, WarpState::first_address(access), mask, region);
     const auto* const row = warp.at<std::uint32_t>(warp.source_slot(operation, 1));
     if (addresses && scalar::store_lane_words(*addresses, region.memory, row) != LanePattern::invalid) return warp.block().make_progress();
   }
   if (WarpState::Offsets found; warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) {
-    warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
+    if constexpr (observed) warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
     if (is_row(access, mask, found)) {
       if (!keeps_elements(access)) return store_to(warp, operation, access, Consecutive{found[0]}, mask);
       copy_row(found[0], warp.at<std::uint8_t>(warp.source_slot(operation, 1)), access.bytes);
@@ -574,6 +586,11 @@ void store(WarpState& warp, const Operation& operation, LaneMask mask) {
   store_to(warp, operation, access, addresses.host, mask);
   if (access.ordered) warp.tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
 }
+
+template void load<false>(WarpState& warp, const Operation& operation, LaneMask mask);
+template void load<true>(WarpState& warp, const Operation& operation, LaneMask mask);
+template void store<false>(WarpState& warp, const Operation& operation, LaneMask mask);
+template void store<true>(WarpState& warp, const Operation& operation, LaneMask mask);
 
 /// Whether the operation's order among blocks is visible, or its result depends on other blocks.
 bool WarpState::is_ordered(const Operation& operation) const {

@@ -35,7 +35,6 @@ Step set_max_registers(WarpState& warp, const Operation& operation, LaneMask mas
 /// some warps of a warpgroup have executed setmaxnreg and others have not. Different numbers are told: CUTLASS's attention has them.
 void check_max_registers(WarpState& warp) {
   const std::int64_t at_entry = warp.program().limits.registers;
-  if (at_entry == 0) return;
   std::int64_t all = 0;
   for (WarpState* const each : warp.block().warps()) {
     WarpState* const first = warp.block().warps()[static_cast<std::size_t>(each->index() / WgmmaForm::warps * WgmmaForm::warps)];

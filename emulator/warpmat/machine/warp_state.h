@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -110,10 +111,17 @@ struct RegisterLimit {
   std::optional<std::uint32_t> set_at;     ///< the last setmaxnreg
 };
 
+/// Lanes at the cluster's barrier.
+struct ClusterArrivals {
+  LaneMask arrived = 0;  ///< in its current phase
+  LaneMask passed = 0;   ///< in a completed phase, but have not waited yet
+};
+
 /// A number for each lane.
 using LaneValues = std::array<std::uint64_t, warp_size>;
 
-/// One warp of a block: its registers, its lanes' program counters, and what it waits for.
+/// One warp of a block: its registers, its lanes' program counters, and what it waits for. It schedules its splits; what operations do are
+/// functions on it (operations.h).
 class WarpState {
  public:
   /// The reason for the return of run().
@@ -141,10 +149,9 @@ class WarpState {
   int index() const { return index_; }
   std::uint64_t operations() const { return operations_; }
 
-  /// Releases the splits that wait at `barrier`; `count` of `contributed` predicates were true (bar.red).
-  void release(int barrier, std::uint32_t count, std::uint32_t contributed);
   /// Lanes that wait at `barrier`.
-  LaneMask waiting_at(int barrier) const;
+  LaneMask waiting_at(std::int32_t barrier) const;
+  bool waits_at_barrier() const { return std::ranges::find(splits_, Split::State::at_barrier, &Split::state) != splits_.end(); }
   /// Whether all its lanes wait for others: at barriers, or by polling without success for long.
   bool waits() const;
   bool polls() const;
@@ -154,10 +161,6 @@ class WarpState {
   std::vector<std::pair<LaneMask, std::string>> describe_waiting() const;
   /// Throws Trap if lanes wait for lanes of the warp that never arrive.
   void check_gathering();
-  /// Whether all its lanes but those that have exited are at the cluster's barrier.
-  bool has_arrived_at_cluster() const { return (live_ & ~arrived_at_cluster_) == 0; }
-  /// The cluster's barrier releases all.
-  void leave_cluster_barrier();
 
   // Messages: warp_messages.cpp
   /// The operation at which the split is.
@@ -197,6 +200,10 @@ class WarpState {
   const LaunchState& launch() const { return launch_; }
   Observers& observers() { return observers_; }
   Event event(const code::Operation& operation, LaneMask executing) const { return Event(*this, operation, executing); }
+  CallEvent event(const code::Operation& operation, std::string_view callee, const code::Call& call, std::uint32_t caller_frame,
+                  std::uint32_t callee_frame) const {
+    return CallEvent(event(operation, split().lanes), callee, call, caller_frame, callee_frame);
+  }
   /// As observers are told of it.
   Product told(const PendingProduct& product) const { return Product(product, index_); }
   Split& split() { return splits_[current_]; }
@@ -204,6 +211,8 @@ class WarpState {
   T* at(code::Slot slot) {
     return const_cast<T*>(std::as_const(*this).template at<T>(slot));
   }
+  /// The registers of all functions, in which a Split::frame is an offset.
+  std::uint8_t* registers() { return registers_; }
 
   // Results: warp_compute.cpp
   void write_word(const code::Operation& operation, int result, int lane, std::uint64_t value);
@@ -269,17 +278,31 @@ class WarpState {
   // Matrix instructions: warp_matrix.cpp
   /// Pointers to the registers of `count` slots, which stay where they are.
   void place_registers(const code::Slot* slot, int count, std::uint32_t** to);
+  bool has_warpgroup_state() const { return wgmma_ != nullptr; }
   /// Of a program with wgmma.mma_async.
   WarpgroupState& warpgroup_state() { return *wgmma_; }
 
-  // Lanes that execute together, and waiting: warp_waiting.cpp, warp_exchange.cpp
+  // Splits: warp_splits.cpp
+  /// The lanes that a branch of this split separates, and those that stay, will wait for each other before operation `pc`.
+  void converge_at(std::int32_t pc);
+  /// Lanes of this split become one of their own at the same place. Invalidates references to splits.
+  Split& separate(LaneMask lanes);
+  /// Lanes exit. Returns whether no lane of the split is left.
+  bool end_lanes(LaneMask lanes);
+
+  // Lanes that execute together, and waiting: warp_waiting.cpp
   bool gather(LaneMask needed, LaneMask& mask, bool any_place);
   void advance_gathered(LaneMask mask, bool any_place);
-  template <typename Perform>
-  Step meet_named(const code::Operation& operation, int source, LaneMask mask, bool any_place, Perform perform);
+  /// Calls visit(statement, its lanes) for each statement at which lanes of `mask` stand: `operation`, and those at which they wait for it.
+  /// The split that stands there is then the one that executes, as registers are those of its function.
   template <typename Visit>
   void for_statements_of(const code::Operation& operation, LaneMask mask, Visit visit);
-  void note_wait(const code::Operation& operation, LaneMask mask, bool failed);
+  /// Calls visit(split) for each split that waits at `barrier`, which is then the one that executes.
+  template <typename Visit>
+  void for_splits_at(std::int32_t barrier, Visit visit);
+  /// The warp let others go first, or read what they may change.
+  void note_spin() { ++spins_; }
+  void note_wait(LaneMask mask, bool failed);
   void forget_polls();
   /// Lanes may read this access's memory again and again until it changes.
   void poll(const code::Operation& operation, const Addresses& addresses, std::uint32_t bytes, LaneMask mask);
@@ -294,63 +317,36 @@ class WarpState {
     return *async_;
   }
   RegisterLimit& register_limit() { return register_limit_; }
+  ClusterArrivals& cluster_arrivals() { return cluster_arrivals_; }
+  /// Of a split that executes its operation again: it is not counted again.
+  void count_once() { operations_ -= std::exchange(split().resumes, false); }
 
  private:
   [[noreturn]] void trap_at(std::uint32_t ahead, int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind,
                             std::optional<OperandName> operand) const;
 
-  // Control: warp_control.cpp, warp_splits.cpp, warp_calls.cpp, warp_waiting.cpp
+  // Scheduling: warp_control.cpp, warp_splits.cpp, warp_waiting.cpp
   bool choose_split();
   bool find_split();
+  /// `observed` as in operations.h: run() decides once for a slice.
+  template <bool observed>
+  Status run_splits(int& budget);
+  template <bool observed>
   Step step();
+  template <bool observed>
   void run_straight(int& budget);
-  bool execute_straight(const code::Operation& operation, LaneMask mask, std::uint64_t number);
-  /// Whether step() would only compute the operation, for all lanes of the split.
-  static bool computes_alone(const code::Operation& operation) {
-    return catalogue::computes(operation.semantics) && !operation.guarded && !operation.converges;
-  }
   int tell_run(int most);
   LaneMask guarded_lanes(const code::Operation& operation, const Split& s) const;
-  Step execute(const code::Operation& operation, LaneMask mask);
   bool arrive_at_convergence(std::int32_t pc);
   void complete_convergence(std::int32_t convergence);
   void remove_split();
-  Step branch(const code::Operation& operation, LaneMask taken);
-  Step branch_table(const code::Operation& operation, LaneMask mask);
-  Step exit_lanes(LaneMask mask);
-  Step call(const code::Operation& operation);
-  std::uint32_t callee_frame(std::int32_t function) const;
-  void copy_local(std::size_t to, std::size_t from, std::size_t bytes, LaneMask mask);
-  Step return_from_call(const code::Operation& operation);
   bool meet_at(const Split& a, const Split& b) const;
-  LaneMask naming_alike(const code::Operation& operation, int source, LaneMask mask) const;
-  void divide_split(const std::vector<LaneMask>& groups);
   void wake_gathering();
-  bool release_waiting_lanes(LaneMask lanes_of_joins);
+  bool release_waiting_lanes(LaneMask lanes);
   LaneMask missed_lanes() const;
-
-  // Scalar operations: warp_compute.cpp
-  void compute(const code::Operation& operation, LaneMask mask, std::uint8_t* frame);
-  template <bool Whole>
-  int take_shortcuts(const code::Operation* first, int most, std::uint8_t* frame, bool apart, LaneMask lanes);
-  void special(const code::Operation& operation, LaneMask mask);
-  std::uint64_t special_value(code::SpecialRegister special_register) const;
-
-  // Memory: warp_memory.cpp, warp_atomics.cpp
-  void tell_mixed_access(const code::Operation& operation, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
-                         const Addresses& addresses) const;
-  bool find_local_offsets(const code::Operation& operation, const code::Access& access, const AddressOperand& operand, LaneMask mask,
-                          Offsets& out);
   void note_poll(LaneMask mask, std::uint64_t found, bool ordered);
-  bool lanes_wait_at_joins() const;
+  bool lanes_wait_to_converge() const;
   std::uint64_t hash_of_state() const;
-
-  // The cluster's barrier: warp_cluster.cpp
-  Step cluster_barrier(const code::Operation& operation, LaneMask mask);
-  BarrierEvent cluster_event(std::uint32_t phase) const;
-
-  // The block's barriers: warp_exchange.cpp
-  void arrive_without_exited();
 
   Block& block_;
   const LaunchState& launch_;
@@ -364,7 +360,7 @@ class WarpState {
   std::size_t current_ = 0;
   int split_slice_ = 0;              ///< operations until another split is scheduled
   std::uint64_t waiting_since_ = 0;  ///< operations_ when lanes last reached or left a convergence point
-  std::uint64_t spins_ = 0;          ///< ordered accesses and atomics since then
+  std::uint64_t spins_ = 0;          ///< of note_spin() since then
   std::uint64_t polls_ = 0;          ///< consecutive accesses that may wait for other warps of the block and read nothing new
   std::unique_ptr<Polls> polling_;   ///< made by the first of them
   bool repeats_ = false;             ///< a state of the warp came back
@@ -373,14 +369,36 @@ class WarpState {
   std::vector<std::uint8_t> local_;  ///< by lane
   std::unique_ptr<AsyncCopies> async_;
   RegisterLimit register_limit_;
-  std::unique_ptr<WarpgroupState> wgmma_;                      ///< set if the program has wgmma statements
-  std::optional<SharedPlace> waits_for_;                       ///< the mbarrier of the last unsuccessful wait
-  static constexpr std::int32_t cluster_barrier_id = 1 << 16;  ///< not an ISA barrier, nor one of warpgroups
-  LaneMask arrived_at_cluster_ = 0;                            ///< at the cluster's barrier in its current phase
-  LaneMask passed_cluster_ = 0;                                ///< arrived in a completed phase, but have not waited yet
+  std::unique_ptr<WarpgroupState> wgmma_;  ///< set if the program has wgmma statements
+  std::optional<SharedPlace> waits_for_;   ///< the mbarrier of the last unsuccessful wait
+  ClusterArrivals cluster_arrivals_;
   const DeviceMemory::Buffer* last_buffer_ = nullptr;
   std::optional<scalar::LaneRange> told_range_;
   bool announced_ = false;  ///< observers know of the next operation, which waits for the reservation
 };
+
+template <typename Visit>
+void WarpState::for_statements_of(const code::Operation& operation, LaneMask mask, Visit visit) {
+  const std::size_t kept = current_;
+  LaneMask elsewhere = 0;
+  for (std::size_t i = 0; i < splits_.size(); ++i) {
+    const Split &other = splits_[i], &own = splits_[kept];
+    if (i == kept || other.state != Split::State::gathering || (other.executing & ~mask) != 0) continue;
+    if (other.pc == own.pc && other.frame == own.frame) continue;
+    elsewhere |= other.executing;
+    current_ = i;
+    visit(program_.operations[static_cast<std::size_t>(other.pc)], other.executing);
+  }
+  current_ = kept;
+  visit(operation, mask & ~elsewhere);
+}
+
+template <typename Visit>
+void WarpState::for_splits_at(std::int32_t barrier, Visit visit) {
+  const std::size_t kept = current_;
+  for (current_ = 0; current_ < splits_.size(); ++current_)
+    if (split().state == Split::State::at_barrier && split().barrier == barrier) visit(split());
+  current_ = kept;
+}
 
 }  // namespace warpmat::inline v0_1::machine

@@ -212,7 +212,7 @@ Step tensor_memory(WarpState& warp, const Operation& operation, LaneMask mask) {
   const bool waits = (statement.action == TensorAction::allocate && !allocate_columns(warp, operation)) ||
                      (statement.action == TensorAction::deallocate && !deallocate_columns(warp, operation));
   if (waits) {
-    warp.note_wait(operation, mask, true);
+    warp.note_wait(mask, true);
     return Step::yield;
   }
   switch (statement.action) {

@@ -133,7 +133,7 @@ void WarpState::check_gathering() {
 /// Handles an access that lanes may poll: one in a defined order, or an atomic. Reading the same value as last time is no progress. An
 /// access that needs the reservation also waits for other blocks; the grid detects that.
 void WarpState::poll(const Operation& operation, const Addresses& addresses, std::uint32_t bytes, LaneMask mask) {
-  ++spins_;
+  note_spin();
   split().polls_at = split().pc;
   std::uint64_t hash = empty_hash;
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1)
@@ -148,7 +148,7 @@ void WarpState::note_poll(LaneMask mask, std::uint64_t found, bool ordered) {
   if (!is_new && last->second != found) block_.make_progress();
   last->second = found;
   if (seen_progress_ != block_.progress() || ordered) forget_polls();
-  if (!ordered && ++polls_ % (polls_of_a_split * splits_.size()) == 0 && !lanes_wait_at_joins())
+  if (!ordered && ++polls_ % (polls_of_a_split * splits_.size()) == 0 && !lanes_wait_to_converge())
     repeats_ |= !polling_->states.insert(hash_of_state()).second;
   seen_progress_ = block_.progress();
 }
@@ -160,7 +160,7 @@ void WarpState::forget_polls() {
 }
 
 /// They may be released from there.
-bool WarpState::lanes_wait_at_joins() const {
+bool WarpState::lanes_wait_to_converge() const {
   return std::ranges::any_of(convergences_, [](const Convergence& convergence) { return convergence.pc >= 0 && convergence.arrived != 0; });
 }
 
@@ -186,8 +186,8 @@ std::uint64_t WarpState::hash_of_state() const {
 }
 
 /// A test of an mbarrier, which lanes repeat until it succeeds.
-void WarpState::note_wait(const Operation&, LaneMask mask, bool failed) {
-  ++spins_;
+void WarpState::note_wait(LaneMask mask, bool failed) {
+  note_spin();
   split().polls_at = split().pc;
   if (failed) return note_poll(mask, 0, false);
   forget_polls();
@@ -231,26 +231,7 @@ std::vector<std::pair<LaneMask, std::string>> WarpState::describe_waiting() cons
   return all;
 }
 
-void WarpState::release(int barrier, std::uint32_t count, std::uint32_t contributed) {
-  for (std::size_t i = 0; i < splits_.size(); ++i) {
-    if (splits_[i].state != Split::State::at_barrier || splits_[i].barrier != barrier) continue;
-    const std::size_t kept = current_;
-    current_ = i;
-    const Operation& operation = program_.operations[static_cast<std::size_t>(splits_[i].pc)];
-    if (operation.results > 0) {
-      using Action = code::Barrier::Action;
-      const Action action = program_.of<code::Barrier>(operation).action;
-      const std::uint32_t value = action == Action::reduce_popc ? count : action == Action::reduce_and ? count == contributed : count != 0;
-      for (int lane = 0; lane < warp_size; ++lane)
-        if ((splits_[i].executing & lane_bit(lane)) != 0) write_word(operation, 0, lane, value);
-    }
-    splits_[i].state = Split::State::ready;
-    ++splits_[i].pc;
-    current_ = kept;
-  }
-}
-
-LaneMask WarpState::waiting_at(int barrier) const {
+LaneMask WarpState::waiting_at(std::int32_t barrier) const {
   LaneMask mask = 0;
   for (const Split& s : splits_)
     if (s.state == Split::State::at_barrier && s.barrier == barrier) mask |= s.executing;

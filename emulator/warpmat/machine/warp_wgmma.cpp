@@ -202,7 +202,7 @@ void wait_for_products(WarpState& warp, const Operation& operation) {
 /// Executed by each warp when all four have arrived.
 void continue_after(WarpState& warp, const Operation& operation, int barrier_id) {
   if (operation.semantics == Semantics::wgmma_wait) wait_for_products(warp, operation);
-  warp.release(barrier_id, 0, 0);
+  release(warp, barrier_id, 0, 0);
 }
 
 }  // namespace
