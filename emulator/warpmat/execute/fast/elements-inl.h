@@ -94,13 +94,18 @@ HWY_INLINE hn::Mask<U32> is_special(Word number) {
 #endif
 }
 
-/// Whether they are zeros, of either sign. The CPU may take subnormal numbers for such.
-HWY_INLINE hn::Mask<U32> is_zero(Word number) {
+/// Whether words have none of the bits `mask`.
+HWY_INLINE hn::Mask<U32> has_no(std::int32_t mask, Word words) {
 #if HWY_TARGET <= HWY_AVX3
-  return hn::Mask<U32>{_mm512_testn_epi32_mask(number.raw, _mm512_set1_epi32(INT32_MAX))};
+  return hn::Mask<U32>{_mm512_testn_epi32_mask(words.raw, _mm512_set1_epi32(mask))};
 #else
-  return hn::Eq(hn::ShiftLeft<1>(number), hn::Zero(U32()));
+  return hn::Eq(hn::And(words, hn::Set(U32(), static_cast<std::uint32_t>(mask))), hn::Zero(U32()));
 #endif
+}
+
+/// Whether f32 numbers are zeros, of either sign. The CPU may take subnormal numbers for such.
+HWY_INLINE hn::Mask<U32> is_zero(Word number) {
+  return has_no(INT32_MAX, number);
 }
 
 struct FloatPair {

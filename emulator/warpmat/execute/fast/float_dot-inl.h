@@ -48,11 +48,8 @@ class FloatDot {
   HWY_INLINE bool run(std::size_t warp, const FloatDot* before, bool is_last) {
     if (operands_.split() && c_overlaps_d(warp)) return false;
     if (!operands_.read(warp, before == nullptr ? nullptr : before->d_)) return false;
-    specials_.take_out();
-    if (!operands_.common_case() || !common_case_.multiply(d_)) {
-      operands_.find_special_c();
-      multiply_by_fallback();
-    }
+    if constexpr (!wide) specials_.take_out();  // of wide formats the fallback does it: the common case has none
+    if (!operands_.common_case() || !common_case_.multiply(d_)) multiply_by_fallback();
     if (operands_.split()) add_c();
     if (is_last) write();
     return true;
@@ -61,6 +58,7 @@ class FloatDot {
  private:
   void multiply_by_fallback() {
     if constexpr (wide) return fallback_.multiply(d_);
+    operands_.find_special_c();
     const InnerRoundingMode mode(RoundingMode::toward_zero, RoundingMode::toward_zero, flushes);
     fallback_.multiply(d_);
   }

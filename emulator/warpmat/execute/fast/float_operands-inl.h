@@ -154,18 +154,6 @@ class FloatOperands {
     return plan_.f16_accumulator || at_least(c_[0], columns * rows, c);
   }
 
-  /// Whether all exponents of products and of C, of wide formats, are less than max_small_exponent: results may be subnormal, and none is
-  /// large.
-  bool has_small_results() const {
-    const int products = largest_field(most_of_rows_, row_vectors) + largest_field(most_of_lanes_, lane_vectors) - 2 * bounds::f32_bias;
-    if (HWY_LIKELY(products >= bounds::max_small_exponent)) return false;
-    const I32 d;
-    auto most = hn::Zero(d);
-    for (int i = 0; i < columns * rows; i += vector_rows)
-      most = hn::Max(most, hn::And(hn::BitCast(d, hn::Load(U32(), c_[0] + i)), hn::Set(d, INT32_MAX)));
-    return hn::AllTrue(d, hn::Lt(most, hn::Set(d, (bounds::max_small_exponent + bounds::f32_bias) << bounds::f32_fraction_bits)));
-  }
-
   /// Replaces decoded NaN codes by quiet NaNs.
   void mark_nans() {
     decoded_ = false;
@@ -185,21 +173,35 @@ class FloatOperands {
     return split() ? zeros : c_;
   }
 
-  /// The elements of column `column` of B that multiply slot `first` + `i`, for each row; `first` is a multiple of `block`. Fast if `i` is
+  /// Numbers `from` in the order of b_values(), of one column: [i] are those that multiply slot `first` + i in some rows. Fast if i is
   /// constant.
-  HWY_INLINE hn::Vec<F32> b(int first, int i, int column, int row) const { return multiplied_by(F32(), b_, first, i, column, row); }
-
-  /// The same for other numbers `all`, in the order of b_values().
   template <class D>
-  HWY_INLINE hn::Vec<D> multiplied_by(D d, const hn::TFromD<D>* all, int first, int i, int column, int row) const {
-    const hn::TFromD<D>* from = all + b_index((sparse ? 2 : 1) * first, column);
-    if constexpr (sparse) {
-      const auto places = hn::IndicesFromVec(d, hn::BitCast(I32(), hn::Load(U32(), places_[first + i] + row)));
-      return hn::TableLookupLanes(hn::LoadDup128(d, from + b_index(i / 2 * 4, 0)), places);
-    } else {
-      return hn::Set(d, from[b_index(i, 0)]);
+  class Factors {
+   public:
+    using T = hn::TFromD<D>;
+    HWY_INLINE Factors(const T* from, const std::uint32_t* places) : from_(from), places_(places) {}
+    HWY_INLINE hn::Vec<D> operator[](int i) const {
+      if constexpr (sparse) {
+        const auto places = hn::IndicesFromVec(D(), hn::BitCast(I32(), hn::Load(U32(), places_ + i * rows)));
+        return hn::TableLookupLanes(hn::LoadDup128(D(), from_ + b_index(i / 2 * 4, 0)), places);
+      } else {
+        return hn::Set(D(), from_[b_index(i, 0)]);
+      }
     }
+
+   private:
+    const T* from_;
+    const std::uint32_t* places_;
+  };
+
+  /// Those of column `column` that multiply the slots from `first` on, a multiple of `block`, in the rows from `row` on.
+  template <class D>
+  HWY_INLINE Factors<D> factors(D, const hn::TFromD<D>* all, int first, int column, int row) const {
+    return {all + b_index((sparse ? 2 : 1) * first, column), places_[sparse ? first : 0] + row};
   }
+
+  /// The elements of column `column` of B that multiply slot `first` + `i`, for each row.
+  HWY_INLINE hn::Vec<F32> b(int first, int i, int column, int row) const { return factors(F32(), b_, first, column, row)[i]; }
 
   /// The decoded elements: a_values()[slot * rows + row], and those of B, b_count() numbers.
   const float* a_values() const { return a_[0]; }
@@ -294,16 +296,6 @@ class FloatOperands {
   struct Range {
     bool finite, common_case;
   };
-
-  /// The largest exponent field of wide elements with the magnitudes `most`, a subnormal's counting as 1.
-  HWY_INLINE static int largest_field(const std::uint32_t* most, int vectors) {
-    const U32 d;
-    Word all = hn::Load(d, most);
-    for (int i = 1; i < vectors; ++i) all = Decoder<bits, wide>::larger(all, hn::Load(d, most + i * vector_rows));
-    if (bits == 16) all = hn::Max(hn::ShiftRight<16>(all), hn::And(all, hn::Set(d, 0xffffu)));
-    const auto field = static_cast<int>(hn::GetLane(hn::MaxOfLanes(d, all)) >> (bits - 9));
-    return HWY_MAX(field, 1);
-  }
 
   /// Whether `count` floats are zero or at least 2^exponent. As integers, because the CPU may take subnormal floats for zeros.
   static bool at_least(const void* floats, int count, int exponent) {

@@ -27,25 +27,31 @@ class SpecialProducts {
   using Operands = FloatOperands<bits, wide, sparse>;
   explicit SpecialProducts(Operands& operands) : o_(operands) {}
 
-  /// Adds the special products of the warp that `operands` has read, and makes its special elements zeros.
+  /// Narrow formats: adds the special products of the warp that `operands` has read, and makes its special elements zeros.
   void take_out() {
-    in_products_ = !o_.finite();
-    nans_decide_ = in_products_ && !sparse && o_.nans_decide();
-    if (nans_decide_ && !wide) take_out_nans();
+    static_assert(!wide);
+    look();
+    if (nans_decide_) take_out_nans();
     if (!in_products_ || nans_decide_) return;
     if (bits == 8) o_.mark_nans();
     const std::uint32_t slots = special_slots();
-    if (wide)
-      for (int i = 0, count = o_.b_count(); i < count; i += vector_rows)
-        hn::Store(of_one_size(hn::Load(F32(), o_.b_values() + i)), F32(), b_ + i);
-    int step = 0;
-    o_.for_each_step([&](auto blocks, auto begin, auto end, int first_slot) HWY_ATTR {
-      constexpr std::uint32_t of_four = ((1u << end()) - (1u << begin())) * 0x11111111u;
-      constexpr int count = blocks() * Operands::block;
-      constexpr std::uint32_t of_step = count == 32 ? of_four : of_four & ((1u << count) - 1);
-      add(slots & of_step << first_slot, sums_[step++]);
-    });
-    if (!wide) o_.remove_specials(slots);  // WideFloatDot leaves them out itself
+    add(slots, o_.a_values(), o_.b_values());
+    o_.remove_specials(slots);
+  }
+
+  /// Wide formats: adds them. `a` and `b` are the significands of A and B, so no product is subnormal or too large; special elements
+  /// replace those there.
+  void take_out(float* a, float* b) {
+    static_assert(wide);
+    look();
+    if (!in_products_ || nans_decide_) return;
+    const std::uint32_t slots = special_slots();
+    for (std::uint32_t left = o_.a_is_finite() ? 0 : slots; left != 0; left &= left - 1) {
+      const std::size_t first = hwy::Num0BitsBelowLS1Bit_Nonzero32(left) * std::size_t{rows};
+      put_specials(o_.a_values() + first, rows, a + first);
+    }
+    if (!o_.b_is_finite()) put_specials(o_.b_values(), o_.b_count(), b);
+    add(slots, a, b);
   }
 
   /// Whether a step of the common case may have special results. `special_c`: its C may. Wide products of the common case are numbers.
@@ -88,11 +94,11 @@ class SpecialProducts {
 
   /// Makes the NaNs among the results of wide formats canonical.
   void make_nans_canonical(std::uint32_t (*d)[rows]) const {
-    if (!in_products_ && !o_.special_c()) return;
     for_each_vector([&](int column, int row) HWY_ATTR {
       const Word result = hn::Load(U32(), d[column] + row);
       const auto is_nan = hn::RebindMask(U32(), hn::IsNaN(hn::BitCast(F32(), result)));
-      hn::Store(hn::IfThenElse(is_nan, hn::Set(U32(), canonical_f32_nan), result), U32(), d[column] + row);
+      if (HWY_UNLIKELY(!hn::AllFalse(U32(), is_nan)))
+        hn::Store(hn::IfThenElse(is_nan, hn::Set(U32(), canonical_f32_nan), result), U32(), d[column] + row);
     });
   }
 
@@ -133,12 +139,18 @@ class SpecialProducts {
       for (int row = 0; row < rows; row += vector_rows) visit(column, row);
   }
 
-  /// Wide numbers become 1 or -1: subnormal ones would count as zeros, and the product of two others might be infinite.
-  HWY_INLINE static hn::Vec<F32> of_one_size(hn::Vec<F32> v) {
-    if constexpr (!wide) return v;
-    const Word number = hn::BitCast(U32(), v);
-    const auto unchanged = hn::RebindMask(F32(), hn::Or(is_zero(number), is_special(number)));
-    return hn::IfThenElse(unchanged, v, hn::CopySign(hn::Set(F32(), 1.0f), v));
+  void look() {
+    in_products_ = !o_.finite();
+    nans_decide_ = in_products_ && !sparse && o_.nans_decide();
+  }
+
+  /// Copies infinities and NaNs among `count` numbers.
+  HWY_INLINE static void put_specials(const float* from, int count, float* to) {
+    for (int i = 0; i < count; i += vector_rows) {
+      const auto v = hn::Load(F32(), from + i);
+      const auto special = hn::RebindMask(F32(), is_special(hn::BitCast(U32(), v)));
+      hn::Store(hn::IfThenElse(special, v, hn::Load(F32(), to + i)), F32(), to + i);
+    }
   }
 
   /// A bit for each slot: whether it is, or may be multiplied by, an infinity or NaN.
@@ -154,16 +166,11 @@ class SpecialProducts {
 
   std::uint32_t special_slots_of_a() const {
     const U32 d;
-    Word found = hn::Zero(d);
+    std::uint32_t found = 0;
     for (int slot = 0, slots = o_.slots(); slot < slots; ++slot)
       for (int row = 0; row < rows; row += vector_rows)
-        found = hn::Or(found, hn::IfThenElseZero(is_special(hn::BitCast(d, o_.a(slot, row))), hn::Set(d, 1u << slot)));
-    found = hn::Or(found, hn::Shuffle2301(found));
-    found = hn::Or(found, hn::Shuffle1032(found));  // each four words are their union
-    HWY_ALIGN std::uint32_t of_quads[vector_rows];
-    hn::Store(found, d, of_quads);
-    for (int i = quad; i < vector_rows; i += quad) of_quads[0] |= of_quads[i];
-    return of_quads[0];
+        if (!hn::AllFalse(d, is_special(hn::BitCast(d, o_.a(slot, row))))) found |= 1u << slot;
+    return found;
   }
 
   /// A bit for each element k of a column: whether it is special in some column.
@@ -187,19 +194,28 @@ class SpecialProducts {
     return all;
   }
 
-  /// The sums of the products of `slots`. Numbers' products are among them; they are finite.
-  HWY_INLINE void add(std::uint32_t slots, float (*sums)[rows]) const {
+  /// The sums of each step's products of `slots`. Numbers' products are among them; they are finite.
+  void add(std::uint32_t slots, const float* a, const float* b) {
+    int step = 0;
+    o_.for_each_step([&](auto blocks, auto begin, auto end, int first_slot) HWY_ATTR {
+      constexpr std::uint32_t of_four = ((1u << end()) - (1u << begin())) * 0x11111111u;
+      constexpr int count = blocks() * Operands::block;
+      constexpr std::uint32_t of_step = count == 32 ? of_four : of_four & ((1u << count) - 1);
+      add_step(slots & of_step << first_slot, a, b, sums_[step++]);
+    });
+  }
+
+  HWY_INLINE void add_step(std::uint32_t slots, const float* a, const float* b, float (*sums)[rows]) const {
     for (int row = 0; row < rows; row += vector_rows) {
       hn::Vec<F32> sum[columns];
       WARPMAT_UNROLL(8)
       for (int column = 0; column < columns; ++column) sum[column] = hn::Zero(F32());
       for (std::uint32_t left = slots; left != 0; left &= left - 1) {
         const int slot = static_cast<int>(hwy::Num0BitsBelowLS1Bit_Nonzero32(left)), in_block = slot % Operands::block;
-        const auto a = of_one_size(o_.a(slot, row));
+        const auto of_a = hn::Load(F32(), a + slot * rows + row);
         WARPMAT_UNROLL(8)
         for (int column = 0; column < columns; ++column)
-          sum[column] =
-              hn::MulAdd(a, o_.multiplied_by(F32(), wide ? b_ : o_.b_values(), slot - in_block, in_block, column, row), sum[column]);
+          sum[column] = hn::MulAdd(of_a, o_.factors(F32(), b, slot - in_block, column, row)[in_block], sum[column]);
       }
       WARPMAT_UNROLL(8)
       for (int column = 0; column < columns; ++column) hn::Store(sum[column], F32(), sums[column] + row);
@@ -210,11 +226,10 @@ class SpecialProducts {
   static_assert(max_row_words / quad <= max_steps);  // FloatOperands::for_each_step: at most a step for each register of a row
 
   Operands& o_;
-  bool in_products_ = false, nans_decide_ = false;             ///< A or B have specials; NaNs alone make results special
-  HWY_ALIGN float sums_[max_steps][columns][rows];             ///< if in_products_; kept for another attempt
-  HWY_ALIGN float with_c_[columns][rows];                      ///< of a step: with its C and the scales
-  HWY_ALIGN float b_[wide ? Operands::max_elements_of_b : 1];  ///< of wide formats: B of one size
-  const float (*results_)[rows] = nullptr;                     ///< of a step: special, or any number
+  bool in_products_ = false, nans_decide_ = false;  ///< A or B have specials; NaNs alone make results special
+  HWY_ALIGN float sums_[max_steps][columns][rows];  ///< if in_products_; kept for another attempt
+  HWY_ALIGN float with_c_[columns][rows];           ///< of a step: with its C and the scales
+  const float (*results_)[rows] = nullptr;          ///< of a step: special, or any number
 };
 
 #endif  // HWY_TARGET != HWY_SCALAR

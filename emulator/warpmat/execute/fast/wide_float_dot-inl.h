@@ -26,27 +26,18 @@ class WideFloatDot {
  public:
   using Operands = FloatOperands<bits, true, sparse>;
   using Specials = SpecialProducts<bits, true, sparse>;
-  WideFloatDot(const Operands& operands, const Specials& specials) : o_(operands), specials_(specials), plan_(operands.plan()) {}
+  WideFloatDot(const Operands& operands, Specials& specials) : o_(operands), specials_(specials), plan_(operands.plan()) {}
 
   /// Writes d[column][row].
   void multiply(std::uint32_t (*d)[rows]) {
     take_apart();
-    if (o_.has_small_results()) return multiply_small(d);
+    specials_.take_out(a_significands_[0], b_significands_);
     const Constants constants(plan_);
     const std::uint32_t(*c)[rows] = o_.accumulator();
     int step = 0;
     o_.for_each_step([&](auto blocks, auto, auto, int first_slot) HWY_ATTR {
-      for (int column = 0; column < columns; column += 2)  // which are independent of each other: the steps are not
-        for (int row = 0; row < rows; row += vector_rows) {
-          Word c_of_columns[2], results[2];
-          for (int i = 0; i < 2; ++i)
-            c_of_columns[i] = specials_.with_products(step, column + i, row, hn::Load(U32(), c[column + i] + row));
-          add_to_two_columns<blocks() * Operands::block, Size::normal>(constants, {first_slot, column, row}, c_of_columns, results);
-          for (int i = 0; i < 2; ++i)
-            hn::Store(hn::IfThenElse(is_special(c_of_columns[i]), c_of_columns[i], results[i]), U32(), d[column + i] + row);
-        }
+      add_step<blocks() * Operands::block>(constants, step++, first_slot, c, d);
       c = d;
-      ++step;
     });
     specials_.make_nans_canonical(d);
   }
@@ -56,57 +47,18 @@ class WideFloatDot {
   using U16 = hn::Repartition<std::uint16_t, U32>;
   using Gap = Word;
 
+  /// Between the two columns of a pair: an element of one is in the same place of a vector of B as that of the other, in the next vector.
+  static constexpr int distance = HWY_MAX(vector_rows / Operands::block, 1);
+
   static constexpr std::uint32_t gap(int exponents) { return static_cast<std::uint32_t>(exponents) << bounds::f32_fraction_bits; }
   HWY_INLINE static Gap add(Gap a, Gap b) { return hn::BitCast(U32(), hn::SaturatedAdd(hn::BitCast(U16(), a), hn::BitCast(U16(), b))); }
   HWY_INLINE static Gap subtract(Gap a, Gap b) {
     return hn::BitCast(U32(), hn::SaturatedSub(hn::BitCast(U16(), a), hn::BitCast(U16(), b)));
   }
+  /// Modulo 2^16.
+  HWY_INLINE static Gap minus(Gap a, Gap b) { return hn::BitCast(U32(), hn::Sub(hn::BitCast(U16(), a), hn::BitCast(U16(), b))); }
   HWY_INLINE static Gap most(Gap a, Gap b) { return hn::BitCast(U32(), hn::Max(hn::BitCast(U16(), a), hn::BitCast(U16(), b))); }
   HWY_INLINE static Gap least(Gap a, Gap b) { return hn::BitCast(U32(), hn::Min(hn::BitCast(U16(), a), hn::BitCast(U16(), b))); }
-
-  /// What is known of a step's results.
-  enum class Size {
-    normal,  ///< each E is at least min_normal_e
-    small,   ///< all numbers are small (FloatOperands::has_small_results); C and the results are in units of f32's smallest number
-    any
-  };
-
-  /// The same if all numbers are small: between steps results are floats in units of f32's smallest number, truncated to integers.
-  HWY_NOINLINE void multiply_small(std::uint32_t (*d)[rows]) const {
-    const Constants constants(plan_);
-    const std::uint32_t(*c)[rows] = o_.accumulator();
-    for (int i = 0; i < columns * rows; i += vector_rows) hn::Store(in_smallest_units(hn::Load(U32(), c[0] + i)), U32(), d[0] + i);
-    o_.for_each_step([&](auto blocks, auto, auto, int first_slot) HWY_ATTR {
-      for (int column = 0; column < columns; column += 2)
-        for (int row = 0; row < rows; row += vector_rows) {
-          const Word c_of_columns[2] = {hn::Load(U32(), d[column] + row), hn::Load(U32(), d[column + 1] + row)};
-          Word results[2];
-          add_to_two_columns<blocks() * Operands::block, Size::small>(constants, {first_slot, column, row}, c_of_columns, results);
-          for (int i = 0; i < 2; ++i) hn::Store(results[i], U32(), d[column + i] + row);
-        }
-    });
-    for (int i = 0; i < columns * rows; i += vector_rows) hn::Store(from_smallest_units(hn::Load(U32(), d[0] + i)), U32(), d[0] + i);
-  }
-
-  /// A small f32 as a float in units of f32's smallest number.
-  HWY_INLINE static Word in_smallest_units(Word number) {
-    const U32 u;
-    const Word magnitude = hn::And(number, hn::Set(u, INT32_MAX));
-    const Word subnormal = hn::BitCast(u, hn::ConvertTo(F32(), hn::BitCast(I32(), magnitude)));
-    const Word normal = hn::Add(magnitude, hn::Set(u, gap(-bounds::smallest_f32_bit)));
-    const auto is_normal = hn::Gt(hn::BitCast(I32(), magnitude), hn::Set(I32(), (1 << bounds::f32_fraction_bits) - 1));
-    return hn::OrAnd(hn::IfThenElse(hn::RebindMask(u, is_normal), normal, subnormal), number, hn::Set(u, 0x80000000u));
-  }
-
-  /// The inverse, of an integer. A zero becomes +0.
-  HWY_INLINE static Word from_smallest_units(Word units) {
-    const U32 u;
-    const auto number = hn::Add(hn::BitCast(F32(), units), hn::Zero(F32())), magnitude = hn::Abs(number);
-    const Word subnormal = hn::BitCast(u, truncate(magnitude));
-    const Word normal = hn::Sub(hn::BitCast(u, magnitude), hn::Set(u, gap(-bounds::smallest_f32_bit)));
-    const auto is_normal = hn::RebindMask(u, hn::Ge(magnitude, hn::Set(F32(), static_cast<float>(1 << bounds::f32_fraction_bits))));
-    return hn::OrAnd(hn::IfThenElse(is_normal, normal, subnormal), hn::BitCast(u, number), hn::Set(u, 0x80000000u));
-  }
 
   /// Values common to all results; `unit` is 2^(E − fraction_bits).
   struct Constants {
@@ -125,141 +77,179 @@ class WideFloatDot {
   };
   static constexpr int largest_unit_field = bounds::largest_wide_product + bounds::f32_bias;
 
-  struct Parts {
-    hn::Vec<F32> significand;
-    Gap gap;  ///< bounds::no_gap for zero. Sums with that of an infinity or a NaN of A or B saturate: E does not see it
-  };
-
-  /// A number's significand times 2^unit_bit, and the gap between `largest` and its exponent by the rule of dot.h.
-  template <int unit_bit, int largest>
-  HWY_INLINE static Parts parts_of(Word number) {
+  /// The significand of a number with a unit bit, times 2^unit_bit.
+  template <int unit_bit>
+  HWY_INLINE static hn::Vec<F32> normal_significand(Word number) {
     const U32 d;
-    const Word field = hn::And(number, hn::Set(d, 0x7f800000u)), smallest = hn::Set(d, 1u << bounds::f32_fraction_bits);
-    const Word gap_of_number = hn::Sub(hn::Set(d, gap(largest + bounds::f32_bias)),
-                                       hn::BitCast(d, hn::Max(hn::BitCast(I32(), field), hn::BitCast(I32(), smallest))));
-    const auto unit = hn::BitCast(F32(), hn::Set(d, gap(bounds::f32_bias + unit_bit)));
-    const auto with_unit_bit = hn::BitCast(F32(), hn::OrAnd(hn::BitCast(d, unit), number, hn::Set(d, 0x807fffffu)));
-    const auto is_subnormal = hn::RebindMask(F32(), hn::Eq(field, hn::Zero(d)));
-    const auto no_unit_bit = hn::CopySign(hn::IfThenElseZero(is_subnormal, unit), with_unit_bit);
-    return {hn::Sub(with_unit_bit, no_unit_bit), hn::IfThenElse(is_zero(number), hn::Set(d, bounds::no_gap), gap_of_number)};
+    return hn::BitCast(F32(), hn::OrAnd(hn::Set(d, gap(bounds::f32_bias + unit_bit)), number, hn::Set(d, 0x807fffffu)));
   }
 
-  /// Two gaps in one word: those of an even and of the next column.
-  HWY_INLINE static Gap pair_of_gaps(Gap even, Gap odd) { return hn::Or(hn::ShiftRight<16>(even), odd); }
-  HWY_INLINE static Gap even_of(Gap pair) { return hn::ShiftLeft<16>(pair); }
-  HWY_INLINE static Gap odd_of(Gap pair) { return hn::And(pair, hn::Set(U32(), 0xffff0000u)); }
+  /// That of any number, from normal_significand's; 0 of zeros.
+  template <int unit_bit>
+  HWY_INLINE static hn::Vec<F32> exact_significand(hn::Vec<F32> with_unit_bit, Word number) {
+    const U32 d;
+    const auto is_subnormal = hn::RebindMask(F32(), has_no(0x7f800000, number));
+    const auto added = hn::BitCast(F32(), hn::OrAnd(hn::Set(d, gap(bounds::f32_bias + unit_bit)), number, hn::Set(d, 0x80000000u)));
+    return hn::IfThenElse(is_subnormal, hn::Sub(with_unit_bit, added), with_unit_bit);
+  }
+  template <int unit_bit>
+  HWY_INLINE static hn::Vec<F32> exact_significand(Word number) {
+    return exact_significand<unit_bit>(normal_significand<unit_bit>(number), number);
+  }
+
+  // The gaps between `largest` and the exponents of two numbers, a pair.
+
+  /// Of numbers with a unit bit; those of others are one more than by the rule of dot.h. An infinity or a NaN has any gap: only results
+  /// that are replaced see it.
+  template <int largest>
+  HWY_INLINE static Gap normal_gaps(Word first, Word second) {
+    const U32 d;
+    const Word upper_halves = hn::OrAnd(hn::ShiftRight<16>(first), second, hn::Set(d, 0xffff0000u));
+    return minus(hn::Set(d, gap_twice(largest + bounds::f32_bias)), hn::And(upper_halves, hn::Set(d, gap_twice(255))));
+  }
+
+  /// By the rule of dot.h, from normal_gaps'; bounds::no_gap of zeros.
+  template <int largest>
+  HWY_INLINE static Gap exact_gaps(Gap normal, Word first, Word second) {
+    const U32 d;
+    const Gap gaps = least(normal, hn::Set(d, gap_twice(largest - bounds::min_f32_exponent)));
+    const Gap of_first = hn::IfThenElse(is_zero(first), hn::Or(gaps, hn::Set(d, bounds::no_gap >> 16)), gaps);
+    return hn::IfThenElse(is_zero(second), hn::Or(of_first, hn::Set(d, bounds::no_gap)), of_first);
+  }
+  template <int largest>
+  HWY_INLINE static Gap exact_gaps(Word first, Word second) {
+    return exact_gaps<largest>(normal_gaps<largest>(first, second), first, second);
+  }
+
+  /// Of one number, twice.
+  template <int largest>
+  HWY_INLINE static Gap exact_gap_twice(Word number) {
+    const U32 d;
+    HWY_ALIGN static constexpr std::uint8_t upper_halves[] = {2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11, 14, 15, 14, 15};
+    const hn::Repartition<std::uint8_t, U32> bytes;
+    const Word twice = hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(bytes, number), hn::LoadDup128(bytes, upper_halves)));
+    const Word fields = most(hn::And(twice, hn::Set(d, gap_twice(255))), hn::Set(d, gap_twice(1)));
+    return hn::IfThenElse(is_zero(number), hn::Set(d, bounds::no_gap >> 16 | bounds::no_gap),
+                          minus(hn::Set(d, gap_twice(largest + bounds::f32_bias)), fields));
+  }
+
+  HWY_INLINE static Gap first_of(Gap pair) { return hn::ShiftLeft<16>(pair); }
+  HWY_INLINE static Gap second_of(Gap pair) { return hn::And(pair, hn::Set(U32(), 0xffff0000u)); }
   static constexpr std::uint32_t gap_twice(int exponents) { return gap(exponents) >> 16 | gap(exponents); }
 
   HWY_INLINE void take_apart() {
+    constexpr int largest = bounds::largest_f32_exponent;
     const U32 u;
+    const auto* const a_values = reinterpret_cast<const std::uint32_t*>(o_.a_values());
+    const auto* const b_values = reinterpret_cast<const std::uint32_t*>(o_.b_values());
     const int a_count = o_.slots() * rows, b_count = o_.b_count();  // what is written might be the plan, as far as the compiler knows
-    for (int i = 0; i < a_count; i += vector_rows) {
-      const Parts a = parts_of<bounds::wide_unit_bit_a, bounds::largest_f32_exponent>(hn::BitCast(u, hn::Load(F32(), o_.a_values() + i)));
-      hn::Store(a.significand, F32(), a_significands_[0] + i);
-      hn::Store(pair_of_gaps(a.gap, a.gap), u, a_gaps_[0] + i);
-    }
-    for (int i = 0; i < b_count; i += vector_rows) {
-      const Parts b = parts_of<bounds::wide_unit_bit_b, bounds::largest_f32_exponent>(hn::BitCast(u, hn::Load(F32(), o_.b_values() + i)));
-      hn::Store(b.significand, F32(), b_significands_ + i);
-      hn::Store(b.gap, u, b_gaps_ + i);
-    }
-    const hn::CappedTag<std::uint32_t, Operands::block> d;  // a register's elements of a column
-    for (int i = 0; i < b_count; i += 2 * Operands::block)
-      for (int k = i; k < i + Operands::block; k += static_cast<int>(hn::MaxLanes(d))) {
-        const auto even = hn::Load(d, b_gaps_ + k), odd = hn::Load(d, b_gaps_ + k + Operands::block);
-        hn::Store(hn::Or(hn::ShiftRight<16>(even), odd), d, b_gaps_ + k);
+    constexpr int unrolled = HWY_MAX(rows / vector_rows, 2) * vector_rows;
+    for (int i = 0; i < a_count; i += unrolled) {
+      WARPMAT_UNROLL(4)
+      for (int k = 0; k < unrolled; k += vector_rows) {
+        const Word a = hn::Load(u, a_values + i + k);
+        hn::Store(exact_significand<bounds::wide_unit_bit_a>(a), F32(), a_significands_[0] + i + k);
+        hn::Store(exact_gap_twice<largest>(a), u, a_gaps_[0] + i + k);
       }
+    }
+    constexpr int numbers = distance * Operands::block;
+    for (int i = 0; i < b_count; i += 2 * numbers) {
+      WARPMAT_UNROLL(4)
+      for (int k = 0; k < numbers; k += vector_rows) {
+        const Word first = hn::Load(u, b_values + i + k), second = hn::Load(u, b_values + i + k + numbers);
+        hn::Store(exact_significand<bounds::wide_unit_bit_b>(first), F32(), b_significands_ + i + k);
+        hn::Store(exact_significand<bounds::wide_unit_bit_b>(second), F32(), b_significands_ + i + k + numbers);
+        hn::Store(exact_gaps<largest>(first, second), u, b_gaps_ + i + k);
+      }
+    }
   }
 
-  /// A vector of results of an even column, and the start of the step that is added to them.
+  /// d = c + a step. Columns are independent of each other, the steps of a column are not.
+  template <int slots>
+  HWY_NOINLINE void add_step(const Constants& constants, int step, int first_slot, const std::uint32_t (*c)[rows],
+                             std::uint32_t (*d)[rows]) const {
+    for (int first = 0; first < columns; first += 2 * distance)
+      for (int column = first; column < first + distance; ++column)
+        for (int row = 0; row < rows; row += vector_rows) {
+          Word c_of_columns[2], results[2];
+          for (int i = 0; i < 2; ++i)
+            c_of_columns[i] = specials_.with_products(step, column + i * distance, row, hn::Load(U32(), c[column + i * distance] + row));
+          add_to_two_columns<slots>(constants, {first_slot, column, row}, c_of_columns, results);
+          for (int i = 0; i < 2; ++i)
+            hn::Store(hn::IfThenElse(is_special(c_of_columns[i]), c_of_columns[i], results[i]), U32(), d[column + i * distance] + row);
+        }
+  }
+
+  /// A vector of results of the first column of a pair, and the start of the step that is added to them.
   struct Results {
     int first_slot, column, row;
   };
 
   /// C of two columns.
   struct Accumulators {
-    hn::Vec<F32> even, odd;  ///< significands times 2^wide_unit_bit_c
-    Gap gaps;                ///< the pair
+    hn::Vec<F32> first, second;  ///< significands times 2^wide_unit_bit_c
+    Gap gaps;                    ///< the pair
   };
 
-  /// Any numbers.
-  HWY_INLINE static Accumulators exact_parts(const Word* c) {
-    const Parts even = parts_of<bounds::wide_unit_bit_c, bounds::largest_wide_product>(c[0]),
-                odd = parts_of<bounds::wide_unit_bit_c, bounds::largest_wide_product>(c[1]);
-    return {even.significand, odd.significand, pair_of_gaps(even.gap, odd.gap)};
-  }
-
   /// If E is at least min_normal_e: zeros and subnormal numbers become others that are cut to zero, too; specials become any numbers.
-  /// `small`: numbers are in units of f32's smallest number, and E is any.
-  template <bool small>
   HWY_INLINE static Accumulators normal_parts(const Word* c) {
-    const U32 u;
-    const Word unit = hn::Set(u, gap(bounds::f32_bias + bounds::wide_unit_bit_c)), other_bits = hn::Set(u, 0x807fffffu);
-    const Word upper_halves = hn::OrAnd(hn::ShiftRight<16>(c[0]), c[1], hn::Set(u, 0xffff0000u));
-    constexpr int largest = bounds::largest_wide_product + bounds::f32_bias - (small ? bounds::smallest_f32_bit : 0);
-    constexpr int excess = HWY_MAX(largest - bounds::largest_gap, 0);
-    Word fields = hn::And(upper_halves, hn::Set(u, gap_twice(255)));
-    if (excess != 0) fields = subtract(fields, hn::Set(u, gap_twice(excess)));
-    return {hn::BitCast(F32(), hn::OrAnd(unit, c[0], other_bits)), hn::BitCast(F32(), hn::OrAnd(unit, c[1], other_bits)),
-            hn::Sub(hn::Set(u, gap_twice(largest - excess)), fields)};
+    return {normal_significand<bounds::wide_unit_bit_c>(c[0]), normal_significand<bounds::wide_unit_bit_c>(c[1]),
+            normal_gaps<bounds::largest_wide_product>(c[0], c[1])};
   }
 
-  /// The gaps of a C in units of f32's smallest number by the rule of dot.h: a subnormal's is that of the smallest normal number. A zero's
-  /// stays beyond max_gap.
-  HWY_INLINE static Gap gaps_for_e(Gap gaps) {
-    const U32 u;
-    constexpr int subnormal = bounds::largest_wide_product - bounds::min_f32_exponent;
-    constexpr int largest = bounds::largest_wide_product - bounds::smallest_f32_bit;
-    static_assert(subnormal + bounds::largest_gap - largest > bounds::max_gap);
-    return add(least(gaps, hn::Set(u, gap_twice(subnormal))), subtract(gaps, hn::Set(u, gap_twice(largest))));
-  }
-
-  /// With Size::normal the function calls itself with Size::any where E is less than min_normal_e.
-  template <int slots, Size size>
-  HWY_INLINE void add_to_two_columns(const Constants& constants, const Results& at, const Word* c, Word* results) const {
-    static_assert(slots <= bounds::general_group);
-    const U32 u;
-    const Accumulators accumulators = size == Size::any ? exact_parts(c) : normal_parts<size == Size::small>(c);
-    // Minima of every other product: half as long a chain.
-    Gap smallest_of[2] = {size == Size::small ? gaps_for_e(accumulators.gaps) : accumulators.gaps, constants.floor};
-    Gap gaps[slots];
-    WARPMAT_UNROLL(16)
-    for (int i = 0; i < slots; ++i) {
-      gaps[i] = add(hn::Load(u, a_gaps_[at.first_slot + i] + at.row), o_.multiplied_by(u, b_gaps_, at.first_slot, i, at.column, at.row));
-      smallest_of[i % 2] = least(smallest_of[i % 2], gaps[i]);
-    }
-    const Gap smallest = least(smallest_of[0], smallest_of[1]);
-    if constexpr (size == Size::normal) {
-      const Gap largest_normal = hn::Set(u, gap_twice(bounds::largest_wide_product - bounds::min_normal_e));
-      if (HWY_UNLIKELY(!hn::AllTrue(u, hn::Eq(subtract(smallest, largest_normal), hn::Zero(u)))))
-        return add_with_any_e<slots>(constants, at, c, results);
-    }
-    const Gap reach = hn::Add(smallest, constants.reach);
-    auto even = hn::Zero(I32()), odd = even;
-    WARPMAT_UNROLL(16)
-    for (int i = 0; i < slots; ++i) {
-      const Gap powers = subtract(reach, gaps[i]);
-      const auto a = hn::Load(F32(), a_significands_[at.first_slot + i] + at.row);
-      const auto b = [&](int column)
-                         HWY_ATTR { return o_.multiplied_by(F32(), b_significands_, at.first_slot, i, at.column + column, at.row); };
-      even = hn::Add(even, in_units(hn::Mul(a, b(0)), even_of(powers)));
-      odd = hn::Add(odd, odd_in_units(hn::Mul(a, b(1)), powers));
-    }
-    const Gap powers_of_c = subtract(reach, accumulators.gaps);
-    const auto units_even = in_units(accumulators.even, even_of(powers_of_c)), units_odd = odd_in_units(accumulators.odd, powers_of_c);
-    Sum sums[2] = {sum_of(even, units_even, even_of(smallest)), sum_of(odd, units_odd, odd_of(smallest))};
-    constexpr bool may_overflow = slots > bounds::common_case_group;
-    if (may_overflow && HWY_UNLIKELY(!hn::AllFalse(I32(), hn::Lt(hn::Or(sums[0].overflow, sums[1].overflow), hn::Zero(I32()))))) {
-      halve(sums[0], even, units_even);
-      halve(sums[1], odd, units_odd);
-    }
-    for (int i = 0; i < 2; ++i) results[i] = times_unit<size>(constants, sums[i]);
+  /// Any numbers, from their normal_parts.
+  HWY_INLINE static Accumulators exact_parts(const Accumulators& normal, const Word* c) {
+    return {exact_significand<bounds::wide_unit_bit_c>(normal.first, c[0]), exact_significand<bounds::wide_unit_bit_c>(normal.second, c[1]),
+            exact_gaps<bounds::largest_wide_product>(normal.gaps, c[0], c[1])};
   }
 
   template <int slots>
-  HWY_NOINLINE void add_with_any_e(const Constants& constants, const Results& at, const Word* c, Word* results) const {
-    add_to_two_columns<slots, Size::any>(constants, at, c, results);
+  HWY_INLINE void add_to_two_columns(const Constants& constants, const Results& at, const Word* c, Word* results) const {
+    static_assert(slots <= bounds::general_group);
+    const U32 u;
+    Accumulators accumulators = normal_parts(c);
+    Gap smallest_of[2] = {constants.floor, constants.floor};  // minima of every other product: half as long a chain
+    Gap gaps[slots];
+    const std::uint32_t* const a_gaps = a_gaps_[at.first_slot] + at.row;
+    const auto b_gaps = o_.factors(u, b_gaps_, at.first_slot, at.column, at.row);
+    WARPMAT_UNROLL(16)
+    for (int i = 0; i < slots; ++i) {
+      gaps[i] = add(hn::Load(u, a_gaps + i * rows), b_gaps[i]);
+      smallest_of[i % 2] = least(smallest_of[i % 2], gaps[i]);
+    }
+    const Gap smallest_product = least(smallest_of[0], smallest_of[1]);
+    Gap smallest = least(smallest_product, accumulators.gaps);
+    // Only small numbers, or zeros alone, have an E so small.
+    const bool small = !hn::AllTrue(u, hn::Eq(subtract(smallest, hn::Set(u, gap_twice(largest_normal_gap))), hn::Zero(u)));
+    if (HWY_UNLIKELY(small)) {
+      accumulators = exact_parts(accumulators, c);
+      smallest = least(smallest_product, accumulators.gaps);
+    }
+    const Gap reach = hn::Add(smallest, constants.reach);
+    const float* const a_significands = a_significands_[at.first_slot] + at.row;
+    const auto b_first = o_.factors(F32(), b_significands_, at.first_slot, at.column, at.row);
+    const auto b_second = o_.factors(F32(), b_significands_, at.first_slot, at.column + distance, at.row);
+    auto first = hn::Zero(I32()), second = first;
+    WARPMAT_UNROLL(16)
+    for (int i = 0; i < slots; ++i) {
+      const Gap powers = subtract(reach, gaps[i]);
+      const auto a = hn::Load(F32(), a_significands + i * rows);
+      first = hn::Add(first, in_units(hn::Mul(a, b_first[i]), first_of(powers)));
+      second = hn::Add(second, second_in_units(hn::Mul(a, b_second[i]), powers));
+    }
+    const Gap powers_of_c = subtract(reach, accumulators.gaps);
+    const auto first_c = in_units(accumulators.first, first_of(powers_of_c)), second_c = second_in_units(accumulators.second, powers_of_c);
+    Sum sums[2] = {sum_of(first, first_c, first_of(smallest)), sum_of(second, second_c, second_of(smallest))};
+    constexpr bool may_overflow = slots > bounds::common_case_group;
+    if (may_overflow && HWY_UNLIKELY(!hn::AllFalse(I32(), hn::Lt(hn::Or(sums[0].overflow, sums[1].overflow), hn::Zero(I32()))))) {
+      halve(sums[0], first, first_c);
+      halve(sums[1], second, second_c);
+    }
+    for (int i = 0; i < 2; ++i) results[i] = times_normal_unit(constants, sums[i]);
+    if (HWY_UNLIKELY(small))
+      for (int i = 0; i < 2; ++i) results[i] = with_small_results(constants, sums[i], results[i]);
   }
+  static constexpr int largest_normal_gap = bounds::largest_wide_product - bounds::min_normal_e;
 
   /// A sum in units, and the gap of E.
   struct Sum {
@@ -284,14 +274,14 @@ class WideFloatDot {
     return truncate(hn::BitCast(F32(), hn::Add(hn::BitCast(U32(), term), power)));
   }
 
-  /// The same with the power of the odd column in a pair of them.
-  HWY_INLINE static hn::Vec<I32> odd_in_units(hn::Vec<F32> term, Gap powers) {
+  /// The same with the power of the second column in a pair of them.
+  HWY_INLINE static hn::Vec<I32> second_in_units(hn::Vec<F32> term, Gap powers) {
 #if HWY_TARGET <= HWY_AVX3
     constexpr __mmask32 upper_halves = 0xaaaaaaaa;
     const __m512i bits_of_term = _mm512_castps_si512(term.raw);
     return truncate(hn::Vec<F32>{_mm512_castsi512_ps(_mm512_mask_add_epi16(bits_of_term, upper_halves, bits_of_term, powers.raw))});
 #else
-    return in_units(term, odd_of(powers));
+    return in_units(term, second_of(powers));
 #endif
   }
 
@@ -303,22 +293,9 @@ class WideFloatDot {
     return hn::Add(down, hn::And(hn::And(hn::Xor(a, b), one), hn::BroadcastSignBit(down)));
   }
 
-  // sum · 2^(E − fraction_bits) in f32, toward zero; infinite beyond its range; +0 if the sum is zero. Below, the power is 2^(254 - below).
+  // sum · 2^(E − fraction_bits) in f32, toward zero; infinite beyond its range; +0 if the sum is zero.
 
-  template <Size size>
-  HWY_INLINE static Word times_unit(const Constants& constants, const Sum& sum) {
-    if constexpr (size == Size::normal) return times_normal_unit(constants, sum);
-    if constexpr (size == Size::small) return times_small_unit(constants, sum);
-    return times_any_unit(constants, sum);
-  }
-
-  /// If all numbers are small: in units of f32's smallest number, of which the result is a multiple.
-  HWY_INLINE static Word times_small_unit(const Constants& constants, const Sum& sum) {
-    const auto power = hn::BitCast(F32(), hn::Sub(constants.small_field, sum.gap_of_e));
-    return hn::BitCast(U32(), hn::Trunc(hn::Mul(hn::ConvertTo(F32(), sum.sum), power)));
-  }
-
-  /// If the power is at least a float's smallest normal number.
+  /// If E is at least min_normal_e: the unit is a normal float. Otherwise any bits.
   HWY_INLINE static Word times_normal_unit(const Constants& constants, const Sum& sum) {
     const U32 u;
     const auto truncated = hn::ConvertTo(F32(), sum.sum);
@@ -343,28 +320,27 @@ class WideFloatDot {
     return hn::BitCast(u, hn::IfThenElse(finite, result, hn::CopySign(hn::Inf(F32()), truncated)));
   }
 
-  /// If the power is any. A result below the normal numbers is an integer in units of f32's smallest number.
-  HWY_INLINE static Word times_any_unit(const Constants& constants, const Sum& sum) {
+  /// The results where E is less than min_normal_e, `others` elsewhere. In units of f32's smallest number a small result is an integer. Its
+  /// bits as an f32 are that integer, or from the smallest normal number on those of the float that it is, with a smaller exponent.
+  HWY_INLINE static Word with_small_results(const Constants& constants, const Sum& sum, Word others) {
     const I32 d;
-    const U32 u;
-    const Gap below = hn::Add(sum.gap_of_e, constants.fraction_bits);
     const auto truncated = hn::ConvertTo(F32(), sum.sum);
-    const auto bits_of_sum = hn::BitCast(d, truncated), field = hn::And(bits_of_sum, hn::Set(d, 0x7f800000));
-    const auto divisor = hn::BitCast(d, hn::Sub(below, hn::Set(u, gap(bounds::largest_wide_product))));  // 1 / power, without the bias
-    // A sum's field is at least the bias, a zero's is 0.
-    const auto bounded = hn::Max(divisor, hn::Set(d, (bounds::f32_bias - 1) << bounds::f32_fraction_bits));
-    const auto is_normal = hn::Gt(field, bounded);
-    const Word normal = or_infinity(hn::BitCast(F32(), hn::Sub(bits_of_sum, divisor)), truncated, below);
-    const Word to_smallest = hn::Sub(hn::Set(u, gap(bounds::f32_bias - bounds::smallest_f32_bit)), hn::BitCast(u, bounded));
-    const auto small = truncate(hn::Mul(hn::Abs(truncated), hn::BitCast(F32(), to_smallest)));
-    const auto sign = hn::IfThenElseZero(hn::Ne(small, hn::Zero(d)), hn::And(bits_of_sum, hn::Set(d, INT32_MIN)));
-    return hn::IfThenElse(hn::RebindMask(u, is_normal), normal, hn::BitCast(u, hn::Or(small, sign)));
+    const auto magnitude = hn::Mul(hn::Abs(truncated), hn::BitCast(F32(), hn::Sub(constants.small_field, sum.gap_of_e)));
+    const auto smallest_normal = hn::Set(F32(), static_cast<float>(1 << bounds::f32_fraction_bits));
+    const auto bits_of_subnormal = truncate(hn::Min(magnitude, smallest_normal));
+    const auto bits_of_normal = hn::Sub(hn::BitCast(d, magnitude), hn::Set(d, static_cast<std::int32_t>(gap(-bounds::smallest_f32_bit))));
+    const auto bits_of_magnitude = hn::Max(bits_of_subnormal, bits_of_normal);  // the other one is less
+    const auto with_sign = hn::OrAnd(bits_of_magnitude, hn::BitCast(d, truncated), hn::Set(d, INT32_MIN));
+    const auto small = hn::IfThenZeroElse(hn::Eq(bits_of_magnitude, hn::Zero(d)), with_sign);
+    const auto is_small = hn::Gt(sum.gap_of_e, hn::Set(U32(), gap(largest_normal_gap)));
+    return hn::IfThenElse(is_small, hn::BitCast(U32(), small), others);
   }
 
   const Operands& o_;
-  const Specials& specials_;
+  Specials& specials_;
   const FloatPlan& plan_;
-  // In the places of the operands' elements. Gaps of A lie twice in a word; those of B in even columns, with the next column's.
+  // In the places of the operands' elements. Gaps of A lie twice in a word; those of B in the first column of a pair, with the second's.
+  // Infinities and NaNs are there instead of significands if SpecialProducts adds them.
   HWY_ALIGN float a_significands_[Operands::max_slots][rows];
   HWY_ALIGN std::uint32_t a_gaps_[Operands::max_slots][rows];
   HWY_ALIGN float b_significands_[Operands::max_elements_of_b];
