@@ -7,7 +7,7 @@
 #include <warpmat/matrices.h>
 #include <warpmat/ptx/program/tensor_fields.h>
 #include <warpmat/tables/field_table.h>
-#include <warpmat/tables/opcode.h>
+#include <warpmat/tables/opcode_text.h>
 #include <warpmat/version.h>
 #include <warpmat/wgmma.h>
 

@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/tables/opcode.h>
 #include <algorithm>
 #include <random>
 #include <set>
@@ -174,10 +173,10 @@ TEST_CASE("mnemonics and operand names are PTX's") {
 }
 
 TEST_CASE("no two forms share a spelling") {
-  std::set<OpcodeKey> keys;
+  std::set<std::string> opcodes;
   for (const Form& f : forms()) {
     CAPTURE(f.opcode);
-    CHECK(keys.insert(opcode_key(f.opcode)).second);
+    CHECK(opcodes.insert(f.opcode).second);
     CHECK(find_form(f.opcode) == &f);
   }
 }
@@ -252,14 +251,6 @@ TEST_CASE("an opcode with a qualifier missing, doubled or changed is not the for
       CHECK(find_form(joined(changed)) == nullptr);
     }
   }
-}
-
-TEST_CASE("the key of an opcode does not depend on the order of its qualifiers, but on that of its types") {
-  CHECK(opcode_key("mma.a.b.f32.f16") == opcode_key("mma.b.f32.a.f16"));
-  CHECK(opcode_key("mma.a.b.f32.f16") != opcode_key("mma.a.b.f16.f32"));
-  CHECK(opcode_key("mma.row.col") != opcode_key("mma.col.row"));
-  CHECK(opcode_key("a.b") != opcode_key("b.a"));
-  CHECK(opcode_key("") == OpcodeKey{""});
 }
 
 TEST_CASE("an unknown opcode is explained by the nearest form and the difference") {

@@ -37,7 +37,7 @@ std::vector<const Form*> of_machine(const std::string& name) {
 }
 
 /// The parts of an opcode, each as often as it stands there; shared::cta is shared, and ordered metadata is a qualifier beside sp.
-std::multiset<std::string> parts_of(std::string_view opcode) {
+std::multiset<std::string> opcode_parts(std::string_view opcode) {
   std::multiset<std::string> parts;
   for (std::string& part : split(opcode, '.')) {
     if (part == "shared::cta") part = "shared";
@@ -69,10 +69,10 @@ MeantForms forms_meant(std::string_view spelling) {
   std::string upper(spelling);
   std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   if (std::vector<const Form*> found = of_machine(upper); !found.empty()) return {std::move(found), {}};
-  const std::multiset<std::string> wanted = parts_of(spelling);
+  const std::multiset<std::string> wanted = opcode_parts(spelling);
   MeantForms meant;
   const auto fits = [&](const std::string& opcode) {
-    const std::multiset<std::string> parts = parts_of(opcode);
+    const std::multiset<std::string> parts = opcode_parts(opcode);
     return has_all(parts, wanted) && (parts.contains("sp") == wanted.contains("sp"));
   };
   for (const Form& form : forms())

@@ -11,7 +11,7 @@
 #include <warpmat/execute/scalar_form.h>
 #include <warpmat/formats.h>
 #include <warpmat/forms.h>
-#include <warpmat/tables/opcode.h>
+#include <warpmat/tables/opcode_text.h>
 #include <warpmat/text.h>
 #include <warpmat/wgmma.h>
 

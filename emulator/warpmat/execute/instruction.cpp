@@ -18,7 +18,7 @@
 #include <warpmat/ptx/catalogue/evidence.h>
 #include <warpmat/ptx/catalogue/restrictions.h>
 #include <warpmat/tables/capacity.h>
-#include <warpmat/tables/opcode.h>
+#include <warpmat/tables/opcode_text.h>
 #include <warpmat/text.h>
 #include <warpmat/wgmma.h>
 

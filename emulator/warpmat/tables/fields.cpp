@@ -27,14 +27,14 @@ bool is_shape(std::string_view part) {
 }
 
 /// Stores `part` where it belongs; types of memory one after the other.
-void add_part(F& fields, const std::string& part) {
+void add_part(F& fields, std::string_view part) {
   if (add_qualifier(qualifier_rows, part, fields)) return;
   if (is_shape(part))
     fields.shape = part;
   else if (part == "row" || part == "col")
     (fields.layout_a.empty() ? fields.layout_a : fields.layout_b) = part;
   else if (part != "sync" && part != "aligned" && part != "popc" && part != "block_scale")
-    fields.type += (fields.type.empty() ? "" : ".") + part;
+    fields.type.append(fields.type.empty() ? "" : ".").append(part);
 }
 
 /// The format of an operand's elements; empty if there is none.
@@ -73,9 +73,9 @@ const FieldTable& wgmma_fields() {
 
 OpcodeFields fields_of(const Form& form) {
   F fields;
-  const OpcodeKey key = opcode_key(form.opcode);
-  fields.mnemonic = key.front();
-  for (std::size_t i = 1; i < key.size(); ++i) add_part(fields, key[i]);
+  fields.mnemonic = name_of(form.opcode);
+  for (std::string_view rest = std::string_view(form.opcode).substr(fields.mnemonic.size()); !rest.empty();)
+    add_part(fields, take_part(rest).substr(1));
   if (!multiplies(form.mnemonic)) return fields;
   fields.type.clear();  // the types of operands, which have fields of their own
   fields.d = format_of(form, OperandName::d);

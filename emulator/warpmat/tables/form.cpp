@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <functional>
-#include <map>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -13,7 +12,9 @@
 #include <warpmat/tables/capacity.h>
 #include <warpmat/tables/form_row.h>
 #include <warpmat/tables/mma_forms.h>
+#include <warpmat/tables/nearest_opcode.h>
 #include <warpmat/tables/opcode.h>
+#include <warpmat/tables/opcode_text.h>
 #include <warpmat/tables/wmma_forms.h>
 #include <warpmat/text.h>
 
@@ -77,16 +78,18 @@ const SpellingIndex& spelling_index() {
   });
 }
 
-/// By what all spellings of an opcode have in common.
-using OpcodeIndex = std::map<OpcodeKey, const Form*>;
-
+/// By the grammar, for every other spelling. Rows have the forms' numbers.
 const OpcodeIndex& opcode_index() {
   static constinit Persistent<OpcodeIndex> index;
   return index.get([] {
-    OpcodeIndex by_opcode;
-    for (const Form& form : forms()) by_opcode.emplace(opcode_key(form.opcode), &form);
-    assert(by_opcode.size() == forms().size());  // no two rows make the same form
-    return by_opcode;
+    OpcodeIndex made;
+    for (const Form& form : forms()) {
+      OpcodeRow pattern(form.opcode);
+      for (OpcodePlace& place : pattern.places)
+        if (place.alternatives.front() == ".shared") place.alternatives.emplace_back(".shared::cta");
+      made.add(pattern);
+    }
+    return made;
   });
 }
 
@@ -217,8 +220,8 @@ const Form* listed(const Form& form) {
 
 const Form* find_form(std::string_view opcode) {
   if (const auto spelled = spelling_index().find(opcode); spelled != spelling_index().end()) return spelled->second;
-  const auto found = opcode_index().find(opcode_key(opcode));
-  return found == opcode_index().end() ? nullptr : found->second;
+  const std::optional<std::size_t> found = opcode_index().find(opcode);
+  return found ? &forms()[*found] : nullptr;
 }
 
 std::string explain_unknown_opcode(std::string_view opcode) {

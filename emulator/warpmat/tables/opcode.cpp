@@ -1,11 +1,9 @@
 #include <warpmat/tables/opcode.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <optional>
-#include <utility>
+#include <bit>
+#include <iterator>
+#include <stdexcept>
 
 #include <warpmat/formats.h>
 #include <warpmat/tables/types.h>
@@ -14,274 +12,255 @@
 namespace warpmat::inline v0_1 {
 namespace {
 
-constexpr std::string_view type_class = "~type";
+/// The qualifiers that are part of names of instructions, by mnemonic, where a row begins with them. ptxas 13.0 takes none of them behind
+/// another qualifier (each was tried).
+struct NameQualifiers {
+  std::string_view mnemonic, qualifiers;
+};
+constexpr std::array name_qualifiers{
+    NameQualifiers{"bar", ".cta .warp .arrive .red"},
+    NameQualifiers{"barrier", ".cta .cluster .arrive .wait .red"},
+    NameQualifiers{"brx", ".idx"},
+    NameQualifiers{"clusterlaunchcontrol", ".try_cancel .async .query_cancel"},
+    NameQualifiers{"cp", ".async .reduce .bulk .prefetch .tensor .mbarrier .arrive .commit_group .wait_group .wait_all"},
+    NameQualifiers{"createpolicy", ".fractional .range .cvt"},
+    NameQualifiers{"cvt", ".pack"},
+    NameQualifiers{"cvta", ".to"},
+    NameQualifiers{"div", ".full"},
+    NameQualifiers{"dp2a", ".lo .hi"},
+    NameQualifiers{"fence", ".proxy"},
+    NameQualifiers{"mad", ".lo .hi .wide"},
+    NameQualifiers{"mad24", ".lo .hi"},
+    NameQualifiers{"madc", ".lo .hi"},
+    NameQualifiers{"mbarrier", ".init .inval .arrive .arrive_drop .expect_tx .complete_tx .test_wait .try_wait .parity .pending_count"},
+    NameQualifiers{"membar", ".proxy"},
+    NameQualifiers{"mul", ".lo .hi .wide"},
+    NameQualifiers{"mul24", ".lo .hi"},
+    NameQualifiers{"multimem", ".ld_reduce .st .red"},
+    NameQualifiers{"red", ".async"},
+    NameQualifiers{"setmaxnreg", ".inc .dec"},
+    NameQualifiers{"shf", ".l .r"},
+    NameQualifiers{"st", ".async .bulk"},
+    NameQualifiers{"suld", ".b"},
+    NameQualifiers{"sust", ".b"},
+    NameQualifiers{"tcgen05",
+                   ".alloc .dealloc .relinquish_alloc_permit .ld .st .red .wait::ld .wait::st .fence::before_thread_sync "
+                   ".fence::after_thread_sync .commit .cp .shift .mma .ws"},
+    NameQualifiers{"tensormap", ".replace .cp_fenceproxy"},
+    NameQualifiers{"tex", ".base .level .grad"},
+    NameQualifiers{"wgmma", ".mma_async .fence .commit_group .wait_group"},
+    NameQualifiers{"wmma", ".load .store .mma .a .b .c .d"},
+};
+static_assert(std::ranges::is_sorted(name_qualifiers, {}, &NameQualifiers::mnemonic));
 
-std::vector<std::string> split(std::string_view opcode) {
-  std::vector<std::string> parts;
-  while (true) {
-    const std::size_t dot = opcode.find('.');
-    parts.emplace_back(opcode.substr(0, dot));
-    if (dot == std::string_view::npos) return parts;
-    opcode.remove_prefix(dot + 1);
+/// Whether one of `words`, which blanks separate, is `word`.
+bool has_word(std::string_view words, std::string_view word) {
+  while (!words.empty()) {
+    const std::size_t length = std::min(words.find(' '), words.size());
+    if (words.substr(0, length) == word) return true;
+    words.remove_prefix(std::min(length + 1, words.size()));
   }
+  return false;
 }
 
-/// Qualifiers of one class keep their order; classes mix freely. Types are a class; so are layouts, the operations of .b1, and the formats
-/// of a decompressing load. Every other qualifier is a class of its own.
-std::string_view qualifier_class(const std::string& qualifier) {
-  if (find_ptx_type(qualifier) != nullptr || find_format(qualifier) != nullptr) return type_class;
-  if (qualifier == "row" || qualifier == "col") return "~layout";
-  if (qualifier == "xor" || qualifier == "and" || qualifier == "popc") return "~reduction";
-  if (qualifier == "b8x16" || qualifier == "b6x16_p32" || qualifier == "b4x16_p64") return "~load format";
-  return qualifier;
+std::string_view name_qualifiers_of(std::string_view mnemonic) {
+  const auto* const found = std::ranges::lower_bound(name_qualifiers, mnemonic, {}, &NameQualifiers::mnemonic);
+  return found != name_qualifiers.end() && found->mnemonic == mnemonic ? found->qualifiers : std::string_view();
 }
 
-/// wmma.load.a, wmma.store.d and wmma.mma are mnemonics with dots: keeps their first parts together at the front.
-void join_wmma(OpcodeKey& parts) {
-  if (parts.front() != "wmma" || parts.size() < 4) return;
-  const std::size_t joined = parts[1] == "mma" ? 2 : 3;
-  for (std::size_t i = 1; i < joined; ++i) parts.front() += "." + parts[i];
-  parts.erase(parts.begin() + 1, parts.begin() + static_cast<std::ptrdiff_t>(joined));
+struct OrderedQualifier {
+  std::string_view text;
+  QualifierOrder order;
+};
+/// Beside types and formats.
+constexpr std::array ordered_qualifiers{
+    OrderedQualifier{"row", QualifierOrder::layouts},
+    OrderedQualifier{"col", QualifierOrder::layouts},
+    OrderedQualifier{"global", QualifierOrder::spaces},
+    OrderedQualifier{"shared", QualifierOrder::spaces},
+    OrderedQualifier{"shared::cta", QualifierOrder::spaces},
+    OrderedQualifier{"shared::cluster", QualifierOrder::spaces},
+    OrderedQualifier{"xor", QualifierOrder::reductions},
+    OrderedQualifier{"and", QualifierOrder::reductions},
+    OrderedQualifier{"popc", QualifierOrder::reductions},
+    OrderedQualifier{"b8x16", QualifierOrder::load_formats},
+    OrderedQualifier{"b6x16_p32", QualifierOrder::load_formats},
+    OrderedQualifier{"b4x16_p64", QualifierOrder::load_formats},
+    OrderedQualifier{"s2", QualifierOrder::types},  // of cvt.pack alone
+    OrderedQualifier{"u2", QualifierOrder::types},
+};
+
+/// Removes one qualifier or group, with its mark, from the front of a row.
+OpcodePlace take_place(std::string_view& row) {
+  OpcodePlace place;
+  const bool group = row.front() == '(';
+  do {
+    if (group) row.remove_prefix(1);
+    const std::size_t length = std::min(row.find_first_of(".()|?", 1), row.size());
+    place.alternatives.emplace_back(row.substr(0, length));
+    row.remove_prefix(length);
+  } while (group && row.starts_with('|'));
+  if (group) row.remove_prefix(1);
+  if (row.starts_with('?')) {
+    place.optional = true;
+    row.remove_prefix(1);
+  }
+  return place;
+}
+
+constexpr std::uint64_t bit(std::size_t number) {
+  return std::uint64_t{1} << number;
 }
 
 }  // namespace
 
-OpcodeKey opcode_key(std::string_view opcode) {
-  OpcodeKey parts = split(opcode);
-  join_wmma(parts);
-  for (std::string& part : parts)
-    if (part == "shared::cta") part = "shared";
-  using Classed = std::pair<std::string_view, std::string>;
-  std::vector<Classed> qualifiers;
-  for (std::size_t i = 1; i < parts.size(); ++i) qualifiers.emplace_back(qualifier_class(parts[i]), parts[i]);
-  // The classes may be views of `parts`, which are overwritten only after the sort.
-  std::ranges::stable_sort(qualifiers, {}, &Classed::first);
-  for (std::size_t i = 1; i < parts.size(); ++i) parts[i] = std::move(qualifiers[i - 1].second);
+QualifierOrder order_of(std::string_view qualifier) {
+  qualifier.remove_prefix(qualifier.starts_with('.') ? 1 : 0);
+  const auto* const found = std::ranges::find(ordered_qualifiers, qualifier, &OrderedQualifier::text);
+  if (found != ordered_qualifiers.end()) return found->order;
+  return find_ptx_type(qualifier) != nullptr || find_format(qualifier) ? QualifierOrder::types : QualifierOrder::any;
+}
+
+std::string_view take_part(std::string_view& opcode) {
+  const std::string_view part = opcode.substr(0, std::min(opcode.find('.', 1), opcode.size()));
+  opcode.remove_prefix(part.size());
+  return part;
+}
+
+std::vector<std::string_view> parts_of(std::string_view opcode) {
+  std::vector<std::string_view> parts;
+  parts.reserve(12);  // most have fewer
+  do parts.push_back(take_part(opcode));
+  while (!opcode.empty());
   return parts;
 }
 
-namespace {
-
-/// The first word of `text` as it is written, and what is beside it.
-OpcodeText first_word(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  OpcodeText found;
-  const auto skip_blanks = [&] {
-    const std::size_t count = std::min(text.find_first_not_of(blanks), text.size());
-    text.remove_prefix(count);
-    return count != 0;
-  };
-  bool has_blanks = skip_blanks();
-  if (text.starts_with('@')) {
-    found.beside.emplace_back("a predicate");
-    text.remove_prefix(std::min(text.find_first_of(blanks), text.size()));
-    skip_blanks();
+std::string_view name_of(std::string_view opcode) {
+  std::string_view rest = opcode;
+  const std::string_view of_names = name_qualifiers_of(take_part(rest));
+  while (!rest.empty()) {
+    std::string_view next = rest;
+    if (!has_word(of_names, take_part(next))) break;
+    rest = next;
   }
-  const std::size_t end = std::min(text.find_first_of(" \t\r\n;{["), text.size());
-  found.opcode = text.substr(0, end);
-  text.remove_prefix(end);
-  has_blanks |= skip_blanks() && (text.empty() || text.front() == ';');
-  const std::size_t semicolon = std::min(text.find(';'), text.size());
-  if (semicolon > 0) found.beside.emplace_back("operands");
-  if (has_blanks) found.beside.emplace_back("blanks");
-  if (semicolon < text.size()) found.beside.emplace_back("a semicolon");
-  return found;
-}
-
-}  // namespace
-
-std::string OpcodeText::listed() const {
-  std::string list = beside.front();
-  for (std::size_t i = 1; i < beside.size(); ++i) list += (i + 1 < beside.size() ? ", " : " and ") + beside[i];
-  return list;
-}
-
-OpcodeText opcode_in(std::string_view text) {
-  OpcodeText found = first_word(text);
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  std::string small = found.opcode;
-  std::ranges::transform(small, small.begin(), lower);
-  // .scale_vec::2X alone has a capital.
-  for (std::size_t at = small.find("scale_vec::"); at != std::string::npos; at = small.find("scale_vec::", at + 1))
-    if (at + 12 < small.size()) small[at + 12] = 'X';
-  if (small != found.opcode) found.beside.emplace_back("capitals");
-  found.opcode = std::move(small);
-  return found;
-}
-
-OpcodeText machine_name_in(std::string_view text) {
-  OpcodeText found = first_word(text);
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  std::string large = found.opcode;
-  for (std::size_t i = 0; i < large.size(); ++i) {
-    const bool crosses = large[i] == 'x' && i > 0 && i + 1 < large.size() && is_digit(large[i - 1]) && is_digit(large[i + 1]);  // 64x8x16
-    if (large[i] >= 'a' && large[i] <= 'z' && !crosses) large[i] = static_cast<char>(large[i] - 'a' + 'A');
-  }
-  if (large != found.opcode) found.beside.emplace_back("small letters");
-  found.opcode = std::move(large);
-  return found;
-}
-
-namespace {
-
-using Parts = std::vector<const OpcodePart*>;
-
-bool by_text(const OpcodePart& a, const OpcodePart& b) {
-  return a.text < b.text;
-}
-
-/// The parts of `from` that `without` lacks, both sorted. Repeated parts count as often as they occur.
-Parts difference(const std::vector<OpcodePart>& from, const std::vector<OpcodePart>& without) {
-  Parts rest;
-  auto other = without.begin();
-  for (const OpcodePart& part : from) {
-    int order = 1;  // order of the other part's text relative to this one's
-    while (other != without.end() && (order = other->text.compare(part.text)) < 0) ++other;
-    if (order == 0)
-      ++other;
-    else
-      rest.push_back(&part);
-  }
-  return rest;
-}
-
-std::string dotted(const Parts& parts) {
-  std::string text;
-  for (const OpcodePart* part : parts) text += (text.empty() ? "." : " .") + part->text;
-  return text;
-}
-
-/// Another shape is another instruction, so it counts double; a sparse product is one with other operands besides, and counts thrice.
-double weight_of(std::string_view part) {
-  if (part == "sp" || part.starts_with("sp::")) return 3;
-  return part.size() > 1 && part[0] == 'm' && part[1] >= '0' && part[1] <= '9' ? 2 : 1;
-}
-
-/// The cost of a slip of the pen; nothing costs less.
-constexpr double slip = 0.5;
-
-/// Whether one word is the other with a letter left out, at any place, or with two neighbours exchanged: "share" for "shared".
-bool is_slip(std::string_view a, std::string_view b) {
-  constexpr std::size_t min_letters = 4;
-  if (a.size() > b.size()) std::swap(a, b);
-  if (a.size() < min_letters || b.size() > a.size() + 1) return false;
-  const std::size_t same = static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
-  if (a.size() < b.size()) return a.substr(same) == b.substr(same + 1);
-  if (same + 2 > a.size()) return false;
-  return a[same] == b[same + 1] && a[same + 1] == b[same] && a.substr(same + 2) == b.substr(same + 2);
-}
-
-/// The cost of writing `b` for `a`: twice the weight if they have nothing in common, and less for types of one width. It is lowest if only
-/// numbers differ; then it grows with the logarithm of their ratio.
-double replacement(const OpcodePart& a, const OpcodePart& b) {
-  constexpr double one_width = 1.5, one_doubling = 0.125, max_doublings = 4;
-  if (a.letters == b.letters) {
-    double doublings = 0;
-    for (std::size_t i = 0; i < a.numbers.size(); ++i)
-      doublings += std::min(std::abs(std::log2((a.numbers[i] + 1e-3) / (b.numbers[i] + 1e-3))), max_doublings);
-    return std::max(a.weight, b.weight) * (1 + one_doubling * doublings);
-  }
-  if (!a.is_type && !b.is_type && is_slip(a.text, b.text)) return slip;
-  return a.is_type && b.is_type && a.numbers == b.numbers ? one_width : a.weight + b.weight;
-}
-
-/// The distance of an opcode with the parts `extra` from one that has `missing` instead. The most similar parts are paired.
-double distance(const Parts& extra, const Parts& missing) {
-  constexpr std::size_t most = 16;  // longer lists are never similar, and pairing takes time
-  struct Pair {
-    double cost;
-    std::size_t extra, missing;
-  };
-  std::vector<Pair> pairs;
-  if (extra.size() <= most)
-    for (std::size_t i = 0; i < extra.size(); ++i)
-      for (std::size_t j = 0; j < missing.size(); ++j) pairs.push_back({replacement(*extra[i], *missing[j]), i, j});
-  std::ranges::stable_sort(pairs, {}, &Pair::cost);
-  std::vector<bool> extra_paired(extra.size()), missing_paired(missing.size());
-  double sum = 0;
-  for (const Pair& pair : pairs) {
-    if (extra_paired[pair.extra] || missing_paired[pair.missing]) continue;
-    extra_paired[pair.extra] = missing_paired[pair.missing] = true;
-    sum += pair.cost;
-  }
-  for (std::size_t i = 0; i < extra.size(); ++i) sum += extra_paired[i] ? 0 : extra[i]->weight;
-  for (std::size_t j = 0; j < missing.size(); ++j) sum += missing_paired[j] ? 0 : missing[j]->weight;
-  return sum;
-}
-
-/// "wmma" of "wmma.load.a".
-std::string_view first_part(std::string_view mnemonic) {
-  return mnemonic.substr(0, mnemonic.find('.'));
-}
-
-}  // namespace
-
-OpcodePart::OpcodePart(std::string_view spelling)
-    : text(spelling), weight(weight_of(spelling)), is_type(qualifier_class(text) == type_class) {
-  constexpr double largest = 1e9;  // upper bound: larger numbers become this one
-  const auto is_digit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
-  for (std::size_t at = 0; at < text.size();) {
-    if (!is_digit(at)) {
-      letters += text[at++];
-      continue;
-    }
-    numbers.push_back(0);
-    letters += ' ';
-    for (; is_digit(at); ++at) numbers.back() = std::min(numbers.back() * 10 + (text[at] - '0'), largest);
-  }
-}
-
-KnownOpcode::KnownOpcode(std::string_view spelling) : opcode(spelling) {
-  const OpcodeKey key = opcode_key(spelling);
-  mnemonic = key.front();
-  for (const std::string& part : key) sorted.emplace_back(part);
-  std::ranges::sort(sorted, by_text);
-}
-
-double distance(const KnownOpcode& a, const KnownOpcode& b) {
-  return distance(difference(a.sorted, b.sorted), difference(b.sorted, a.sorted));
-}
-
-const std::string& nearest_part(std::span<const std::string> choices, std::span<const std::string_view> given) {
-  const std::string* nearest = &choices.front();
-  std::optional<double> least;
-  for (const std::string& choice : choices)
-    for (const std::string_view part : given)
-      if (const double cost = replacement(OpcodePart(part), OpcodePart(choice)); !least || cost < *least) {
-        least = cost;
-        nearest = &choice;
-      }
-  return *nearest;
+  return opcode.substr(0, opcode.size() - rest.size());
 }
 
 std::string other_order(std::string_view opcode, std::string_view known) {
   return format_text("the qualifiers of '{}' are in another order than in {}", opcode, known);
 }
 
-std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode> known) {
-  const KnownOpcode wanted(opcode);
-  const KnownOpcode* nearest = nullptr;
-  Parts missing, extra;
-  double least = 0;
-  const bool known_mnemonic = std::ranges::find(known, wanted.mnemonic, &KnownOpcode::mnemonic) != known.end();
-  for (const KnownOpcode& candidate : known) {
-    if (known_mnemonic ? candidate.mnemonic != wanted.mnemonic : first_part(candidate.mnemonic) != first_part(wanted.mnemonic)) continue;
-    Parts m = difference(candidate.sorted, wanted.sorted), e = difference(wanted.sorted, candidate.sorted);
-    // Each qualifier that is left out, added or replaced costs a slip at least: what cannot be nearer is not looked at.
-    if (nearest != nullptr && slip * static_cast<double>(std::max(e.size(), m.size())) >= least) continue;
-    const double far = distance(e, m);
-    if (nearest != nullptr && far >= least) continue;
-    nearest = &candidate;
-    least = far;
-    missing = std::move(m);
-    extra = std::move(e);
+OpcodeRow::OpcodeRow(std::string_view row) : mnemonic(row.substr(0, row.find_first_of(".("))) {
+  std::string_view rest = row.substr(mnemonic.size());
+  while (!rest.empty()) places.push_back(take_place(rest));
+  if (places.size() > most_places) throw std::logic_error(format_text("row {} has more than {} places", row, most_places));
+  const std::string_view of_names = name_qualifiers_of(mnemonic);
+  while (name_places < places.size() && has_word(of_names, places[name_places].alternatives.front())) ++name_places;
+}
+
+std::string in_order(const OpcodeRow& row, std::span<const std::string_view> qualifiers) {
+  std::vector<std::string_view> left(qualifiers.begin(), qualifiers.end());
+  std::string opcode = row.mnemonic;
+  for (const OpcodePlace& place : row.places) {
+    const bool is_type = order_of(place.alternatives.front()) == QualifierOrder::types;
+    const auto found =
+        is_type ? std::ranges::find(left, QualifierOrder::types, order_of) : std::ranges::find_first_of(left, place.alternatives);
+    if (found == left.end()) continue;
+    opcode += *found;
+    left.erase(found);
   }
-  if (nearest == nullptr) return format_text("unknown instruction '{}'", opcode);
-  if (missing.empty() && extra.empty()) return other_order(opcode, nearest->opcode);
-  std::string change;
-  if (!extra.empty()) change += format_text(" without {}", dotted(extra));
-  if (!missing.empty()) change += format_text("{} with {}", change.empty() ? "" : " and", dotted(missing));
-  return format_text("no such form of {}; the nearest is {}: the same{}", wanted.mnemonic, nearest->opcode, change);
+  return opcode;
+}
+
+void OpcodeIndex::add(const OpcodeRow& pattern) {
+  families_[pattern.mnemonic].add(pattern, rows_++);
+}
+
+std::optional<std::size_t> OpcodeIndex::find(std::span<const std::string_view> parts, std::size_t from, OrderRule rule) const {
+  const auto family = families_.find(parts.front());
+  return family == families_.end() ? std::nullopt : family->second.find(parts.subspan(1), from, rule);
+}
+
+std::span<const std::size_t> OpcodeIndex::rows_of(std::string_view mnemonic) const {
+  const auto family = families_.find(mnemonic);
+  return family == families_.end() ? std::span<const std::size_t>() : family->second.numbers;
+}
+
+OpcodeIndex::WordNumber OpcodeIndex::Family::word(const std::string& qualifier) {
+  const auto [place, added] = numbers_of_words_.try_emplace(qualifier, static_cast<WordNumber>(words_.size()));
+  if (added) words_.push_back({order_of(qualifier), {}});
+  return place->second;
+}
+
+void OpcodeIndex::Family::add(const OpcodeRow& pattern, std::size_t number) {
+  const std::size_t row_number = rows_.size();
+  Row row{static_cast<std::uint32_t>(places_.size()), static_cast<std::uint8_t>(pattern.places.size()),
+          static_cast<std::uint8_t>(pattern.name_places), 0};
+  for (std::size_t i = 0; i < pattern.places.size(); ++i) {
+    const auto first = static_cast<std::uint32_t>(alternatives_.size());
+    for (const std::string& alternative : pattern.places[i].alternatives) {
+      alternatives_.push_back(word(alternative));
+      std::vector<std::uint64_t>& having = words_[alternatives_.back()].rows;
+      having.resize(std::max(having.size(), row_number / 64 + 1));
+      having[row_number / 64] |= bit(row_number % 64);
+    }
+    places_.push_back({first, static_cast<std::uint32_t>(alternatives_.size())});
+    if (!pattern.places[i].optional) row.required |= bit(i);
+  }
+  rows_.push_back(row);
+  numbers.push_back(number);
+}
+
+std::size_t OpcodeIndex::Family::find_place(const Row& row, WordNumber qualifier, std::size_t from, std::uint64_t filled) const {
+  const auto has = [&](const Place& place) {
+    return std::find(alternatives_.begin() + place.first, alternatives_.begin() + place.last, qualifier) !=
+           alternatives_.begin() + place.last;
+  };
+  while (from < row.places && ((filled & bit(from)) != 0 || !has(places_[row.first_place + from]))) ++from;
+  return from;
+}
+
+/// Whether every qualifier has a place, in the orders that `rule` names, and every place that is not optional a qualifier.
+bool OpcodeIndex::Family::spells(const Row& row, std::span<const WordNumber> qualifiers, OrderRule rule) const {
+  std::uint64_t filled = 0;                          // a bit for each place
+  std::size_t named = 0, name_end = 0;               // qualifiers of the name so far, and the place behind the last
+  std::array<std::size_t, qualifier_orders> next{};  // by order: the place behind the last
+  for (std::size_t i = 0; i < qualifiers.size(); ++i) {
+    const QualifierOrder order = words_[qualifiers[i]].order;
+    const bool keeps = rule == OrderRule::ptxas ? order != QualifierOrder::any : order == QualifierOrder::types;
+    std::size_t& of_order = next[static_cast<std::size_t>(order)];
+    const std::size_t place = find_place(row, qualifiers[i], keeps ? of_order : 0, filled);
+    if (place == row.places) return false;
+    if (rule == OrderRule::ptxas && place < row.name_places) {
+      if (named++ != i || place < name_end) return false;
+      name_end = place + 1;
+    }
+    filled |= bit(place);
+    of_order = place + 1;
+  }
+  return (filled & row.required) == row.required;
+}
+
+std::optional<std::size_t> OpcodeIndex::Family::find(std::span<const std::string_view> qualifiers, std::size_t from, OrderRule rule) const {
+  if (qualifiers.size() > OpcodeRow::most_places) return std::nullopt;
+  std::array<WordNumber, OpcodeRow::most_places> given;
+  for (std::size_t i = 0; i < qualifiers.size(); ++i) {
+    const auto known = numbers_of_words_.find(qualifiers[i]);
+    if (known == numbers_of_words_.end()) return std::nullopt;
+    given[i] = known->second;
+  }
+  const std::span words(given.data(), qualifiers.size());
+  // The rows that have each of the qualifiers, 64 at a time.
+  for (std::size_t block = 0; block * 64 < rows_.size(); ++block) {
+    std::uint64_t having = ~std::uint64_t{0};
+    for (const WordNumber word : words) having &= block < words_[word].rows.size() ? words_[word].rows[block] : 0;
+    for (; having != 0; having &= having - 1) {
+      const std::size_t row = block * 64 + static_cast<std::size_t>(std::countr_zero(having));
+      if (row >= rows_.size()) break;
+      if (numbers[row] >= from && spells(rows_[row], words, rule)) return numbers[row];
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace warpmat::inline v0_1

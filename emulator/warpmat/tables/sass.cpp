@@ -4,7 +4,8 @@
 #include <cctype>
 #include <vector>
 
-#include <warpmat/tables/opcode.h>
+#include <warpmat/tables/nearest_opcode.h>
+#include <warpmat/tables/opcode_text.h>
 #include <warpmat/text.h>
 #include <warpmat/wgmma.h>
 

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <stdexcept>
 #include <vector>
 
 #include <warpmat/numeric/persistent.h>
+#include <warpmat/tables/nearest_opcode.h>
 #include <warpmat/tables/opcode.h>
+#include <warpmat/tables/opcode_text.h>
 #include <warpmat/text.h>
 
 namespace warpmat::inline v0_1 {
@@ -128,8 +129,6 @@ constexpr Lowering fp8_unit{"QGMMA", Semantics::dot, &hopper_fp8, Evidence::meas
 constexpr Lowering integer_unit{"IGMMA", Semantics::integer_dot, nullptr, Evidence::measured, h200};
 constexpr Lowering bit_unit{"BGMMA", Semantics::bit_dot, nullptr, Evidence::measured, h200};
 
-using OpcodeIndex = std::map<OpcodeKey, const WgmmaForm*>;
-
 }  // namespace
 
 std::span<const WgmmaForm> wgmma_forms() {
@@ -146,11 +145,11 @@ const WgmmaForm* find_wgmma(std::string_view opcode) {
   static constinit Persistent<OpcodeIndex> index;
   const OpcodeIndex& by_opcode = index.get([] {
     OpcodeIndex made;
-    for (const WgmmaForm& form : wgmma_forms()) made.emplace(opcode_key(form.opcode), &form);
+    for (const WgmmaForm& form : wgmma_forms()) made.add(OpcodeRow(form.opcode));
     return made;
   });
-  const auto found = by_opcode.find(opcode_key(opcode));
-  return found == by_opcode.end() ? nullptr : found->second;
+  const std::optional<std::size_t> found = by_opcode.find(opcode);
+  return found ? &wgmma_forms()[*found] : nullptr;
 }
 
 std::string explain_unknown_wgmma(std::string_view opcode) {

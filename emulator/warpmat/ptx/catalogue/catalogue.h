@@ -11,6 +11,7 @@
 
 #include <warpmat/ptx/catalogue/names.h>
 #include <warpmat/ptx/catalogue/row.h>
+#include <warpmat/tables/opcode.h>
 #include <warpmat/tables/types.h>
 
 namespace warpmat::inline v0_1::catalogue {
@@ -37,19 +38,12 @@ struct OperandPattern {
 };
 
 /// A row with its parsed patterns.
-struct Pattern {
+struct Pattern : OpcodeRow {
   explicit Pattern(Row row);
 
-  struct Place {
-    std::vector<std::string> alternatives;  ///< with their dots
-    bool optional;
-  };
-
   Row row;
-  std::string mnemonic;
-  Name name;                  ///< of the mnemonic
-  bool hidden;                ///< no statement spells it: only resolution uses it
-  std::vector<Place> places;  ///< of the qualifiers
+  Name name;    ///< of the mnemonic
+  bool hidden;  ///< no statement spells it: only resolution uses it
   std::vector<OperandPattern> operands;
   std::size_t most_operands = 0;  ///< in the text, where d|p is one
 };
@@ -78,11 +72,11 @@ bool takes_integers_alone(const Match& match, const OperandPattern& operand);
 /// Every row, with functions for the instruction set that Highway has selected. Made on first use, never destroyed.
 std::span<const Pattern> patterns();
 
-/// The opcode with its qualifiers in the order of the row's places; types, and others at the same place, keep their order.
+/// The opcode with its qualifiers in the order of the row's places.
 std::string in_order(const Match& match);
 
-/// The first row that spells `opcode`: the qualifiers in any order, but types in theirs, and those first that are part of the
-/// instruction's name. Where that takes fewer than `operands`, the first that takes so many, if there is one: max.f32 d, a, b{, c}.
+/// The first row that spells `opcode`, by the grammar of tables/opcode.h. Where that takes fewer than `operands`, the first that takes so
+/// many, if there is one: max.f32 d, a, b{, c}.
 std::optional<Match> find_row(std::string_view opcode, std::size_t operands = 0);
 
 /// Why the machine does not have an opcode whose row is Semantics::absent.

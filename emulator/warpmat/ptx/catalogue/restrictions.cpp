@@ -229,19 +229,6 @@ bool holds(const QualifierSet& written, const Words& words) {
                      [&](const Word& word) { return written.meets(word.alternatives) != word.absent; });
 }
 
-/// bar.cta.sync, barrier.cluster.arrive.aligned: what these say they say in this order alone.
-bool in_order_of_barriers(const Match& match) {
-  if (!match.is(Name::bar) && !match.is(Name::barrier)) return true;
-  const auto at = [&](Qualifier qualifier) {
-    return std::ranges::find(match.qualifiers, std::optional(qualifier), find_qualifier) - match.qualifiers.begin();
-  };
-  for (const Qualifier unit : {Qualifier::cta, Qualifier::warp, Qualifier::cluster})
-    if (match.has(unit) && at(unit) != 0) return false;
-  for (const Qualifier action : {Qualifier::sync, Qualifier::arrive, Qualifier::wait, Qualifier::red})
-    if (match.has(action) && match.has(Qualifier::aligned) && at(action) > at(Qualifier::aligned)) return false;
-  return true;
-}
-
 std::string spelling(const Match& match) {
   return format_text("{}{}", match.pattern->mnemonic, joined(match.qualifiers, ""));
 }
@@ -250,8 +237,6 @@ std::string spelling(const Match& match) {
 
 std::optional<std::string> refusal(const Match& match, const Target& target, PtxVersion version) {
   if (const auto rule = unmet(match.pattern->row.requirement, target, version)) return format_text("{} {}", spelling(match), *rule);
-  if (!in_order_of_barriers(match))
-    return format_text("the qualifiers of {} are in another order than in {}", spelling(match), match.pattern->row.opcode);
   if (match.has(Qualifier::replace) && match.is(Name::tensormap) && target.features == Target::Features::baseline)
     return format_text("{} needs a target with the features of an architecture, such as sm_90a; the target is {}", spelling(match),
                        target.name);

@@ -65,7 +65,7 @@ bool add_part(std::string_view part, F& fields) {
 /// Every spelling of a row: one alternative of each place.
 std::vector<std::string> spellings(const Pattern& pattern) {
   std::vector<std::string> all{pattern.mnemonic};
-  for (const Pattern::Place& place : pattern.places) {
+  for (const OpcodePlace& place : pattern.places) {
     if (place.alternatives.front().starts_with(".collector")) continue;
     const bool may_be_absent = place.optional && place.alternatives.front() != ".aligned";
     std::vector<std::string> longer;

@@ -81,8 +81,6 @@ std::optional<std::string> describe_product(const Match& match, std::string_view
   statement.variant = tensor_variant(*statement.kind, match.qualifiers);
   statement.variant.has_k96 = has_k96(target);
   statement.shifts_a = match.has(Qualifier::ashift);
-  if (statement.variant.sparse && statement.variant.weights && opcode.find(".sp") < opcode.find(".ws"))
-    return fmt::format("{}: .ws stands before .sp", opcode);
   return product_refusal(opcode, *statement.kind, statement.variant, target);
 }
 
@@ -117,13 +115,8 @@ std::optional<std::string> product_refusal(std::string_view opcode, const Tensor
 DescribedTensorStatement describe_tensor_statement(const Match& match, std::string_view opcode, const Target& target) {
   DescribedTensorStatement described;
   TensorStatement& statement = described.statement;
-  const auto first = match.qualifiers.empty() ? std::nullopt : catalogue::find_qualifier(match.qualifiers.front());
-  const auto* const name = std::ranges::find_if(names, [&](const ActionName& action) { return action.qualifier == first; });
-  if (name == names.end()) {
-    described.problem = catalogue::explain_unknown_row(std::string(opcode));
-    return described;
-  }
-  statement.action = name->action;
+  const auto first = catalogue::find_qualifier(match.qualifiers.front());
+  statement.action = std::ranges::find_if(names, [&](const ActionName& action) { return action.qualifier == first; })->action;
   statement.multicast = match.has(Qualifier::multicast_cluster);
   if (match.has(Qualifier::shared_cta) || match.has(Qualifier::shared_cluster)) statement.space = Space::shared;
   statement.variant.group = match.has(Qualifier::cta_group_2) ? 2 : 1;
