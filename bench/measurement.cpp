@@ -105,16 +105,16 @@ void time_single(benchmark::State& state, const Workload& workload, std::string_
   const Statement& statement = workload.program().statements().front();
   std::vector<std::vector<std::uint32_t*>> words;
   for (const OperandText& operand : statement.operands()) words.push_back(warp.words(operand));
-  Arguments arguments;
+  Batch batch;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const Operand& operand = workload.instruction().form().operands[i];
     if (operand.written)
-      arguments.destination = words[i];
+      batch.destination = words[i];
     else
-      arguments.source(operand.name) = words[i];
+      batch.source(operand.name) = words[i];
   }
   while (state.KeepRunningBatch(program_statements))
-    for (int i = 0; i < program_statements; ++i) workload.instruction().execute(arguments);
+    for (int i = 0; i < program_statements; ++i) workload.instruction().execute(batch);
 }
 
 void time_row(benchmark::State& state, const ScalarCase& shown, std::string_view set) {

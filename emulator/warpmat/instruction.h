@@ -42,30 +42,12 @@ struct ExecutionOptions {
   Undefined undefined = Undefined::trap;
 };
 
-/// One warp's registers and memory for one instruction. Sources, destination and memory may overlap in any way. An instruction reads all
-/// sources before it writes, except where the hardware executes a sequence that does not (execute_split_dot; Part in
-/// execute/reference/multiplicands.h).
-struct Arguments {
-  std::array<ConstRegisterList, operand_name_count> sources;  ///< by OperandName; empty if the form lacks the operand
-  RegisterList destination;                                   ///< d, or r of ldmatrix
-  SharedMemory* shared = nullptr;                             ///< for ldmatrix and stmatrix
-  std::int64_t offset = 0;                                    ///< added to each address of p: PTX's [register+offset]
+// ---- Views of registers ----
 
-  ConstRegisterList source(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
-  ConstRegisterList& source(OperandName name) { return sources[static_cast<std::size_t>(name)]; }
-};
-
-/// The bits of one element of a fragment, in the low bits of the result. Of several copies it reads the first, as wmma.mma does [H200].
-[[nodiscard]] WARPMAT_API std::uint64_t read_element(const Fragment& fragment, ConstRegisterList registers, const Element& element);
-
-/// Replaces one element and its copies; the other bits of their registers are unchanged.
-WARPMAT_API void write_element(const Fragment& fragment, RegisterList registers, const Element& element, std::uint64_t bits);
-
-// ---- Many warps ----
-
-/// A view of the 32-bit words of one operand for many warps: the one way in which callers of C++ and C say where registers are. Word i, as
-/// InstructionOperand::words counts, of lane l of warp w is words[number(i) * word_stride + l * lane_stride + w * warp_stride], where
-/// number(i) is numbers[i], or i without `numbers`. Strides count 32-bit words. Any alignment of a 32-bit word is allowed.
+/// A view of the 32-bit words of one operand for many warps: the one way in which callers, kernels and the reference say where registers
+/// are. Word i, as InstructionOperand::words counts, of lane l of warp w is words[number(i) * word_stride + l * lane_stride + w *
+/// warp_stride], where number(i) is numbers[i], or i without `numbers`; of a list of registers it is list[i][l + w * warp_stride]. Strides
+/// count 32-bit words. Any alignment of a 32-bit word is allowed.
 template <typename Word>
 class BasicRegisterView {
  public:
@@ -75,10 +57,25 @@ class BasicRegisterView {
   constexpr BasicRegisterView(Word* words, std::size_t warp_stride = 0, std::ptrdiff_t word_stride = warp_size,
                               std::ptrdiff_t lane_stride = 1, const std::uint16_t* numbers = nullptr)
       : words_(words), warp_stride_(warp_stride), word_stride_(word_stride), lane_stride_(lane_stride), numbers_(numbers) {}
+  /// Registers anywhere: a RegisterList or another range of pointers, which must outlive the view; one without pointers is no words.
+  template <typename List>
+  requires(std::is_constructible_v<std::span<Word* const>, const List&>) constexpr BasicRegisterView(const List& list,
+                                                                                                     std::size_t warp_stride = 0)
+      : BasicRegisterView(std::span<Word* const>(list), warp_stride, 0) {}
   /// Registers that are written may be read.
   template <typename Written>
   requires(std::is_same_v<const Written, Word>) constexpr BasicRegisterView(const BasicRegisterView<Written>& view)
-      : BasicRegisterView(view.words(), view.warp_stride(), view.word_stride(), view.lane_stride(), view.numbers()) {}
+      : words_(nullptr),
+        warp_stride_(view.warp_stride_),
+        word_stride_(view.word_stride_),
+        lane_stride_(view.lane_stride_),
+        numbers_(view.numbers_),
+        list_size_(view.list_size_) {
+    if (list_size_ != 0)
+      list_ = view.list_;
+    else
+      words_ = view.words_;
+  }
 
   /// Each register is 32 consecutive lanes; `warp_words` words a warp.
   static constexpr BasicRegisterView register_major(Word* words, std::size_t warp_words) { return {words, warp_words}; }
@@ -89,31 +86,64 @@ class BasicRegisterView {
   /// All lanes of all warps read the same words.
   static constexpr BasicRegisterView immediate(Word* words) requires(std::is_const_v<Word>) { return {words, 0, 1, 0}; }
 
-  constexpr bool is_empty() const { return words_ == nullptr; }
-  constexpr Word* words() const { return words_; }
+  constexpr bool is_empty() const { return list_size_ == 0 && words_ == nullptr; }
+  /// nullptr of a list.
+  constexpr Word* words() const { return list_size_ == 0 ? words_ : nullptr; }
   constexpr std::size_t warp_stride() const { return warp_stride_; }
-  constexpr std::ptrdiff_t word_stride() const { return word_stride_; }
+  constexpr std::ptrdiff_t word_stride() const { return word_stride_; }  ///< 0 of a list
   constexpr std::ptrdiff_t lane_stride() const { return lane_stride_; }
   constexpr const std::uint16_t* numbers() const { return numbers_; }
 
+  constexpr bool is_list() const { return list_size_ != 0; }
+  /// Registers of a list; 0 of another view, which does not know how many words it has.
+  constexpr std::size_t list_size() const { return list_size_; }
+  /// The registers of warp 0. Precondition: is_list().
+  constexpr std::span<Word* const> list() const { return {list_, list_size_}; }
+
   /// Whether each register is 32 consecutive lanes, and registers stand in their order.
   constexpr bool is_register_major() const { return word_stride_ == warp_size && lane_stride_ == 1 && numbers_ == nullptr; }
-  /// Word `index` of lane 0 of warp 0.
-  constexpr Word* word(int index) const { return words_ + (numbers_ == nullptr ? index : numbers_[index]) * word_stride_; }
-  /// From warp `warp` on.
+  /// Word `index` of lane 0 of warp `warp`.
+  constexpr Word* word(int index, std::size_t warp = 0) const {
+    Word* const of_first = list_size_ != 0 ? list_[index] : words_ + (numbers_ == nullptr ? index : numbers_[index]) * word_stride_;
+    return of_first + static_cast<std::ptrdiff_t>(warp * warp_stride_);
+  }
+  /// Word `index` of lane `lane` of warp 0.
+  constexpr Word& at(int index, int lane) const { return word(index)[lane * lane_stride_]; }
+  /// From warp `warp` on. Precondition: neither is_list() nor is_empty().
   constexpr BasicRegisterView from_warp(std::size_t warp) const {
     return {words_ + static_cast<std::ptrdiff_t>(warp * warp_stride_), warp_stride_, word_stride_, lane_stride_, numbers_};
   }
 
  private:
-  Word* words_ = nullptr;
+  template <typename Other>
+  friend class BasicRegisterView;
+
+  constexpr BasicRegisterView(std::span<Word* const> list, std::size_t warp_stride, std::ptrdiff_t word_stride)
+      : words_(nullptr), warp_stride_(warp_stride), word_stride_(word_stride), list_size_(list.size()) {
+    if (!list.empty()) list_ = list.data();
+  }
+
+  union {
+    Word* words_ = nullptr;
+    Word* const* list_;  ///< if list_size_ is not 0
+  };
   std::size_t warp_stride_ = 0;
   std::ptrdiff_t word_stride_ = warp_size;
   std::ptrdiff_t lane_stride_ = 1;
   const std::uint16_t* numbers_ = nullptr;
+  std::size_t list_size_ = 0;
 };
 using RegisterView = BasicRegisterView<std::uint32_t>;
 using ConstRegisterView = BasicRegisterView<const std::uint32_t>;
+
+/// The bits of one element of a fragment of warp 0, in the low bits of the result. Of several copies it reads the first, as wmma.mma does
+/// [H200].
+[[nodiscard]] WARPMAT_API std::uint64_t read_element(const Fragment& fragment, const ConstRegisterView& registers, const Element& element);
+
+/// Replaces one element and its copies; the other bits of their registers are unchanged.
+WARPMAT_API void write_element(const Fragment& fragment, const RegisterView& registers, const Element& element, std::uint64_t bits);
+
+// ---- Memory and warps ----
 
 /// The caller's memory behind callbacks. An instruction checks every address, then passes each access to a callback, in the order of
 /// accesses(): of ldmatrix and stmatrix a row, lane 0's first; of wmma.load and wmma.store a part of a row, register by register. A
@@ -136,12 +166,21 @@ struct BatchMemory {
   std::size_t shared_bytes = 0, shared_stride = 0;
   std::uint64_t shared_base = 0;
   const RowMemory* rows = nullptr;  ///< the memory of all warps, instead of `shared`
-  std::int64_t offset = 0;          ///< see Arguments
+  std::int64_t offset = 0;          ///< added to each address of p: PTX's [register+offset]
   bool wide_addresses = false;      ///< p has two words: addresses of 64 bits, low half first
+
+  /// `memory` is that of the only warp, or of all.
+  void use(SharedMemory& memory) {
+    shared = memory.bytes().data();
+    shared_bytes = memory.size();
+    shared_stride = 0;
+    shared_base = memory.base();
+  }
 };
 
-/// The registers and memories of many warps, which may overlap in any way: a batch gives the results of executing its warps in order. See
-/// Arguments.
+/// The registers and memories of one or many warps for a matrix instruction. Sources, destination and memories may overlap in any way: a
+/// batch gives the results of executing its warps in order. An instruction reads all sources of a warp before it writes, except where the
+/// hardware executes a sequence that does not (execute_split_dot; Part in execute/reference/multiplicands.h).
 struct Batch : BatchMemory {
   std::array<ConstRegisterView, operand_name_count> sources;  ///< by OperandName
   RegisterView destination;                                   ///< d, or r of ldmatrix; written register by register, lane 0 first
@@ -218,6 +257,7 @@ struct Call : BatchMemory {
 // ---- Instructions ----
 
 class FastPath;
+class ListedWarps;
 class ScalarForm;
 class StagedWarp;
 class Wgmma;
@@ -266,30 +306,29 @@ class WARPMAT_API Instruction {
 
   // The following is of matrix instructions alone.
 
-  /// Executes on one warp. Precondition: problem(arguments) is nothing. Throws Trap, having changed nothing, for a wrong address.
-  /// Unless `options` ask for the hardware's behaviour, it also throws for operands that the ISA leaves undefined: metadata, padding, ids,
-  /// a selector. Neither allocates nor locks unless it throws.
-  void execute(const Arguments& arguments, const ExecutionOptions& options = {}) const;
+  /// Executes on one warp, the first of `batch`. Precondition: problem(batch) is nothing. Throws Trap, having changed nothing, for a wrong
+  /// address. Unless `options` ask for the hardware's behaviour, it also throws for operands that the ISA leaves undefined: metadata,
+  /// padding, ids, a selector. Neither allocates nor locks unless it throws or a callback does.
+  void execute(const Batch& batch, const ExecutionOptions& options = {}) const;
 
-  /// Executes the same instruction on many warps in order; see Batch. Precondition: problem(batch, warps) is nothing. Neither allocates nor
-  /// locks unless it throws or a callback does. Throws Trap naming the warp: earlier warps are executed; that warp and later ones
-  /// are unchanged, except for rows that a RowMemory accepted before it refused one.
+  /// Executes the same instruction on many warps in order. Precondition: problem(batch, warps) is nothing. Neither allocates nor locks
+  /// unless it throws or a callback does. Throws Trap naming the warp: earlier warps are executed; that warp and later ones are unchanged,
+  /// except for rows that a RowMemory accepted before it refused one.
   void execute(const Batch& batch, std::size_t warps, const ExecutionOptions& options = {}) const;
 
-  /// Nothing if `arguments` name all registers and memory that the instruction reads and writes; else what is wrong and what would be
+  /// Nothing if `batch` names all registers and memory that the instruction reads and writes; else what is wrong and what would be
   /// right. Each operand needs form().operand(name).words() registers; p needs one, or two for 64-bit addresses, low half first. None may
   /// be null; each must be a multiple of four bytes. A stride may be left out. If assertions are compiled in, each execution asserts this.
-  [[nodiscard]] std::optional<std::string> problem(const Arguments& arguments) const;
-  [[nodiscard]] std::optional<std::string> problem(const Batch& batch, std::size_t warps) const;
+  [[nodiscard]] std::optional<std::string> problem(const Batch& batch, std::size_t warps = 1) const;
 
   friend bool operator==(const Instruction&, const Instruction&) = default;
 
  private:
+  friend class ListedWarps;
   friend class StagedWarp;
   friend class Wgmma;
   friend WARPMAT_API Instruction find(std::string_view opcode, std::string_view target_name);
-  void execute_one(const Arguments& arguments, const ExecutionOptions& options) const;
-  void execute_plain(const Batch& batch, std::size_t warps, const ExecutionOptions& options) const;
+  void execute_lists(const Batch& batch, const ExecutionOptions& options) const;
 
   explicit Instruction(const ScalarForm& form, const Target& target);
   void execute_matrix(const Call& call, std::size_t warps, const ExecutionOptions& options) const;

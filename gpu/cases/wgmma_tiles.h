@@ -18,23 +18,23 @@ class WgmmaTile {
   WgmmaTile(const Form& tile, std::vector<std::uint32_t> a, std::vector<std::uint32_t> b, std::vector<std::uint32_t> c, const Register& e,
             int selector);
 
-  /// D's registers after `execute`, whose parameter is Arguments for the tile's form.
+  /// D's registers after `execute`, whose parameter is a Batch for the tile's form.
   template <typename Execute>
   const std::vector<std::uint32_t>& run(Execute execute) {
     const std::vector<const std::uint32_t*> a = pointers(a_), b = pointers(b_), c = pointers(c_);
     std::vector<std::uint32_t*> d;
     for (std::size_t i = 0; i < d_.size(); i += warp_size) d.push_back(d_.data() + i);
     const std::uint32_t *const e = e_.data(), *const selector = selector_.data();
-    Arguments arguments;
-    arguments.destination = {d.data(), d.size()};
-    arguments.source(OperandName::a) = {a.data(), a.size()};
-    arguments.source(OperandName::b) = {b.data(), b.size()};
-    arguments.source(OperandName::c) = {c.data(), c.size()};
+    Batch batch;
+    batch.destination = d;
+    batch.source(OperandName::a) = a;
+    batch.source(OperandName::b) = b;
+    batch.source(OperandName::c) = c;
     if (sparse_) {
-      arguments.source(OperandName::e) = {&e, 1};
-      arguments.source(OperandName::selector) = {&selector, 1};
+      batch.source(OperandName::e) = std::span(&e, 1);
+      batch.source(OperandName::selector) = std::span(&selector, 1);
     }
-    execute(arguments);
+    execute(batch);
     return d_;
   }
 

@@ -25,7 +25,7 @@ class Elements {
 
   std::uint64_t read(OperandName name, const Element& element) const {
     const std::vector<std::uint32_t*> registers = words(name);
-    return read_element(form_.operand(name).fragment, ConstRegisterList(registers.data(), registers.size()), element);
+    return read_element(form_.operand(name).fragment, registers, element);
   }
 
   void write(OperandName name, const Element& element, std::uint64_t bits) const {

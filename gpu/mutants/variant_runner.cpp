@@ -10,14 +10,14 @@
 
 #include "gpu/rules/counting.h"
 #include "gpu/rules/deviating.h"
-#include "gpu/runners/statement_arguments.h"
+#include "gpu/runners/statement_batch.h"
 
 namespace warpmat::inline v0_1 {
 
-void execute_variant(const VariedLowering& varied, const Arguments& arguments, Events* counts) {
-  if (!varied.deviations().empty()) return execute_deviating(varied.form(), varied.lowering(), varied.deviations(), arguments);
-  if (counts != nullptr) return execute_counting(varied.form(), varied.lowering(), arguments, ExecutionOptions{}, *counts);
-  execute(varied.form(), varied.lowering(), arguments, ExecutionOptions{});
+void execute_variant(const VariedLowering& varied, const Batch& batch, Events* counts) {
+  if (!varied.deviations().empty()) return execute_deviating(varied.form(), varied.lowering(), varied.deviations(), batch);
+  if (counts != nullptr) return execute_counting(varied.form(), varied.lowering(), batch, ExecutionOptions{}, *counts);
+  execute(varied.form(), varied.lowering(), batch, ExecutionOptions{});
 }
 
 void VariantRunner::run(const Program& program, WarpStates& states) {
@@ -27,8 +27,8 @@ void VariantRunner::run(const Program& program, WarpStates& states) {
     std::ranges::copy(states.registers_of(i), warp.named_registers().begin());
     std::ranges::copy(states.shared_of(i), warp.shared().bytes().begin());
     try {
-      StatementArguments arguments(warp, program.statements().front());
-      execute_(program.statements().front().matrix()->form(), arguments.get());
+      StatementBatch batch(warp, program.statements().front());
+      execute_(program.statements().front().matrix()->form(), batch.get());
     } catch (const Trap& trap) {
       throw std::runtime_error(fmt::format("warp {}: {}", i, trap.what()));
     }

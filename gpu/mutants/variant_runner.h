@@ -12,20 +12,20 @@ namespace warpmat::inline v0_1 {
 
 /// Executes the form of `varied` by the reference with its changes. Counts regions if `counts` is not nullptr and there are no deviations,
 /// whose regions cannot be counted.
-void execute_variant(const VariedLowering& varied, const Arguments& arguments, Events* counts = nullptr);
+void execute_variant(const VariedLowering& varied, const Batch& batch, Events* counts = nullptr);
 
 /// Runs programs of one matrix instruction with a model instead of the reference.
 class VariantRunner : public Runner {
  public:
-  using Execute = std::function<void(const Form& form, const Arguments& arguments)>;
+  using Execute = std::function<void(const Form& form, const Batch& batch)>;
 
   explicit VariantRunner(Execute execute) : execute_(std::move(execute)) {}
   /// Runs programs of the form of `varied`, which must outlive the runner.
   explicit VariantRunner(const VariedLowering& varied)
-      : VariantRunner([&varied](const Form&, const Arguments& arguments) { execute_variant(varied, arguments); }) {}
+      : VariantRunner([&varied](const Form&, const Batch& batch) { execute_variant(varied, batch); }) {}
   /// The same, counting regions.
   VariantRunner(const VariedLowering& varied, Events& counts)
-      : VariantRunner([&varied, &counts](const Form&, const Arguments& arguments) { execute_variant(varied, arguments, &counts); }) {}
+      : VariantRunner([&varied, &counts](const Form&, const Batch& batch) { execute_variant(varied, batch, &counts); }) {}
 
   /// Throws std::runtime_error "warp 12: lane 5, …" for a trap.
   void run(const Program& program, WarpStates& states) override;

@@ -91,35 +91,34 @@ std::int64_t CountingArithmetic::bit_sum(std::span<const std::uint8_t> a, std::s
 namespace {
 
 /// Counts elements of A and B with bits that reading ignores.
-void count_dropped_bits(Events& counts, const Form& form, const Arguments& arguments) {
+void count_dropped_bits(Events& counts, const Form& form, const Batch& batch) {
   for (const OperandName name : {OperandName::a, OperandName::b}) {
     const auto dropped = (std::uint32_t{1} << row(form.format(name)).ignored_low_bits) - 1;
-    for (const std::uint32_t* words : arguments.source(name))
-      for (int lane = 0; lane < warp_size; ++lane) counts.add_if((words[lane] & dropped) != 0, Event::dropped_bits);
+    for (int word = 0; word < form.operand(name).words(); ++word)
+      for (int lane = 0; lane < warp_size; ++lane) counts.add_if((batch.source(name).at(word, lane) & dropped) != 0, Event::dropped_bits);
   }
 }
 
-void count_metadata(Events& counts, const Form& form, const Arguments& arguments) {
+void count_metadata(Events& counts, const Form& form, const Batch& batch) {
   const Fragment& fragment = form.operand(OperandName::e).fragment;
-  const std::uint32_t selector = arguments.source(OperandName::selector).front()[0];
+  const std::uint32_t selector = batch.source(OperandName::selector).at(0, 0);
   if (selector >= static_cast<std::uint32_t>(fragment.matrices())) return;  // executing traps
   counts.add(Event::selector, selector);
   for (int i = 0; i < form.shape.m; ++i)
     for (int group = 0; group < fragment.columns(); ++group)
-      counts.add(Event::metadata_code, read_element(fragment, arguments.source(OperandName::e), {i, group, static_cast<int>(selector)}));
+      counts.add(Event::metadata_code, read_element(fragment, batch.source(OperandName::e), {i, group, static_cast<int>(selector)}));
 }
 
 /// Counts the scale factors of each result, `count` of each operand.
-void count_scales(Events& counts, const Form& form, const Arguments& arguments, std::size_t count) {
-  const int matrix_a = selected_scales(form, arguments, OperandName::ids_a),
-            matrix_b = selected_scales(form, arguments, OperandName::ids_b);
+void count_scales(Events& counts, const Form& form, const Batch& batch, std::size_t count) {
+  const int matrix_a = selected_scales(form, batch, OperandName::ids_a), matrix_b = selected_scales(form, batch, OperandName::ids_b);
   counts.add(Event::scale_ids_a, static_cast<std::size_t>(matrix_a));
   counts.add(Event::scale_ids_b, static_cast<std::size_t>(matrix_b));
   const auto count_line = [&](OperandName name, int matrix, int line) {
     const Operand& operand = form.operand(name);
     for (std::size_t i = 0; i < count; ++i)
       count_scale(counts, *operand.format,
-                  read_element(operand.fragment, arguments.source(name), scale_element(form, name, matrix, line, i, count)));
+                  read_element(operand.fragment, batch.source(name), scale_element(form, name, matrix, line, i, count)));
   };
   for (int i = 0; i < form.shape.m; ++i)
     for (int j = 0; j < form.shape.n; ++j) {
@@ -128,23 +127,21 @@ void count_scales(Events& counts, const Form& form, const Arguments& arguments, 
     }
 }
 
-void count_selectors(Events& counts, const Form& form, const Lowering& lowering, const Arguments& arguments) {
+void count_selectors(Events& counts, const Form& form, const Lowering& lowering, const Batch& batch) {
   if (lowering.semantics == Semantics::ldmatrix || lowering.semantics == Semantics::stmatrix)
     for (int lane = 0; lane < form.rows_in_memory(); ++lane) counts.add(Event::row_address, static_cast<std::size_t>(lane));
-  if (lowering.semantics == Semantics::dot) count_dropped_bits(counts, form, arguments);
-  if (form.sparsity != Sparsity::dense) count_metadata(counts, form, arguments);
+  if (lowering.semantics == Semantics::dot) count_dropped_bits(counts, form, batch);
+  if (form.sparsity != Sparsity::dense) count_metadata(counts, form, batch);
   const bool grouped = lowering.semantics == Semantics::grouped_dot;
-  if (form.scale_vector != 0)
-    count_scales(counts, form, arguments, grouped ? static_cast<std::size_t>(form.stored_k()) / group_elements : 1);
+  if (form.scale_vector != 0) count_scales(counts, form, batch, grouped ? static_cast<std::size_t>(form.stored_k()) / group_elements : 1);
 }
 
 }  // namespace
 
-void execute_counting(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options,
-                      Events& counts) {
-  count_selectors(counts, form, lowering, arguments);
+void execute_counting(const Form& form, const Lowering& lowering, const Batch& batch, const ExecutionOptions& options, Events& counts) {
+  count_selectors(counts, form, lowering, batch);
   CountingArithmetic arithmetic(counts);
-  execute_with(arithmetic, form, lowering, arguments, options);
+  execute_with(arithmetic, form, lowering, batch, options);
 }
 
 }  // namespace warpmat::inline v0_1

@@ -37,7 +37,6 @@ class CountingArithmetic : public ReferenceArithmetic<CountingArithmetic> {
 };
 
 /// execute() of the emulator's reference, with the regions counted that it reaches. What a trap leaves in `counts` is unspecified.
-void execute_counting(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options,
-                      Events& counts);
+void execute_counting(const Form& form, const Lowering& lowering, const Batch& batch, const ExecutionOptions& options, Events& counts);
 
 }  // namespace warpmat::inline v0_1

@@ -298,9 +298,9 @@ std::optional<Form> changed_form(const Form& form, Deviations deviations) {
 }
 
 /// The results of a sparse form that are NaN if elements of B without a stored element of A are multiplied by zero.
-std::vector<Element> nan_of_unmatched(const Form& form, const Lowering& lowering, const Arguments& arguments) {
+std::vector<Element> nan_of_unmatched(const Form& form, const Lowering& lowering, const Batch& batch) {
   MetadataColumns columns;
-  read_metadata(form, lowering, arguments, ExecutionOptions{}, columns);
+  read_metadata(form, lowering, batch, ExecutionOptions{}, columns);
   const Operand& b = form.operand(OperandName::b);
   std::vector<Element> found;
   for (int i = 0; i < form.shape.m; ++i)
@@ -308,7 +308,7 @@ std::vector<Element> nan_of_unmatched(const Form& form, const Lowering& lowering
       const auto first = columns.begin() + i * form.stored_k(), end = first + form.stored_k();
       if (std::find(first, end, k) != end) continue;
       for (int j = 0; j < form.shape.n; ++j) {
-        const Kind kind = decode(*b.format, read_element(b.fragment, arguments.source(OperandName::b), {k, j})).kind;
+        const Kind kind = decode(*b.format, read_element(b.fragment, batch.source(OperandName::b), {k, j})).kind;
         if (kind == Kind::nan || kind == Kind::infinity) found.push_back({i, j});
       }
     }
@@ -316,10 +316,10 @@ std::vector<Element> nan_of_unmatched(const Form& form, const Lowering& lowering
 }
 
 /// execute_split_dot with C the first addend instead of the last.
-void execute_from_accumulator(DeviatingArithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments) {
-  FloatMultiplicands multiplicands(form, lowering, arguments, ExecutionOptions{},
+void execute_from_accumulator(DeviatingArithmetic& arithmetic, const Form& form, const Lowering& lowering, const Batch& batch) {
+  FloatMultiplicands multiplicands(form, lowering, batch, ExecutionOptions{},
                                    [&](Format format, std::uint64_t bits) { return arithmetic.split_multiplicand(format, bits); });
-  for_each_result(arithmetic, form, arguments, [&](const Element& e, std::uint64_t c) {
+  for_each_result(arithmetic, form, batch, [&](const Element& e, std::uint64_t c) {
     return arithmetic.halves(*lowering.model, form.format(OperandName::d), multiplicands.a(e.row), multiplicands.b(e.row, e.column), c);
   });
 }
@@ -330,22 +330,22 @@ bool are_known(const Form& form, const Lowering& lowering) {
 
 }  // namespace
 
-void execute_deviating(const Form& form, const Lowering& lowering, Deviations deviations, const Arguments& arguments) {
+void execute_deviating(const Form& form, const Lowering& lowering, Deviations deviations, const Batch& batch) {
   if (!are_known(form, lowering))
     throw std::invalid_argument(std::string("deviations are not known for ") +
                                 (form.scale_vector != 0 ? "block-scaled forms such as " : "") + form.opcode);
   const std::optional<Form> changed = changed_form(form, deviations);
   std::vector<Element> nans;
-  if (deviations.has(unmet_multiplied)) nans = nan_of_unmatched(form, lowering, arguments);
+  if (deviations.has(unmet_multiplied)) nans = nan_of_unmatched(form, lowering, batch);
   const Semantics semantics = deviations.has(fp8_in_one_unit) ? Semantics::dot : lowering.semantics;
   const Lowering row{lowering.machine, semantics, lowering.model, lowering.evidence, lowering.source, lowering.exceptions};
   DeviatingArithmetic arithmetic(deviations);
   if (row.semantics == Semantics::split_dot && deviations.has(accumulator_first))
-    execute_from_accumulator(arithmetic, form, row, arguments);
+    execute_from_accumulator(arithmetic, form, row, batch);
   else
-    execute_with(arithmetic, changed ? *changed : form, row, arguments, ExecutionOptions{});
+    execute_with(arithmetic, changed ? *changed : form, row, batch, ExecutionOptions{});
   for (const Element& element : nans)
-    write_element(form.operand(OperandName::d).fragment, arguments.destination, element, arithmetic.nan(form.accumulator()));
+    write_element(form.operand(OperandName::d).fragment, batch.destination, element, arithmetic.nan(form.accumulator()));
 }
 
 }  // namespace warpmat::inline v0_1

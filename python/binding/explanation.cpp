@@ -32,7 +32,7 @@ class OneWarp {
   OneWarp(const Form& form, const std::map<std::string, Words>& operands, const std::optional<Bytes>& memory)
       : memory_(memory ? static_cast<std::size_t>(memory->size()) : 0) {
     if (memory) std::copy_n(memory->data(), memory->size(), memory_.bytes().begin());
-    arguments_.shared = &memory_;
+    batch_.use(memory_);
     for (const Operand& operand : form.operands) {
       const auto found = operands.find(std::string(name(operand.name)));
       if (operand.written || found != operands.end()) add(operand, operand.written ? nullptr : &found->second);
@@ -41,7 +41,7 @@ class OneWarp {
   OneWarp(const OneWarp&) = delete;
   OneWarp& operator=(const OneWarp&) = delete;
 
-  const Arguments& arguments() const { return arguments_; }
+  const Batch& batch() const { return batch_; }
 
  private:
   void add(const Operand& operand, const Words* from) {
@@ -55,22 +55,22 @@ class OneWarp {
       words.push_back(registers[i].data());
     }
     if (operand.written)
-      arguments_.destination = words;
+      batch_.destination = words;
     else
-      arguments_.source(operand.name) = ConstRegisterList(words.data(), words.size());
+      batch_.source(operand.name) = words;
   }
 
   std::array<std::vector<Register>, operand_name_count> registers_;    ///< by OperandName
   std::array<std::vector<std::uint32_t*>, operand_name_count> words_;  ///< the same
   SharedMemory memory_;
-  Arguments arguments_;
+  Batch batch_;
 };
 
 py::tuple explain_one(const BoundInstruction& bound, const std::map<std::string, Words>& operands, const std::optional<Bytes>& memory,
                       const std::array<int, 3>& element, const std::string& against, std::string_view undefined) {
   const OneWarp warp(bound.form(), operands, memory);
-  if (const auto problem = bound.instruction().problem(warp.arguments())) throw std::invalid_argument(*problem);
-  return explanation_tuple(explain_pair(bound.instruction(), warp.arguments(), {element[1], element[2], element[0]}, against,
+  if (const auto problem = bound.instruction().problem(warp.batch())) throw std::invalid_argument(*problem);
+  return explanation_tuple(explain_pair(bound.instruction(), warp.batch(), {element[1], element[2], element[0]}, against,
                                         execution_options(undefined, "reference")));
 }
 

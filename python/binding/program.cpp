@@ -9,7 +9,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "gpu/runners/statement_arguments.h"
+#include "gpu/runners/statement_batch.h"
 #include "python/binding/banks.h"
 #include "python/binding/bound_instruction.h"
 #include "python/binding/explanation.h"
@@ -84,8 +84,8 @@ class ProgramRun {
       if (&statement == &wanted) break;
       warp.execute(statement, options_);
     }
-    StatementArguments arguments(warp, wanted);
-    return explanation_tuple(explain_pair(*wanted.matrix(), arguments.get(), {element[1], element[2], element[0]}, against, options_));
+    StatementBatch batch(warp, wanted);
+    return explanation_tuple(explain_pair(*wanted.matrix(), batch.get(), {element[1], element[2], element[0]}, against, options_));
   }
 
   py::tuple banks() const {

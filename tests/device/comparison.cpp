@@ -47,14 +47,13 @@ class Case {
             registers_[operand].push_back(
                 numbers_.emplace_back(std::vector<std::uint32_t>(warp_size, static_cast<std::uint32_t>(item.bits))).data());
     }
-    for (std::size_t i = 0; i < registers_.size(); ++i)
-      arguments_.sources[i] = ConstRegisterList(registers_[i].data(), registers_[i].size());
-    arguments_.destination = registers_[static_cast<std::size_t>(OperandName::d)];
+    for (std::size_t i = 0; i < registers_.size(); ++i) batch_.sources[i] = registers_[i];
+    batch_.destination = registers_[static_cast<std::size_t>(OperandName::d)];
   }
   Case(const Case&) = delete;
   Case& operator=(const Case&) = delete;
 
-  const Arguments& arguments() const { return arguments_; }
+  const Batch& batch() const { return batch_; }
 
   /// All words of an operand, or none.
   std::vector<device::u32> words(OperandName operand) const {
@@ -66,7 +65,7 @@ class Case {
  private:
   std::array<std::vector<std::uint32_t*>, operand_name_count> registers_;
   std::vector<std::vector<std::uint32_t>> numbers_;
-  Arguments arguments_;
+  Batch batch_;
 };
 
 /// The header's answer.
@@ -109,7 +108,7 @@ void compare_with_reference(int number, Hardware hardware, DeviceProduct product
       for (std::size_t warp = 0; warp < warps; ++warp) {
         const Case one(program, *form, states, warp);
         const std::vector<device::u32> found = answer(*form, one, product);
-        execute(*form, lowering, one.arguments(), {});
+        execute(*form, lowering, one.batch(), {});
         const std::vector<device::u32> expected = one.words(OperandName::d);
         for (std::size_t i = 0; i < expected.size(); ++i) {
           ++comparison.words;

@@ -39,10 +39,10 @@ TEST_CASE("executing allocates nothing") {
     const Instruction instruction(form, target_with(form));
     FormRegisters registers(form);
     registers.fill(random);
-    Arguments arguments = registers.arguments();
-    arguments.shared = &memory;
+    Batch batch = registers.batch();
+    batch.use(memory);
     const std::size_t before = allocations;
-    instruction.execute(arguments);
+    instruction.execute(batch);
     const std::size_t after = allocations;
     CAPTURE(form.opcode);
     CHECK(after == before);

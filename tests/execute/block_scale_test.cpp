@@ -172,7 +172,7 @@ std::vector<const Form*> scaled_forms() {
 /// The text of the trap that `mma` gives, or "".
 std::string trap_of(const Instruction& mma, FormRegisters& registers) {
   try {
-    mma.execute(registers.arguments());
+    mma.execute(registers.batch());
   } catch (const Trap& trap) {
     return trap.what();
   }
@@ -203,7 +203,7 @@ TEST_CASE("every block-scaled mma agrees with the oracle bit for bit, with all b
       put_scales(*form, registers, spreads[turn / std::size(dot_classes) % std::size(spreads)], random);
       const Matrices x = draw(*form, registers, operand_class, random);
       put_all(*form, x, registers);
-      execute_both_paths(mma, registers.arguments());
+      execute_both_paths(mma, registers.batch());
       for (int lane = 0; lane < 32; ++lane)
         for (int reg = 0; reg < 4; ++reg) {
           const auto [i, j] = oracle::c_position(16, lane, reg);
@@ -246,7 +246,7 @@ TEST_CASE("byte-id and thread-id choose the scale factors that the ISA names") {
     for (const Ids& ids : all_ids(form->scale_vector)) {
       ++combinations;
       set_ids(registers, ids);
-      execute_both_paths(mma, registers.arguments());
+      execute_both_paths(mma, registers.batch());
       for (int lane = 0; lane < 32; ++lane)
         for (int reg = 0; reg < 4; ++reg) {
           const auto [i, j] = oracle::c_position(16, lane, reg);
@@ -310,9 +310,9 @@ TEST_CASE("with scale factors at the limits of the common case the fast path giv
             if (row % 4 != 2) c = random() % 4 == 0 ? 0 : (c & 0x807f'ffff) | exponent << 23;
           }
         }
-        mma.execute(registers.arguments(), {.path = Path::reference});
+        mma.execute(registers.batch(), {.path = Path::reference});
         const auto expected = registers[OperandName::d].values();
-        mma.execute(registers.arguments(), {.path = Path::fast});
+        mma.execute(registers.batch(), {.path = Path::fast});
         REQUIRE(registers[OperandName::d].values() == expected);
       }
   }

@@ -64,7 +64,7 @@ TEST_CASE("f64 mma is a chain of this machine's fused multiply-adds, rounded as 
         for (int i = 0; i < f.rows(); ++i)
           for (int j = 0; j < f.columns(); ++j) write_element(f, registers[name].list(), {i, j}, draw(random));
       }
-      execute_both_paths(mma, registers.arguments());
+      execute_both_paths(mma, registers.batch());
       for (int i = 0; i < form.shape.m; ++i)
         for (int j = 0; j < 8; ++j) {
           double want = at(OperandName::c, i, j);
@@ -106,7 +106,7 @@ TEST_CASE("a NaN of f64 passes on, made quiet: b's before c's before a's; invali
       write_element(form.operand(OperandName::a).fragment, registers[OperandName::a].list(), {i, 0}, r.a);
       write_element(form.operand(OperandName::b).fragment, registers[OperandName::b].list(), {0, i}, r.b);
     }
-    execute_both_paths(mma, registers.arguments());
+    execute_both_paths(mma, registers.batch());
     for (int i = 0; i < 8; ++i)
       for (int j = 0; j < 8; ++j)
         REQUIRE(read_element(form.operand(OperandName::d).fragment, registers[OperandName::d].list(), {i, j}) == r.d);

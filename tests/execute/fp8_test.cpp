@@ -47,7 +47,7 @@ TEST_CASE("fp8 products of hardware without a unit for them are two f16 products
           for (int j = 0; j < 8; ++j)
             write_element(c.fragment, rc.list(), {i, j}, i == j ? x.c : draw_code(operand_class, *c.format, random));
         }
-        execute_both_paths(mma, registers.arguments());
+        execute_both_paths(mma, registers.batch());
         for (int i = 0; i < 16; ++i)
           for (int j = 0; j < 8; ++j) {
             const std::uint64_t want = oracle_split_fp8_dot(*oracle_format(*a.format), *oracle_format(*b.format), *oracle_format(*d.format),

@@ -119,12 +119,13 @@ struct Operands {
   void fill(std::mt19937_64& random) {
     for (Registers* r : {&a, &b, &c, &d}) r->fill(random);
   }
-  Arguments arguments() {
-    Arguments arguments{.sources = {}, .destination = d.list()};
-    arguments.source(OperandName::a) = a.list();
-    arguments.source(OperandName::b) = b.list();
-    arguments.source(OperandName::c) = c.list();
-    return arguments;
+  Batch batch() {
+    Batch batch;
+    batch.destination = d.list();
+    batch.source(OperandName::a) = a.list();
+    batch.source(OperandName::b) = b.list();
+    batch.source(OperandName::c) = c.list();
+    return batch;
   }
 };
 
@@ -229,7 +230,7 @@ void compare(Tally& tally, const Instruction& mma, std::string_view what, const 
   put(form, OperandName::b, in.b, registers.b);
   put(form, OperandName::c, in.c, registers.c);
   const auto a = registers.a.values(), b = registers.b.values(), c = registers.c.values();
-  execute_both_paths(mma, registers.arguments());
+  execute_both_paths(mma, registers.batch());
   const Matrix got = get(form, OperandName::d, registers.d);
   for (int i = 0; i < got.rows; ++i)
     for (int j = 0; j < got.columns; ++j)
@@ -329,7 +330,7 @@ TEST_CASE("integer sums wrap at the limits without .satfinite and stop there wit
       for (std::size_t i = 0; i < registers.a.size(); ++i) registers.a[i].fill(r.a * 0x0101'0101u);
       for (std::size_t i = 0; i < registers.b.size(); ++i) registers.b[i].fill(r.b * 0x0101'0101u);
       for (std::size_t i = 0; i < registers.c.size(); ++i) registers.c[i].fill(r.c);
-      execute_both_paths(mma, registers.arguments());
+      execute_both_paths(mma, registers.batch());
       for (const Register& d : registers.d.values())
         for (const std::uint32_t word : d) REQUIRE(word == (satfinite ? r.clamped : r.wrapped));
     }
@@ -365,7 +366,7 @@ TEST_CASE("D may be C, A or B, or any mixture of their registers") {
     const Form& form = mma.form();
     FormRegisters untouched(form);
     for (const Operand& operand : form.operands) untouched[operand.name].set(clean[operand.name].values());
-    mma.execute(clean.arguments());
+    mma.execute(clean.batch());
 
     const bool sequence = mma.lowering().semantics == Semantics::split_dot;  // reads C while it writes D: see the next test
     for (const std::string source : {"c", "a", "b", "mixed"}) {
@@ -385,9 +386,9 @@ TEST_CASE("D may be C, A or B, or any mixture of their registers") {
       if (source == "mixed") candidates = {c[c.size() - 1].data(), a[0].data(), b[0].data(), c[0].data()};
       if (candidates.size() > d.size()) candidates.resize(d.size());
       for (std::size_t i = 0; candidates.size() < d.size(); ++i) candidates.push_back(d[i].data());
-      Arguments arguments = x.arguments();
-      arguments.destination = candidates;
-      mma.execute(arguments);
+      Batch batch = x.batch();
+      batch.destination = candidates;
+      mma.execute(batch);
       for (std::size_t i = 0; i < d.size(); ++i) REQUIRE(std::ranges::equal(std::span(candidates[i], warp_size), clean[OperandName::d][i]));
     }
   });
@@ -397,12 +398,12 @@ TEST_CASE("fp8 on sm_90 adds C register by register, so a register of C that is 
   const Instruction mma("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", "sm_90a");
   FormRegisters x(mma.form());  // A and B are zero: D is C
   for (std::size_t i = 0; i < 4; ++i) x[OperandName::c][i].fill(0x3F800000u + static_cast<std::uint32_t>(i));
-  Arguments arguments = x.arguments();
+  Batch batch = x.batch();
   std::vector<const std::uint32_t*> c{x[OperandName::c][0].data(), x[OperandName::d][0].data(), x[OperandName::d][3].data(),
                                       x[OperandName::c][3].data()};
   x[OperandName::d][3].fill(0x40000000u);
-  arguments.source(OperandName::c) = c;
-  mma.execute(arguments);
+  batch.source(OperandName::c) = c;
+  mma.execute(batch);
   const std::uint32_t expected[] = {0x3F800000, 0x3F800000, 0x40000000, 0x3F800003};
   for (std::size_t i = 0; i < 4; ++i) CHECK(x[OperandName::d][i][7] == expected[i]);
 }
@@ -415,26 +416,27 @@ TEST_CASE("one register may be several sources") {
   for (std::uint32_t& word : same) word = static_cast<std::uint32_t>(random()) & 0x3BFF'3BFF;
   for (Registers* r : {&clean.a, &clean.b, &clean.c})
     for (std::size_t i = 0; i < r->size(); ++i) (*r)[i] = same;
-  mma.execute(clean.arguments());
+  mma.execute(clean.batch());
   const std::array<const std::uint32_t*, 4> all{same.data(), same.data(), same.data(), same.data()};
   Registers d(4);
-  Arguments arguments{.sources = {}, .destination = d.list()};
-  arguments.source(OperandName::a) = all;
-  arguments.source(OperandName::b) = std::span(all).first(2);
-  arguments.source(OperandName::c) = all;
-  mma.execute(arguments);
+  Batch batch;
+  batch.destination = d.list();
+  batch.source(OperandName::a) = all;
+  batch.source(OperandName::b) = std::span(all).first(2);
+  batch.source(OperandName::c) = all;
+  mma.execute(batch);
   CHECK(d.values() == clean.d.values());
 }
 
 TEST_CASE("of a register that d lists several times, what the later place gets stays") {
   for_each_filled(44, [](const Instruction& mma, FormRegisters& clean) {
-    mma.execute(clean.arguments());
+    mma.execute(clean.batch());
     Registers& d = clean[OperandName::d];
     const std::size_t count = d.size();
     const auto execute_to = [&](const std::vector<std::uint32_t*>& destination) {
-      Arguments arguments = clean.arguments();
-      arguments.destination = destination;
-      mma.execute(arguments);
+      Batch batch = clean.batch();
+      batch.destination = destination;
+      mma.execute(batch);
     };
     Register once{};
     execute_to(std::vector<std::uint32_t*>(count, once.data()));

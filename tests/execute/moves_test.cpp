@@ -63,26 +63,32 @@ Register distinct_rows(std::mt19937_64& random) {
 void load(const Instruction& instruction, SharedMemory& memory, const Register& addresses, RegisterList destination,
           std::int64_t offset = 0) {
   const std::uint32_t* const p = addresses.data();
-  Arguments arguments{.sources = {}, .destination = destination, .shared = &memory, .offset = offset};
-  arguments.source(OperandName::p) = {&p, 1};
-  instruction.execute(arguments);
+  Batch batch;
+  batch.destination = destination;
+  batch.use(memory);
+  batch.offset = offset;
+  batch.source(OperandName::p) = std::span(&p, 1);
+  instruction.execute(batch);
 }
 
 void store(const Instruction& instruction, SharedMemory& memory, const Register& addresses, ConstRegisterList source,
            std::int64_t offset = 0) {
   const std::uint32_t* const p = addresses.data();
-  Arguments arguments{.sources = {}, .destination = {}, .shared = &memory, .offset = offset};
-  arguments.source(OperandName::p) = {&p, 1};
-  arguments.source(OperandName::r) = source;
-  instruction.execute(arguments);
+  Batch batch;
+  batch.use(memory);
+  batch.offset = offset;
+  batch.source(OperandName::p) = std::span(&p, 1);
+  batch.source(OperandName::r) = source;
+  instruction.execute(batch);
 }
 
 void move(const Instruction& instruction, Register& destination, const Register& source) {
   const std::uint32_t* const a = source.data();
   std::uint32_t* const d = destination.data();
-  Arguments arguments{.sources = {}, .destination = {&d, 1}};
-  arguments.source(OperandName::a) = {&a, 1};
-  instruction.execute(arguments);
+  Batch batch;
+  batch.destination = std::span(&d, 1);
+  batch.source(OperandName::a) = std::span(&a, 1);
+  instruction.execute(batch);
 }
 
 /// An element of the matrices in memory.

@@ -28,7 +28,7 @@ class Warp {
  public:
   explicit Warp(const Form& form) : form_(form), registers_(form) {}
 
-  Arguments arguments() { return registers_.arguments(); }
+  Batch batch() { return registers_.batch(); }
 
   /// Operands with eight bits of exponent have numbers of one or two sizes, and zeros; some have an infinity or NaN. Others: any bits.
   void draw(std::mt19937_64& random) {
@@ -94,11 +94,11 @@ TEST_CASE("numbers of any size, subnormal ones among them, have the reference's 
     Warp warp(mma.form());
     for (int i = 0; i < c.warps; ++i) {
       warp.draw(random);
-      mma.execute(warp.arguments(), {.path = Path::reference});
+      mma.execute(warp.batch(), {.path = Path::reference});
       const std::vector<Register> expected = warp.result();
       for (const std::string_view set : instruction_sets()) {
         use_instruction_set(set);
-        mma.execute(warp.arguments());
+        mma.execute(warp.batch());
         ++comparisons;
         tally.expect(warp.result() == expected,
                      [&] { return std::string(c.opcode) + " on " + std::string(c.target) + " with " + std::string(set); });

@@ -18,18 +18,18 @@ constexpr Path paths[] = {Path::fast, Path::reference};
 /// Executes warp `warp` of `warps` where its registers lie.
 void execute_in_place(const Instruction& instruction, WarpArrays& warps, std::size_t warp, Path path) {
   std::array<std::vector<std::uint32_t*>, operand_name_count> lists;
-  Arguments arguments;
+  Batch batch;
   for (const Operand& operand : instruction.form().operands) {
     auto& list = lists[static_cast<std::size_t>(operand.name)];
     for (std::size_t i = 0; i < static_cast<std::size_t>(operand.words()); ++i) list.push_back(warps.word(operand.name, warp, i));
     if (operand.written)
-      arguments.destination = list;
+      batch.destination = list;
     else
-      arguments.source(operand.name) = list;
+      batch.source(operand.name) = list;
   }
   SharedMemory memory = warps.shared_memory(warp);
-  arguments.shared = &memory;
-  instruction.execute(arguments, {.path = path});
+  batch.use(memory);
+  instruction.execute(batch, {.path = path});
 }
 
 }  // namespace

@@ -51,8 +51,8 @@ struct Operands {
         for (std::uint32_t& word : (*registers)[i]) word = (static_cast<std::uint32_t>(random()) & 0x83ff83ff) | 0x3c003c00;
     for (std::size_t i = 0; i < d.size(); ++i) d[i].fill(~0u);
   }
-  Arguments arguments() {
-    Arguments all;
+  Batch batch() {
+    Batch all;
     all.source(OperandName::a) = std::as_const(a).list();
     all.source(OperandName::b) = std::as_const(b).list();
     all.source(OperandName::c) = std::as_const(c).list();
@@ -65,14 +65,14 @@ template <typename Arithmetic>
 std::vector<Register> results(Arithmetic& arithmetic, Hardware hardware) {
   const Form& form = *find_form(f16_product);
   Operands operands;
-  execute_with(arithmetic, form, *find_lowering(form, hardware), operands.arguments(), ExecutionOptions{});
+  execute_with(arithmetic, form, *find_lowering(form, hardware), operands.batch(), ExecutionOptions{});
   return operands.d.values();
 }
 
 std::vector<Register> shipped(Hardware hardware) {
   const Form& form = *find_form(f16_product);
   Operands operands;
-  execute(form, *find_lowering(form, hardware), operands.arguments(), ExecutionOptions{});
+  execute(form, *find_lowering(form, hardware), operands.batch(), ExecutionOptions{});
   return operands.d.values();
 }
 

@@ -124,10 +124,10 @@ class Scene {
       for (std::size_t l = 0; l < warp_size; ++l) registers[operand.name][i][l] = words_[at(operand.name).at(w, i, l)];
   }
   void execute(const Instruction& instruction, std::size_t w, FormRegisters& registers) {
-    Arguments arguments = registers.arguments();
+    Batch batch = registers.batch();
     SharedMemory memory = sources_.shared_memory(w);
-    arguments.shared = &memory;
-    instruction.execute(arguments, {.path = Path::reference});
+    batch.use(memory);
+    instruction.execute(batch, {.path = Path::reference});
   }
   void write(std::size_t w, std::size_t i, FormRegisters& registers) {
     const OperandName name = destination().first;
@@ -240,7 +240,7 @@ TEST_CASE("wmma.mma whose D overlaps its sources: thread-major as register-major
       std::array<std::vector<std::uint16_t>, operand_name_count> numbers;
       RegisterFile expected = file, apart = file;
       FormRegisters copies(form);
-      Arguments arguments;
+      Batch listed;
       std::array<std::vector<std::uint32_t*>, operand_name_count> pointers;
       for (const Operand& operand : form.operands) {
         const auto name = static_cast<std::size_t>(operand.name);
@@ -249,10 +249,13 @@ TEST_CASE("wmma.mma whose D overlaps its sources: thread-major as register-major
           pointers[name].push_back(expected.words[numbers[name][word]].data());
           copies[operand.name][word] = file.words[numbers[name][word]];
         }
-        operand.written ? arguments.destination = pointers[name] : arguments.source(operand.name) = pointers[name];
+        if (operand.written)
+          listed.destination = pointers[name];
+        else
+          listed.source(operand.name) = pointers[name];
       }
-      instruction.execute(arguments, {.path = Path::reference});
-      instruction.execute(copies.arguments(), {.path = Path::reference});
+      instruction.execute(listed, {.path = Path::reference});
+      instruction.execute(copies.batch(), {.path = Path::reference});
       const auto d = static_cast<std::size_t>(OperandName::d);
       for (std::size_t word = 0; word < numbers[d].size(); ++word) apart.words[numbers[d][word]] = copies[OperandName::d][word];
       shown += apart.words != expected.words;

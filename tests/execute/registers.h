@@ -87,7 +87,7 @@ inline void fill_operand(const warpmat::Form& form, const warpmat::Operand& oper
   }
 }
 
-/// The registers of every operand of one form, all different, and the Arguments that name them.
+/// The registers of every operand of one form, all different, and the Batch that names them.
 class FormRegisters {
  public:
   explicit FormRegisters(const warpmat::Form& form) : form_(form) {
@@ -101,8 +101,8 @@ class FormRegisters {
   /// The operand's registers; the form must have it.
   Registers& operator[](warpmat::OperandName name) { return *at(name); }
 
-  warpmat::Arguments arguments() {
-    warpmat::Arguments out;
+  warpmat::Batch batch() {
+    warpmat::Batch out;
     for (const warpmat::Operand& operand : form_.operands)
       if (operand.written)
         out.destination = at(operand.name)->list();

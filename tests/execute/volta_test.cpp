@@ -76,7 +76,7 @@ TEST_CASE("m8n8k4 of f16 on sm_90 is what the f32 cores compute") {
               const auto code = [&] { return static_cast<std::uint32_t>(draw_code(operand_class, form.format(name), random)); };
               word = form.format(name) == Format::f32 ? code() : (code() | code() << 16);
             }
-        execute_both_paths(mma, registers.arguments());
+        execute_both_paths(mma, registers.batch());
         float a[4][8][4], b[4][4][8], c[4][8][8];
         for (int lane = 0; lane < 32; ++lane) {
           const int product = lane / 4 % 4;

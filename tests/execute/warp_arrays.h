@@ -61,10 +61,10 @@ class WarpArrays {
       for (const warpmat::Operand& operand : form_.operands)
         for (std::size_t i = 0; i < registers[operand.name].size(); ++i)
           std::copy_n(word(operand.name, warp, i), warp_size, registers[operand.name][i].begin());
-      warpmat::Arguments arguments = registers.arguments();
+      warpmat::Batch batch = registers.batch();
       warpmat::SharedMemory shared = shared_memory(warp);
-      arguments.shared = &shared;
-      instruction.execute(arguments, {.path = warpmat::Path::reference});
+      batch.use(shared);
+      instruction.execute(batch, {.path = warpmat::Path::reference});
       for (const warpmat::Operand& operand : form_.operands)
         for (std::size_t i = 0; operand.written && i < registers[operand.name].size(); ++i)
           std::ranges::copy(registers[operand.name][i], word(operand.name, warp, i));

@@ -81,19 +81,19 @@ void for_each_place(const Fragment& f, const Measured& m, Visit visit) {
 struct Move {
   Move(const Form& form, std::optional<std::uint32_t> stride, std::uint32_t address = 0) : registers(form), memory(memory_bytes) {
     registers[OperandName::p][0].fill(address);
-    arguments = registers.arguments();
+    batch = registers.batch();
     if (stride)
       registers[OperandName::stride][0].fill(*stride);
     else
-      arguments.source(OperandName::stride) = {};
-    arguments.shared = &memory;
+      batch.source(OperandName::stride) = {};
+    batch.use(memory);
   }
   Move(const Move&) = delete;
   Move& operator=(const Move&) = delete;
 
   FormRegisters registers;
   SharedMemory memory;
-  Arguments arguments;
+  Batch batch;
 };
 
 std::vector<std::uint8_t> random_bytes(std::mt19937_64& random) {
@@ -117,7 +117,7 @@ TEST_CASE("wmma.load and wmma.store move the elements that an H200 moves", "[wmm
     std::ranges::copy(memory, move.memory.bytes().begin());
     Registers& registers = move.registers[OperandName::r];
     registers.fill(random);
-    instruction.execute(move.arguments);
+    instruction.execute(move.batch);
     const std::vector<std::uint8_t> after(move.memory.bytes().begin(), move.memory.bytes().end());
     std::vector<std::uint8_t> untouched = after;
     for_each_place(moved(form), m, [&](std::size_t lane, std::size_t reg, std::size_t i, std::size_t number) {
@@ -236,7 +236,7 @@ void compare_product(Tally& tally, const Instruction& wmma, FormRegisters& regis
   std::vector<std::uint64_t> a(static_cast<std::size_t>(form.shape.k)), b(a.size());
   for (const Path path : {Path::fast, Path::reference}) {
     for (std::size_t i = 0; i < registers[OperandName::d].size(); ++i) registers[OperandName::d][i].fill(0xdeadbeef);
-    wmma.execute(registers.arguments(), {.path = path});
+    wmma.execute(registers.batch(), {.path = path});
     for (int i = 0; i < form.shape.m; ++i)
       for (int j = 0; j < form.shape.n; ++j) {
         for (int k = 0; k < form.shape.k; ++k) {
@@ -289,9 +289,9 @@ TEST_CASE("wmma.mma of f64 is mma of m8n8k4", "[wmma]") {
       for (const OperandName operand : {OperandName::a, OperandName::b, OperandName::c})  // numbers near 1
         for (std::size_t i = 1; i < registers[operand].size(); i += 2)
           for (std::uint32_t& high : registers[operand][i]) high = (high & 0x800fffff) | 0x3ff00000;
-      wmma.execute(registers.arguments());
+      wmma.execute(registers.batch());
       const auto found = registers[OperandName::d].values();
-      mma.execute(registers.arguments());
+      mma.execute(registers.batch());
       CHECK(found == registers[OperandName::d].values());
     }
 }
@@ -302,13 +302,13 @@ TEST_CASE("wmma.mma reads the first copy of elements that registers hold several
   FormRegisters registers(wmma.form());
   fill_product(wmma.form(), registers, false, random);
   CHECK(wmma.form().operand(OperandName::a).fragment.copies() == 4);
-  wmma.execute(registers.arguments());
+  wmma.execute(registers.batch());
   const auto expected = registers[OperandName::d].values();
   for (std::size_t i = 2; i < 8; ++i) registers[OperandName::a][i].fill(0x7e007e00);
-  wmma.execute(registers.arguments());
+  wmma.execute(registers.batch());
   CHECK(registers[OperandName::d].values() == expected);
   registers[OperandName::a][1].fill(0x7e007e00);
-  wmma.execute(registers.arguments());
+  wmma.execute(registers.batch());
   CHECK(registers[OperandName::d].values() != expected);
 }
 
@@ -340,12 +340,12 @@ struct SharedRegisters {
 void multiply(const Instruction& mma, std::span<std::uint32_t* const> d, std::span<std::uint32_t* const> a,
               std::span<std::uint32_t* const> b, std::span<std::uint32_t* const> c) {
   const std::vector<const std::uint32_t*> in_a(a.begin(), a.end()), in_b(b.begin(), b.end()), in_c(c.begin(), c.end());
-  Arguments arguments;
-  arguments.destination = d;
-  arguments.source(OperandName::a) = in_a;
-  arguments.source(OperandName::b) = in_b;
-  arguments.source(OperandName::c) = in_c;
-  mma.execute(arguments);
+  Batch batch;
+  batch.destination = d;
+  batch.source(OperandName::a) = in_a;
+  batch.source(OperandName::b) = in_b;
+  batch.source(OperandName::c) = in_c;
+  mma.execute(batch);
 }
 
 }  // namespace
@@ -359,12 +359,12 @@ TEST_CASE("wmma.mma is two mma: the second reads what the first has written wher
         std::mt19937_64 random(seed), again(seed);
         SharedRegisters x(random), y(again);
         const std::vector<const std::uint32_t*> a(x.a.begin(), x.a.end()), b(x.b.begin(), x.b.end()), c(x.c.begin(), x.c.end());
-        Arguments arguments;
-        arguments.destination = x.d;
-        arguments.source(OperandName::a) = a;
-        arguments.source(OperandName::b) = b;
-        arguments.source(OperandName::c) = c;
-        wmma.execute(arguments, {.path = path});
+        Batch batch;
+        batch.destination = x.d;
+        batch.source(OperandName::a) = a;
+        batch.source(OperandName::b) = b;
+        batch.source(OperandName::c) = c;
+        wmma.execute(batch, {.path = path});
         for (std::size_t tile = 0; tile < 2; ++tile) {
           const std::span d(y.d.data() + 4 * tile, 4), c_of(y.c.data() + 4 * tile, 4);
           const std::string_view text(shape);
@@ -385,7 +385,7 @@ TEST_CASE("wmma.load and wmma.store trap where address or stride are wrong, and 
     Move move(instruction.form(), stride, address);
     for (std::size_t i = 0; i < move.registers[OperandName::r].size(); ++i) move.registers[OperandName::r][i].fill(7);
     change(move);
-    const auto trap = trap_in([&] { instruction.execute(move.arguments); });
+    const auto trap = trap_in([&] { instruction.execute(move.batch); });
     for (std::size_t i = 0; i < move.registers[OperandName::r].size(); ++i)
       for (const std::uint32_t word : move.registers[OperandName::r][i]) CHECK((!trap || word == 7));
     if (trap)
@@ -433,7 +433,7 @@ TEST_CASE("many warps: a batch moves what single warps move, with a stride or wi
       Move move(load.form(), with_stride ? std::optional(static_cast<std::uint32_t>(8 * (1 + i))) : std::nullopt,
                 static_cast<std::uint32_t>(16 * i));
       std::ranges::copy(memory, move.memory.bytes().begin());
-      load.execute(move.arguments);
+      load.execute(move.batch);
       for (std::size_t r = 0; r < 8; ++r) CHECK(loaded[8 * i + r] == move.registers[OperandName::r][r]);
     }
   }

@@ -32,8 +32,8 @@ namespace {
 class PlainDeviatingRunner : public Runner {
  public:
   void run(const Program& program, WarpStates& states) override {
-    VariantRunner([&](const Form& form, const Arguments& arguments) {
-      execute_deviating(form, *find_lowering(form, program.target()->hardware), {}, arguments);
+    VariantRunner([&](const Form& form, const Batch& batch) {
+      execute_deviating(form, *find_lowering(form, program.target()->hardware), {}, batch);
     }).run(program, states);
   }
   std::uint32_t shared_base() const override { return 0; }

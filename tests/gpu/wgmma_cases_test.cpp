@@ -168,8 +168,8 @@ bool refuted(const WgmmaForm& form, const Mutant& mutant, std::map<const Answers
     auto& tiles = known[&answers];
     if (tiles.empty()) tiles = recorded_tiles(form, answers);
     for (WgmmaTile& tile : tiles) {
-      const std::vector<std::uint32_t> mutated = tile.run([&](const Arguments& a) { execute_variant(varied, a); });
-      if (mutated != tile.run([&](const Arguments& a) { execute_variant(as_it_is, a); })) return true;
+      const std::vector<std::uint32_t> mutated = tile.run([&](const Batch& a) { execute_variant(varied, a); });
+      if (mutated != tile.run([&](const Batch& a) { execute_variant(as_it_is, a); })) return true;
     }
   }
   return false;

@@ -100,9 +100,11 @@ TEST_CASE("ldmatrix reads packed rows: every element comes to its byte, of every
       for (std::uint32_t lane = 0; lane < 32; ++lane) addresses[lane] = 16 * lane;
       const std::uint32_t* const p = addresses.data();
       Registers r(form.operand(OperandName::r).words());
-      Arguments arguments{.sources = {}, .destination = r.list(), .shared = &memory};
-      arguments.source(OperandName::p) = {&p, 1};
-      Instruction(form, target("sm_120a")).execute(arguments);
+      Batch batch;
+      batch.destination = r.list();
+      batch.use(memory);
+      batch.source(OperandName::p) = std::span(&p, 1);
+      Instruction(form, target("sm_120a")).execute(batch);
       const Eigen::MatrixXd bytes = gather(fragment, Format::u8, r.list());
       const int shift = packing == RowPacking::b8x16 ? container_shift(format) : 0;
       for (int i = 0; i < bytes.rows(); ++i)

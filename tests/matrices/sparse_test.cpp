@@ -58,7 +58,7 @@ TEST_CASE("every sparse mma of sm_90 is the dense product of what its metadata s
       const DotClass operand_class = dot_classes[turn++ % std::size(dot_classes)];
       registers.fill(random);
       for (const Operand* operand : {&a, &b, &c}) put(*operand, registers[operand->name], operand_class, random);
-      execute_both_paths(mma, registers.arguments());
+      execute_both_paths(mma, registers.batch());
       const auto selector = static_cast<int>(registers[OperandName::selector][0][0]);
       for (int i = 0; i < form.shape.m; ++i) {
         const std::vector<int> columns = stored_columns(bits, form.shape.k, registers[OperandName::e][0], selector, i);

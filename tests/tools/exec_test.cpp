@@ -112,23 +112,23 @@ NpyArray expected(const Instruction& instruction, Arrays inputs, std::size_t cas
   }
   for (std::size_t i = 0; i < cases; ++i) {
     std::array<std::vector<std::uint32_t*>, operand_name_count> pointers;
-    Arguments arguments;
+    Batch batch;
     for (const Operand& o : form.operands) {
       const auto index = static_cast<std::size_t>(o.name);
       const auto words = static_cast<std::size_t>(o.words());
       for (std::size_t w = 0; w < words; ++w) pointers[index].push_back(registers[index][i * words + w].data());
       if (o.written)
-        arguments.destination = pointers[index];
+        batch.destination = pointers[index];
       else
-        arguments.source(o.name) = pointers[index];
+        batch.source(o.name) = pointers[index];
     }
     SharedMemory shared(memory_bytes);
     const bool has_memory = inputs.contains("shared");
     const auto bytes =
         has_memory ? inputs.at("shared").as<std::uint8_t>().subspan(i * memory_bytes, memory_bytes) : std::span<std::uint8_t>();
     std::ranges::copy(bytes, shared.bytes().begin());
-    arguments.shared = &shared;
-    instruction.execute(arguments);
+    batch.use(shared);
+    instruction.execute(batch);
     if (has_memory) std::ranges::copy(shared.bytes(), bytes.begin());
   }
   const std::string output = output_option(form);

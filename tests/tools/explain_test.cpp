@@ -23,26 +23,26 @@ namespace {
 using Json = nlohmann::json;
 
 /// What a factor's place in the registers holds.
-std::uint64_t held(const Form& form, const Arguments& arguments, const Json& factor) {
+std::uint64_t held(const Form& form, const Batch& batch, const Json& factor) {
   const Operand& operand = form.operand(*find_operand_name(factor.at("operand").get<std::string>()));
-  const auto words = arguments.source(operand.name);
-  const std::size_t reg = factor.at("register"), lane = factor.at("lane");
+  const ConstRegisterView& words = batch.source(operand.name);
+  const int reg = factor.at("register"), lane = factor.at("lane");
   const int bit = factor.at("bit"), bits = operand.fragment.payload_bits();
-  if (bits == 64) return words[2 * reg][lane] | std::uint64_t{words[2 * reg + 1][lane]} << 32;
-  const std::uint64_t word = words[reg][lane] >> (bit + operand.fragment.payload_shift());
+  if (bits == 64) return words.at(2 * reg, lane) | std::uint64_t{words.at(2 * reg + 1, lane)} << 32;
+  const std::uint64_t word = words.at(reg, lane) >> (bit + operand.fragment.payload_shift());
   return word & ((std::uint64_t{1} << bits) - 1);
 }
 
 /// Factors that are not what the registers hold, and an addend that is not C where it must be.
-std::string misplaced(const Form& form, const Arguments& arguments, const Json& explanation) {
+std::string misplaced(const Form& form, const Batch& batch, const Json& explanation) {
   for (const Json& step : explanation.at("steps"))
     if (step.contains("terms"))
       for (const Json& term : step.at("terms")) {
         for (const Json& scale : term.at("scales"))
-          if (held(form, arguments, scale) != std::stoull(scale.at("bits").get<std::string>(), nullptr, 16)) return scale.dump();
+          if (held(form, batch, scale) != std::stoull(scale.at("bits").get<std::string>(), nullptr, 16)) return scale.dump();
         for (const Json& product : term.at("products"))
           for (const char* factor : {"a", "b"})
-            if (held(form, arguments, product.at(factor)) != std::stoull(product.at(factor).at("bits").get<std::string>(), nullptr, 16))
+            if (held(form, batch, product.at(factor)) != std::stoull(product.at(factor).at("bits").get<std::string>(), nullptr, 16))
               return product.dump();
       }
   return "";
@@ -64,20 +64,20 @@ struct Examiner {
     const Program program = program_for(form, target, operand_class);
     WarpStates states = make_case(program, form, operand_class, seed, 0, cases, 0);
     const Instruction instruction(form, target);
-    VariantRunner([&](const Form&, const Arguments& arguments) {
+    VariantRunner([&](const Form&, const Batch& batch) {
       const Element element = random_element(form.operand(OperandName::d).fragment, random);
-      const Json json = Json::parse(explanation_json(explain(instruction, arguments, element)).dump());
-      instruction.execute(arguments);
-      const std::uint64_t executed = read_element(form.operand(OperandName::d).fragment, ConstRegisterList(arguments.destination), element);
-      const std::string wrong = contradiction(form, arguments, json, executed);
+      const Json json = Json::parse(explanation_json(explain(instruction, batch, element)).dump());
+      instruction.execute(batch);
+      const std::uint64_t executed = read_element(form.operand(OperandName::d).fragment, batch.destination, element);
+      const std::string wrong = contradiction(form, batch, json, executed);
       steps += json.at("steps").size();
       tally.expect(wrong.empty(), [&] { return fmt::format("{} as {}, {}: {}", form.opcode, target.name, operand_class.name, wrong); });
     }).run(program, states);
   }
 
-  static std::string contradiction(const Form& form, const Arguments& arguments, const Json& json, std::uint64_t executed) {
+  static std::string contradiction(const Form& form, const Batch& batch, const Json& json, std::uint64_t executed) {
     if (std::stoull(json.at("result").get<std::string>(), nullptr, 16) != executed) return "executing gives another result";
-    const std::string wrong = misplaced(form, arguments, json);
+    const std::string wrong = misplaced(form, batch, json);
     return wrong.empty() ? explanation_reader::contradiction(json) : wrong;
   }
 };
@@ -228,21 +228,20 @@ TEST_CASE("explain says which byte and lane an element of data movement comes fr
     const Program program = program_for(form, t);
     WarpStates states = make_case(program, form, operand_classes().front(), 5, 0, 2, 0);
     const Instruction instruction(form, t);
-    VariantRunner([&](const Form&, const Arguments& arguments) {
+    VariantRunner([&](const Form&, const Batch& batch) {
       const OperandName result = form.find_operand(OperandName::d) != nullptr ? OperandName::d : OperandName::r;
-      const Explanation e = explain(instruction, arguments, random_element(form.operand(result).fragment, random));
-      instruction.execute(arguments);
+      const Explanation e = explain(instruction, batch, random_element(form.operand(result).fragment, random));
+      instruction.execute(batch);
       std::uint64_t there = 0;
       if (e.move->memory) {
-        const auto bytes = arguments.shared->bytes();
+        const std::span<const std::uint8_t> bytes(batch.shared, batch.shared_bytes);
         for (int i = 0; i < e.move->memory->bits; ++i) {
           const std::uint64_t bit = e.move->memory->address * 8 + e.move->memory->bit + static_cast<std::uint64_t>(i);
           there |= static_cast<std::uint64_t>(bytes[bit / 8] >> bit % 8 & 1) << i;
         }
       } else {
-        const auto words = arguments.source(OperandName::a);
         const Place& from = *e.move->from_register;
-        there = words[static_cast<std::size_t>(from.reg)][static_cast<std::size_t>(from.lane)] >> from.bit & 0xffff;
+        there = batch.source(OperandName::a).at(from.reg, from.lane) >> from.bit & 0xffff;
       }
       tally.expect(there == e.result, [&] { return fmt::format("{}: {:#x}, not {:#x}", form.opcode, e.result, there); });
     }).run(program, states);

@@ -130,8 +130,7 @@ class Chunk {
       matrices_.resize(count * size);
       for (std::size_t i = 0; i < count; ++i) {
         const auto words = words_of(*output.operand, i);
-        gather_matrix(*output.operand, *reading, ConstRegisterList(words.data(), words.size()),
-                      std::span(matrices_).subspan(i * size, size));
+        gather_matrix(*output.operand, *reading, words, std::span(matrices_).subspan(i * size, size));
       }
       return work_.output.write(first * size, matrices_);
     }

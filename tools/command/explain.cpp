@@ -17,7 +17,7 @@
 
 #include "commands.h"
 #include "exec_options.h"
-#include "gpu/runners/statement_arguments.h"
+#include "gpu/runners/statement_batch.h"
 #include "layout_tensor.h"
 #include "tools/command_line/execution_flags.h"
 #include "tools/report/element_source.h"
@@ -65,7 +65,7 @@ class Case {
       throw std::runtime_error(fmt::format("--case must be 0 to {}; it is {}", inputs.cases.value_or(1) - 1, options.which));
     make_registers(options.operands);
     memory_ = SharedMemory(inputs.memory_bytes);
-    arguments_.shared = &memory_;
+    batch_.use(memory_);
     for (const auto& input : inputs.files) read(*input, options.which, options.operands);
     if (inputs.sparse_a) read(*inputs.sparse_a, options.which, options.operands);
     for (const auto& [option, source] : generated) generate(form.operand(*find_operand_name(option)), source, options.operands);
@@ -73,7 +73,7 @@ class Case {
   Case(const Case&) = delete;
   Case& operator=(const Case&) = delete;
 
-  const Arguments& arguments() const { return arguments_; }
+  const Batch& batch() const { return batch_; }
 
  private:
   void make_registers(const OperandOptions& options) {
@@ -84,9 +84,9 @@ class Case {
       std::vector<std::uint32_t*>& words = words_[static_cast<std::size_t>(operand.name)];
       for (Register& r : registers) words.push_back(r.data());
       if (operand.written)
-        arguments_.destination = words;
+        batch_.destination = words;
       else
-        arguments_.source(operand.name) = ConstRegisterList(words.data(), words.size());
+        batch_.source(operand.name) = words;
     }
     for (const NumberRole& number : number_roles())
       if (auto& registers = registers_[static_cast<std::size_t>(number.operand)]; !registers.empty())
@@ -131,7 +131,7 @@ class Case {
   std::array<std::vector<Register>, operand_name_count> registers_;    ///< by OperandName
   std::array<std::vector<std::uint32_t*>, operand_name_count> words_;  ///< the same
   SharedMemory memory_;
-  Arguments arguments_;
+  Batch batch_;
 };
 
 int checked(const char* option, int value, int count, const Form& form) {
@@ -154,11 +154,10 @@ std::vector<Element> wanted_elements(const Form& form, const ExplainOptions& opt
 
 /// Explains every selected element, and the same with --against. `computer` is an Instruction, a WgmmaForm or a NamedProduct.
 template <typename Computer>
-std::vector<ExplanationPair> explained(const Computer& computer, const Form& form, const Arguments& arguments,
-                                       const ExplainOptions& options) {
+std::vector<ExplanationPair> explained(const Computer& computer, const Form& form, const Batch& batch, const ExplainOptions& options) {
   std::vector<ExplanationPair> pairs;
   for (const Element& element : wanted_elements(form, options))
-    pairs.push_back(explain_pair(computer, arguments, element, options.against, options.execution));
+    pairs.push_back(explain_pair(computer, batch, element, options.against, options.execution));
   return pairs;
 }
 
@@ -174,7 +173,7 @@ std::vector<ExplanationPair> explained_product(const ExplainOptions& options) {
   if (named.product.negates_a || named.product.negates_b)
     throw std::invalid_argument("explain does not show negated operands: clear bits 13 and 14 of --descriptor");
   Case inputs(*named.product.tile, options);
-  return explained(named, *named.product.tile, inputs.arguments(), options);
+  return explained(named, *named.product.tile, inputs.batch(), options);
 }
 
 /// Explains an instruction on operands from options. For wgmma these are those of a tile.
@@ -190,11 +189,11 @@ std::vector<ExplanationPair> explained_instruction(const ExplainOptions& options
     if (!options.target.empty() && options.target != "sm_90a")
       throw std::invalid_argument(fmt::format("{} exists for sm_90a alone", wgmma->opcode));
     Case inputs(*wgmma->tile, options);
-    return explained(*wgmma, *wgmma->tile, inputs.arguments(), options);
+    return explained(*wgmma, *wgmma->tile, inputs.batch(), options);
   }
   const Instruction instruction(options.operands.opcode, options.target);
   Case inputs(instruction.form(), options);
-  return explained(instruction, instruction.form(), inputs.arguments(), options);
+  return explained(instruction, instruction.form(), inputs.batch(), options);
 }
 
 void check_no_operands(const OperandOptions& options) {
@@ -214,8 +213,8 @@ std::vector<ExplanationPair> explained_statement(const ExplainOptions& options) 
     if (&statement == &wanted) break;
     session.warp.execute(statement, options.execution);
   }
-  StatementArguments arguments(session.warp, wanted);
-  return explained(*wanted.matrix(), wanted.matrix()->form(), arguments.get(), options);
+  StatementBatch batch(session.warp, wanted);
+  return explained(*wanted.matrix(), wanted.matrix()->form(), batch.get(), options);
 }
 
 void explain_command(const ExplainOptions& options) {

@@ -27,33 +27,33 @@ void write_operand(const std::string& path, const Why& why, std::vector<std::uin
   write_npy(path, array);
 }
 
-/// Registers of a product as arguments of its instruction.
-class StepArguments {
+/// Registers of a product as the batch of its instruction.
+class StepBatch {
  public:
-  StepArguments(const Form& form, const Why::Step& step) : d_(static_cast<std::size_t>(form.operand(OperandName::d).words())) {
+  StepBatch(const Form& form, const Why::Step& step) : d_(static_cast<std::size_t>(form.operand(OperandName::d).words())) {
     take(OperandName::a, step.a, a_);
     take(OperandName::b, step.b, b_);
     take(OperandName::c, step.c, c_);
     for (Register& r : d_) results_.push_back(r.data());
-    arguments_.destination = results_;
+    batch_.destination = results_;
   }
-  StepArguments(const StepArguments&) = delete;
-  StepArguments& operator=(const StepArguments&) = delete;
+  StepBatch(const StepBatch&) = delete;
+  StepBatch& operator=(const StepBatch&) = delete;
 
-  const Arguments& get() const { return arguments_; }
+  const Batch& get() const { return batch_; }
 
  private:
   void take(OperandName name, const std::vector<std::uint32_t>& words, std::vector<std::uint32_t*>& to) {
     std::vector<Register>& registers = sources_.emplace_back(words.size() / warp_size);
     std::memcpy(registers.data(), words.data(), words.size() * sizeof(std::uint32_t));
     for (Register& r : registers) to.push_back(r.data());
-    arguments_.source(name) = ConstRegisterList(to.data(), to.size());
+    batch_.source(name) = to;
   }
 
   std::list<std::vector<Register>> sources_;
   std::vector<Register> d_;
   std::vector<std::uint32_t*> a_, b_, c_, results_;
-  Arguments arguments_;
+  Batch batch_;
 };
 
 bool explainable(const Form& form, const Why::Step& step) {
@@ -84,8 +84,8 @@ std::string parting_of(const Why& why, std::string_view target, const std::strin
     if (step.opcode.starts_with("wgmma")) return fmt::format("{} is not compared: its operands were not kept\n", product);
     const Instruction instruction(step.opcode, target);
     if (!explainable(instruction.form(), step)) return fmt::format("{} is not compared: its operands were not kept\n", product);
-    const StepArguments arguments(instruction.form(), step);
-    const ExplanationPair pair = explain_pair(instruction, arguments.get(), {step.row, step.column, 0}, against, {});
+    const StepBatch batch(instruction.form(), step);
+    const ExplanationPair pair = explain_pair(instruction, batch.get(), {step.row, step.column, 0}, against, {});
     if (pair.one.result == pair.other->result) continue;
     const auto parts = parting(pair.one, *pair.other);
     const Format format = pair.one.form->format(OperandName::d);

@@ -9,6 +9,7 @@
 #include <warpmat/c/accesses.h>
 #include <warpmat/c/entry.h>
 #include <warpmat/c/instruction.h>
+#include <warpmat/execute/listed_warps.h>
 #include <warpmat/execute/scalar_form.h>
 #include <warpmat/execute/staged_product.h>
 #include <warpmat/execute/staged_warp.h>
@@ -87,16 +88,9 @@ bool is_register_major(const warpmat_instruction& handle, const warpmat_call& ca
 /// Runs kernels directly on the caller's registers. Separate functions, so that these calls need no stack for staged registers.
 [[gnu::noinline]] void execute_plain(const warpmat_instruction& handle, const warpmat_call& call, const BatchMemory& memory,
                                      std::size_t warps, const ExecutionOptions& options) {
-  Batch batch;
-  static_cast<BatchMemory&>(batch) = memory;
-  for (std::size_t i = 0; i < handle.operands.size(); ++i) {
-    const RegisterView registers = view_of(call.operands[i]);
-    if (handle.operands[i].written)
-      batch.destination = registers;
-    else
-      batch.source(handle.operands[i].name) = registers;
-  }
-  handle.instruction.execute(batch, warps, options);
+  ListedWarps listed(handle.instruction, memory);
+  for (std::size_t i = 0; i < handle.operands.size(); ++i) listed.add(handle.operands[i], view_of(call.operands[i]));
+  listed.execute(warps, options);
 }
 
 /// Runs the warps from `first` on. Checks operands while reading them, in one pass.
@@ -268,11 +262,11 @@ warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& ca
   if (const warpmat_status status = check_call(handle, call, error); status != WARPMAT_OK) return status;
   const std::size_t count = handle.operands.size();
   const bool fast = (call.flags & WARPMAT_REFERENCE_PATH) == 0;
-  std::size_t done = fast && handle.lane_product != nullptr ? multiply_in_place(handle, call, warps) : 0;
+  const bool plain = is_register_major(handle, call);
+  std::size_t done = fast && !plain && handle.lane_product != nullptr ? multiply_in_place(handle, call, warps) : 0;
   if (done == warps) return WARPMAT_OK;
   const ExecutionOptions options{fast ? Path::fast : Path::reference,
                                  (call.flags & WARPMAT_UNDEFINED_AS_HARDWARE) != 0 ? Undefined::hardware : Undefined::trap};
-  const bool plain = is_register_major(handle, call);
   if (!plain && !handle.addresses_memory) {
     if (done == 0 && fast && handle.product != nullptr) done = multiply_staged(handle, call, warps);
     return done == warps ? WARPMAT_OK : execute_staged(handle, call, {}, done, warps, options, error);

@@ -70,48 +70,51 @@ warpmat_explanation* explained(const warpmat_instruction* instruction, const war
     const Form& form = form_of(instruction);
     WARPMAT_NEED_SIZE(call, flags, "the call");
     const StagedCall staged(form, *call, warp);
-    return new warpmat_explanation{make(instruction->instruction, staged.arguments(), execution_of(call->flags))};
+    return new warpmat_explanation{make(instruction->instruction, staged.batch(), execution_of(call->flags))};
   });
 }
 
-/// The registers that a statement of a warp names, as Arguments has them.
-class StatementArguments {
+/// The registers that a statement of a warp names, and its memory.
+class StatementBatch {
  public:
-  StatementArguments(Warp& warp, const Statement& statement) {
+  StatementBatch(Warp& warp, const Statement& statement) {
     const std::vector<Operand>& operands = statement.matrix()->form().operands;
-    arguments_.shared = &warp.shared();
-    words_.reserve(operands.size());  // arguments_ has pointers to them
+    batch_.use(warp.shared());
+    words_.reserve(operands.size());  // batch_ has pointers to them
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const OperandText& text = statement.operands()[i];
       const std::vector<std::uint32_t*>& words = words_.emplace_back(warp.words(text));
-      if (operands[i].kind == OperandKind::address) arguments_.offset = text.offset;
+      if (operands[i].kind == OperandKind::address) {
+        batch_.offset = text.offset;
+        batch_.wide_addresses = words.size() == 2;
+      }
       if (operands[i].written)
-        arguments_.destination = words;
+        batch_.destination = words;
       else
-        arguments_.source(operands[i].name) = ConstRegisterList(words.data(), words.size());
+        batch_.source(operands[i].name) = words;
     }
   }
 
-  const Arguments& arguments() const { return arguments_; }
+  const Batch& batch() const { return batch_; }
 
  private:
   std::vector<std::vector<std::uint32_t*>> words_;
-  Arguments arguments_;
+  Batch batch_;
 };
 
 }  // namespace
 
 warpmat_explanation* warpmat_explain(const warpmat_instruction* instruction, const warpmat_call* call, size_t warp, warpmat_element element,
                                      warpmat_error* error) {
-  return explained(instruction, call, warp, error, [&](const Instruction& of, const Arguments& arguments, const ExecutionOptions& options) {
-    return explain(of, arguments, element_of(element), options);
+  return explained(instruction, call, warp, error, [&](const Instruction& of, const Batch& batch, const ExecutionOptions& options) {
+    return explain(of, batch, element_of(element), options);
   });
 }
 
 warpmat_explanation* warpmat_explain_as_f32(const warpmat_instruction* instruction, const warpmat_call* call, size_t warp,
                                             warpmat_element element, warpmat_error* error) {
-  return explained(instruction, call, warp, error, [&](const Instruction& of, const Arguments& arguments, const ExecutionOptions& options) {
-    return explain_as_f32(of.form(), of.target(), of.lowering(), arguments, element_of(element), options);
+  return explained(instruction, call, warp, error, [&](const Instruction& of, const Batch& batch, const ExecutionOptions& options) {
+    return explain_as_f32(of.form(), of.target(), of.lowering(), batch, element_of(element), options);
   });
 }
 
@@ -123,8 +126,8 @@ warpmat_explanation* warpmat_warp_explain(warpmat_warp* warp, const char* statem
     need_known_flags(flags, WARPMAT_REFERENCE_PATH | WARPMAT_UNDEFINED_AS_HARDWARE);
     const Program& program = warp->warp.program();
     const Statement& found = *program.matrix_statements()[find_statement(program, statement)];
-    const StatementArguments staged(warp->warp, found);
-    return new warpmat_explanation{explain(*found.matrix(), staged.arguments(), element_of(element), execution_of(flags))};
+    const StatementBatch staged(warp->warp, found);
+    return new warpmat_explanation{explain(*found.matrix(), staged.batch(), element_of(element), execution_of(flags))};
   });
 }
 

@@ -62,7 +62,7 @@ StagedCall::StagedCall(const Form& form, const warpmat_call& call, std::size_t w
   if (given < form.operands.size())
     throw std::invalid_argument(fmt::format("{}: {} operands are needed; {} given", form.opcode, form.operands.size(), given));
   need_known_flags(call.flags, WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_WIDE_ADDRESSES);
-  operands_.reserve(form.operands.size());  // arguments_ has pointers to them
+  operands_.reserve(form.operands.size());  // batch_ has pointers to them
   for (std::size_t i = 0; i < form.operands.size(); ++i) {
     const Operand& operand = form.operands[i];
     if (operand.kind == OperandKind::stride && call.operands[i].words == nullptr) continue;
@@ -73,10 +73,12 @@ StagedCall::StagedCall(const Form& form, const warpmat_call& call, std::size_t w
     const StagedOperand& staged =
         operands_.emplace_back(form, operand.name, wide ? 2 : static_cast<std::size_t>(operand.words()), &call.operands[i], warp);
     if (operand.written)
-      arguments_.destination = staged.words();
+      batch_.destination = staged.words();
     else
-      arguments_.source(operand.name) = staged.const_words();
-    if (operand.kind == OperandKind::address) add_memory(call, warp);
+      batch_.source(operand.name) = staged.words();
+    if (operand.kind != OperandKind::address) continue;
+    batch_.wide_addresses = wide;
+    add_memory(call, warp);
   }
 }
 
@@ -85,10 +87,10 @@ void StagedCall::add_memory(const warpmat_call& call, std::size_t warp) {
   const warpmat_memory& memory = *call.memory;
   need(memory.bytes, "memory->bytes");
   if (memory.base > std::numeric_limits<std::uint32_t>::max()) throw std::invalid_argument("memory->base is not below 2^32");
-  std::uint8_t* const first = memory.bytes + memory.warp_stride * static_cast<std::ptrdiff_t>(warp);
-  memory_ = SharedMemory::borrowing(std::span(first, static_cast<std::size_t>(memory.byte_count)), static_cast<std::uint32_t>(memory.base));
-  arguments_.shared = &*memory_;
-  arguments_.offset = call.offset;
+  batch_.shared = memory.bytes + memory.warp_stride * static_cast<std::ptrdiff_t>(warp);
+  batch_.shared_bytes = static_cast<std::size_t>(memory.byte_count);
+  batch_.shared_base = memory.base;
+  batch_.offset = call.offset;
 }
 
 }  // namespace warpmat::inline v0_1::c

@@ -40,7 +40,7 @@ class StagedOperand {
   std::vector<std::uint32_t*> pointers_;  ///< to held_
 };
 
-/// All operands and the memory of one warp of a call, for functions that take Arguments.
+/// All operands and the memory of one warp of a call, for functions that take a Batch of one warp.
 class StagedCall {
  public:
   /// Throws std::invalid_argument for what the call lacks.
@@ -48,14 +48,13 @@ class StagedCall {
   StagedCall(const StagedCall&) = delete;
   StagedCall& operator=(const StagedCall&) = delete;
 
-  const Arguments& arguments() const { return arguments_; }
+  const Batch& batch() const { return batch_; }
 
  private:
   void add_memory(const warpmat_call& call, std::size_t warp);
 
   std::vector<StagedOperand> operands_;
-  std::optional<SharedMemory> memory_;
-  Arguments arguments_;
+  Batch batch_;
 };
 
 }  // namespace warpmat::inline v0_1::c

@@ -8,57 +8,54 @@
 namespace warpmat::inline v0_1 {
 namespace {
 
-/// The sources of a batch that say where memory is, as lists of registers of one warp.
-class AddressRegisters {
+/// Of one warp the sources of a batch that say where memory is.
+class AddressViews {
  public:
-  AddressRegisters(const Batch& batch, std::size_t warp) {
-    arguments_.offset = batch.offset;
-    add(OperandName::p, batch, warp, batch.wide_addresses ? 2 : 1);
-    if (!batch.source(OperandName::stride).is_empty()) add(OperandName::stride, batch, warp, 1);
+  AddressViews(const Batch& batch, std::size_t warp) {
+    static_cast<BatchMemory&>(of_warp_) = batch;
+    for (const OperandName name : {OperandName::p, OperandName::stride}) add(name, batch.source(name), warp);
   }
-  AddressRegisters(const AddressRegisters&) = delete;
-  AddressRegisters& operator=(const AddressRegisters&) = delete;
+  AddressViews(const AddressViews&) = delete;
+  AddressViews& operator=(const AddressViews&) = delete;
 
-  const Arguments& arguments() const { return arguments_; }
+  const Batch& batch() const { return of_warp_; }
 
  private:
-  void add(OperandName name, const Batch& batch, std::size_t warp, int words) {
-    const ConstRegisterView& source = batch.source(name);
-    const std::size_t first = count_;
-    for (int i = 0; i < words; ++i, ++count_) {
-      const std::uint32_t* const word = source.word(i) + static_cast<std::ptrdiff_t>(warp * source.warp_stride());
-      for (std::size_t lane = 0; lane < warp_size; ++lane)
-        registers_[count_][lane] = word[static_cast<std::ptrdiff_t>(lane) * source.lane_stride()];
-      pointers_[count_] = registers_[count_].data();
+  void add(OperandName name, const ConstRegisterView& source, std::size_t warp) {
+    if (source.is_empty()) return;
+    if (!source.is_list()) {
+      of_warp_.source(name) = source.from_warp(warp);
+      return;
     }
-    arguments_.source(name) = {&pointers_[first], count_ - first};
+    const std::size_t first = count_;
+    for (std::size_t i = 0; i < source.list_size() && count_ < most; ++i) pointers_[count_++] = source.word(static_cast<int>(i), warp);
+    of_warp_.source(name) = std::span(pointers_).subspan(first, count_ - first);
   }
 
   static constexpr std::size_t most = 3;  // two of p, a stride
-  std::array<Register, most> registers_;
   std::array<const std::uint32_t*, most> pointers_;
   std::size_t count_ = 0;
-  Arguments arguments_;
+  Batch of_warp_;
 };
 
-std::vector<MemoryAccess> row_accesses(const Instruction& instruction, const Arguments& arguments) {
+std::vector<MemoryAccess> row_accesses(const Instruction& instruction, const Batch& batch) {
   const Form& form = instruction.form();
   const bool writes = form.mnemonic == Mnemonic::stmatrix;
   std::vector<MemoryAccess> all;
   for (int lane = form.rows_in_memory(); lane < addressing_lanes(form, instruction.lowering()); ++lane)
-    (void)aligned_row_address(arguments, lane);
+    (void)aligned_row_address(batch, lane);
   for (int lane = 0; lane < form.rows_in_memory(); ++lane)
     all.push_back({.writes = writes,
                    .bytes = Form::row_bytes,
-                   .address = aligned_row_address(arguments, lane),
+                   .address = aligned_row_address(batch, lane),
                    .lane = lane,
                    .element = {lane % form.shape.m, 0, lane / form.shape.m}});
   return all;
 }
 
-std::vector<MemoryAccess> matrix_accesses(const Form& form, const Arguments& arguments) {
+std::vector<MemoryAccess> matrix_accesses(const Form& form, const Batch& batch) {
   const MatrixRuns& runs = listed_runs(form);
-  const MatrixStorage storage = storage_of(form, arguments);
+  const MatrixStorage storage = storage_of(form, batch);
   const Fragment& fragment = form.operand(OperandName::r).fragment;
   std::vector<MemoryAccess> all;
   for (const MatrixRun& run : runs.runs)
@@ -84,8 +81,8 @@ std::size_t access_count(const Form& form) {
 std::vector<MemoryAccess> accesses(const Instruction& instruction, const Batch& batch, std::size_t warp) {
   const Form& form = instruction.form();
   if (form.find_operand(OperandName::p) == nullptr) return {};
-  const AddressRegisters registers(batch, warp);
-  return moves_matrix(form) ? matrix_accesses(form, registers.arguments()) : row_accesses(instruction, registers.arguments());
+  const AddressViews views(batch, warp);
+  return moves_matrix(form) ? matrix_accesses(form, views.batch()) : row_accesses(instruction, views.batch());
 }
 
 }  // namespace warpmat::inline v0_1

@@ -8,6 +8,7 @@
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/instruction_operands.h>
+#include <warpmat/execute/listed_warps.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/operands/matrix_storage.h>
 #include <warpmat/execute/reference/execute.h>
@@ -164,80 +165,27 @@ void Instruction::execute_matrix(const Call& call, std::size_t warps, const Exec
   execute(batch, warps, options);
 }
 
-void Instruction::execute(const Arguments& arguments, const ExecutionOptions& options) const {
-  assert_no_problem([&] { return problem(arguments); });
-  execute_one(arguments, options);
+void Instruction::execute(const Batch& batch, const ExecutionOptions& options) const {
+  if (batch.rows == nullptr && are_lists(*form_, batch)) return execute_lists(batch, options);
+  try {
+    execute(batch, 1, options);
+  } catch (const Trap& trap) {  // it names the warp; here there is one
+    throw Trap(trap.kind, trap.site.operand, trap.site.lane, trap.address, trap.reason);
+  }
 }
 
-void Instruction::execute_one(const Arguments& arguments, const ExecutionOptions& options) const {
-  if (options.path == Path::fast && fast_ != nullptr && fast_->execute(Warps{arguments}) == 1) return;
-  warpmat::execute(*form_, *lowering_, arguments, options);
+void Instruction::execute_lists(const Batch& batch, const ExecutionOptions& options) const {
+  assert_no_problem([&] { return problem(batch); });
+  if (options.path == Path::fast && fast_ != nullptr && fast_->execute(Warps::of(batch)) == 1) return;
+  warpmat::execute(*form_, *lowering_, batch, options);
 }
 
 namespace {
 
-/// Iterates over the warps of a batch: their registers and memory in place.
-class BatchWarp {
- public:
-  BatchWarp(const Form& form, const Batch& batch) : batch_(batch), memory_(memory(0)) {
-    for (const OperandWords& operand : operand_words(form)) {
-      // Sources are only read. Their pointers are not const because lists of registers share one type.
-      if (operand.written)
-        arguments_.destination = add(operand, batch.destination.words(), batch.destination.warp_stride());
-      else if (const ConstRegisterView& source = batch.source(operand.name);
-               operand.kind != OperandKind::stride || source.words() != nullptr)
-        arguments_.source(operand.name) = add(operand, const_cast<std::uint32_t*>(source.words()), source.warp_stride());
-    }
-    arguments_.shared = &memory_;
-    arguments_.offset = batch.offset;
-  }
-  BatchWarp(const BatchWarp&) = delete;
-  BatchWarp& operator=(const BatchWarp&) = delete;
-
-  /// All operands of warp `index`.
-  const Arguments& arguments(std::size_t index) {
-    const std::size_t moved = index - index_;
-    if (moved == 0) return arguments_;
-    for (std::size_t i = 0; i < words_; ++i) registers_[i] += moved * strides_[i];
-    memory_ = memory(index);
-    index_ = index;
-    return arguments_;
-  }
-
-  /// The warps from `first` to `last` - 1.
-  Warps warps(std::size_t first, std::size_t last) {
-    Warps out{.first = arguments(first)};
-    for (std::size_t i = 0; i < operand_name_count; ++i) out.strides[i] = batch_.sources[i].warp_stride();
-    out.destination_stride = batch_.destination.warp_stride();
-    out.shared_stride = batch_.shared_stride;
-    out.count = last - first;
-    return out;
-  }
-
- private:
-  RegisterList add(const OperandWords& operand, std::uint32_t* words, std::size_t stride) {
-    std::uint32_t** const first = &registers_[words_];
-    for (int i = 0; i < operand.words; ++i) {
-      registers_[words_] = words + i * warp_size;
-      strides_[words_++] = stride;
-    }
-    return {first, operand.words};
-  }
-  SharedMemory memory(std::size_t index) const {
-    return SharedMemory::borrowing({batch_.shared + index * batch_.shared_stride, batch_.shared_bytes},
-                                   static_cast<std::uint32_t>(batch_.shared_base));
-  }
-
-  const Batch& batch_;
-  std::size_t index_ = 0, words_ = 0;
-  std::array<std::uint32_t*, capacity::form_words> registers_;
-  std::array<std::size_t, capacity::form_words> strides_;  ///< from warp to warp
-  SharedMemory memory_;
-  Arguments arguments_;
-};
-
 /// Sources are only read. Their pointers are not const because sources and destinations share one type.
 RegisterView as_destination(const ConstRegisterView& source) {
+  if (source.is_list())
+    return {std::span(const_cast<std::uint32_t* const*>(source.list().data()), source.list_size()), source.warp_stride()};
   return {const_cast<std::uint32_t*>(source.words()), source.warp_stride(), source.word_stride(), source.lane_stride(), source.numbers()};
 }
 
@@ -245,6 +193,16 @@ std::size_t move_directly(const MovePlan& plan, const Batch& batch, std::size_t 
   const RegisterView p = as_destination(batch.source(OperandName::p));
   const bool is_store = plan.kind == MovePlan::Kind::store;
   return move_by_threads(plan, is_store ? as_destination(batch.source(OperandName::r)) : batch.destination, p, batch, warps);
+}
+
+void execute_in_place(const Instruction& instruction, const Batch& batch, std::size_t warps, const ExecutionOptions& options) {
+  ListedWarps listed(instruction, batch);
+  for (const OperandWords& operand : operand_words(instruction.form()))
+    if (operand.written)
+      listed.add(operand, batch.destination);
+    else
+      listed.add(operand, batch.source(operand.name));
+  listed.execute(warps, options);
 }
 
 /// A function of its own, so that batches executed in place need no StagedWarp, whose stack is 10 KB.
@@ -262,23 +220,10 @@ std::size_t move_directly(const MovePlan& plan, const Batch& batch, std::size_t 
 
 void Instruction::execute(const Batch& batch, std::size_t warps, const ExecutionOptions& options) const {
   assert_no_problem([&] { return problem(batch, warps); });
-  if (usable_in_place(*form_, batch)) return execute_plain(batch, warps, options);
+  if (usable_in_place(*form_, batch)) return execute_in_place(*this, batch, warps, options);
   const MovePlan* const moves = options.path == Path::fast && fast_ != nullptr ? fast_->moves() : nullptr;
   const std::size_t moved = moves == nullptr || !usable_in_place(batch) ? 0 : move_directly(*moves, batch, warps);
   if (moved < warps) execute_staged(*this, batch, moved, warps, options);
-}
-
-void Instruction::execute_plain(const Batch& batch, std::size_t warps, const ExecutionOptions& options) const {
-  BatchWarp warp(*form_, batch);
-  for (std::size_t next = 0; next < warps; ++next) {
-    if (options.path == Path::fast && fast_ != nullptr) next += fast_->execute(warp.warps(next, warps));
-    if (next == warps) return;
-    try {
-      warpmat::execute(*form_, *lowering_, warp.arguments(next), options);
-    } catch (const Trap& trap) {
-      throw in_warp(trap, next);
-    }
-  }
 }
 
 namespace {
@@ -302,11 +247,11 @@ void StagedWarp::execute(std::size_t last, const ExecutionOptions& options) {
     try {
       read(warp);
       if (lowering_.semantics == Semantics::split_dot && c_overlaps_earlier_d()) {
-        execute_sequence(*this, [&] { instruction_.execute_one(arguments(), options); });
+        execute_sequence(*this, [&] { instruction_.execute_lists(copies(), options); });
         continue;
       }
       const bool done = fast != nullptr && fast->execute(warps()) == 1;
-      if (!done) warpmat::execute(form_, lowering_, arguments(), options);
+      if (!done) warpmat::execute(form_, lowering_, copies(), options);
       write();
     } catch (const Trap& trap) {
       throw in_warp(trap, warp);
@@ -326,29 +271,24 @@ std::optional<std::string> problem_of_register(const Form& form, OperandName ope
   return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<std::string> Instruction::problem(const Arguments& arguments) const {
-  for (const Operand& operand : form_->operands) {
-    const ConstRegisterList registers = operand.written ? ConstRegisterList(arguments.destination) : arguments.source(operand.name);
-    const auto words = static_cast<std::size_t>(operand.words());
-    const bool wide_address = operand.kind == OperandKind::address && registers.size() == 2;
-    const bool left_out = operand.kind == OperandKind::stride && registers.empty();
-    if (registers.size() != words && !wide_address && !left_out)
-      return format_text("{}: operand {} has {} registers of 32 bits; {} given", form_->opcode, name(operand.name), words,
-                         registers.size());
-    for (std::size_t i = 0; i < registers.size(); ++i)
-      if (auto found = problem_of_register(*form_, operand.name, i, registers[i])) return found;
-    if (operand.kind == OperandKind::address && arguments.shared == nullptr)
-      return format_text("{}: operand {} addresses memory; none given", form_->opcode, name(operand.name));
-  }
+/// Of a list, or of no words at all.
+template <typename Word>
+std::optional<std::string> problem_of_list(const Form& form, const Operand& operand, const BasicRegisterView<Word>& registers,
+                                           std::size_t words) {
+  if (registers.list_size() != words)
+    return format_text("{}: operand {} has {} registers of 32 bits; {} given", form.opcode, name(operand.name), words,
+                       registers.list_size());
+  for (std::size_t i = 0; i < words; ++i)
+    if (auto found = problem_of_register(form, operand.name, i, registers.list()[i])) return found;
   return std::nullopt;
 }
 
-namespace {
-
 template <typename Word>
-std::optional<std::string> problem_of_operand(const Form& form, const Operand& operand, const BasicRegisterView<Word>& registers) {
+std::optional<std::string> problem_of_operand(const Form& form, const Operand& operand, const BasicRegisterView<Word>& registers,
+                                              bool wide_addresses) {
+  if (registers.is_list() || registers.is_empty())
+    return problem_of_list(form, operand, registers,
+                           operand.kind == OperandKind::address && wide_addresses ? 2 : static_cast<std::size_t>(operand.words()));
   if (auto found = problem_of_register(form, operand.name, 0, registers.words())) return found;
   if (operand.written && registers.lane_stride() == 0)
     return format_text("{}: operand {} is written, so its lane_stride cannot be 0", form.opcode, name(operand.name));
@@ -370,9 +310,9 @@ std::optional<std::string> problem_of_memory(const Form& form, const Batch& batc
 std::optional<std::string> Instruction::problem(const Batch& batch, std::size_t warps) const {
   if (warps == 0) return std::nullopt;
   for (const Operand& operand : form_->operands) {
-    if (operand.kind == OperandKind::stride && batch.source(operand.name).words() == nullptr) continue;
-    auto found = operand.written ? problem_of_operand(*form_, operand, batch.destination)
-                                 : problem_of_operand(*form_, operand, batch.source(operand.name));
+    if (operand.kind == OperandKind::stride && batch.source(operand.name).is_empty()) continue;
+    auto found = operand.written ? problem_of_operand(*form_, operand, batch.destination, batch.wide_addresses)
+                                 : problem_of_operand(*form_, operand, batch.source(operand.name), batch.wide_addresses);
     if (!found && operand.kind == OperandKind::address) found = problem_of_memory(*form_, batch);
     if (found) return found;
   }
@@ -383,7 +323,11 @@ namespace {
 
 /// What is wrong with the words of one operand; nullptr if nothing is.
 const char* problem_of_view(const InstructionOperand& operand, const RegisterView& view) {
-  if (view.words() == nullptr) return operand.is_optional() ? nullptr : "words is null";
+  if (view.is_empty()) return operand.is_optional() ? nullptr : "words is null";
+  if (view.is_list()) {
+    if (view.list_size() < static_cast<std::size_t>(operand.words())) return "its list has fewer registers than the operand has words";
+    return std::ranges::count(view.list(), nullptr) == 0 ? nullptr : "words is null";
+  }
   if (reinterpret_cast<std::uintptr_t>(view.words()) % alignof(std::uint32_t) != 0) return "words do not lie at a multiple of 4 bytes";
   if (operand.is_written() && view.lane_stride() == 0) return "it is written, so its lane_stride cannot be 0";
   return nullptr;

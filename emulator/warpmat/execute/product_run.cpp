@@ -9,10 +9,9 @@ const FastPath* find_product_kernel(const Instruction& instruction) {
 }
 
 std::size_t execute(const FastPath& kernel, const ProductRun& run) {
-  Warps warps{.first = run.products.front()};
-  warps.count = run.products.size();
+  Warps warps = Warps::of(run.first, run.count);
   warps.apart = true;
-  warps.step = 1;
+  warps.step = run.step;
   warps.same_a = run.same_a;
   warps.same_b = run.same_b;
   return kernel.execute(warps);

@@ -171,9 +171,9 @@ void ScalarForm::execute_one(std::span<Register> staged, std::span<const Registe
 void ScalarForm::execute(std::span<const RegisterView> operands, std::size_t warps, Path path) const {
   std::array<Register, most_words> staged;
   const auto at = [&](std::size_t i, std::size_t warp) {
-    const RegisterView view = operands[i].from_warp(warp);
-    return LaneRegisters{
-        view.words(), view.word_stride(), view.lane_stride(), view.numbers(), &staged[first_words_[i]], operands_[i].words(), false};
+    LaneRegisters registers(operands[i], &staged[first_words_[i]], operands_[i].words());
+    registers.go_to(warp);
+    return registers;
   };
   const RoundingMode nearest(RoundingMode::nearest);
   for (std::size_t warp = 0; warp < warps; ++warp) {

@@ -7,13 +7,12 @@ namespace warpmat::inline v0_1 {
 const FastPath* find_product(const Instruction& instruction) {
   const Form& form = instruction.form();
   if (form.mnemonic != Mnemonic::mma) return nullptr;
-  constexpr OperandName order[] = {OperandName::d, OperandName::a, OperandName::b, OperandName::c};
-  return std::ranges::equal(form.operands, order, {}, &Operand::name) ? find_fast_path(form, instruction.lowering()) : nullptr;
+  return std::ranges::equal(form.operands, product_order, {}, &Operand::name) ? find_fast_path(form, instruction.lowering()) : nullptr;
 }
 
 const FastPath* find_lane_product(const FastPath* product) {
-  constexpr OperandName order[] = {OperandName::d, OperandName::a, OperandName::b, OperandName::c};
-  return product != nullptr && std::ranges::all_of(order, [&](OperandName name) { return product->takes_lanes(name); }) ? product : nullptr;
+  return product != nullptr && std::ranges::all_of(product_order, [&](OperandName name) { return product->takes_lanes(name); }) ? product
+                                                                                                                                : nullptr;
 }
 
 }  // namespace warpmat::inline v0_1

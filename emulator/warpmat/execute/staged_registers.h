@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include <warpmat/tables/capacity.h>
 #include <warpmat/warp.h>
@@ -18,6 +19,10 @@ struct StagedRegisters {
   std::array<Register, most> registers;
   std::array<std::uint32_t*, most> pointers;
 
+  /// The pointers to `count` registers from `first` on.
+  std::span<std::uint32_t* const> list(const Register* first, std::size_t count) const {
+    return {&pointers[static_cast<std::size_t>(first - registers.data())], count};
+  }
   /// Sets the first `words` pointers.
   void point(std::size_t words) {
     for (std::size_t i = 0; i < words; i += at_once)

@@ -13,11 +13,6 @@
 namespace warpmat::inline v0_1 {
 namespace {
 
-SharedMemory memory_of(const BatchMemory& batch, std::size_t warp) {
-  return SharedMemory::borrowing({batch.shared + warp * batch.shared_stride, batch.shared_bytes},
-                                 static_cast<std::uint32_t>(batch.shared_base));
-}
-
 /// Whether two registers share a word in some lanes; strides in words.
 bool share_a_word(const std::uint32_t* a, std::ptrdiff_t a_stride, const std::uint32_t* b, std::ptrdiff_t b_stride) {
   const auto distance = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) /
@@ -50,28 +45,45 @@ std::size_t move_by_threads(const MovePlan& plan, const RegisterView& r, const R
 }
 
 bool usable_in_place(const Form& form, const Batch& batch) {
-  for (const Operand& operand : form.operands) {
-    if (!(operand.written ? batch.destination.is_register_major() : batch.source(operand.name).is_register_major())) return false;
+  const auto in_place = [](const auto& registers) { return registers.is_register_major() || registers.is_list(); };
+  for (const OperandWords& operand : operand_words(form)) {
+    if (!(operand.written ? in_place(batch.destination) : in_place(batch.source(operand.name)))) return false;
     if (operand.kind == OperandKind::address && !usable_in_place(static_cast<const BatchMemory&>(batch))) return false;
   }
   return true;
+}
+
+bool are_lists(const Form& form, const Batch& batch) {
+  return std::ranges::all_of(operand_words(form), [&](const OperandWords& operand) {
+    if (operand.written) return batch.destination.is_list();
+    const ConstRegisterView& source = batch.source(operand.name);
+    return source.is_list() || (operand.kind == OperandKind::stride && source.is_empty());
+  });
 }
 
 void StagedWarp::use_memory(const LaneRegisters& p) {
   p_registers_ = p.staged;
   memory_base_ = batch_.rows != nullptr ? batch_.rows->base : batch_.shared_base;
   memory_bytes_ = batch_.rows != nullptr ? batch_.rows->bytes : batch_.shared_bytes;
-  memory_ = own_rows_ ? SharedMemory::borrowing(rows_) : memory_of(batch_, 0);
-  arguments_.shared = &*memory_;
-  if (!own_rows_) arguments_.offset = batch_.offset;
+  if (!own_rows_) {
+    memory_ = batch_;
+    return;
+  }
+  memory_.shared = rows_.data();
+  memory_.shared_bytes = rows_.size();
+  memory_.wide_addresses = batch_.wide_addresses;
 }
 
 void StagedWarp::go_to(std::size_t warp) {
   const std::size_t moved = warp - warp_;  // modulo 2^64, like strides
   if (moved == 0) return;
-  for (std::size_t i = 0; i < source_count_; ++i) sources_[i].words += moved * source_strides_[i];
-  destination_.words += moved * destination_stride_;
-  if (memory_ && !own_rows_ && batch_.shared_stride != 0) *memory_ = memory_of(batch_, warp);
+  for (std::size_t i = 0; i < source_count_; ++i) {
+    sources_[i].go_to(warp);
+    if (sources_[i].in_place) place_source(i);
+  }
+  destination_.go_to(warp);
+  if (destination_.in_place) place_destination();
+  if (p_registers_ != nullptr && !own_rows_) memory_.shared += moved * batch_.shared_stride;
   warp_ = warp;
 }
 
@@ -85,15 +97,20 @@ void StagedWarp::read(std::size_t warp) {
     find_rows();
 }
 
-const Arguments& StagedWarp::arguments() {
+Batch StagedWarp::copies() {
   bool in_place = false;
-  for (LaneRegisters& source : sources()) {
-    in_place |= source.in_place;
-    source.in_place = false;
+  for (std::size_t i = 0; i < source_count_; ++i) {
+    if (!sources_[i].in_place) continue;
+    in_place = true;
+    sources_[i].in_place = false;
+    place_source(i);
   }
-  destination_.in_place = false;
+  if (destination_.in_place) {
+    destination_.in_place = false;
+    place_destination();
+  }
   if (in_place) gather(sources());
-  return arguments_;
+  return views_.batch(form_, memory_);
 }
 
 void StagedWarp::share_registers() {
@@ -101,16 +118,19 @@ void StagedWarp::share_registers() {
   const auto count = static_cast<std::size_t>(destination_.count);
   for (std::size_t i = 0; i < count; ++i) written[i] = destination_.word(static_cast<int>(i));
   const auto [least, largest] = std::minmax_element(written.begin(), written.begin() + count, std::less<>());
-  for (const LaneRegisters& source : sources())
+  for (const LaneRegisters& each : sources()) {
+    const LaneRegisters source = each;  // a copy, which no store changes
+    const bool same_stride = source.lane_stride() == destination_.lane_stride();
     for (int i = 0; i < source.count; ++i) {
       Register* place = source.staged + i;
       const std::uint32_t* const word = source.word(i);
-      const bool near = !std::less<>()(word, *least) && !std::less<>()(*largest, word) && source.lane_stride == destination_.lane_stride;
+      const bool near = same_stride && !std::less<>()(word, *least) && !std::less<>()(*largest, word);
       for (std::size_t j = 0; near && j < count; ++j)
         if (word == written[j]) place = destination_.staged + j;
       if (place != source.staged + i) *place = source.staged[i];
       own_.pointers[static_cast<std::size_t>(source.staged + i - own_.registers.data())] = place->data();
     }
+  }
 }
 
 void StagedWarp::write() {
@@ -133,12 +153,11 @@ void StagedWarp::check_range(int lane, std::uint64_t address, std::uint64_t byte
 template <typename Offset>
 void StagedWarp::set_own_addresses(Offset offset) {
   for (std::size_t lane = 0; lane < warp_size; ++lane) p_registers_[0][lane] = static_cast<std::uint32_t>(offset(lane));
-  if (arguments_.source(OperandName::p).size() == 2) p_registers_[1].fill(0);
+  if (memory_.wide_addresses) p_registers_[1].fill(0);
 }
 
 void StagedWarp::find_rows() {
-  Arguments given = arguments_;
-  given.offset = batch_.offset;
+  const Batch given = this->given();
   for (int lane = 0; lane < addressing_lanes(form_, lowering_); ++lane) {
     std::uint64_t& address = addresses_[static_cast<std::size_t>(lane)];
     address = aligned_row_address(given, lane);
@@ -151,9 +170,7 @@ void StagedWarp::find_rows() {
 }
 
 void StagedWarp::find_matrix() {
-  Arguments given = arguments_;
-  given.offset = batch_.offset;
-  matrix_ = storage_of(form_, given);
+  matrix_ = storage_of(form_, given());
   for (const MatrixRun& run : runs_->runs)
     for (int lane = 0; lane < warp_size; ++lane) check_range(lane, address_of(form_, matrix_, run, lane), runs_->bytes, "part of a row");
   set_own_addresses([](std::size_t) { return 0; });
@@ -185,10 +202,10 @@ void StagedWarp::access(int lane, std::uint64_t address, std::uint8_t* own, std:
 
 // ---- Sequences that read C after they have written D ----------------------------------------------------------------------------------
 
-bool overlaps_earlier(const LaneRegisters& c, const LaneRegisters& d) {
-  for (int i = 1; i < d.count; ++i)
+bool overlaps_earlier(const ConstRegisterView& c, const ConstRegisterView& d, int words, std::size_t warp) {
+  for (int i = 1; i < words; ++i)
     for (int j = 0; j < i; ++j)
-      if (share_a_word(c.word(i), c.lane_stride, d.word(j), d.lane_stride)) return true;
+      if (share_a_word(c.word(i, warp), c.lane_stride(), d.word(j, warp), d.lane_stride())) return true;
   return false;
 }
 
@@ -198,7 +215,7 @@ void StagedWarp::read_c() {
 
 void StagedWarp::write_word(int word) const {
   const LaneRegisters& d = destination_;
-  scatter({d.word(word), d.word_stride, d.lane_stride, nullptr, d.staged + word, 1, false});
+  scatter({{d.word(word), 0, 1, d.lane_stride()}, d.staged + word, 1});
 }
 
 }  // namespace warpmat::inline v0_1

@@ -2,11 +2,14 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/fast/lane_registers.h>
+#include <warpmat/execute/made_as_needed.h>
+#include <warpmat/execute/operand_views.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/operands/matrix_storage.h>
 #include <warpmat/execute/staged_registers.h>
@@ -24,18 +27,20 @@ inline bool usable_in_place(const BatchMemory& memory) {
 }
 /// Whether they can read and write the registers and memory of `batch` in place. StagedWarp executes all other batches.
 bool usable_in_place(const Form& form, const Batch& batch);
+/// Whether all operands of `batch` are lists, or left out.
+bool are_lists(const Form& form, const Batch& batch);
 
 /// The kernels' plan of ldmatrix, stmatrix or movmatrix; nullptr for other instructions and if there is none.
 const MovePlan* find_moves(const Instruction& instruction);
-/// The kernel of `instruction` if it supports single operands as ProductLanes, else nullptr.
+/// The kernel of `instruction` if it supports single operands lane by lane, else nullptr.
 const FastPath* find_lane_kernel(const Instruction& instruction);
 /// ldmatrix and stmatrix in place on thread-major registers: see fast_thread_moves. Returns the number of warps done, from the first on.
 /// Precondition: usable_in_place(memory).
 std::size_t move_by_threads(const MovePlan& plan, const RegisterView& r, const RegisterView& p, const BatchMemory& memory,
                             std::size_t warps);
 
-/// Whether a register of C shares a word with an earlier one of D (execute_split_dot).
-bool overlaps_earlier(const LaneRegisters& c, const LaneRegisters& d);
+/// Whether a register of C of warp `warp` shares a word with an earlier one of D, of `words` words each (execute_split_dot).
+bool overlaps_earlier(const ConstRegisterView& c, const ConstRegisterView& d, int words, std::size_t warp = 0);
 
 /// Executes the warps of a batch in order, in registers and rows of memory of its own. Sources are copied in before an instruction
 /// executes, results copied back after it. So all sources are read before any result is written. Registers of wmma.mma that are registers
@@ -63,35 +68,34 @@ class StagedWarp {
   /// false if `place` returns false.
   template <typename Place>
   bool add(std::span<const OperandWords> operands, Place place) {
-    std::size_t words = 0, sources = 0;
+    std::size_t words = 0;
     LaneRegisters* address = nullptr;
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const OperandWords& operand = operands[i];
       RegisterView registers;
       if (!place(i, operand, registers)) return false;
-      if (operand.kind == OperandKind::stride && registers.words() == nullptr) continue;  // left out
+      if (operand.kind == OperandKind::stride && registers.is_empty()) {  // left out
+        views_.set_source(operand.name, {});
+        continue;
+      }
       const bool addresses = operand.kind == OperandKind::address;
       const int count = addresses && batch_.wide_addresses ? 2 : operand.words;
-      LaneRegisters& entry = operand.written ? destination_ : sources_[sources];
-      entry = {
-          registers.words(), registers.word_stride(), registers.lane_stride(), registers.numbers(), &own_.registers[words], count, false};
-      entry.in_place = lane_kernel_ != nullptr && lane_kernel_->takes_lanes(operand.name) && is_lane_by_lane(entry);
-      const std::span<std::uint32_t*> pointers(&own_.pointers[words], static_cast<std::size_t>(count));
-      words += pointers.size();
+      const bool in_place = lane_kernel_ != nullptr && lane_kernel_->takes_lanes(operand.name) && is_lane_by_lane(registers, count);
+      LaneRegisters& entry = operand.written ? destination_ : sources_[source_count_];
+      std::construct_at(&entry, registers, &own_.registers[words], count, in_place);
+      words += static_cast<std::size_t>(count);
       if (addresses) address = &entry;
       if (operand.written) {
-        destination_stride_ = registers.warp_stride();
-        arguments_.destination = pointers;
+        place_destination();
         continue;
       }
       if (operand.name == OperandName::a) a_ = &entry;
       if (operand.name == OperandName::b) b_ = &entry;
       if (operand.name == OperandName::c) c_ = &entry;
       if (operand.kind == OperandKind::stride) stride_registers_ = entry.staged;
-      arguments_.source(operand.name) = pointers;
-      source_strides_[sources++] = registers.warp_stride();
+      names_[source_count_] = operand.name;
+      place_source(source_count_++);
     }
-    source_count_ = sources;
     own_.point(words);
     if (address != nullptr) use_memory(*address);
     return true;
@@ -102,18 +106,18 @@ class StagedWarp {
 
   /// Copies the registers and memory of warp `warp`. Throws Trap if an address is wrong or the memory refuses a row.
   void read(std::size_t warp);
-  /// The copies, for the kernels.
-  Warps warps() {
-    if (lane_kernel_ == nullptr) return {.first = arguments_, .apart = true};
-    lanes_ = {destination_.lanes(), a_->lanes(), b_->lanes(), c_->lanes()};
-    return {.first = arguments_, .apart = true, .lanes = lanes_};
+  /// For the kernels: the copies, and operands that are in place.
+  Warps warps() const {
+    Warps warps = views_.warps(&memory_);
+    warps.apart = true;
+    return warps;
   }
-  /// The copies, all of them in registers, for the reference.
-  const Arguments& arguments();
+  /// The copies of all operands, for the reference.
+  Batch copies();
   /// Copies results back, to memory too. Throws Trap if the memory refuses a row.
   void write();
 
-  bool c_overlaps_earlier_d() const { return overlaps_earlier(*c_, destination_); }
+  bool c_overlaps_earlier_d() const { return overlaps_earlier(c_->view, destination_.view, destination_.count, warp_); }
   int destination_words() const { return destination_.count; }
   /// Copies C again, with its current value.
   void read_c();
@@ -123,7 +127,14 @@ class StagedWarp {
  private:
   void gather(std::span<const LaneRegisters> operands) { vectors_ ? fast_gather(operands) : plain_gather(operands); }
   void scatter(const LaneRegisters& operand) const { vectors_ ? fast_scatter(operand) : plain_scatter(operand); }
-  std::span<LaneRegisters> sources() { return {sources_.data(), source_count_}; }
+  std::span<LaneRegisters> sources() { return sources_.first(source_count_); }
+  /// Where kernels find an operand: in place, or in its copy.
+  RegisterView place_of(const LaneRegisters& operand) {
+    if (operand.in_place) return operand.lanes();
+    return own_.list(operand.staged, static_cast<std::size_t>(operand.count));
+  }
+  void place_source(std::size_t i) { views_.set_source(names_[i], place_of(sources_[i])); }
+  void place_destination() { views_.set_written(place_of(destination_)); }
   void go_to(std::size_t warp);
 
   /// For an instruction that addresses memory: its operand p, which has two words if addresses have 64 bits.
@@ -142,6 +153,12 @@ class StagedWarp {
   /// Makes p address the bytes from `offset(lane)` on of rows_.
   template <typename Offset>
   void set_own_addresses(Offset offset);
+  /// The copies with the caller's offset, for what finds addresses.
+  Batch given() const {
+    Batch batch = views_.batch(form_, memory_);
+    batch.offset = batch_.offset;
+    return batch;
+  }
 
   const Instruction& instruction_;
   const Form& form_;
@@ -155,19 +172,17 @@ class StagedWarp {
   const MatrixRuns* const runs_;  ///< of wmma.load and wmma.store whose memory is copied, else nullptr
   std::size_t warp_ = 0;
 
-  // For warp warp_; strides from warp to warp.
-  std::array<LaneRegisters, operand_name_count> sources_;
-  std::array<std::size_t, operand_name_count> source_strides_;
+  // For warp warp_.
+  MadeAsNeeded<LaneRegisters, operand_name_count> sources_;
+  std::array<OperandName, operand_name_count> names_;  ///< of the sources
   std::size_t source_count_ = 0;
-  LaneRegisters destination_{};
-  std::size_t destination_stride_ = 0;
+  LaneRegisters destination_{{}, nullptr, 0};
   LaneRegisters *a_ = nullptr, *b_ = nullptr, *c_ = nullptr;  ///< of sources_
   StagedRegisters own_;
-  Arguments arguments_;
-  ProductLanes lanes_;
+  OperandViews views_;  ///< place_of() each operand
+  BatchMemory memory_;  ///< that kernels use
 
   // For an instruction that addresses memory.
-  std::optional<SharedMemory> memory_;
   Register* p_registers_ = nullptr;
   std::uint64_t memory_base_ = 0, memory_bytes_ = 0;  ///< the range of addresses, if rows are copied
   std::array<std::uint64_t, warp_size> addresses_;

@@ -343,16 +343,16 @@ class OtherOperands {
     }
     const std::span<const std::uint32_t* const> all(pointers_);
     if (!metadata.empty()) {
-      arguments_.source(OperandName::e) = all.subspan(0, 1);
-      arguments_.source(OperandName::selector) = all.subspan(3, 1);
+      batch_.source(OperandName::e) = all.subspan(0, 1);
+      batch_.source(OperandName::selector) = all.subspan(3, 1);
     }
     if (operands.scales_a.empty()) return;
-    arguments_.source(OperandName::scale_a) = all.subspan(1, 1);
-    arguments_.source(OperandName::scale_b) = all.subspan(2, 1);
-    arguments_.source(OperandName::ids_a) = arguments_.source(OperandName::ids_b) = all.subspan(3, 2);
+    batch_.source(OperandName::scale_a) = all.subspan(1, 1);
+    batch_.source(OperandName::scale_b) = all.subspan(2, 1);
+    batch_.source(OperandName::ids_a) = batch_.source(OperandName::ids_b) = all.subspan(3, 2);
   }
 
-  Arguments& arguments() { return arguments_; }
+  Batch& batch() { return batch_; }
 
   void set_rows(int first_row) {
     if (!metadata_.empty()) set(OperandName::e, 0, metadata_, first_row, static_cast<int>(tile_rows));
@@ -368,8 +368,7 @@ class OtherOperands {
     for (int line = 0; line < lines; ++line)
       for (int i = 0; i < count; ++i) {
         const Element element = name == OperandName::scale_b ? Element{i, line, 0} : Element{line, i, 0};
-        write_element(fragment, RegisterList(&writable_[at], 1), element,
-                      values[static_cast<std::size_t>((first_line + line) * count + i)]);
+        write_element(fragment, std::span(&writable_[at], 1), element, values[static_cast<std::size_t>((first_line + line) * count + i)]);
       }
   }
 
@@ -379,7 +378,7 @@ class OtherOperands {
   std::array<Register, 5> registers_{};  ///< e, scale-a, scale-b, and zeros
   std::array<const std::uint32_t*, 5> pointers_{};
   std::array<std::uint32_t*, 5> writable_{};
-  Arguments arguments_;
+  Batch batch_;
 };
 
 }  // namespace
@@ -560,7 +559,7 @@ void multiply(const TensorProduct& product, const ProductOperands& operands, Ten
         }
         if (scaled) others.set_columns(static_cast<int>(number * tile_columns));
         multiply_tiles(products, sums.tile(column), a->data() + static_cast<std::size_t>(i) * a_words, operands.b.data() + number * b_words,
-                       others.arguments(), operands.accumulates, options);
+                       others.batch(), operands.accumulates, options);
       }
       sums.store();
     }

@@ -20,9 +20,9 @@ struct TileProducts {
 };
 
 /// D = A * B + D for each tile, or A * B if not `accumulates`. `d` are the registers of all tiles' D in order, 32 words each, `next_d`
-/// words apart; `a` those of A; `b` those of all tiles' B. They share no word. `arguments` has the operands that all tiles share, metadata
+/// words apart; `a` those of A; `b` those of all tiles' B. They share no word. `batch` has the operands that all tiles share, metadata
 /// and selector, if A is sparse. Throws Trap for what the ISA leaves undefined, having changed nothing but `d`.
-void multiply_tiles(const TileProducts& products, std::uint32_t* d, const std::uint32_t* a, const std::uint32_t* b, Arguments& arguments,
+void multiply_tiles(const TileProducts& products, std::uint32_t* d, const std::uint32_t* a, const std::uint32_t* b, Batch& batch,
                     bool accumulates, const ExecutionOptions& options, std::ptrdiff_t next_d = warp_size);
 
 /// The factors of a product in a chain: A, and all tiles' B.

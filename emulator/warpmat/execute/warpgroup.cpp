@@ -41,7 +41,7 @@ class WarpgroupCall {
   std::uint64_t number(WgmmaOperand role, std::size_t warp, std::uint64_t otherwise) const {
     const RegisterView from = view(role);
     if (from.is_empty()) return otherwise;
-    const auto word = [&](int i) { return std::uint64_t{*from.from_warp(warp).word(i)}; };
+    const auto word = [&](int i) { return std::uint64_t{*from.word(i, warp)}; };
     return words(role) == 2 ? word(0) | word(1) << 32 : word(0);
   }
 
@@ -60,8 +60,9 @@ class WarpgroupCall {
     return static_cast<std::size_t>(found - operands_.roles.begin());
   }
   LaneRegisters at(WgmmaOperand role, std::size_t warp, Register* staged) const {
-    const RegisterView from = view(role).from_warp(warp);
-    return {from.words(), from.word_stride(), from.lane_stride(), from.numbers(), staged, static_cast<int>(words(role)), false};
+    LaneRegisters registers(view(role), staged, static_cast<int>(words(role)));
+    registers.go_to(warp);
+    return registers;
   }
 
   const WgmmaOperands& operands_;

@@ -256,12 +256,12 @@ void Wgmma::multiply(RegisterList d, const std::uint32_t* a, const std::uint32_t
   Register selector;
   selector.fill(static_cast<std::uint32_t>(immediates_.selector));
   const std::uint32_t* const selector_words = selector.data();
-  Arguments arguments;
+  Batch batch;
   if (form_->sparse()) {
-    arguments.source(OperandName::e) = {&metadata, 1};
-    arguments.source(OperandName::selector) = {&selector_words, 1};
+    batch.source(OperandName::e) = std::span(&metadata, 1);
+    batch.source(OperandName::selector) = std::span(&selector_words, 1);
   }
-  multiply_tiles(products, results, a, b, arguments, accumulates, options, next_d.value_or(warp_size));
+  multiply_tiles(products, results, a, b, batch, accumulates, options, next_d.value_or(warp_size));
   if (!in_place)
     for (std::size_t i = 0; i < d.size(); ++i) std::copy_n(results + i * warp_size, warp_size, d[i]);
 }

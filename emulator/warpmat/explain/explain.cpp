@@ -17,20 +17,29 @@ using StepKind = ExplainedStep::Kind;
 /// Saves the words and bytes that an execution changes, and restores them on destruction.
 class Restored {
  public:
-  Restored(const Arguments& arguments, bool writes_memory)
-      : arguments_(arguments), writes_memory_(writes_memory && arguments.shared != nullptr) {
-    for (std::uint32_t* words : arguments.destination) std::copy_n(words, warp_size, registers_.emplace_back().begin());
-    if (writes_memory_) memory_.assign(arguments.shared->bytes().begin(), arguments.shared->bytes().end());
+  /// `words`: of the destination.
+  Restored(const Batch& batch, int words, bool writes_memory)
+      : batch_(batch), writes_memory_(writes_memory && batch.shared != nullptr), registers_(static_cast<std::size_t>(words)) {
+    for_each_word([](const std::uint32_t& word, std::uint32_t& kept) { kept = word; });
+    if (writes_memory_) memory_.assign(batch.shared, batch.shared + batch.shared_bytes);
   }
   ~Restored() {
-    for (std::size_t i = 0; i < registers_.size(); ++i) std::copy_n(registers_[i].begin(), warp_size, arguments_.destination[i]);
-    if (writes_memory_) std::ranges::copy(memory_, arguments_.shared->bytes().begin());
+    for_each_word([](std::uint32_t& word, std::uint32_t kept) { word = kept; });
+    if (writes_memory_) std::ranges::copy(memory_, batch_.shared);
   }
   Restored(const Restored&) = delete;
   Restored& operator=(const Restored&) = delete;
 
  private:
-  const Arguments& arguments_;
+  /// Calls visit(word, what is kept of it) for each word of the destination.
+  template <typename Visit>
+  void for_each_word(Visit visit) {
+    for (std::size_t i = 0; i < registers_.size(); ++i)
+      for (int lane = 0; lane < warp_size; ++lane)
+        visit(batch_.destination.at(static_cast<int>(i), lane), registers_[i][static_cast<std::size_t>(lane)]);
+  }
+
+  const Batch& batch_;
   const bool writes_memory_;  // memory that is only read may be write-protected
   std::vector<Register> registers_;
   std::vector<std::uint8_t> memory_;
@@ -41,11 +50,11 @@ class Restored {
 /// Finds the factors of one element of D.
 class Factors {
  public:
-  Factors(const Form& form, const Lowering& lowering, const Arguments& arguments, const Element& element, const ExecutionOptions& options)
-      : form_(form), arguments_(arguments), element_(element) {
+  Factors(const Form& form, const Lowering& lowering, const Batch& batch, const Element& element, const ExecutionOptions& options)
+      : form_(form), batch_(batch), element_(element) {
     if (form_.sparsity == Sparsity::dense) return;
     columns_ = std::make_unique<MetadataColumns>();
-    read_metadata(form_, lowering, arguments, options, *columns_);
+    read_metadata(form_, lowering, batch, options, *columns_);
   }
 
   /// The product of stored column `stored` of A.
@@ -59,22 +68,22 @@ class Factors {
 
   /// The scale factors of A and B of group `group` of `count`.
   std::vector<Factor> scales(std::size_t group, std::size_t count) const {
-    const int a = selected_scales(form_, arguments_, OperandName::ids_a), b = selected_scales(form_, arguments_, OperandName::ids_b);
+    const int a = selected_scales(form_, batch_, OperandName::ids_a), b = selected_scales(form_, batch_, OperandName::ids_b);
     return {factor(OperandName::scale_a, scale_element(form_, OperandName::scale_a, a, element_.row, group, count)),
             factor(OperandName::scale_b, scale_element(form_, OperandName::scale_b, b, element_.column, group, count))};
   }
 
-  std::uint64_t c() const { return read_element(form_.operand(OperandName::c).fragment, arguments_.source(OperandName::c), element_); }
+  std::uint64_t c() const { return read_element(form_.operand(OperandName::c).fragment, batch_.source(OperandName::c), element_); }
 
  private:
   Factor factor(OperandName operand, const Element& element) const {
     const Fragment& fragment = form_.operand(operand).fragment;
-    const std::uint64_t bits = read_element(fragment, arguments_.source(operand), element);
+    const std::uint64_t bits = read_element(fragment, batch_.source(operand), element);
     return {operand, element, fragment.place(element), bits, decode(form_.format(operand), bits)};
   }
 
   const Form& form_;
-  const Arguments& arguments_;
+  const Batch& batch_;
   Element element_;
   std::unique_ptr<MetadataColumns> columns_;  ///< of a sparse form
 };
@@ -246,7 +255,7 @@ ExplainedStep nan_of_scale(const Form& form, const Factors& factors, std::uint64
 
 // ---- Moves --------------------------------------------------------------------------------------------------------------------------
 
-ExplainedMove explain_move(const Form& form, const Arguments& arguments, const Element& element, const Place& place) {
+ExplainedMove explain_move(const Form& form, const Batch& batch, const Element& element, const Place& place) {
   ExplainedMove move;
   if (form.mnemonic == Mnemonic::movmatrix) {
     move.from_register = form.operand(OperandName::a).fragment.place(element);
@@ -256,12 +265,12 @@ ExplainedMove explain_move(const Form& form, const Arguments& arguments, const E
   move.store = form.mnemonic == Mnemonic::stmatrix || form.mnemonic == Mnemonic::wmma_store;
   (move.store ? move.from_register : move.to_register) = place;
   if (moves_matrix(form)) {
-    const MatrixStorage storage = storage_of(form, arguments);
+    const MatrixStorage storage = storage_of(form, batch);
     const int bits = form.operand(OperandName::r).fragment.element_bits();
     move.memory = {place.lane, storage.address, form.number_in_memory(element, storage.stride) * static_cast<std::uint64_t>(bits), bits};
   } else {
     const RowPlace row = form.row_place(element);
-    move.memory = {row.lane, row_address(arguments, row.lane), static_cast<std::uint64_t>(row.bit), form.memory_bits};
+    move.memory = {row.lane, row_address(batch, row.lane), static_cast<std::uint64_t>(row.bit), form.memory_bits};
   }
   return move;
 }
@@ -293,28 +302,28 @@ Explanation blank(const Form& form, const Target& target, const Lowering& loweri
           .place = fragment.place(element)};
 }
 
-std::uint64_t executed(Recorder& recorder, const Arguments& arguments, const Explanation& of, const ExecutionOptions& options) {
+std::uint64_t executed(Recorder& recorder, const Batch& batch, const Explanation& of, const ExecutionOptions& options) {
   const Fragment& fragment = of.form->operand(of.operand).fragment;
   const bool written = of.form->operand(of.operand).written;
-  const Restored restored(arguments, !written);  // what writes no registers stores
-  execute_with(recorder, *of.form, *of.lowering, arguments, options);
-  return read_element(fragment, written ? ConstRegisterList(arguments.destination) : arguments.source(of.operand), of.element);
+  const Restored restored(batch, written ? of.form->operand(of.operand).words() : 0, !written);  // what writes no registers stores
+  execute_with(recorder, *of.form, *of.lowering, batch, options);
+  return read_element(fragment, written ? ConstRegisterView(batch.destination) : batch.source(of.operand), of.element);
 }
 
 }  // namespace
 
-Explanation explain(const Instruction& instruction, const Arguments& arguments, const Element& element, const ExecutionOptions& options) {
-  return explain(instruction.form(), instruction.target(), instruction.lowering(), arguments, element, options);
+Explanation explain(const Instruction& instruction, const Batch& batch, const Element& element, const ExecutionOptions& options) {
+  return explain(instruction.form(), instruction.target(), instruction.lowering(), batch, element, options);
 }
 
-Explanation explain(const Form& form, const Target& target, const Lowering& lowering, const Arguments& arguments, const Element& element,
+Explanation explain(const Form& form, const Target& target, const Lowering& lowering, const Batch& batch, const Element& element,
                     const ExecutionOptions& options) {
   Explanation explanation = blank(form, target, lowering, element);
-  const Factors factors(form, lowering, arguments, element, options);
+  const Factors factors(form, lowering, batch, element, options);
   Recorder recorder(form, result_number(form, element), factors);
-  explanation.result = executed(recorder, arguments, explanation, options);
+  explanation.result = executed(recorder, batch, explanation, options);
   if (!multiplies(form.mnemonic)) {
-    explanation.move = explain_move(form, arguments, element, explanation.place);
+    explanation.move = explain_move(form, batch, element, explanation.place);
     return explanation;
   }
   explanation.steps = std::move(recorder.steps);
@@ -325,8 +334,8 @@ Explanation explain(const Form& form, const Target& target, const Lowering& lowe
   return explanation;
 }
 
-Explanation explain_as_f32(const Form& form, const Target& target, const Lowering& lowering, const Arguments& arguments,
-                           const Element& element, const ExecutionOptions& options) {
+Explanation explain_as_f32(const Form& form, const Target& target, const Lowering& lowering, const Batch& batch, const Element& element,
+                           const ExecutionOptions& options) {
   const bool floats = multiplies(form.mnemonic) && !is_integer(row(form.format(OperandName::a))) &&
                       form.format(OperandName::a) != Format::f64 && form.scale_vector == 0;
   if (!floats)
@@ -335,7 +344,7 @@ Explanation explain_as_f32(const Form& form, const Target& target, const Lowerin
   Explanation explanation = blank(form, target, lowering, element);
   explanation.plain_f32 = true;
   explanation.machine = explanation.as = "f32 on a CPU";
-  const Factors factors(form, lowering, arguments, element, options);
+  const Factors factors(form, lowering, batch, element, options);
   const Format c_format = form.format(OperandName::c), d_format = form.format(OperandName::d);
   std::uint64_t sum = encode(Format::f32, decode(c_format, factors.c()));
   if (c_format != Format::f32) explanation.steps.push_back(conversion(c_format, factors.c(), Format::f32, sum));

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <span>
-#include <type_traits>
 
 #include <fmt/core.h>
 
+#include <warpmat/execute/listed_warps.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/product_run.h>
 #include <warpmat/execute/row_load.h>
@@ -42,16 +41,22 @@ struct MatrixRegisters {
   std::size_t count = 0;
   std::array<Register, capacity::form_words> halves;
   std::size_t used = 0;
-  std::optional<SharedMemory> memory;
 };
 
 /// Names the place of what the instruction refuses.
-void execute_instruction(WarpState& warp, const code::Matrix& matrix, const Arguments& arguments) {
+void execute_instruction(WarpState& warp, const code::Matrix& matrix, const Batch& batch) {
   try {
-    matrix.instruction.execute(arguments, warp.launch().options.execution);
+    ListedWarps::execute_one(matrix.instruction, batch, warp.launch().options.execution);
   } catch (const Trap& error) {
     warp.trap(error.site.lane, error.address, error.reason, error.kind, error.site.operand);
   }
+}
+
+void use_shared(WarpState& warp, BatchMemory& memory) {
+  const std::span<std::uint8_t> bytes = warp.block().shared();
+  memory.shared = bytes.data();
+  memory.shared_bytes = bytes.size();
+  memory.shared_base = warp.program().shared_base;
 }
 
 /// The lanes' row addresses within shared memory, for ldmatrix and stmatrix.
@@ -75,7 +80,7 @@ void shared_addresses(WarpState& warp, const Operation& operation, const code::M
 }
 
 /// Finds the operands' registers. The row addresses of ldmatrix and stmatrix come first in lists.halves.
-void place_operands(WarpState& warp, const Operation& operation, const code::Matrix& matrix, MatrixRegisters& lists, Arguments& arguments) {
+void place_operands(WarpState& warp, const Operation& operation, const code::Matrix& matrix, MatrixRegisters& lists, Batch& batch) {
   const Form& form = matrix.instruction.form();
   const code::Slot* result = warp.slots(operation);
   const code::Slot* source = result + operation.results;
@@ -100,34 +105,35 @@ void place_operands(WarpState& warp, const Operation& operation, const code::Mat
       slot += operand.words;
     }
     lists.count += operand.words;
+    const std::span<std::uint32_t* const> list(first, operand.words);
     if (operand.written)
-      arguments.destination = {first, operand.words};
+      batch.destination = list;
     else
-      arguments.source(operand.name) = ConstRegisterList(first, operand.words);
+      batch.source(operand.name) = list;
     ++full;
   }
 }
 
 /// Assembles results of 64 bits from their halves.
-void join_results(WarpState& warp, const Operation& operation, RegisterList halves) {
+void join_results(WarpState& warp, const Operation& operation, const RegisterView& halves) {
   for (int i = 0; i < operation.results; ++i) {
     auto* const to = warp.at<std::uint64_t>(warp.result_slot(operation, i));
-    const auto half = static_cast<std::size_t>(2 * i);
-    for (std::size_t lane = 0; lane < warp_size; ++lane) to[lane] = halves[half][lane] | std::uint64_t{halves[half + 1][lane]} << 32;
+    for (int lane = 0; lane < warp_size; ++lane) to[lane] = halves.at(2 * i, lane) | std::uint64_t{halves.at(2 * i + 1, lane)} << 32;
   }
 }
 
 /// Finds the operands' words, which are the operation's registers in the order of the form. A stride may be missing.
-void place_words(WarpState& warp, const Operation& operation, const code::Matrix& matrix, std::uint32_t** to, Arguments& arguments) {
+void place_words(WarpState& warp, const Operation& operation, const code::Matrix& matrix, std::uint32_t** to, Batch& batch) {
   warp.place_registers(warp.slots(operation), operation.results + operation.sources, to);
   std::uint32_t** source = to + operation.results;
   const std::uint32_t* const* const end = source + operation.sources;
   for (const OperandWords& operand : operand_words(matrix.instruction.form())) {
-    const std::size_t words = operand.kind == OperandKind::address && !matrix.narrow_address ? 2 : operand.words;
+    batch.wide_addresses |= operand.kind == OperandKind::address && !matrix.narrow_address;
+    const std::size_t words = operand.kind == OperandKind::address && batch.wide_addresses ? 2 : operand.words;
     if (operand.written) {
-      arguments.destination = {to, words};
+      batch.destination = std::span(to, words);
     } else if (source != end) {
-      arguments.source(operand.name) = ConstRegisterList(source, words);
+      batch.source(operand.name) = std::span(source, words);
       source += words;
     }
   }
@@ -149,13 +155,12 @@ void tell_rows(WarpState& warp, const Operation& operation, const Form& form, co
 
 /// The same of a list: its registers are words, and its memory is one.
 void perform_in_words(WarpState& warp, const Operation& operation, const code::Matrix& matrix) {
-  SharedMemory memory = SharedMemory::borrowing(warp.block().shared(), warp.program().shared_base);
   std::array<std::uint32_t*, capacity::form_words> pointers;
-  Arguments arguments;
-  arguments.shared = &memory;
-  arguments.offset = matrix.offset;
-  place_words(warp, operation, matrix, pointers.data(), arguments);
-  execute_instruction(warp, matrix, arguments);
+  Batch batch;
+  use_shared(warp, batch);
+  batch.offset = matrix.offset;
+  place_words(warp, operation, matrix, pointers.data(), batch);
+  execute_instruction(warp, matrix, batch);
 }
 
 /// An ldmatrix of the usual kind, with its rows in the block's shared memory. False for all others, and where an address is bad.
@@ -194,32 +199,24 @@ void perform_matrix(WarpState& warp, const Operation& operation, const code::Mat
   const Form& form = matrix.instruction.form();
   if (moves_matrix(form)) return move_matrix(warp, operation, matrix);
   MatrixRegisters lists;
-  Arguments arguments;
+  Batch batch;
   const bool addresses = form.find_operand(OperandName::p) != nullptr;
-  if (addresses) {
-    lists.memory = SharedMemory::borrowing(warp.block().shared(), warp.program().shared_base);
-    arguments.shared = &*lists.memory;
-  }
-  place_operands(warp, operation, matrix, lists, arguments);
-  execute_instruction(warp, matrix, arguments);
-  if (is_wide(form.operands.front())) join_results(warp, operation, arguments.destination);
+  if (addresses) use_shared(warp, batch);
+  place_operands(warp, operation, matrix, lists, batch);
+  execute_instruction(warp, matrix, batch);
+  if (is_wide(form.operands.front())) join_results(warp, operation, batch.destination);
   if (addresses) tell_rows(warp, operation, form, lists.halves.front());
 }
 
 /// Executes `count` products (product_runs.h). Returns the number of those before the first that the kernel declines.
 int multiply(WarpState& warp, const Operation* first, const code::Matrix& matrix, int count) {
-  // most runs are short: only the arguments of `count` products come into being
-  alignas(Arguments) std::array<std::byte, ProductRun::most * sizeof(Arguments)> bytes;
-  static_assert(std::is_trivially_destructible_v<Arguments>);
-  const std::span<Arguments> arguments(reinterpret_cast<Arguments*>(bytes.data()), static_cast<std::size_t>(count));
   std::array<std::uint32_t*, ProductRun::most * capacity::form_words> pointers;
-  for (Arguments& one : arguments) std::construct_at(&one);
-  ProductRun run{.products = arguments};
-  std::uint32_t** next = pointers.data();
-  for (int i = 0; i < count; ++i) {
-    place_words(warp, first[i], matrix, next, arguments[static_cast<std::size_t>(i)]);
-    next += first[i].results + first[i].sources;
-    if (i == 0) continue;
+  Batch batch;
+  place_words(warp, *first, matrix, pointers.data(), batch);
+  const int step = first->results + first->sources;  // as many in each product of a run
+  ProductRun run{.first = batch, .count = static_cast<std::size_t>(count), .step = static_cast<std::size_t>(step)};
+  for (int i = 1; i < count; ++i) {
+    warp.place_registers(warp.slots(first[i]), step, pointers.data() + i * step);
     const code::Matrix& same = warp.program().of<code::Matrix>(first[i]);
     run.same_a |= std::uint32_t{same.same_a} << i;
     run.same_b |= std::uint32_t{same.same_b} << i;

@@ -14,7 +14,7 @@
 #include "gpu/cases/wgmma_tiles.h"
 #include "gpu/rules/counting.h"
 #include "gpu/rules/reach.h"
-#include "gpu/runners/statement_arguments.h"
+#include "gpu/runners/statement_batch.h"
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -26,7 +26,7 @@ class CountedWarp {
       : instruction_(*program.statements().front().matrix()),
         lowering_(lowering),
         warp_(program, static_cast<std::size_t>(program.shared_bytes())),
-        arguments_(warp_, program.statements().front()),
+        batch_(warp_, program.statements().front()),
         counts_(counts) {}
   CountedWarp(const CountedWarp&) = delete;
   CountedWarp& operator=(const CountedWarp&) = delete;
@@ -35,7 +35,7 @@ class CountedWarp {
   void run(WarpStates& states, std::size_t index) {
     std::ranges::copy(states.registers_of(index), warp_.named_registers().begin());
     std::ranges::copy(states.shared_of(index), warp_.shared().bytes().begin());
-    execute_counting(instruction_.form(), lowering_, arguments_.get(), ExecutionOptions{}, counts_);
+    execute_counting(instruction_.form(), lowering_, batch_.get(), ExecutionOptions{}, counts_);
     std::ranges::copy(warp_.named_registers(), states.registers_of(index).begin());
     std::ranges::copy(warp_.shared().bytes(), states.shared_of(index).begin());
   }
@@ -44,7 +44,7 @@ class CountedWarp {
   const Instruction& instruction_;
   const Lowering& lowering_;
   Warp warp_;
-  StatementArguments arguments_;
+  StatementBatch batch_;
   Events& counts_;
 };
 
@@ -62,8 +62,8 @@ void fill(CoverageRow& row, const CoveragePlan& plan, const Form& form, int vari
 /// The same of wgmma, tile by tile.
 void fill(CoverageRow& row, const CoveragePlan& plan, const WgmmaForm& form, int variant, std::size_t first, std::size_t count) {
   for (WgmmaTile& tile : wgmma_tiles(form, *row.operand_class, variant, plan.seed, first, count))
-    row.written.add(tile.run(
-        [&](Arguments& arguments) { execute_counting(*form.tile, lowering_of(form), arguments, ExecutionOptions{}, row.events); }));
+    row.written.add(
+        tile.run([&](Batch& batch) { execute_counting(*form.tile, lowering_of(form), batch, ExecutionOptions{}, row.events); }));
 }
 
 void fill_row(CoverageRow& row, const CoveragePlan& plan) {

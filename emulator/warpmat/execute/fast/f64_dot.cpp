@@ -175,7 +175,7 @@ class F64Dot {
   bool has_nan(OperandName name) const {
     const I32 d;
     auto most = hn::Zero(d), nan_if_low = hn::Zero(d);
-    const int registers = static_cast<int>(warps_.first.source(name).size()) / 2;
+    const int registers = static_cast<int>(warps_.view(name).list_size()) / 2;
     for (int reg = 0; reg < registers; ++reg)
       for (int lane = 0; lane < 32; lane += vector_rows) {
         const auto low = hn::BitCast(d, hn::LoadU(U32(), words(name, 2 * reg) + lane));
@@ -194,7 +194,7 @@ class F64Dot {
   /// Bit i is set if row (or column) i of the operand holds a NaN. The operand has 8 * `halves` rows (or columns).
   unsigned lines_with_nan(OperandName name, int halves) const {
     unsigned lines = 0;
-    const int registers = static_cast<int>(warps_.first.source(name).size()) / 2;
+    const int registers = static_cast<int>(warps_.view(name).list_size()) / 2;
     for (int reg = 0; reg < registers; ++reg)
       for (int lane = 0; lane < 32; lane += vector_rows) {
         const Pair p = join(words(name, 2 * reg) + lane, words(name, 2 * reg + 1) + lane);
@@ -236,8 +236,8 @@ class F64Dot {
   HWY_ALIGN double d_[columns][rows];
 };
 
-HWY_NOINLINE std::size_t run_f64_lanes(const F64Plan& plan, const ProductLanes& lanes) {
-  return F64Lanes(plan, lanes).run() ? 1 : 0;
+HWY_NOINLINE std::size_t run_f64_lanes(const F64Plan& plan, const Warps& warps) {
+  return F64Lanes(plan, warps).run() ? 1 : 0;
 }
 
 HWY_NOINLINE std::size_t run_f64_dot(const F64Plan& plan, const Warps& warps) {
@@ -248,7 +248,7 @@ HWY_NOINLINE std::size_t run_f64_dot(const F64Plan& plan, const Warps& warps) {
 
 std::size_t f64_dot(const F64Plan& plan, const Form&, const Warps& warps) {
   const RoundingMode mode(mode_of(plan.rounding));
-  return warps.lanes.d.words != nullptr ? run_f64_lanes(plan, warps.lanes) : run_f64_dot(plan, warps);
+  return warps.written.is_list() ? run_f64_dot(plan, warps) : run_f64_lanes(plan, warps);
 }
 
 #endif

@@ -1,4 +1,5 @@
-// D = A · B + C in f64 on ProductLanes: a row of all columns at a time. Included once for each instruction set, as vectors-inl.h is.
+// D = A · B + C in f64 on operands that are lane by lane: a row of all columns at a time. Included once for each instruction set, as
+// vectors-inl.h is.
 //
 // A lane holds two neighbouring columns of C and D side by side, so a row of them needs no permutation, and an element of A is one number
 // for a whole row. Only B is transposed.
@@ -23,7 +24,7 @@ namespace {
 
 class F64Lanes {
  public:
-  F64Lanes(const F64Plan& plan, const ProductLanes& lanes) : plan_(plan), lanes_(lanes) {}
+  F64Lanes(const F64Plan& plan, const Warps& warps) : plan_(plan), warps_(warps) {}
 
   /// Returns false, and has written nothing, if some result is a NaN.
   bool run() {
@@ -42,8 +43,14 @@ class F64Lanes {
   static constexpr int columns_of_lane = 2;
   using Pair = hn::Full128<double>;
 
+  /// Where an operand is: read once, before a store that might change the view, as far as the compiler knows.
+  struct Words {
+    explicit Words(const ConstRegisterView& view) : first(view.words()), lane_stride(view.lane_stride()) {}
+    const std::uint32_t* first;
+    std::ptrdiff_t lane_stride;
+  };
   /// Register `reg` of lane `lane`: 64 bits.
-  static const std::uint32_t* place(const LaneWords& of, int lane, int reg) { return of.words + lane * of.lane_stride + 2 * reg; }
+  static const std::uint32_t* place(const Words& of, int lane, int reg) { return of.first + lane * of.lane_stride + 2 * reg; }
 
   HWY_INLINE static hn::Vec<Pair> load_pair(const std::uint32_t* from) {
     return hn::BitCast(Pair(), hn::LoadU(hn::Full128<std::uint32_t>(), from));
@@ -76,7 +83,7 @@ class F64Lanes {
 
   /// Copies B to b_[k][column]. The quad of a column holds its elements of four k in one register.
   HWY_INLINE void read_b() {
-    const LaneWords& b = lanes_.b;
+    const Words b(warps_.view(OperandName::b));
     const std::ptrdiff_t two_columns = 2 * quad * b.lane_stride;
     for (int t = 0; t < quad; ++t)
       for (int v = 0; v < vectors; ++v) {
@@ -116,20 +123,20 @@ class F64Lanes {
   HWY_INLINE hn::Vec<F64> multiply(int first) {
     const F64 d;
     const int half = first / 8, lane = first % 8 * quad;  // a register holds eight rows
+    const Words of_a(warps_.view(OperandName::a)), of_c(warps_.view(OperandName::c));
     hn::Vec<F64> sums[rows_at_once][vectors];
     for (int i = 0; i < rows_at_once; ++i)
       for (int v = 0; v < vectors; ++v)
-        sums[i][v] =
-            load_pairs(d, place(lanes_.c, lane + i * quad + v * numbers / columns_of_lane, half * columns_of_lane), lanes_.c.lane_stride);
+        sums[i][v] = load_pairs(d, place(of_c, lane + i * quad + v * numbers / columns_of_lane, half * columns_of_lane), of_c.lane_stride);
     for (int k = 0; k < plan_.k; k += quad) {
-      const std::uint32_t* a = place(lanes_.a, lane, k / quad * (plan_.rows / 8) + half);
+      const std::uint32_t* a = place(of_a, lane, k / quad * (plan_.rows / 8) + half);
       WARPMAT_UNROLL(4)
-      for (int t = 0; t < quad; ++t, a += lanes_.a.lane_stride) {
+      for (int t = 0; t < quad; ++t, a += of_a.lane_stride) {
         hn::Vec<F64> b[vectors];
         for (int v = 0; v < vectors; ++v) b[v] = hn::Load(d, b_[k + t] + v * numbers);
         WARPMAT_UNROLL(8)
         for (int i = 0; i < rows_at_once; ++i) {
-          const auto element = hn::Set(d, load_number(a + i * quad * lanes_.a.lane_stride));
+          const auto element = hn::Set(d, load_number(a + i * quad * of_a.lane_stride));
           for (int v = 0; v < vectors; ++v) sums[i][v] = hn::MulAdd(element, b[v], sums[i][v]);
         }
       }
@@ -144,10 +151,11 @@ class F64Lanes {
   }
 
   HWY_INLINE void write() const {
-    const LaneWords d = lanes_.d;
+    const RegisterView& d = warps_.written;
+    const std::ptrdiff_t lane_stride = d.lane_stride();
     const bool two_halves = plan_.rows == 16;
-    std::uint32_t* to = d.words;
-    for (int lane = 0; lane < warp_size; ++lane, to += d.lane_stride) {
+    std::uint32_t* to = d.words();
+    for (int lane = 0; lane < warp_size; ++lane, to += lane_stride) {
       const double* const from = d_[lane / quad] + lane % quad * columns_of_lane;
       store_pair(from, to);
       if (two_halves) store_pair(from + 8 * columns, to + 2 * columns_of_lane);
@@ -159,7 +167,7 @@ class F64Lanes {
   }
 
   const F64Plan& plan_;
-  const ProductLanes& lanes_;
+  const Warps& warps_;
   HWY_ALIGN double b_[max_f64_k][columns];
   HWY_ALIGN double d_[rows][columns];
 };

@@ -26,32 +26,23 @@ inline bool overlap(const std::uint32_t* a, const std::uint32_t* b) {
   return (from < other ? other - from : from - other) < sizeof(std::uint32_t) * warp_size;
 }
 
-/// An operand of one warp in its caller's storage, lane by lane: its word i in a lane is words[lane * lane_stride + i]. Lanes share no
-/// word.
-struct LaneWords {
-  std::uint32_t* words = nullptr;  ///< nullptr: the operand is in registers
-  std::ptrdiff_t lane_stride = 0;
-};
-
-/// The operands of mma that a kernel reads and writes where they are. The caller of a kernel that writes registers of D before it has read
-/// all of C (FloatPlan::split) has found that they share no word.
-struct ProductLanes {
-  LaneWords d, a, b, c;
-};
-inline constexpr ProductLanes no_lanes{};
-
-/// Many warps for one instruction: warp w's registers follow those of warp w - 1 by `strides` words, separately for each operand.
+/// Many warps for one instruction. Views are lists. If count is 1, d, a, b and c of mma may also be lane by lane, where a kernel takes them
+/// so (FastPath::takes_lanes): word i of a lane is words()[lane * lane_stride() + i], and lanes share no word. The caller of a kernel that
+/// writes registers of D before it has read all of C (FloatPlan::split) has then found that they share no word.
 struct Warps {
-  const Arguments& first;                                 ///< those of the first warp
-  std::array<std::size_t, operand_name_count> strides{};  ///< of the sources, by OperandName
-  std::size_t destination_stride = 0;
-  std::size_t shared_stride = 0;  ///< in bytes
+  const ConstRegisterView* sources;     ///< by OperandName, as far as the form has operands
+  const RegisterView& written;          ///< d, or r of ldmatrix
+  const BatchMemory* memory = nullptr;  ///< of instructions that address memory: bytes within 32-bit addresses
   std::size_t count = 1;
-  bool apart = false;                    ///< the destination's registers share no word
-  const ProductLanes& lanes = no_lanes;  ///< if count is 1. No copy: it would read fields at once that have just been written one by one
+  bool apart = false;  ///< the written registers share no word
   // Consecutive statements of one warp, for products alone, at most 32: warp w is the statement w.
-  std::size_t step = 0;                  ///< 1: `first` is an element of an array, with the arguments of the others behind it; no strides
+  std::size_t step = 0;                  ///< pointers in each list from a statement's registers to the next one's; warp strides are 0
   std::uint32_t same_a = 0, same_b = 0;  ///< bit w: A's, or B's, registers are those of statement w - 1, which does not write them
+
+  /// The warps of a batch of lists.
+  static Warps of(const Batch& batch, std::size_t count = 1) { return {batch.sources.data(), batch.destination, &batch, count}; }
+
+  const ConstRegisterView& view(OperandName name) const { return sources[static_cast<std::size_t>(name)]; }
 
   // As WarpWords has them.
   const std::uint32_t* source(OperandName name, int word, std::size_t warp) const;
@@ -70,27 +61,27 @@ struct RegisterPointers {
   Word* operator[](int word) const { return first_warp[word] + distance; }
 };
 
-/// The registers of one of many warps: its arguments are found once for all words.
+/// The registers of one of many warps: its place in lists is found once for all operands.
 class WarpWords {
  public:
-  WarpWords(const Warps& warps, std::size_t warp) : warps_(&warps), arguments_(&warps.first + warp * warps.step), warp_(warp) {}
+  WarpWords(const Warps& warps, std::size_t warp) : warps_(&warps), warp_(warp), first_(warp * warps.step) {}
 
   /// Of each word of an operand, its 32 lanes.
-  RegisterPointers<const std::uint32_t> source(OperandName name) const {
-    return {arguments_->source(name).data(), distance(warps_->strides[static_cast<std::size_t>(name)])};
-  }
-  RegisterPointers<std::uint32_t> destination() const { return {arguments_->destination.data(), distance(warps_->destination_stride)}; }
+  RegisterPointers<const std::uint32_t> source(OperandName name) const { return pointers(warps_->view(name)); }
+  RegisterPointers<std::uint32_t> destination() const { return pointers(warps_->written); }
 
   const std::uint32_t* source(OperandName name, int word) const { return source(name)[word]; }
   std::uint32_t* destination(int word) const { return destination()[word]; }
 
  private:
-  /// From the first warp's registers. Strides may be negative, as that of registers in descending order: two's complement.
-  std::ptrdiff_t distance(std::size_t stride) const { return static_cast<std::ptrdiff_t>(warp_ * stride); }
+  /// Strides may be negative, as that of registers in descending order: two's complement.
+  template <class Word>
+  RegisterPointers<Word> pointers(const BasicRegisterView<Word>& list) const {
+    return {list.list().data() + first_, static_cast<std::ptrdiff_t>(warp_ * list.warp_stride())};
+  }
 
   const Warps* warps_;
-  const Arguments* arguments_;
-  std::size_t warp_;
+  std::size_t warp_, first_;
 };
 
 inline const std::uint32_t* Warps::source(OperandName name, int word, std::size_t warp) const {
@@ -255,7 +246,7 @@ std::size_t fast_move(const MovePlan& plan, const Form& form, const Warps& warps
 std::size_t fast_tiled_dot(const TilePlan& plan, const Form& form, const Warps& warps);
 
 /// Products that follow each other: each has the same D as the one before, and adds to it. `chain` has the warps of each, at most
-/// max_chain, without lanes and step. All warps of one product have the same A: its stride is 0. D shares no word with A and B. Returns
+/// max_chain, as lists without step. All warps of one product have the same A: its stride is 0. D shares no word with A and B. Returns
 /// false, having done nothing, for plans without such a kernel.
 inline constexpr std::size_t max_chain = 4;
 bool fast_float_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain);
@@ -273,7 +264,7 @@ class FastPath {
   /// As fast_float_chain() and fast_integer_chain().
   bool execute_chain(std::span<const Warps> chain) const;
 
-  /// Whether the kernel supports operand `name` as one of ProductLanes; if wants_all_lanes, it supports all of them or none.
+  /// Whether the kernel supports operand `name` lane by lane, as Warps says; if wants_all_lanes, it supports all of them or none.
   bool takes_lanes(OperandName name) const { return lanes_[static_cast<std::size_t>(name)]; }
   bool wants_all_lanes() const { return std::holds_alternative<F64Plan>(plan_); }
 

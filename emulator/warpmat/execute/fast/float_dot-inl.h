@@ -37,7 +37,7 @@ class FloatDot {
   FloatDot(const FloatPlan& plan, const Form& form, const Warps& warps)
       : plan_(plan),
         warps_(warps),
-        d_in_lanes_(warps.lanes.d.words != nullptr),
+        d_in_lanes_(!warps.written.is_list()),
         operands_(plan, form, warps),
         specials_(operands_),
         common_case_(operands_, specials_),
@@ -66,9 +66,9 @@ class FloatDot {
   /// Whether a register of C shares a word with an earlier one of D: additions register by register would then read the new value
   /// (execute_split_dot).
   bool c_overlaps_d(std::size_t warp) const {
-    if (d_in_lanes_ || warps_.lanes.c.words != nullptr) return false;  // their caller has asked
+    if (d_in_lanes_ || !warps_.view(OperandName::c).is_list()) return false;  // their caller has asked
     const WarpWords words(warps_, warp);
-    const int registers = static_cast<int>(warps_.first.destination.size());
+    const int registers = static_cast<int>(warps_.written.list_size());
     for (int i = 1; i < registers; ++i)
       for (int j = 0; j < i; ++j)
         if (overlap(words.source(OperandName::c, i), words.destination(j))) return true;
@@ -110,7 +110,7 @@ class FloatDot {
   }
 
   HWY_INLINE void write() const {
-    if (d_in_lanes_) return store_result(d_, warps_.lanes.d);
+    if (d_in_lanes_) return store_result(d_, warps_.written);
     const auto registers = operands_.warp().destination();
     if (!wide && plan_.f16_accumulator) {
       store_row_vectors(registers[0], registers[1], [&](int row, Word* quads) HWY_ATTR {
@@ -127,7 +127,7 @@ class FloatDot {
 
   const FloatPlan& plan_;
   const Warps& warps_;
-  const bool d_in_lanes_;  ///< it is one of ProductLanes
+  const bool d_in_lanes_;  ///< it is lane by lane
   FloatOperands<bits, wide, sparse> operands_;
   SpecialProducts<bits, wide, sparse> specials_;
   CommonCaseFloatDot<bits, wide, sparse> common_case_;

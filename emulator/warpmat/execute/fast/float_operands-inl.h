@@ -62,9 +62,9 @@ class FloatOperands {
         same_a_(has_same_a()),
         may_keep_a_(same_a_ || warps.step != 0),
         may_keep_b_(warps.step != 0),
-        a_in_lanes_(warps.lanes.a.words != nullptr),
-        b_in_lanes_(warps.lanes.b.words != nullptr),
-        c_in_lanes_(warps.lanes.c.words != nullptr) {}
+        a_in_lanes_(!warps.view(OperandName::a).is_list()),
+        b_in_lanes_(!warps.view(OperandName::b).is_list()),
+        c_in_lanes_(!warps.view(OperandName::c).is_list()) {}
 
   const FloatPlan& plan() const { return plan_; }
   const WarpWords& warp() const { return warp_; }
@@ -77,7 +77,7 @@ class FloatOperands {
     warp_ = {warps_, warp};
     if (sparse && !read_places()) return false;
     if (bits == 8) padding_ = hn::Zero(U32());
-    if (HWY_UNLIKELY(&warps_.lanes != &no_lanes)) read_lanes();
+    if (HWY_UNLIKELY(a_in_lanes_ || b_in_lanes_ || c_in_lanes_)) read_lanes();
     if (!a_in_lanes_ && !keeps_a(warp)) range_of_a_ = read_a_of_registers();
     const bool needs_exponents = !wide || range_of_a_.common_case;
     if (!keeps_b(warp, needs_exponents)) range_of_b_ = read_b(needs_exponents);
@@ -267,10 +267,10 @@ class FloatOperands {
  private:
   /// Whether all warps have the same A, as the tiles of a wgmma do, in registers that no result overwrites.
   bool has_same_a() const {
-    if (warps_.count == 1 || warps_.step != 0 || warps_.strides[static_cast<std::size_t>(OperandName::a)] != 0) return false;
+    if (warps_.count == 1 || warps_.step != 0 || warps_.view(OperandName::a).warp_stride() != 0) return false;
     const std::less<const std::uint32_t*> before;
     const std::uint32_t *first = warps_.destination(0, 0), *last = first;
-    for (int i = 0; i < static_cast<int>(warps_.first.destination.size()); ++i) {
+    for (int i = 0; i < static_cast<int>(warps_.written.list_size()); ++i) {
       first = std::min<const std::uint32_t*>(first, warps_.destination(i, 0), before);
       last = std::max<const std::uint32_t*>(last, warps_.destination(i, warps_.count - 1), before);
     }
@@ -315,18 +315,18 @@ class FloatOperands {
     }
   }
 
-  /// Reads the operands that are ProductLanes; of B into registers. A function of its own: without them, less is to be done.
+  /// Reads the operands that are lane by lane; of B into registers. A function of its own: without them, less is to be done.
   HWY_NOINLINE void read_lanes() {
-    const ProductLanes& lanes = warps_.lanes;
-    if (lanes.a.words != nullptr)
+    if (a_in_lanes_)
       range_of_a_ = read_a([&](auto visit) HWY_ATTR {
-        for_each_row_vector<false>(lanes.a, [&](int pair, int t, int row, Word w) HWY_ATTR { visit(pair * quad + t, row, w); });
+        for_each_row_vector<false>(warps_.view(OperandName::a),
+                                   [&](int pair, int t, int row, Word w) HWY_ATTR { visit(pair * quad + t, row, w); });
       });
-    if (lanes.b.words != nullptr) {
-      load_registers(lanes.b, b_registers_, registers_of_b_);
+    if (b_in_lanes_) {
+      load_registers(warps_.view(OperandName::b), b_registers_, registers_of_b_);
       for (int reg = 0; reg < b_registers_; ++reg) list_of_b_[reg] = registers_of_b_[reg].data();
     }
-    if (lanes.c.words != nullptr) read_c([&](auto take) HWY_ATTR { for_each_row_vector<true>(lanes.c, take); });
+    if (c_in_lanes_) read_c([&](auto take) HWY_ATTR { for_each_row_vector<true>(warps_.view(OperandName::c), take); });
   }
 
   HWY_INLINE Range read_a_of_registers() {
@@ -537,7 +537,7 @@ class FloatOperands {
   const Decoder<bits, wide> decode_a_, decode_b_;
   const int a_registers_, b_registers_;              ///< of a row of A, of a column of B
   const bool same_a_, may_keep_a_, may_keep_b_;      ///< the others ask for each warp
-  const bool a_in_lanes_, b_in_lanes_, c_in_lanes_;  ///< they are ProductLanes
+  const bool a_in_lanes_, b_in_lanes_, c_in_lanes_;  ///< they are lane by lane
   WarpWords warp_{warps_, 0};
   bool decoded_ = false;          ///< A and B are those of the warp before, special elements among them
   bool b_has_exponents_ = false;  ///< those of the B that was read last

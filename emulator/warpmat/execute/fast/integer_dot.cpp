@@ -105,7 +105,7 @@ class IntegerDot {
     const auto take = [&](int b, int t, int row, Word w) HWY_ATTR {
       for (int i = 0; i < planes; ++i) hn::Store(plane(w, i, plan_.signed_a), U32(), a_[(b * quad + t) * planes + i] + row);
     };
-    if (warps_.lanes.a.words != nullptr) return for_each_row_vector<false>(warps_.lanes.a, take);
+    if (const ConstRegisterView& lanes = warps_.view(OperandName::a); !lanes.is_list()) return for_each_row_vector<false>(lanes, take);
     const auto a = warp_.source(OperandName::a);
     const int second = high(0, 1), registers_of_rows = second + 1;
     for (int b = 0; b < a_registers_; ++b) {
@@ -119,9 +119,10 @@ class IntegerDot {
   /// Dense: planes of each column's words. Sparse: the words of each column, column by column. By neighbours: a register's elements in
   /// order, in 16 bits each.
   HWY_INLINE void read_b() {
-    const bool in_lanes = warps_.lanes.b.words != nullptr;
-    if (in_lanes) load_registers(warps_.lanes.b, b_registers_, registers_of_b_);
-    const auto registers = warp_.source(OperandName::b);
+    const ConstRegisterView& view = warps_.view(OperandName::b);
+    const bool in_lanes = !view.is_list();
+    if (in_lanes) load_registers(view, b_registers_, registers_of_b_);
+    const auto registers = in_lanes ? RegisterPointers<const std::uint32_t>{} : warp_.source(OperandName::b);
     for (int reg = 0; reg < b_registers_; ++reg) {
       const std::uint32_t* const words = in_lanes ? registers_of_b_[reg].data() : registers[reg];
       if constexpr (by_neighbours) {
@@ -173,8 +174,8 @@ class IntegerDot {
   }
 
   HWY_INLINE void multiply_all() {
-    if (warps_.lanes.c.words != nullptr)
-      return for_each_row_vector<true>(warps_.lanes.c, [&](int i, int t, int row, Word w) HWY_ATTR { multiply(2 * t + i, row, w); });
+    if (const ConstRegisterView& lanes = warps_.view(OperandName::c); !lanes.is_list())
+      return for_each_row_vector<true>(lanes, [&](int i, int t, int row, Word w) HWY_ATTR { multiply(2 * t + i, row, w); });
     const auto c = warp_.source(OperandName::c);
     const int second = high(0, 2);
     for (int i = 0; i < 2; ++i)
@@ -209,7 +210,7 @@ class IntegerDot {
   }
 
   void write() const {
-    if (warps_.lanes.d.words != nullptr) return store_result(d_, warps_.lanes.d);
+    if (!warps_.written.is_list()) return store_result(d_, warps_.written);
     const auto registers = warp_.destination();
     const bool all_rows = plan_.rows == 16;
     for (int i = 0; i < 2; ++i) {
@@ -225,7 +226,7 @@ class IntegerDot {
   WarpWords warp_{warps_, 0};
   const int a_registers_, b_registers_;          ///< of a row of A, of a column of B
   const bool may_keep_;                          ///< A or B of the warp before
-  Register registers_of_b_[max_b_words / quad];  ///< if they are ProductLanes
+  Register registers_of_b_[max_b_words / quad];  ///< if B is lane by lane
   HWY_ALIGN std::uint32_t a_[max_row_words * planes][rows];
   HWY_ALIGN std::uint32_t b_[max_b_words * planes * columns];
   HWY_ALIGN std::uint32_t d_[columns][rows];

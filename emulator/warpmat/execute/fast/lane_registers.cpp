@@ -47,8 +47,8 @@ HWY_INLINE void repeat(std::uint32_t word, Register& to) {
 /// The maximum number of words to copy as one block: 4 if they are consecutive in each lane. Lanes of a block do not overlap, so the order
 /// of its words is not visible.
 HWY_INLINE int largest_block(const LaneRegisters& operand) {
-  if (operand.word_stride != 1) return 1;
-  const std::ptrdiff_t lane_stride = operand.lane_stride < 0 ? -operand.lane_stride : operand.lane_stride;
+  if (operand.view.word_stride() != 1) return 1;
+  const std::ptrdiff_t lane_stride = operand.lane_stride() < 0 ? -operand.lane_stride() : operand.lane_stride();
   return lane_stride < 4 ? static_cast<int>(lane_stride) : 4;
 }
 
@@ -58,32 +58,40 @@ HWY_INLINE int words_of_block(const std::uint16_t* numbers, int index, int most)
   return most >= 2 && (numbers == nullptr || count_up<2>(numbers + index)) ? 2 : 1;
 }
 
-/// Calls visit(index, words) for each block.
+/// Calls visit(index, words) for each block of an operand that is no list.
 template <class Visit>
 HWY_INLINE void for_each_block(const LaneRegisters& operand, Visit visit) {
   const int most = largest_block(operand);
   for (int index = 0; index < operand.count;) {
-    const int words = words_of_block(operand.numbers, index, HWY_MIN(most, operand.count - index));
+    const int words = words_of_block(operand.view.numbers(), index, HWY_MIN(most, operand.count - index));
     visit(index, words);
     index += words;
   }
 }
 
+HWY_NOINLINE void gather_list(const LaneRegisters& operand) {
+  for (int i = 0; i < operand.count; ++i) copy_lanes(operand.word(i), operand.staged[i].data());
+}
+HWY_NOINLINE void scatter_list(const LaneRegisters& operand) {
+  for (int i = 0; i < operand.count; ++i) copy_lanes(operand.staged[i].data(), operand.word(i));
+}
+
 HWY_INLINE void gather_operand(const LaneRegisters& operand) {
+  if (operand.view.is_list()) return gather_list(operand);
   for_each_block(
       operand, [&](int index, int words) HWY_ATTR __attribute__((always_inline)) {
-        const std::uint32_t* const from = operand.word(index);
+        const std::uint32_t* const from = operand.strided_word(index);
         Register* const to = operand.staged + index;
         if (words == 4)
-          gather_block<4>(from, operand.lane_stride, to);
+          gather_block<4>(from, operand.lane_stride(), to);
         else if (words == 2)
-          gather_block<2>(from, operand.lane_stride, to);
-        else if (operand.lane_stride == 0)
+          gather_block<2>(from, operand.lane_stride(), to);
+        else if (operand.lane_stride() == 0)
           repeat(*from, *to);
-        else if (operand.lane_stride == 1)
+        else if (operand.lane_stride() == 1)
           copy_lanes(from, to->data());
         else
-          gather_block<1>(from, operand.lane_stride, to);
+          gather_block<1>(from, operand.lane_stride(), to);
       });
 }
 
@@ -93,18 +101,19 @@ void gather(std::span<const LaneRegisters> operands) {
 }
 
 void scatter(const LaneRegisters& operand) {
+  if (operand.view.is_list()) return scatter_list(operand);
   for_each_block(
       operand, [&](int index, int words) HWY_ATTR __attribute__((always_inline)) {
         const Register* const from = operand.staged + index;
-        std::uint32_t* const to = operand.word(index);
+        std::uint32_t* const to = operand.strided_word(index);
         if (words == 4)
-          scatter_block<4>(from, to, operand.lane_stride);
+          scatter_block<4>(from, to, operand.lane_stride());
         else if (words == 2)
-          scatter_block<2>(from, to, operand.lane_stride);
-        else if (operand.lane_stride == 1)
+          scatter_block<2>(from, to, operand.lane_stride());
+        else if (operand.lane_stride() == 1)
           copy_lanes(from->data(), to);
         else
-          scatter_block<1>(from, to, operand.lane_stride);
+          scatter_block<1>(from, to, operand.lane_stride());
       });
 }
 
@@ -134,7 +143,7 @@ template <typename Visit>
 void for_each_word(const LaneRegisters& operand, Visit visit) {
   for (int i = 0; i < operand.count; ++i)
     for (std::size_t lane = 0; lane < warp_size; ++lane)
-      visit(operand.word(i)[static_cast<std::ptrdiff_t>(lane) * operand.lane_stride], operand.staged[i][lane]);
+      visit(operand.word(i)[static_cast<std::ptrdiff_t>(lane) * operand.lane_stride()], operand.staged[i][lane]);
 }
 
 }  // namespace

@@ -12,21 +12,32 @@
 
 namespace warpmat::inline v0_1 {
 
-/// One operand's registers of one warp in the caller's storage, described as in BasicRegisterView, and `staged`, where kernels read and
-/// write them: 32 consecutive lanes for each register.
+/// The registers of one operand of one warp in the caller's storage, and `staged`, where kernels read and write them: 32 consecutive lanes
+/// for each register.
 struct LaneRegisters {
-  // No initial values: each call makes arrays of these and fills them as far as needed.
-  std::uint32_t* words;
-  std::ptrdiff_t word_stride, lane_stride;
-  const std::uint16_t* numbers;
+  LaneRegisters(const RegisterView& of_all, Register* copies, int words_of_lane, bool stays = false)
+      : view(of_all), words(of_all.words()), staged(copies), count(words_of_lane), in_place(stays) {}
+
+  RegisterView view;         ///< of all warps
+  std::uint32_t* words;      ///< of the warp; nullptr of a list
+  std::ptrdiff_t moved = 0;  ///< words from the first warp to the warp
   Register* staged;
   int count;      ///< of words a lane
   bool in_place;  ///< kernels read and write them where they are, as lanes(); nothing is copied
 
+  void go_to(std::size_t warp) {
+    moved = static_cast<std::ptrdiff_t>(warp * view.warp_stride());
+    if (!view.is_list()) words = view.words() + moved;
+  }
   /// Word `index` of lane 0.
-  std::uint32_t* word(int index) const { return words + (numbers == nullptr ? index : numbers[index]) * word_stride; }
-  /// Empty if they are copied.
-  LaneWords lanes() const { return in_place ? LaneWords{word(0), lane_stride} : LaneWords{}; }
+  std::uint32_t* word(int index) const { return view.is_list() ? view.list().data()[index] + moved : strided_word(index); }
+  /// The same. Precondition: it is no list.
+  std::uint32_t* strided_word(int index) const {
+    return words + (view.numbers() == nullptr ? index : view.numbers()[index]) * view.word_stride();
+  }
+  std::ptrdiff_t lane_stride() const { return view.lane_stride(); }
+  /// The warp's words lane by lane, as kernels take them (Warps). Precondition: in_place.
+  RegisterView lanes() const { return {strided_word(0), 0, 1, lane_stride()}; }
 };
 
 /// Whether the `count` numbers, 2 or 4, are consecutive. It is one comparison because each call asks it for each operand.
@@ -39,14 +50,15 @@ bool count_up(const std::uint16_t* numbers) {
   return numbers[0] <= UINT16_MAX - (count - 1) && all == static_cast<Numbers>(numbers[0] * ones + up);
 }
 
-/// Whether the words of a lane, one, two or a multiple of four, are consecutive, and no two lanes share a word.
-inline bool is_lane_by_lane(const LaneRegisters& r) {
-  if (r.word_stride != 1 || std::abs(r.lane_stride) < r.count) return false;
-  if (r.numbers == nullptr || r.count == 1) return true;
-  if (r.count == 2) return count_up<2>(r.numbers);
-  if (!count_up<4>(r.numbers)) return false;
-  for (int i = 4; i < r.count; i += 4)
-    if (!count_up<4>(r.numbers + i) || r.numbers[i] != r.numbers[0] + i) return false;
+/// Whether the `count` words of a lane, one, two or a multiple of four, are consecutive, and no two lanes share a word.
+inline bool is_lane_by_lane(const RegisterView& r, int count) {
+  if (r.word_stride() != 1 || std::abs(r.lane_stride()) < count) return false;
+  const std::uint16_t* const numbers = r.numbers();
+  if (numbers == nullptr || count == 1) return true;
+  if (count == 2) return count_up<2>(numbers);
+  if (!count_up<4>(numbers)) return false;
+  for (int i = 4; i < count; i += 4)
+    if (!count_up<4>(numbers + i) || numbers[i] != numbers[0] + i) return false;
   return true;
 }
 

@@ -195,27 +195,28 @@ HWY_INLINE __m512i places_of_words(int lower, int upper) {
 /// Calls visit(pair, t, row, words) with the words of lane t of the quads of rows `row` on. Lanes have four words, in two pairs: each has
 /// rows 0 to 7 in one word, 8 to 15 in another. The pairs of an accumulator are words 0 and 2, 1 and 3; those of A 0 and 1, 2 and 3.
 template <bool accumulator, class Visit>
-HWY_INLINE void for_each_row_vector(const LaneWords& lanes, Visit visit) {
-  const std::uint32_t* from = lanes.words;
+HWY_INLINE void for_each_row_vector(const ConstRegisterView& lanes, Visit visit) {
+  const std::uint32_t* from = lanes.words();
   const __m512i first = places_of_words(0, accumulator ? 2 : 1), second = places_of_words(accumulator ? 1 : 2, 3);
-  const std::uint32_t* from_high = from + 16 * lanes.lane_stride;
+  const std::uint32_t* from_high = from + 16 * lanes.lane_stride();
   WARPMAT_UNROLL(4)
-  for (int t = 0; t < quad; ++t, from += lanes.lane_stride, from_high += lanes.lane_stride) {
-    const __m512i low = load_four_words(from, lanes.lane_stride).raw, high = load_four_words(from_high, lanes.lane_stride).raw;
+  for (int t = 0; t < quad; ++t, from += lanes.lane_stride(), from_high += lanes.lane_stride()) {
+    const __m512i low = load_four_words(from, lanes.lane_stride()).raw, high = load_four_words(from_high, lanes.lane_stride()).raw;
     visit(0, t, 0, Word{_mm512_permutex2var_epi32(low, first, high)});
     visit(1, t, 0, Word{_mm512_permutex2var_epi32(low, second, high)});
   }
 }
 
 /// Writes a result, d[column][row], to the lanes' four words.
-HWY_INLINE void store_result(const std::uint32_t (*d)[rows], const LaneWords& lanes) {
-  std::uint32_t* to = lanes.words;
+HWY_INLINE void store_result(const std::uint32_t (*d)[rows], const RegisterView& lanes) {
+  std::uint32_t* to = lanes.words();
   const __m512i low = _mm512_setr_epi32(0, 16, 8, 24, 1, 17, 9, 25, 2, 18, 10, 26, 3, 19, 11, 27);
   const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(4));
-  for (int t = 0; t < quad; ++t, to += lanes.lane_stride) {
+  for (int t = 0; t < quad; ++t, to += lanes.lane_stride()) {
     const Word even = hn::Load(U32(), d[2 * t]), odd = hn::Load(U32(), d[2 * t + 1]);
-    store_every_fourth<4>(U32(), Word{_mm512_permutex2var_epi32(even.raw, low, odd.raw)}, to, lanes.lane_stride);
-    store_every_fourth<4>(U32(), Word{_mm512_permutex2var_epi32(even.raw, high, odd.raw)}, to + 16 * lanes.lane_stride, lanes.lane_stride);
+    store_every_fourth<4>(U32(), Word{_mm512_permutex2var_epi32(even.raw, low, odd.raw)}, to, lanes.lane_stride());
+    store_every_fourth<4>(U32(), Word{_mm512_permutex2var_epi32(even.raw, high, odd.raw)}, to + 16 * lanes.lane_stride(),
+                          lanes.lane_stride());
   }
 }
 
@@ -224,10 +225,10 @@ HWY_INLINE void store_result(const std::uint32_t (*d)[rows], const LaneWords& la
 /// Calls visit(pair, t, row, words) with the words of lane t of the quads of rows `row` on. Lanes have four words, in two pairs: each has
 /// rows 0 to 7 in one word, 8 to 15 in another. The pairs of an accumulator are words 0 and 2, 1 and 3; those of A 0 and 1, 2 and 3.
 template <bool accumulator, class Visit>
-HWY_INLINE void for_each_row_vector(const LaneWords& lanes, Visit visit) {
-  const std::uint32_t* from = lanes.words;
-  const std::ptrdiff_t row_stride = quad * lanes.lane_stride, three = 3 * row_stride;  // for the CPU's addressing modes
-  for (int t = 0; t < quad; ++t, from += lanes.lane_stride)
+HWY_INLINE void for_each_row_vector(const ConstRegisterView& lanes, Visit visit) {
+  const std::uint32_t* from = lanes.words();
+  const std::ptrdiff_t row_stride = quad * lanes.lane_stride(), three = 3 * row_stride;  // for the CPU's addressing modes
+  for (int t = 0; t < quad; ++t, from += lanes.lane_stride())
     for (int row = 0; row < rows / 2; row += vector_rows) {
       const std::uint32_t* const first = from + row * row_stride;
       Word vectors[4] = {load_every_fourth<4>(U32(), first, row_stride), load_every_fourth<4>(U32(), first + row_stride, row_stride),
@@ -240,10 +241,10 @@ HWY_INLINE void for_each_row_vector(const LaneWords& lanes, Visit visit) {
 }
 
 /// Writes a result, d[column][row], to the lanes' four words.
-HWY_INLINE void store_result(const std::uint32_t (*d)[rows], const LaneWords& lanes) {
-  const std::ptrdiff_t row_stride = quad * lanes.lane_stride, three = 3 * row_stride;
-  std::uint32_t* to = lanes.words;
-  for (int t = 0; t < quad; ++t, to += lanes.lane_stride)
+HWY_INLINE void store_result(const std::uint32_t (*d)[rows], const RegisterView& lanes) {
+  const std::ptrdiff_t row_stride = quad * lanes.lane_stride(), three = 3 * row_stride;
+  std::uint32_t* to = lanes.words();
+  for (int t = 0; t < quad; ++t, to += lanes.lane_stride())
     for (int row = 0; row < rows / 2; row += vector_rows) {
       Word vectors[4];
       WARPMAT_UNROLL(4)
@@ -260,11 +261,11 @@ HWY_INLINE void store_result(const std::uint32_t (*d)[rows], const LaneWords& la
 #endif  // HWY_TARGET <= HWY_AVX3
 
 /// Copies 1, 2 or 4 words of each lane to registers.
-HWY_INLINE void load_registers(const LaneWords& lanes, int words, Register* to) {
+HWY_INLINE void load_registers(const ConstRegisterView& lanes, int words, Register* to) {
   switch (words) {
-    case 1: return gather_block<1>(lanes.words, lanes.lane_stride, to);
-    case 2: return gather_block<2>(lanes.words, lanes.lane_stride, to);
-    default: return gather_block<4>(lanes.words, lanes.lane_stride, to);
+    case 1: return gather_block<1>(lanes.words(), lanes.lane_stride(), to);
+    case 2: return gather_block<2>(lanes.words(), lanes.lane_stride(), to);
+    default: return gather_block<4>(lanes.words(), lanes.lane_stride(), to);
   }
 }
 

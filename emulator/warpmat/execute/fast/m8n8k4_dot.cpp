@@ -139,9 +139,6 @@ class M8n8k4Dot {
     Integers exponents[k];
   };
 
-  const std::uint32_t* words(OperandName name, int word) const { return warp_.source(name, word); }
-  std::uint32_t* destination(int word) const { return warp_.destination(word); }
-
   template <class Visit>
   HWY_INLINE static void for_each_vector(int end, Visit visit) {
     for (int lane = 0; lane < end; lane += vector_rows) visit(lane);
@@ -150,10 +147,11 @@ class M8n8k4Dot {
   // ---- Reading ------------------------------------------------------------------------------------------------------------------------
 
   HWY_INLINE void read(OperandName name, bool along_k, Lines& to) const {
+    const auto registers = warp_.source(name);
     for_each_vector(warp_size, [&](int lane) HWY_ATTR {
       Floats elements[k];
       for (int i = 0; i < k; ++i) {
-        const Word word = hn::LoadU(U32(), words(name, i / 2) + lane);
+        const Word word = hn::LoadU(U32(), registers[i / 2] + lane);
         elements[i] = f16_to_f32(i % 2 == 0 ? word : hn::ShiftRight<16>(word));
       }
       if (!along_k) transpose_quads(elements);
@@ -168,15 +166,16 @@ class M8n8k4Dot {
   // registers j and j + 2 (j is 0, 1, 4 or 5): the first holds rows 0 and 1 of each four, the second rows 2 and 3.
 
   HWY_INLINE void read_c() {
+    const auto registers = warp_.source(OperandName::c);
     for_each_vector(warp_size, [&](int lane) HWY_ATTR {
       Word c[columns];
       if (plan_.f16_c) {
         for (int i = 0; i < columns; ++i) {
-          const Word word = hn::LoadU(U32(), words(OperandName::c, i / 2) + lane);
+          const Word word = hn::LoadU(U32(), registers[i / 2] + lane);
           c[i] = hn::BitCast(U32(), f16_to_f32(i % 2 == 0 ? word : hn::ShiftRight<16>(word)));
         }
       } else {
-        for (int i = 0; i < columns; ++i) c[i] = hn::LoadU(U32(), words(OperandName::c, i) + lane);
+        for (int i = 0; i < columns; ++i) c[i] = hn::LoadU(U32(), registers[i] + lane);
         for (const int i : {0, 1, 4, 5}) exchange_pairs(c[i], c[i + 2]);
       }
       for (int i = 0; i < columns; ++i) hn::Store(c[i], U32(), d_[i] + lane);
@@ -260,14 +259,15 @@ class M8n8k4Dot {
   // ---- Writing ------------------------------------------------------------------------------------------------------------------------
 
   HWY_INLINE void write() const {
+    const auto registers = warp_.destination();
     for_each_vector(warp_size, [&](int lane) HWY_ATTR {
       Word d[columns];
       for (int i = 0; i < columns; ++i) d[i] = hn::Load(U32(), d_[i] + lane);
       if (plan_.f16_d) {
-        for (int i = 0; i < columns; i += 2) hn::StoreU(hn::Or(d[i], hn::ShiftLeft<16>(d[i + 1])), U32(), destination(i / 2) + lane);
+        for (int i = 0; i < columns; i += 2) hn::StoreU(hn::Or(d[i], hn::ShiftLeft<16>(d[i + 1])), U32(), registers[i / 2] + lane);
       } else {
         for (const int i : {0, 1, 4, 5}) exchange_pairs(d[i], d[i + 2]);
-        for (int i = 0; i < columns; ++i) hn::StoreU(d[i], U32(), destination(i) + lane);
+        for (int i = 0; i < columns; ++i) hn::StoreU(d[i], U32(), registers[i] + lane);
       }
     });
   }

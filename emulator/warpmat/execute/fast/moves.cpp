@@ -40,11 +40,11 @@ using Rows = std::array<std::uint8_t*, 32>;
 /// The byte range that covers the registers r of a load or store.
 class RegisterRange {
  public:
-  RegisterRange(const MovePlan& plan, const Warps& warps)
-      : stride_(plan.kind == MovePlan::Kind::load ? warps.destination_stride : warps.strides[static_cast<std::size_t>(OperandName::r)]) {
-    const ConstRegisterList registers =
-        plan.kind == MovePlan::Kind::load ? ConstRegisterList(warps.first.destination) : warps.first.source(OperandName::r);
-    for (const std::uint32_t* reg : registers) {
+  RegisterRange(const MovePlan& plan, const Warps& warps) {
+    if (plan.kind == MovePlan::Kind::move) return;
+    const ConstRegisterView r = plan.kind == MovePlan::Kind::load ? ConstRegisterView(warps.written) : warps.view(OperandName::r);
+    stride_ = r.warp_stride();
+    for (const std::uint32_t* reg : r.list()) {
       begin_ = std::min(begin_, reinterpret_cast<std::uintptr_t>(reg));
       end_ = std::max(end_, reinterpret_cast<std::uintptr_t>(reg) + sizeof(std::uint32_t) * warp_size);
     }
@@ -52,30 +52,27 @@ class RegisterRange {
 
   /// Whether registers of warp `warp` may overlap the memory that it addresses. The order of reading and writing would then be visible.
   bool overlaps_memory(const Warps& warps, std::size_t warp) const {
-    const std::span<const std::uint8_t> bytes = std::as_const(*warps.first.shared).bytes();
-    const auto memory = reinterpret_cast<std::uintptr_t>(bytes.data()) + warp * warps.shared_stride;
+    const auto memory = reinterpret_cast<std::uintptr_t>(warps.memory->shared) + warp * warps.memory->shared_stride;
     const std::uintptr_t offset = warp * stride_ * sizeof(std::uint32_t);
-    return begin_ + offset < memory + bytes.size() && memory < end_ + offset;
+    return begin_ + offset < memory + warps.memory->shared_bytes && memory < end_ + offset;
   }
 
  private:
   std::uintptr_t begin_ = UINTPTR_MAX, end_ = 0;
-  std::size_t stride_;
+  std::size_t stride_ = 0;
 };
 
 /// Finds the rows that the lanes address; returns false if an address is wrong.
 bool find_rows(const MovePlan& plan, const Warps& warps, std::size_t warp, Rows& addressed) {
-  const ConstRegisterList p = warps.first.source(OperandName::p);
-  const std::size_t stride = warp * warps.strides[static_cast<std::size_t>(OperandName::p)];
-  const std::uint32_t* low = p[0] + stride;
-  const SharedMemory& memory = *warps.first.shared;
-  if (memory.size() < row_bytes) return false;
-  const std::uint64_t last = memory.size() - row_bytes, base = memory.base();
-  const auto offset = static_cast<std::uint64_t>(warps.first.offset);
+  const std::uint32_t* const low = warps.source(OperandName::p, 0, warp);
+  const BatchMemory& memory = *warps.memory;
+  if (memory.shared_bytes < row_bytes) return false;
+  const std::uint64_t last = memory.shared_bytes - row_bytes, base = memory.shared_base;
+  const auto offset = static_cast<std::uint64_t>(memory.offset);
   std::uint64_t positions[32];
   std::uint64_t wrong = 0;
-  if (p.size() == 2) {
-    const std::uint32_t* high = p[1] + stride;
+  if (memory.wide_addresses) {
+    const std::uint32_t* const high = warps.source(OperandName::p, 1, warp);
     for (int lane = 0; lane < plan.address_lanes; ++lane) {
       const std::uint64_t address = (low[lane] | std::uint64_t{high[lane]} << 32) + offset;
       positions[lane] = address - base;
@@ -89,7 +86,7 @@ bool find_rows(const MovePlan& plan, const Warps& warps, std::size_t warp, Rows&
     }
   }
   if (wrong != 0) return false;
-  auto* bytes = const_cast<std::uint8_t*>(memory.bytes().data()) + warp * warps.shared_stride;
+  std::uint8_t* const bytes = memory.shared + warp * memory.shared_stride;
   for (int lane = 0; lane < plan.row_lanes; ++lane) addressed[static_cast<std::size_t>(lane)] = bytes + positions[lane];
   return true;
 }

@@ -235,7 +235,7 @@ std::optional<MovePlan> move_plan(const Form& form, const Lowering& lowering) {
 namespace {
 
 /// Whether some of the registers share a word. The common case, registers in ascending order, is checked first.
-bool share_words(RegisterList registers) {
+bool share_words(std::span<std::uint32_t* const> registers) {
   const auto follows_in_memory = [](const std::uint32_t* before, const std::uint32_t* reg) {
     return reinterpret_cast<std::uintptr_t>(reg) >= reinterpret_cast<std::uintptr_t>(before) + sizeof(std::uint32_t) * warp_size;
   };
@@ -251,7 +251,7 @@ bool share_words(RegisterList registers) {
 
 namespace {
 
-/// Whether the kernel of `plan` supports `operand` as one of ProductLanes.
+/// Whether the kernel of `plan` supports `operand` lane by lane.
 bool can_take_lanes(const FastPath::Plan& plan, const Operand& operand) {
   if (std::holds_alternative<F64Plan>(plan)) return true;
   const IntegerPlan* const integers = std::get_if<IntegerPlan>(&plan);
@@ -273,7 +273,7 @@ FastPath::FastPath(const Form& form, Plan plan) : form_(form), plan_(std::move(p
 }
 
 std::size_t FastPath::execute(const Warps& warps) const {
-  if (!warps.apart && share_words(warps.first.destination)) return 0;
+  if (!warps.apart && warps.written.is_list() && share_words(warps.written.list())) return 0;
   struct Run {
     const Form& form;
     const Warps& warps;

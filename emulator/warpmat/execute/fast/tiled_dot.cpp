@@ -10,6 +10,7 @@
 
 #include <warpmat/execute/fast/accumulators.h>
 #include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/operand_views.h>
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat::inline v0_1 {
@@ -110,13 +111,13 @@ class TiledDot {
       least = std::min(least, words, std::less<>());
       largest = std::max(largest, words, std::less<>());
     };
-    for (std::size_t i = 0; i < warps_.first.destination.size(); ++i) extend(warps_.destination(static_cast<int>(i), 0));
+    for (std::size_t i = 0; i < warps_.written.list_size(); ++i) extend(warps_.destination(static_cast<int>(i), 0));
     for (const OperandName name : {OperandName::a, OperandName::b, OperandName::c}) {
-      if (warps_.strides[static_cast<std::size_t>(name)] != warps_.destination_stride) return false;
-      for (std::size_t i = 0; i < warps_.first.source(name).size(); ++i) extend(warps_.source(name, static_cast<int>(i), 0));
+      if (warps_.view(name).warp_stride() != warps_.written.warp_stride()) return false;
+      for (std::size_t i = 0; i < warps_.view(name).list_size(); ++i) extend(warps_.source(name, static_cast<int>(i), 0));
     }
     const auto bytes = reinterpret_cast<std::uintptr_t>(largest + warp_size) - reinterpret_cast<std::uintptr_t>(least);
-    return bytes <= warps_.destination_stride * sizeof(std::uint32_t);
+    return bytes <= warps_.written.warp_stride() * sizeof(std::uint32_t);
   }
 
   /// Whether a machine instruction may read what an earlier one has written. The second tile may read D of the first. If K takes several
@@ -158,30 +159,26 @@ class TiledDot {
   std::size_t run_tile(int tile, std::size_t first, std::size_t count, const Kept& kept) {
     Pointers<const std::uint32_t> a, b, c;
     Pointers<std::uint32_t> d;
-    Arguments arguments;
-    Warps tiles{.first = arguments};
-    tiles.count = count;
+    OperandViews tiles;
     const auto set = [&](OperandName name, auto& pointers, const Source& source) {
       for (int i = 0; i < source.words; ++i) pointers[static_cast<std::size_t>(i)] = warps_.source(source.name, source.first + i, first);
-      arguments.source(name) = ConstRegisterList(pointers.data(), static_cast<std::size_t>(source.words));
-      tiles.strides[static_cast<std::size_t>(name)] = warps_.strides[static_cast<std::size_t>(source.name)];
+      tiles.set_source(name, {std::span(pointers).first(static_cast<std::size_t>(source.words)), warps_.view(source.name).warp_stride()});
     };
     set(OperandName::a, a, a_of(tile));
     set(OperandName::b, b, b_of(tile));
     if (plan_.widens_c) {
       const auto words = static_cast<std::size_t>(plan_.c_words);
       for (std::size_t i = 0; i < words; ++i) c[i] = widened_[static_cast<std::size_t>(tile) * words + i].data();
-      arguments.source(OperandName::c) = ConstRegisterList(c.data(), words);
-      tiles.strides[static_cast<std::size_t>(OperandName::c)] = d_words() * warp_size;
+      tiles.set_source(OperandName::c, {std::span(c).first(words), d_words() * warp_size});
     } else {
       set(OperandName::c, c, c_of(tile));
     }
     for (int i = 0; i < plan_.c_words; ++i)
       d[static_cast<std::size_t>(i)] =
           kept.first == nullptr ? warps_.destination(tile * plan_.c_words + i, first) : kept.first[static_cast<std::size_t>(i)].data();
-    arguments.destination = {d.data(), static_cast<std::size_t>(plan_.c_words)};
-    tiles.destination_stride = kept.first == nullptr ? warps_.destination_stride : kept.words * warp_size;
-    return std::visit([&](const auto& product) { return execute_product(product, tiles); }, plan_.product);
+    tiles.set_written({std::span(d).first(static_cast<std::size_t>(plan_.c_words)),
+                       kept.first == nullptr ? warps_.written.warp_stride() : kept.words * warp_size});
+    return std::visit([&](const auto& product) { return execute_product(product, tiles.warps(nullptr, count)); }, plan_.product);
   }
 
   std::size_t execute_product(const FloatPlan& product, const Warps& tiles) const { return fast_float_dot(product, *plan_.tile, tiles); }

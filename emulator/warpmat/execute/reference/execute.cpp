@@ -2,9 +2,9 @@
 
 namespace warpmat::inline v0_1 {
 
-void execute(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options) {
+void execute(const Form& form, const Lowering& lowering, const Batch& batch, const ExecutionOptions& options) {
   PlainArithmetic arithmetic;
-  execute_with(arithmetic, form, lowering, arguments, options);
+  execute_with(arithmetic, form, lowering, batch, options);
 }
 
 }  // namespace warpmat::inline v0_1

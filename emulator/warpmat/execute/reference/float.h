@@ -14,7 +14,7 @@
 
 namespace warpmat::inline v0_1 {
 
-// Floating-point products: one function for each Semantics, over a ReferenceArithmetic. Each reads all sources in `arguments`, then writes
+// Floating-point products: one function for each Semantics, over a ReferenceArithmetic. Each reads all sources in `batch`, then writes
 // results. None is inlined into another: each has some 32 KB of decoded elements on the stack (warpmat_instruction_info.stack_bytes).
 
 using FloatMultiplicands = Multiplicands<Value, capacity::float_k, SmallValue>;
@@ -37,13 +37,13 @@ inline int step_length(const Form& form, const Lowering& lowering) {
 
 /// One machine instruction's part of D and of K, without scale factors.
 template <typename Arithmetic>
-[[gnu::noinline]] void execute_part(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
+[[gnu::noinline]] void execute_part(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Batch& batch,
                                     const ExecutionOptions& options, const Part& of, const Depth& depth) {
-  FloatMultiplicands multiplicands(form, lowering, arguments, options,
+  FloatMultiplicands multiplicands(form, lowering, batch, options,
                                    [&](Format format, std::uint64_t bits) { return arithmetic.multiplicand(format, bits); });
   const int step = step_length(form, lowering);
   const Format sum_format = arithmetic.sum_format(form);
-  for_each_result(arithmetic, form, arguments, of, [&](const Element& e, std::uint64_t c) {
+  for_each_result(arithmetic, form, batch, of, [&](const Element& e, std::uint64_t c) {
     for (std::size_t k = 0; k < depth.count; ++k) arithmetic.column(depth.first + k);
     return arithmetic.narrowed(form, arithmetic.dot(*lowering.model, step, sum_format, depth.of(multiplicands.a(e.row)),
                                                     depth.of(multiplicands.b(e.row, e.column)), arithmetic.widened(form, c)));
@@ -52,17 +52,17 @@ template <typename Arithmetic>
 
 /// All of D and K, with a scale factor for each row of A and each column of B.
 template <typename Arithmetic>
-[[gnu::noinline]] void execute_scaled(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
+[[gnu::noinline]] void execute_scaled(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Batch& batch,
                                       const ExecutionOptions& options) {
-  FloatMultiplicands multiplicands(form, lowering, arguments, options,
+  FloatMultiplicands multiplicands(form, lowering, batch, options,
                                    [&](Format format, std::uint64_t bits) { return arithmetic.multiplicand(format, bits); });
-  const int matrix_a = selected_scales(form, arguments, OperandName::ids_a);
-  const int matrix_b = selected_scales(form, arguments, OperandName::ids_b);
+  const int matrix_a = selected_scales(form, batch, OperandName::ids_a);
+  const int matrix_b = selected_scales(form, batch, OperandName::ids_b);
   const int step = step_length(form, lowering);
   const Format sum_format = form.accumulator();
-  for_each_result(arithmetic, form, arguments, [&](const Element& e, std::uint64_t c) {
-    const Value scale_a = read_scales(form, arguments, OperandName::scale_a, matrix_a, e.row, 1)[0];
-    const Value scale_b = read_scales(form, arguments, OperandName::scale_b, matrix_b, e.column, 1)[0];
+  for_each_result(arithmetic, form, batch, [&](const Element& e, std::uint64_t c) {
+    const Value scale_a = read_scales(form, batch, OperandName::scale_a, matrix_a, e.row, 1)[0];
+    const Value scale_b = read_scales(form, batch, OperandName::scale_b, matrix_b, e.column, 1)[0];
     if (scale_a.kind == Value::Kind::nan || scale_b.kind == Value::Kind::nan) return arithmetic.nan(sum_format);
     return arithmetic.dot(*lowering.model, step, sum_format, multiplicands.a(e.row), multiplicands.b(e.row, e.column), c,
                           scale_a.exponent + scale_b.exponent);
@@ -80,43 +80,39 @@ inline std::size_t instructions_along_k(const Form& form, const Lowering& loweri
 /// The registers of C. wmma converts them first if C is f16 and D is f32 [H200].
 class ConvertedAccumulator {
  public:
-  explicit ConvertedAccumulator(ConstRegisterList c) : words_(c.size()) {
-    for (std::size_t i = 0; i < words_; ++i) {
-      std::copy_n(c[i], warp_size, kept_[i].begin());
-      list_[i] = kept_[i].data();
-    }
+  ConvertedAccumulator(const ConstRegisterView& c, int words) {
+    for (int i = 0; i < words; ++i)
+      for (int lane = 0; lane < warp_size; ++lane) kept_[static_cast<std::size_t>(i)][static_cast<std::size_t>(lane)] = c.at(i, lane);
   }
-  ConstRegisterList list() const { return std::span(list_).first(words_); }
+  ConstRegisterView view() const { return kept_[0].data(); }
 
  private:
-  std::size_t words_;
   std::array<Register, capacity::operand_words> kept_;
-  std::array<const std::uint32_t*, capacity::operand_words> list_{};
 };
 
 /// D = A · B + C in steps of lowering.model, K ascending (dot.h), with block scales if the form has them. A sparse A is processed
 /// by its stored elements: an element of B without a stored element of A does not affect the result [H200].
 template <typename Arithmetic>
-[[gnu::noinline]] void execute_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
+[[gnu::noinline]] void execute_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Batch& batch,
                                    const ExecutionOptions& options) {
-  if (form.scale_vector != 0) return execute_scaled(arithmetic, form, lowering, arguments, options);
-  Arguments machine = arguments;
+  if (form.scale_vector != 0) return execute_scaled(arithmetic, form, lowering, batch, options);
+  Batch machine = batch;
   std::optional<ConvertedAccumulator> converted;
   if (form.format(OperandName::c) != form.format(OperandName::d))
-    machine.source(OperandName::c) = converted.emplace(arguments.source(OperandName::c)).list();
+    machine.source(OperandName::c) = converted.emplace(batch.source(OperandName::c), form.operand(OperandName::c).words()).view();
   const std::size_t instructions = instructions_along_k(form, lowering), k = static_cast<std::size_t>(form.stored_k()) / instructions;
   for (std::size_t i = 0; i < instructions; ++i) {
     const Depth depth{arithmetic.part_of_k(i, instructions) * k, k};
     for (int number = 0; number < parts(form); ++number)
       execute_part(arithmetic, form, lowering, machine, options, part(form, number), depth);
-    machine.source(OperandName::c) = ConstRegisterList(arguments.destination);
+    machine.source(OperandName::c) = batch.destination;
   }
 }
 
 /// D = product + C, register by register: the assembler emits an addition for each. So a register of C that is also an earlier register of
 /// D already holds the result [H200].
 template <typename Arithmetic, typename Product>
-void add_to_c(Arithmetic& arithmetic, const Form& form, const Arguments& arguments, Product product) {
+void add_to_c(Arithmetic& arithmetic, const Form& form, const Batch& batch, Product product) {
   const Fragment& fragment = form.operand(OperandName::d).fragment;
   const Format accumulator = form.format(OperandName::d);
   const auto for_each_in = [&](int reg, auto visit) {
@@ -131,13 +127,13 @@ void add_to_c(Arithmetic& arithmetic, const Form& form, const Arguments& argumen
   for (int reg = 0; reg < fragment.registers(); ++reg) {
     const std::size_t first = next;
     for_each_in(reg, [&](const Element& element) {
-      const std::uint64_t c = read_element(fragment, arguments.source(OperandName::c), element);
+      const std::uint64_t c = read_element(fragment, batch.source(OperandName::c), element);
       arithmetic.result(result_number(form, element));
       products[next] = arithmetic.last_addition(accumulator, products[next], c);
       ++next;
     });
     next = first;
-    for_each_in(reg, [&](const Element& element) { write_element(fragment, arguments.destination, element, products[next++]); });
+    for_each_in(reg, [&](const Element& element) { write_element(fragment, batch.destination, element, products[next++]); });
   }
 }
 
@@ -145,12 +141,12 @@ void add_to_c(Arithmetic& arithmetic, const Form& form, const Arguments& argumen
 /// d1, and D = d2 + C in one IEEE addition, register by register. If a register of C is an earlier one of D, the addition reads the new
 /// value [H200].
 template <typename Arithmetic>
-[[gnu::noinline]] void execute_split_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
+[[gnu::noinline]] void execute_split_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Batch& batch,
                                          const ExecutionOptions& options) {
-  FloatMultiplicands multiplicands(form, lowering, arguments, options,
+  FloatMultiplicands multiplicands(form, lowering, batch, options,
                                    [&](Format format, std::uint64_t bits) { return arithmetic.split_multiplicand(format, bits); });
   const Format accumulator = form.format(OperandName::d);
-  add_to_c(arithmetic, form, arguments, [&](const Element& e) {
+  add_to_c(arithmetic, form, batch, [&](const Element& e) {
     arithmetic.result(result_number(form, e));
     return arithmetic.halves(*lowering.model, accumulator, multiplicands.a(e.row), multiplicands.b(e.row, e.column), 0);
   });
@@ -158,15 +154,15 @@ template <typename Arithmetic>
 
 /// kind::mxf4 and kind::mxf4nvf4: lowering.model over groups of 16 products with their scale factors.
 template <typename Arithmetic>
-[[gnu::noinline]] void execute_grouped_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
+[[gnu::noinline]] void execute_grouped_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Batch& batch,
                                            const ExecutionOptions& options) {
-  FloatMultiplicands multiplicands(form, lowering, arguments, options, decode);
-  const int matrix_a = selected_scales(form, arguments, OperandName::ids_a);
-  const int matrix_b = selected_scales(form, arguments, OperandName::ids_b);
+  FloatMultiplicands multiplicands(form, lowering, batch, options, decode);
+  const int matrix_a = selected_scales(form, batch, OperandName::ids_a);
+  const int matrix_b = selected_scales(form, batch, OperandName::ids_b);
   const std::size_t groups = static_cast<std::size_t>(form.stored_k()) / group_elements;
-  for_each_result(arithmetic, form, arguments, [&](const Element& e, std::uint64_t c) {
-    const Scales scales_a = read_scales(form, arguments, OperandName::scale_a, matrix_a, e.row, groups);
-    const Scales scales_b = read_scales(form, arguments, OperandName::scale_b, matrix_b, e.column, groups);
+  for_each_result(arithmetic, form, batch, [&](const Element& e, std::uint64_t c) {
+    const Scales scales_a = read_scales(form, batch, OperandName::scale_a, matrix_a, e.row, groups);
+    const Scales scales_b = read_scales(form, batch, OperandName::scale_b, matrix_b, e.column, groups);
     return arithmetic.grouped_dot(*lowering.model, Format::f32, multiplicands.a(e.row), multiplicands.b(e.row, e.column),
                                   std::span(scales_a).first(groups), std::span(scales_b).first(groups), c);
   });
@@ -174,32 +170,32 @@ template <typename Arithmetic>
 
 /// f64: a chain of fused multiply-adds from C, K ascending, each rounded as the form says.
 template <typename Arithmetic>
-[[gnu::noinline]] void execute_f64_chain(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments,
+[[gnu::noinline]] void execute_f64_chain(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Batch& batch,
                                          const ExecutionOptions& options) {
-  Multiplicands<std::uint64_t, capacity::f64_k> multiplicands(form, lowering, arguments, options,
+  Multiplicands<std::uint64_t, capacity::f64_k> multiplicands(form, lowering, batch, options,
                                                               [](Format, std::uint64_t bits) { return bits; });
-  for_each_result(arithmetic, form, arguments, [&](const Element& e, std::uint64_t c) {
+  for_each_result(arithmetic, form, batch, [&](const Element& e, std::uint64_t c) {
     return arithmetic.f64_chain(multiplicands.a(e.row), multiplicands.b(e.row, e.column), c, form.rounding);
   });
 }
 
-inline Quad read_quad(const Form& form, const Arguments& arguments, const Element& e) {
+inline Quad read_quad(const Form& form, const Batch& batch, const Element& e) {
   Quad quad;
   for (int k = 0; k < 4; ++k) {
     quad.a[static_cast<std::size_t>(k)] =
-        read_element(form.operand(OperandName::a).fragment, arguments.source(OperandName::a), {e.row, k, e.matrix});
+        read_element(form.operand(OperandName::a).fragment, batch.source(OperandName::a), {e.row, k, e.matrix});
     quad.b[static_cast<std::size_t>(k)] =
-        read_element(form.operand(OperandName::b).fragment, arguments.source(OperandName::b), {k, e.column, e.matrix});
+        read_element(form.operand(OperandName::b).fragment, batch.source(OperandName::b), {k, e.column, e.matrix});
   }
   return quad;
 }
 
 /// m8n8k4 of f16 in the matrix unit: four products, one step each.
 template <typename Arithmetic>
-[[gnu::noinline]] void execute_m8n8k4_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Arguments& arguments) {
+[[gnu::noinline]] void execute_m8n8k4_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Batch& batch) {
   const Format c_format = form.format(OperandName::c), d_format = form.format(OperandName::d);
-  for_each_result(arithmetic, form, arguments, [&](const Element& e, std::uint64_t c) {
-    const Quad quad = read_quad(form, arguments, e);
+  for_each_result(arithmetic, form, batch, [&](const Element& e, std::uint64_t c) {
+    const Quad quad = read_quad(form, batch, e);
     std::array<Value, 4> a, b;
     for (std::size_t k = 0; k < a.size(); ++k) {
       a[k] = arithmetic.multiplicand(Format::f16, quad.a[k]);
@@ -211,11 +207,10 @@ template <typename Arithmetic>
 
 /// m8n8k4 of f16 on the ordinary f32 cores, as the assembler emits it from sm_80 on.
 template <typename Arithmetic>
-[[gnu::noinline]] void execute_m8n8k4_fma(Arithmetic& arithmetic, const Form& form, const Arguments& arguments) {
+[[gnu::noinline]] void execute_m8n8k4_fma(Arithmetic& arithmetic, const Form& form, const Batch& batch) {
   const Format c_format = form.format(OperandName::c), d_format = form.format(OperandName::d);
-  for_each_result(arithmetic, form, arguments, [&](const Element& e, std::uint64_t c) {
-    return arithmetic.m8n8k4(read_quad(form, arguments, e), c, c_format, d_format);
-  });
+  for_each_result(arithmetic, form, batch,
+                  [&](const Element& e, std::uint64_t c) { return arithmetic.m8n8k4(read_quad(form, batch, e), c, c_format, d_format); });
 }
 
 }  // namespace warpmat::inline v0_1

@@ -23,12 +23,12 @@ namespace {
 
 }  // namespace
 
-void check_padding(const Operand& operand, ConstRegisterList registers) {
+void check_padding(const Operand& operand, const ConstRegisterView& registers) {
   const std::uint32_t padding = padding_bits(operand.fragment);
   if (padding == 0) return;
   for (int reg = 0; reg < operand.fragment.registers(); ++reg)
     for (int lane = 0; lane < warp_size; ++lane) {
-      const std::uint32_t word = registers[static_cast<std::size_t>(reg)][static_cast<std::size_t>(lane)];
+      const std::uint32_t word = registers.at(reg, lane);
       if ((word & padding) != 0) trap(operand, lane, reg, word, std::countr_zero(word & padding));
     }
 }

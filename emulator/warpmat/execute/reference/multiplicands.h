@@ -12,7 +12,7 @@ namespace warpmat::inline v0_1 {
 
 /// Throws Trap naming the lane if a container of operand a or b holds nonzero padding. PTX ISA 9.1 pads the 6-bit types with zeros (section
 /// 5.2.3). It does not define other padding, nor padding of e2m1 (section 9.7.14.5.14). Neither was measured.
-void check_padding(const Operand& operand, ConstRegisterList registers);
+void check_padding(const Operand& operand, const ConstRegisterView& registers);
 
 /// A and B of one mma, decoded; all execute functions of mma use it. T is the decoded element; `max_k` bounds the form's K
 /// (tables/capacity.h). Elements are stored as `Kept`, which holds every T of the form: two matrices of them are on the stack.
@@ -22,21 +22,20 @@ class Multiplicands {
   /// Reads both operands and, for a sparse A, its metadata. `decode_element(format, bits)` returns a T. Throws Trap for metadata and
   /// padding that the ISA leaves undefined.
   template <typename Decode>
-  Multiplicands(const Form& form, const Lowering& lowering, const Arguments& arguments, const ExecutionOptions& options,
-                Decode decode_element)
+  Multiplicands(const Form& form, const Lowering& lowering, const Batch& batch, const ExecutionOptions& options, Decode decode_element)
       : k_(static_cast<std::size_t>(form.shape.k)), stored_k_(static_cast<std::size_t>(form.stored_k())) {
     const Operand& a = form.operand(OperandName::a);
     const Operand& b = form.operand(OperandName::b);
-    for (const Operand* operand : {&a, &b}) check_padding(*operand, arguments.source(operand->name));
+    for (const Operand* operand : {&a, &b}) check_padding(*operand, batch.source(operand->name));
     for (int i = 0; i < form.shape.m; ++i)
       for (int k = 0; k < form.stored_k(); ++k)
         a_[static_cast<std::size_t>(i) * stored_k_ + static_cast<std::size_t>(k)] =
-            static_cast<Kept>(decode_element(*a.format, read_element(a.fragment, arguments.source(OperandName::a), {i, k})));
+            static_cast<Kept>(decode_element(*a.format, read_element(a.fragment, batch.source(OperandName::a), {i, k})));
     for (int j = 0; j < form.shape.n; ++j)
       for (int k = 0; k < form.shape.k; ++k)
         b_[static_cast<std::size_t>(j) * k_ + static_cast<std::size_t>(k)] =
-            static_cast<Kept>(decode_element(*b.format, read_element(b.fragment, arguments.source(OperandName::b), {k, j})));
-    if (form.sparsity != Sparsity::dense) read_metadata(form, lowering, arguments, options, columns_);
+            static_cast<Kept>(decode_element(*b.format, read_element(b.fragment, batch.source(OperandName::b), {k, j})));
+    if (form.sparsity != Sparsity::dense) read_metadata(form, lowering, batch, options, columns_);
   }
 
   /// Row i of the stored A. Valid until the next call.
@@ -93,7 +92,7 @@ inline std::size_t result_number(const Form& form, const Element& e) {
 /// Calls `compute(element of D, bits of that element of C)` for every element of `of` and writes its results to D after all of C is read,
 /// register by register, lane 0 first. `arithmetic` is noted each result.
 template <typename Arithmetic, typename Compute>
-void for_each_result(Arithmetic& arithmetic, const Form& form, const Arguments& arguments, const Part& of, Compute compute) {
+void for_each_result(Arithmetic& arithmetic, const Form& form, const Batch& batch, const Part& of, Compute compute) {
   const Fragment& c = form.operand(OperandName::c).fragment;
   const Fragment& d = form.operand(OperandName::d).fragment;
   std::array<std::uint64_t, capacity::results> results;
@@ -103,20 +102,20 @@ void for_each_result(Arithmetic& arithmetic, const Form& form, const Arguments& 
       for (int j = of.first_column; j < of.end_column; ++j) {
         const Element element{i, j, product};
         arithmetic.result(index(element));
-        results[index(element)] = compute(element, read_element(c, arguments.source(OperandName::c), element));
+        results[index(element)] = compute(element, read_element(c, batch.source(OperandName::c), element));
       }
   for (int reg = 0; reg < d.registers(); ++reg)
     for (int lane = 0; lane < warp_size; ++lane)
       for (int i = 0; i < d.elements_per_register(); ++i) {
         const Element element = d.element({lane, reg, i * d.element_bits()});
-        if (of.contains(element)) write_element(d, arguments.destination, element, results[index(element)]);
+        if (of.contains(element)) write_element(d, batch.destination, element, results[index(element)]);
       }
 }
 
 /// The same for all of D at once.
 template <typename Arithmetic, typename Compute>
-void for_each_result(Arithmetic& arithmetic, const Form& form, const Arguments& arguments, Compute compute) {
-  for_each_result(arithmetic, form, arguments, Part{.end_row = form.shape.m, .end_column = form.shape.n}, compute);
+void for_each_result(Arithmetic& arithmetic, const Form& form, const Batch& batch, Compute compute) {
+  for_each_result(arithmetic, form, batch, Part{.end_row = form.shape.m, .end_column = form.shape.n}, compute);
 }
 
 }  // namespace warpmat::inline v0_1

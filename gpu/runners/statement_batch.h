@@ -10,29 +10,32 @@
 namespace warpmat::inline v0_1 {
 
 /// The sources and results of a matrix statement, in the registers and the memory of a warp. `warp` and `statement` must outlive this.
-class StatementArguments {
+class StatementBatch {
  public:
-  StatementArguments(Warp& warp, const Statement& statement) {
+  StatementBatch(Warp& warp, const Statement& statement) {
     const Form& form = statement.matrix()->form();
-    arguments_.shared = &warp.shared();
+    batch_.use(warp.shared());
     for (std::size_t i = 0; i < form.operands.size(); ++i) {
       words_[i] = warp.words(statement.operands()[i]);
       const Operand& operand = form.operands[i];
-      if (operand.kind == OperandKind::address) arguments_.offset = statement.operands()[i].offset;
+      if (operand.kind == OperandKind::address) {
+        batch_.offset = statement.operands()[i].offset;
+        batch_.wide_addresses = words_[i].size() == 2;
+      }
       if (operand.written)
-        arguments_.destination = words_[i];
+        batch_.destination = words_[i];
       else
-        arguments_.source(operand.name) = ConstRegisterList(words_[i].data(), words_[i].size());
+        batch_.source(operand.name) = words_[i];
     }
   }
-  StatementArguments(const StatementArguments&) = delete;
-  StatementArguments& operator=(const StatementArguments&) = delete;
+  StatementBatch(const StatementBatch&) = delete;
+  StatementBatch& operator=(const StatementBatch&) = delete;
 
-  Arguments& get() { return arguments_; }
+  Batch& get() { return batch_; }
 
  private:
   std::array<std::vector<std::uint32_t*>, operand_name_count> words_;
-  Arguments arguments_;
+  Batch batch_;
 };
 
 }  // namespace warpmat::inline v0_1

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+
+#include <warpmat/execute/fast/fast.h>
+#include <warpmat/execute/made_as_needed.h>
+#include <warpmat/execute/operand_words.h>
+#include <warpmat/forms.h>
+#include <warpmat/instruction.h>
+
+namespace warpmat::inline v0_1 {
+
+/// The views of a form's operands for its kernel: a Batch of which a call makes as much as it needs.
+class OperandViews {
+ public:
+  OperandViews() = default;
+  OperandViews(const OperandViews&) = delete;
+  OperandViews& operator=(const OperandViews&) = delete;
+
+  void set_source(OperandName name, const ConstRegisterView& view) { sources_.make(static_cast<std::size_t>(name), view); }
+  void set_written(const RegisterView& view) { written_ = view; }
+  /// Moves a source to the next warp. Precondition: it is no list.
+  void go_to_next(OperandName name) {
+    ConstRegisterView& view = sources_[static_cast<std::size_t>(name)];
+    view = view.from_warp(1);
+  }
+  const ConstRegisterView& source(OperandName name) const { return sources_[static_cast<std::size_t>(name)]; }
+  const RegisterView& written() const { return written_; }
+
+  /// `count` warps, for the kernel. Precondition: each operand of the form was set.
+  Warps warps(const BatchMemory* memory = nullptr, std::size_t count = 1) const { return {sources_.data(), written_, memory, count}; }
+
+  /// All operands of `form`, for the reference. Precondition: each was set.
+  Batch batch(const Form& form, const BatchMemory& memory) const {
+    Batch all;
+    static_cast<BatchMemory&>(all) = memory;
+    all.destination = written_;
+    for (const OperandWords& operand : operand_words(form))
+      if (!operand.written) all.source(operand.name) = source(operand.name);
+    return all;
+  }
+
+ private:
+  RegisterView written_;
+  MadeAsNeeded<ConstRegisterView, operand_name_count> sources_;  ///< by OperandName
+};
+
+}  // namespace warpmat::inline v0_1

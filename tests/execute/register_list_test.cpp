@@ -1,0 +1,169 @@
+#include <warpmat/instruction.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "execute/warp_arrays.h"
+
+namespace warpmat::register_list_test {
+
+namespace {
+
+constexpr Path paths[] = {Path::fast, Path::reference};
+
+/// Forms with and without a kernel that takes operands lane by lane, and all that addresses memory.
+constexpr const char* opcodes[] = {
+    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+    "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32",
+    "mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32",
+    "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64",
+    "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32",
+    "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e2m3.f32.ue8m0",
+    "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32",
+    "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16",
+    "stmatrix.sync.aligned.m8n8.x4.shared.b16",
+    "movmatrix.sync.aligned.m8n8.trans.b16",
+};
+
+Instruction instruction_named(const char* opcode) {
+  const Form& form = *find_form(opcode);
+  return {form, target_with(form)};
+}
+
+/// Reverses the order of the registers of some matrices in each warp. Of ids the ISA defines few, so they stay.
+template <typename IsListed>
+void reverse_registers(WarpArrays& warps, const Form& form, IsListed is_listed) {
+  for (const Operand& operand : form.operands)
+    for (std::size_t warp = 0; is_listed(operand) && operand.kind == OperandKind::fragment && warp < warps.count(); ++warp)
+      for (std::size_t i = 0, j = static_cast<std::size_t>(operand.words()) - 1; i < j; ++i, --j)
+        std::swap_ranges(warps.word(operand.name, warp, i), warps.word(operand.name, warp, i) + warp_size,
+                         warps.word(operand.name, warp, j));
+}
+
+/// A batch that has the registers of some operands of `warps` as lists, those of matrices last register first.
+class ListedBatch {
+ public:
+  template <typename IsListed>
+  ListedBatch(WarpArrays& warps, const Form& form, IsListed is_listed) : batch_(warps.batch()) {
+    for (const Operand& operand : form.operands) {
+      if (!is_listed(operand)) continue;
+      std::vector<std::uint32_t*>& list = lists_[static_cast<std::size_t>(operand.name)];
+      for (std::size_t i = 0; i < static_cast<std::size_t>(operand.words()); ++i) list.push_back(warps.word(operand.name, 0, i));
+      if (operand.kind == OperandKind::fragment) std::ranges::reverse(list);
+      if (operand.written)
+        batch_.destination = {list, batch_.destination.warp_stride()};
+      else
+        batch_.source(operand.name) = {list, batch_.source(operand.name).warp_stride()};
+    }
+  }
+  ListedBatch(const ListedBatch&) = delete;
+  ListedBatch& operator=(const ListedBatch&) = delete;
+
+  const Batch& get() const { return batch_; }
+
+ private:
+  std::array<std::vector<std::uint32_t*>, operand_name_count> lists_;
+  Batch batch_;
+};
+
+bool all(const Operand&) {
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("a view says where each word is: by strides, numbers or a list") {
+  std::array<std::uint32_t, 512> words{};
+  const std::array<std::uint32_t*, 2> list{&words[300], &words[100]};
+  const RegisterView listed(list, 64), threads = RegisterView::thread_major(words.data(), 4);
+  CHECK((listed.is_list() && listed.list_size() == 2 && !listed.is_empty() && !listed.is_register_major() && listed.words() == nullptr));
+  CHECK(listed.word(0) == &words[300]);
+  CHECK(listed.word(1, 2) == &words[228]);
+  CHECK(&listed.at(1, 31) == &words[131]);
+  CHECK((!threads.is_list() && threads.list_size() == 0));
+  CHECK(threads.word(3, 2) == &words[259]);
+  CHECK(&threads.at(3, 5) == &words[23]);
+  const ConstRegisterView read = listed;
+  CHECK((read.word(1, 2) == listed.word(1, 2) && read.list_size() == 2));
+  CHECK((RegisterView(RegisterList()).is_empty() && !RegisterView(RegisterList()).is_list() && RegisterView().is_empty()));
+}
+
+TEST_CASE("a batch of lists does what its warps do one after another, whichever operands are lists") {
+  for (const char* opcode : opcodes)
+    for (const Path path : paths)
+      for (const std::size_t count : {1U, 2U, 7U})
+        for (const int which : {0, 1, 2}) {
+          const Instruction instruction = instruction_named(opcode);
+          CAPTURE(opcode, path == Path::fast, count, which);
+          const auto listed = [&](const Operand& operand) { return which == 0 || operand.written == (which == 1); };
+          WarpArrays warps(instruction.form(), count, std::nullopt, 1);
+          WarpArrays expected = warps;
+          reverse_registers(expected, instruction.form(), listed);
+          expected.execute_each(instruction, 0, count);
+          reverse_registers(expected, instruction.form(), listed);
+          const ListedBatch batch(warps, instruction.form(), listed);
+          REQUIRE(instruction.problem(batch.get(), count) == std::nullopt);
+          instruction.execute(batch.get(), count, {.path = path});
+          CHECK(warps == expected);
+        }
+}
+
+TEST_CASE("a call takes lists, of scalar instructions too") {
+  constexpr std::size_t warps = 3;
+  std::vector<std::uint32_t> words(4 * warps * warp_size);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::uint32_t>(i * 2654435761U);
+  const auto view = [&](std::size_t operand, std::vector<std::uint32_t*>& list) {
+    list = {words.data() + operand * warps * warp_size};
+    return RegisterView(list, warp_size);
+  };
+  std::array<std::vector<std::uint32_t*>, 4> lists;
+  const std::array operands{view(0, lists[0]), view(1, lists[1]), view(2, lists[2]), view(3, lists[3])};
+  const Instruction mad = find("mad.lo.u32", "sm_90");
+  for (const Path path : paths) {
+    std::ranges::fill(std::span(words).first(warps * warp_size), 0u);
+    Call call;
+    call.operands = operands;
+    REQUIRE(mad.problem(call, warps) == std::nullopt);
+    mad.execute(call, warps, {.path = path});
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < warps * warp_size; ++i) {
+      const auto word = [&](std::size_t operand) { return words[operand * warps * warp_size + i]; };
+      wrong += word(0) != word(1) * word(2) + word(3);
+    }
+    CHECK(wrong == 0);
+  }
+  const Instruction wide = find("mad.wide.u32", "sm_90");
+  Call call;
+  call.operands = operands;
+  CHECK(wide.problem(call, 1) == "mad.wide.u32: operand d: its list has fewer registers than the operand has words");
+}
+
+TEST_CASE("one warp of any views: a trap names no warp") {
+  const Instruction load("ldmatrix.sync.aligned.m8n8.x4.shared.b16", "sm_90");
+  for (const Path path : paths) {
+    WarpArrays warps(load.form(), 2, std::nullopt, 4);
+    WarpArrays expected = warps;
+    expected.execute_each(load, 0, 1);
+    load.execute(warps.batch(), {.path = path});
+    CHECK(warps == expected);
+    warps.word(OperandName::p, 0, 0)[5] += 1;
+    const auto message = [&](auto execute) { return std::string(trap_in(execute).value().what()); };
+    const std::string one = message([&] { load.execute(warps.batch(), {.path = path}); });
+    CHECK(message([&] { load.execute(warps.batch(), 1, {.path = path}); }) == "warp 0: " + one);
+    const ListedBatch listed(warps, load.form(), all);
+    CHECK(message([&] { load.execute(listed.get(), {.path = path}); }) == one);
+  }
+}
+
+TEST_CASE("accesses() reads addresses from a list") {
+  const Instruction load("ldmatrix.sync.aligned.m8n8.x4.shared.b16", "sm_90");
+  WarpArrays warps(load.form(), 3, std::nullopt, 5);
+  const ListedBatch listed(warps, load.form(), all);
+  CHECK(accesses(load, listed.get(), 2) == accesses(load, warps.batch(), 2));
+}
+
+}  // namespace warpmat::register_list_test
