@@ -103,6 +103,27 @@ TEST_CASE("A load of a swizzled copy traps before its wait and before the barrie
   CHECK(message(copy + "cp.async.wait_group 0; ld.shared.u32 %d, [%r19+512];").find("uninitialised") != std::string::npos);
 }
 
+TEST_CASE("A padded tile that a pipeline writes again and again is checked as at first", "[machine][copies][checks]") {
+  const std::string place =
+      "shr.u32 %r15, %r17, 2; and.b32 %r14, %r17, 3; shl.b32 %r14, %r14, 4; mad.lo.u32 %r15, %r15, 80, %r14;"
+      "add.u32 %r15, %r19, %r15;";  // rows of 64 bytes, and 16 that nobody writes
+  const std::string copy = "cp.async.cg.shared.global [%r15], [%l19], 16; cp.async.commit_group;", wait = "cp.async.wait_group 0;";
+  const std::string load = "ld.shared.u32 %d, [%r15];", round = copy + wait + load;
+  const std::string rows = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0, %r1, %r2, %r3}, [%r15];";
+  const std::string changes = "st.shared.u32 [%r15+4], %r17;", crosses = "cp.async.cg.shared.global [%r15+80], [%l19], 16;" + wait;
+  for (const std::string& before : {std::string(), round, round + round, round + changes, round + crosses, round + changes + round}) {
+    CAPTURE(before);
+    const auto message = [&](const std::string& body) { return message_of([&] { run(kernel_of(place + before + body)); }); };
+    CHECK(message(round) == "nothing");
+    CHECK(message(copy + wait + rows) == "nothing");
+    CHECK(message(copy + load).find("has not been waited for") != std::string::npos);
+    CHECK(message(copy + rows).find("has not been waited for") != std::string::npos);
+    CHECK(message(copy + "st.shared.u32 [%r19+80], %r17;").find("has not been waited for") != std::string::npos);
+    CHECK(message(round + "ld.shared.u32 %d, [%r19+64];").find("uninitialised") != std::string::npos);
+    CHECK(message(round + "st.shared.u32 [%r19+64], %r17; ld.shared.u32 %d, [%r19+64];") == "nothing");
+  }
+}
+
 TEST_CASE("A copy from outside of its buffer names its lane", "[machine][copies]") {
   CHECK(message_of([] { run(kernel_of("cp.async.cg.shared.global [%r18], [%l19+7936], 16;")); }).find("lane 16") != std::string::npos);
   CHECK(message_of([] { run(kernel_of("cp.async.cg.shared.global [%r18+8], [%l19], 16;")); }).find("not a multiple of 16") !=

@@ -147,7 +147,7 @@ TEST_CASE("the range of a warp's offsets reaches from the least to the largest, 
       for (std::uint32_t lane = 0; lane < 32; ++lane) offsets[lane] = start + lane * bytes;
       std::shuffle(offsets.begin(), offsets.end(), random);
       const std::size_t lane = random() % 32, other = random() % 32;
-      switch (random() % 6) {
+      switch (random() % 7) {
         case 0: offsets[lane] = offsets[other]; break;  // twice, and one is missing
         case 1: offsets[lane] += bytes * static_cast<std::uint32_t>(random() % 64); break;
         case 2:
@@ -156,6 +156,9 @@ TEST_CASE("the range of a warp's offsets reaches from the least to the largest, 
         case 3:  // the ends are those of a range, and its middle is not
           offsets = {start, start + 31 * bytes};
           std::fill(offsets.begin() + 2, offsets.end(), start + static_cast<std::uint32_t>(random() % 32) * bytes);
+          break;
+        case 4:  // rows of a padded tile
+          for (std::uint32_t lane_of = 0; lane_of < 32; ++lane_of) offsets[lane_of] = start + (lane_of + lane_of / 4) * bytes;
           break;
         default: break;
       }
@@ -168,10 +171,30 @@ TEST_CASE("the range of a warp's offsets reaches from the least to the largest, 
       REQUIRE(range.first == sorted.front());
       REQUIRE(range.last == sorted.back());
       REQUIRE(range.whole == whole);
+      for (std::size_t i = 0; i < 32; ++i) REQUIRE((range.runs >> i & 1) == (i == 0 || offsets[i] != offsets[i - 1] + bytes ? 1u : 0u));
+      for (std::size_t i = 0; i < 32; ++i) REQUIRE((range.rises >> i & 1) == (i != 0 && offsets[i] > offsets[i - 1] ? 1u : 0u));
       ++seen[whole ? 1 : 0];
     }
   }
   for (const int count : seen) CHECK(count > 1000);
+}
+
+TEST_CASE("each lane's address and place are its offset behind the first ones", "[scalar]") {
+  alignas(64) Words offsets;
+  for (std::uint32_t lane = 0; lane < 32; ++lane) offsets[lane] = 0xffffff00 + lane * 5;
+  const auto* const memory = reinterpret_cast<const std::uint8_t*>(std::uintptr_t{0x7000'0000'0000});
+  const BestAgain best_again;
+  for (const std::string_view set : instruction_sets()) {
+    use_instruction_set(set);
+    alignas(64) std::array<std::uint64_t, 32> addresses{};
+    alignas(64) std::array<const std::uint8_t*, 32> places{};
+    scalar::find_lane_places(offsets.data(), 0x7f00'0000'1000, memory, addresses.data(), places.data());
+    INFO(set);
+    for (std::size_t lane = 0; lane < 32; ++lane) {
+      CHECK(addresses[lane] == 0x7f00'0000'1000 + std::uint64_t{offsets[lane]});
+      CHECK(places[lane] == memory + offsets[lane]);
+    }
+  }
 }
 
 TEST_CASE("words at offsets beyond 2 GB are those of their lanes", "[scalar]") {

@@ -67,7 +67,7 @@ void SharedMemoryCheck::access(const machine::AccessEvent& event) {
   LaneMask undefined = 0;
   if (event.space == Space::shared) {
     const Use use = event.asynchronous ? Use::copy : !event.writes ? Use::load : event.reads ? Use::atomic : Use::store;
-    undefined = check_bytes(event.event, event.places, event.bytes, event.event.lanes(), use, warp_of(event.event).told_range());
+    undefined = check_bytes(event.event, event.places, event.bytes, event.event.lanes(), use, warp_of(event.event).told_places());
   }
   // An atomic of initialised bytes may exchange them; otherwise only an uninitialised value is of interest.
   if (undefined != 0 || following_ != 0 || (event.reads && event.writes)) follow_access(event, undefined);
@@ -76,7 +76,7 @@ void SharedMemoryCheck::access(const machine::AccessEvent& event) {
 
 /// Checks an access of the lanes of `mask` to shared memory. Returns the lanes that read uninitialised bytes, if these are checked.
 LaneMask SharedMemoryCheck::check_bytes(const Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use,
-                                        const Range& range) {
+                                        const Lanes& lanes) {
   SharedShadow& bytes_of_block = shadow(event);
   if (bytes_of_block.has_starts())
     if (const LaneMask crossing = bytes_of_block.crossing(places, bytes, mask); crossing != 0) {
@@ -89,20 +89,19 @@ LaneMask SharedMemoryCheck::check_bytes(const Event& event, SharedShadow::Places
                  Trap::Kind::out_of_range);
     }
   if (use == Use::copy) {
-    begin_copies(event, places, bytes, mask, range);
+    begin_copies(event, places, bytes, mask, lanes);
     return 0;
   }
-  return defines_or_has_defined(bytes_of_block, bytes, use, range) ? 0 : check_defined(event, places, bytes, mask, use);
+  return defines_or_has_defined(bytes_of_block, bytes, mask, use, lanes) ? 0 : check_defined(event, places, bytes, mask, use);
 }
 
-/// Whether all bytes of an access are initialised, or were no copy's and are now, as far as its range says.
-bool SharedMemoryCheck::defines_or_has_defined(SharedShadow& shadow, std::uint32_t bytes, Use use, const Range& range) {
+/// Whether all bytes of an access are initialised, or were no copy's and are now, as far as it is known where the lanes access.
+bool SharedMemoryCheck::defines_or_has_defined(SharedShadow& shadow, std::uint32_t bytes, LaneMask mask, Use use, const Lanes& lanes) {
   if (shadow.complete()) return true;
-  if (!range) return false;
-  const std::size_t all = range->last - range->first + bytes;
-  if (shadow.surely_defined(range->first, all)) return true;
-  if (use != Use::store || !range->whole || shadow.has_copies()) return false;
-  shadow.define(range->first, all);
+  if (!lanes) return false;
+  if (shadow.surely_defined(*lanes, bytes)) return true;
+  if (use != Use::store || mask != all_lanes || shadow.has_copies()) return false;
+  shadow.define(*lanes, bytes);
   return true;
 }
 
@@ -138,11 +137,10 @@ void SharedMemoryCheck::check_copies(const Event& event, SharedShadow::Places pl
 }
 
 void SharedMemoryCheck::begin_copies(const Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask,
-                                     const Range& range) {
+                                     const Lanes& lanes) {
   SharedShadow& bytes_of_block = shadow(event);
   if (!setup_.checks.copies) return bytes_of_block.define(places, bytes, mask);
-  if (range && range->whole && bytes == SharedShadow::cell_bytes)
-    return bytes_of_block.begin_copy(range->first, range->last - range->first + bytes, event.warp(), event.statement());
+  if (lanes && mask == all_lanes) return bytes_of_block.begin_copies(*lanes, bytes, event.warp(), event.statement());
   bytes_of_block.begin_copies(places, bytes, mask, event.warp(), event.statement());
 }
 

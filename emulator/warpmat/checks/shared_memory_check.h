@@ -67,14 +67,14 @@ class SharedMemoryCheck : public machine::Observer {
   void choose_events();
 
   // Bytes
-  /// What lanes access together, if that is known: WarpState::told_range().
-  using Range = std::optional<scalar::LaneRange>;
+  /// Where lanes access, if that is known: WarpState::told_places().
+  using Lanes = std::optional<scalar::LanePlaces>;
   LaneMask check_bytes(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use,
-                       const Range& range);
-  static bool defines_or_has_defined(SharedShadow& shadow, std::uint32_t bytes, Use use, const Range& range);
+                       const Lanes& lanes);
+  static bool defines_or_has_defined(SharedShadow& shadow, std::uint32_t bytes, LaneMask mask, Use use, const Lanes& lanes);
   LaneMask check_defined(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use);
   void check_copies(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, bool writes);
-  void begin_copies(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, const Range& range);
+  void begin_copies(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, const Lanes& lanes);
   std::uint64_t shared_address(const machine::Event& event, SharedShadow::Places places, int lane);
 
   // Registers. A register is named by its byte offset among those of its warp.

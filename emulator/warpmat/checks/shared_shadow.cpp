@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include <warpmat/checks/lane_runs.h>
+
 namespace warpmat::inline v0_1::checks {
 
 SharedShadow::SharedShadow(const std::uint8_t* memory, std::size_t bytes)
@@ -53,11 +55,11 @@ bool SharedShadow::has_starts(std::size_t offset, std::size_t bytes) const {
   return std::any_of(cell(offset), cell(offset + bytes - 1) + 1, [](Cell bits) { return bits != 0; });
 }
 
-/// What all lanes access together; nothing if the mask is not whole, a lane is outside, or the places are not of a machine's access.
-std::optional<scalar::LaneRange> SharedShadow::range_of(const Places& places, std::uint32_t bytes, LaneMask mask) const {
-  constexpr std::uintptr_t alignment = 64;  // of vectors
+/// Where all lanes access; nothing if the mask is not whole, a lane is outside, or the places are not of a machine's access.
+std::optional<scalar::LanePlaces> SharedShadow::find_lanes(const Places& places, std::uint32_t bytes, LaneMask mask,
+                                                           LaneOffsets& offsets) const {
+  constexpr std::uintptr_t alignment = alignof(LaneOffsets);
   if (mask != all_lanes || bytes > bytes_ || reinterpret_cast<std::uintptr_t>(places.data()) % alignment != 0) return std::nullopt;
-  alignas(alignment) std::array<std::uint32_t, lane_count> offsets;
   const auto pattern = scalar::find_lane_offsets({.base = places.data(),
                                                   .wide = true,
                                                   .wraps = false,
@@ -67,41 +69,42 @@ std::optional<scalar::LaneRange> SharedShadow::range_of(const Places& places, st
                                                   .bytes = bytes,
                                                   .last = static_cast<std::uint32_t>(bytes_ - bytes),
                                                   .element = bytes},
-                                                 offsets.data());
+                                                 offsets.of_lane.data());
   if (pattern == scalar::LanePattern::invalid) return std::nullopt;
-  return scalar::find_lane_range(offsets.data(), bytes);
+  return scalar::LanePlaces{offsets.of_lane.data(), scalar::find_lane_range(offsets.of_lane.data(), bytes)};
 }
 
-/// Whether everything from the first to the last byte that all lanes access is initialised, where it is: the common case of a warp.
-bool SharedShadow::surely_defined(const Places& places, std::uint32_t bytes, LaneMask mask) const {
-  const auto range = range_of(places, bytes, mask);
-  return range && surely_defined(range->first, range->last - range->first + bytes);
-}
-
-bool SharedShadow::surely_defined(std::size_t offset, std::size_t bytes) const {
-  constexpr std::size_t near = 512;
-  return pages_defined(offset, bytes) || (bytes <= near && !undefined(offset, bytes));
-}
-
-/// Whether the lanes access whole cells, as of tiles, and all of them are initialised.
-bool SharedShadow::cells_defined(const Places& places, std::uint32_t bytes, LaneMask mask) const {
-  if (mask != all_lanes || bytes != cell_bytes) return false;
-  const std::size_t last = defined_.size() - 1;
-  std::size_t most = 0;
-  Cell all = static_cast<Cell>(~Cell{0});
-  for (const std::uint8_t* const place : places) {
-    const std::size_t cell = offset(place) / cell_bytes;
-    most = std::max(most, cell);
-    all = static_cast<Cell>(all & defined_[std::min(cell, last)]);
+bool SharedShadow::surely_defined(const scalar::LanePlaces& lanes, std::uint32_t bytes) const {
+  const std::size_t first = lanes.range.first, all = lanes.range.last - first + bytes;
+  if (pages_defined(first, all)) return true;
+  if (lanes.range.whole) return !undefined(first, all);
+  bool defined = true;
+  if (bytes > cell_bytes || first % bytes != 0) {
+    for_each_run(lanes, bytes, [&](std::size_t offset, std::size_t count) { defined = defined && !undefined(offset, count); });
+    return defined;
   }
-  return most <= last && all == static_cast<Cell>(~Cell{0});
+  std::uint32_t every = full_cell;  // rows of tiles: nearly all cells are full
+  if (footprints_.empty())
+    for (std::size_t lane = 0; lane < lane_count; ++lane) every &= defined_[lanes.offsets[lane] / cell_bytes];
+  else
+    for (std::size_t lane = 0; lane < lane_count; ++lane) every &= defined_of(lanes.offsets[lane] / cell_bytes);
+  if (every == full_cell) return true;
+  for (std::size_t lane = 0; lane < lane_count; ++lane) defined = defined && !undefined(lanes.offsets[lane], bytes);
+  return defined;
+}
+
+/// Whether everything that all lanes access is initialised, where it is: the common case of a warp.
+bool SharedShadow::surely_defined(const Places& places, std::uint32_t bytes, LaneMask mask) const {
+  LaneOffsets offsets;
+  const auto lanes = find_lanes(places, bytes, mask, offsets);
+  return lanes && surely_defined(*lanes, bytes);
 }
 
 LaneMask SharedShadow::undefined(const Places& places, std::uint32_t bytes, LaneMask mask) const {
-  if (surely_defined(places, bytes, mask) || cells_defined(places, bytes, mask)) return 0;
+  if (surely_defined(places, bytes, mask)) return 0;
   LaneMask bad = 0;
   for_each_lane(places, bytes, mask, [&](std::size_t lane, std::size_t cell, Cell bits) {
-    bad |= static_cast<LaneMask>((bits & ~defined_[cell]) != 0) << lane;
+    bad |= static_cast<LaneMask>((bits & ~defined_of(cell)) != 0) << lane;
   });
   return bad;
 }
@@ -118,13 +121,12 @@ LaneMask SharedShadow::crossing(const Places& places, std::uint32_t bytes, LaneM
 bool SharedShadow::undefined(std::size_t offset, std::size_t bytes) const {
   if (bytes == 0) return false;
   const std::size_t first = offset / cell_bytes, last = (offset + bytes - 1) / cell_bytes;
-  constexpr auto full = static_cast<Cell>(~Cell{0});
-  const auto from = static_cast<Cell>(full << offset % cell_bytes);  // the bytes of the first cell, and of the last one
-  const auto to = static_cast<Cell>(full >> (cell_bytes - 1 - (offset + bytes - 1) % cell_bytes));
-  if (first == last) return (from & to & ~defined_[first]) != 0;
-  Cell between = full;
-  for (std::size_t cell = first + 1; cell < last; ++cell) between = static_cast<Cell>(between & defined_[cell]);
-  return (from & ~defined_[first]) != 0 || (to & ~defined_[last]) != 0 || between != full;
+  const auto from = static_cast<Cell>(full_cell << offset % cell_bytes);  // the bytes of the first cell, and of the last one
+  const auto to = static_cast<Cell>(full_cell >> (cell_bytes - 1 - (offset + bytes - 1) % cell_bytes));
+  if (first == last) return (from & to & ~defined_of(first)) != 0;
+  Cell between = full_cell;
+  for (std::size_t cell = first + 1; cell < last; ++cell) between = static_cast<Cell>(between & defined_of(cell));
+  return (from & ~defined_of(first)) != 0 || (to & ~defined_of(last)) != 0 || between != full_cell;
 }
 
 bool SharedShadow::pages_defined(std::size_t offset, std::size_t bytes) const {
@@ -148,7 +150,7 @@ bool SharedShadow::is_plain(std::size_t offset, std::size_t bytes) {
 /// baseline CPUs.
 std::size_t SharedShadow::count(Cell bits) {
   if (bits == 0) return 0;
-  if (bits == static_cast<Cell>(~Cell{0})) return cell_bytes;
+  if (bits == full_cell) return cell_bytes;
   std::uint32_t sums = bits;
   sums -= sums >> 1 & 0x5555;
   sums = (sums & 0x3333) + (sums >> 2 & 0x3333);
@@ -172,17 +174,21 @@ void SharedShadow::undefine_cell(std::size_t cell, Cell bits) {
   defined_[cell] = static_cast<Cell>(defined_[cell] & ~bits);
 }
 
-/// Gives the bytes one state: whole pieces at once, a page's count with them, and by change_cell what lies before and behind them.
+/// Gives the bytes one state: whole pieces at once, a page's count with them, and by change_cell what lies before, between and behind them.
 template <bool to, typename ChangeCell>
 void SharedShadow::change(std::size_t offset, std::size_t bytes, ChangeCell change_cell) {
   constexpr std::uint64_t full = to ? ~std::uint64_t{0} : 0;
-  if (const std::size_t inside = offset % piece_bytes; inside != 0) {
-    const std::size_t before = std::min(bytes, piece_bytes - inside);
+  if (const std::size_t inside = offset % cell_bytes; inside != 0) {
+    const std::size_t before = std::min(bytes, cell_bytes - inside);
     for_each_cell(offset, before, change_cell);
     offset += before;
     bytes -= before;
   }
   for (; bytes >= piece_bytes; offset += piece_bytes, bytes -= piece_bytes) {
+    if (offset % page_bytes > page_bytes - piece_bytes) {  // it ends in another page
+      for_each_cell(offset, piece_bytes, change_cell);
+      continue;
+    }
     Cell* const cells = defined_.data() + offset / cell_bytes;
     std::uint64_t before;
     std::memcpy(&before, cells, sizeof before);
@@ -198,132 +204,25 @@ void SharedShadow::change(std::size_t offset, std::size_t bytes, ChangeCell chan
 
 void SharedShadow::define(const Places& places, std::uint32_t bytes, LaneMask mask) {
   if (surely_defined(places, bytes, mask)) return;
-  for_each_lane(places, bytes, mask, [&](std::size_t, std::size_t cell, Cell bits) { define_cell(cell, bits); });
+  for_each_lane(places, bytes, mask, [&](std::size_t, std::size_t cell, Cell bits) {
+    dissolve(cell * cell_bytes, cell_bytes);
+    define_cell(cell, bits);
+  });
+}
+
+void SharedShadow::define(const scalar::LanePlaces& lanes, std::uint32_t bytes) {
+  for_each_run(lanes, bytes, [&](std::size_t offset, std::size_t count) { define(offset, count); });
 }
 
 void SharedShadow::define(std::size_t offset, std::size_t bytes) {
+  dissolve(offset, bytes);
   change<true>(offset, bytes, [&](std::size_t cell, Cell bits) { define_cell(cell, bits); });
 }
 
 void SharedShadow::undefine(std::size_t offset, std::size_t bytes) {
   ++undefined_;
+  dissolve(offset, bytes);
   change<false>(offset, bytes, [&](std::size_t cell, Cell bits) { undefine_cell(cell, bits); });
-}
-
-SharedShadow::Copy SharedShadow::unpack(std::uint32_t word) {
-  const auto state = (word & pending_bit) != 0 ? Copy::State::pending : (word & landed_bit) != 0 ? Copy::State::landed : Copy::State::none;
-  return {state, static_cast<int>((word & warp_bits) >> warp_shift), word & statement_bits};
-}
-
-namespace {
-
-/// The words of a cp.async of a warp whose lanes copy 16 bytes each: the most of one range.
-constexpr std::size_t words_of_warp = 128;
-
-/// Calls visit(i) for i from 0 to `number` - 1. Nearly all are a cp.async of 16 bytes, of a lane or of a warp: the compiler then knows the
-/// number.
-template <typename Visit>
-void for_each_word(std::size_t number, Visit visit) {
-  if (number == 4) {
-    for (std::size_t i = 0; i < 4; ++i) visit(i);
-  } else if (number == words_of_warp) {
-    for (std::size_t i = 0; i < words_of_warp; ++i) visit(i);
-  } else {
-    for (std::size_t i = 0; i < number; ++i) visit(i);
-  }
-}
-
-}  // namespace
-
-/// The first offset, if the lanes access one range of whole cells, each another cell: as a row, or a swizzled tile.
-std::optional<std::size_t> SharedShadow::whole_range(const Places& places, std::uint32_t bytes, LaneMask mask) const {
-  if (bytes != cell_bytes) return std::nullopt;
-  const auto range = range_of(places, bytes, mask);
-  if (!range || !range->whole || range->first % cell_bytes != 0) return std::nullopt;
-  return range->first;
-}
-
-void SharedShadow::begin_copies(const Places& places, std::uint32_t bytes, LaneMask mask, int warp, std::uint32_t statement) {
-  if (const auto first = whole_range(places, bytes, mask)) return begin_copy(*first, lane_count * cell_bytes, warp, statement);
-  for (; mask != 0; mask &= mask - 1) begin_copy(offset(places[static_cast<std::size_t>(first_lane(mask))]), bytes, warp, statement);
-}
-
-void SharedShadow::land_copies(const Places& places, std::uint32_t bytes, LaneMask mask, int warp) {
-  if (const auto first = whole_range(places, bytes, mask)) return land_copy(*first, lane_count * cell_bytes, warp);
-  for (; mask != 0; mask &= mask - 1) land_copy(offset(places[static_cast<std::size_t>(first_lane(mask))]), bytes, warp);
-}
-
-void SharedShadow::begin_copy(std::size_t offset, std::size_t bytes, int warp, std::uint32_t statement) {
-  if (copies_.empty()) {
-    copies_.resize((bytes_ + copy_bytes - 1) / copy_bytes);
-    landed_.resize(most_warps);
-  }
-  undefine(offset, bytes);
-  const std::uint32_t own = static_cast<std::uint32_t>(warp) << warp_shift, fresh = pending_bit | own | (statement & statement_bits);
-  std::uint32_t* const first = copies_.data() + offset / copy_bytes;
-  for_each_word(bytes / copy_bytes, [&](std::size_t i) { first[i] = fresh | ((first[i] & warp_bits) == own ? first[i] & listed_bit : 0); });
-}
-
-void SharedShadow::land_copy(std::size_t offset, std::size_t bytes, int warp) {
-  const std::size_t first = offset / copy_bytes, number = bytes / copy_bytes;
-  std::uint32_t listed = listed_bit;
-  std::uint32_t* const words = copies_.data() + first;
-  for_each_word(number, [&](std::size_t i) {
-    listed &= words[i];
-    words[i] = (words[i] & ~pending_bit) | landed_bit | listed_bit;
-  });
-  if (listed == 0)
-    landed_[static_cast<std::size_t>(warp)].push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(number)});
-}
-
-void SharedShadow::publish(int warp) {
-  if (landed_.empty()) return;
-  auto& landed = landed_[static_cast<std::size_t>(warp)];
-  const std::uint32_t own = static_cast<std::uint32_t>(warp) << warp_shift;
-  for (const auto [first, number] : landed) {
-    std::uint32_t* const words = copies_.data() + first;
-    std::uint32_t others = 0;
-    for_each_word(number, [&](std::size_t i) { others |= (words[i] ^ (own | landed_bit)) & (warp_bits | landed_bit); });
-    if (others == 0) {  // all are still the warp's
-      for_each_word(number, [&](std::size_t i) { words[i] &= ~(listed_bit | landed_bit); });
-      define(std::size_t{first} * copy_bytes, std::size_t{number} * copy_bytes);
-      continue;
-    }
-    constexpr std::uint32_t words_of_cell = cell_bytes / copy_bytes;
-    for (std::uint32_t i = 0; i < number; i += words_of_cell) publish_words(first + i, std::min(words_of_cell, number - i), own);
-  }
-  landed.clear();
-}
-
-/// publish() for words in one cell, some of which other copies may have taken.
-void SharedShadow::publish_words(std::uint32_t first, std::uint32_t count, std::uint32_t own) {
-  unsigned bits = 0;  // from the first word's on
-  for (std::uint32_t i = 0; i < count; ++i) {
-    std::uint32_t& copy = copies_[first + i];
-    if ((copy & warp_bits) != own) continue;
-    if ((copy & landed_bit) != 0) bits |= ((1u << copy_bytes) - 1) << i * copy_bytes;
-    copy &= ~(listed_bit | landed_bit);
-  }
-  define_cell(first * copy_bytes / cell_bytes, static_cast<Cell>(bits << first * copy_bytes % cell_bytes));
-}
-
-SharedShadow::Copy SharedShadow::conflict(std::size_t offset, std::size_t bytes, int warp, bool writes) const {
-  if (copies_.empty()) return {};
-  for (std::size_t i = offset / copy_bytes; i <= (offset + bytes - 1) / copy_bytes; ++i) {
-    const Copy copy = unpack(copies_[i]);
-    if (copy.state == Copy::State::pending) return copy;
-    if (copy.state == Copy::State::landed && copy.warp != warp && !writes) return copy;
-  }
-  return {};
-}
-
-bool SharedShadow::landed_for(std::size_t offset, std::size_t bytes, int warp) const {
-  if (copies_.empty()) return false;
-  for (std::size_t at = offset; at < offset + bytes; ++at) {
-    const Copy copy = unpack(copies_[at / copy_bytes]);
-    if (undefined(at, 1) && (copy.state != Copy::State::landed || copy.warp != warp)) return false;
-  }
-  return true;
 }
 
 }  // namespace warpmat::inline v0_1::checks

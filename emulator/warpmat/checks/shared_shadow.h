@@ -41,13 +41,14 @@ class SharedShadow {
   bool undefined(std::size_t offset, std::size_t bytes) const;
   /// Whether all bytes of the pages in which these lie are initialised, as when a tile is in use.
   bool pages_defined(std::size_t offset, std::size_t bytes) const;
-  /// Whether it is found at once that all bytes are initialised.
-  bool surely_defined(std::size_t offset, std::size_t bytes) const;
+  /// Whether all bytes that lanes access are initialised.
+  bool surely_defined(const scalar::LanePlaces& lanes, std::uint32_t bytes) const;
 
   /// Whether has_starts() and undefined() are false of these bytes. Remembers ranges of which it is true.
   bool is_plain(std::size_t offset, std::size_t bytes);
 
   void define(const Places& places, std::uint32_t bytes, LaneMask mask);
+  void define(const scalar::LanePlaces& lanes, std::uint32_t bytes);
   void define(std::size_t offset, std::size_t bytes);
   void undefine(std::size_t offset, std::size_t bytes);
 
@@ -60,6 +61,7 @@ class SharedShadow {
   };
   /// `bytes` of each lane is 4, 8 or 16; the offsets are multiples of it.
   void begin_copies(const Places& places, std::uint32_t bytes, LaneMask mask, int warp, std::uint32_t statement);
+  void begin_copies(const scalar::LanePlaces& lanes, std::uint32_t bytes, int warp, std::uint32_t statement);
   void land_copies(const Places& places, std::uint32_t bytes, LaneMask mask, int warp);
   /// The same of bytes in one cell, or of whole cells.
   void begin_copy(std::size_t offset, std::size_t bytes, int warp, std::uint32_t statement);
@@ -81,28 +83,65 @@ class SharedShadow {
  private:
   static constexpr std::size_t copy_bytes = 4, page_bytes = 1024;
   using Cell = std::uint16_t;  // a bit for each byte
-  /// Four cells, which are looked at at once as far as they go: a warp's row of words is two such pieces.
+  static constexpr Cell full_cell = 0xffff;
+  /// Four cells, which are looked at at once as far as they go: a warp's row of words is two such pieces. One lies in one page.
   static constexpr std::size_t piece_bytes = sizeof(std::uint64_t) / sizeof(Cell) * cell_bytes;
 
-  /// The state of 4 bytes in one word, so that four of them fit one vector: the statement from bit 0 on, the warp from bit 24 on.
+  static constexpr std::size_t words_of_cell = cell_bytes / copy_bytes;
+
+  /// The state of a cell, or of 4 bytes, in one word: the statement from bit 0 on, the warp from bit 24 on.
   static constexpr std::uint32_t statement_bits = 0xffffff, warp_shift = 24, warp_bits = 0x1f << warp_shift;
   static constexpr std::uint32_t listed_bit = 1u << 29;  ///< in landed_ of its warp, perhaps among others
   static constexpr std::uint32_t pending_bit = 1u << 30, landed_bit = 1u << 31;
+  static constexpr std::uint32_t divided = pending_bit | landed_bit;  ///< of a cell whose words have states of their own
   static Copy unpack(std::uint32_t word);
 
   static constexpr std::size_t most_warps = 32;  ///< of a block
-  /// Some entries of copies_: in one cell, or those of whole cells.
+  /// Bytes in one cell, or of whole cells.
   struct Landed {
-    std::uint32_t first, count;
+    std::uint32_t offset, bytes;
   };
 
   static std::size_t count(Cell bits);
   template <bool to, typename ChangeCell>
   void change(std::size_t offset, std::size_t bytes, ChangeCell change_cell);
-  std::optional<scalar::LaneRange> range_of(const Places& places, std::uint32_t bytes, LaneMask mask) const;
-  std::optional<std::size_t> whole_range(const Places& places, std::uint32_t bytes, LaneMask mask) const;
-  void publish_words(std::uint32_t first, std::uint32_t count, std::uint32_t own);
-  bool cells_defined(const Places& places, std::uint32_t bytes, LaneMask mask) const;
+  struct LaneOffsets {
+    alignas(64) std::array<std::uint32_t, lane_count> of_lane;  // of vectors
+  };
+  std::optional<scalar::LanePlaces> find_lanes(const Places& places, std::uint32_t bytes, LaneMask mask, LaneOffsets& offsets) const;
+  /// What a cp.async of 16 bytes by all lanes writes, each lane another cell: pipelines copy to few such places again and again. Their
+  /// bytes have one state, and the cells have none of their own.
+  struct Footprint {
+    struct OfPage {
+      std::uint16_t page, bytes;
+    };
+    std::array<std::uint32_t, lane_count> offsets;  ///< by lane
+    std::uint32_t copy = 0;                         ///< as of a cell; `bytes` are initialised if it is neither pending nor landed
+    std::uint8_t listed_of = 0;                     ///< with listed_bit: the warp in whose landed_footprints_ it is
+    std::uint8_t page_count = 0;
+    std::array<OfPage, lane_count> pages;  ///< how many bytes it has of which pages, `page_count` of them
+    std::span<const OfPage> of_pages() const { return std::span(pages).first(page_count); }
+    void count_cell(std::uint16_t page);
+    bool defined() const { return (copy & (pending_bit | landed_bit)) == 0; }
+  };
+  std::uint16_t footprint_of(std::size_t cell) const { return footprints_.empty() ? std::uint16_t{0} : footprint_of_[cell]; }
+  Cell defined_of(std::size_t cell) const {
+    return footprints_.empty() ? defined_[cell] : static_cast<Cell>(defined_[cell] & footprint_cells_[footprint_of_[cell]]);
+  }
+  bool begin_footprint(const scalar::LanePlaces& lanes, std::uint32_t fresh);
+  std::uint16_t make_footprint(const scalar::LanePlaces& lanes);
+  void set_defined(std::uint16_t number, bool defined);
+  bool land_footprint(const Places& places, int warp);
+  void publish_footprints(int warp);
+  void dissolve(std::size_t offset, std::size_t bytes);
+
+  static std::uint32_t begun(int warp, std::uint32_t statement);
+  static std::uint32_t kept_of(std::uint32_t copy, std::uint32_t fresh);
+  static bool publishes(std::uint32_t& copy, std::uint32_t own);
+  void make_copies();
+  std::uint32_t* divide(std::size_t cell);
+  std::uint32_t copy_of(std::size_t word) const;
+  void publish_cell(std::size_t cell, std::uint32_t own);
   bool surely_defined(const Places& places, std::uint32_t bytes, LaneMask mask) const;
   void define_cell(std::size_t cell, Cell bits);
   void undefine_cell(std::size_t cell, Cell bits);
@@ -127,8 +166,16 @@ class SharedShadow {
   std::uint64_t undefined_ = 0;                 ///< how many times bytes have become uninitialised
   std::vector<Plain> plain_;                    ///< by a hash of the range; empty before the first one
   std::vector<Cell> starts_;                    ///< empty if all variables begin at multiples of cell_bytes: no access crosses those
-  std::vector<std::uint32_t> copies_;           ///< for each 4 bytes; empty before the first copy
+  std::vector<std::uint32_t> copies_;           ///< for each cell; empty before the first copy
+  std::vector<std::uint32_t> divided_;          ///< for each 4 bytes of cells that are divided; empty before the first of these
   std::vector<std::vector<Landed>> landed_;     ///< by warp; empty before the first copy
+  std::vector<Footprint> footprints_;           ///< the first one is none; empty before the first one
+  std::vector<Cell> footprint_cells_;           ///< by number: what defined_ would be for each of their cells, for which it is full
+  std::vector<std::uint16_t> footprint_of_;     ///< of each cell, its number in footprints_, or 0
+  std::vector<std::vector<std::uint16_t>> landed_footprints_;  ///< by warp
+  std::vector<std::uint16_t> free_footprints_;                 ///< that were dissolved
+  bool makes_footprints_ = true;
+  int dissolved_ = 0;  ///< footprints that are no more
 };
 
 }  // namespace warpmat::inline v0_1::checks

@@ -407,15 +407,15 @@ void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind,
   const EventKinds events = events_of(kind.space);
   if (!observers_.want(events)) return;
   Addresses addresses;
-  for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.address[lane] = found.start + found.offset[lane];
-  for (std::size_t lane = 0; lane < warp_size; ++lane) addresses.host[lane] = found[lane];
+  scalar::find_lane_places(found.offset.data(), found.start, found.memory, addresses.address.data(),
+                           const_cast<const std::uint8_t**>(addresses.host.data()));
   const struct Forgets {  // also where an observer throws
-    std::optional<scalar::LaneRange>& range;
-    ~Forgets() { range.reset(); }
-  } forgets{told_range_};
+    std::optional<scalar::LanePlaces>& places;
+    ~Forgets() { places.reset(); }
+  } forgets{told_places_};
   if (kind.space == Space::shared) {
-    told_range_ = scalar::find_lane_range(found.offset.data(), kind.bytes);
-    told_range_->whole &= mask == all_lanes;
+    told_places_ = {found.offset.data(), scalar::find_lane_range(found.offset.data(), kind.bytes)};
+    told_places_->range.whole &= mask == all_lanes;
   }
   observers_.tell(events, &Observer::access,
                   AccessEvent{.event = Event(*this, operation, mask),

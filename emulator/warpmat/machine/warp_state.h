@@ -257,8 +257,9 @@ class WarpState {
   /// That of a load, store or atomic operation which find_offsets() has found.
   static AccessKind kind_of(const code::Operation& operation, const code::Access& access);
   void tell_offsets(const code::Operation& operation, const AccessKind& kind, LaneMask mask, const Offsets& found);
-  /// What the lanes of the access that observers are told of access together, as offsets in shared memory; nothing: not known.
-  const std::optional<scalar::LaneRange>& told_range() const { return told_range_; }
+  /// Where the lanes of the access that observers are told of find their bytes in shared memory; nothing: not known. Lanes outside of the
+  /// access have the offset of one inside.
+  const std::optional<scalar::LanePlaces>& told_places() const { return told_places_; }
   void find_addresses(const code::Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const;
   void locate(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
               Addresses& addresses, bool asynchronous = false, int first_register = 0);
@@ -373,7 +374,7 @@ class WarpState {
   std::optional<SharedPlace> waits_for_;   ///< the mbarrier of the last unsuccessful wait
   ClusterArrivals cluster_arrivals_;
   const DeviceMemory::Buffer* last_buffer_ = nullptr;
-  std::optional<scalar::LaneRange> told_range_;
+  std::optional<scalar::LanePlaces> told_places_;
   bool announced_ = false;  ///< observers know of the next operation, which waits for the reservation
 };
 

@@ -23,7 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr std::size_t lane_count = 32;
 constexpr std::uint32_t every_lane = 0xffffffff;
 
-using Words = hn::CappedTag<std::uint32_t, lane_count>;
+using Words = hn::CappedTag<std::uint32_t, lane_count / 2>;  // run_starts() reads a vector from lane 1 on
 using Word = hn::Vec<Words>;
 using Offsets = std::array<std::uint32_t, lane_count>;
 
@@ -118,6 +118,28 @@ HWY_INLINE LanePattern word_offsets(const LaneAddresses& a, std::uint32_t* offse
   return a.wide ? classify<true>(a, sizeof(std::uint32_t), offsets) : classify<false>(a, sizeof(std::uint32_t), offsets);
 }
 
+HWY_INLINE std::uint32_t bits_of(hn::Mask<Words> mask) {
+  alignas(8) std::array<std::uint32_t, 2> bits{};
+  hn::StoreMaskBits(Words(), mask, reinterpret_cast<std::uint8_t*>(bits.data()));
+  return bits[0];
+}
+
+/// Whether the offset of each lane but the first is `bytes` beyond that of the lane before, and whether it is above it.
+struct Neighbours {
+  std::uint32_t follow, rise;
+};
+HWY_INLINE Neighbours find_neighbours(const std::uint32_t* offsets, std::uint32_t bytes) {
+  const Words d;
+  Neighbours all{0, 0};
+  for (std::size_t vector = 0; vector < lane_count; vector += hn::Lanes(d)) {
+    const std::size_t lane = vector == 0 ? 1 : vector;  // the first vector is one lane ahead: none is before lane 0
+    const Word before = hn::LoadU(d, offsets + lane - 1), here = hn::LoadU(d, offsets + lane);
+    all.follow |= bits_of(hn::Eq(here, hn::Add(before, hn::Set(d, bytes)))) << lane;
+    all.rise |= bits_of(hn::Gt(here, before)) << lane;
+  }
+  return all;
+}
+
 LaneRange lane_range(const std::uint32_t* offsets, std::uint32_t bytes) {
   const Words d;
   Word least = hn::Load(d, offsets), largest = least;
@@ -127,12 +149,28 @@ LaneRange lane_range(const std::uint32_t* offsets, std::uint32_t bytes) {
     largest = hn::Max(largest, offset);
   }
   const std::uint32_t first = hn::GetLane(hn::MinOfLanes(d, least)), last = hn::GetLane(hn::MaxOfLanes(d, largest));
-  if (last - first != (lane_count - 1) * bytes) return {first, last, false};
+  const auto [follow, rises] = find_neighbours(offsets, bytes);
+  const std::uint32_t runs = ~follow;
+  if (last - first != (lane_count - 1) * bytes) return {first, last, false, runs, rises};
+  if (runs == 1) return {first, last, true, runs, rises};
   // A bit for each part of the range. Compilers shift by vectors; on SSE4 Highway would multiply floats, which raises exceptions.
   const int shift = std::countr_zero(bytes);
   std::uint32_t parts = 0;
   for (std::size_t lane = 0; lane < lane_count; ++lane) parts |= 1u << ((offsets[lane] - first) >> shift);
-  return {first, last, parts == every_lane};
+  return {first, last, parts == every_lane, runs, rises};
+}
+
+void lane_places(const std::uint32_t* offsets, std::uint64_t start, const std::uint8_t* memory, std::uint64_t* addresses,
+                 const std::uint8_t** places) {
+  const hn::CappedTag<std::uint64_t, lane_count> d;
+  const hn::Rebind<std::uint32_t, decltype(d)> d32;
+  const auto first = hn::Set(d, start), from = hn::Set(d, std::uint64_t{reinterpret_cast<std::uintptr_t>(memory)});
+  auto* const of_places = reinterpret_cast<std::uint64_t*>(places);
+  for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d)) {
+    const auto offset = hn::PromoteTo(d, hn::Load(d32, offsets + lane));
+    hn::Store(hn::Add(offset, first), d, addresses + lane);
+    hn::Store(hn::Add(offset, from), d, of_places + lane);
+  }
 }
 
 /// row = words in `lanes`.
@@ -237,6 +275,7 @@ namespace warpmat::inline v0_1::scalar {
 
 HWY_EXPORT(lane_offsets);
 HWY_EXPORT(lane_range);
+HWY_EXPORT(lane_places);
 HWY_EXPORT(load_lanes_words);
 HWY_EXPORT(store_lanes_words);
 HWY_EXPORT(load_words_at_offsets);
@@ -248,6 +287,12 @@ LanePattern find_lane_offsets(const LaneAddresses& addresses, std::uint32_t* off
 
 LaneRange find_lane_range(const std::uint32_t* offsets, std::uint32_t bytes) {
   return WARPMAT_KERNEL(lane_range)(offsets, bytes);
+}
+
+void find_lane_places(const std::uint32_t* offsets, std::uint64_t start, const std::uint8_t* memory, std::uint64_t* addresses,
+                      const std::uint8_t** places) {
+  static_assert(sizeof(std::uintptr_t) == sizeof(std::uint64_t));
+  WARPMAT_KERNEL(lane_places)(offsets, start, memory, addresses, places);
 }
 
 LanePattern load_lane_words(const LaneAddresses& addresses, const std::uint8_t* memory, std::uint32_t* row) {

@@ -27,9 +27,21 @@ LanePattern find_lane_offsets(const LaneAddresses& addresses, std::uint32_t* off
 struct LaneRange {
   std::uint32_t first, last;  ///< the least and the largest of their offsets
   bool whole;                 ///< each lane has its own `bytes` of 32 * `bytes` from `first` on, in any order: a row, or a swizzled tile
+  std::uint32_t runs;         ///< bit i: lane i begins a run, as its bytes are not those behind lane i - 1's; a row of a tile is a run
+  std::uint32_t rises;        ///< bit i: lane i's offset is above that of lane i - 1; not of lane 0
 };
 /// Of 32 offsets, multiples of `bytes` apart (a power of two), aligned to 64 bytes.
 LaneRange find_lane_range(const std::uint32_t* offsets, std::uint32_t bytes);
+
+/// Writes each lane's address, `start` + offset, and its place, `memory` + offset: 32 each, aligned to 64 bytes.
+void find_lane_places(const std::uint32_t* offsets, std::uint64_t start, const std::uint8_t* memory, std::uint64_t* addresses,
+                      const std::uint8_t** places);
+
+/// An access of lanes with good offsets.
+struct LanePlaces {
+  const std::uint32_t* offsets;  ///< 32
+  LaneRange range;
+};
 
 /// Loads a word of each of `lanes` from memory + its offset; other lanes of `row` keep theirs. `bytes` and `element` are 4; `row` is
 /// aligned to 64 bytes. If the pattern is `invalid`, nothing is loaded.
