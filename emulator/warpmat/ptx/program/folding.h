@@ -16,7 +16,4 @@ namespace warpmat::inline v0_1::code {
 /// rule; Program::folding_differs lists the statements where the two differ.
 void fold(ProgramDraft& draft, const std::vector<ResultInCode>* code = nullptr);
 
-/// Puts the constants of f64 instructions into the operand where ptxas has them: of two NaNs the second counts. Behind contraction.
-void order_constants(DraftFunction& function, ProgramDraft& draft);
-
 }  // namespace warpmat::inline v0_1::code

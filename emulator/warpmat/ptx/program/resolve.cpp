@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/ptx/program/constant_order.h>
 #include <warpmat/ptx/program/contraction.h>
 #include <warpmat/ptx/program/emit.h>
 #include <warpmat/ptx/program/folding.h>
