@@ -30,7 +30,8 @@ class Warp {
 
   Batch batch() { return registers_.batch(); }
 
-  /// Operands with eight bits of exponent have numbers of one or two sizes, and zeros; some have an infinity or NaN. Others: any bits.
+  /// Operands with eight bits of exponent have numbers of one or two sizes, in the same rows or columns or anywhere, and zeros; some have an
+  /// infinity or NaN. Others: any bits.
   void draw(std::mt19937_64& random) {
     registers_.fill(random);
     for (const OperandName name : {OperandName::a, OperandName::b, OperandName::c}) {
@@ -40,6 +41,7 @@ class Warp {
       const Fragment& f = form_.operand(name).fragment;
       const Fields most = any_size(random), few = random() % 2 == 0 ? most : any_size(random);
       const bool has_zeros = random() % 4 == 0;
+      const auto of_few = random() % 3 == 0 ? random() : 0;  // rows, or columns of B
       const auto put = [&](int i, int j, Fields fields) {
         const std::uint64_t sign_and_fraction = random() >> (64 - row(format).bits) & ~(std::uint64_t{0xff} << fraction_bits);
         const std::uint64_t field = fields.first + random() % (fields.last - fields.first + 1);
@@ -49,7 +51,10 @@ class Warp {
                       (infinite || zero ? sign_and_fraction & sign : sign_and_fraction) | (zero ? 0 : field << fraction_bits));
       };
       for (int i = 0; i < f.rows(); ++i)
-        for (int j = 0; j < f.columns(); ++j) put(i, j, random() % 8 == 0 ? few : most);
+        for (int j = 0; j < f.columns(); ++j) {
+          const bool is_few = of_few != 0 ? (of_few >> (name == OperandName::b ? j : i) & 1) != 0 : random() % 8 == 0;
+          put(i, j, is_few ? few : most);
+        }
       if (random() % 8 == 0)
         put(static_cast<int>(random() % static_cast<unsigned>(f.rows())), static_cast<int>(random() % static_cast<unsigned>(f.columns())),
             special);

@@ -145,6 +145,12 @@ static_assert(min_f32_exponent - smallest_f32_bit <= largest_f32_exponent);
 /// If E is less than min_normal_e, a result in units of f32's smallest number is a float.
 static_assert(min_normal_e + max_fraction_bits + 6 - smallest_f32_bit <= largest_f32_exponent);
 
+/// Upper bound of the exponents of products and of C where results are computed in units of f32's smallest number. They are floats then.
+/// A zero has the gap largest_gap, so that it is cut to zero. The unit is a normal float.
+inline constexpr int max_small_exponent = min_plain_product;
+static_assert(max_small_exponent + 2 + 6 - smallest_f32_bit < largest_f32_exponent && 1 << 6 > max_products);
+static_assert(max_small_exponent - min_fraction_bits - smallest_f32_bit <= largest_f32_exponent);
+
 // ---- Groups of 4-bit products -----------------------------------------------------------------------------------------------------------
 
 /// Lower bound of E: neither the factors of a group nor a nonzero C is below it.

@@ -154,6 +154,18 @@ class FloatOperands {
     return plan_.f16_accumulator || at_least(c_[0], columns * rows, c);
   }
 
+  /// Whether all exponents of products and of C, of wide formats, are less than max_small_exponent: results may be subnormal, and none is
+  /// large.
+  bool has_small_results() const {
+    const int products = largest_field(most_of_rows_, row_vectors) + largest_field(most_of_lanes_, lane_vectors) - 2 * bounds::f32_bias;
+    if (HWY_LIKELY(products >= bounds::max_small_exponent)) return false;
+    const I32 d;
+    auto most = hn::Zero(d);
+    for (int i = 0; i < columns * rows; i += vector_rows)
+      most = hn::Max(most, hn::And(hn::BitCast(d, hn::Load(U32(), c_[0] + i)), hn::Set(d, INT32_MAX)));
+    return hn::AllTrue(d, hn::Lt(most, hn::Set(d, (bounds::max_small_exponent + bounds::f32_bias) << bounds::f32_fraction_bits)));
+  }
+
   /// Replaces decoded NaN codes by quiet NaNs.
   void mark_nans() {
     decoded_ = false;
@@ -194,7 +206,7 @@ class FloatOperands {
     const std::uint32_t* places_;
   };
 
-  /// Those of column `column` that multiply the slots from `first` on, a multiple of `block`, in the rows from `row` on.
+  /// Those of column `column` that multiply the slots from `first` on, which is even, to the end of its block, in the rows from `row` on.
   template <class D>
   HWY_INLINE Factors<D> factors(D, const hn::TFromD<D>* all, int first, int column, int row) const {
     return {all + b_index((sparse ? 2 : 1) * first, column), places_[sparse ? first : 0] + row};
@@ -296,6 +308,16 @@ class FloatOperands {
   struct Range {
     bool finite, common_case;
   };
+
+  /// The largest exponent field of wide elements with the magnitudes `most`, a subnormal's counting as 1.
+  HWY_INLINE static int largest_field(const std::uint32_t* most, int vectors) {
+    const U32 d;
+    Word all = hn::Load(d, most);
+    for (int i = 1; i < vectors; ++i) all = Decoder<bits, wide>::larger(all, hn::Load(d, most + i * vector_rows));
+    if (bits == 16) all = hn::Max(hn::ShiftRight<16>(all), hn::And(all, hn::Set(d, 0xffffu)));
+    const auto field = static_cast<int>(hn::GetLane(hn::MaxOfLanes(d, all)) >> (bits - 9));
+    return HWY_MAX(field, 1);
+  }
 
   /// Whether `count` floats are zero or at least 2^exponent. As integers, because the CPU may take subnormal floats for zeros.
   static bool at_least(const void* floats, int count, int exponent) {

@@ -11,6 +11,9 @@
 #define WARPMAT_FAST_SPECIAL_PRODUCTS_INL_H_
 #endif
 
+#include <functional>
+#include <numeric>
+
 #include <warpmat/execute/fast/bounds.h>
 #include <warpmat/execute/fast/float_operands-inl.h>
 #include <warpmat/numeric/canonical_nan.h>
@@ -102,12 +105,10 @@ class SpecialProducts {
     });
   }
 
-  /// Wide formats add numbers to any C, of which a special one is the result: C of a step, special where its products are. NaNs are any.
-  HWY_INLINE Word with_products(int step, int column, int row, Word c) const {
-    if (HWY_LIKELY(!in_products_ || (nans_decide_ && step != 0))) return c;
-    if (nans_decide_) return hn::Or(c, hn::BitCast(U32(), o_.nan(column, row)));
-    const Word sum = hn::BitCast(U32(), hn::Add(hn::BitCast(F32(), c), hn::Load(F32(), sums_[step][column] + row)));
-    return hn::IfThenElse(is_special(sum), sum, c);
+  /// Wide formats: the result of a step that is `numbers` without infinities and NaNs. A special C is one of them. NaNs are any.
+  HWY_INLINE Word replaced_by_products(int step, int column, int row, Word c, Word numbers) const {
+    const Word special = with_products(step, column, row, c);
+    return hn::IfThenElse(is_special(special), special, numbers);
   }
 
  private:
@@ -139,6 +140,13 @@ class SpecialProducts {
       for (int row = 0; row < rows; row += vector_rows) visit(column, row);
   }
 
+  /// A C of wide formats that is special where the products of a step are. NaNs that decide are the C of later steps.
+  HWY_INLINE Word with_products(int step, int column, int row, Word c) const {
+    if (HWY_LIKELY(!in_products_ || (nans_decide_ && step != 0))) return c;
+    if (nans_decide_) return hn::Or(c, hn::BitCast(U32(), o_.nan(column, row)));
+    return hn::BitCast(U32(), hn::Add(hn::BitCast(F32(), c), hn::Load(F32(), sums_[step][column] + row)));
+  }
+
   void look() {
     in_products_ = !o_.finite();
     nans_decide_ = in_products_ && !sparse && o_.nans_decide();
@@ -166,11 +174,16 @@ class SpecialProducts {
 
   std::uint32_t special_slots_of_a() const {
     const U32 d;
-    std::uint32_t found = 0;
-    for (int slot = 0, slots = o_.slots(); slot < slots; ++slot)
-      for (int row = 0; row < rows; row += vector_rows)
-        if (!hn::AllFalse(d, is_special(hn::BitCast(d, o_.a(slot, row))))) found |= 1u << slot;
-    return found;
+    Word found = hn::Zero(d);
+    for (int slot = 0, slots = o_.slots(); slot < slots; slot += 4) {
+      WARPMAT_UNROLL(4)
+      for (int i = 0; i < 4; ++i)
+        for (int row = 0; row < rows; row += vector_rows)
+          found = hn::Or(found, hn::IfThenElseZero(is_special(hn::BitCast(d, o_.a(slot + i, row))), hn::Set(d, 1u << i << slot)));
+    }
+    HWY_ALIGN std::uint32_t of_rows[vector_rows];
+    hn::Store(found, d, of_rows);
+    return std::accumulate(of_rows, of_rows + vector_rows, 0u, std::bit_or<>());
   }
 
   /// A bit for each element k of a column: whether it is special in some column.
@@ -211,11 +224,11 @@ class SpecialProducts {
       WARPMAT_UNROLL(8)
       for (int column = 0; column < columns; ++column) sum[column] = hn::Zero(F32());
       for (std::uint32_t left = slots; left != 0; left &= left - 1) {
-        const int slot = static_cast<int>(hwy::Num0BitsBelowLS1Bit_Nonzero32(left)), in_block = slot % Operands::block;
+        const int slot = static_cast<int>(hwy::Num0BitsBelowLS1Bit_Nonzero32(left)), even = slot & ~1;
         const auto of_a = hn::Load(F32(), a + slot * rows + row);
         WARPMAT_UNROLL(8)
         for (int column = 0; column < columns; ++column)
-          sum[column] = hn::MulAdd(of_a, o_.factors(F32(), b, slot - in_block, column, row)[in_block], sum[column]);
+          sum[column] = hn::MulAdd(of_a, o_.factors(F32(), b, even, column, row)[slot & 1], sum[column]);
       }
       WARPMAT_UNROLL(8)
       for (int column = 0; column < columns; ++column) hn::Store(sum[column], F32(), sums[column] + row);

@@ -32,13 +32,8 @@ class WideFloatDot {
   void multiply(std::uint32_t (*d)[rows]) {
     take_apart();
     specials_.take_out(a_significands_[0], b_significands_);
-    const Constants constants(plan_);
-    const std::uint32_t(*c)[rows] = o_.accumulator();
-    int step = 0;
-    o_.for_each_step([&](auto blocks, auto, auto, int first_slot) HWY_ATTR {
-      add_step<blocks() * Operands::block>(constants, step++, first_slot, c, d);
-      c = d;
-    });
+    if (o_.has_small_results()) return multiply_small(d);
+    add_steps<false>(o_.accumulator(), d);
     specials_.make_nans_canonical(d);
   }
 
@@ -59,6 +54,34 @@ class WideFloatDot {
   HWY_INLINE static Gap minus(Gap a, Gap b) { return hn::BitCast(U32(), hn::Sub(hn::BitCast(U16(), a), hn::BitCast(U16(), b))); }
   HWY_INLINE static Gap most(Gap a, Gap b) { return hn::BitCast(U32(), hn::Max(hn::BitCast(U16(), a), hn::BitCast(U16(), b))); }
   HWY_INLINE static Gap least(Gap a, Gap b) { return hn::BitCast(U32(), hn::Min(hn::BitCast(U16(), a), hn::BitCast(U16(), b))); }
+
+  /// The same if all numbers are small: C and the results of steps are floats in units of f32's smallest number, truncated to integers.
+  HWY_NOINLINE void multiply_small(std::uint32_t (*d)[rows]) const {
+    const std::uint32_t(*c)[rows] = o_.accumulator();
+    for (int i = 0; i < columns * rows; i += vector_rows) hn::Store(in_smallest_units(hn::Load(U32(), c[0] + i)), U32(), d[0] + i);
+    add_steps<true>(d, d);
+    for (int i = 0; i < columns * rows; i += vector_rows) hn::Store(from_smallest_units(hn::Load(U32(), d[0] + i)), U32(), d[0] + i);
+  }
+
+  /// A small f32 as a float in units of f32's smallest number.
+  HWY_INLINE static Word in_smallest_units(Word number) {
+    const U32 u;
+    const Word magnitude = hn::And(number, hn::Set(u, INT32_MAX));
+    const Word subnormal = hn::BitCast(u, hn::ConvertTo(F32(), hn::BitCast(I32(), magnitude)));
+    const Word normal = hn::Add(magnitude, hn::Set(u, gap(-bounds::smallest_f32_bit)));
+    const auto is_normal = hn::Gt(hn::BitCast(I32(), magnitude), hn::Set(I32(), (1 << bounds::f32_fraction_bits) - 1));
+    return hn::OrAnd(hn::IfThenElse(hn::RebindMask(u, is_normal), normal, subnormal), number, hn::Set(u, 0x80000000u));
+  }
+
+  /// The inverse, of an integer. A zero becomes +0.
+  HWY_INLINE static Word from_smallest_units(Word units) {
+    const U32 u;
+    const auto number = hn::Add(hn::BitCast(F32(), units), hn::Zero(F32())), magnitude = hn::Abs(number);
+    const Word subnormal = hn::BitCast(u, truncate(magnitude));
+    const Word normal = hn::Sub(hn::BitCast(u, magnitude), hn::Set(u, gap(-bounds::smallest_f32_bit)));
+    const auto is_normal = hn::RebindMask(u, hn::Ge(magnitude, hn::Set(F32(), static_cast<float>(1 << bounds::f32_fraction_bits))));
+    return hn::OrAnd(hn::IfThenElse(is_normal, normal, subnormal), hn::BitCast(u, number), hn::Set(u, 0x80000000u));
+  }
 
   /// Values common to all results; `unit` is 2^(E − fraction_bits).
   struct Constants {
@@ -164,19 +187,31 @@ class WideFloatDot {
     }
   }
 
+  /// d = c + all steps. `small`: all numbers are small (multiply_small).
+  template <bool small>
+  HWY_INLINE void add_steps(const std::uint32_t (*c)[rows], std::uint32_t (*d)[rows]) const {
+    const Constants constants(plan_);
+    int step = 0;
+    o_.for_each_step([&](auto blocks, auto, auto, int first_slot) HWY_ATTR {
+      add_step<blocks() * Operands::block, small>(constants, step++, first_slot, c, d);
+      c = d;
+    });
+  }
+
   /// d = c + a step. Columns are independent of each other, the steps of a column are not.
-  template <int slots>
+  template <int slots, bool small>
   HWY_NOINLINE void add_step(const Constants& constants, int step, int first_slot, const std::uint32_t (*c)[rows],
                              std::uint32_t (*d)[rows]) const {
     for (int first = 0; first < columns; first += 2 * distance)
       for (int column = first; column < first + distance; ++column)
         for (int row = 0; row < rows; row += vector_rows) {
-          Word c_of_columns[2], results[2];
-          for (int i = 0; i < 2; ++i)
-            c_of_columns[i] = specials_.with_products(step, column + i * distance, row, hn::Load(U32(), c[column + i * distance] + row));
-          add_to_two_columns<slots>(constants, {first_slot, column, row}, c_of_columns, results);
-          for (int i = 0; i < 2; ++i)
-            hn::Store(hn::IfThenElse(is_special(c_of_columns[i]), c_of_columns[i], results[i]), U32(), d[column + i * distance] + row);
+          const Word c_of_columns[2] = {hn::Load(U32(), c[column] + row), hn::Load(U32(), c[column + distance] + row)};
+          Word results[2];
+          add_to_two_columns<slots, small>(constants, {first_slot, column, row}, c_of_columns, results);
+          for (int i = 0; i < 2; ++i) {
+            if (!small) results[i] = specials_.replaced_by_products(step, column + i * distance, row, c_of_columns[i], results[i]);
+            hn::Store(results[i], U32(), d[column + i * distance] + row);
+          }
         }
   }
 
@@ -203,11 +238,31 @@ class WideFloatDot {
             exact_gaps<bounds::largest_wide_product>(normal.gaps, c[0], c[1])};
   }
 
-  template <int slots>
+  /// If all numbers are small, of a C in units of f32's smallest number: 0 or at least 1. A zero's gap is beyond max_gap.
+  HWY_INLINE static Accumulators small_parts(const Word* c) {
+    constexpr int excess = bounds::largest_wide_product + bounds::f32_bias - bounds::smallest_f32_bit - bounds::largest_gap;
+    static_assert(excess > 0);
+    const U32 u;
+    const Word upper_halves = hn::OrAnd(hn::ShiftRight<16>(c[0]), c[1], hn::Set(u, 0xffff0000u));
+    const Word fields = subtract(hn::And(upper_halves, hn::Set(u, gap_twice(255))), hn::Set(u, gap_twice(excess)));
+    return {normal_significand<bounds::wide_unit_bit_c>(c[0]), normal_significand<bounds::wide_unit_bit_c>(c[1]),
+            hn::Sub(hn::Set(u, gap_twice(bounds::largest_gap)), fields)};
+  }
+
+  /// The gaps of small_parts by the rule of dot.h: a subnormal's is that of the smallest normal number. A zero's stays beyond max_gap.
+  HWY_INLINE static Gap small_gaps_for_e(Gap gaps) {
+    const U32 u;
+    constexpr int subnormal = bounds::largest_wide_product - bounds::min_f32_exponent;
+    constexpr int largest = bounds::largest_wide_product - bounds::smallest_f32_bit;
+    static_assert(subnormal + bounds::largest_gap - largest > bounds::max_gap);
+    return add(least(gaps, hn::Set(u, gap_twice(subnormal))), subtract(gaps, hn::Set(u, gap_twice(largest))));
+  }
+
+  template <int slots, bool small>
   HWY_INLINE void add_to_two_columns(const Constants& constants, const Results& at, const Word* c, Word* results) const {
     static_assert(slots <= bounds::general_group);
     const U32 u;
-    Accumulators accumulators = normal_parts(c);
+    Accumulators accumulators = small ? small_parts(c) : normal_parts(c);
     Gap smallest_of[2] = {constants.floor, constants.floor};  // minima of every other product: half as long a chain
     Gap gaps[slots];
     const std::uint32_t* const a_gaps = a_gaps_[at.first_slot] + at.row;
@@ -218,10 +273,10 @@ class WideFloatDot {
       smallest_of[i % 2] = least(smallest_of[i % 2], gaps[i]);
     }
     const Gap smallest_product = least(smallest_of[0], smallest_of[1]);
-    Gap smallest = least(smallest_product, accumulators.gaps);
-    // Only small numbers, or zeros alone, have an E so small.
-    const bool small = !hn::AllTrue(u, hn::Eq(subtract(smallest, hn::Set(u, gap_twice(largest_normal_gap))), hn::Zero(u)));
-    if (HWY_UNLIKELY(small)) {
+    Gap smallest = least(smallest_product, small ? small_gaps_for_e(accumulators.gaps) : accumulators.gaps);
+    // Otherwise only small numbers, or zeros alone, have an E so small.
+    const bool has_small_e = !small && !hn::AllTrue(u, hn::Eq(subtract(smallest, hn::Set(u, gap_twice(largest_normal_gap))), hn::Zero(u)));
+    if (HWY_UNLIKELY(has_small_e)) {
       accumulators = exact_parts(accumulators, c);
       smallest = least(smallest_product, accumulators.gaps);
     }
@@ -245,8 +300,8 @@ class WideFloatDot {
       halve(sums[0], first, first_c);
       halve(sums[1], second, second_c);
     }
-    for (int i = 0; i < 2; ++i) results[i] = times_normal_unit(constants, sums[i]);
-    if (HWY_UNLIKELY(small))
+    for (int i = 0; i < 2; ++i) results[i] = small ? times_small_unit(constants, sums[i]) : times_normal_unit(constants, sums[i]);
+    if (HWY_UNLIKELY(has_small_e))
       for (int i = 0; i < 2; ++i) results[i] = with_small_results(constants, sums[i], results[i]);
   }
   static constexpr int largest_normal_gap = bounds::largest_wide_product - bounds::min_normal_e;
@@ -294,6 +349,12 @@ class WideFloatDot {
   }
 
   // sum · 2^(E − fraction_bits) in f32, toward zero; infinite beyond its range; +0 if the sum is zero.
+
+  /// If all numbers are small: in units of f32's smallest number, of which the result is a multiple.
+  HWY_INLINE static Word times_small_unit(const Constants& constants, const Sum& sum) {
+    const auto power = hn::BitCast(F32(), hn::Sub(constants.small_field, sum.gap_of_e));
+    return hn::BitCast(U32(), hn::Trunc(hn::Mul(hn::ConvertTo(F32(), sum.sum), power)));
+  }
 
   /// If E is at least min_normal_e: the unit is a normal float. Otherwise any bits.
   HWY_INLINE static Word times_normal_unit(const Constants& constants, const Sum& sum) {
