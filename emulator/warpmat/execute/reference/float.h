@@ -35,15 +35,15 @@ inline int step_length(const Form& form, const Lowering& lowering) {
   return lowering.model->step_bytes * 8 / form.operand(OperandName::a).fragment.element_bits();
 }
 
-/// One machine instruction's part of D and of K, without scale factors.
+/// One machine instruction's part of D and of K, without scale factors. It adds to `of_c`.
 template <typename Arithmetic>
 [[gnu::noinline]] void execute_part(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Batch& batch,
-                                    const ExecutionOptions& options, const Part& of, const Depth& depth) {
+                                    const ConstRegisterView& of_c, const ExecutionOptions& options, const Part& of, const Depth& depth) {
   FloatMultiplicands multiplicands(form, lowering, batch, options,
                                    [&](Format format, std::uint64_t bits) { return arithmetic.multiplicand(format, bits); });
   const int step = step_length(form, lowering);
   const Format sum_format = arithmetic.sum_format(form);
-  for_each_result(arithmetic, form, batch, of, [&](const Element& e, std::uint64_t c) {
+  for_each_result(arithmetic, form, batch, of_c, of, [&](const Element& e, std::uint64_t c) {
     for (std::size_t k = 0; k < depth.count; ++k) arithmetic.column(depth.first + k);
     return arithmetic.narrowed(form, arithmetic.dot(*lowering.model, step, sum_format, depth.of(multiplicands.a(e.row)),
                                                     depth.of(multiplicands.b(e.row, e.column)), arithmetic.widened(form, c)));
@@ -96,16 +96,15 @@ template <typename Arithmetic>
 [[gnu::noinline]] void execute_dot(Arithmetic& arithmetic, const Form& form, const Lowering& lowering, const Batch& batch,
                                    const ExecutionOptions& options) {
   if (form.scale_vector != 0) return execute_scaled(arithmetic, form, lowering, batch, options);
-  Batch machine = batch;
+  ConstRegisterView c = batch.source(OperandName::c);
   std::optional<ConvertedAccumulator> converted;
-  if (form.format(OperandName::c) != form.format(OperandName::d))
-    machine.source(OperandName::c) = converted.emplace(batch.source(OperandName::c), form.operand(OperandName::c).words()).view();
+  if (form.format(OperandName::c) != form.format(OperandName::d)) c = converted.emplace(c, form.operand(OperandName::c).words()).view();
   const std::size_t instructions = instructions_along_k(form, lowering), k = static_cast<std::size_t>(form.stored_k()) / instructions;
   for (std::size_t i = 0; i < instructions; ++i) {
     const Depth depth{arithmetic.part_of_k(i, instructions) * k, k};
     for (int number = 0; number < parts(form); ++number)
-      execute_part(arithmetic, form, lowering, machine, options, part(form, number), depth);
-    machine.source(OperandName::c) = batch.destination;
+      execute_part(arithmetic, form, lowering, batch, c, options, part(form, number), depth);
+    c = batch.destination;
   }
 }
 

@@ -89,10 +89,11 @@ inline std::size_t result_number(const Form& form, const Element& e) {
   return static_cast<std::size_t>((e.matrix * form.shape.m + e.row) * form.shape.n + e.column);
 }
 
-/// Calls `compute(element of D, bits of that element of C)` for every element of `of` and writes its results to D after all of C is read,
-/// register by register, lane 0 first. `arithmetic` is noted each result.
+/// Calls `compute(element of D, bits of that element of C)` for every element of `of` and writes its results to D after all of C, which is
+/// in `of_c`, is read, register by register, lane 0 first. `arithmetic` is noted each result.
 template <typename Arithmetic, typename Compute>
-void for_each_result(Arithmetic& arithmetic, const Form& form, const Batch& batch, const Part& of, Compute compute) {
+void for_each_result(Arithmetic& arithmetic, const Form& form, const Batch& batch, const ConstRegisterView& of_c, const Part& of,
+                     Compute compute) {
   const Fragment& c = form.operand(OperandName::c).fragment;
   const Fragment& d = form.operand(OperandName::d).fragment;
   std::array<std::uint64_t, capacity::results> results;
@@ -102,7 +103,7 @@ void for_each_result(Arithmetic& arithmetic, const Form& form, const Batch& batc
       for (int j = of.first_column; j < of.end_column; ++j) {
         const Element element{i, j, product};
         arithmetic.result(index(element));
-        results[index(element)] = compute(element, read_element(c, batch.source(OperandName::c), element));
+        results[index(element)] = compute(element, read_element(c, of_c, element));
       }
   for (int reg = 0; reg < d.registers(); ++reg)
     for (int lane = 0; lane < warp_size; ++lane)
@@ -110,6 +111,12 @@ void for_each_result(Arithmetic& arithmetic, const Form& form, const Batch& batc
         const Element element = d.element({lane, reg, i * d.element_bits()});
         if (of.contains(element)) write_element(d, batch.destination, element, results[index(element)]);
       }
+}
+
+/// The same with the C of `batch`.
+template <typename Arithmetic, typename Compute>
+void for_each_result(Arithmetic& arithmetic, const Form& form, const Batch& batch, const Part& of, Compute compute) {
+  for_each_result(arithmetic, form, batch, batch.source(OperandName::c), of, compute);
 }
 
 /// The same for all of D at once.
