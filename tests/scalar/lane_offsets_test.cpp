@@ -167,7 +167,8 @@ TEST_CASE("the range of a warp's offsets reaches from the least to the largest, 
       bool whole = true;
       for (std::size_t i = 1; i < 32; ++i) whole &= sorted[i] == sorted[i - 1] + bytes;
       CAPTURE(set, round);
-      const scalar::LaneRange range = scalar::find_lane_range(offsets.data(), bytes);
+      scalar::LaneRange range{};
+      scalar::find_lane_range(offsets.data(), bytes, range);
       REQUIRE(range.first == sorted.front());
       REQUIRE(range.last == sorted.back());
       REQUIRE(range.whole == whole);

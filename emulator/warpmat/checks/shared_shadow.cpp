@@ -71,7 +71,9 @@ std::optional<scalar::LanePlaces> SharedShadow::find_lanes(const Places& places,
                                                   .element = bytes},
                                                  offsets.of_lane.data());
   if (pattern == scalar::LanePattern::invalid) return std::nullopt;
-  return scalar::LanePlaces{offsets.of_lane.data(), scalar::find_lane_range(offsets.of_lane.data(), bytes)};
+  scalar::LanePlaces lanes{offsets.of_lane.data(), {}};
+  scalar::find_lane_range(offsets.of_lane.data(), bytes, lanes.range);
+  return lanes;
 }
 
 bool SharedShadow::surely_defined(const scalar::LanePlaces& lanes, std::uint32_t bytes) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -151,6 +152,14 @@ void find_copies(WarpState& warp, const Operation& operation, const Access& acce
   std::ranges::copy(from.host, copy.from.begin());
 }
 
+/// Fetches what the wait will read into the cache, each line once where lanes follow each other in it. An invalid address is safe.
+void prefetch(const std::array<const std::uint8_t*, warp_size>& from) {
+  constexpr std::uintptr_t line_bytes = 64;
+  std::uintptr_t line = 0;
+  for (const std::uint8_t* const source : from)
+    if (line != std::exchange(line, reinterpret_cast<std::uintptr_t>(source) / line_bytes)) __builtin_prefetch(source);
+}
+
 /// Whether all lanes have committed the same number of groups.
 bool commit_alike(const AsyncCopies& async) {
   std::uint32_t other = 0;
@@ -181,8 +190,7 @@ void cp_async(WarpState& warp, const Operation& operation, LaneMask mask) {
   copy.bytes = access.bytes;
   if (!find_whole_copies(warp, operation, access, mask, copy)) find_copies(warp, operation, access, mask, copy);
   copy.number = async.issued++;
-  // read at the wait; prefetching an invalid address is safe
-  for (const std::uint8_t* const source : copy.from) __builtin_prefetch(source);
+  prefetch(copy.from);
   copy.group = async.committed[static_cast<std::size_t>(first_lane(mask))];
   copy.mask = mask;
   if (!alike) divide_by_group(async, mask);

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/mbarrier.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/ptx/catalogue/mbarrier_state.h>
@@ -47,6 +48,17 @@ void tell_vain_arrival(WarpState& warp, const Operation& operation, int lane, st
 std::uint64_t waited_phase(WarpState& warp, const Operation& operation, const Mbarrier& what, int lane) {
   return what.parity ? warp.source_word(operation, 1, lane) & 1
                      : MbarrierWord(warp.at<std::uint64_t>(warp.source_slot(operation, 1))[lane]).phase();
+}
+
+/// Whether these lanes wait for the same phase of the same mbarrier, as nearly always all do.
+bool wait_alike(WarpState& warp, const Operation& operation, const Mbarrier& what, LaneMask lanes, const PhaseWait& wait) {
+  const auto* const addresses = warp.at<std::uint64_t>(warp.source_slot(operation, 0));
+  std::uint64_t others = 0;
+  for (std::size_t lane = 0; lane < warp_size; ++lane) others |= (lanes >> lane & 1) != 0 ? addresses[lane] ^ wait.address : 0;
+  if (others != 0) return false;
+  for (; lanes != 0; lanes &= lanes - 1)
+    if (waited_phase(warp, operation, what, first_lane(lanes)) != wait.phase) return false;
+  return true;
 }
 
 /// Performs the arrivals of cp.async.mbarrier.arrive at `place`, after the lane's earlier copies. Returns false if there are none.
@@ -179,16 +191,9 @@ Step mbarrier(WarpState& warp, const Operation& operation, LaneMask mask) {
   std::array<std::uint8_t*, warp_size> words{};
   LaneMask acquired = 0, released = 0;
   bool failed = false;
-  std::optional<PhaseWait> before;  // of the last lane that waits: nearly always the same in all
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const std::uint64_t address = warp.at<std::uint64_t>(warp.source_slot(operation, 0))[lane];
-    if (before && before->address == address && before->phase == waited_phase(warp, operation, what, lane)) {
-      words[static_cast<std::size_t>(lane)] = before->word;
-      warp.write_word(operation, 0, lane, before->done);
-      if (before->done) acquired |= lane_bit(lane);
-      continue;
-    }
     const int rank = what.even ? pair_rank(address, rank_of(warp, address)) : rank_of(warp, address);
     if (arrives_in_vain(warp, what, rank)) {
       tell_vain_arrival(warp, operation, lane, address, rank);
@@ -203,11 +208,17 @@ Step mbarrier(WarpState& warp, const Operation& operation, LaneMask mask) {
       continue;
     }
     const std::uint64_t phase = waited_phase(warp, operation, what, lane);
-    before = {address, phase, host_of(warp, place), mbarrier_done(warp, operation, phase, lane, place)};
-    if (before->done)
+    const PhaseWait wait{address, phase, host_of(warp, place), mbarrier_done(warp, operation, phase, lane, place)};
+    if (wait.done)
       acquired |= lane_bit(lane);
     else
       failed = true;
+    if (const LaneMask others = rest & (rest - 1); wait_alike(warp, operation, what, others, wait)) {
+      for_each_lane(others, [&](std::size_t other) { words[other] = wait.word; });
+      warp.write_bits(operation, 0, wait.done ? others : 0, others);
+      if (wait.done) acquired |= others;
+      break;
+    }
   }
   const bool waits = what.action == MbarrierAction::wait;
   warp.observers().tell(

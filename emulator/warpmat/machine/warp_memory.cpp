@@ -414,8 +414,10 @@ void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind,
     ~Forgets() { places.reset(); }
   } forgets{told_places_};
   if (kind.space == Space::shared) {
-    told_places_ = {found.offset.data(), scalar::find_lane_range(found.offset.data(), kind.bytes)};
-    told_places_->range.whole &= mask == all_lanes;
+    scalar::LanePlaces& told = told_places_.emplace();
+    told.offsets = found.offset.data();
+    scalar::find_lane_range(found.offset.data(), kind.bytes, told.range);
+    told.range.whole &= mask == all_lanes;
   }
   observers_.tell(events, &Observer::access,
                   AccessEvent{.event = Event(*this, operation, mask),

@@ -140,7 +140,7 @@ HWY_INLINE Neighbours find_neighbours(const std::uint32_t* offsets, std::uint32_
   return all;
 }
 
-LaneRange lane_range(const std::uint32_t* offsets, std::uint32_t bytes) {
+void lane_range(const std::uint32_t* offsets, std::uint32_t bytes, LaneRange& range) {
   const Words d;
   Word least = hn::Load(d, offsets), largest = least;
   for (std::size_t lane = hn::Lanes(d); lane < lane_count; lane += hn::Lanes(d)) {
@@ -151,13 +151,13 @@ LaneRange lane_range(const std::uint32_t* offsets, std::uint32_t bytes) {
   const std::uint32_t first = hn::GetLane(hn::MinOfLanes(d, least)), last = hn::GetLane(hn::MaxOfLanes(d, largest));
   const auto [follow, rises] = find_neighbours(offsets, bytes);
   const std::uint32_t runs = ~follow;
-  if (last - first != (lane_count - 1) * bytes) return {first, last, false, runs, rises};
-  if (runs == 1) return {first, last, true, runs, rises};
+  range = {first, last, runs == 1, runs, rises};
+  if (runs == 1 || last - first != (lane_count - 1) * bytes) return;
   // A bit for each part of the range. Compilers shift by vectors; on SSE4 Highway would multiply floats, which raises exceptions.
   const int shift = std::countr_zero(bytes);
   std::uint32_t parts = 0;
   for (std::size_t lane = 0; lane < lane_count; ++lane) parts |= 1u << ((offsets[lane] - first) >> shift);
-  return {first, last, parts == every_lane, runs, rises};
+  range.whole = parts == every_lane;
 }
 
 void lane_places(const std::uint32_t* offsets, std::uint64_t start, const std::uint8_t* memory, std::uint64_t* addresses,
@@ -285,8 +285,8 @@ LanePattern find_lane_offsets(const LaneAddresses& addresses, std::uint32_t* off
   return WARPMAT_KERNEL(lane_offsets)(addresses, offsets);
 }
 
-LaneRange find_lane_range(const std::uint32_t* offsets, std::uint32_t bytes) {
-  return WARPMAT_KERNEL(lane_range)(offsets, bytes);
+void find_lane_range(const std::uint32_t* offsets, std::uint32_t bytes, LaneRange& range) {
+  WARPMAT_KERNEL(lane_range)(offsets, bytes, range);
 }
 
 void find_lane_places(const std::uint32_t* offsets, std::uint64_t start, const std::uint8_t* memory, std::uint64_t* addresses,

@@ -30,8 +30,9 @@ struct LaneRange {
   std::uint32_t runs;         ///< bit i: lane i begins a run, as its bytes are not those behind lane i - 1's; a row of a tile is a run
   std::uint32_t rises;        ///< bit i: lane i's offset is above that of lane i - 1; not of lane 0
 };
-/// Of 32 offsets, multiples of `bytes` apart (a power of two), aligned to 64 bytes.
-LaneRange find_lane_range(const std::uint32_t* offsets, std::uint32_t bytes);
+/// Of 32 offsets, multiples of `bytes` apart (a power of two), aligned to 64 bytes. Written where it stays: the CPU would wait for its
+/// members before it copied them together.
+void find_lane_range(const std::uint32_t* offsets, std::uint32_t bytes, LaneRange& range);
 
 /// Writes each lane's address, `start` + offset, and its place, `memory` + offset: 32 each, aligned to 64 bytes.
 void find_lane_places(const std::uint32_t* offsets, std::uint64_t start, const std::uint8_t* memory, std::uint64_t* addresses,
