@@ -204,7 +204,7 @@ Instruction FunctionResolver::list_matrix_instruction() const {
 }
 
 Instruction FunctionResolver::list_scalar_instruction() {
-  const Match* const match = draft_.find_match(statement_->opcode);
+  const catalogue::Match* const match = draft_.find_match(statement_->opcode);
   if (match == nullptr) fail(catalogue::explain_unknown_row(statement_->opcode));
   if (const std::string reason = list_refusal(*match); !reason.empty()) fail(reason);
   const ProgramParts& program = list_->program;
