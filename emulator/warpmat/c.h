@@ -139,7 +139,8 @@ WARPMAT_API warpmat_status warpmat_encode(int format, const warpmat_value* value
 typedef struct warpmat_instruction warpmat_instruction;
 
 /* The instruction that `opcode` spells, on a target ("sm_90a"); null if there is none: mma, ldmatrix, stmatrix, movmatrix, wmma;
- * wgmma.mma_async; and scalar instructions that compute, "add.rn.f32". Qualifiers may have any order that ptxas accepts. A predicate,
+ * wgmma.mma_async; scalar instructions that compute, "add.rn.f32"; and what lists of statements have beside them, "shfl.sync.idx.b32",
+ * which are described here and executed by programs alone (c_program.h). Qualifiers may have any order that ptxas accepts. A predicate,
  * blanks, operands, a semicolon and capitals are not part of it; the error says so. Repeated calls return the same pointer.
  *
  * wgmma.mma_async is executed by four warps, as if statement and wait followed each other; its immediates are operands of the call. Warp w
@@ -240,6 +241,7 @@ typedef struct warpmat_instruction_info {
   int default_stride; /* elements, where wmma.load or wmma.store names none; 0 elsewhere */
   int warps;          /* that execute it together: 4 of wgmma, else 1 */
   int scalar;         /* 1: each lane by itself; `machine` is then empty, m, n and k are 0 */
+  int needs_program;  /* 1: ld.shared, st.shared, shfl and others of lists: warpmat_execute refuses it; `machine` is empty, too */
 } warpmat_instruction_info;
 
 WARPMAT_API warpmat_status warpmat_describe(const warpmat_instruction* instruction, warpmat_instruction_info* info);
@@ -266,7 +268,7 @@ typedef enum warpmat_operand {
   WARPMAT_IMM_SCALE_B,
   WARPMAT_IMM_TRANS_A, /* 0, or 1: MN-major; null words: 0 */
   WARPMAT_IMM_TRANS_B,
-  WARPMAT_NAMED /* of a scalar instruction: warpmat_operand_info's name and number say which */
+  WARPMAT_NAMED /* of scalar instructions and those that need a program: warpmat_operand_info's name and number say which */
 } warpmat_operand;
 
 typedef enum warpmat_operand_kind {

@@ -144,15 +144,19 @@ enum class OperandKind : std::uint8_t {
 /// "fragment", "address", "selector", "ids", "stride".
 [[nodiscard]] WARPMAT_API std::string_view name(OperandKind kind);
 
-/// One operand of a form, in PTX's order.
-struct Operand {
-  OperandName name;
-  OperandKind kind = OperandKind::fragment;
-  bool written = false;
-  bool in_braces = true;         ///< whether PTX writes the registers in braces: {d0, d1}; not for movmatrix and metadata
-  std::optional<Format> format;  ///< the format of the elements; none if bits only move, and for metadata
-  Fragment fragment;             ///< the element in each register; for ldmatrix of the matrix in memory, for movmatrix of its source
-  int choices = 0;               ///< number of values: of a selector those that ptxas accepts, of ids those of thread-id
+struct FormRow;     // tables/form_row.h
+struct OperandRow;  // the same
+
+/// One operand of a form, in PTX's order. Only the table makes them, and nothing changes one.
+class Operand {
+ public:
+  const OperandName name;
+  const OperandKind kind;
+  const bool written;
+  const bool in_braces;                ///< whether PTX writes the registers in braces: {d0, d1}; not for movmatrix and metadata
+  const std::optional<Format> format;  ///< the format of the elements; none if bits only move, and for metadata
+  const Fragment fragment;             ///< the element in each register; for ldmatrix of the matrix in memory, for movmatrix of its source
+  const int choices;                   ///< number of values: of a selector those that ptxas accepts, of ids those of thread-id
 
   /// Registers that PTX writes for the operand, each of fragment.register_bits() bits; two for ids.
   int registers() const { return kind == OperandKind::fragment ? fragment.registers() : kind == OperandKind::ids ? 2 : 1; }
@@ -160,6 +164,10 @@ struct Operand {
   int words() const { return kind == OperandKind::fragment ? registers() * fragment.register_bits() / 32 : registers(); }
 
   friend bool operator==(const Operand&, const Operand&) = default;
+
+ private:
+  friend struct OperandRow;
+  explicit Operand(const OperandRow& row);
 };
 
 /// The place of an element in shared memory for ldmatrix and stmatrix: bit `bit` of the row whose address `lane` holds.
@@ -183,8 +191,6 @@ enum class BitOperation : std::uint8_t { none, bit_xor, bit_and };  ///< of .b1:
 constexpr int container_shift(Format format) {
   return format == Format::e2m1 ? 2 : 0;
 }
-
-struct FormRow;  // tables/form_row.h
 
 /// One instruction with all its qualifiers: an expanded row of the form table (form.cpp). Only the table makes forms, and nothing changes
 /// one; a copy is as good as the row.
@@ -512,6 +518,7 @@ struct DataType {
 /// 13.0; each was tried.
 struct Accepts {
   bool integer, floating, packed_f16, predicate = false;
+  friend constexpr bool operator==(const Accepts&, const Accepts&) = default;
 };
 
 WARPMAT_LOCAL inline constexpr Accepts accepts_all{true, true, true};

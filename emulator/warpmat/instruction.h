@@ -210,7 +210,7 @@ class WARPMAT_API InstructionOperand {
   };
 
   /// An operand of a matrix instruction.
-  explicit InstructionOperand(const Operand& operand);
+  InstructionOperand(const Form& form, const Operand& operand);
 
   std::string_view name() const { return name_; }  ///< "d", "scale-a", "a-desc"
   Kind kind() const { return kind_; }
@@ -219,6 +219,8 @@ class WARPMAT_API InstructionOperand {
   bool is_written() const { return written_; }
   /// Whether it may be left out: a view without words.
   bool is_optional() const { return optional_; }
+  /// Whether PTX writes it behind the operand before it, after |: setp.lt.s32 p|q.
+  bool is_paired() const { return paired_; }
   /// Registers that PTX writes, each of register_bits() bits: 1 for a predicate and the carry.
   int registers() const { return registers_; }
   int register_bits() const { return register_bits_; }
@@ -229,6 +231,9 @@ class WARPMAT_API InstructionOperand {
   /// Of a matrix instruction's operand, and of wgmma's that are one; else nothing.
   std::optional<OperandName> matrix_name() const { return matrix_name_; }
   int choices() const { return choices_; }
+  /// The registers that PTX takes for it, by their types, and whether they may be wider than type(): in cvt, ld and st.
+  const Accepts& accepts() const { return accepts_; }
+  bool may_be_wider() const { return may_be_wider_; }
 
   friend bool operator==(const InstructionOperand&, const InstructionOperand&) = default;
 
@@ -242,7 +247,8 @@ class WARPMAT_API InstructionOperand {
   std::optional<OperandName> matrix_name_;
   int registers_ = 1, register_bits_ = 32, choices_ = 0;
   Kind kind_ = Kind::value;
-  bool read_ = true, written_ = false, optional_ = false;
+  Accepts accepts_{};
+  bool read_ = true, written_ = false, optional_ = false, paired_ = false, may_be_wider_ = false;
 };
 
 /// "fragment", "value".
@@ -268,7 +274,16 @@ enum class InstructionKind : std::uint8_t {
   matrix,     ///< a warp: mma, ldmatrix, stmatrix, movmatrix, wmma
   warpgroup,  ///< four warps: wgmma.mma_async, as if statement and wait followed each other
   scalar,     ///< each lane by itself: add, cvt, setp
+  // Statements of a list (program.h) or of a kernel alone: described here, and problem() refuses every call.
+  load,   ///< each lane, from shared memory: ld.shared
+  store,  ///< each lane, to shared memory: st.shared
+  lanes,  ///< a warp, whose lanes exchange values or wait for each other: shfl, vote, match, redux, elect, activemask, bar.warp.sync
 };
+
+/// Whether no call executes instructions of the kind: they are statements.
+constexpr bool needs_program(InstructionKind kind) {
+  return kind == InstructionKind::load || kind == InstructionKind::store || kind == InstructionKind::lanes;
+}
 
 /// An instruction on a target, ready to execute: cheap to copy, immutable, thread-safe. find() makes one.
 class WARPMAT_API Instruction {
@@ -288,6 +303,10 @@ class WARPMAT_API Instruction {
   [[nodiscard]] std::span<const InstructionOperand> operands() const;
   /// Warps that execute it together: 4 for a warpgroup, else 1.
   int warps() const { return kind_ == InstructionKind::warpgroup ? 4 : 1; }
+  /// Bytes that each lane loads or stores; 0 of other kinds than load and store.
+  [[nodiscard]] int access_bytes() const;
+  /// Which targets have it with all of operands(), and the oldest PTX version.
+  [[nodiscard]] Requirement requirement() const;
   /// How its bits are known on the target.
   [[nodiscard]] Label label() const;
   [[nodiscard]] std::string_view source() const;
@@ -301,7 +320,8 @@ class WARPMAT_API Instruction {
   /// Executes on `warps` warps in order, a multiple of warps(). Precondition: problem(call, warps) is nothing. Throws Trap as the batch
   /// below does. A warpgroup's call allocates memory; others neither allocate nor lock unless they throw or a callback does.
   void execute(const Call& call, std::size_t warps, const ExecutionOptions& options = {}) const;
-  /// Nothing if `call` has all registers and memory; else what is wrong and what would be right.
+  /// Nothing if `call` has all registers and memory; else what is wrong and what would be right. Of a kind that needs_program() always
+  /// that.
   [[nodiscard]] std::optional<std::string> problem(const Call& call, std::size_t warps) const;
 
   // The following is of matrix instructions alone.
@@ -325,9 +345,9 @@ class WARPMAT_API Instruction {
 
  private:
   friend class ListedWarps;
+  friend class ScalarForm;
   friend class StagedWarp;
   friend class Wgmma;
-  friend WARPMAT_API Instruction find(std::string_view opcode, std::string_view target_name);
   void execute_lists(const Batch& batch, const ExecutionOptions& options) const;
 
   explicit Instruction(const ScalarForm& form, const Target& target);
@@ -343,9 +363,10 @@ class WARPMAT_API Instruction {
   InstructionKind kind_ = InstructionKind::matrix;
 };
 
-/// The instruction that `opcode` spells on a target: mma, ldmatrix, stmatrix, movmatrix, wmma, wgmma.mma_async, and scalar instructions
-/// that compute (add.rn.f32, cvt.rn.satfinite.e4m3x2.f32, setp.lt.and.s32). Qualifiers may have any order that ptxas accepts. Throws
-/// std::invalid_argument for an unknown opcode or target, or an instruction that the target lacks; the message says what would be right.
+/// The instruction that `opcode` spells on a target: mma, ldmatrix, stmatrix, movmatrix, wmma, wgmma.mma_async, scalar instructions that
+/// compute (add.rn.f32, cvt.rn.satfinite.e4m3x2.f32, setp.lt.and.s32), and what lists of statements have beside them (ld.shared.b32,
+/// shfl.sync.idx.b32). Qualifiers may have any order that ptxas accepts. Throws std::invalid_argument for an unknown opcode or target, or
+/// an instruction that the target lacks; the message says what would be right.
 ///
 /// A scalar instruction is executed by itself: where ptxas may fuse an add without a rounding with a product, that is the program's.
 [[nodiscard]] WARPMAT_API Instruction find(std::string_view opcode, std::string_view target_name);

@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <warpmat/diagnostic.h>
@@ -21,49 +20,6 @@
 #include <warpmat/warp.h>
 
 namespace warpmat::inline v0_1 {
-
-// ---- Scalar instructions ----
-
-/// The kind of a scalar instruction in a list of statements.
-enum class ScalarOperation : std::uint8_t {
-  compute,  ///< only registers, of its own lane or of others
-  load,     ///< ld.shared
-  store,    ///< st.shared
-  barrier,  ///< bar.warp.sync
-};
-
-/// The requirements on an operand of a scalar instruction.
-struct ScalarArgument {
-  const DataType* type = nullptr;  ///< of its registers and numbers; nullptr for an address
-  Accepts accepts{};
-  bool written = false;
-  bool may_be_wider = false;  ///< whether registers may be wider than the type
-  int count = 1;              ///< registers; more than one are in braces
-  bool paired = false;        ///< follows the preceding operand after |
-  bool optional = false;      ///< a paired one that may be omitted
-};
-
-/// One scalar instruction that a list of statements supports: a spelling of a row of the catalogue (ptx/catalogue/row.h) that uses no
-/// memory except shared memory, and no kernel features.
-struct ScalarInstruction {
-  std::string opcode;  ///< its qualifiers in the order of the row: "mad.lo.u32"
-  ScalarOperation operation = ScalarOperation::compute;
-  std::vector<ScalarArgument> operands;  ///< in the order of the text; a result comes first
-  Requirement requirement;
-
-  /// The data operand of a load or store.
-  const ScalarArgument& data() const { return operands[operation == ScalarOperation::load ? 0 : 1]; }
-  /// Bytes that a load or store accesses in each lane.
-  int access_bytes() const { return data().type->bits / 8 * data().count; }
-
-  friend bool operator==(const ScalarInstruction& a, const ScalarInstruction& b) { return a.opcode == b.opcode; }
-};
-
-/// The instruction that `opcode` spells, with qualifiers in any order that ptxas accepts.
-[[nodiscard]] WARPMAT_API std::optional<ScalarInstruction> find_scalar_instruction(std::string_view opcode);
-
-/// Why find_scalar_instruction finds nothing, and what would be right. Precondition: it finds nothing.
-[[nodiscard]] WARPMAT_API std::string explain_unknown_scalar(std::string_view opcode);
 
 // ---- Programs ----
 
@@ -121,10 +77,13 @@ struct OperandText {
 class Statement {
  public:
   Location location() const { return parts_.location; }
-  const std::variant<Instruction, ScalarInstruction>& instruction() const { return parts_.instruction; }
-  const Instruction* matrix() const { return std::get_if<Instruction>(&parts_.instruction); }
-  const ScalarInstruction* scalar() const { return std::get_if<ScalarInstruction>(&parts_.instruction); }
+  /// As find() gives it, of all kinds but warpgroup.
+  const Instruction& instruction() const { return parts_.instruction; }
+  /// The same if it is a matrix instruction; else nullptr.
+  const Instruction* matrix() const { return instruction().kind() == InstructionKind::matrix ? &instruction() : nullptr; }
   const std::vector<OperandText>& operands() const { return parts_.operands; }
+  /// What the instruction says of operands()[index]: of a|b the first.
+  [[nodiscard]] WARPMAT_API const InstructionOperand& described(std::size_t index) const;
   /// The name in the text, "product: mma...": its operand a is product.a.
   const std::string& label() const { return parts_.label; }
   /// The predicate of the executing lanes; all lanes if empty.
@@ -138,7 +97,7 @@ class Statement {
   friend struct ListInternals;
   struct Parts {
     Location location;
-    std::variant<Instruction, ScalarInstruction> instruction;
+    Instruction instruction;
     std::vector<OperandText> operands{};
     std::string label{};
     std::optional<Item> guard{};

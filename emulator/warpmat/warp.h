@@ -49,7 +49,7 @@ struct WARPMAT_API Dim3 {
 enum class OperandName : std::uint8_t;  // forms.h
 
 /// An error of what is executed: an instruction, a list of statements or a kernel. It says what is wrong (kind, address, reason) and where.
-/// An instruction that raised it has changed nothing. An error of a kernel ends the launch.
+/// An instruction that raised it has changed nothing. An error of a kernel ends the launch. Nothing changes a Trap.
 class WARPMAT_API Trap : public std::runtime_error {
  public:
   enum class Kind : std::uint8_t {
@@ -83,15 +83,18 @@ class WARPMAT_API Trap : public std::runtime_error {
   Trap(Kind kind, std::optional<OperandName> operand, int lane, std::optional<std::uint64_t> address, const std::string& reason,
        const std::string& where = {});
 
-  /// The same trap of an instruction, of which `where` is known now.
-  [[nodiscard]] Trap at(const std::string& where) const;
+  /// The same trap of an instruction, of which `where` is known now, or also the number of its warp.
+  [[nodiscard]] Trap at(const std::string& where) const { return at(where, site.warp); }
+  [[nodiscard]] Trap at(const std::string& where, std::int64_t warp) const;
+  /// The same trap, which is about `operand`.
+  [[nodiscard]] Trap of(OperandName operand) const;
   /// The same trap with another reason.
   [[nodiscard]] Trap because(const std::string& other_reason) const;
 
-  Kind kind;
-  Site site;
-  std::optional<std::uint64_t> address;  ///< of the wrong byte, in shared memory outside of kernels
-  std::string reason;                    ///< what is wrong and what would be right
+  const Kind kind;
+  const Site site;
+  const std::optional<std::uint64_t> address;  ///< of the wrong byte, in shared memory outside of kernels
+  const std::string reason;                    ///< what is wrong and what would be right
 };
 
 /// The shared memory of a warp: bytes from address `base` on, every access checked. On some GPUs a kernel's shared memory does not begin at

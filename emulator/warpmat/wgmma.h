@@ -33,7 +33,7 @@ class WgmmaForm {
   const std::string opcode;  ///< "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
   const Shape shape;         ///< m is 64; k is that of the expanded A if A is sparse
   const Form* const tile;    ///< the product of 16 rows by 8 columns; it defines types, registers and metadata
-  const PtxVersion ptx;      ///< the oldest PTX version; the target is sm_90a
+  const PtxVersion ptx;      ///< the oldest PTX version
 
   int tiles() const { return shape.n / tile->shape.n; }
   bool sparse() const { return tile->sparsity != Sparsity::dense; }
@@ -43,6 +43,8 @@ class WgmmaForm {
   int tile_b_registers() const { return tile->operand(OperandName::b).registers(); }
   /// The number of selector values; 0 if A is dense.
   int selectors() const { return sparse() ? tile->operand(OperandName::selector).choices : 0; }
+  /// The architecture of sm_90a alone.
+  Requirement requirement() const { return {.families = {90}, .architecture = true, .ptx = ptx}; }
   /// Whether the statement has imm-scale-a and -b: true for all floating-point types.
   bool negates() const { return !is_integer(row(tile->format(OperandName::a))); }
   /// Whether it has imm-trans-a (with a descriptor) and -b: true for 16-bit types, which may be MN-major.

@@ -62,17 +62,10 @@ std::vector<std::vector<const Form*>> forms_of(const Target& target, const FuzzO
   return by_mnemonic;
 }
 
-std::vector<const ScalarInstruction*> scalars_of(const Target& target) {
-  std::vector<const ScalarInstruction*> found;
-  for (const ScalarInstruction& instruction : fuzzed_scalar_instructions())
-    if (has_feature(instruction.requirement, target)) found.push_back(&instruction);
-  return found;
-}
-
 class ListGenerator {
  public:
   ListGenerator(const Target& target, uint64_t key, const FuzzOptions& options)
-      : target_(target), forms_(forms_of(target, options)), scalars_(scalars_of(target)), random_(key), options_(options) {}
+      : target_(target), forms_(forms_of(target, options)), scalars_(fuzzed_scalar_instructions(target)), random_(key), options_(options) {}
 
   FuzzProgram program() {
     const auto wanted = static_cast<std::size_t>(random_.between(1, options_.max_statements));
@@ -263,15 +256,12 @@ class ListGenerator {
   // ---- Scalar instructions ----------------------------------------------------------------------------------------------------------
 
   Lines scalar_unit() {
-    const ScalarInstruction& instruction = *scalars_[random_.below(scalars_.size())];
-    require(instruction.requirement);
-    switch (instruction.operation) {
-      case ScalarOperation::load: return load(instruction);
-      case ScalarOperation::store: return store(instruction);
-      case ScalarOperation::barrier: return {instruction.opcode + " 0xffffffff;"};
-      case ScalarOperation::compute: return {instruction.opcode.starts_with("mov") ? move(instruction) : compute(instruction)};
-    }
-    return {};
+    const Instruction& instruction = scalars_[random_.below(scalars_.size())];
+    require(instruction.requirement());
+    if (instruction.kind() == InstructionKind::load) return load(instruction);
+    if (instruction.kind() == InstructionKind::store) return store(instruction);
+    if (instruction.kind() == InstructionKind::lanes) return {fmt::format("{} 0xffffffff;", instruction.opcode())};
+    return {instruction.opcode().starts_with("mov") ? move(instruction) : compute(instruction)};
   }
 
   static bool is_floating(const DataType& type) { return type.type_class == DataType::Class::floating; }
@@ -284,23 +274,24 @@ class ListGenerator {
     return *chosen;
   }
 
-  Lines load(const ScalarInstruction& instruction) {
-    const ScalarArgument& data = instruction.data();
-    const bool in_braces = data.count > 1;
+  Lines load(const Instruction& instruction) {
+    const InstructionOperand& data = instruction.operands()[0];
+    const bool in_braces = data.registers() > 1;
     const Address address = load_address(static_cast<std::uint32_t>(instruction.access_bytes()));
-    const Lines registers = destinations(memory_pool(*data.type), data.count, in_braces);
-    return with_address(address.lines, fmt::format("{} {}, {};", instruction.opcode, list(registers, in_braces), address.text), false);
+    const Lines registers = destinations(memory_pool(*data.type()), data.registers(), in_braces);
+    return with_address(address.lines, fmt::format("{} {}, {};", instruction.opcode(), list(registers, in_braces), address.text), false);
   }
 
-  Lines store(const ScalarInstruction& instruction) {
-    const ScalarArgument& data = instruction.data();
+  Lines store(const Instruction& instruction) {
+    const InstructionOperand& data = instruction.operands()[1];
     const Address address = store_address(static_cast<std::uint32_t>(instruction.access_bytes()));
-    const Lines registers = sources(memory_pool(*data.type), data.count);
-    return with_address(address.lines, fmt::format("{} {}, {};", instruction.opcode, address.text, list(registers, data.count > 1)), true);
+    const Lines registers = sources(memory_pool(*data.type()), data.registers());
+    return with_address(address.lines, fmt::format("{} {}, {};", instruction.opcode(), address.text, list(registers, data.registers() > 1)),
+                        true);
   }
 
-  std::string move(const ScalarInstruction& instruction) {
-    const DataType& type = *instruction.operands.front().type;
+  std::string move(const Instruction& instruction) {
+    const DataType& type = *instruction.operands().front().type();
     const ListPool& pool = pool_of(type.bits);
     const std::string to = any(pool);
     std::string from = any(pool);
@@ -309,22 +300,22 @@ class ListGenerator {
       if (type.bits == 32 && options_.assembler_faults && random_.one_in(8)) from = "%laneid";
       if (type.bits >= 32 && random_.one_in(8)) from = fmt::format("memory+{}", random_.below(list_memory_bytes));
     }
-    return fmt::format("{} {}, {};", instruction.opcode, to, from);
+    return fmt::format("{} {}, {};", instruction.opcode(), to, from);
   }
 
-  std::string compute(const ScalarInstruction& instruction) {
+  std::string compute(const Instruction& instruction) {
     Lines operands;
-    for (const ScalarArgument& operand : instruction.operands) operands.push_back(any(pool_of(operand.type->bits)));
-    if (operands.size() > 2 && !is_floating(*instruction.operands.back().type) && random_.one_in(3))
+    for (const InstructionOperand& operand : instruction.operands()) operands.push_back(any(pool_of(operand.type()->bits)));
+    if (operands.size() > 2 && !is_floating(*instruction.operands().back().type()) && random_.one_in(3))
       operands.back() = number(random_.one_in(2) ? 5 : 32);
-    return fmt::format("{} {};", instruction.opcode, fmt::join(operands, ", "));
+    return fmt::format("{} {};", instruction.opcode(), fmt::join(operands, ", "));
   }
 
   const Target& target_;
   PtxVersion version_ = std::max(target_.since, {7, 0});  ///< supports everything in the program
   bool may_discard_ = true;                               ///< whether the current form accepts _ as a destination
   std::vector<std::vector<const Form*>> forms_;
-  std::vector<const ScalarInstruction*> scalars_;
+  std::vector<Instruction> scalars_;
   Random random_;
   FuzzOptions options_;
   FuzzProgram program_;
@@ -397,39 +388,42 @@ bool leave_out(FuzzProgram& program, std::size_t count, const std::function<bool
 
 }  // namespace
 
-const std::vector<ScalarInstruction>& fuzzed_scalar_instructions() {
+std::vector<Instruction> fuzzed_scalar_instructions(const Target& target) {
   struct Group {
     std::string_view mnemonic;  ///< with the qualifiers that precede the type
     std::vector<std::string_view> types;
+    std::vector<std::string_view> vectors{""};
   };
-  static const std::vector<ScalarInstruction> all = [] {
-    const std::vector<std::string_view> integers{"u32", "s32"}, untyped{"b32"},
-        memory{"b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"};
-    const Group groups[]{{"mov", {"b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"}},
-                         {"add", integers},
-                         {"sub", integers},
-                         {"mul.lo", integers},
-                         {"mad.lo", integers},
-                         {"and", untyped},
-                         {"or", untyped},
-                         {"xor", untyped},
-                         {"not", untyped},
-                         {"shl", untyped},
-                         {"shr", {"b32", "u32", "s32"}},
-                         {"ld.shared", memory},
-                         {"st.shared", memory},
-                         {"cvt.rn", {"f16x2.f32", "bf16x2.f32"}}};
-    std::vector<ScalarInstruction> found;
-    for (const Group& group : groups)
-      for (const std::string_view type : group.types)
-        for (const std::string_view vector : {"", ".v2", ".v4"})
-          if (vector.empty() || group.types == memory)
-            if (auto instruction = find_scalar_instruction(fmt::format("{}{}.{}", group.mnemonic, vector, type)))
-              found.push_back(std::move(*instruction));
-    found.push_back(*find_scalar_instruction("bar.warp.sync"));
-    return found;
-  }();
-  return all;
+  const std::vector<std::string_view> integers{"u32", "s32"}, untyped{"b32"};
+  const std::vector<std::string_view> words{"b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"};
+  const std::vector<std::string_view> vectors{"", ".v2", ".v4"};
+  const Group groups[]{{"mov", {"b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"}},
+                       {"add", integers},
+                       {"sub", integers},
+                       {"mul.lo", integers},
+                       {"mad.lo", integers},
+                       {"and", untyped},
+                       {"or", untyped},
+                       {"xor", untyped},
+                       {"not", untyped},
+                       {"shl", untyped},
+                       {"shr", {"b32", "u32", "s32"}},
+                       {"ld.shared", words, vectors},
+                       {"st.shared", words, vectors},
+                       {"cvt.rn", {"f16x2.f32", "bf16x2.f32"}}};
+  constexpr int widest_access = 128;  // bits of a lane
+  constexpr std::string_view with_all = "sm_90";
+  std::vector<std::string> opcodes;
+  for (const Group& group : groups)
+    for (const std::string_view type : group.types)
+      for (const std::string_view vector : group.vectors)
+        if (vector != ".v4" || 4 * find_data_type(type)->bits <= widest_access)
+          opcodes.push_back(fmt::format("{}{}.{}", group.mnemonic, vector, type));
+  opcodes.emplace_back("bar.warp.sync");
+  std::vector<Instruction> found;
+  for (const std::string& opcode : opcodes)
+    if (has_feature(find(opcode, with_all).requirement(), target)) found.push_back(find(opcode, target.name));
+  return found;
 }
 
 std::size_t FuzzProgram::statements() const {

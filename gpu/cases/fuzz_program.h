@@ -17,7 +17,7 @@ namespace warpmat::inline v0_1 {
 
 /// The scalar instructions of the programs: moves, 32-bit arithmetic and logic, loads and stores of shared memory, a conversion, a barrier.
 /// Random kernels (kernel_program.h) have all others.
-const std::vector<ScalarInstruction>& fuzzed_scalar_instructions();
+std::vector<Instruction> fuzzed_scalar_instructions(const Target& target);
 
 /// Statements that shrinking keeps or removes together: one that uses memory, and those that compute its addresses.
 struct FuzzUnit {

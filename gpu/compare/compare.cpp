@@ -7,18 +7,6 @@
 namespace warpmat::inline v0_1 {
 namespace {
 
-/// Whether the operand at `position` of `statement` is a result.
-bool is_written(const Statement& statement, std::size_t position) {
-  if (const Instruction* instruction = statement.matrix()) return instruction->form().operands[position].written;
-  switch (statement.scalar()->operation) {
-    case ScalarOperation::compute:
-    case ScalarOperation::load: return position == 0;
-    case ScalarOperation::store:
-    case ScalarOperation::barrier: return false;
-  }
-  return false;
-}
-
 /// Words of shared memory that one execution can write: the rows of a stmatrix, or the words of the lanes' st.shared.
 std::size_t stored_words(const Statement& statement) {
   if (const Instruction* instruction = statement.matrix()) {
@@ -26,8 +14,8 @@ std::size_t stored_words(const Statement& statement) {
     if (form.mnemonic == Mnemonic::wmma_store) return static_cast<std::size_t>(form.shape.m * form.shape.n * form.memory_bits / 32);
     return form.mnemonic == Mnemonic::stmatrix ? static_cast<std::size_t>(form.rows_in_memory()) * Form::row_bytes / 4 : 0;
   }
-  const ScalarInstruction& scalar = *statement.scalar();
-  if (scalar.operation != ScalarOperation::store) return 0;
+  const Instruction& scalar = statement.instruction();
+  if (scalar.kind() != InstructionKind::store) return 0;
   return warp_size * static_cast<std::size_t>((scalar.access_bytes() + 3) / 4);
 }
 
@@ -66,7 +54,7 @@ void compare_warp(const WarpStates& expected, const WarpStates& found, std::size
 Outputs outputs_of(const Program& program, const Statement& statement) {
   Outputs outputs{std::vector<bool>(static_cast<std::size_t>(program.named_words())), stored_words(statement)};
   for (std::size_t i = 0; i < statement.operands().size(); ++i) {
-    if (!is_written(statement, i)) continue;
+    if (!statement.described(i).is_written()) continue;
     for (const Item& item : statement.operands()[i].items)
       for (int word = 0; item.kind == Item::Kind::named && word < item.words; ++word)
         outputs.registers[static_cast<std::size_t>(item.slot + word)] = true;

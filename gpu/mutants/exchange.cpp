@@ -43,7 +43,7 @@ std::string text(const Form& form, const Exchange& exchange) {
 
 Form exchanged(const Form& form, const Exchange& exchange) {
   FormRow changed = FormRow::of(form);
-  Fragment& fragment = std::ranges::find(changed.operands, exchange.operand, &Operand::name)->fragment;
+  Fragment& fragment = std::ranges::find(changed.operands, exchange.operand, &OperandRow::name)->fragment;
   std::vector<IndexBit> bits = index_bits(fragment);
   std::swap(bits.at(static_cast<std::size_t>(exchange.first)), bits.at(static_cast<std::size_t>(exchange.second)));
   fragment = fragment_of(fragment, bits);

@@ -283,7 +283,7 @@ std::optional<Form> changed_form(const Form& form, Deviations deviations) {
   FormRow changed = FormRow::of(form);
   const auto turn_sign = [&](OperandName name) {
     constexpr std::array<std::array<Format, 2>, 2> pairs{{{Format::s8, Format::u8}, {Format::s4, Format::u4}}};
-    std::optional<Format>& format = std::ranges::find(changed.operands, name, &Operand::name)->format;
+    std::optional<Format>& format = std::ranges::find(changed.operands, name, &OperandRow::name)->format;
     for (const auto& [is_signed, is_unsigned] : pairs)
       if (format == is_signed || format == is_unsigned) {
         format = format == is_signed ? is_unsigned : is_signed;

@@ -165,9 +165,7 @@ WrappedProgram make_kernel(const Program& program, PtxVersion version) {
 
 PtxVersion required_version(const Program& program) {
   PtxVersion version = std::max(program.target()->since, PtxVersion{6, 5});  // 6.5: bar.warp.sync, cvta and other needs of the wrapper
-  for (const Statement& statement : program.statements())
-    version =
-        std::max(version, statement.matrix() != nullptr ? statement.matrix()->form().requirement.ptx : statement.scalar()->requirement.ptx);
+  for (const Statement& statement : program.statements()) version = std::max(version, statement.instruction().requirement().ptx);
   return version;
 }
 

@@ -109,9 +109,7 @@ void execute_cases(const Instruction& instruction, const Batch& batch, std::size
     instruction.execute(batch, count, options);
   } catch (const Trap& trap) {
     const std::size_t number = first + static_cast<std::size_t>(trap.site.warp);
-    Trap located = trap.at(fmt::format("case {}", number));
-    located.site.warp = static_cast<std::int64_t>(number);
-    throw located;
+    throw trap.at(fmt::format("case {}", number), static_cast<std::int64_t>(number));
   }
 }
 

@@ -27,9 +27,12 @@ std::string_view name_of_kind(InstructionKind kind) {
   switch (kind) {
     case InstructionKind::matrix: return "matrix";
     case InstructionKind::warpgroup: return "warpgroup";
-    case InstructionKind::scalar: break;
+    case InstructionKind::scalar: return "scalar";
+    case InstructionKind::load: return "load";
+    case InstructionKind::store: return "store";
+    case InstructionKind::lanes: break;
   }
-  return "scalar";
+  return "lanes";
 }
 
 /// (name, kind, type or "", registers, bits of a register, words, read, written, optional)
@@ -88,9 +91,7 @@ void execute_instruction(const Instruction& instruction, std::size_t cases, cons
       try {
         instruction.execute(call, warps, options);
       } catch (const Trap& trap) {
-        Trap located = trap.at(fmt::format("case {}", number));
-        located.site.warp = static_cast<std::int64_t>(number);
-        throw located;
+        throw trap.at(fmt::format("case {}", number), static_cast<std::int64_t>(number));
       }
     }
   });
@@ -106,6 +107,8 @@ void bind_handle(py::module_& module) {
   type.def_property_readonly("opcode", &Instruction::opcode);
   type.def_property_readonly("target", [](const Instruction& i) { return i.target().name; });
   type.def_property_readonly("warps", &Instruction::warps);
+  type.def_property_readonly("needs_program",
+                             [](const Instruction& i) { return needs_program(i.kind()) ? i.problem(Call{}, 1) : std::nullopt; });
   type.def_property_readonly("label", [](const Instruction& i) { return warpmat::name(i.label()); });
   type.def_property_readonly("source", &Instruction::source);
   type.def_property_readonly("operands", &operands_of);

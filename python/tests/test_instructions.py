@@ -131,6 +131,18 @@ def test_wgmma_adds_to_d_of_each_case():
         wgmma.execute({"d": d, **descriptors, "scale-d": 1}, memory=memory)
 
 
+def test_an_instruction_of_lists_is_described_and_refuses_calls():
+    load = find("ld.shared.v2.s16", "sm_90")
+    assert (load.kind, load.warps, load.opcode) == ("load", 1, "ld.shared.v2.s16")
+    assert [(o.name, o.kind, o.type, o.registers, o.written) for o in load.operands] == [("d", "value", "s16", 2, True), ("a", "address", "", 1, False)]
+    assert find("st.shared.b32", "sm_90").kind == "store"
+    shfl = find("shfl.sync.idx.b32", "sm_90")
+    assert (shfl.kind, [o.name for o in shfl.operands if o.written]) == ("lanes", ["d", "p"])
+    for instruction, needs in ((load, "memory"), (shfl, "other lanes")):
+        with pytest.raises(ValueError, match=f"'{instruction.opcode}' needs a program around it, for {needs}: it is a statement of a list"):
+            instruction.execute({})
+
+
 def test_what_is_wrong_is_told():
     fma = find("fma.rn.f32", "sm_90")
     ones = np.ones(32, np.float32)
@@ -146,7 +158,7 @@ def test_what_is_wrong_is_told():
     with pytest.raises(ValueError, match="fma.rn.f32 takes no memory"):
         fma.execute({"a": ones, "b": ones, "c": ones}, memory=np.zeros(4, np.uint8))
     with pytest.raises(ValueError, match="needs a program around it"):
-        find("shfl.sync.idx.b32", "sm_90")
+        find("ld.global.b32", "sm_90")
     with pytest.raises(ValueError, match="needs sm_100 or later; the target is sm_90"):
         find("add.rn.f32x2", "sm_90")
     with pytest.raises(ValueError, match="either a or a-desc is given"):

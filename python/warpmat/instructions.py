@@ -45,7 +45,7 @@ class InstructionOperand(NamedTuple):
 
 
 class Instruction:
-    """An instruction on a target, which find() finds: a matrix instruction, wgmma, or a scalar one."""
+    """An instruction on a target, which find() finds: a matrix instruction, wgmma, a scalar one, or one of lists of statements."""
 
     def __init__(self, opcode: str, target: str) -> None:
         self._core = _core.Handle(opcode, target)
@@ -53,7 +53,8 @@ class Instruction:
 
     @property
     def kind(self) -> str:
-        """ "matrix", "warpgroup" or "scalar"."""
+        """ "matrix", "warpgroup" or "scalar"; "load", "store" or "lanes" of ld.shared, st.shared, and shfl and the like, which programs alone
+        execute."""
         return self._core.kind
 
     @property
@@ -101,8 +102,11 @@ class Instruction:
         for instructions with an address or a descriptor; it is not changed.
 
         Returns what is written: an array; a dict of arrays by name where the instruction writes several operands; of stores the memory.
-        Raises ValueError for what does not fit, TypeError for other dtypes, Trap with the case where an instruction traps.
+        Raises ValueError for what does not fit and for an instruction that programs alone execute, TypeError for other dtypes, Trap with the
+        case where an instruction traps.
         """
+        if self._core.needs_program is not None:
+            raise ValueError(self._core.needs_program)
         unknown = set(operands) - {operand.name for operand in self.operands if operand.read}
         if unknown:
             readable = ", ".join(operand.name for operand in self.operands if operand.read)
@@ -219,8 +223,8 @@ def _patterns(operand: InstructionOperand, array: Array) -> Array:
 
 @lru_cache(maxsize=None)
 def find(opcode: str, target: str) -> Instruction:
-    """The instruction that `opcode` spells on `target`: mma, ldmatrix, stmatrix, movmatrix, wmma; wgmma.mma_async; and scalar instructions that
-    compute, by themselves. Qualifiers may have any order that ptxas accepts. ValueError where there is none, with what would be right.
+    """The instruction that `opcode` spells on `target`: mma, ldmatrix, stmatrix, movmatrix, wmma; wgmma.mma_async; scalar instructions that
+    compute, by themselves; and ld.shared, shfl and others of lists, which are described here and executed by programs. Qualifiers may have any order that ptxas accepts. ValueError where there is none, with what would be right.
 
     >>> warpmat.find("fma.rn.f32", "sm_90").execute({"a": np.full(32, 3, "f4"), "b": np.arange(32, dtype="f4"), "c": np.ones(32, "f4")})[:4]
     array([ 1.,  4.,  7., 10.], dtype=float32)

@@ -332,9 +332,9 @@ TEST_CASE("C: what a text has beside an opcode is told", "[c]") {
   CHECK(message_of("fma.rn.f33") == "'fma.rn.f33' is not a form that warpmat executes; the nearest is fma.rn.f32");
   CHECK(message_of("fma.rn.f32 %f1, %f2, %f3, %f4;") ==
         "'fma.rn.f32 %f1, %f2, %f3, %f4;' has operands and a semicolon beside the opcode: the opcode is fma.rn.f32");
-  CHECK(message_of("ld.shared.u32") ==
-        "'ld.shared.u32' needs a program around it, for memory, other lanes or control flow: it is a statement of a list or of a kernel; "
-        "warpmat_program_parse and warpmat_module_parse of c_program.h take those");
+  CHECK(message_of("ld.global.u32") ==
+        "'ld.global.u32' needs a program around it, for memory, other lanes or control flow: it is a statement of a kernel; "
+        "warpmat_module_parse of c_program.h takes those");
   CHECK(message_of(" ").find("unknown instruction") == 0);
   CHECK(message_of("@p").find("unknown instruction") == 0);
   CHECK(message_of(";").find("unknown instruction") == 0);

@@ -66,6 +66,37 @@ TEST_CASE("C: a scalar instruction is found, always the same object, and describ
   CHECK(count == 0);
 }
 
+TEST_CASE("C: an instruction of lists alone is described, and refuses calls", "[c][find]") {
+  struct Case {
+    const char *opcode, *needs;
+    int reads, writes, operands;
+  };
+  for (const Case& wanted :
+       {Case{"ld.shared.v2.b32", "memory", 1, 0, 2}, {"st.shared.b32", "memory", 0, 1, 2}, {"shfl.sync.idx.b32", "other lanes", 0, 0, 6}}) {
+    CAPTURE(wanted.opcode);
+    const warpmat_instruction* const instruction = found(wanted.opcode, "sm_90");
+    auto info = sized<warpmat_instruction_info>();
+    REQUIRE(warpmat_describe(instruction, &info) == WARPMAT_OK);
+    CHECK((info.needs_program == 1 && info.scalar == 0 && info.operands == wanted.operands));
+    CHECK((info.reads_memory == wanted.reads && info.writes_memory == wanted.writes));
+    const warpmat_operand_info first = operand_at(instruction, 0);
+    CHECK((first.operand == WARPMAT_NAMED && first.written == (wanted.writes == 0)));
+    auto error = sized<warpmat_error>();
+    const warpmat_call call = call_with({});
+    const std::string refused = "'" + std::string(wanted.opcode) + "' needs a program around it, for " + wanted.needs +
+                                ": it is a statement of a list or of a kernel; warpmat_program_parse and warpmat_module_parse of "
+                                "c_program.h take those";
+    CHECK(warpmat_execute(instruction, &call, 1, &error) == WARPMAT_BAD_ARGUMENT);
+    CHECK(std::string(error.message) == refused);
+    std::size_t count = 0;
+    CHECK(warpmat_accesses(instruction, &call, 0, nullptr, 0, &count, &error) == WARPMAT_BAD_ARGUMENT);
+    CHECK(std::string(error.message) == refused);
+  }
+  auto info = sized<warpmat_instruction_info>();
+  REQUIRE(warpmat_describe(found("add.u32", "sm_90"), &info) == WARPMAT_OK);
+  CHECK(info.needs_program == 0);
+}
+
 TEST_CASE("C: a scalar instruction on registers by thread, with numbers and an immediate", "[c][find]") {
   constexpr std::size_t warps = 3, file = 9;
   std::mt19937_64 random(5);

@@ -127,7 +127,7 @@ TEST_CASE("C: a fragment of several matrices, whose bits have no format, and one
   expect(scatter(nullptr, WARPMAT_R, -1, f16, 128, &registers), "the instruction is null");
   expect(scatter(ldmatrix, WARPMAT_R, -1, f16, 128, nullptr), "registers is null");
   const warpmat_registers immediate = WARPMAT_IMMEDIATE(words.data());
-  expect(scatter(ldmatrix, WARPMAT_R, -1, f16, 128, &immediate), "lane_stride of 0");
+  expect(scatter(ldmatrix, WARPMAT_R, -1, f16, 128, &immediate), "operand r: it is written, so its lane_stride cannot be 0");
   expect(warpmat_gather(ldmatrix, WARPMAT_R, -1, f16, nullptr, 128, &registers, 0, &error), "the values of operand r");
   expect(warpmat_compare_operand(ldmatrix, WARPMAT_R, f16, both.data(), 128, &registers, 0, nullptr, &error), "difference is null");
   CHECK(words == before);

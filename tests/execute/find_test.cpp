@@ -227,14 +227,90 @@ TEST_CASE("find: what it refuses, and what it says") {
     }
     return std::string("found");
   };
-  CHECK(
-      message("shfl.sync.idx.b32", "sm_90") ==
-      "'shfl.sync.idx.b32' needs a program around it, for memory, other lanes or control flow: it is a statement of a list or of a kernel");
+  CHECK(message("ld.global.b32", "sm_90") ==
+        "'ld.global.b32' needs a program around it, for memory, other lanes or control flow: it is a statement of a kernel");
+  CHECK(message("elect.sync", "sm_80") == "elect.sync needs sm_90 or later; the target is sm_80");
   CHECK(message("add.rn.f32x2", "sm_90") == "add.rn.f32x2 needs sm_100 or later; the target is sm_90");
   CHECK(message("%extend.s32.s8", "sm_90") != "found");
   CHECK(message("add.rn.f32;", "sm_90") == "'add.rn.f32;' has a semicolon beside the opcode: the opcode is add.rn.f32");
   CHECK(message("add.rn.f32", "sm_42").find("sm_42") != std::string::npos);
   CHECK(message("mma", "sm_90").find("found") == std::string::npos);
+}
+
+TEST_CASE("find: what lists of statements alone execute is described, and every call of it is refused") {
+  using Kind = InstructionOperand::Kind;
+  struct Case {
+    std::string_view opcode, canonical;
+    InstructionKind kind;
+    std::string_view operands;  ///< names and words; < is written
+    int bytes;
+    std::string_view needs;
+  };
+  const Case cases[]{
+      {"ld.v2.shared::cta.s16", "ld.shared.v2.s16", InstructionKind::load, "d2< a1 ", 4, "memory"},
+      {"ld.shared.v2.f64", "ld.shared.v2.f64", InstructionKind::load, "d4< a1 ", 16, "memory"},
+      {"st.shared.u8", "st.shared.u8", InstructionKind::store, "a1 b1 ", 1, "memory"},
+      {"shfl.sync.idx.b32", "shfl.sync.idx.b32", InstructionKind::lanes, "d1< p1< a1 b1 c1 mask1 ", 0, "other lanes"},
+      {"redux.sync.add.s32", "redux.sync.add.s32", InstructionKind::lanes, "d1< a1 mask1 ", 0, "other lanes"},
+      {"match.any.sync.b64", "match.any.sync.b64", InstructionKind::lanes, "d1< a2 mask1 ", 0, "other lanes"},
+      {"activemask.b32", "activemask.b32", InstructionKind::lanes, "d1< ", 0, "other lanes"},
+      {"bar.warp.sync", "bar.warp.sync", InstructionKind::lanes, "mask1 ", 0, "other lanes"},
+  };
+  for (const Case& wanted : cases) {
+    INFO(wanted.opcode);
+    const Instruction found = find(wanted.opcode, "sm_90");
+    CHECK(found.opcode() == wanted.canonical);
+    CHECK(found == find(wanted.canonical, "sm_90"));
+    CHECK((found.kind() == wanted.kind && needs_program(found.kind()) && found.warps() == 1));
+    CHECK(found.access_bytes() == wanted.bytes);
+    std::string operands;
+    for (const InstructionOperand& operand : found.operands())
+      operands += std::string(operand.name()) + std::to_string(operand.words()) + (operand.is_written() ? "< " : " ");
+    CHECK(operands == wanted.operands);
+    CHECK_FALSE(found.source().empty());
+    const std::string refused = "'" + std::string(wanted.canonical) + "' needs a program around it, for " + std::string(wanted.needs) +
+                                ": it is a statement of a list or of a kernel";
+    CHECK(found.problem(Call{}, 1) == refused);
+    CHECK(found.problem(Call{}, 0) == refused);
+  }
+  const auto shfl = find("shfl.sync.idx.b32", "sm_90").operands();
+  CHECK((shfl[1].is_paired() && shfl[1].is_optional() && shfl[1].kind() == Kind::predicate && !shfl[0].is_paired()));
+  CHECK(find("st.shared.u8", "sm_90").operands()[0].kind() == Kind::address);
+  CHECK(find("ld.shared.u8", "sm_90").requirement() == find("st.shared.u8", "sm_75").requirement());
+  CHECK_FALSE(needs_program(find("add.u32", "sm_90").kind()));
+}
+
+TEST_CASE("find: which registers PTX takes for an operand") {
+  const Instruction shift = find("shl.b32", "sm_90"), convert = find("cvt.u16.u8", "sm_90"), load = find("ld.shared.f32", "sm_90");
+  CHECK(shift.operands()[1].accepts() == accepts_all);
+  CHECK(shift.operands()[2].accepts() == accepts_integers);  // the number of a shift
+  CHECK((convert.operands()[0].may_be_wider() && !shift.operands()[0].may_be_wider()));
+  CHECK((load.operands()[0].accepts() == accepts_floating && !load.operands()[0].may_be_wider()));
+  const Instruction mma = find("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_80");
+  for (std::size_t i = 0; i < mma.operands().size(); ++i)
+    CHECK(mma.operands()[i].accepts() == accepted_by(mma.form(), mma.form().operands[i]));
+}
+
+TEST_CASE("find: the third source of max and min may be left out where the target has it") {
+  const Instruction two = find("max.f32", "sm_90"), three = find("max.f32", "sm_100a");
+  REQUIRE(two.operands().size() == 3);
+  REQUIRE(three.operands().size() == 4);
+  CHECK((three.operands()[3].name() == "c" && three.operands()[3].is_optional() && !three.operands()[2].is_optional()));
+  CHECK(find("max.f64", "sm_100a").operands().size() == 3);
+  CHECK_FALSE(find("max.abs.f32", "sm_100a").operands()[3].is_optional());  // no form of two sources
+  std::vector<float> d(warp_size), a(warp_size, 1), b(warp_size, 2), c(warp_size, 3);
+  const auto view = [](std::vector<float>& values) { return RegisterView(reinterpret_cast<std::uint32_t*>(values.data())); };
+  std::vector<RegisterView> views{view(d), view(a), view(b), view(c)};
+  Call call;
+  call.operands = views;
+  REQUIRE_FALSE(three.problem(call, 1));
+  three.execute(call, 1);
+  CHECK(d == c);
+  views[3] = {};
+  REQUIRE_FALSE(three.problem(call, 1));
+  three.execute(call, 1);
+  CHECK(d == b);
+  CHECK(find("min.NaN.f32", "sm_120").operands().size() == 4);
 }
 
 TEST_CASE("find: a call that lacks something is told") {

@@ -77,6 +77,19 @@ TEST_CASE("an instruction does not depend on the Form and the Target that it was
   }
 }
 
+TEST_CASE("an operand of a form and what a trap says cannot be changed") {
+  static_assert(!std::is_copy_assignable_v<Operand> && !std::is_aggregate_v<Operand> && !std::is_default_constructible_v<Operand>);
+  static_assert(!std::is_copy_assignable_v<Trap> && std::is_copy_constructible_v<Trap>);
+  static_assert(std::is_const_v<decltype(Trap::kind)> && std::is_const_v<decltype(Trap::site)>);
+  static_assert(std::is_const_v<decltype(Trap::address)> && std::is_const_v<decltype(Trap::reason)>);
+  const Trap trap(Trap::Kind::misaligned, std::nullopt, 3, 0x12, "must be aligned");
+  const Trap named = trap.of(OperandName::p).at("warp 7", 7);
+  CHECK((named.site.operand == OperandName::p && named.site.warp == 7 && named.site.lane == 3));
+  CHECK(std::string(named.what()) == "warp 7: lane 3, address 0x12: must be aligned");
+  CHECK(std::string(trap.of(OperandName::p).what()) == trap.what());
+  CHECK((!trap.site.operand && trap.site.warp == 0));
+}
+
 TEST_CASE("a Form or a Target that was changed is refused") {
   static_assert(!std::is_copy_assignable_v<Form> && !std::is_aggregate_v<Form> && !std::is_default_constructible_v<Form>);
   static_assert(!std::is_copy_assignable_v<Target> && !std::is_copy_assignable_v<Lowering>);

@@ -59,15 +59,15 @@ TEST_CASE("a trap for padding names element, register and the bits that count") 
   const Instruction mma("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32", "sm_120a");
   FormRegisters x(mma.form());
   x[OperandName::a][1][6] = 0x3C02'3C3C;  // row 8 + 1, columns 8 to 11: the third is in the low bits, as ldmatrix leaves it
-  auto trap = trap_in([&] { mma.execute(x.batch()); });
-  REQUIRE(trap.has_value());
-  CHECK(trap->reason ==
+  const auto of_a = trap_in([&] { mma.execute(x.batch()); });
+  REQUIRE(of_a.has_value());
+  CHECK(of_a->reason ==
         "operand a holds 0x02 for row 9, column 10 (register 1, bits 16-23); of the byte of an e2m1 all but bits 2-5 must be zero");
   x[OperandName::a][1][6] = 0;
   x[OperandName::b][0][31] = 0x8000'0000;
-  trap = trap_in([&] { mma.execute(x.batch()); });
-  REQUIRE(trap.has_value());
-  CHECK(trap->reason ==
+  const auto of_b = trap_in([&] { mma.execute(x.batch()); });
+  REQUIRE(of_b.has_value());
+  CHECK(of_b->reason ==
         "operand b holds 0x80 for row 15, column 7 (register 0, bits 24-31); of the byte of an e3m2 all but bits 0-5 must be zero");
 }
 

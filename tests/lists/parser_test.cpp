@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/program.h>
+#include <warpmat/ptx/program/list_refusal.h>
 
 #include "gpu/cases/fuzz_program.h"
 #include "lists/diagnostics.h"
@@ -139,16 +140,14 @@ TEST_CASE("parser: the qualifiers of every form mix freely, but types keep their
 
 TEST_CASE("parser: qualifiers stand in any order, but .lo, .wide, .l, .full and .warp at the beginning, as ptxas 13.0 takes them") {
   std::mt19937 random(5);
-  const auto same = [](const std::string& opcode, const std::string& canonical) {
-    const auto found = find_scalar_instruction(opcode);
-    return found.has_value() && found->opcode == canonical;
-  };
-  for (const ScalarInstruction& instruction : fuzzed_scalar_instructions()) {
-    INFO(instruction.opcode);
-    CHECK(same(instruction.opcode, instruction.opcode));
-    const std::string mnemonic = instruction.opcode.substr(0, instruction.opcode.find('.'));
+  const auto same = [](std::string_view opcode, std::string_view canonical) { return find(opcode, "sm_90").opcode() == canonical; };
+  for (const Instruction& instruction : fuzzed_scalar_instructions(target("sm_90"))) {
+    const std::string opcode(instruction.opcode());
+    INFO(opcode);
+    CHECK(same(opcode, opcode));
+    const std::string mnemonic = opcode.substr(0, opcode.find('.'));
     if (mnemonic != "ld" && mnemonic != "st" && mnemonic != "cvt") continue;
-    for (int i = 0; i < 24; ++i) REQUIRE(same(shuffled_opcode(random, instruction.opcode), instruction.opcode));
+    for (int i = 0; i < 24; ++i) REQUIRE(same(shuffled_opcode(random, opcode), opcode));
   }
   CHECK(same("ld.shared::cta.b32", "ld.shared.b32"));
   CHECK(same("fma.ftz.rn.f32", "fma.rn.ftz.f32"));
@@ -156,12 +155,10 @@ TEST_CASE("parser: qualifiers stand in any order, but .lo, .wide, .l, .full and 
   CHECK(same("mul.lo.u32", "mul.lo.u32"));
   CHECK(same("shf.l.b32.wrap", "shf.l.wrap.b32"));
   CHECK(same("mul.f32.rn", "mul.rn.f32"));
-  CHECK_FALSE(find_scalar_instruction("shf.wrap.l.b32"));
-  CHECK_FALSE(find_scalar_instruction("div.ftz.full.f32"));
-  CHECK_FALSE(find_scalar_instruction("dp2a.u32.lo.u32"));
-  CHECK_FALSE(find_scalar_instruction("mul.u32.lo"));
-  CHECK_FALSE(find_scalar_instruction("mad.s32.lo"));
-  CHECK_FALSE(find_scalar_instruction("bar.sync.warp"));
+  for (const char* opcode : {"shf.wrap.l.b32", "div.ftz.full.f32", "dp2a.u32.lo.u32", "mul.u32.lo", "mad.s32.lo", "bar.sync.warp"}) {
+    INFO(opcode);
+    CHECK_THROWS_AS(find(opcode, "sm_90"), std::invalid_argument);
+  }
 }
 
 TEST_CASE("parser: a list has every instruction that needs registers alone, and says why it has not the others") {
@@ -191,14 +188,18 @@ TEST_CASE("parser: a list has every instruction that needs registers alone, and 
                              "cvt.sat.s16.u16",
                              "cvt.u16.sat.s16"}) {
     INFO(opcode);
-    CHECK(find_scalar_instruction(opcode).has_value());
+    const auto match = catalogue::find_row(opcode);
+    REQUIRE(match);
+    CHECK(code::list_refusal(*match).empty());
+    CHECK(find(opcode, "sm_100a").opcode() == in_order(*match));
   }
   for (const char* opcode :
        {"atom.shared.add.u32", "ld.volatile.shared.b32", "st.global.b32", "bar.sync", "vadd.u32.u32.u32", "vadd2.u32.u32.u32", "add.f32",
         "sub.f16x2", "cvt.rn.satfinite.e2m1x2.f32", "cvt.rn.f32.f16", "cvt.rn.f16.f64x2", "mov.f16"}) {
     INFO(opcode);
-    CHECK_FALSE(find_scalar_instruction(opcode).has_value());
-    CHECK_FALSE(explain_unknown_scalar(opcode).empty());
+    const auto match = catalogue::find_row(opcode);
+    CHECK_FALSE((match && code::list_refusal(*match).empty()));
+    CHECK_THROWS_AS(parse(std::string(opcode) + " a;", "sm_100a"), SyntaxError);
   }
 }
 
@@ -279,9 +280,8 @@ TEST_CASE("parser: what stands in a statement") {
   CHECK(source.items[0].bits == 8);
   CHECK(source.items[0].words == 2);
   CHECK(program.statements()[0].matrix() == nullptr);
-  CHECK(program.statements()[0].scalar()->opcode == "mov.u64");
+  CHECK(program.statements()[0].instruction() == find("mov.u64", program.target()->name));
   const Statement& load = program.statements()[1];
-  CHECK(load.scalar() == nullptr);
   CHECK(load.matrix()->form().opcode == "ldmatrix.sync.aligned.m8n8.x2.shared.b16");
   CHECK(load.operands()[0].kind == OperandText::Kind::vector);
   CHECK(load.operands()[0].items[0].kind == Item::Kind::discard);

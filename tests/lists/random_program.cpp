@@ -52,8 +52,7 @@ class Generator {
       while (unavailable(*form, *find_target("sm_90a"), {9, 0}));
       return matrix_statement(*form);
     }
-    const auto& all = fuzzed_scalar_instructions();
-    return scalar_statement(all[below(all.size())]);
+    return scalar_statement(scalars_[below(scalars_.size())]);
   }
 
   std::string matrix_statement(const Form& form) {
@@ -86,16 +85,23 @@ class Generator {
     return vector(place, operand.registers(), only_numbers);
   }
 
-  std::string scalar_statement(const ScalarInstruction& instruction) {
-    const bool load = instruction.operation == ScalarOperation::load, store = instruction.operation == ScalarOperation::store;
-    const bool free_order = load || store || instruction.opcode.starts_with("cvt"), moves = instruction.opcode.starts_with("mov");
-    std::string text = (free_order ? shuffled_opcode(random_, instruction.opcode) : instruction.opcode) + " ";
-    for (const ScalarArgument& operand : instruction.operands) {
-      if (&operand != &instruction.operands.front()) text += "," + gap();
-      const Place place{operand.accepts, operand.type, operand.written, operand.may_be_wider, moves && !operand.written};
-      text += operand.type == nullptr ? address() : group(place, operand.count);
+  std::string scalar_statement(const Instruction& instruction) {
+    const std::string opcode(instruction.opcode());
+    const bool load = instruction.kind() == InstructionKind::load, store = instruction.kind() == InstructionKind::store;
+    const bool free_order = load || store || opcode.starts_with("cvt"), moves = opcode.starts_with("mov");
+    std::string text = (free_order ? shuffled_opcode(random_, opcode) : opcode) + " ";
+    for (const InstructionOperand& operand : instruction.operands()) {
+      if (&operand != &instruction.operands().front()) text += "," + gap();
+      text += operand.kind() == InstructionOperand::Kind::address ? address() : registers(operand, moves);
     }
     return text + gap() + ";";
+  }
+
+  std::string registers(const InstructionOperand& operand, bool moves) {
+    const DataType* const declared = find_data_type(operand.type()->name);  // .reg knows no packed types
+    const DataType* const type = declared != nullptr ? declared : find_data_type(fmt::format("b{}", operand.type()->bits));
+    const Place place{operand.accepts(), type, operand.is_written(), operand.may_be_wider(), moves && !operand.is_written()};
+    return group(place, operand.registers());
   }
 
   std::string group(const Place& place, int count) { return count == 1 ? item(place) : vector(place, count, false); }
@@ -204,6 +210,7 @@ class Generator {
 
   std::mt19937& random_;
   bool declared_;
+  const std::vector<Instruction> scalars_ = fuzzed_scalar_instructions(target("sm_90a"));
 };
 
 bool is_type(const std::string& qualifier) {

@@ -82,9 +82,9 @@ Register random_register(std::mt19937& random) {
 }
 
 /// "add.u32 d, s0, s1;"
-std::string statement(const ScalarInstruction& instruction) {
-  std::string text = instruction.opcode + " d";
-  for (std::size_t i = 1; i < instruction.operands.size(); ++i) text += fmt::format(", s{}", i - 1);
+std::string statement(const Instruction& instruction) {
+  std::string text = std::string(instruction.opcode()) + " d";
+  for (std::size_t i = 1; i < instruction.operands().size(); ++i) text += fmt::format(", s{}", i - 1);
   return text + ";";
 }
 
@@ -172,8 +172,13 @@ int wrong_conversions(const std::string& opcode, const NarrowFloat& format, cons
 
 constexpr std::size_t memory_bytes = 4096;
 
-std::size_t bytes_of(const ScalarInstruction& instruction) {
+std::size_t bytes_of(const Instruction& instruction) {
   return static_cast<std::size_t>(instruction.access_bytes());
+}
+
+/// The data operand of a load or store.
+const InstructionOperand& data_of(const Instruction& instruction) {
+  return instruction.operands()[instruction.kind() == InstructionKind::load ? 0 : 1];
 }
 
 /// Register types that a load or store of `type` may have at its data.
@@ -234,10 +239,9 @@ State state_of(const Warp& warp) {
   return state;
 }
 
-std::vector<const ScalarInstruction*> instructions(ScalarOperation operation) {
-  std::vector<const ScalarInstruction*> out;
-  for (const ScalarInstruction& instruction : fuzzed_scalar_instructions())
-    if (instruction.operation == operation) out.push_back(&instruction);
+std::vector<Instruction> instructions(InstructionKind kind) {
+  std::vector<Instruction> out = fuzzed_scalar_instructions(target("sm_80"));
+  std::erase_if(out, [&](const Instruction& instruction) { return instruction.kind() != kind; });
   return out;
 }
 
@@ -245,17 +249,18 @@ std::vector<const ScalarInstruction*> instructions(ScalarOperation operation) {
 
 TEST_CASE("scalar: arithmetic agrees with plain 64-bit expressions in every lane") {
   std::mt19937 random(6);
-  for (const ScalarInstruction* instruction : instructions(ScalarOperation::compute)) {
-    if (instruction->opcode.starts_with("cvt") || instruction->opcode.starts_with("mov")) continue;
-    INFO(instruction->opcode);
-    REQUIRE(references().contains(instruction->opcode));
-    const Lane& reference = references().at(instruction->opcode);
-    const Program program = parse(statement(*instruction), "sm_80");
+  for (const Instruction& instruction : instructions(InstructionKind::scalar)) {
+    if (instruction.opcode().starts_with("cvt") || instruction.opcode().starts_with("mov")) continue;
+    const std::string opcode(instruction.opcode());
+    INFO(opcode);
+    REQUIRE(references().contains(opcode));
+    const Lane& reference = references().at(opcode);
+    const Program program = parse(statement(instruction), "sm_80");
     Warp warp(program);
     int wrong = 0;
     for (int round = 0; round < 200; ++round) {
       std::vector<Register> sources(3);
-      for (std::size_t i = 0; i + 1 < instruction->operands.size(); ++i)
+      for (std::size_t i = 0; i + 1 < instruction.operands().size(); ++i)
         warp.reg(fmt::format("s{}", i)) = sources[i] = random_register(random);
       run(warp);
       for (std::size_t lane = 0; lane < warp_size; ++lane)
@@ -338,11 +343,11 @@ TEST_CASE("scalar: cvt's first source goes to the upper half, and every NaN beco
 
 TEST_CASE("scalar: mov copies 16, 32 and 64 bits of registers and numbers") {
   std::mt19937 random(10);
-  for (const ScalarInstruction* instruction : instructions(ScalarOperation::compute)) {
-    if (!instruction->opcode.starts_with("mov")) continue;
-    INFO(instruction->opcode);
-    const int bits = instruction->operands.front().type->bits;
-    const Program program = parse(fmt::format(".reg .b{} a, b; {} a, b;", bits, instruction->opcode), "sm_80");
+  for (const Instruction& instruction : instructions(InstructionKind::scalar)) {
+    if (!instruction.opcode().starts_with("mov")) continue;
+    INFO(instruction.opcode());
+    const int bits = instruction.operands().front().type()->bits;
+    const Program program = parse(fmt::format(".reg .b{} a, b; {} a, b;", bits, instruction.opcode()), "sm_80");
     Warp warp(program);
     fill(warp, random);
     const Register low = warp.reg("b");
@@ -377,81 +382,80 @@ TEST_CASE("scalar: mov fetches %laneid and the addresses of variables") {
   CHECK(warp.reg("p")[9] == 0);
 }
 
-/// Calls `visit(instruction, type, width, program)` for every load or store of `operation` with every type of data register that it takes:
-/// the type in memory, the bits of a register, and a program of this one statement.
+/// Calls `visit(instruction, type, width, program)` for every instruction of `kind`, load or store, with every type of data register that
+/// it takes: the type in memory, the bits of a register, and a program of this one statement.
 template <typename Visit>
-void for_each_access(ScalarOperation operation, Visit visit) {
-  const bool load = operation == ScalarOperation::load;
-  for (const ScalarInstruction* instruction : instructions(operation)) {
-    const DataType& type = *instruction->data().type;
-    const int count = instruction->data().count;
-    const auto registers = data_registers(type, instruction->data().accepts);
+void for_each_access(InstructionKind kind, Visit visit) {
+  const bool load = kind == InstructionKind::load;
+  for (const Instruction& instruction : instructions(kind)) {
+    const DataType& type = *data_of(instruction).type();
+    const int count = data_of(instruction).registers();
+    const auto registers = data_registers(type, data_of(instruction).accepts());
     REQUIRE_FALSE(registers.empty());
     const std::string data = group(count), operands = load ? data + ", [address];" : "[address], " + data + ";";
     for (const std::string_view register_type : registers) {
-      INFO(instruction->opcode << (load ? " into ." : " from .") << register_type);
-      const Program program = parse(declarations(register_type, count) + instruction->opcode + " " + operands, "sm_80");
-      visit(*instruction, type, find_data_type(register_type)->bits, program);
+      INFO(instruction.opcode() << (load ? " into ." : " from .") << register_type);
+      const Program program = parse(declarations(register_type, count) + std::string(instruction.opcode()) + " " + operands, "sm_80");
+      visit(instruction, type, find_data_type(register_type)->bits, program);
     }
   }
 }
 
 TEST_CASE("scalar: ld.shared of every type and vector, into every register type, extends as its type says") {
   std::mt19937 random(11);
-  for_each_access(
-      ScalarOperation::load, [&](const ScalarInstruction& instruction, const DataType& type, int width, const Program& program) {
-        const std::size_t bytes = bytes_of(instruction), element = static_cast<std::size_t>(type.bits) / 8;
-        const bool is_signed = type.name.starts_with("s");
-        Warp warp(program, memory_bytes);
-        int wrong = 0;
-        for (int round = 0; round < 10; ++round) {
-          fill(warp, random);
-          aim(warp, random, bytes);
-          run(warp);
-          for (int i = 0; i < instruction.data().count; ++i)
-            for (std::size_t lane = 0; lane < warp_size; ++lane) {
-              const std::size_t address = warp.reg("address")[lane] + static_cast<std::size_t>(i) * element;
-              wrong += read_register(warp, fmt::format("d{}", i), width, lane) != expected_load(warp, address, element, is_signed, width);
-            }
+  for_each_access(InstructionKind::load, [&](const Instruction& instruction, const DataType& type, int width, const Program& program) {
+    const std::size_t bytes = bytes_of(instruction), element = static_cast<std::size_t>(type.bits) / 8;
+    const bool is_signed = type.name.starts_with("s");
+    Warp warp(program, memory_bytes);
+    int wrong = 0;
+    for (int round = 0; round < 10; ++round) {
+      fill(warp, random);
+      aim(warp, random, bytes);
+      run(warp);
+      for (int i = 0; i < data_of(instruction).registers(); ++i)
+        for (std::size_t lane = 0; lane < warp_size; ++lane) {
+          const std::size_t address = warp.reg("address")[lane] + static_cast<std::size_t>(i) * element;
+          wrong += read_register(warp, fmt::format("d{}", i), width, lane) != expected_load(warp, address, element, is_signed, width);
         }
-        CHECK(wrong == 0);
-      });
+    }
+    CHECK(wrong == 0);
+  });
 }
 
 TEST_CASE(
     "scalar: st.shared of every type and vector, from every register type, writes its low bytes and nothing else; the last lane wins") {
   std::mt19937 random(12);
-  for_each_access(
-      ScalarOperation::store, [&](const ScalarInstruction& instruction, const DataType& type, int width, const Program& program) {
-        const std::size_t bytes = bytes_of(instruction), element = static_cast<std::size_t>(type.bits) / 8;
-        Warp warp(program, memory_bytes);
-        for (int round = 0; round < 10; ++round) {
-          fill(warp, random);
-          aim(warp, random, bytes);
-          if (round == 0) warp.reg("address").fill(static_cast<uint32_t>(bytes));  // all to one place
-          State expected = state_of(warp);
-          for (std::size_t lane = 0; lane < warp_size; ++lane)
-            for (int i = 0; i < instruction.data().count; ++i) {
-              const std::uint64_t value = read_register(warp, fmt::format("d{}", i), width, lane);
-              std::memcpy(expected.memory.data() + warp.reg("address")[lane] + static_cast<std::size_t>(i) * element, &value, element);
-            }
-          run(warp);
-          REQUIRE(state_of(warp) == expected);
+  for_each_access(InstructionKind::store, [&](const Instruction& instruction, const DataType& type, int width, const Program& program) {
+    const std::size_t bytes = bytes_of(instruction), element = static_cast<std::size_t>(type.bits) / 8;
+    Warp warp(program, memory_bytes);
+    for (int round = 0; round < 10; ++round) {
+      fill(warp, random);
+      aim(warp, random, bytes);
+      if (round == 0) warp.reg("address").fill(static_cast<uint32_t>(bytes));  // all to one place
+      State expected = state_of(warp);
+      for (std::size_t lane = 0; lane < warp_size; ++lane)
+        for (int i = 0; i < data_of(instruction).registers(); ++i) {
+          const std::uint64_t value = read_register(warp, fmt::format("d{}", i), width, lane);
+          std::memcpy(expected.memory.data() + warp.reg("address")[lane] + static_cast<std::size_t>(i) * element, &value, element);
         }
-      });
+      run(warp);
+      REQUIRE(state_of(warp) == expected);
+    }
+  });
 }
 
 TEST_CASE("scalar: a misaligned or outlying ld or st traps, names lane and address, and changes nothing") {
   std::mt19937 random(13);
-  for (const ScalarOperation operation : {ScalarOperation::load, ScalarOperation::store})
-    for (const ScalarInstruction* instruction : instructions(operation)) {
-      const bool load = operation == ScalarOperation::load;
-      const DataType& type = *instruction->data().type;
-      const std::size_t bytes = bytes_of(*instruction);
-      const std::string data = group(instruction->data().count);
-      const Program program = parse(declarations(fmt::format("b{}", std::max(type.bits, 16)), instruction->data().count) +
-                                        instruction->opcode + " " + (load ? data + ", [address];" : "[address], " + data + ";"),
-                                    "sm_80");
+  for (const InstructionKind kind : {InstructionKind::load, InstructionKind::store})
+    for (const Instruction& instruction : instructions(kind)) {
+      const bool load = kind == InstructionKind::load;
+      const DataType& type = *data_of(instruction).type();
+      const std::size_t bytes = bytes_of(instruction);
+      const std::string data = group(data_of(instruction).registers());
+      const Program program =
+          parse(declarations(fmt::format("b{}", std::max(type.bits, 16)), data_of(instruction).registers()) +
+                    std::string(instruction.opcode()) + " " + (load ? data + ", [address];" : "[address], " + data + ";"),
+                "sm_80");
       struct Case {
         std::size_t address;
         std::string reason;
@@ -463,7 +467,7 @@ TEST_CASE("scalar: a misaligned or outlying ld or st traps, names lane and addre
       for (std::size_t address = 1; address < bytes; ++address)
         cases.push_back({address, fmt::format("the {} must be {}-byte aligned", what, bytes)});
       for (const Case& c : cases) {
-        INFO(instruction->opcode << " at " << c.address);
+        INFO(instruction.opcode() << " at " << c.address);
         Warp warp(program, memory_bytes);
         fill(warp, random);
         aim(warp, random, bytes);
@@ -526,6 +530,44 @@ TEST_CASE("scalar: without declarations the registers of conversions have the wi
     REQUIRE(program.find_register(name) != nullptr);
     CHECK(program.find_register(name)->type->name == type);
   }
+}
+
+TEST_CASE("scalar: max and min take a third source where the target has it") {
+  const Program program = parse("max.f32 d, 1.0, 2.0, 3.0; max.f32 e, 1.0, 2.0; min.f32 f, 1.0, -2.0, 3.0;", "sm_100a");
+  Warp warp(program);
+  run(warp);
+  CHECK(warp.reg("d")[4] == std::bit_cast<uint32_t>(3.0f));
+  CHECK(warp.reg("e")[4] == std::bit_cast<uint32_t>(2.0f));
+  CHECK(warp.reg("f")[4] == std::bit_cast<uint32_t>(-2.0f));
+  CHECK(print(parse(print(program))) == print(program));
+  CHECK(program.statements()[0].instruction() == find("max.f32", "sm_100a"));
+  const auto message = [](const char* text, const char* on) {
+    try {
+      (void)parse(text, on);
+    } catch (const SyntaxError& error) {
+      return error.errors.front().message;
+    }
+    return std::string("parsed");
+  };
+  CHECK(message("max.f32 d, 1.0, 2.0, 3.0;", "sm_90") == "max takes 3 operands here, 4 are given");
+  CHECK(message("max.f32 d, 1.0, 2.0, 3.0, 4.0;", "sm_100a") == "max takes 4 operands here, 5 are given");
+  CHECK(message("max.f32 d, 1.0;", "sm_100a") == "max takes 4 operands here, 2 are given");
+}
+
+TEST_CASE("scalar: a statement says what each of its operands is") {
+  const Program program =
+      parse("setp.lt.and.s32 p|q, a, b, r; st.shared.b32 [a], b; ld.shared.v2.b32 {a, b}, [c]; bar.warp.sync -1;", "sm_90");
+  const auto names = [&](std::size_t statement) {
+    std::string text;
+    const Statement& shown = program.statements()[statement];
+    for (std::size_t i = 0; i < shown.operands().size(); ++i)
+      text += std::string(shown.described(i).name()) + (shown.described(i).is_written() ? "< " : " ");
+    return text;
+  };
+  CHECK(names(0) == "p< a b c ");
+  CHECK(names(1) == "a b ");
+  CHECK(names(2) == "d< a ");
+  CHECK(names(3) == "mask ");
 }
 
 TEST_CASE("scalar: bar.warp.sync wants all lanes") {

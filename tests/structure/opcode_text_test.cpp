@@ -37,6 +37,7 @@ const std::vector<Reader> readers = {
     {"ptx/program/function_resolver.", "from a statement to its row"},
     {"ptx/program/async_statements.cpp", "looks for an and.b32 elsewhere in the function"},
     {"ptx/program/control_statements.cpp", "looks for an alloca elsewhere in the function"},
+    {"ptx/program/list_refusal.cpp", "which rows lists take, and how an opcode would be right"},
     {"ptx/program/list_statements.cpp", "from a statement of a list to its row or form"},
     {"ptx/program/matrix_statements.cpp", "finds the form"},
     {"ptx/program/scalar_statements.cpp", "mov of vectors, which have no row"},
@@ -44,7 +45,6 @@ const std::vector<Reader> readers = {
     {"ptx/program/tensor_statement.", "finds shapes and kinds of tcgen05 in their tables"},
     {"execute/instruction.cpp", "finds the form"},
     {"lists/parser.cpp", "which opcodes a list has"},
-    {"lists/scalar.cpp", "finds the rows that lists take"},
 };
 
 const Reader* reader_of(const std::string& path) {

@@ -76,7 +76,7 @@ void run_versus(const RunOptions& options, const Session& session) {
 /// Every statement once.
 std::map<std::string, std::uint64_t> opcode_counts(const Program& program) {
   std::map<std::string, std::uint64_t> counts;
-  for (const Statement& statement : program.statements()) ++counts[statement_opcode(statement)];
+  for (const Statement& statement : program.statements()) ++counts[std::string(statement_opcode(statement))];
   return counts;
 }
 

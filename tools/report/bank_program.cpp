@@ -33,9 +33,9 @@ BankExample example_of(const Warp& warp, const Statement& statement) {
       if (form.operands[i].kind == OperandKind::address) example.addresses = addresses_of(warp, statement.operands()[i]);
     return example;
   }
-  const ScalarInstruction& scalar = *statement.scalar();
-  const bool load = scalar.operation == ScalarOperation::load;
-  if (!load && scalar.operation != ScalarOperation::store) return example;
+  const Instruction& scalar = statement.instruction();
+  const bool load = scalar.kind() == InstructionKind::load;
+  if (!load && scalar.kind() != InstructionKind::store) return example;
   example.access = load ? checks::BankAccess::load : checks::BankAccess::store;
   example.lanes = warp.executing(statement);
   example.bytes = static_cast<std::uint32_t>(scalar.access_bytes());
@@ -51,7 +51,7 @@ void count_program(Warp& warp, const ExecutionOptions& options, BankReport& repo
     BankExample example = example_of(warp, statement);
     if (example.bytes != 0) {
       const Evidence evidence = checks::bank_evidence(program.target()->hardware, example.access, example.bytes, example.lanes);
-      report.shared(statement.location().line, statement_opcode(statement), evidence, std::move(example));
+      report.shared(statement.location().line, std::string(statement_opcode(statement)), evidence, std::move(example));
     }
     warp.execute(statement, options);
   }

@@ -188,7 +188,7 @@ std::vector<Labelled> labelled(const Program& program) {
     if (const Instruction* instruction = statement.matrix())
       all.add(labelled(*instruction));
     else
-      all.add_opcode(statement.scalar()->opcode);
+      all.add_opcode(std::string(statement.instruction().opcode()));
   }
   return all.take();
 }

@@ -19,24 +19,17 @@ void add_registers(const OperandText& operand, Slots& slots) {
     if (item.kind == Item::Kind::named) slots.insert(item.slot);
 }
 
-/// Whether operand number `index` of a statement is written.
-bool is_written(const Statement& statement, std::size_t index) {
-  if (const Instruction* instruction = statement.matrix()) return instruction->form().operands[index].written;
-  const ScalarOperation operation = statement.scalar()->operation;
-  return index == 0 && operation != ScalarOperation::store && operation != ScalarOperation::barrier;
-}
-
 Slots written_by(const Statement& statement) {
   Slots slots;
   for (std::size_t i = 0; i < statement.operands().size(); ++i)
-    if (is_written(statement, i)) add_registers(statement.operands()[i], slots);
+    if (statement.described(i).is_written()) add_registers(statement.operands()[i], slots);
   return slots;
 }
 
 Slots read_by(const Statement& statement) {
   Slots slots;
   for (std::size_t i = 0; i < statement.operands().size(); ++i)
-    if (!is_written(statement, i)) add_registers(statement.operands()[i], slots);
+    if (!statement.described(i).is_written()) add_registers(statement.operands()[i], slots);
   if (statement.guard()) slots.insert(statement.guard()->slot);
   return slots;
 }

@@ -87,8 +87,8 @@ void refuse_file(const std::string& opcode) {
         "{} is a file, and this command takes one instruction: 'warpmat run' takes lists of statements, 'warpmat launch' kernels", opcode));
 }
 
-const std::string& statement_opcode(const Statement& statement) {
-  return statement.matrix() != nullptr ? statement.matrix()->form().opcode : statement.scalar()->opcode;
+std::string_view statement_opcode(const Statement& statement) {
+  return statement.instruction().opcode();
 }
 
 }  // namespace warpmat::inline v0_1

@@ -45,6 +45,6 @@ Kernel read_kernel(const ModuleFile& file, std::string_view entry, const KernelO
 void refuse_file(const std::string& opcode);
 
 /// The canonical opcode of a statement: "mad.lo.u32".
-const std::string& statement_opcode(const Statement& statement);
+std::string_view statement_opcode(const Statement& statement);
 
 }  // namespace warpmat::inline v0_1

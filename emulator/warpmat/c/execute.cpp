@@ -221,6 +221,13 @@ warpmat_status take_views(const warpmat_instruction& handle, const warpmat_call&
   return WARPMAT_OK;
 }
 
+/// WARPMAT_OK unless the instruction is a statement of a program alone.
+warpmat_status check_callable(const warpmat_instruction& handle, warpmat_error* error) {
+  if (!needs_program(handle.instruction.kind())) return WARPMAT_OK;
+  return report(error, WARPMAT_BAD_ARGUMENT,
+                *handle.instruction.problem(Call{}, 1) + "; warpmat_program_parse and warpmat_module_parse of c_program.h take those");
+}
+
 /// WARPMAT_OK unless a call of a scalar instruction or wgmma has flags or an offset, which those do not know.
 warpmat_status check_other_call(const warpmat_instruction& handle, const warpmat_call& given, warpmat_error* error) {
   constexpr unsigned flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH;
@@ -242,6 +249,7 @@ bool says_accesses(const InstructionOperand& operand) {
 warpmat_status list_other_accesses(const warpmat_instruction& handle, const warpmat_call* given, std::size_t warp,
                                    std::span<warpmat_memory_access> list, std::size_t& count, warpmat_error* error) {
   count = 0;
+  if (const warpmat_status status = check_callable(handle, error); status != WARPMAT_OK) return status;
   if (!handle.addresses_memory) return WARPMAT_OK;
   if (given == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, "the call is null: what wgmma accesses its descriptors say");
   if (!WARPMAT_HAS_SIZE(given, flags)) return report(error, WARPMAT_BAD_ARGUMENT, "call->size is not that of a warpmat_call");
@@ -293,6 +301,7 @@ warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& ca
                                                warpmat_error* error) {
   const Instruction& instruction = handle.instruction;
   const auto refused = [&](const std::string& what) { return report(error, WARPMAT_BAD_ARGUMENT, what); };
+  if (const warpmat_status status = check_callable(handle, error); status != WARPMAT_OK) return status;
   if (const warpmat_status status = check_other_call(handle, given, error); status != WARPMAT_OK) return status;
   Views views;
   const auto all = [](const InstructionOperand&) { return true; };

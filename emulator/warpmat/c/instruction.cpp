@@ -36,7 +36,7 @@ bool is_warpgroup(const warpmat::Instruction& instruction) {
   return instruction.kind() == warpmat::InstructionKind::warpgroup;
 }
 
-/// The mnemonic alone, of a scalar instruction.
+/// The mnemonic alone, but of wgmma.
 warpmat::OpcodeFields fields_of_other(const warpmat::Instruction& instruction) {
   if (is_warpgroup(instruction)) return fields_of(instruction.wgmma());
   const std::string_view opcode = instruction.opcode();
@@ -68,7 +68,7 @@ namespace warpmat::inline v0_1::c {
 warpmat_operand operand_id(const Instruction& instruction, std::size_t index) {
   const InstructionOperand& operand = instruction.operands()[index];
   if (operand.matrix_name()) return static_cast<warpmat_operand>(*operand.matrix_name());
-  if (instruction.kind() == InstructionKind::scalar) return WARPMAT_NAMED;
+  if (instruction.kind() != InstructionKind::warpgroup) return WARPMAT_NAMED;
   switch (operands_of(instruction.wgmma()).roles[index]) {
     case WgmmaOperand::a_descriptor: return WARPMAT_A_DESCRIPTOR;
     case WgmmaOperand::b_descriptor: return WARPMAT_B_DESCRIPTOR;
@@ -105,7 +105,7 @@ const warpmat_instruction& persistent_instruction(const Form& form, const Target
 
 namespace {
 
-/// The handles of a wgmma's row or of a scalar instruction's spelling, by their names, which exist once.
+/// The handles of a wgmma's row or of the spelling of a row of the catalogue, by their names, which exist once.
 const warpmat_instruction& persistent_other(const Instruction& instruction) {
   using Handles = PersistentMap<std::string_view, warpmat_instruction>;  // key: the opcode in its table, of one bucket and target
   constexpr std::size_t buckets = 256;

@@ -99,11 +99,11 @@ constexpr Elsewhere elsewhere[] = {
     {"cp.reduce.async.bulk", "a kernel executes", bulk_accesses, bulk_accesses},
 };
 
-/// Whether Instruction finds an opcode that no form has: of wgmma, and of scalar instructions that compute.
+/// Whether find() finds an opcode that no form has.
 bool is_other_instruction(std::string_view opcode) {
   if (find_wgmma(opcode) != nullptr) return true;
   const std::optional<catalogue::Match> match = catalogue::find_row(opcode);
-  return match && !scalar_refusal(*match);
+  return match && instruction_kind(*match);
 }
 
 /// Why warpmat_find finds nothing, and what does.
@@ -113,8 +113,7 @@ std::string explain_opcode(std::string_view opcode, const Target& target) {
   if (find_sass(opcode, target) != nullptr || find_wgmma_sass(opcode) != nullptr)
     return format_text("'{}' is a name of SASS: warpmat_find_machine finds it", opcode);
   const bool in_programs = catalogue::find_row(opcode).has_value();
-  return explain_unknown_instruction(opcode) +
-         (in_programs ? "; warpmat_program_parse and warpmat_module_parse of c_program.h take those" : "");
+  return explain_unknown_instruction(opcode) + (in_programs ? "; warpmat_module_parse of c_program.h takes those" : "");
 }
 
 /// Names of SASS that no table has, by their beginnings, and what finds or lists those instructions.
@@ -385,6 +384,9 @@ warpmat_status warpmat_describe(const warpmat_instruction* instruction, warpmat_
   out.space = instruction->fields.space.c_str();
   out.warps = own.warps();
   out.scalar = own.kind() == InstructionKind::scalar;
+  out.needs_program = needs_program(own.kind());
+  out.reads_memory = own.kind() == InstructionKind::load;
+  out.writes_memory = own.kind() == InstructionKind::store;
   out.stack_bytes = move_stack;
   if (instruction->is_matrix()) describe(own.form(), own.lowering(), out);
   if (own.kind() == InstructionKind::warpgroup) {

@@ -37,8 +37,8 @@ struct Fragments {
   int rows() const { return matrix == -1 ? matrix_rows(operand.fragment) : operand.fragment.rows(); }
   int columns() const { return operand.fragment.columns(); }
   std::string what() const { return fmt::format("operand {} of {}", name(operand.name), form.opcode); }
-  StagedOperand staged(const warpmat_registers* registers, std::size_t warp) const {
-    return {form, operand.name, static_cast<std::size_t>(operand.words()), registers, warp};
+  StagedOperand staged(const warpmat_registers* registers, std::size_t warp, bool written = false) const {
+    return {form, operand.name, static_cast<std::size_t>(operand.words()), registers, warp, written};
   }
 
   const Form& form;
@@ -79,7 +79,7 @@ warpmat_status warpmat_scatter(const warpmat_instruction* instruction, warpmat_o
   return done(error, [&] {
     const Fragments of(instruction, operand, matrix, format);
     const numbers::Matrix given = matrix_of(values, count, of.rows(), of.columns(), of.what());
-    const StagedOperand staged = of.staged(registers, warp);
+    const StagedOperand staged = of.staged(registers, warp, true);
     if (matrix == -1)
       numbers::scatter(of.operand.fragment, of.format, given, staged.words());
     else

@@ -160,12 +160,10 @@ warpmat_status warpmat_program_statement(const warpmat_program* program, int ind
   if (statement == nullptr || info == nullptr || !WARPMAT_HAS_SIZE(info, instruction)) return WARPMAT_BAD_ARGUMENT;
   return done(nullptr, [&] {
     warpmat_statement_info all{info->size, statement->location().line, statement->location().column, nullptr, nullptr, nullptr};
+    all.opcode = statement->instruction().opcode().data();  // ends with a null character
     if (const Instruction* const matrix = statement->matrix()) {
-      all.opcode = matrix->form().opcode.c_str();
       all.name = program->statement_names[static_cast<std::size_t>(index)].c_str();
       all.instruction = &persistent_instruction(matrix->form(), matrix->target());
-    } else {
-      all.opcode = statement->scalar()->opcode.c_str();
     }
     copy_out(all, info);
   });

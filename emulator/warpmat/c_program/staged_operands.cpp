@@ -30,12 +30,14 @@ const Operand& fragment_of(const Form& form, warpmat_operand operand) {
       fmt::format("{} has no matrix operand of number {}: its are {}", form.opcode, static_cast<int>(operand), fmt::join(names, ", ")));
 }
 
-StagedOperand::StagedOperand(const Form& form, OperandName operand, std::size_t words, const warpmat_registers* registers, std::size_t warp)
+StagedOperand::StagedOperand(const Form& form, OperandName operand, std::size_t words, const warpmat_registers* registers, std::size_t warp,
+                             bool written)
     : registers_(registers == nullptr ? warpmat_registers{} : *registers), warp_(warp), held_(words) {
   const auto refuse = [&](const char* what) {
     throw std::invalid_argument(fmt::format("{}: operand {}: {}", form.opcode, name(operand), what));
   };
   if (registers == nullptr) refuse("registers is null");
+  if (written && registers_.lane_stride == 0) refuse("it is written, so its lane_stride cannot be 0");
   if (registers_.words == nullptr) refuse("words is null");
   if (reinterpret_cast<std::uintptr_t>(registers_.words) % alignof(std::uint32_t) != 0) refuse("words do not lie at a multiple of 4 bytes");
   if (registers_.numbers != nullptr && registers_.number_count < words) refuse("the list of register numbers is too short");
@@ -52,7 +54,6 @@ std::uint32_t* StagedOperand::place(std::size_t word, std::size_t lane) const {
 }
 
 void StagedOperand::store() const {
-  if (registers_.lane_stride == 0) throw std::invalid_argument("registers that are written cannot have a lane_stride of 0");
   for (std::size_t word = 0; word < held_.size(); ++word)
     for (std::size_t lane = 0; lane < warp_size; ++lane) *place(word, lane) = held_[word][lane];
 }
@@ -66,12 +67,9 @@ StagedCall::StagedCall(const Form& form, const warpmat_call& call, std::size_t w
   for (std::size_t i = 0; i < form.operands.size(); ++i) {
     const Operand& operand = form.operands[i];
     if (operand.kind == OperandKind::stride && call.operands[i].words == nullptr) continue;
-    if (operand.written && call.operands[i].lane_stride == 0)
-      throw std::invalid_argument(
-          fmt::format("{}: operand {}: it is written, so its lane_stride cannot be 0", form.opcode, name(operand.name)));
     const bool wide = operand.kind == OperandKind::address && (call.flags & WARPMAT_WIDE_ADDRESSES) != 0;
-    const StagedOperand& staged =
-        operands_.emplace_back(form, operand.name, wide ? 2 : static_cast<std::size_t>(operand.words()), &call.operands[i], warp);
+    const StagedOperand& staged = operands_.emplace_back(form, operand.name, wide ? 2 : static_cast<std::size_t>(operand.words()),
+                                                         &call.operands[i], warp, operand.written);
     if (operand.written)
       batch_.destination = staged.words();
     else

@@ -23,12 +23,14 @@ const Operand& fragment_of(const Form& form, warpmat_operand operand);
 /// The words of one operand of one warp, copied from where the caller has them to consecutive lanes.
 class StagedOperand {
  public:
-  /// Throws std::invalid_argument, naming `operand`, for registers that do not have its `words` words.
-  StagedOperand(const Form& form, OperandName operand, std::size_t words, const warpmat_registers* registers, std::size_t warp);
+  /// Throws std::invalid_argument, naming `operand`, for registers that do not have its `words` words, and for those that are `written` and
+  /// the same in all lanes.
+  StagedOperand(const Form& form, OperandName operand, std::size_t words, const warpmat_registers* registers, std::size_t warp,
+                bool written = false);
 
   const std::vector<std::uint32_t*>& words() const { return pointers_; }
   ConstRegisterList const_words() const { return {pointers_.data(), pointers_.size()}; }
-  /// Copies them back. Throws std::invalid_argument where all lanes have the same words.
+  /// Copies them back. Precondition: they are `written`.
   void store() const;
 
  private:

@@ -16,7 +16,6 @@
 #include <warpmat/execute/staged_warp.h>
 #include <warpmat/execute/trap_in_warp.h>
 #include <warpmat/execute/warpgroup.h>
-#include <warpmat/ptx/catalogue/evidence.h>
 #include <warpmat/ptx/catalogue/restrictions.h>
 #include <warpmat/tables/capacity.h>
 #include <warpmat/tables/opcode_text.h>
@@ -42,7 +41,13 @@ bool has_scalar_mnemonic(std::string_view opcode) {
 bool is_instruction(std::string_view opcode) {
   if (find_form(opcode) != nullptr || find_wgmma(opcode) != nullptr) return true;
   const std::optional<catalogue::Match> match = catalogue::find_row(opcode);
-  return match && !scalar_refusal(*match);
+  return match && instruction_kind(*match);
+}
+
+/// Why no call executes the instruction. Precondition: it needs_program().
+std::string problem_of_statement(const Instruction& instruction) {
+  const std::string_view wanted = instruction.kind() == InstructionKind::lanes ? "other lanes" : "memory";
+  return format_text("'{}' needs a program around it, for {}: it is a statement of a list or of a kernel", instruction.opcode(), wanted);
 }
 
 /// The row of the table that `row`, a Form or a Target, equals.
@@ -88,10 +93,10 @@ Instruction find(std::string_view opcode, std::string_view target_name) {
   if (!match || scalar_refusal(*match)) throw std::invalid_argument(explain_unknown_instruction(opcode));
   const Target& target = warpmat::target(target_name);
   if (const auto reason = catalogue::refusal(*match, target, newest_ptx)) throw std::invalid_argument(*reason);
-  return Instruction(scalar_form(*match), target);
+  return ScalarForm::instruction(*match, target);
 }
 
-Instruction::Instruction(const ScalarForm& form, const Target& target) : target_(&target), scalar_(&form), kind_(InstructionKind::scalar) {}
+Instruction::Instruction(const ScalarForm& form, const Target& target) : target_(&target), scalar_(&form), kind_(form.kind()) {}
 
 Instruction::Instruction(const WgmmaForm& form, const Target& target, PtxVersion version)
     : target_(&listed_row(target, target.name)),
@@ -120,26 +125,43 @@ std::string_view Instruction::opcode() const {
   switch (kind_) {
     case InstructionKind::matrix: return form_->opcode;
     case InstructionKind::warpgroup: return wgmma_->opcode;
-    case InstructionKind::scalar: return scalar_->opcode();
+    case InstructionKind::scalar:
+    case InstructionKind::load:
+    case InstructionKind::store:
+    case InstructionKind::lanes: break;
   }
-  return {};
+  return scalar_->opcode();
 }
 
 std::span<const InstructionOperand> Instruction::operands() const {
   switch (kind_) {
     case InstructionKind::matrix: return operands_of(*form_);
     case InstructionKind::warpgroup: return operands_of(*wgmma_).operands;
-    case InstructionKind::scalar: return scalar_->operands();
+    case InstructionKind::scalar:
+    case InstructionKind::load:
+    case InstructionKind::store:
+    case InstructionKind::lanes: break;
   }
-  return {};
+  return scalar_->operands();
 }
 
 Label Instruction::label() const {
-  return kind_ == InstructionKind::scalar ? catalogue::evidence_of(scalar_->pattern(), target_->hardware).label : label_of(*lowering_);
+  return scalar_ != nullptr ? scalar_->evidence(target_->hardware).label : label_of(*lowering_);
 }
 
 std::string_view Instruction::source() const {
-  return kind_ == InstructionKind::scalar ? catalogue::evidence_of(scalar_->pattern(), target_->hardware).source : lowering_->source;
+  return scalar_ != nullptr ? scalar_->evidence(target_->hardware).source : lowering_->source;
+}
+
+int Instruction::access_bytes() const {
+  if (kind_ != InstructionKind::load && kind_ != InstructionKind::store) return 0;
+  const InstructionOperand& data = operands()[kind_ == InstructionKind::load ? 0 : 1];
+  return data.type()->bytes() * data.registers();
+}
+
+Requirement Instruction::requirement() const {
+  if (scalar_ != nullptr) return scalar_->requirement();
+  return kind_ == InstructionKind::warpgroup ? wgmma_->requirement() : form_->requirement;
 }
 
 void Instruction::execute(const Call& call, std::size_t warps, const ExecutionOptions& options) const {
@@ -148,6 +170,9 @@ void Instruction::execute(const Call& call, std::size_t warps, const ExecutionOp
     case InstructionKind::matrix: return execute_matrix(call, warps, options);
     case InstructionKind::warpgroup: return execute_warpgroups(*this, call, warps, options);
     case InstructionKind::scalar: return scalar_->execute(call.operands, warps, options.path);
+    case InstructionKind::load:
+    case InstructionKind::store:
+    case InstructionKind::lanes: throw std::invalid_argument(problem_of_statement(*this));
   }
 }
 
@@ -336,6 +361,7 @@ const char* problem_of_view(const InstructionOperand& operand, const RegisterVie
 }  // namespace
 
 std::optional<std::string> Instruction::problem(const Call& call, std::size_t count) const {
+  if (needs_program(kind_)) return problem_of_statement(*this);
   const auto of_group = static_cast<std::size_t>(warps());
   if (count % of_group != 0) return format_text("{}: {} warps execute it together; {} given", opcode(), of_group, count);
   if (count == 0) return std::nullopt;

@@ -6,18 +6,23 @@
 #include <vector>
 
 #include <warpmat/instruction.h>
+#include <warpmat/ptx/catalogue/catalogue.h>
 #include <warpmat/wgmma.h>
 
 namespace warpmat::inline v0_1 {
 
 /// Makes the operands that Instruction::operands() describes.
 struct InstructionOperands {
-  /// `name` must last until the process ends.
-  static InstructionOperand scalar(std::string_view name, InstructionOperand::Kind kind, const DataType& type, int registers,
-                                   int register_bits, bool written, bool optional);
+  /// One that the text of a scalar instruction has. The pattern lasts until the process ends.
+  static InstructionOperand scalar(const catalogue::Match& match, const catalogue::OperandPattern& pattern);
   /// Neither read nor written until use() says so.
   static InstructionOperand carry(const DataType& type);
   static void use(InstructionOperand& operand, bool written);
+  /// Makes it optional.
+  static void leave_out(InstructionOperand& operand);
+  /// The registers and the address of a load or store. Names last until the process ends.
+  static InstructionOperand data(std::string_view name, const DataType& type, int registers, bool written);
+  static InstructionOperand address(std::string_view name);
 
   static InstructionOperand of_wgmma(std::string_view name, InstructionOperand::Kind kind, int registers, int register_bits,
                                      bool optional = false);

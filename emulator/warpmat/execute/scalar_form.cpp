@@ -8,6 +8,7 @@
 #include <warpmat/execute/instruction_operands.h>
 #include <warpmat/numeric/persistent.h>
 #include <warpmat/numeric/rounding_mode.h>
+#include <warpmat/ptx/catalogue/restrictions.h>
 #include <warpmat/scalar/by_instruction_set.h>
 #include <warpmat/text.h>
 
@@ -18,38 +19,77 @@ using catalogue::OperandPattern;
 
 namespace {
 
-constexpr std::string_view number_name = "lut";  // of a row: an immediate
-
-InstructionOperand::Kind kind_of(const DataType& type, const OperandPattern& pattern) {
-  if (pattern.implicit) return InstructionOperand::Kind::carry;
-  if (type.is_predicate()) return InstructionOperand::Kind::predicate;
-  return pattern.name == number_name ? InstructionOperand::Kind::number : InstructionOperand::Kind::value;
+bool is_access(const Match& match) {
+  return match.pattern->row.semantics == catalogue::Semantics::load || match.pattern->row.semantics == catalogue::Semantics::store;
 }
 
-/// Bits of a register of the operand.
-int register_bits(const DataType& type) {
-  return type.is_predicate() ? 1 : std::max(type.bits, 16);
+/// A load or store that has .shared, a type, perhaps .v2 or .v4, and no other qualifier, of at most 128 bits.
+bool is_plain_access(const Match& match) {
+  constexpr int widest_bits = 128, widest_register = 64, widest_vector = 4;
+  const DataType& type = *match.types.back();
+  const bool shared = match.has(catalogue::Qualifier::shared) || match.has(catalogue::Qualifier::shared_cta);
+  const std::size_t expected = match.vector() == 1 ? 2 : 3;
+  return shared && match.qualifiers.size() == expected && find_data_type(type.name) != nullptr && type.bits <= widest_register &&
+         match.vector() <= widest_vector && type.bits * match.vector() <= widest_bits;
+}
+
+/// In PTX's order, which the rows of loads and stores do not have.
+std::array<InstructionOperand, 2> operands_of_access(const Match& match, InstructionKind kind) {
+  const bool loads = kind == InstructionKind::load;
+  const InstructionOperand address = InstructionOperands::address("a");
+  const InstructionOperand data = InstructionOperands::data(loads ? "d" : "b", *match.types.back(), match.vector(), loads);
+  return loads ? std::array{data, address} : std::array{address, data};
+}
+
+/// The canonical opcode. .shared::cta is .shared.
+std::string spelling_of(const Match& match) {
+  if (!is_access(match)) return in_order(match);
+  Match plain = match;
+  std::ranges::replace(plain.qualifiers, std::string_view(".shared::cta"), std::string_view(".shared"));
+  return in_order(plain);
+}
+
+/// The form of `match`: always the same object. Precondition: scalar_refusal(match) is nothing.
+const ScalarForm& scalar_form(const Match& match) {
+  using Spellings = PersistentMap<std::string, ScalarForm>;  // of one row
+  static constinit scalar::ByInstructionSet<std::unique_ptr<Spellings[]>> all;
+  const auto& rows = all.get([] { return std::make_unique<Spellings[]>(catalogue::patterns().size()); });
+  const auto number = static_cast<std::size_t>(match.pattern - catalogue::patterns().data());
+  return rows[number].get(spelling_of(match), [&] { return ScalarForm(match); });
 }
 
 }  // namespace
 
-ScalarForm::ScalarForm(const Match& match) : opcode_(in_order(match)), pattern_(match.pattern), function_(match.pattern->row.function) {
+ScalarForm::ScalarForm(const Match& match)
+    : opcode_(spelling_of(match)), kind_(*instruction_kind(match)), pattern_(match.pattern), function_(match.pattern->row.function) {
+  // The text's operands first, then the carry, which may be a source and a result.
+  if (is_access(match)) {
+    for (const InstructionOperand& operand : operands_of_access(match, kind_)) add_operand(operand);
+  } else {
+    for (const OperandPattern& pattern : pattern_->operands)
+      if (!pattern.implicit) add_operand(InstructionOperands::scalar(match, pattern));
+  }
+  if (kind_ == InstructionKind::scalar) add_computed(match);
+  find_neighbours();
+  if (operands_.size() > most_operands || results_.size() >= most_operands || sources_.size() >= most_operands || words() > most_words)
+    throw std::logic_error(format_text("{} has more operands or words than a ScalarForm holds", opcode_));
+}
+
+void ScalarForm::add_operand(const InstructionOperand& operand) {
+  first_words_.push_back(static_cast<std::uint8_t>(words()));
+  operands_.push_back(operand);
+}
+
+std::size_t ScalarForm::words() const {
+  std::size_t words = 0;
+  for (const InstructionOperand& operand : operands_) words += static_cast<std::size_t>(operand.words());
+  return words;
+}
+
+/// What the row's function takes, and the carry.
+void ScalarForm::add_computed(const Match& match) {
   if (function_ == nullptr) executable_ = catalogue::executable(match);
   std::optional<std::size_t> carry;
-  std::size_t words = 0;
-  const auto add_operand = [&](InstructionOperand operand) {
-    first_words_.push_back(static_cast<std::uint8_t>(words));
-    words += static_cast<std::size_t>(operand.words());
-    operands_.push_back(operand);
-  };
-  // The text's first, then the carry, which may be a source and a result.
-  for (const OperandPattern& pattern : pattern_->operands) {
-    if (pattern.implicit) continue;
-    const DataType& type = match.type_of(pattern);
-    const int count = pattern.count == 0 ? match.vector() : pattern.count;
-    add_operand(InstructionOperands::scalar(pattern.name, kind_of(type, pattern), type, count, register_bits(type), pattern.result,
-                                            pattern.optional));
-  }
   std::size_t next = 0;
   for (const OperandPattern& pattern : pattern_->operands) {
     if (!pattern.implicit) {
@@ -63,8 +103,26 @@ ScalarForm::ScalarForm(const Match& match) : opcode_(in_order(match)), pattern_(
     InstructionOperands::use(operands_[*carry], pattern.result);
     add(match, pattern, *carry);
   }
-  if (operands_.size() > most_operands || results_.size() >= most_operands || sources_.size() >= most_operands || words > most_words)
-    throw std::logic_error(format_text("{} has more operands or words than a ScalarForm holds", opcode_));
+}
+
+/// The last source may be left out where a row without it spells the same opcode.
+void ScalarForm::find_neighbours() {
+  const std::optional<Match> first = catalogue::find_row(opcode_);
+  if (first->pattern == pattern_) {
+    has_longer_ = catalogue::find_row(opcode_, pattern_->most_operands + 1)->pattern != pattern_;
+    return;
+  }
+  shorter_ = &scalar_form(*first);
+  if (shorter_->operands_.size() + 1 != operands_.size())
+    throw std::logic_error(format_text("{} is spelled by two rows, of which one lacks more than a source", opcode_));
+  InstructionOperands::leave_out(operands_.back());
+}
+
+catalogue::RowEvidence ScalarForm::evidence(Hardware hardware) const {
+  const catalogue::RowEvidence own = catalogue::evidence_of(*pattern_, hardware);
+  if (shorter_ == nullptr) return own;
+  const catalogue::RowEvidence other = shorter_->evidence(hardware);
+  return other.label < own.label ? other : own;
 }
 
 void ScalarForm::add(const Match& match, const OperandPattern& pattern, std::size_t number) {
@@ -73,7 +131,7 @@ void ScalarForm::add(const Match& match, const OperandPattern& pattern, std::siz
   const int each = operand.words() / operand.registers();
   for (int i = 0; i < operand.registers(); ++i) {
     Place place{static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(first_words_[number] + i * each),
-                static_cast<std::uint8_t>(each), register_bits(type) == 1, operand.kind() == InstructionOperand::Kind::number};
+                static_cast<std::uint8_t>(each), operand.register_bits() == 1, operand.kind() == InstructionOperand::Kind::number};
     // A register that may be wider is one of 32 bits here.
     if (pattern.result && pattern.may_be_wider && type.is_signed_integer() && type.bits < 32)
       place.sign_extended_from = static_cast<std::uint8_t>(type.bits);
@@ -169,6 +227,7 @@ void ScalarForm::execute_one(std::span<Register> staged, std::span<const Registe
 }
 
 void ScalarForm::execute(std::span<const RegisterView> operands, std::size_t warps, Path path) const {
+  if (shorter_ != nullptr && operands[operands_.size() - 1].is_empty()) return shorter_->execute(operands, warps, path);
   std::array<Register, most_words> staged;
   const auto at = [&](std::size_t i, std::size_t warp) {
     LaneRegisters registers(operands[i], &staged[first_words_[i]], operands_[i].words());
@@ -190,18 +249,30 @@ void ScalarForm::execute(std::span<const RegisterView> operands, std::size_t war
   }
 }
 
+std::optional<InstructionKind> instruction_kind(const Match& match) {
+  const catalogue::Semantics semantics = match.pattern->row.semantics;
+  if (match.pattern->hidden) return std::nullopt;
+  if (catalogue::computes(semantics)) return InstructionKind::scalar;
+  if (is_access(match) && !is_plain_access(match)) return std::nullopt;
+  if (semantics == catalogue::Semantics::load) return InstructionKind::load;
+  if (semantics == catalogue::Semantics::store) return InstructionKind::store;
+  constexpr std::array between_lanes{catalogue::Semantics::exchange, catalogue::Semantics::active_mask, catalogue::Semantics::elect,
+                                     catalogue::Semantics::warp_barrier};
+  if (std::ranges::find(between_lanes, semantics) != between_lanes.end()) return InstructionKind::lanes;
+  return std::nullopt;
+}
+
 std::optional<std::string> scalar_refusal(const Match& match) {
-  if (!match.pattern->hidden && catalogue::computes(match.pattern->row.semantics)) return std::nullopt;
-  return format_text("'{}' needs a program around it, for memory, other lanes or control flow: it is a statement of a list or of a kernel",
+  if (instruction_kind(match)) return std::nullopt;
+  return format_text("'{}' needs a program around it, for memory, other lanes or control flow: it is a statement of a kernel",
                      match.opcode);
 }
 
-const ScalarForm& scalar_form(const Match& match) {
-  using Spellings = PersistentMap<std::string, ScalarForm>;  // of one row
-  static constinit scalar::ByInstructionSet<std::unique_ptr<Spellings[]>> all;
-  const auto& rows = all.get([] { return std::make_unique<Spellings[]>(catalogue::patterns().size()); });
-  const auto number = static_cast<std::size_t>(match.pattern - catalogue::patterns().data());
-  return rows[number].get(in_order(match), [&] { return ScalarForm(match); });
+Instruction ScalarForm::instruction(const Match& match, const Target& target, PtxVersion version) {
+  const ScalarForm& form = scalar_form(match);
+  if (!form.has_longer_) return Instruction(form, target);
+  const std::optional<Match> longer = catalogue::find_row(form.opcode_, match.pattern->most_operands + 1);
+  return Instruction(catalogue::refusal(*longer, target, version) ? form : scalar_form(*longer), target);
 }
 
 }  // namespace warpmat::inline v0_1

@@ -10,9 +10,7 @@ namespace warpmat::inline v0_1 {
 
 /// `trap`, naming the warp.
 inline Trap in_warp(const Trap& trap, std::size_t warp) {
-  Trap named = trap.at(format_text("warp {}", warp));
-  named.site.warp = static_cast<std::int64_t>(warp);
-  return named;
+  return trap.at(format_text("warp {}", warp), static_cast<std::int64_t>(warp));
 }
 
 }  // namespace warpmat::inline v0_1

@@ -41,14 +41,9 @@ bool holds(const OperandText& operand, int slot) {
 
 /// The result operand of `statement`, or nullptr.
 const OperandText* result_of(const Statement& statement) {
-  if (const Instruction* instruction = statement.matrix()) {
-    const auto& operands = instruction->form().operands;
-    const auto written = std::ranges::find_if(operands, [](const Operand& o) { return o.written; });
-    return written == operands.end() ? nullptr : &statement.operands()[static_cast<std::size_t>(written - operands.begin())];
-  }
-  const ScalarOperation operation = statement.scalar()->operation;
-  if (operation == ScalarOperation::store || operation == ScalarOperation::barrier) return nullptr;
-  return &statement.operands()[0];
+  for (std::size_t i = 0; i < statement.operands().size(); ++i)
+    if (statement.described(i).is_written()) return &statement.operands()[i];
+  return nullptr;
 }
 
 /// The last statement before `end` that writes the register in `slot`, or nullptr.
@@ -97,8 +92,7 @@ std::vector<ReadRow> rows_of(const Form& form, LoadedWords& words, const std::ar
 }
 
 /// The words that the lanes have read by an ld.shared whose registers are as wide as its elements.
-std::vector<ReadRow> rows_of(const ScalarInstruction& load, const LoadedWords& words,
-                             const std::array<std::uint64_t, warp_size>& addresses) {
+std::vector<ReadRow> rows_of(const Instruction& load, const LoadedWords& words, const std::array<std::uint64_t, warp_size>& addresses) {
   const auto size = static_cast<std::size_t>(load.access_bytes());
   if (size != words.held.size() * sizeof(std::uint32_t)) return {};
   std::vector<ReadRow> rows(warp_size);
@@ -203,7 +197,8 @@ std::string describe_load(const Warp& warp, const Statement& load, LoadedWords& 
   const auto* addresses = warp.addresses_read(load);
   if (addresses == nullptr) return "";
   const bool is_matrix = load.matrix() != nullptr;
-  std::vector<ReadRow> rows = is_matrix ? rows_of(load.matrix()->form(), words, *addresses) : rows_of(*load.scalar(), words, *addresses);
+  std::vector<ReadRow> rows =
+      is_matrix ? rows_of(load.matrix()->form(), words, *addresses) : rows_of(load.instruction(), words, *addresses);
   std::erase_if(rows, [](const ReadRow& row) { return !row.wrong(); });
   if (rows.empty()) return "";
   std::string text = fmt::format("{} in line {} read {} wrong row{}:\n", is_matrix ? "ldmatrix" : "ld.shared", load.location().line,

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include <warpmat/ptx/program/list_refusal.h>
 #include <warpmat/ptx/program/resolve_list.h>
 #include <warpmat/ptx/syntax/list_parser.h>
 
@@ -10,7 +11,11 @@ namespace warpmat::inline v0_1 {
 
 Program parse(std::string_view text, std::string_view target_name) {
   const Target* const given = target_name.empty() ? nullptr : &target(target_name);
-  const auto is_known = [](std::string_view opcode) { return find_form(opcode) != nullptr || find_scalar_instruction(opcode).has_value(); };
+  const auto is_known = [](std::string_view opcode) {
+    if (find_form(opcode) != nullptr) return true;
+    const auto match = catalogue::find_row(opcode);
+    return match && code::list_refusal(*match).empty();
+  };
   return code::resolve_list(syntax::parse_list(std::string(text), is_known), given);
 }
 

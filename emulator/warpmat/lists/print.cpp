@@ -58,7 +58,7 @@ class Printer {
 
 std::string print(const Program& program, const Statement& statement, std::string_view memory) {
   const Printer printer(program, memory);
-  const std::string_view opcode = statement.matrix() != nullptr ? statement.matrix()->form().opcode : statement.scalar()->opcode;
+  const std::string_view opcode = statement.instruction().opcode();
   std::string operands;
   for (const OperandText& operand : statement.operands())
     if (operand.kind != OperandText::Kind::omitted) operands += (operands.empty() ? "" : ", ") + printer.operand(operand);

@@ -13,6 +13,15 @@ const SharedVariable* Program::find_variable(std::string_view name) const {
   return found == variables().end() ? nullptr : &*found;
 }
 
+const InstructionOperand& Statement::described(std::size_t index) const {
+  const std::span<const InstructionOperand> operands = instruction().operands();
+  auto found = operands.begin();
+  for (std::size_t i = 0; i < index; ++i)
+    while ((++found)->is_paired()) {
+    }
+  return *found;
+}
+
 std::vector<const Statement*> Program::matrix_statements() const {
   std::vector<const Statement*> found;
   for (const Statement& statement : statements())

@@ -16,14 +16,13 @@ namespace {
 
 bool reads_memory(const Statement& statement) {
   if (const Instruction* instruction = statement.matrix()) return instruction->form().mnemonic == Mnemonic::ldmatrix;
-  return statement.scalar()->operation == ScalarOperation::load;
+  return statement.instruction().kind() == InstructionKind::load;
 }
 
 /// The address operand of a statement that reads memory.
 const OperandText& address_of(const Statement& statement) {
-  if (statement.scalar() != nullptr) return statement.operands()[1];
-  const std::vector<Operand>& operands = statement.matrix()->form().operands;
-  const auto found = std::ranges::find(operands, OperandKind::address, &Operand::kind);
+  const auto operands = statement.instruction().operands();
+  const auto found = std::ranges::find(operands, InstructionOperand::Kind::address, &InstructionOperand::kind);
   return statement.operands()[static_cast<std::size_t>(found - operands.begin())];
 }
 

@@ -95,11 +95,36 @@ const OpcodeIndex& opcode_index() {
 
 }  // namespace
 
+Operand::Operand(const OperandRow& row)
+    : name(row.name),
+      kind(row.kind),
+      written(row.written),
+      in_braces(row.in_braces),
+      format(row.format),
+      fragment(row.fragment),
+      choices(row.choices) {}
+
+OperandRow OperandRow::of(const Operand& operand) {
+  return {operand.name, operand.kind, operand.written, operand.in_braces, operand.format, operand.fragment, operand.choices};
+}
+
+namespace {
+
+template <typename To, typename From, typename Convert>
+std::vector<To> each(const std::vector<From>& all, Convert convert) {
+  std::vector<To> out;
+  out.reserve(all.size());
+  for (const From& one : all) out.push_back(std::invoke(convert, one));
+  return out;
+}
+
+}  // namespace
+
 Form::Form(FormRow row)
     : mnemonic(row.mnemonic),
       opcode(std::move(row.opcode)),
       requirement(row.requirement),
-      operands(std::move(row.operands)),
+      operands(each<Operand>(row.operands, &OperandRow::operand)),
       shape(row.shape),
       number(row.number),
       transposed(row.transposed),
@@ -115,9 +140,23 @@ Form::Form(FormRow row)
       rounding(row.rounding) {}
 
 FormRow FormRow::of(const Form& form) {
-  return {form.mnemonic,   form.opcode,       form.requirement, form.operands,      form.shape,        form.number,
-          form.transposed, form.memory_bits,  form.matrix,      form.space,         form.column_major, form.sparsity,
-          form.kind,       form.scale_vector, form.satfinite,   form.bit_operation, form.rounding};
+  return {.mnemonic = form.mnemonic,
+          .opcode = form.opcode,
+          .requirement = form.requirement,
+          .operands = each<OperandRow>(form.operands, &OperandRow::of),
+          .shape = form.shape,
+          .number = form.number,
+          .transposed = form.transposed,
+          .memory_bits = form.memory_bits,
+          .matrix = form.matrix,
+          .space = form.space,
+          .column_major = form.column_major,
+          .sparsity = form.sparsity,
+          .kind = form.kind,
+          .scale_vector = form.scale_vector,
+          .satfinite = form.satfinite,
+          .bit_operation = form.bit_operation,
+          .rounding = form.rounding};
 }
 
 std::vector<Form> forms_of(std::vector<FormRow> rows) {

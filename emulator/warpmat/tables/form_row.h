@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,12 +9,26 @@
 
 namespace warpmat::inline v0_1 {
 
+/// What an Operand of a form is made of. The members are Operand's.
+struct OperandRow {
+  OperandName name;
+  OperandKind kind = OperandKind::fragment;
+  bool written = false;
+  bool in_braces = true;
+  std::optional<Format> format;
+  Fragment fragment;
+  int choices = 0;
+
+  [[nodiscard]] static OperandRow of(const Operand& operand);
+  [[nodiscard]] Operand operand() const { return Operand(*this); }
+};
+
 /// What a Form is made of: the table fills in rows, and what takes an instruction apart (gpu) changes some of one. The members are Form's.
 struct FormRow {
   Mnemonic mnemonic;
   std::string opcode;
   Requirement requirement;
-  std::vector<Operand> operands;
+  std::vector<OperandRow> operands;
   Shape shape;
 
   int number = 1;

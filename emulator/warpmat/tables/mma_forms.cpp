@@ -186,11 +186,11 @@ constexpr MoveRow move_rows[] = {
 
 // ---- Expansion of rows into forms ---------------------------------------------------------------------------------------------------
 
-Operand fragment_operand(OperandName name, std::optional<Format> format, const Fragment& fragment, bool written = false) {
+OperandRow fragment_operand(OperandName name, std::optional<Format> format, const Fragment& fragment, bool written = false) {
   return {.name = name, .written = written, .format = format, .fragment = fragment};
 }
 
-Operand other_operand(OperandName name, OperandKind kind, int choices) {
+OperandRow other_operand(OperandName name, OperandKind kind, int choices) {
   return {.name = name, .kind = kind, .format = std::nullopt, .fragment = {}, .choices = choices};
 }
 
@@ -253,11 +253,11 @@ struct MmaChoice {
   std::string_view before_types = {}, after_types = {};
 };
 
-std::vector<Operand> mma_operands(const FormRow& form, const MmaChoice& x) {
+std::vector<OperandRow> mma_operands(const FormRow& form, const MmaChoice& x) {
   const Shape stored{form.shape.m, form.shape.n, form.sparsity == Sparsity::dense ? form.shape.k : form.shape.k / 2};
   const bool is_m8n8k4 = form.shape == Shape{8, 8, 4} && x.a == Format::f16;
   const auto accumulator = [&](Format f) { return is_m8n8k4 ? fragment_m8n8k4_c(row(f).bits) : fragment_c(form.shape, row(f).bits); };
-  std::vector<Operand> operands{
+  std::vector<OperandRow> operands{
       fragment_operand(OperandName::d, x.accumulators.d, accumulator(x.accumulators.d), true),
       fragment_operand(
           OperandName::a, x.a,
@@ -269,14 +269,15 @@ std::vector<Operand> mma_operands(const FormRow& form, const MmaChoice& x) {
   };
   if (form.sparsity != Sparsity::dense) {
     const int container = operands[1].fragment.element_bits();
-    Operand e = fragment_operand(OperandName::e, std::nullopt, fragment_metadata(form.shape.k / metadata_group(x.a, form.kind), container));
+    OperandRow e =
+        fragment_operand(OperandName::e, std::nullopt, fragment_metadata(form.shape.k / metadata_group(x.a, form.kind), container));
     e.in_braces = false;
     operands.push_back(e);
     operands.push_back(other_operand(OperandName::selector, OperandKind::selector, x.selectors));
   }
   if (form.scale_vector != 0) {
-    Operand scale_a = fragment_operand(OperandName::scale_a, x.scale, fragment_scale_a(form.scale_vector));
-    Operand scale_b = fragment_operand(OperandName::scale_b, x.scale, fragment_scale_b(form.scale_vector));
+    OperandRow scale_a = fragment_operand(OperandName::scale_a, x.scale, fragment_scale_a(form.scale_vector));
+    OperandRow scale_b = fragment_operand(OperandName::scale_b, x.scale, fragment_scale_b(form.scale_vector));
     scale_a.in_braces = scale_b.in_braces = false;
     operands.insert(operands.end(), {scale_a, other_operand(OperandName::ids_a, OperandKind::ids, 2), scale_b,
                                      other_operand(OperandName::ids_b, OperandKind::ids, 4)});
@@ -432,12 +433,12 @@ FormRow move_form(const MoveRow& r, int number, bool transposed, bool shared) {
   if (move) {
     form.operands = {fragment_operand(OperandName::d, std::nullopt, fragment, true),
                      fragment_operand(OperandName::a, std::nullopt, r.fragment(1, false))};
-    for (Operand& operand : form.operands) operand.in_braces = false;
+    for (OperandRow& operand : form.operands) operand.in_braces = false;
     return form;
   }
   const bool load = r.mnemonic == Mnemonic::ldmatrix;
-  const Operand registers = fragment_operand(OperandName::r, std::nullopt, fragment, load);
-  const Operand address = other_operand(OperandName::p, OperandKind::address, 0);
+  const OperandRow registers = fragment_operand(OperandName::r, std::nullopt, fragment, load);
+  const OperandRow address = other_operand(OperandName::p, OperandKind::address, 0);
   form.operands = load ? std::vector{registers, address} : std::vector{address, registers};
   return form;
 }

@@ -174,8 +174,7 @@ std::string explain_unknown_wgmma(std::string_view opcode) {
 }
 
 std::optional<std::string> unavailable(const WgmmaForm& form, const Target& target, PtxVersion version) {
-  constexpr int family = 90;
-  const auto rule = unmet({.families = {family}, .architecture = true, .ptx = form.ptx}, target, version);
+  const auto rule = unmet(form.requirement(), target, version);
   return rule ? std::optional(format_text("{} {}", form.opcode, *rule)) : std::nullopt;
 }
 

@@ -86,7 +86,7 @@ Fragment accumulator(const Row& r, Format format, Generation generation) {
   return generation == Generation::volta ? fragment_volta_wmma_c(r.shape, bits) : fragment_wmma_c(r.shape, bits);
 }
 
-Operand fragment_operand(OperandName operand, Format format, const Fragment& fragment, bool written = false) {
+OperandRow fragment_operand(OperandName operand, Format format, const Fragment& fragment, bool written = false) {
   return {.name = operand, .written = written, .format = format, .fragment = fragment};
 }
 
@@ -126,9 +126,9 @@ FormRow move_form(const Row& r, const Moved& moved, Space space, bool column_maj
   const std::string_view space_name = space == Space::generic ? "" : space == Space::global ? ".global" : ".shared";
   form.opcode = concatenated({name(form.mnemonic), ".", name(moved.matrix), ".sync.aligned.", layout_name(column_major), ".",
                               shape_name(r.shape), space_name, ".", name(moved.format)});
-  const Operand registers = fragment_operand(OperandName::r, moved.format, moved.fragment(r, column_major), load);
-  const Operand address{.name = OperandName::p, .kind = OperandKind::address, .format = std::nullopt, .fragment = {}};
-  const Operand stride{.name = OperandName::stride, .kind = OperandKind::stride, .format = std::nullopt, .fragment = {}};
+  const OperandRow registers = fragment_operand(OperandName::r, moved.format, moved.fragment(r, column_major), load);
+  const OperandRow address{.name = OperandName::p, .kind = OperandKind::address, .format = std::nullopt, .fragment = {}};
+  const OperandRow stride{.name = OperandName::stride, .kind = OperandKind::stride, .format = std::nullopt, .fragment = {}};
   form.operands = load ? std::vector{registers, address, stride} : std::vector{address, registers, stride};
   return form;
 }

@@ -25,8 +25,16 @@ Trap::Trap(Kind kind_, std::optional<OperandName> operand, int lane, std::option
            const std::string& where)
     : Trap(kind_, Site{.lane = lane, .operand = operand}, address_, reason_, describe(lane, address_, reason_, where)) {}
 
-Trap Trap::at(const std::string& where) const {
-  return {kind, site, address, reason, describe(site.lane, address, reason, where)};
+Trap Trap::at(const std::string& where, std::int64_t warp) const {
+  Site named = site;
+  named.warp = warp;
+  return {kind, std::move(named), address, reason, describe(site.lane, address, reason, where)};
+}
+
+Trap Trap::of(OperandName operand) const {
+  Site named = site;
+  named.operand = operand;
+  return {kind, std::move(named), address, reason, what()};
 }
 
 Trap Trap::because(const std::string& other_reason) const {

@@ -145,6 +145,9 @@ TEST_CASE("directives of a function take the numbers that ptxas takes", "[syntax
     CHECK(message_of(name + " 0") == name + " takes numbers from 1 to 2^32 - 1");
     CHECK(message_of(name + " 4294967296") == name + " takes numbers from 1 to 2^32 - 1");
   }
+  CHECK(message_of(".maxntid -1") == ".maxntid takes numbers from 1 to 2^32 - 1");
+  CHECK(message_of(".maxntid 32, -1") == ".maxntid takes numbers from 1 to 2^32 - 1");
+  CHECK(message_of(".maxclusterrank -1") == ".maxclusterrank takes numbers from 0 to 2^32 - 1");
   CHECK(message_of(".maxntid 32, 0") == ".maxntid takes numbers from 1 to 2^32 - 1");
   CHECK(message_of(".maxntid 32, 1, 1, 1") == ".maxntid takes one to three numbers, not 4");
   CHECK(message_of(".reqntid") == ".reqntid takes one to three numbers, not 0");

@@ -18,9 +18,8 @@ std::array<std::uint8_t*, warp_size> addressed_rows(const Batch& batch, int coun
   for (int lane = 0; lane < count; ++lane) {
     try {
       rows[static_cast<std::size_t>(lane)] = memory.at(lane, row_address(batch, lane), Form::row_bytes, "row").data();
-    } catch (Trap& trap) {
-      trap.site.operand = OperandName::p;
-      throw;
+    } catch (const Trap& trap) {
+      throw trap.of(OperandName::p);
     }
   }
   return rows;

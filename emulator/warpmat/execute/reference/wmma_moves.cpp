@@ -14,9 +14,8 @@ namespace {
 std::span<std::uint8_t> accessed(SharedMemory& memory, int lane, std::uint64_t address, std::size_t size, const char* what) {
   try {
     return memory.at(lane, address, size, what);
-  } catch (Trap& trap) {
-    trap.site.operand = OperandName::p;
-    throw;
+  } catch (const Trap& trap) {
+    throw trap.of(OperandName::p);
   }
 }
 

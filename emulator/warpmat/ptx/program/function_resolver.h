@@ -187,7 +187,7 @@ class FunctionResolver {
   void begin_list_statement(const syntax::Statement& statement);
   void list_guard(const syntax::Guard& guard);
   Instruction list_matrix_instruction() const;
-  ScalarInstruction list_scalar_instruction();
+  Instruction list_scalar_instruction();
   void check_list_count() const;
   Seat list_seat() const;
   void begin_list_operand(const syntax::Operand& given);

@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <warpmat/program.h>
@@ -23,11 +22,11 @@ struct ListDraft {
   std::string label{};  ///< of the next statement; empty if it has none
 
   // The current statement:
-  std::optional<std::variant<Instruction, ScalarInstruction>> instruction{};
+  std::optional<Instruction> instruction{};
   const Form* form = nullptr;  ///< of a matrix instruction, as its text names it
   std::optional<Item> guard{};
   std::vector<OperandText> operands{};
-  std::size_t argument = 0;  ///< of the scalar instruction's, that which is read
+  std::size_t argument = 0;  ///< of the scalar instruction's operands, that which is read
   bool in_pair = false;      ///< it stands in a|b
   bool reads_guard = false;
 

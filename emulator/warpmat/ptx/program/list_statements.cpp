@@ -2,9 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/execute/scalar_form.h>
 #include <warpmat/ptx/catalogue/restrictions.h>
 #include <warpmat/ptx/program/function_resolver.h>
 #include <warpmat/ptx/program/list_draft.h>
+#include <warpmat/ptx/program/list_refusal.h>
 #include <warpmat/tables/types.h>
 
 // Lists of statements: what they have beside a function's body, and what their users see of operands.
@@ -201,22 +203,21 @@ Instruction FunctionResolver::list_matrix_instruction() const {
   return {*form, *program.target, program.version};
 }
 
-ScalarInstruction FunctionResolver::list_scalar_instruction() {
-  std::optional<ScalarInstruction> instruction = find_scalar_instruction(statement_->opcode);
-  if (!instruction) fail(explain_unknown_scalar(statement_->opcode));
+Instruction FunctionResolver::list_scalar_instruction() {
+  const catalogue::Match* const match = draft_.find_match(statement_->opcode);
+  if (match == nullptr) fail(catalogue::explain_unknown_row(statement_->opcode));
+  if (const std::string reason = list_refusal(*match); !reason.empty()) fail(reason);
   const ProgramParts& program = list_->program;
-  if (const auto reason = catalogue::refusal(*draft_.find_match(statement_->opcode), *program.target, program.version)) fail(*reason);
-  return *std::move(instruction);
+  if (const auto reason = catalogue::refusal(*match, *program.target, program.version)) fail(*reason);
+  return ScalarForm::instruction(*match, *program.target, program.version);
 }
 
 void FunctionResolver::check_list_count() const {
   std::size_t fewest = 0, most = 0;
-  if (const auto* const scalar = std::get_if<ScalarInstruction>(&*list_->instruction)) {
-    fewest = most = static_cast<std::size_t>(std::ranges::count(scalar->operands, false, &ScalarArgument::paired));
-  } else {
-    const std::vector<Operand>& operands = list_->form->operands;
-    most = operands.size();
-    fewest = operands.back().kind == OperandKind::stride ? most - 1 : most;
+  for (const InstructionOperand& operand : list_->instruction->operands()) {
+    if (operand.is_paired() || operand.kind() == InstructionOperand::Kind::carry) continue;
+    ++most;
+    fewest += operand.is_optional() ? 0 : 1;
   }
   const std::size_t given = statement_->operands.size();
   if (given < fewest || given > most)
@@ -227,27 +228,28 @@ void FunctionResolver::check_list_count() const {
 
 // ---- Operands ----
 
-/// The seat of the scalar instruction's current argument.
+/// The seat of the scalar instruction's current operand.
 Seat FunctionResolver::list_seat() const {
-  const ScalarArgument& argument = std::get<ScalarInstruction>(*list_->instruction).operands[list_->argument];
-  return {.role = argument.written ? "the result" : "a source",
+  const InstructionOperand& operand = list_->instruction->operands()[list_->argument];
+  const DataType* const declared = find_data_type(operand.type()->name);  // .reg of a list does not know all types
+  return {.role = operand.is_written() ? "the result" : "a source",
           .instruction = mnemonic_of(*statement_),
-          .type = argument.type,
-          .accepts = argument.accepts,
-          .written = argument.written,
-          .may_be_wider = argument.may_be_wider,
-          .symbols = !argument.written && takes_addresses(),
+          .type = declared != nullptr ? declared : &untyped(operand.type()->bits),
+          .accepts = operand.accepts(),
+          .written = operand.is_written(),
+          .may_be_wider = operand.may_be_wider(),
+          .symbols = !operand.is_written() && takes_addresses(),
           .in_pair = list_->in_pair};
 }
 
-/// Begins the operand of the current argument, which may be two in a pair.
+/// Begins the current operand, which may be two in a pair.
 void FunctionResolver::begin_list_operand(const syntax::Operand& given) {
-  const std::vector<ScalarArgument>& arguments = std::get<ScalarInstruction>(*list_->instruction).operands;
+  const std::span<const InstructionOperand> operands = list_->instruction->operands();
   const std::size_t next = list_->argument + 1;
-  const bool has_second = next < arguments.size() && arguments[next].paired;
+  const bool has_second = next < operands.size() && operands[next].is_paired();
   list_->in_pair = given.kind == Kind::pair;
   if (list_->in_pair && !has_second) fail(given, fmt::format("{} has no second result here", mnemonic_of(*statement_)));
-  if (!list_->in_pair && has_second && !arguments[next].optional)
+  if (!list_->in_pair && has_second && !operands[next].is_optional())
     fail(given, fmt::format("{} writes two results, with | between them", mnemonic_of(*statement_)));
   if (list_->in_pair) note_group(OperandText::Kind::pair);
 }

@@ -22,7 +22,7 @@ Space matrix_space(const Form& form, std::optional<Space> variable) {
 /// that were in force where it stands.
 std::pair<const Form*, Instruction> FunctionResolver::matrix_instruction() {
   const std::string& opcode = statement_->opcode;
-  if (list_ != nullptr) return {list_->form, std::get<Instruction>(*list_->instruction)};
+  if (list_ != nullptr) return {list_->form, *list_->instruction};
   if (const auto known = draft_.matrices.find(opcode); known != draft_.matrices.end()) return known->second;
   const Form* form = find_form(opcode);
   if (form == nullptr) fail(explain_unknown_opcode(opcode));

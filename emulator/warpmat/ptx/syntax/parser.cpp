@@ -154,7 +154,7 @@ class Parser {
       const bool known = rule != std::end(directive_numbers);
       if (tokens_.here().is('(')) {
         skip_nested('(', ')');
-      } else if (tokens_.here().kind == Token::Kind::number) {
+      } else if (tokens_.here().kind == Token::Kind::number || (known && tokens_.here().is('-'))) {
         do directive.numbers.push_back(read_directive_number(token, known ? rule->least : 0));
         while (tokens_.take_if(','));
       }
