@@ -30,8 +30,8 @@ class Warp {
 
   Batch batch() { return registers_.batch(); }
 
-  /// Operands with eight bits of exponent have numbers of one or two sizes, in the same rows or columns or anywhere, and zeros; some have an
-  /// infinity or NaN. Others: any bits.
+  /// Operands with eight bits of exponent have numbers of one or two sizes, in the same rows or columns or anywhere, and zeros; some have
+  /// an infinity or NaN. Others: any bits.
   void draw(std::mt19937_64& random) {
     registers_.fill(random);
     for (const OperandName name : {OperandName::a, OperandName::b, OperandName::c}) {

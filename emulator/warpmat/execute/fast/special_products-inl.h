@@ -105,10 +105,13 @@ class SpecialProducts {
     });
   }
 
-  /// Wide formats: the result of a step that is `numbers` without infinities and NaNs. A special C is one of them. NaNs are any.
-  HWY_INLINE Word replaced_by_products(int step, int column, int row, Word c, Word numbers) const {
-    const Word special = with_products(step, column, row, c);
-    return hn::IfThenElse(is_special(special), special, numbers);
+  /// Whether products of A and B may be special.
+  bool in_products() const { return in_products_; }
+
+  /// If so, a C of wide formats that is special where the result of a step is. NaNs that decide are the C of later steps.
+  HWY_INLINE Word with_products(int step, int column, int row, Word c) const {
+    if (!nans_decide_) return hn::BitCast(U32(), hn::Add(hn::BitCast(F32(), c), hn::Load(F32(), sums_[step][column] + row)));
+    return step == 0 ? hn::Or(c, hn::BitCast(U32(), o_.nan(column, row))) : c;
   }
 
  private:
@@ -138,13 +141,6 @@ class SpecialProducts {
   HWY_INLINE static void for_each_vector(Visit visit) {
     for (int column = 0; column < columns; ++column)
       for (int row = 0; row < rows; row += vector_rows) visit(column, row);
-  }
-
-  /// A C of wide formats that is special where the products of a step are. NaNs that decide are the C of later steps.
-  HWY_INLINE Word with_products(int step, int column, int row, Word c) const {
-    if (HWY_LIKELY(!in_products_ || (nans_decide_ && step != 0))) return c;
-    if (nans_decide_) return hn::Or(c, hn::BitCast(U32(), o_.nan(column, row)));
-    return hn::BitCast(U32(), hn::Add(hn::BitCast(F32(), c), hn::Load(F32(), sums_[step][column] + row)));
   }
 
   void look() {

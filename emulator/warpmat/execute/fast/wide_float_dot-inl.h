@@ -202,18 +202,24 @@ class WideFloatDot {
   template <int slots, bool small>
   HWY_NOINLINE void add_step(const Constants& constants, int step, int first_slot, const std::uint32_t (*c)[rows],
                              std::uint32_t (*d)[rows]) const {
+    const bool in_products = specials_.in_products();
     for (int first = 0; first < columns; first += 2 * distance)
       for (int column = first; column < first + distance; ++column)
         for (int row = 0; row < rows; row += vector_rows) {
           const Word c_of_columns[2] = {hn::Load(U32(), c[column] + row), hn::Load(U32(), c[column + distance] + row)};
-          Word results[2];
-          add_to_two_columns<slots, small>(constants, {first_slot, column, row}, c_of_columns, results);
+          Word special[2] = {c_of_columns[0], c_of_columns[1]}, results[2] = {c_of_columns[0], c_of_columns[1]};
+          if (!small && HWY_UNLIKELY(in_products))
+            for (int i = 0; i < 2; ++i) special[i] = specials_.with_products(step, column + i * distance, row, special[i]);
+          if (small || HWY_LIKELY(!in_products) || !all_special(special))
+            add_to_two_columns<slots, small>(constants, {first_slot, column, row}, c_of_columns, results);
           for (int i = 0; i < 2; ++i) {
-            if (!small) results[i] = specials_.replaced_by_products(step, column + i * distance, row, c_of_columns[i], results[i]);
-            hn::Store(results[i], U32(), d[column + i * distance] + row);
+            const Word result = small ? results[i] : hn::IfThenElse(is_special(special[i]), special[i], results[i]);
+            hn::Store(result, U32(), d[column + i * distance] + row);
           }
         }
   }
+
+  HWY_INLINE static bool all_special(const Word* two) { return hn::AllTrue(U32(), hn::And(is_special(two[0]), is_special(two[1]))); }
 
   /// A vector of results of the first column of a pair, and the start of the step that is added to them.
   struct Results {
