@@ -17,6 +17,13 @@ void ListedWarps::go_to(std::size_t warp) {
   warp_ = warp;
 }
 
+void ListedWarps::execute_one(const Instruction& instruction, const OperandViews& lists, const BatchMemory& memory,
+                              const ExecutionOptions& options) {
+  const FastPath* const fast = options.path == Path::fast ? instruction.fast_ : nullptr;
+  if (fast != nullptr && fast->execute(lists.warps(&memory)) == 1) return;
+  warpmat::execute(*instruction.form_, *instruction.lowering_, lists.batch(*instruction.form_, memory), options);
+}
+
 void ListedWarps::execute(std::size_t warps, const ExecutionOptions& options) {
   const FastPath* const fast = options.path == Path::fast ? instruction_.fast_ : nullptr;
   for (std::size_t next = 0; next < warps; ++next) {

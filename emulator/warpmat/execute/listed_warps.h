@@ -34,10 +34,9 @@ class ListedWarps {
     operand.written ? views_.set_written(list) : views_.set_source(operand.name, list);
   }
 
-  /// One warp whose operands are all lists, as Instruction::execute(lists, options), which would look at them first.
-  static void execute_one(const Instruction& instruction, const Batch& lists, const ExecutionOptions& options) {
-    instruction.execute_lists(lists, options);
-  }
+  /// One warp whose operands are all lists, as Instruction::execute of a batch of them, which would look at them first.
+  static void execute_one(const Instruction& instruction, const OperandViews& lists, const BatchMemory& memory,
+                          const ExecutionOptions& options);
 
   /// Throws Trap as Instruction::execute of a batch.
   void execute(std::size_t warps, const ExecutionOptions& options);

@@ -9,7 +9,7 @@ const FastPath* find_product_kernel(const Instruction& instruction) {
 }
 
 std::size_t execute(const FastPath& kernel, const ProductRun& run) {
-  Warps warps = Warps::of(run.first, run.count);
+  Warps warps = run.first.warps(nullptr, run.count);
   warps.apart = true;
   warps.step = run.step;
   warps.same_a = run.same_a;

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
+#include <warpmat/execute/operand_views.h>
 #include <warpmat/instruction.h>
 
 namespace warpmat::inline v0_1 {
@@ -14,7 +14,7 @@ namespace warpmat::inline v0_1 {
 struct ProductRun {
   static constexpr std::size_t most = 32;  ///< products
 
-  const Batch& first;                    ///< the lists of the first product; no two registers of one destination share a word
+  const OperandViews& first;             ///< the lists of the first product; no two registers of one destination share a word
   std::size_t count;                     ///< products
   std::size_t step;                      ///< pointers in each list from a product's registers to the next one's
   std::uint32_t same_a = 0, same_b = 0;  ///< bit i: A's, or B's, registers are those of product i - 1, which does not write them

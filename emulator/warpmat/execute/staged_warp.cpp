@@ -118,12 +118,12 @@ void StagedWarp::share_registers() {
   const auto count = static_cast<std::size_t>(destination_.count);
   for (std::size_t i = 0; i < count; ++i) written[i] = destination_.word(static_cast<int>(i));
   const auto [least, largest] = std::minmax_element(written.begin(), written.begin() + count, std::less<>());
-  for (const LaneRegisters& each : sources()) {
-    const LaneRegisters source = each;  // a copy, which no store changes
+  for (const LaneRegisters& source : sources()) {
+    const bool is_list = source.view.is_list();
     const bool same_stride = source.lane_stride() == destination_.lane_stride();
     for (int i = 0; i < source.count; ++i) {
       Register* place = source.staged + i;
-      const std::uint32_t* const word = source.word(i);
+      const std::uint32_t* const word = is_list ? source.word(i) : source.strided_word(i);
       const bool near = same_stride && !std::less<>()(word, *least) && !std::less<>()(*largest, word);
       for (std::size_t j = 0; near && j < count; ++j)
         if (word == written[j]) place = destination_.staged + j;

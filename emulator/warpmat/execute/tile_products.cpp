@@ -99,22 +99,22 @@ void multiply_tiles(const TileProducts& products, RegisterList d, const std::uin
     for (std::size_t i = 0; i < a_count; ++i) *next++ = read(a + i * warp_size);
     for (std::size_t i = 0; i < b_count; ++i) *next++ = read(b + (tile * b_count + i) * warp_size);
   }
-  Batch batch;
+  OperandViews views;
   const auto go_to = [&](std::size_t tile) {
     const std::span<std::uint32_t* const> of_tile = std::span(table).subspan(tile * step, step);
-    batch.destination = of_tile.first(d_count);
-    batch.source(OperandName::c) = of_tile.subspan(d_count, d_count);
-    batch.source(OperandName::a) = of_tile.subspan(2 * d_count, a_count);
-    batch.source(OperandName::b) = of_tile.last(b_count);
+    views.set_written(of_tile.first(d_count));
+    views.set_source(OperandName::c, of_tile.subspan(d_count, d_count));
+    views.set_source(OperandName::a, of_tile.subspan(2 * d_count, a_count));
+    views.set_source(OperandName::b, of_tile.last(b_count));
   };
   for (std::size_t tile = 0; tile < count; ++tile) {
     go_to(tile);
     if (options.path == Path::fast && products.fast != nullptr) {
-      tile += execute(*products.fast, {.first = batch, .count = count - tile, .step = step, .same_a = ~std::uint32_t{1}});
+      tile += execute(*products.fast, {.first = views, .count = count - tile, .step = step, .same_a = ~std::uint32_t{1}});
       if (tile == count) return;
       go_to(tile);
     }
-    execute(products.tile, products.lowering, batch, options);
+    execute(products.tile, products.lowering, views.batch(products.tile, {}), options);
   }
 }
 

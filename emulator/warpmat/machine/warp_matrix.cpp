@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/execute/listed_warps.h>
+#include <warpmat/execute/operand_views.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/product_run.h>
 #include <warpmat/execute/row_load.h>
@@ -35,7 +36,13 @@ void split_words(const std::uint64_t* from, Register& low, Register& high) {
   }
 }
 
-/// The registers of one statement (the warp's own, or copies of the halves of 64-bit ones) and the memory that it addresses.
+/// A statement's operands as lists of registers, and the memory that it addresses.
+struct MatrixOperands {
+  OperandViews views;
+  BatchMemory memory;
+};
+
+/// The registers of one statement: the warp's own, or copies of the halves of 64-bit ones.
 struct MatrixRegisters {
   std::array<std::uint32_t*, capacity::form_words> pointers;
   std::size_t count = 0;
@@ -44,9 +51,9 @@ struct MatrixRegisters {
 };
 
 /// Names the place of what the instruction refuses.
-void execute_instruction(WarpState& warp, const code::Matrix& matrix, const Batch& batch) {
+void execute_instruction(WarpState& warp, const code::Matrix& matrix, const MatrixOperands& operands) {
   try {
-    ListedWarps::execute_one(matrix.instruction, batch, warp.launch().options.execution);
+    ListedWarps::execute_one(matrix.instruction, operands.views, operands.memory, warp.launch().options.execution);
   } catch (const Trap& error) {
     warp.trap(error.site.lane, error.address, error.reason, error.kind, error.site.operand);
   }
@@ -80,7 +87,7 @@ void shared_addresses(WarpState& warp, const Operation& operation, const code::M
 }
 
 /// Finds the operands' registers. The row addresses of ldmatrix and stmatrix come first in lists.halves.
-void place_operands(WarpState& warp, const Operation& operation, const code::Matrix& matrix, MatrixRegisters& lists, Batch& batch) {
+void place_operands(WarpState& warp, const Operation& operation, const code::Matrix& matrix, MatrixRegisters& lists, OperandViews& views) {
   const Form& form = matrix.instruction.form();
   const code::Slot* result = warp.slots(operation);
   const code::Slot* source = result + operation.results;
@@ -106,10 +113,7 @@ void place_operands(WarpState& warp, const Operation& operation, const code::Mat
     }
     lists.count += operand.words;
     const std::span<std::uint32_t* const> list(first, operand.words);
-    if (operand.written)
-      batch.destination = list;
-    else
-      batch.source(operand.name) = list;
+    operand.written ? views.set_written(list) : views.set_source(operand.name, list);
     ++full;
   }
 }
@@ -123,17 +127,20 @@ void join_results(WarpState& warp, const Operation& operation, const RegisterVie
 }
 
 /// Finds the operands' words, which are the operation's registers in the order of the form. A stride may be missing.
-void place_words(WarpState& warp, const Operation& operation, const code::Matrix& matrix, std::uint32_t** to, Batch& batch) {
+void place_words(WarpState& warp, const Operation& operation, const code::Matrix& matrix, std::uint32_t** to, MatrixOperands& operands) {
   warp.place_registers(warp.slots(operation), operation.results + operation.sources, to);
   std::uint32_t** source = to + operation.results;
   const std::uint32_t* const* const end = source + operation.sources;
   for (const OperandWords& operand : operand_words(matrix.instruction.form())) {
-    batch.wide_addresses |= operand.kind == OperandKind::address && !matrix.narrow_address;
-    const std::size_t words = operand.kind == OperandKind::address && batch.wide_addresses ? 2 : operand.words;
+    const bool wide = operand.kind == OperandKind::address && !matrix.narrow_address;
+    operands.memory.wide_addresses |= wide;
+    const std::size_t words = wide ? 2 : operand.words;
     if (operand.written) {
-      batch.destination = std::span(to, words);
-    } else if (source != end) {
-      batch.source(operand.name) = std::span(source, words);
+      operands.views.set_written(std::span(to, words));
+    } else if (source == end) {
+      operands.views.set_source(operand.name, {});
+    } else {
+      operands.views.set_source(operand.name, std::span(source, words));
       source += words;
     }
   }
@@ -156,11 +163,11 @@ void tell_rows(WarpState& warp, const Operation& operation, const Form& form, co
 /// The same of a list: its registers are words, and its memory is one.
 void perform_in_words(WarpState& warp, const Operation& operation, const code::Matrix& matrix) {
   std::array<std::uint32_t*, capacity::form_words> pointers;
-  Batch batch;
-  use_shared(warp, batch);
-  batch.offset = matrix.offset;
-  place_words(warp, operation, matrix, pointers.data(), batch);
-  execute_instruction(warp, matrix, batch);
+  MatrixOperands operands;
+  use_shared(warp, operands.memory);
+  operands.memory.offset = matrix.offset;
+  place_words(warp, operation, matrix, pointers.data(), operands);
+  execute_instruction(warp, matrix, operands);
 }
 
 /// An ldmatrix of the usual kind, with its rows in the block's shared memory. False for all others, and where an address is bad.
@@ -199,22 +206,22 @@ void perform_matrix(WarpState& warp, const Operation& operation, const code::Mat
   const Form& form = matrix.instruction.form();
   if (moves_matrix(form)) return move_matrix(warp, operation, matrix);
   MatrixRegisters lists;
-  Batch batch;
+  MatrixOperands operands;
   const bool addresses = form.find_operand(OperandName::p) != nullptr;
-  if (addresses) use_shared(warp, batch);
-  place_operands(warp, operation, matrix, lists, batch);
-  execute_instruction(warp, matrix, batch);
-  if (is_wide(form.operands.front())) join_results(warp, operation, batch.destination);
+  if (addresses) use_shared(warp, operands.memory);
+  place_operands(warp, operation, matrix, lists, operands.views);
+  execute_instruction(warp, matrix, operands);
+  if (is_wide(form.operands.front())) join_results(warp, operation, operands.views.written());
   if (addresses) tell_rows(warp, operation, form, lists.halves.front());
 }
 
 /// Executes `count` products (product_runs.h). Returns the number of those before the first that the kernel declines.
 int multiply(WarpState& warp, const Operation* first, const code::Matrix& matrix, int count) {
   std::array<std::uint32_t*, ProductRun::most * capacity::form_words> pointers;
-  Batch batch;
-  place_words(warp, *first, matrix, pointers.data(), batch);
+  MatrixOperands operands;
+  place_words(warp, *first, matrix, pointers.data(), operands);
   const int step = first->results + first->sources;  // as many in each product of a run
-  ProductRun run{.first = batch, .count = static_cast<std::size_t>(count), .step = static_cast<std::size_t>(step)};
+  ProductRun run{.first = operands.views, .count = static_cast<std::size_t>(count), .step = static_cast<std::size_t>(step)};
   for (int i = 1; i < count; ++i) {
     warp.place_registers(warp.slots(first[i]), step, pointers.data() + i * step);
     const code::Matrix& same = warp.program().of<code::Matrix>(first[i]);

@@ -106,15 +106,18 @@ class TiledDot {
 
   /// Whether no two warps share registers: for every operand, all registers of the first warp are within the stride to the second.
   bool are_apart() const {
-    const std::uint32_t *least = warps_.destination(0, 0), *largest = least;
+    const WarpWords words_of_first(warps_, 0);
+    const auto d = words_of_first.destination();
+    const std::uint32_t *least = d[0], *largest = least;
     const auto extend = [&](const std::uint32_t* words) {
       least = std::min(least, words, std::less<>());
       largest = std::max(largest, words, std::less<>());
     };
-    for (std::size_t i = 0; i < warps_.written.list_size(); ++i) extend(warps_.destination(static_cast<int>(i), 0));
+    for (std::size_t i = 0; i < warps_.written.list_size(); ++i) extend(d[static_cast<int>(i)]);
     for (const OperandName name : {OperandName::a, OperandName::b, OperandName::c}) {
       if (warps_.view(name).warp_stride() != warps_.written.warp_stride()) return false;
-      for (std::size_t i = 0; i < warps_.view(name).list_size(); ++i) extend(warps_.source(name, static_cast<int>(i), 0));
+      const auto source = words_of_first.source(name);
+      for (std::size_t i = 0; i < warps_.view(name).list_size(); ++i) extend(source[static_cast<int>(i)]);
     }
     const auto bytes = reinterpret_cast<std::uintptr_t>(largest + warp_size) - reinterpret_cast<std::uintptr_t>(least);
     return bytes <= warps_.written.warp_stride() * sizeof(std::uint32_t);
@@ -134,18 +137,22 @@ class TiledDot {
 
   /// Whether one of the first `words` registers of D shares a word with one of the sources.
   bool meets(std::size_t warp, int words, std::initializer_list<Source> sources) const {
-    const std::uint32_t *least = warps_.destination(0, warp), *largest = least;
+    const WarpWords words_of_warp(warps_, warp);
+    const auto d = words_of_warp.destination();
+    const std::uint32_t *least = d[0], *largest = least;
     for (int word = 1; word < words; ++word) {
-      least = std::min(least, static_cast<const std::uint32_t*>(warps_.destination(word, warp)), std::less<>());
-      largest = std::max(largest, static_cast<const std::uint32_t*>(warps_.destination(word, warp)), std::less<>());
+      least = std::min(least, static_cast<const std::uint32_t*>(d[word]), std::less<>());
+      largest = std::max(largest, static_cast<const std::uint32_t*>(d[word]), std::less<>());
     }
-    for (const Source& source : sources)
+    for (const Source& source : sources) {
+      const auto registers = words_of_warp.source(source.name);
       for (int i = source.first; i < source.first + source.words; ++i) {
-        const std::uint32_t* const read = warps_.source(source.name, i, warp);
+        const std::uint32_t* const read = registers[i];
         if (std::less<>()(read, least - warp_size) || std::less<>()(largest + warp_size, read)) continue;
         for (int word = 0; word < words; ++word)
-          if (overlap(warps_.destination(word, warp), read)) return true;
+          if (overlap(d[word], read)) return true;
       }
+    }
     return false;
   }
 
@@ -160,8 +167,10 @@ class TiledDot {
     Pointers<const std::uint32_t> a, b, c;
     Pointers<std::uint32_t> d;
     OperandViews tiles;
+    const WarpWords words_of_first(warps_, first);
     const auto set = [&](OperandName name, auto& pointers, const Source& source) {
-      for (int i = 0; i < source.words; ++i) pointers[static_cast<std::size_t>(i)] = warps_.source(source.name, source.first + i, first);
+      const auto registers = words_of_first.source(source.name);
+      for (int i = 0; i < source.words; ++i) pointers[static_cast<std::size_t>(i)] = registers[source.first + i];
       tiles.set_source(name, {std::span(pointers).first(static_cast<std::size_t>(source.words)), warps_.view(source.name).warp_stride()});
     };
     set(OperandName::a, a, a_of(tile));
@@ -173,9 +182,10 @@ class TiledDot {
     } else {
       set(OperandName::c, c, c_of(tile));
     }
+    const auto results = words_of_first.destination();
     for (int i = 0; i < plan_.c_words; ++i)
       d[static_cast<std::size_t>(i)] =
-          kept.first == nullptr ? warps_.destination(tile * plan_.c_words + i, first) : kept.first[static_cast<std::size_t>(i)].data();
+          kept.first == nullptr ? results[tile * plan_.c_words + i] : kept.first[static_cast<std::size_t>(i)].data();
     tiles.set_written({std::span(d).first(static_cast<std::size_t>(plan_.c_words)),
                        kept.first == nullptr ? warps_.written.warp_stride() : kept.words * warp_size});
     return std::visit([&](const auto& product) { return execute_product(product, tiles.warps(nullptr, count)); }, plan_.product);
