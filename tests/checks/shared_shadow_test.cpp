@@ -168,6 +168,43 @@ TEST_CASE("Copies of whole warps leave the shadow that their lanes leave", "[che
   CHECK(pages > 100);
 }
 
+TEST_CASE("Copies of warps that race for the same places leave the shadow that their lanes leave", "[checks][copies]") {
+  std::vector<std::uint8_t> memory(bytes);
+  const auto rows = [&](std::size_t first, std::size_t pitch) {
+    Copy copy;
+    for (std::size_t lane = 0; lane < 32; ++lane) copy.places[lane] = memory.data() + first + pitch * (lane / 4) + 16 * (lane % 4);
+    return copy;
+  };
+  const Copy one = rows(0, 80), other = rows(0, 96);
+  const auto begin = [](SharedShadow& shadow, const Copy& copy, int warp) { shadow.begin_copies(copy.places, 16, all_lanes, warp, 7); };
+  const auto land = [](SharedShadow& shadow, const Copy& copy, int warp) { shadow.land_copies(copy.places, 16, all_lanes, warp); };
+  SECTION("the same places: one warp's copy lands behind the other's, which all warps may read") {
+    SharedShadow shadow(memory.data(), bytes);
+    begin(shadow, one, 0);
+    begin(shadow, one, 1);
+    land(shadow, one, 1);
+    shadow.publish(1);
+    CHECK_FALSE(shadow.undefined(80, 64));
+    land(shadow, one, 0);
+    CHECK_FALSE(shadow.undefined(80, 64));
+    CHECK(shadow.conflict(80, 16, 3, false).state == State::landed);
+    begin(shadow, one, 0);
+    CHECK(shadow.undefined(80, 64));
+    CHECK(shadow.conflict(80, 16, 3, false).state == State::pending);
+  }
+  SECTION("some of the places: what lands are the lanes' own") {
+    SharedShadow shadow(memory.data(), bytes);
+    begin(shadow, one, 0);
+    begin(shadow, other, 1);
+    begin(shadow, one, 0);
+    land(shadow, other, 1);
+    CHECK(shadow.conflict(0, 16, 3, false).state == State::landed);
+    CHECK(shadow.conflict(80, 16, 3, false).state == State::pending);
+    CHECK(shadow.conflict(96, 16, 3, false).state == State::landed);
+    CHECK(shadow.conflict(96 * 7, 16, 3, false).state == State::landed);
+  }
+}
+
 TEST_CASE("A variable that begins inside of sixteen bytes is found in ranges that have it", "[checks][copies]") {
   std::vector<std::uint8_t> memory(bytes);
   SharedShadow shadow(memory.data(), bytes);
