@@ -2,6 +2,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/layout.h>
 #include <warpmat/layout/fragments.h>
+#include <warpmat/tables/form_row.h>
 
 #include <set>
 #include <tuple>
@@ -171,7 +172,7 @@ TEST_CASE("64-bit elements fill 64-bit registers, of which an operand has two wo
   CHECK(f.registers() == 4);
   CHECK(f.register_bits() == 64);
   CHECK(f.elements_per_register() == 1);
-  CHECK(Operand{.name = OperandName::a, .format = Format::f64, .fragment = f}.words() == 8);
+  CHECK(OperandRow{.name = OperandName::a, .format = Format::f64, .fragment = f}.operand().words() == 8);
 }
 
 TEST_CASE("accumulators of more than eight columns: further registers, no column twice") {
