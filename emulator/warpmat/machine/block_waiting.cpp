@@ -107,23 +107,20 @@ std::string Block::describe_mbarrier(std::uint32_t offset) {
 /// "mbarrier 'full'", "mbarrier 'full'[1]" of an array of mbarriers, "mbarrier 3 of 8 in 'ring'" of a variable that has other things, too.
 std::string Block::mbarrier_name(std::uint32_t offset) const {
   const std::uint64_t address = launch_.program.shared_base + offset;
-  const code::Variable* nearest = nullptr;
-  for (const code::Variable& variable : launch_.program.shared_variables)
-    if (variable.address <= address && (nearest == nullptr || variable.address >= nearest->address)) nearest = &variable;
-  if (nearest == nullptr) return "mbarrier";
-  const std::uint64_t last = launch_.program.shared_base + launch_.shared_bytes;
-  const std::uint64_t end = nearest->bytes != 0 ? nearest->address + nearest->bytes : last;  // .extern arrays extend to the end
+  const auto nearest = shared_variable_before(launch_, address);
+  if (!nearest) return "mbarrier";
+  const std::uint64_t first = nearest->variable.address, bytes = nearest->bytes;
   std::uint64_t number = 0, count = 0;
   for (const auto& [other, history] : mbarriers_) {
     const std::uint64_t place = launch_.program.shared_base + other;
-    if (place < nearest->address || place >= end) continue;
+    if (place < first || place >= first + bytes) continue;
     ++count;
     if (place < address) ++number;
   }
-  const std::string name = fmt::format("'{}'", readable_name(nearest->name));
-  const std::uint64_t into = address - nearest->address;
-  if (end - nearest->address == 8) return "mbarrier " + name;
-  if (end - nearest->address == 8 * count) return fmt::format("mbarrier {}[{}]", name, into / 8);
+  const std::string name = fmt::format("'{}'", readable_name(nearest->variable.name));
+  const std::uint64_t into = address - first;
+  if (bytes == 8) return "mbarrier " + name;
+  if (bytes == 8 * count) return fmt::format("mbarrier {}[{}]", name, into / 8);
   return fmt::format("mbarrier {} of {} in {}, {} bytes into it,", number, count, name, into);
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <warpmat/launch.h>
@@ -31,5 +32,13 @@ struct LaunchState {
   /// Makes the observers of a cluster, told before those of the options; may be null.
   std::function<std::vector<std::unique_ptr<Observer>>(std::uint64_t cluster)> checks = nullptr;
 };
+
+/// A variable in shared memory and its bytes: an .extern array has all up to the end.
+struct PlacedVariable {
+  const code::Variable& variable;
+  std::uint64_t bytes;
+};
+/// The one that begins last among those that begin at `address` or before it; nothing where there is none: warp_messages.cpp.
+std::optional<PlacedVariable> shared_variable_before(const LaunchState& launch, std::uint64_t address);
 
 }  // namespace warpmat::inline v0_1::machine

@@ -66,10 +66,7 @@ Step execute(WarpState& warp, const Operation& operation, LaneMask mask) {
     case Semantics::warp_barrier: return warp_barrier(warp, operation, mask);
     case Semantics::exchange: return exchange(warp, operation, mask);
     case Semantics::elect: return elect(warp, operation, mask);
-    case Semantics::active_mask:
-      for (int lane = 0; lane < warp_size; ++lane)
-        if ((mask & lane_bit(lane)) != 0) warp.write_word(operation, 0, lane, mask);
-      break;
+    case Semantics::active_mask: warp.write_same(operation, 0, mask, mask); break;
     case Semantics::sleep:
       ++warp.split().pc;
       warp.note_spin();

@@ -81,8 +81,7 @@ void release(WarpState& warp, std::int32_t barrier, std::uint32_t count, std::ui
       using Action = code::Barrier::Action;
       const Action action = warp.program().of<code::Barrier>(operation).action;
       const std::uint32_t value = action == Action::reduce_popc ? count : action == Action::reduce_and ? count == contributed : count != 0;
-      for (int lane = 0; lane < warp_size; ++lane)
-        if ((s.executing & lane_bit(lane)) != 0) warp.write_word(operation, 0, lane, value);
+      warp.write_same(operation, 0, value, s.executing);
     }
     s.state = Split::State::ready;
     ++s.pc;

@@ -269,11 +269,8 @@ Step warp_barrier(WarpState& warp, const Operation& operation, LaneMask mask) {
 Step elect(WarpState& warp, const Operation& operation, LaneMask mask) {
   return meet_named(warp, operation, 0, mask, false, [&](LaneMask group, LaneMask) {
     const int leader = first_lane(group);
-    for (int lane = 0; lane < warp_size; ++lane) {
-      if ((group & lane_bit(lane)) == 0) continue;
-      warp.write_word(operation, 0, lane, static_cast<std::uint64_t>(leader));
-      warp.write_word(operation, 1, lane, lane == leader);
-    }
+    warp.write_same(operation, 0, static_cast<std::uint32_t>(leader), group);
+    warp.write_bits(operation, 1, lane_bit(leader), group);
   });
 }
 

@@ -18,16 +18,22 @@ std::string WarpState::statement_name(std::uint32_t statement) const {
   return fmt::format("line {} ({}{}{})", s.location.line, s.opcode, source.empty() ? "" : "; ", source);
 }
 
-std::string WarpState::describe_shared(std::uint64_t address) const {
+std::optional<PlacedVariable> shared_variable_before(const LaunchState& launch, std::uint64_t address) {
   const code::Variable* nearest = nullptr;
-  for (const code::Variable& variable : program_.shared_variables)
+  for (const code::Variable& variable : launch.program.shared_variables)
     if (variable.address <= address && (nearest == nullptr || variable.address >= nearest->address)) nearest = &variable;
-  if (nearest == nullptr) return fmt::format("shared memory has {} bytes from {:#x} on", launch_.shared_bytes, program_.shared_base);
-  const std::uint64_t last = program_.shared_base + launch_.shared_bytes;
-  const std::uint64_t bytes = nearest->bytes != 0 ? nearest->bytes : last - nearest->address;  // .extern arrays extend to the end
-  const std::uint64_t into = address - nearest->address;
-  if (into < bytes) return fmt::format("{} bytes into '{}', a shared variable of {} bytes", into, readable_name(nearest->name), bytes);
-  return fmt::format("{} bytes beyond the end of '{}', a shared variable of {} bytes", into - bytes, readable_name(nearest->name), bytes);
+  if (nearest == nullptr) return std::nullopt;
+  const std::uint64_t last = launch.program.shared_base + launch.shared_bytes;
+  return PlacedVariable{*nearest, nearest->bytes != 0 ? nearest->bytes : last - nearest->address};
+}
+
+std::string WarpState::describe_shared(std::uint64_t address) const {
+  const auto nearest = shared_variable_before(launch_, address);
+  if (!nearest) return fmt::format("shared memory has {} bytes from {:#x} on", launch_.shared_bytes, program_.shared_base);
+  const std::uint64_t into = address - nearest->variable.address, bytes = nearest->bytes;
+  const std::string name = readable_name(nearest->variable.name);
+  if (into < bytes) return fmt::format("{} bytes into '{}', a shared variable of {} bytes", into, name, bytes);
+  return fmt::format("{} bytes beyond the end of '{}', a shared variable of {} bytes", into - bytes, name, bytes);
 }
 
 void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind,
