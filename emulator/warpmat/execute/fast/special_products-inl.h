@@ -1,8 +1,8 @@
 // Infinities and NaNs in floating-point products; included once for each instruction set, as vectors-inl.h is.
 //
 // A result that an infinity or a NaN enters is special whatever the numbers are. So the products of special elements are added as floats,
-// the elements of A and B become zeros, and the kernels add the numbers alone. What was added as floats then replaces the special results:
-// of narrow formats after a step, whose special C is zero; of wide ones by the kernels themselves, vector by vector.
+// and the kernels add the numbers alone: narrow elements that are special become zeros. What was added as floats then replaces the special
+// results: of narrow formats after a step, whose special C is zero; of wide ones by the kernels themselves, vector by vector.
 
 #if defined(WARPMAT_FAST_SPECIAL_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WARPMAT_FAST_SPECIAL_PRODUCTS_INL_H_
