@@ -30,6 +30,7 @@ struct Reader {
 };
 const std::vector<Reader> readers = {
     {"ptx/catalogue/catalogue.", "finds the row"},
+    {"ptx/catalogue/qualifier_meaning.", "finds each qualifier of the rows in the tables, once"},
     {"ptx/catalogue/restrictions.cpp", "whether the target has what the qualifiers say"},
     {"ptx/catalogue/evidence.cpp", "the label of a row, by what the row spells"},
     {"ptx/catalogue/names.", "the names of mnemonics"},
@@ -42,7 +43,7 @@ const std::vector<Reader> readers = {
     {"ptx/program/matrix_statements.cpp", "finds the form"},
     {"ptx/program/scalar_statements.cpp", "mov of vectors, which have no row"},
     {"ptx/program/tensor_fields.cpp", "finds statements of tcgen05 by fields"},
-    {"ptx/program/tensor_statement.", "finds shapes and kinds of tcgen05 in their tables"},
+    {"ptx/program/tensor_statement.", "names the opcode in messages"},
     {"execute/instruction.cpp", "finds the form"},
     {"lists/parser.cpp", "which opcodes a list has"},
 };

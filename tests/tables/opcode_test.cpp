@@ -1,6 +1,6 @@
 // The grammar of opcodes, by rows of this file. What ptxas asks of real rows: form_test, wgmma_test, catalogue_test.
 
-#include <warpmat/tables/opcode.h>
+#include <warpmat/tables/opcode_index.h>
 
 #include "catch.h"
 
@@ -98,6 +98,9 @@ TEST_CASE("the qualifiers of a name stand first, in their order", "[opcode]") {
   CHECK(index.find("cvta.u64.to.global") == Found());
   CHECK(index.find("barrier.cta.aligned.sync") == Found(2));
   CHECK(index.find("barrier.sync.cta") == Found());
+  CHECK(index.find("barrier.arrive.cta") == Found());
+  CHECK(index.find("barrier.aligned.sync") == Found(2));  // .arrive alone is part of the name
+  CHECK(index.find("barrier.aligned.arrive") == Found());
   CHECK(index.find(parts_of("cvta.u64.to.global"), 0, OrderRule::types_alone) == Found(1));
 }
 

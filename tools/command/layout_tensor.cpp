@@ -11,6 +11,7 @@
 
 #include <warpmat/execute/tcgen05.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
+#include <warpmat/ptx/program/tensor_statement.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::inline v0_1 {
@@ -39,13 +40,8 @@ void fill(LayoutGrid& grid, int rows, int columns, CellOf cell_of) {
 
 // ---- ld and st
 
-Transfer transfer_of(const std::string& opcode, const Match& match) {
-  Transfer transfer;
-  transfer.halves = match.has(catalogue::Qualifier::pack_16b) || match.has(catalogue::Qualifier::unpack_16b);
-  for (const std::string_view qualifier : match.qualifiers) {
-    if (const TransferShape* shape = find_transfer_shape(qualifier.substr(1))) transfer.shape = shape;
-    if (qualifier.starts_with(".x")) transfer.repeats = std::stoi(std::string(qualifier.substr(2)));
-  }
+Transfer shown_transfer(const std::string& opcode, const Match& match) {
+  Transfer transfer = code::tensor_transfer_of(match);
   if (transfer.registers() > max_transfer_registers)
     throw std::invalid_argument(
         fmt::format("{} would move {} registers; {} are the most", opcode, transfer.registers(), max_transfer_registers));
@@ -54,7 +50,7 @@ Transfer transfer_of(const std::string& opcode, const Match& match) {
 }
 
 LayoutGrid transfer_grid(const std::string& opcode, const Match& match) {
-  const Transfer transfer = transfer_of(opcode, match);
+  const Transfer transfer = shown_transfer(opcode, match);
   const int halves = transfer.halves ? 2 : 1;
   const int columns = transfer.repeats * transfer.shape->columns * halves * (transfer.shape->has_second ? 2 : 1);
   LayoutGrid grid{.whole = !transfer.halves, .element_bits = 32 / halves};
@@ -204,17 +200,15 @@ std::string whole_grid(const LayoutGrid& grid) {
 TensorProduct tensor_product_of(const std::string& opcode, std::optional<std::uint64_t> descriptor) {
   const auto match = catalogue::find_row(opcode);
   if (!match || !opcode.starts_with("tcgen05.mma")) throw std::invalid_argument(catalogue::explain_unknown_row(opcode));
-  const TensorKind* kind = nullptr;
-  for (const std::string_view qualifier : match->qualifiers)
-    if (const TensorKind* found = find_tensor_kind(qualifier.substr(1))) kind = found;
   if (!descriptor)
     throw std::invalid_argument(
         fmt::format("the sizes and types of {} are in its instruction descriptor: --descriptor has its 32 bits, as {:#x} of m128n64 of f16",
                     opcode, 0x08100010));
   if (*descriptor >> 32 != 0) throw std::invalid_argument(fmt::format("an instruction descriptor has 32 bits; it is {:#x}", *descriptor));
-  TensorVariant variant = tensor_variant(*kind, match->qualifiers);
+  TensorVariant variant = code::tensor_variant_of(*match);
   variant.has_k96 = true;
-  const DecodedTensorProduct decoded = decode_tensor_product(*kind, variant, static_cast<std::uint32_t>(*descriptor));
+  const DecodedTensorProduct decoded =
+      decode_tensor_product(code::tensor_kind_of(*match), variant, static_cast<std::uint32_t>(*descriptor));
   if (decoded.problem) throw std::invalid_argument(*decoded.problem);
   return decoded.product;
 }

@@ -335,7 +335,7 @@ std::optional<warpmat_tcgen05> made(const std::string& text, const Target& targe
   }
   auto problem = catalogue::refusal(*match, target, newest_ptx);
   code::DescribedTensorStatement described;
-  if (!problem) described = code::describe_tensor_statement(*match, text, target);
+  if (!problem) described = code::describe_tensor_statement(*match, target);
   if (!problem) problem = described.problem;
   if (problem) {
     report(error, WARPMAT_UNAVAILABLE, *problem);

@@ -13,7 +13,7 @@
 #include <warpmat/tables/form_row.h>
 #include <warpmat/tables/mma_forms.h>
 #include <warpmat/tables/nearest_opcode.h>
-#include <warpmat/tables/opcode.h>
+#include <warpmat/tables/opcode_index.h>
 #include <warpmat/tables/opcode_text.h>
 #include <warpmat/tables/wmma_forms.h>
 #include <warpmat/text.h>

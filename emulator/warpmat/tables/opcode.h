@@ -1,10 +1,7 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +41,9 @@ std::vector<std::string_view> parts_of(std::string_view opcode);
 /// The instruction's name in an opcode: the mnemonic, and the qualifiers that are part of the name: "wmma.load.a", "mma".
 std::string_view name_of(std::string_view opcode);
 
+/// Whether a qualifier with its dot is part of the names of instructions with the mnemonic.
+bool is_part_of_name(std::string_view mnemonic, std::string_view qualifier);
+
 /// Where a row has a qualifier.
 struct OpcodePlace {
   std::vector<std::string> alternatives;  ///< with their dots
@@ -59,71 +59,11 @@ struct OpcodeRow {
 
   std::string mnemonic;
   std::vector<OpcodePlace> places;
-  std::size_t name_places = 0;  ///< the first ones, those of the name
+  std::size_t name_places = 0;  ///< the first ones, those that have qualifiers of names
 };
 
 /// The opcode of a row with `qualifiers`, in the order of its places; types, and others at the same place, keep their order.
 std::string in_order(const OpcodeRow& row, std::span<const std::string_view> qualifiers);
-
-/// What has to be right in an opcode beside its qualifiers.
-enum class OrderRule : std::uint8_t {
-  ptxas,       ///< every order that ptxas asks for
-  types_alone  ///< that of types: for messages about the others
-};
-
-/// Rows by their mnemonics. Rows have numbers: those of their addition.
-class OpcodeIndex {
- public:
-  void add(const OpcodeRow& pattern);
-
-  /// The first row from number `from` on that spells the opcode of `parts`.
-  std::optional<std::size_t> find(std::span<const std::string_view> parts, std::size_t from = 0, OrderRule rule = OrderRule::ptxas) const;
-  std::optional<std::size_t> find(std::string_view opcode) const { return find(parts_of(opcode)); }
-
-  /// The rows of a mnemonic in order.
-  std::span<const std::size_t> rows_of(std::string_view mnemonic) const;
-
- private:
-  using WordNumber = std::uint16_t;
-
-  /// A qualifier of some rows.
-  struct Word {
-    QualifierOrder order;
-    std::vector<std::uint64_t> rows;  ///< a bit for each row that has it
-  };
-  struct Place {
-    std::uint32_t first, last;  ///< among the alternatives of all places
-  };
-  struct Row {
-    std::uint32_t first_place;
-    std::uint8_t places, name_places;
-    std::uint64_t required;  ///< a bit for each place that is not optional
-  };
-
-  /// The rows of one mnemonic.
-  class Family {
-   public:
-    void add(const OpcodeRow& pattern, std::size_t number);
-    std::optional<std::size_t> find(std::span<const std::string_view> qualifiers, std::size_t from, OrderRule rule) const;
-
-    std::vector<std::size_t> numbers;  ///< of the rows
-
-   private:
-    WordNumber word(const std::string& qualifier);
-    bool spells(const Row& row, std::span<const WordNumber> qualifiers, OrderRule rule) const;
-    /// The first place of `row` from `from` on that has the qualifier and is not filled; row.places if there is none.
-    std::size_t find_place(const Row& row, WordNumber qualifier, std::size_t from, std::uint64_t filled) const;
-
-    std::map<std::string, WordNumber, std::less<>> numbers_of_words_;
-    std::vector<Word> words_;
-    std::vector<Row> rows_;
-    std::vector<Place> places_;
-    std::vector<WordNumber> alternatives_;
-  };
-
-  std::map<std::string, Family, std::less<>> families_;
-  std::size_t rows_ = 0;
-};
 
 /// "the qualifiers of 'mul.u32.lo' are in another order than in mul.lo.u32".
 std::string other_order(std::string_view opcode, std::string_view known);

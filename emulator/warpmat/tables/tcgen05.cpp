@@ -272,13 +272,6 @@ const TensorKind* find_tensor_kind(std::string_view name) {
   return found == kinds.end() ? nullptr : &*found;
 }
 
-TensorVariant tensor_variant(const TensorKind& kind, std::span<const std::string_view> qualifiers) {
-  const auto has = [&](std::string_view qualifier) { return std::ranges::find(qualifiers, qualifier) != qualifiers.end(); };
-  TensorVariant variant{.group = has(".cta_group::2") ? 2 : 1, .sparse = has(".sp"), .weights = has(".ws")};
-  if (kind.scaled()) variant.scale_vector = has(".scale_vec::4X") || has(".block16") ? kind.vectors.back() : kind.vectors.front();
-  return variant;
-}
-
 bool has_k96(const Target& target) {
   return target.number == 103 && target.features == Target::Features::architecture;
 }

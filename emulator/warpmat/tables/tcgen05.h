@@ -54,10 +54,6 @@ struct TensorVariant {
   bool has_k96 = false;  ///< the target has K = 96, chosen by the instruction descriptor
 };
 
-/// The variant of a tcgen05.mma of `kind` with `qualifiers` (".sp", ".cta_group::2"). .block16 and .block32 are .scale_vec::4X and the
-/// smallest one of the kind, which may also be left out.
-TensorVariant tensor_variant(const TensorKind& kind, std::span<const std::string_view> qualifiers);
-
 /// Whether `target` has products of K = 96 (kind::mxf4, kind::mxf4nvf4), and descriptors with an absolute address for them: sm_103a.
 bool has_k96(const Target& target);
 

@@ -7,7 +7,7 @@
 
 #include <warpmat/numeric/persistent.h>
 #include <warpmat/tables/nearest_opcode.h>
-#include <warpmat/tables/opcode.h>
+#include <warpmat/tables/opcode_index.h>
 #include <warpmat/tables/opcode_text.h>
 #include <warpmat/text.h>
 

@@ -90,6 +90,7 @@ TEST_CASE("a qualifier that is part of the instruction's name comes first, other
                              "bar.sync.warp",
                              "bar.sync.cta",
                              "bar.and.red.pred",
+                             "barrier.aligned.arrive",
                              "barrier.aligned.cta.sync",
                              "barrier.cluster.aligned.arrive",
                              "brx.uni.idx",

@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
+#include <unordered_map>
 #include <utility>
 
 #include <warpmat/ptx/catalogue/rows.h>
 #include <warpmat/ptx/catalogue/video_selectors.h>
 #include <warpmat/scalar/by_instruction_set.h>
 #include <warpmat/tables/nearest_opcode.h>
-#include <warpmat/tables/opcode.h>
+#include <warpmat/tables/opcode_index.h>
 #include <warpmat/wgmma.h>
 
 namespace warpmat::inline v0_1::catalogue {
@@ -62,10 +63,11 @@ std::vector<OperandPattern> parse_operands(std::string_view text) {
   return operands;
 }
 
-/// The rows, and the grammar's index of them: rows have their numbers.
+/// The rows, the grammar's index of them, in which they have their numbers, and what their qualifiers mean.
 struct Index {
   std::vector<Pattern> patterns;
   OpcodeIndex opcodes;
+  std::unordered_map<std::string_view, QualifierMeaning> meanings;
 
   Index() {
     std::vector<Row> rows;
@@ -82,6 +84,7 @@ struct Index {
     add_texture_rows(rows);
     for (Row& row : rows) patterns.emplace_back(std::move(row));
     for (const Pattern& pattern : patterns) opcodes.add(pattern);
+    opcodes.for_each_qualifier([&](std::string_view qualifier) { meanings.emplace(qualifier, meaning_of(qualifier)); });
   }
 };
 
@@ -146,16 +149,18 @@ std::string in_order(const Match& match) {
 
 std::optional<Match> find_row(std::string_view opcode, std::size_t operands) {
   const std::vector<std::string_view> parts = parts_of(opcode);
-  const auto& [patterns, opcodes] = index();
+  const auto& [patterns, opcodes, meanings] = index();
   // The first row that has the types in this order: cvt.sat.s16.u16 and cvt.sat.u16.s16 have the same qualifiers.
   const std::optional<std::size_t> first = opcodes.find(parts);
   if (!first) return std::nullopt;
   std::optional<std::size_t> row = first;
   while (row && patterns[*row].most_operands < operands) row = opcodes.find(parts, *row + 1);
-  Match match{&patterns[row.value_or(*first)], {parts.begin() + 1, parts.end()}, {}, opcode};
+  Match match{.pattern = &patterns[row.value_or(*first)], .qualifiers = {parts.begin() + 1, parts.end()}, .opcode = opcode};
+  match.meanings.reserve(match.qualifiers.size());
   for (const std::string_view qualifier : match.qualifiers) {
-    if (const DataType* type = find_ptx_type(qualifier.substr(1))) match.types.push_back(type);
-    if (const auto known = find_qualifier(qualifier)) match.known_qualifiers.set(static_cast<std::size_t>(*known));
+    const QualifierMeaning& meaning = *match.meanings.emplace_back(&meanings.find(qualifier)->second);
+    if (meaning.type != nullptr) match.types.push_back(meaning.type);
+    if (meaning.known) match.known_qualifiers.set(static_cast<std::size_t>(*meaning.known));
   }
   return match;
 }
@@ -193,7 +198,7 @@ std::string explain_unknown_row(std::string_view opcode) {
       return format_text("'{}' is not executed: {}", opcode, refusal.reason);
   if (opcode.starts_with("wgmma.mma_async")) return explain_unknown_wgmma(opcode);
   const std::vector<std::string_view> parts = parts_of(opcode);
-  const auto& [patterns, opcodes] = index();
+  const auto& [patterns, opcodes, meanings] = index();
   std::vector<const OpcodeRow*> rows;
   for (const std::size_t row : opcodes.rows_of(parts.front())) rows.push_back(&patterns[row]);
   if (rows.empty())

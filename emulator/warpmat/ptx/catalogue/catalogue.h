@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <warpmat/ptx/catalogue/names.h>
+#include <warpmat/ptx/catalogue/qualifier_meaning.h>
 #include <warpmat/ptx/catalogue/row.h>
 #include <warpmat/tables/opcode.h>
 #include <warpmat/tables/types.h>
@@ -52,9 +53,10 @@ struct Pattern : OpcodeRow {
 struct Match {
   const Pattern* pattern = nullptr;
   std::vector<std::string_view> qualifiers;         ///< with their dots, in the statement's order; they point into find_row's opcode
-  std::vector<const DataType*> types;               ///< the qualifiers that are types, in order
+  std::vector<const DataType*> types{};             ///< the qualifiers that are types, in order
   std::string_view opcode{};                        ///< find_row's
   std::bitset<qualifier_count> known_qualifiers{};  ///< by Qualifier
+  std::vector<const QualifierMeaning*> meanings{};  ///< of the qualifiers, in their order
 
   bool has(Qualifier qualifier) const { return known_qualifiers[static_cast<std::size_t>(qualifier)]; }
   Name name() const { return pattern->name; }

@@ -110,7 +110,7 @@ FieldTable make_table() {
     const auto match = catalogue::find_row(opcode);
     if (!match) throw std::logic_error("the catalogue does not spell its own opcode");
     if (auto refused = catalogue::refusal(*match, target, newest_ptx)) return refused;
-    return describe_tensor_statement(*match, opcode, target).problem;
+    return describe_tensor_statement(*match, target).problem;
   });
 }
 

@@ -145,7 +145,7 @@ void FunctionResolver::tensor_copy(DraftOperation& operation) {
 }
 
 void FunctionResolver::tensor_memory(const Match& match) {
-  DescribedTensorStatement described = describe_tensor_statement(match, statement_->opcode, *draft_.program.target);
+  DescribedTensorStatement described = describe_tensor_statement(match, *draft_.program.target);
   if (described.problem) fail(*described.problem);
   TensorStatement& statement = described.statement;
   DraftOperation operation;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstddef>
+#include <span>
 
 #include <fmt/core.h>
 
@@ -10,6 +13,7 @@ namespace {
 
 using catalogue::Match;
 using catalogue::Qualifier;
+using catalogue::QualifierMeaning;
 using TensorAction = TensorStatement::Action;
 
 struct ActionName {
@@ -46,22 +50,17 @@ bool has_own_features(const Target& target) {
   return target.features == Target::Features::architecture;
 }
 
-std::optional<std::string> target_refusal(const Match& match, std::string_view opcode, const Target& target) {
+std::optional<std::string> target_refusal(const Match& match, const Target& target) {
   if (!has_own_features(target) && (match.has(Qualifier::down) || match.has(Qualifier::scale_vec_1X) ||
                                     match.has(Qualifier::scale_vec_2X) || match.has(Qualifier::scale_vec_4X)))
-    return fmt::format("{} needs sm_100a, sm_103a or sm_110a; the target is {}", opcode, target.name);
+    return fmt::format("{} needs sm_100a, sm_103a or sm_110a; the target is {}", match.opcode, target.name);
   if (match.has(Qualifier::red) && target.number == 100)
-    return fmt::format("{} needs sm_103f or sm_110f; the target is {}", opcode, target.name);
+    return fmt::format("{} needs sm_103f or sm_110f; the target is {}", match.opcode, target.name);
   return std::nullopt;
 }
 
-std::optional<std::string> describe_transfer(const Match& match, std::string_view opcode, TensorStatement& statement) {
-  Transfer& transfer = statement.transfer;
-  transfer.halves = match.has(Qualifier::pack_16b) || match.has(Qualifier::unpack_16b);
-  for (const std::string_view qualifier : match.qualifiers) {
-    if (const TransferShape* shape = find_transfer_shape(qualifier.substr(1))) transfer.shape = shape;
-    if (qualifier.starts_with(".x")) transfer.repeats = std::stoi(std::string(qualifier.substr(2)));
-  }
+std::optional<std::string> describe_transfer(const Match& match, TensorStatement& statement) {
+  const Transfer& transfer = statement.transfer = tensor_transfer_of(match);
   const auto* const reduction = std::ranges::find_if(reductions, [&](const ReductionName& r) {
     return match.has(Qualifier::red) && match.has(r.operation) && match.types.back()->name == r.type;
   });
@@ -71,31 +70,51 @@ std::optional<std::string> describe_transfer(const Match& match, std::string_vie
     statement.nan = match.has(Qualifier::NaN);
   }
   if (transfer.registers() <= max_transfer_registers) return std::nullopt;
-  return fmt::format("{} would move {} registers; {} are the most, with .x{}", opcode, transfer.registers(), max_transfer_registers,
+  return fmt::format("{} would move {} registers; {} are the most, with .x{}", match.opcode, transfer.registers(), max_transfer_registers,
                      max_transfer_registers / transfer.shape->registers);
 }
 
-std::optional<std::string> describe_product(const Match& match, std::string_view opcode, const Target& target, TensorStatement& statement) {
-  for (const std::string_view qualifier : match.qualifiers)
-    if (const TensorKind* kind = find_tensor_kind(qualifier.substr(1))) statement.kind = kind;
-  statement.variant = tensor_variant(*statement.kind, match.qualifiers);
+std::optional<std::string> describe_product(const Match& match, const Target& target, TensorStatement& statement) {
+  statement.kind = &tensor_kind_of(match);
+  statement.variant = tensor_variant_of(match);
   statement.variant.has_k96 = has_k96(target);
   statement.shifts_a = match.has(Qualifier::ashift);
-  return product_refusal(opcode, *statement.kind, statement.variant, target);
+  return product_refusal(match.opcode, *statement.kind, statement.variant, target);
 }
 
 void describe_copy(const Match& match, TensorStatement& statement) {
-  const auto spells = [&](std::string_view name) {
-    return std::ranges::any_of(match.qualifiers, [&](std::string_view qualifier) { return qualifier.substr(1) == name; });
-  };
-  for (const CopyShape& shape : copy_shapes()) {
-    const std::size_t dot = std::min(shape.name.find('.'), shape.name.size());
-    if (spells(shape.name.substr(0, dot)) && (dot == shape.name.size() || spells(shape.name.substr(dot + 1)))) statement.shape = &shape;
-  }
+  unsigned shapes = ~0u;  // those that have each of the qualifiers of shapes
+  for (const QualifierMeaning* const meaning : match.meanings)
+    if (meaning->copies != 0) shapes &= meaning->copies;
+  statement.shape = &copy_shapes()[static_cast<std::size_t>(std::countr_zero(shapes))];
   statement.unpacked_bits = match.has(Qualifier::b4x16_p64) ? 4 : match.has(Qualifier::b6x16_p32) ? 6 : 0;
 }
 
 }  // namespace
+
+Transfer tensor_transfer_of(const Match& match) {
+  Transfer transfer;
+  transfer.halves = match.has(Qualifier::pack_16b) || match.has(Qualifier::unpack_16b);
+  for (const QualifierMeaning* const meaning : match.meanings) {
+    if (meaning->transfer != nullptr) transfer.shape = meaning->transfer;
+    if (meaning->repeats != 0) transfer.repeats = meaning->repeats;
+  }
+  return transfer;
+}
+
+const TensorKind& tensor_kind_of(const Match& match) {
+  const auto found = std::ranges::find_if(match.meanings, [](const QualifierMeaning* meaning) { return meaning->kind != nullptr; });
+  return *(*found)->kind;
+}
+
+TensorVariant tensor_variant_of(const Match& match) {
+  TensorVariant variant{
+      .group = match.has(Qualifier::cta_group_2) ? 2 : 1, .sparse = match.has(Qualifier::sp), .weights = match.has(Qualifier::ws)};
+  const std::span<const int> vectors = tensor_kind_of(match).vectors;
+  const bool most = match.has(Qualifier::scale_vec_4X) || match.has(Qualifier::block16);
+  if (!vectors.empty()) variant.scale_vector = most ? vectors.back() : vectors.front();
+  return variant;
+}
 
 std::string_view type_of(TensorStatement::Reduction reduction) {
   const auto* const found = std::ranges::find(reductions, reduction, &ReductionName::reduction);
@@ -112,20 +131,20 @@ std::optional<std::string> product_refusal(std::string_view opcode, const Tensor
   return std::nullopt;
 }
 
-DescribedTensorStatement describe_tensor_statement(const Match& match, std::string_view opcode, const Target& target) {
+DescribedTensorStatement describe_tensor_statement(const Match& match, const Target& target) {
   DescribedTensorStatement described;
   TensorStatement& statement = described.statement;
-  const auto first = catalogue::find_qualifier(match.qualifiers.front());
+  const std::optional<Qualifier> first = match.meanings.front()->known;
   statement.action = std::ranges::find_if(names, [&](const ActionName& action) { return action.qualifier == first; })->action;
   statement.multicast = match.has(Qualifier::multicast_cluster);
   if (match.has(Qualifier::shared_cta) || match.has(Qualifier::shared_cluster)) statement.space = Space::shared;
   statement.variant.group = match.has(Qualifier::cta_group_2) ? 2 : 1;
-  described.problem = target_refusal(match, opcode, target);
+  described.problem = target_refusal(match, target);
   if (described.problem) return described;
   switch (statement.action) {
     case TensorAction::load:
-    case TensorAction::store: described.problem = describe_transfer(match, opcode, statement); break;
-    case TensorAction::multiply: described.problem = describe_product(match, opcode, target, statement); break;
+    case TensorAction::store: described.problem = describe_transfer(match, statement); break;
+    case TensorAction::multiply: described.problem = describe_product(match, target, statement); break;
     case TensorAction::copy: describe_copy(match, statement); break;
     default: break;
   }
