@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include <warpmat/execute/operand_views.h>
+#include <warpmat/execute/fast/operand_views.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>

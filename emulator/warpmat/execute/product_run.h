@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <warpmat/execute/operand_views.h>
+#include <warpmat/execute/fast/operand_views.h>
 #include <warpmat/instruction.h>
 
 namespace warpmat::inline v0_1 {

@@ -7,8 +7,8 @@
 
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/fast/lane_registers.h>
-#include <warpmat/execute/made_as_needed.h>
-#include <warpmat/execute/operand_views.h>
+#include <warpmat/execute/fast/made_as_needed.h>
+#include <warpmat/execute/fast/operand_views.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/staged_registers.h>
 #include <warpmat/execute/staged_warp.h>

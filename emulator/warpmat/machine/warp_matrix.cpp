@@ -9,7 +9,6 @@
 #include <fmt/core.h>
 
 #include <warpmat/execute/listed_warps.h>
-#include <warpmat/execute/operand_views.h>
 #include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/product_run.h>
 #include <warpmat/execute/row_load.h>

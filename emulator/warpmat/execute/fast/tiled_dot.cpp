@@ -10,7 +10,7 @@
 
 #include <warpmat/execute/fast/accumulators.h>
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/execute/operand_views.h>
+#include <warpmat/execute/fast/operand_views.h>
 #include <warpmat/tables/capacity.h>
 
 namespace warpmat::inline v0_1 {

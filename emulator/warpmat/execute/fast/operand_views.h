@@ -3,8 +3,7 @@
 #include <cstddef>
 
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/execute/made_as_needed.h>
-#include <warpmat/execute/operand_words.h>
+#include <warpmat/execute/fast/made_as_needed.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 
@@ -35,7 +34,7 @@ class OperandViews {
     Batch all;
     static_cast<BatchMemory&>(all) = memory;
     all.destination = written_;
-    for (const OperandWords& operand : operand_words(form))
+    for (const Operand& operand : form.operands)
       if (!operand.written) all.source(operand.name) = source(operand.name);
     return all;
   }
