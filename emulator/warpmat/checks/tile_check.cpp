@@ -134,20 +134,23 @@ std::uint64_t TileCheck::column_of(std::uint64_t address, std::uint32_t map) con
 /// may find something. `found` becomes the tiles that were looked at.
 bool TileCheck::is_regular(const BlockTiles& tiles, const std::vector<std::uint32_t>& chunks, std::size_t in_line, Regular& found) const {
   constexpr std::uint32_t size = machine::Product::chunk_bytes;
+  const std::span<const Chunk> noted(tiles.chunks);
   const Tile* tile = nullptr;  // of the chunk before
-  std::uint64_t begin = 0, first = 0;
+  std::uint32_t number = 0;    // its Chunk::tile
+  std::uint64_t begin = 0, first = 0, pitch = 0;
   found.count = 0;
   for (std::size_t line = 0; line < chunks.size() / in_line; ++line) {
     std::uint64_t next = 0;
     for (std::size_t i = 0; i < in_line; ++i) {
       const std::uint32_t offset = chunks[line * in_line + i] - setup_.program.shared_base;
-      const bool noted = offset / size < tiles.chunks.size() && offset % size == 0 && tiles.chunks[offset / size].tile != 0;
-      if (!noted) {
+      if (offset / size >= noted.size() || offset % size != 0 || noted[offset / size].tile == 0) {
         found.count = 0;
         return true;
       }
-      const Chunk& chunk = tiles.chunks[offset / size];
-      if (const Tile* const before = std::exchange(tile, &tiles.tiles[chunk.tile - 1]); tile != before) {
+      const Chunk& chunk = noted[offset / size];
+      if (std::exchange(number, chunk.tile) != chunk.tile) {
+        const Tile* const before = std::exchange(tile, &tiles.tiles[chunk.tile - 1]);
+        pitch = maps_[tile->map].strides[0];
         const std::uint64_t from = before == nullptr ? tile->address : tiles.tiles[found.parts.front().tile].address;
         found.add({chunk.tile - 1, tile->changes, tile->address - from});
         if (before != nullptr && tile->map != before->map) return true;
@@ -156,7 +159,6 @@ bool TileCheck::is_regular(const BlockTiles& tiles, const std::vector<std::uint3
       if (i != 0 && address != next) return false;
       next = address + size;
       if (i != 0) continue;
-      const std::uint64_t pitch = maps_[tile->map].strides[0];
       if (line == 0) {
         first = address;
       } else if (address <= begin || (address != begin + pitch && column_of(address, tile->map) != column_of(first, tile->map))) {

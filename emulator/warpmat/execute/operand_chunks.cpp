@@ -1,17 +1,27 @@
 #include <warpmat/execute/operand_chunks.h>
 
-#include <array>
 #include <cstring>
 
 namespace warpmat::inline v0_1 {
 
-/// 0 if the bytes of two chunks are equal.
-std::uint64_t OperandChunks::difference(const void* a, const void* b) {
-  std::array<std::uint64_t, 2> of_a, of_b;
-  std::memcpy(of_a.data(), a, bytes);
-  std::memcpy(of_b.data(), b, bytes);
-  return (of_a[0] ^ of_b[0]) | (of_a[1] ^ of_b[1]);
+namespace {
+
+/// The bytes of a chunk in one vector of the CPU.
+using ChunkVector = std::uint64_t __attribute__((vector_size(16)));
+
+/// Zeros if the bytes of two chunks are equal.
+ChunkVector difference(const void* a, const void* b) {
+  ChunkVector of_a, of_b;
+  std::memcpy(&of_a, a, sizeof of_a);
+  std::memcpy(&of_b, b, sizeof of_b);
+  return of_a ^ of_b;
 }
+
+bool is_zero(ChunkVector bits) {
+  return (bits[0] | bits[1]) == 0;
+}
+
+}  // namespace
 
 OperandChunks::OperandChunks(const Wgmma& wgmma, OperandName operand, std::span<const std::uint32_t> addresses)
     : registers_(wgmma.form(), operand),
@@ -59,16 +69,17 @@ void OperandChunks::read(std::uint32_t* words, const std::uint8_t* memory, std::
 }
 
 bool OperandChunks::equal(const std::uint32_t* words, const std::uint8_t* memory, std::uint32_t base) const {
-  std::uint64_t differs = 0;
+  static_assert(sizeof(ChunkVector) == bytes);
+  ChunkVector differs{};
   if (major_ == Major::k && in_line_ == 2) {
     for_each_of_two(memory, base, [&](std::size_t word, const std::uint8_t* chunk) { differs |= difference(words + word, chunk); });
-    return differs == 0;
+    return is_zero(differs);
   }
   if (major_ == Major::k) {
     for_each_chunk(memory, base, [&](std::size_t line, std::size_t i, const std::uint8_t* chunk) {
       differs |= difference(words + registers_.word(line, i), chunk);
     });
-    return differs == 0;
+    return is_zero(differs);
   }
   for_each_chunk(memory, base, [&](std::size_t k, std::size_t eight_lines, const std::uint8_t* chunk) {
     const auto* const held = reinterpret_cast<const std::uint8_t*>(words) + 2 * registers_.half(k, eight_lines);
@@ -77,7 +88,7 @@ bool OperandChunks::equal(const std::uint32_t* words, const std::uint8_t* memory
       std::memcpy(gathered + 2 * i, held + 2 * OperandRegisters::next_element * i, 2);
     differs |= difference(gathered, chunk);
   });
-  return differs == 0;
+  return is_zero(differs);
 }
 
 }  // namespace warpmat::inline v0_1

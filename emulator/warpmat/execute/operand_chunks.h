@@ -49,7 +49,6 @@ class OperandChunks {
  private:
   static constexpr std::size_t bytes = 16;  ///< of a chunk
 
-  static std::uint64_t difference(const void* a, const void* b);
   template <typename Visit>
   void for_each_of_two(const std::uint8_t* memory, std::uint32_t base, Visit visit) const;
   template <typename Visit>
