@@ -99,6 +99,8 @@ LaneMask SharedMemoryCheck::check_bytes(const Event& event, SharedShadow::Places
 bool SharedMemoryCheck::defines_or_has_defined(SharedShadow& shadow, std::uint32_t bytes, LaneMask mask, Use use, const Lanes& lanes) {
   if (shadow.complete()) return true;
   if (!lanes) return false;
+  const scalar::LaneRange& range = lanes->range;
+  if (use == Use::store && mask != all_lanes) return shadow.surely_defined(range.first, range.last - range.first + bytes);  // some lanes
   if (shadow.surely_defined(*lanes, bytes)) return true;
   if (use != Use::store || mask != all_lanes || shadow.has_copies()) return false;
   shadow.define(*lanes, bytes);

@@ -91,8 +91,18 @@ bool SharedShadow::surely_defined(const scalar::LanePlaces& lanes, std::uint32_t
   else
     for (std::size_t lane = 0; lane < lane_count; ++lane) every &= defined_of(lanes.offsets[lane] / cell_bytes);
   if (every == full_cell) return true;
-  for (std::size_t lane = 0; lane < lane_count; ++lane) defined = defined && !undefined(lanes.offsets[lane], bytes);
-  return defined;
+  const std::uint32_t of_lane = (1u << bytes) - 1;
+  std::uint32_t missing = 0;
+  for (std::size_t lane = 0; lane < lane_count; ++lane) {
+    const std::uint32_t at = lanes.offsets[lane];
+    missing |= of_lane << at % cell_bytes & ~std::uint32_t{defined_of(at / cell_bytes)};
+  }
+  return missing == 0;
+}
+
+bool SharedShadow::surely_defined(std::size_t offset, std::size_t bytes) const {
+  constexpr std::size_t near = 512;
+  return pages_defined(offset, bytes) || (bytes <= near && !undefined(offset, bytes));
 }
 
 /// Whether everything that all lanes access is initialised, where it is: the common case of a warp.

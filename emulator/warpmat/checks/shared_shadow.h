@@ -41,6 +41,8 @@ class SharedShadow {
   bool undefined(std::size_t offset, std::size_t bytes) const;
   /// Whether all bytes of the pages in which these lie are initialised, as when a tile is in use.
   bool pages_defined(std::size_t offset, std::size_t bytes) const;
+  /// Whether it is found at once that all bytes are initialised.
+  bool surely_defined(std::size_t offset, std::size_t bytes) const;
   /// Whether all bytes that lanes access are initialised.
   bool surely_defined(const scalar::LanePlaces& lanes, std::uint32_t bytes) const;
 
