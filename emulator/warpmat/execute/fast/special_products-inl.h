@@ -42,17 +42,13 @@ class SpecialProducts {
     o_.remove_specials(slots);
   }
 
-  /// Wide formats: adds them. `a` and `b` are the significands of A and B, so no product is subnormal or too large; special elements
+  /// Wide formats: adds them. `a` and `b` are the significands of A and B, so no product is subnormal or too large; special elements of B
   /// replace those there.
-  void take_out(float* a, float* b) {
+  void take_out(const float* a, float* b) {
     static_assert(wide);
     look();
     if (!in_products_ || nans_decide_) return;
     const std::uint32_t slots = special_slots();
-    for (std::uint32_t left = o_.a_is_finite() ? 0 : slots; left != 0; left &= left - 1) {
-      const std::size_t first = hwy::Num0BitsBelowLS1Bit_Nonzero32(left) * std::size_t{rows};
-      put_specials(o_.a_values() + first, rows, a + first);
-    }
     if (!o_.b_is_finite()) put_specials(o_.b_values(), o_.b_count(), b);
     add(slots, a, b);
   }
@@ -203,7 +199,7 @@ class SpecialProducts {
     return all;
   }
 
-  /// The sums of each step's products of `slots`. Numbers' products are among them; they are finite.
+  /// The sums of each step's products of `slots`. Numbers' products are among them; they are finite. `a`: of wide formats, its numbers.
   void add(std::uint32_t slots, const float* a, const float* b) {
     int step = 0;
     o_.for_each_step([&](auto blocks, auto begin, auto end, int first_slot) HWY_ATTR {
@@ -221,7 +217,9 @@ class SpecialProducts {
       for (int column = 0; column < columns; ++column) sum[column] = hn::Zero(F32());
       for (std::uint32_t left = slots; left != 0; left &= left - 1) {
         const int slot = static_cast<int>(hwy::Num0BitsBelowLS1Bit_Nonzero32(left)), even = slot & ~1;
-        const auto of_a = hn::Load(F32(), a + slot * rows + row);
+        auto of_a = o_.a(slot, row);
+        if (wide)
+          of_a = hn::IfThenElse(hn::RebindMask(F32(), is_special(hn::BitCast(U32(), of_a))), of_a, hn::Load(F32(), a + slot * rows + row));
         WARPMAT_UNROLL(8)
         for (int column = 0; column < columns; ++column)
           sum[column] = hn::MulAdd(of_a, o_.factors(F32(), b, even, column, row)[slot & 1], sum[column]);

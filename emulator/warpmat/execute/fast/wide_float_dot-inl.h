@@ -407,7 +407,7 @@ class WideFloatDot {
   Specials& specials_;
   const FloatPlan& plan_;
   // In the places of the operands' elements. Gaps of A lie twice in a word; those of B in the first column of a pair, with the second's.
-  // Infinities and NaNs are there instead of significands if SpecialProducts adds them.
+  // Infinities and NaNs of B are there instead of significands if SpecialProducts adds them.
   HWY_ALIGN float a_significands_[Operands::max_slots][rows];
   HWY_ALIGN std::uint32_t a_gaps_[Operands::max_slots][rows];
   HWY_ALIGN float b_significands_[Operands::max_elements_of_b];
