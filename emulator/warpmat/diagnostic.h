@@ -36,7 +36,7 @@ class WARPMAT_API SyntaxError : public std::runtime_error {
  public:
   explicit SyntaxError(std::vector<Diagnostic> errors);
 
-  std::vector<Diagnostic> errors;  ///< never empty
+  const std::vector<Diagnostic> errors;  ///< never empty
 };
 
 }  // namespace warpmat::inline v0_1

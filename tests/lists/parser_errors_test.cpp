@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <fmt/core.h>
@@ -374,6 +375,7 @@ TEST_CASE("parser: of a very long line the excerpt is the part around the place"
 }
 
 TEST_CASE("parser: every wrong statement is reported") {
+  static_assert(std::is_const_v<decltype(SyntaxError::errors)>);  // never empty
   CHECK(error_lines("mov.u32 a, 1;\nbad a;\nmov.u32 b, 09;\nmov.u32 c, d;\nadd.u32 a;\n}\nmov.u32 a, 1") == Lines{2, 3, 5, 6, 7});
   CHECK(error_lines("bad a; bad b; mov.u32 a, 1; bad c;") == Lines{1, 1, 1});
   CHECK(error_lines(".reg .b8 x;\n.shared .b32 v[0];\n.version 1\nbad.x;") == Lines{1, 2, 3, 4});
