@@ -217,7 +217,7 @@ void FunctionResolver::check_list_count() const {
   for (const InstructionOperand& operand : list_->instruction->operands()) {
     if (operand.is_paired() || operand.kind() == InstructionOperand::Kind::carry) continue;
     ++most;
-    fewest += operand.is_optional() ? 0 : 1;
+    if (!operand.is_optional()) ++fewest;
   }
   const std::size_t given = statement_->operands.size();
   if (given < fewest || given > most)
