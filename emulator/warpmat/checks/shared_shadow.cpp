@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include <warpmat/checks/lane_runs.h>
@@ -80,6 +81,7 @@ bool SharedShadow::surely_defined(const scalar::LanePlaces& lanes, std::uint32_t
   const std::size_t first = lanes.range.first, all = lanes.range.last - first + bytes;
   if (pages_defined(first, all)) return true;
   if (lanes.range.whole) return !undefined(first, all);
+  if (undefined(lanes.offsets[0], bytes)) return false;  // most often the first lane of bytes that are written for the first time
   bool defined = true;
   if (bytes > cell_bytes || first % bytes != 0) {
     for_each_run(lanes, bytes, [&](std::size_t offset, std::size_t count) { defined = defined && !undefined(offset, count); });
@@ -223,7 +225,15 @@ void SharedShadow::define(const Places& places, std::uint32_t bytes, LaneMask ma
 }
 
 void SharedShadow::define(const scalar::LanePlaces& lanes, std::uint32_t bytes) {
-  for_each_run(lanes, bytes, [&](std::size_t offset, std::size_t count) { define(offset, count); });
+  constexpr int few_runs = 8;
+  if (std::popcount(lanes.range.runs) <= few_runs || bytes > cell_bytes || lanes.range.first % bytes != 0)
+    return for_each_run(lanes, bytes, [&](std::size_t offset, std::size_t count) { define(offset, count); });
+  const std::uint32_t of_lane = (1u << bytes) - 1;
+  for (std::size_t lane = 0; lane < lane_count; ++lane) {
+    const std::size_t offset = lanes.offsets[lane];
+    dissolve(offset, bytes);
+    define_cell(offset / cell_bytes, static_cast<Cell>(of_lane << offset % cell_bytes));
+  }
 }
 
 void SharedShadow::define(std::size_t offset, std::size_t bytes) {
