@@ -218,6 +218,15 @@ TEST_CASE("one warp of any views: a trap names no warp") {
   }
 }
 
+TEST_CASE("execute(batch, {}) executes one warp with the default options") {
+  const Instruction load("ldmatrix.sync.aligned.m8n8.x4.shared.b16", "sm_90");
+  WarpArrays warps(load.form(), 2, std::nullopt, 4);
+  WarpArrays expected = warps;
+  expected.execute_each(load, 0, 1);
+  load.execute(warps.batch(), {});
+  CHECK(warps == expected);
+}
+
 TEST_CASE("accesses() reads addresses from a list") {
   const Instruction load("ldmatrix.sync.aligned.m8n8.x4.shared.b16", "sm_90");
   WarpArrays warps(load.form(), 3, std::nullopt, 5);
