@@ -169,9 +169,10 @@ struct BatchMemory {
   std::int64_t offset = 0;          ///< added to each address of p: PTX's [register+offset]
   bool wide_addresses = false;      ///< p has two words: addresses of 64 bits, low half first
 
-  /// `memory` is that of the only warp, or of all.
+  /// `memory` is that of the only warp, or of all. It may be empty, unlike a null pointer, which is no memory.
   void use(SharedMemory& memory) {
-    shared = memory.bytes().data();
+    static std::uint8_t no_bytes = 0;
+    shared = memory.size() == 0 ? &no_bytes : memory.bytes().data();
     shared_bytes = memory.size();
     shared_stride = 0;
     shared_base = memory.base();
