@@ -93,8 +93,9 @@ struct Explanation {
   std::optional<ExplainedMove> move{};  ///< of others
 };
 
-/// How `instruction` computes element `element` of its result from `arguments`. Their registers and memory are restored afterwards. Throws
-/// what execute() throws, and std::invalid_argument for an element that the result lacks.
+/// How `instruction` computes element `element` of its result from the first warp of `batch`, whose registers and memory are restored
+/// afterwards. Throws what execute() throws, and std::invalid_argument for an element that the result lacks, and for memory that is not
+/// bytes from an address below 2^32 on (BatchMemory::shared): behind callbacks nothing can be restored.
 [[nodiscard]] WARPMAT_API Explanation explain(const Instruction& instruction, const Batch& batch, const Element& element,
                                               const ExecutionOptions& options = {});
 

@@ -169,9 +169,10 @@ struct BatchMemory {
   std::int64_t offset = 0;          ///< added to each address of p: PTX's [register+offset]
   bool wide_addresses = false;      ///< p has two words: addresses of 64 bits, low half first
 
-  /// `memory` is that of the only warp, or of all.
+  /// `memory` is that of the only warp, or of all. It may be empty, unlike a null pointer, which is no memory.
   void use(SharedMemory& memory) {
-    shared = memory.bytes().data();
+    static std::uint8_t no_bytes = 0;
+    shared = memory.size() == 0 ? &no_bytes : memory.bytes().data();
     shared_bytes = memory.size();
     shared_stride = 0;
     shared_base = memory.base();
@@ -180,7 +181,9 @@ struct BatchMemory {
 
 /// The registers and memories of one or many warps for a matrix instruction. Sources, destination and memories may overlap in any way: a
 /// batch gives the results of executing its warps in order. An instruction reads all sources of a warp before it writes, except where the
-/// hardware executes a sequence that does not (execute_split_dot; Part in execute/reference/multiplicands.h).
+/// hardware executes a sequence that does not (execute_split_dot; Part in execute/reference/multiplicands.h). Such a sequence is wmma.mma:
+/// a register of its D may be a register of a source, but if two share words of some lanes only, or of different lanes, results are not
+/// defined. They may then depend on how the views are written.
 struct Batch : BatchMemory {
   std::array<ConstRegisterView, operand_name_count> sources;  ///< by OperandName
   RegisterView destination;                                   ///< d, or r of ldmatrix; written register by register, lane 0 first
@@ -255,7 +258,7 @@ class WARPMAT_API InstructionOperand {
 [[nodiscard]] WARPMAT_API std::string_view name(InstructionOperand::Kind kind);
 
 /// The registers and memories of many warps for an instruction of any kind: operands[i] is of Instruction::operands()[i]. Operands that are
-/// only read are not written. Registers and memories may overlap in any way.
+/// only read are not written; optional ones at the end may be missing. Registers and memories may overlap as those of a Batch.
 struct Call : BatchMemory {
   std::span<const RegisterView> operands;
 };
@@ -326,15 +329,21 @@ class WARPMAT_API Instruction {
 
   // The following is of matrix instructions alone.
 
-  /// Executes on one warp, the first of `batch`. Precondition: problem(batch) is nothing. Throws Trap, having changed nothing, for a wrong
-  /// address. Unless `options` ask for the hardware's behaviour, it also throws for operands that the ISA leaves undefined: metadata,
-  /// padding, ids, a selector. Neither allocates nor locks unless it throws or a callback does.
+  /// Executes on one warp, the first of `batch`. Precondition: problem(batch) is nothing. Throws Trap for a wrong address, having changed
+  /// nothing, except for rows that a RowMemory accepted before it refused one. Unless `options` ask for the hardware's behaviour, it also
+  /// throws for operands that the ISA leaves undefined: metadata, padding, ids, a selector. Neither allocates nor locks unless it throws or
+  /// a callback does.
   void execute(const Batch& batch, const ExecutionOptions& options = {}) const;
 
   /// Executes the same instruction on many warps in order. Precondition: problem(batch, warps) is nothing. Neither allocates nor locks
   /// unless it throws or a callback does. Throws Trap naming the warp: earlier warps are executed; that warp and later ones are unchanged,
   /// except for rows that a RowMemory accepted before it refused one.
-  void execute(const Batch& batch, std::size_t warps, const ExecutionOptions& options = {}) const;
+  void execute(const Batch& batch, std::size_t warps, const ExecutionOptions& options) const;
+  /// The same with the default options. A template, because `{}` is then options, not 0 warps.
+  template <typename Count>
+  requires(std::is_convertible_v<Count, std::size_t>) void execute(const Batch& batch, Count warps) const {
+    execute(batch, static_cast<std::size_t>(warps), ExecutionOptions{});
+  }
 
   /// Nothing if `batch` names all registers and memory that the instruction reads and writes; else what is wrong and what would be
   /// right. Each operand needs form().operand(name).words() registers; p needs one, or two for 64-bit addresses, low half first. None may

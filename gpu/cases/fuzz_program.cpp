@@ -5,6 +5,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/layout.h>
 #include <warpmat/numeric/low_mask.h>
+#include <warpmat/numeric/persistent.h>
 
 #include <algorithm>
 #include <utility>
@@ -315,7 +316,7 @@ class ListGenerator {
   PtxVersion version_ = std::max(target_.since, {7, 0});  ///< supports everything in the program
   bool may_discard_ = true;                               ///< whether the current form accepts _ as a destination
   std::vector<std::vector<const Form*>> forms_;
-  std::vector<Instruction> scalars_;
+  const std::vector<Instruction>& scalars_;
   Random random_;
   FuzzOptions options_;
   FuzzProgram program_;
@@ -386,9 +387,7 @@ bool leave_out(FuzzProgram& program, std::size_t count, const std::function<bool
   return shortened;
 }
 
-}  // namespace
-
-std::vector<Instruction> fuzzed_scalar_instructions(const Target& target) {
+std::vector<Instruction> made_scalar_instructions(const Target& target) {
   struct Group {
     std::string_view mnemonic;  ///< with the qualifiers that precede the type
     std::vector<std::string_view> types;
@@ -424,6 +423,13 @@ std::vector<Instruction> fuzzed_scalar_instructions(const Target& target) {
   for (const std::string& opcode : opcodes)
     if (has_feature(find(opcode, with_all).requirement(), target)) found.push_back(find(opcode, target.name));
   return found;
+}
+
+}  // namespace
+
+const std::vector<Instruction>& fuzzed_scalar_instructions(const Target& target) {
+  static constinit PersistentMap<std::string, std::vector<Instruction>> all;
+  return all.get(std::string(target.name), [&] { return made_scalar_instructions(target); });
 }
 
 std::size_t FuzzProgram::statements() const {

@@ -16,8 +16,8 @@ namespace warpmat::inline v0_1 {
 // same bytes, and a barrier precedes and follows each statement that writes memory.
 
 /// The scalar instructions of the programs: moves, 32-bit arithmetic and logic, loads and stores of shared memory, a conversion, a barrier.
-/// Random kernels (kernel_program.h) have all others.
-std::vector<Instruction> fuzzed_scalar_instructions(const Target& target);
+/// Random kernels (kernel_program.h) have all others. Made once for a target.
+const std::vector<Instruction>& fuzzed_scalar_instructions(const Target& target);
 
 /// Statements that shrinking keeps or removes together: one that uses memory, and those that compute its addresses.
 struct FuzzUnit {

@@ -263,7 +263,9 @@ TEST_CASE("C: what cannot be explained is one error", "[c][explain]") {
   of.call.operand_count = 4;
   of.operands[0].lane_stride = 0;
   expect(warpmat_explain(of.instruction, &of.call, 0, Case::element, &error), "operand d: it is written, so its lane_stride cannot be 0");
-  of.operands[0].lane_stride = 1;
+  of.operands[0] = {};
+  expect(warpmat_explain(of.instruction, &of.call, 0, Case::element, &error), "operand d: words is null");
+  of.operands[0] = WARPMAT_REGISTER_MAJOR(of.words[WARPMAT_D], 128);
   of.operands[2].words = nullptr;
   expect(warpmat_explain_as_f32(of.instruction, &of.call, 0, Case::element, &error), "operand b: words is null");
   const std::uint16_t number = 0;

@@ -2,10 +2,12 @@
 
 #include <warpmat/c.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -144,6 +146,23 @@ TEST_CASE("C: carries, predicates and 64 bits of scalar instructions", "[c][find
     CHECK(p[lane] == ((std::uint64_t{a[lane]} + b[lane]) >> 32));
     CHECK((wide[lane] == static_cast<std::uint32_t>(sum) && wide[warp_size + lane] == sum >> 32));
   }
+}
+
+TEST_CASE("C: a call may leave out optional operands at the end", "[c][find]") {
+  std::vector<std::uint32_t> words(3 * warp_size);
+  std::fill_n(words.begin() + warp_size, warp_size, std::bit_cast<std::uint32_t>(1.0f));
+  std::fill_n(words.begin() + 2 * warp_size, warp_size, std::bit_cast<std::uint32_t>(2.0f));
+  std::vector<warpmat_registers> operands;
+  for (std::size_t i = 0; i < 3; ++i) operands.push_back(WARPMAT_REGISTER_MAJOR(words.data() + i * warp_size, 96));
+  const warpmat_instruction* const max = found("max.f32", "sm_100a");
+  REQUIRE(operand_at(max, 3).optional != 0);
+  warpmat_call call = call_with(operands);
+  auto error = sized<warpmat_error>();
+  REQUIRE(warpmat_execute(max, &call, 1, &error) == WARPMAT_OK);
+  CHECK(std::ranges::count(std::span(words).first(warp_size), std::bit_cast<std::uint32_t>(2.0f)) == warp_size);
+  call.operand_count = 2;
+  CHECK(warpmat_execute(max, &call, 1, &error) == WARPMAT_BAD_ARGUMENT);
+  CHECK(std::string(error.message) == "max.f32: 3 operands are needed; 2 given");
 }
 
 TEST_CASE("C: what is wrong with a call of a scalar instruction", "[c][find]") {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -103,6 +104,42 @@ TEST_CASE("a source that all warps share may be a result of one: the warps behin
         CHECK(std::equal(warps.word(OperandName::d, warp, 0), warps.word(OperandName::d, warp, 0) + words,
                          expected.word(OperandName::d, warp, 0)));
     }
+}
+
+TEST_CASE("registers that overlap at negative warp strides: both paths give the same bits") {
+  struct Place {
+    std::ptrdiff_t first, stride;  ///< in words
+  };
+  struct Case {
+    const char* opcode;
+    std::size_t warps;
+    Place a, b, c, d;
+  };
+  for (const Case& each : {
+           // D of the first warp, and of the second, overlaps A, which all share
+           Case{"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 3, {2080, 0}, {0, 0}, {1024, 0}, {2048, -128}},
+           Case{"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 3, {1900, 0}, {0, 0}, {1024, 0}, {2048, -128}},
+           // registers of a warp take more words than the stride
+           Case{"wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", 4, {2048, -128}, {2304, -128}, {2048, -128}, {2816, -128}},
+       }) {
+    const Instruction instruction(each.opcode, "sm_90a");
+    std::mt19937 random(1);
+    std::vector<std::uint32_t> words(4096);
+    for (std::uint32_t& word : words) word = 0x3c003c00 ^ (static_cast<std::uint32_t>(random()) & 0x80ff80ff);
+    const auto executed = [&](Path path) {
+      std::vector<std::uint32_t> own = words;
+      const auto view = [&](const Place& place) { return RegisterView(own.data() + place.first, static_cast<std::size_t>(place.stride)); };
+      Batch batch;
+      batch.source(OperandName::a) = view(each.a);
+      batch.source(OperandName::b) = view(each.b);
+      batch.source(OperandName::c) = view(each.c);
+      batch.destination = view(each.d);
+      instruction.execute(batch, each.warps, {.path = path});
+      return own;
+    };
+    CAPTURE(each.opcode, each.a.first);
+    CHECK((executed(Path::fast) == executed(Path::reference)));
+  }
 }
 
 TEST_CASE("a batch may write over its accumulators") {

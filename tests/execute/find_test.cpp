@@ -310,6 +310,13 @@ TEST_CASE("find: the third source of max and min may be left out where the targe
   REQUIRE_FALSE(three.problem(call, 1));
   three.execute(call, 1);
   CHECK(d == b);
+  std::ranges::fill(d, 0);
+  call.operands = std::span(views).first(3);
+  REQUIRE_FALSE(three.problem(call, 1));
+  three.execute(call, 1);
+  CHECK(d == b);
+  call.operands = std::span(views).first(2);
+  CHECK(three.problem(call, 1) == "max.f32: 3 operands are needed; 2 given");
   CHECK(find("min.NaN.f32", "sm_120").operands().size() == 4);
 }
 

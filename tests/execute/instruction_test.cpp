@@ -145,6 +145,11 @@ TEST_CASE("what is missing in a batch is named, and memory where it is addressed
   CHECK(load.problem(batch, 2) == opcode + "operand p addresses memory of 1024 bytes, which is null");
   FormRegisters registers(load.form());
   batch = registers.batch();
+  CHECK(load.problem(batch) == opcode + "operand p addresses memory; none given");
+  SharedMemory empty;
+  batch.use(empty);
+  CHECK(load.problem(batch) == std::nullopt);
+  batch = registers.batch();
   batch.shared_bytes = 512;
   CHECK(load.problem(batch) == opcode + "operand p addresses memory of 512 bytes, which is null");
   SharedMemory memory(512);

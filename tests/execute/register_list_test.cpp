@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -142,6 +143,64 @@ TEST_CASE("a call takes lists, of scalar instructions too") {
   CHECK(wide.problem(call, 1) == "mad.wide.u32: operand d: its list has fewer registers than the operand has words");
 }
 
+TEST_CASE("a call's lists are as long as the operands, and their registers lie at multiples of 4 bytes, as a batch's") {
+  const Instruction load("ldmatrix.sync.aligned.m8n8.x1.shared.b16", "sm_90");
+  alignas(16) std::array<std::uint32_t, 5 * warp_size> words{};
+  std::vector<std::uint32_t*> r{words.data()}, p{&words[warp_size]};
+  std::array<std::uint8_t, 128> memory{};
+  const auto problem = [&](bool wide) {
+    const std::array operands{RegisterView(r), RegisterView(p)};
+    Call call;
+    call.operands = operands;
+    call.shared = memory.data();
+    call.shared_bytes = memory.size();
+    call.wide_addresses = wide;
+    Batch batch;
+    static_cast<BatchMemory&>(batch) = call;
+    batch.destination = r;
+    batch.source(OperandName::p) = p;
+    const std::string of_call = load.problem(call, 1).value_or("");
+    CHECK(of_call.empty() == !load.problem(batch));
+    return of_call;
+  };
+  const std::string opcode(load.opcode());
+  CHECK(problem(false).empty());
+  CHECK(problem(true) == opcode + ": operand p: its list has fewer registers than the operand has words");
+  p.push_back(&words[2 * warp_size]);
+  CHECK(problem(true).empty());
+  CHECK(problem(false) == opcode + ": operand p: its list has more registers than the operand has words");
+  p.pop_back();
+  r[0] = reinterpret_cast<std::uint32_t*>(reinterpret_cast<std::uint8_t*>(words.data()) + 2);
+  CHECK(problem(false) == opcode + ": operand r: words do not lie at a multiple of 4 bytes");
+}
+
+TEST_CASE("lists and memory beyond 32-bit addresses: one warp as a batch of one") {
+  const Instruction load("ldmatrix.sync.aligned.m8n8.x1.shared.b16", "sm_90");
+  constexpr std::uint64_t base = std::uint64_t{1} << 32;
+  std::array<std::uint8_t, 8 * Form::row_bytes> memory{};
+  for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::uint8_t>(i + 1);
+  for (const Path path : paths) {
+    Register r{}, low{}, high{};
+    for (std::size_t lane = 0; lane < warp_size; ++lane) low[lane] = static_cast<std::uint32_t>(lane % 8 * Form::row_bytes);
+    std::vector<std::uint32_t*> result{r.data()}, address{low.data()};
+    Batch batch;
+    batch.destination = result;
+    batch.source(OperandName::p) = address;
+    batch.shared = memory.data();
+    batch.shared_bytes = memory.size();
+    batch.shared_base = base;
+    const auto trap = trap_in([&] { load.execute(batch, {.path = path}); });
+    REQUIRE(trap);  // addresses of 32 bits do not reach it
+    CHECK(trap->kind == Trap::Kind::out_of_range);
+    high.fill(1);
+    address.push_back(high.data());
+    batch.source(OperandName::p) = address;
+    batch.wide_addresses = true;
+    load.execute(batch, {.path = path});
+    CHECK(std::memcmp(r.data(), memory.data(), memory.size()) == 0);
+  }
+}
+
 TEST_CASE("one warp of any views: a trap names no warp") {
   const Instruction load("ldmatrix.sync.aligned.m8n8.x4.shared.b16", "sm_90");
   for (const Path path : paths) {
@@ -157,6 +216,15 @@ TEST_CASE("one warp of any views: a trap names no warp") {
     const ListedBatch listed(warps, load.form(), all);
     CHECK(message([&] { load.execute(listed.get(), {.path = path}); }) == one);
   }
+}
+
+TEST_CASE("execute(batch, {}) executes one warp with the default options") {
+  const Instruction load("ldmatrix.sync.aligned.m8n8.x4.shared.b16", "sm_90");
+  WarpArrays warps(load.form(), 2, std::nullopt, 4);
+  WarpArrays expected = warps;
+  expected.execute_each(load, 0, 1);
+  load.execute(warps.batch(), {});
+  CHECK(warps == expected);
 }
 
 TEST_CASE("accesses() reads addresses from a list") {

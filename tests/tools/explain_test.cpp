@@ -276,4 +276,23 @@ TEST_CASE("explain of tcgen05.mma: a tile with the types of its instruction desc
 }
 
 }  // namespace
+TEST_CASE("explain: memory is bytes from an address below 2^32 on, else an error that says so") {
+  const Instruction load("ldmatrix.sync.aligned.m8n8.x1.shared.b16", "sm_90a");
+  Register p{}, r{};
+  std::vector<std::uint8_t> bytes(8 * Form::row_bytes, 7);
+  Batch batch;
+  batch.source(OperandName::p) = ConstRegisterView(p.data());
+  batch.destination = RegisterView(r.data());
+  batch.shared = bytes.data();
+  batch.shared_bytes = bytes.size();
+  CHECK(explain(load, batch, {0, 0, 0}).result == 0x0707);
+  const std::string refusal = load.form().opcode + " is explained with memory that is bytes from an address below 2^32 on, not callbacks";
+  batch.shared_base = std::uint64_t{1} << 32;
+  CHECK_THROWS_WITH(explain(load, batch, {0, 0, 0}), refusal);
+  batch.shared_base = 0;
+  const RowMemory rows{.read = [](void*, std::size_t, int, std::uint64_t, std::uint8_t*, std::size_t) { return true; }};
+  batch.rows = &rows;
+  CHECK_THROWS_WITH(explain(load, batch, {0, 0, 0}), refusal);
+}
+
 }  // namespace warpmat::explain_test

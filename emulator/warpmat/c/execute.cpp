@@ -1,5 +1,6 @@
 // Executes an instruction, or lists what it accesses: checks the caller's structs and converts them to a Batch.
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 #include <warpmat/c/accesses.h>
 #include <warpmat/c/entry.h>
 #include <warpmat/c/instruction.h>
+#include <warpmat/execute/instruction_operands.h>
 #include <warpmat/execute/listed_warps.h>
 #include <warpmat/execute/scalar_form.h>
 #include <warpmat/execute/staged_product.h>
@@ -206,14 +208,15 @@ warpmat_status bad_operand(warpmat_error* error, const warpmat_instruction& hand
 /// The views of a call of a scalar instruction or wgmma.
 using Views = std::array<RegisterView, most_other_operands>;
 
-/// WARPMAT_OK if there are as many operands as the instruction has, and `uses` of them, as InstructionOperand, can be used.
+/// WARPMAT_OK if there are as many operands as the instruction has, but for optional ones at the end, and `uses` of them, as
+/// InstructionOperand, can be used.
 template <typename Uses>
 warpmat_status take_views(const warpmat_instruction& handle, const warpmat_call& given, Views& views, warpmat_error* error, Uses uses) {
-  if (given_operands(given) < handle.operand_count)
-    return report(error, WARPMAT_BAD_ARGUMENT,
-                  format_text("{}: {} operands are needed; {} given", handle.opcode, handle.operand_count, given_operands(given)));
   const std::span<const InstructionOperand> operands = handle.instruction.operands();
-  for (std::size_t i = 0; i < operands.size(); ++i) {
+  const std::size_t count = std::min(given_operands(given), operands.size());
+  if (const std::size_t fewest = fewest_operands(operands); count < fewest)
+    return report(error, WARPMAT_BAD_ARGUMENT, format_text("{}: {} operands are needed; {} given", handle.opcode, fewest, count));
+  for (std::size_t i = 0; i < count; ++i) {
     if (const char* const what = uses(operands[i]) ? problem(operands[i], given.operands[i]) : nullptr)
       return bad_operand(error, handle, i, what);
     views[i] = view_of(given.operands[i]);

@@ -37,10 +37,10 @@ StagedOperand::StagedOperand(const Form& form, OperandName operand, std::size_t 
     throw std::invalid_argument(fmt::format("{}: operand {}: {}", form.opcode, name(operand), what));
   };
   if (registers == nullptr) refuse("registers is null");
-  if (written && registers_.lane_stride == 0) refuse("it is written, so its lane_stride cannot be 0");
   if (registers_.words == nullptr) refuse("words is null");
   if (reinterpret_cast<std::uintptr_t>(registers_.words) % alignof(std::uint32_t) != 0) refuse("words do not lie at a multiple of 4 bytes");
   if (registers_.numbers != nullptr && registers_.number_count < words) refuse("the list of register numbers is too short");
+  if (written && registers_.lane_stride == 0) refuse("it is written, so its lane_stride cannot be 0");
   for (std::size_t word = 0; word < words; ++word) {
     pointers_.push_back(held_[word].data());
     for (std::size_t lane = 0; lane < warp_size; ++lane) held_[word][lane] = *place(word, lane);

@@ -164,8 +164,25 @@ Requirement Instruction::requirement() const {
   return kind_ == InstructionKind::warpgroup ? wgmma_->requirement() : form_->requirement;
 }
 
+namespace {
+
+/// Returns use(call), with an empty view for each operand at the end that `call` leaves out of `count`. A function of its own, so that
+/// other calls need no stack for the views.
+template <typename Use>
+[[gnu::noinline]] auto use_all_operands(const Call& call, std::size_t count, Use use) {
+  std::array<RegisterView, ScalarForm::most_operands> views;  // other instructions have fewer
+  std::ranges::copy(call.operands, views.begin());
+  Call whole = call;
+  whole.operands = std::span(views).first(count);
+  return use(whole);
+}
+
+}  // namespace
+
 void Instruction::execute(const Call& call, std::size_t warps, const ExecutionOptions& options) const {
   assert_no_problem([&] { return problem(call, warps); });
+  if (const std::size_t count = operands().size(); call.operands.size() < count)
+    return use_all_operands(call, count, [&](const Call& whole) { execute(whole, warps, options); });
   switch (kind_) {
     case InstructionKind::matrix: return execute_matrix(call, warps, options);
     case InstructionKind::warpgroup: return execute_warpgroups(*this, call, warps, options);
@@ -191,7 +208,8 @@ void Instruction::execute_matrix(const Call& call, std::size_t warps, const Exec
 }
 
 void Instruction::execute(const Batch& batch, const ExecutionOptions& options) const {
-  if (batch.rows == nullptr && are_lists(*form_, batch)) return execute_lists(batch, options);
+  const bool has_bytes = batch.rows == nullptr && batch.shared_base <= UINT32_MAX;
+  if (has_bytes && are_lists(*form_, batch)) return execute_lists(batch, options);
   try {
     execute(batch, 1, options);
   } catch (const Trap& trap) {  // it names the warp; here there is one
@@ -288,9 +306,13 @@ void StagedWarp::execute(std::size_t last, const ExecutionOptions& options) {
 
 namespace {
 
+bool is_aligned(const std::uint32_t* words) {
+  return reinterpret_cast<std::uintptr_t>(words) % alignof(std::uint32_t) == 0;
+}
+
 std::optional<std::string> problem_of_register(const Form& form, OperandName operand, std::size_t index, const std::uint32_t* lanes_of) {
   if (lanes_of == nullptr) return format_text("{}: register {} of operand {} is null", form.opcode, index, name(operand));
-  if (reinterpret_cast<std::uintptr_t>(lanes_of) % alignof(std::uint32_t) != 0)
+  if (!is_aligned(lanes_of))
     return format_text("{}: register {} of operand {} does not lie at a multiple of {} bytes", form.opcode, index, name(operand),
                        alignof(std::uint32_t));
   return std::nullopt;
@@ -322,7 +344,8 @@ std::optional<std::string> problem_of_operand(const Form& form, const Operand& o
 
 std::optional<std::string> problem_of_memory(const Form& form, const Batch& batch) {
   if (batch.rows == nullptr) {
-    if (batch.shared != nullptr || batch.shared_bytes == 0) return std::nullopt;
+    if (batch.shared != nullptr) return std::nullopt;
+    if (batch.shared_bytes == 0) return format_text("{}: operand p addresses memory; none given", form.opcode);
     return format_text("{}: operand p addresses memory of {} bytes, which is null", form.opcode, batch.shared_bytes);
   }
   const bool load = form.mnemonic == Mnemonic::ldmatrix || form.mnemonic == Mnemonic::wmma_load;
@@ -347,13 +370,18 @@ std::optional<std::string> Instruction::problem(const Batch& batch, std::size_t 
 namespace {
 
 /// What is wrong with the words of one operand; nullptr if nothing is.
-const char* problem_of_view(const InstructionOperand& operand, const RegisterView& view) {
+const char* problem_of_view(const InstructionOperand& operand, const RegisterView& view, bool wide_addresses) {
+  constexpr auto misaligned = "words do not lie at a multiple of 4 bytes";
   if (view.is_empty()) return operand.is_optional() ? nullptr : "words is null";
   if (view.is_list()) {
-    if (view.list_size() < static_cast<std::size_t>(operand.words())) return "its list has fewer registers than the operand has words";
-    return std::ranges::count(view.list(), nullptr) == 0 ? nullptr : "words is null";
+    const bool wide = operand.kind() == InstructionOperand::Kind::address && wide_addresses;
+    const std::size_t words = wide ? 2 : static_cast<std::size_t>(operand.words());
+    if (view.list_size() < words) return "its list has fewer registers than the operand has words";
+    if (view.list_size() > words) return "its list has more registers than the operand has words";
+    if (std::ranges::count(view.list(), nullptr) != 0) return "words is null";
+    return std::ranges::all_of(view.list(), is_aligned) ? nullptr : misaligned;
   }
-  if (reinterpret_cast<std::uintptr_t>(view.words()) % alignof(std::uint32_t) != 0) return "words do not lie at a multiple of 4 bytes";
+  if (!is_aligned(view.words())) return misaligned;
   if (operand.is_written() && view.lane_stride() == 0) return "it is written, so its lane_stride cannot be 0";
   return nullptr;
 }
@@ -366,10 +394,12 @@ std::optional<std::string> Instruction::problem(const Call& call, std::size_t co
   if (count % of_group != 0) return format_text("{}: {} warps execute it together; {} given", opcode(), of_group, count);
   if (count == 0) return std::nullopt;
   const std::span<const InstructionOperand> needed = operands();
+  if (const std::size_t fewest = fewest_operands(needed); call.operands.size() < fewest)
+    return format_text("{}: {} operands are needed; {} given", opcode(), fewest, call.operands.size());
   if (call.operands.size() < needed.size())
-    return format_text("{}: {} operands are needed; {} given", opcode(), needed.size(), call.operands.size());
+    return use_all_operands(call, needed.size(), [&](const Call& whole) { return problem(whole, count); });
   for (std::size_t i = 0; i < needed.size(); ++i) {
-    if (const char* const what = problem_of_view(needed[i], call.operands[i]))
+    if (const char* const what = problem_of_view(needed[i], call.operands[i], call.wide_addresses))
       return format_text("{}: operand {}: {}", opcode(), needed[i].name(), what);
     if (needed[i].kind() != InstructionOperand::Kind::address) continue;
     Batch batch;

@@ -175,4 +175,10 @@ const WgmmaOperands& operands_of(const WgmmaForm& form) {
   return slots[static_cast<std::size_t>(&form - wgmma_forms().data())].get([&] { return made_operands(form); });
 }
 
+std::size_t fewest_operands(std::span<const InstructionOperand> operands) {
+  std::size_t count = operands.size();
+  while (count > 0 && operands[count - 1].is_optional()) --count;
+  return count;
+}
+
 }  // namespace warpmat::inline v0_1

@@ -41,4 +41,7 @@ struct WgmmaOperands {
 const WgmmaOperands& operands_of(const WgmmaForm& form);
 std::span<const InstructionOperand> operands_of(const Form& form);
 
+/// The fewest operands that a call has: optional ones at the end may be left out.
+std::size_t fewest_operands(std::span<const InstructionOperand> operands);
+
 }  // namespace warpmat::inline v0_1

@@ -287,6 +287,12 @@ void check_element(const Form& form, const Fragment& fragment, const Element& e)
                                           fragment.matrices() > 1 ? format_text(" in each of {} matrices", fragment.matrices()) : ""));
 }
 
+void check_memory(const Form& form, const Batch& batch) {
+  if (form.find_operand(OperandName::p) == nullptr || (batch.rows == nullptr && batch.shared_base <= UINT32_MAX)) return;
+  throw std::invalid_argument(
+      format_text("{} is explained with memory that is bytes from an address below 2^32 on, not callbacks", form.opcode));
+}
+
 /// Everything but the steps.
 Explanation blank(const Form& form, const Target& target, const Lowering& lowering, const Element& element) {
   const OperandName operand = form.find_operand(OperandName::d) != nullptr ? OperandName::d : OperandName::r;
@@ -318,6 +324,7 @@ Explanation explain(const Instruction& instruction, const Batch& batch, const El
 
 Explanation explain(const Form& form, const Target& target, const Lowering& lowering, const Batch& batch, const Element& element,
                     const ExecutionOptions& options) {
+  check_memory(form, batch);
   Explanation explanation = blank(form, target, lowering, element);
   const Factors factors(form, lowering, batch, element, options);
   Recorder recorder(form, result_number(form, element), factors);

@@ -283,8 +283,10 @@ class FloatOperands {
     const std::less<const std::uint32_t*> before;
     const std::uint32_t *first = warps_.destination(0, 0), *last = first;
     for (int i = 0; i < static_cast<int>(warps_.written.list_size()); ++i) {
-      first = std::min<const std::uint32_t*>(first, warps_.destination(i, 0), before);
-      last = std::max<const std::uint32_t*>(last, warps_.destination(i, warps_.count - 1), before);
+      for (const std::size_t warp : {std::size_t{0}, warps_.count - 1}) {  // the stride may be negative
+        first = std::min<const std::uint32_t*>(first, warps_.destination(i, warp), before);
+        last = std::max<const std::uint32_t*>(last, warps_.destination(i, warp), before);
+      }
     }
     for (int i = 0; i < plan_.a_words; ++i)
       if (before(warps_.source(OperandName::a, i, 0), last + 32) && before(first, warps_.source(OperandName::a, i, 0) + 32)) return false;

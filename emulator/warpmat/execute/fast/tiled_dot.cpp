@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <functional>
 #include <initializer_list>
 #include <span>
@@ -120,7 +121,8 @@ class TiledDot {
       for (std::size_t i = 0; i < warps_.view(name).list_size(); ++i) extend(source[static_cast<int>(i)]);
     }
     const auto bytes = reinterpret_cast<std::uintptr_t>(largest + warp_size) - reinterpret_cast<std::uintptr_t>(least);
-    return bytes <= warps_.written.warp_stride() * sizeof(std::uint32_t);
+    const auto stride = static_cast<std::ptrdiff_t>(warps_.written.warp_stride());  // it may be negative
+    return bytes <= static_cast<std::size_t>(std::abs(stride)) * sizeof(std::uint32_t);
   }
 
   /// Whether a machine instruction may read what an earlier one has written. The second tile may read D of the first. If K takes several

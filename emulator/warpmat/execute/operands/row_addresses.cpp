@@ -1,5 +1,7 @@
 #include <warpmat/execute/operands/row_addresses.h>
 
+#include <cassert>
+
 #include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
@@ -23,6 +25,7 @@ int addressing_lanes(const Form& form, const Lowering& lowering) {
 }
 
 SharedMemory memory_of(const BatchMemory& memory) {
+  assert(memory.shared_base <= UINT32_MAX);
   return SharedMemory::borrowing({memory.shared, memory.shared_bytes}, static_cast<std::uint32_t>(memory.shared_base));
 }
 
