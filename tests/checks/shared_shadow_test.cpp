@@ -192,6 +192,35 @@ TEST_CASE("Copies of warps that race for the same places leave the shadow that t
     CHECK(shadow.undefined(80, 64));
     CHECK(shadow.conflict(80, 16, 3, false).state == State::pending);
   }
+  SECTION("the same places: each warp's own landing lets it publish them, as they are the last one's") {
+    for (const std::size_t pitch : {64, 80}) {
+      const Copy tile = rows(0, pitch);
+      for (const int first : {0, 1}) {
+        CAPTURE(pitch, first);
+        SharedShadow shadow(memory.data(), bytes);
+        begin(shadow, tile, 0);
+        begin(shadow, tile, 1);
+        land(shadow, tile, first);
+        land(shadow, tile, 1 - first);
+        shadow.publish(0);
+        CHECK(shadow.undefined(pitch, 64));
+        shadow.publish(1);
+        for (std::size_t row = 0; row < 8; ++row) CHECK_FALSE(shadow.undefined(row * pitch, 64));
+        CHECK(shadow.conflict(pitch, 64, 3, false).state == State::none);
+      }
+    }
+    for (const int first : {0, 1})
+      for (const std::size_t size : {4, 512}) {  // not copied by whole warps
+        CAPTURE(first, size);
+        SharedShadow shadow(memory.data(), bytes);
+        for (const int warp : {0, 1}) shadow.begin_copy(0, size, warp, 7);
+        for (const int warp : {first, 1 - first}) shadow.land_copy(0, size, warp);
+        shadow.publish(0);
+        CHECK(shadow.undefined(0, size));
+        shadow.publish(1);
+        CHECK_FALSE(shadow.undefined(0, size));
+      }
+  }
   SECTION("some of the places: what lands are the lanes' own") {
     SharedShadow shadow(memory.data(), bytes);
     begin(shadow, one, 0);
@@ -202,6 +231,27 @@ TEST_CASE("Copies of warps that race for the same places leave the shadow that t
     CHECK(shadow.conflict(80, 16, 3, false).state == State::pending);
     CHECK(shadow.conflict(96, 16, 3, false).state == State::landed);
     CHECK(shadow.conflict(96 * 7, 16, 3, false).state == State::landed);
+  }
+  SECTION("some of the places, so often that there are no footprints any more") {
+    SharedShadow shadow(memory.data(), bytes);
+    const auto defined = [&](std::size_t pitch) {
+      for (std::size_t row = 0; row < 8; ++row)
+        if (shadow.undefined(row * pitch, 64)) return false;
+      return true;
+    };
+    for (int round = 0; round < 1100; ++round) {
+      CAPTURE(round);
+      begin(shadow, one, 0);
+      REQUIRE(shadow.conflict(80, 16, 3, false).state == State::pending);
+      begin(shadow, other, 1);
+      land(shadow, other, 1);
+      shadow.publish(1);
+      REQUIRE(defined(96));
+      REQUIRE(shadow.conflict(80, 16, 3, false).state == State::pending);
+      land(shadow, one, 0);
+      shadow.publish(0);
+      REQUIRE(defined(80));
+    }
   }
 }
 

@@ -103,6 +103,30 @@ TEST_CASE("A load of a swizzled copy traps before its wait and before the barrie
   CHECK(message(copy + "cp.async.wait_group 0; ld.shared.u32 %d, [%r19+512];").find("uninitialised") != std::string::npos);
 }
 
+TEST_CASE("Two warps copy the same bytes to the same place, and each waits for its own copy", "[machine][copies][checks]") {
+  for (const int first : {0, 1}) {
+    CAPTURE(first);
+    const Module module = kernel_of(fmt::format(R"(
+      and.b32 %r1, %r17, 32; shl.b32 %r2, %r1, 4; sub.u32 %r18, %r18, %r2;
+      cvt.u64.u32 %l0, %r2; sub.s64 %l19, %l19, %l0;
+      cp.async.cg.shared.global [%r18], [%l19], 16; cp.async.commit_group;
+      bar.sync 0;
+      setp.eq.u32 %p0, %r1, {};
+      @%p0 cp.async.wait_group 0;
+      bar.sync 0;
+      cp.async.wait_group 0;
+      bar.sync 0;
+      ld.shared.u32 %d, [%r18];
+)",
+                                                32 * first));
+    const Words in(128, 5);
+    DeviceMemory memory;
+    const std::uint64_t from = memory.allocate(in, "in"), to = memory.allocate(256, "out");
+    launch(Kernel(module, "k"), {{1}, {64}, 0}, memory, {from, to}, {});
+    CHECK(memory.read<std::uint32_t>(to, 64) == Words(64, 5));
+  }
+}
+
 TEST_CASE("A padded tile that a pipeline writes again and again is checked as at first", "[machine][copies][checks]") {
   const std::string place =
       "shr.u32 %r15, %r17, 2; and.b32 %r14, %r17, 3; shl.b32 %r14, %r14, 4; mad.lo.u32 %r15, %r15, 80, %r14;"

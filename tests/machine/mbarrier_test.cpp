@@ -43,6 +43,30 @@ TEST_CASE("A phase is over when all have arrived; the state of an arrival is tha
   CHECK(words_of(word_kernel(body), {1}, {64}) == std::vector<std::uint32_t>(64, 1));
 }
 
+TEST_CASE("Lanes of a warp that wait for other phases or at other mbarriers have results of their own", "[machine][mbarrier]") {
+  const std::string phases = with_barrier(1, R"(
+    and.b32 %r5, %i, 1;
+    mbarrier.test_wait.parity.shared::cta.b64 %p1, [%r19], %r5;
+    selp.u32 %d, 1, 0, %p1;
+)");
+  const std::vector<std::uint32_t> over = words_of(word_kernel(phases), {1}, {32});
+  for (std::uint32_t lane = 0; lane < 32; ++lane) CHECK(over[lane] == lane % 2);
+  const std::string places = with_barrier(1, R"(
+    .shared .align 8 .b64 other;
+    mov.u32 %r18, other;
+    @%p19 mbarrier.init.shared::cta.b64 [%r18], 1;
+    @%p19 mbarrier.arrive.shared::cta.b64 %l0, [%r18];
+    bar.sync 0;
+    and.b32 %r5, %i, 3;
+    setp.eq.u32 %p2, %r5, 3;
+    @%p2 mov.u32 %r19, %r18;
+    mbarrier.test_wait.parity.shared::cta.b64 %p1, [%r19], 0;
+    selp.u32 %d, 1, 0, %p1;
+)");
+  const std::vector<std::uint32_t> arrived = words_of(word_kernel(places), {1}, {32});
+  for (std::uint32_t lane = 0; lane < 32; ++lane) CHECK(arrived[lane] == (lane % 4 == 3 ? 1 : 0));
+}
+
 TEST_CASE("mbarrier.pending_count counts what was missing before an arrival", "[machine][mbarrier]") {
   const std::string body = with_barrier(40, R"(
     mbarrier.arrive.shared::cta.b64 %l0, [%r19];

@@ -86,14 +86,14 @@ class SharedShadow {
   static constexpr std::size_t copy_bytes = 4, page_bytes = 1024;
   using Cell = std::uint16_t;  // a bit for each byte
   static constexpr Cell full_cell = 0xffff;
-  /// Four cells, which are looked at at once as far as they go: a warp's row of words is two such pieces. One lies in one page.
+  /// Four cells, which are looked at at once as far as they go: a warp's row of words is two such pieces.
   static constexpr std::size_t piece_bytes = sizeof(std::uint64_t) / sizeof(Cell) * cell_bytes;
 
   static constexpr std::size_t words_of_cell = cell_bytes / copy_bytes;
 
   /// The state of a cell, or of 4 bytes, in one word: the statement from bit 0 on, the warp from bit 24 on.
   static constexpr std::uint32_t statement_bits = 0xffffff, warp_shift = 24, warp_bits = 0x1f << warp_shift;
-  static constexpr std::uint32_t listed_bit = 1u << 29;  ///< in landed_ of its warp, perhaps among others
+  static constexpr std::uint32_t listed_bit = 1u << 29;  ///< in landed_, of a footprint landed_footprints_, of its warp
   static constexpr std::uint32_t pending_bit = 1u << 30, landed_bit = 1u << 31;
   static constexpr std::uint32_t divided = pending_bit | landed_bit;  ///< of a cell whose words have states of their own
   static Copy unpack(std::uint32_t word);
@@ -119,7 +119,6 @@ class SharedShadow {
     };
     std::array<std::uint32_t, lane_count> offsets;  ///< by lane
     std::uint32_t copy = 0;                         ///< as of a cell; `bytes` are initialised if it is neither pending nor landed
-    std::uint8_t listed_of = 0;                     ///< with listed_bit: the warp in whose landed_footprints_ it is
     std::uint8_t page_count = 0;
     std::array<OfPage, lane_count> pages;  ///< how many bytes it has of which pages, `page_count` of them
     std::span<const OfPage> of_pages() const { return std::span(pages).first(page_count); }

@@ -105,10 +105,12 @@ void SharedShadow::begin_copy(std::size_t offset, std::size_t bytes, int warp, s
 
 void SharedShadow::land_copy(std::size_t offset, std::size_t bytes, int warp) {
   dissolve(offset, bytes);
-  std::uint32_t listed = listed_bit;
-  const auto land = [&listed](std::uint32_t& copy) {
-    listed &= copy;
-    copy = (copy & ~pending_bit) | landed_bit | listed_bit;
+  const std::uint32_t own = static_cast<std::uint32_t>(warp) << warp_shift;
+  std::uint32_t unlisted = 0;  // of the warp's own states
+  const auto land = [own, &unlisted](std::uint32_t& copy) {
+    const std::uint32_t lists = (copy & warp_bits) == own ? listed_bit : 0;
+    unlisted |= lists & ~copy;
+    copy = (copy & ~pending_bit) | landed_bit | lists;
   };
   const std::size_t cell = offset / cell_bytes, count = bytes / cell_bytes;
   std::uint32_t* const cells = copies_.data() + cell;
@@ -123,7 +125,7 @@ void SharedShadow::land_copy(std::size_t offset, std::size_t bytes, int warp) {
       std::for_each_n(is_divided ? divide(cell + i) : cells + i, is_divided ? words_of_cell : 1, land);
     }
   }
-  if (listed == 0)
+  if (unlisted != 0)
     landed_[static_cast<std::size_t>(warp)].push_back({static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(bytes)});
 }
 
@@ -169,8 +171,8 @@ void SharedShadow::publish_cell(std::size_t cell, std::uint32_t own) {
 
 // ---- Footprints
 
-/// Begins a copy by all lanes as that of a footprint. False if it is none: nothing has changed but footprints that it meets, which are
-/// dissolved.
+/// Begins a copy by all lanes as that of a footprint. False if it is none: no byte has another state then; footprints that it meets
+/// are dissolved.
 bool SharedShadow::begin_footprint(const scalar::LanePlaces& lanes, std::uint32_t fresh) {
   if (!makes_footprints_ || lanes.range.first % cell_bytes != 0) return false;
   make_copies();
@@ -254,11 +256,10 @@ bool SharedShadow::land_footprint(const Places& places, int warp) {
   std::size_t others = 0;
   for (std::size_t lane = 0; lane < lane_count; ++lane) others |= offset(places[lane]) ^ footprint.offsets[lane];
   if (others != 0 || footprint.defined()) return false;  // initialised: another warp's copy has come between
-  if ((footprint.copy & listed_bit) == 0) {
-    landed_footprints_[static_cast<std::size_t>(warp)].push_back(number);
-    footprint.listed_of = static_cast<std::uint8_t>(warp);
-  }
-  footprint.copy = (footprint.copy & ~pending_bit) | landed_bit | listed_bit;
+  const bool is_own = (footprint.copy & warp_bits) == static_cast<std::uint32_t>(warp) << warp_shift;
+  const std::uint32_t lists = is_own ? listed_bit : 0;
+  if ((lists & ~footprint.copy) != 0) landed_footprints_[static_cast<std::size_t>(warp)].push_back(number);
+  footprint.copy = (footprint.copy & ~pending_bit) | landed_bit | lists;
   return true;
 }
 
@@ -286,7 +287,7 @@ void SharedShadow::dissolve(std::size_t offset, std::size_t bytes) {
       footprint_of_[at / cell_bytes] = 0;
       defined_[at / cell_bytes] = footprint_cells_[number];
       copies_[at / cell_bytes] = footprint.copy;
-      if ((footprint.copy & listed_bit) != 0) landed_[footprint.listed_of].push_back({at, cell_bytes});
+      if ((footprint.copy & listed_bit) != 0) landed_[(footprint.copy & warp_bits) >> warp_shift].push_back({at, cell_bytes});
     }
     footprint.copy = 0;
     free_footprints_.push_back(number);

@@ -12,6 +12,8 @@ namespace warpmat::inline v0_1::cuda {
 
 /// Of each allocation of device memory, as with a GPU: what a texture asks of its memory (cudaDeviceProp::textureAlignment).
 inline constexpr std::uint64_t texture_alignment = 512;
+/// Of the rows of a pitched texture (cudaDeviceProp::texturePitchAlignment).
+inline constexpr std::uint64_t texture_pitch_alignment = 32;
 
 /// What a program allocated or registered.
 struct Allocation {

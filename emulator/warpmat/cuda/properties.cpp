@@ -39,7 +39,7 @@ DeviceProperties properties_of(const Device& device) {
                                  131072, 65536, 16384,  16384, 16384, 32768, 2048,   32768, 32768,   2048,  32768, 32768, 2046},
       all.textures);
   all.textureAlignment = all.surfaceAlignment = texture_alignment;
-  all.texturePitchAlignment = 32;
+  all.texturePitchAlignment = texture_pitch_alignment;
   all.multiProcessorCount = device.processors;
   all.maxThreadsPerMultiProcessor = device.threads_per_processor;
   all.maxBlocksPerMultiProcessor = device.blocks_per_processor;

@@ -11,8 +11,6 @@
 namespace warpmat::inline v0_1::cuda {
 namespace {
 
-constexpr std::uint64_t pitch_alignment = 32;
-
 struct Object {
   ResourceDescription resource;
   TextureDescription how;
@@ -60,7 +58,8 @@ void set_memory(Context& context, Texture& texture, const ResourceDescription& r
   require(address != 0 && address % texture_alignment == 0);
   const std::size_t texel = texture.texel_bytes();
   if (rows) {
-    require(pitched.width != 0 && pitched.height != 0 && pitched.pitch % pitch_alignment == 0 && pitched.width * texel <= pitched.pitch);
+    require(pitched.width != 0 && pitched.height != 0 && pitched.pitch % texture_pitch_alignment == 0 &&
+            pitched.width * texel <= pitched.pitch);
     context.space.device_bytes(start, (pitched.height - 1) * pitched.pitch + pitched.width * texel);
     texture.dimensions = 2;
     texture.levels = {{address, static_cast<std::uint32_t>(pitched.width), static_cast<std::uint32_t>(pitched.height), 1, pitched.pitch,

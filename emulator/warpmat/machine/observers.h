@@ -16,7 +16,7 @@ class Observers {
  public:
   Observers(const LaunchState& launch, std::uint64_t cluster);
 
-  /// Whether there is none, in the whole launch.
+  /// Whether this cluster has none; that never changes.
   bool none() const { return all_.empty(); }
 
   /// Whether one of them asks for any of these events.

@@ -11,8 +11,8 @@
 namespace warpmat::inline v0_1::machine {
 
 // The bodies of operations, by family: functions on a warp, whose context WarpState gives (split, registers, memory, traps, observers).
-// A body that returns no Step is followed by the next operation. `observed`: with observers; a body of a launch without them does not ask
-// for any.
+// A body that returns no Step is followed by the next operation. `observed`: with observers, or as execute() calls it; without, the common
+// cases of a body do not ask for any.
 
 struct PendingTensorWork;
 struct SharedOperands;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -156,8 +155,11 @@ void find_copies(WarpState& warp, const Operation& operation, const Access& acce
 void prefetch(const std::array<const std::uint8_t*, warp_size>& from) {
   constexpr std::uintptr_t line_bytes = 64;
   std::uintptr_t line = 0;
-  for (const std::uint8_t* const source : from)
-    if (line != std::exchange(line, reinterpret_cast<std::uintptr_t>(source) / line_bytes)) __builtin_prefetch(source);
+  for (const std::uint8_t* const source : from) {
+    const std::uintptr_t next = reinterpret_cast<std::uintptr_t>(source) / line_bytes;
+    if (next != line) __builtin_prefetch(source);
+    line = next;
+  }
 }
 
 /// Whether all lanes have committed the same number of groups.

@@ -1,6 +1,7 @@
 // Executes a warp's operations and schedules its splits.
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <utility>
 
@@ -100,6 +101,7 @@ WarpState::Status WarpState::run_splits(int& budget) {
 }
 
 void WarpState::run_list(std::int32_t first, std::int32_t last, std::uint8_t* registers) {
+  assert(observers_.none());
   registers_ = registers;
   current_ = 0;
   splits_.resize(1);  // a trap may have left it in parts, or waiting

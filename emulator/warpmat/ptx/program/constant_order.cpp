@@ -39,15 +39,16 @@ class Ordering {
   std::uint64_t bits(Value value) const { return draft_.constants[value].low; }
   Value negative(Value value) { return draft_.constants.add(RegisterClass::wide, bits(value) ^ f64_sign); }
 
-  bool is_f64(const DraftOperation& operation) {
+  static bool is_f64(const DraftOperation& operation) {
     if (operation.match == nullptr || operation.sources.size() < 2) return false;
-    match_ = operation.match;
-    return match_->types.size() == 1 && catalogue::is_number(*match_->types[0], Format::f64);
+    const auto& types = operation.match->types;
+    return types.size() == 1 && catalogue::is_number(*types[0], Format::f64);
   }
 
   void set_opcode(DraftOperation& operation, const std::string& opcode) { draft_.set_function(*draft_.find_match(opcode), operation); }
 
   void order(DraftOperation& operation, std::vector<DraftOperation>& out) {
+    match_ = operation.match;
     Value &first = operation.sources[0], &second = operation.sources[1];
     if (match_->is(Name::sub)) return subtract(operation, out);
     if (!match_->has_trait(catalogue::trait::commutes)) return;

@@ -231,7 +231,8 @@ void FunctionResolver::check_list_count() const {
 /// The seat of the scalar instruction's current operand.
 Seat FunctionResolver::list_seat() const {
   const InstructionOperand& operand = list_->instruction->operands()[list_->argument];
-  const DataType* const declared = find_data_type(operand.type()->name);  // .reg of a list does not know all types
+  // A type that .reg cannot declare is checked as untyped bits of the same size.
+  const DataType* const declared = find_data_type(operand.type()->name);
   return {.role = operand.is_written() ? "the result" : "a source",
           .instruction = mnemonic_of(*statement_),
           .type = declared != nullptr ? declared : &untyped(operand.type()->bits),
