@@ -237,7 +237,7 @@ typedef struct warpmat_instruction_info {
   const char* layout_a;
   const char* layout_b;
   const char* space;
-  int alignment;      /* of an address in bytes, and of wmma's stride: 16 for rows; 0 without memory */
+  int alignment;      /* of an address in bytes, and of wmma's stride: 16 for rows; what a lane of ld or st accesses; 0 without memory */
   int default_stride; /* elements, where wmma.load or wmma.store names none; 0 elsewhere */
   int warps;          /* that execute it together: 4 of wgmma, else 1 */
   int scalar;         /* 1: each lane by itself; `machine` is then empty, m, n and k are 0 */

@@ -224,7 +224,8 @@ def _patterns(operand: InstructionOperand, array: Array) -> Array:
 @lru_cache(maxsize=None)
 def find(opcode: str, target: str) -> Instruction:
     """The instruction that `opcode` spells on `target`: mma, ldmatrix, stmatrix, movmatrix, wmma; wgmma.mma_async; scalar instructions that
-    compute, by themselves; and ld.shared, shfl and others of lists, which are described here and executed by programs. Qualifiers may have any order that ptxas accepts. ValueError where there is none, with what would be right.
+    compute, by themselves; and ld.shared, shfl and others of lists, which are described here and executed by programs. Qualifiers may have
+    any order that ptxas accepts. ValueError where there is none, with what would be right.
 
     >>> warpmat.find("fma.rn.f32", "sm_90").execute({"a": np.full(32, 3, "f4"), "b": np.arange(32, dtype="f4"), "c": np.ones(32, "f4")})[:4]
     array([ 1.,  4.,  7., 10.], dtype=float32)

@@ -71,16 +71,18 @@ TEST_CASE("C: a scalar instruction is found, always the same object, and describ
 TEST_CASE("C: an instruction of lists alone is described, and refuses calls", "[c][find]") {
   struct Case {
     const char *opcode, *needs;
-    int reads, writes, operands;
+    int reads, writes, operands, alignment;
   };
-  for (const Case& wanted :
-       {Case{"ld.shared.v2.b32", "memory", 1, 0, 2}, {"st.shared.b32", "memory", 0, 1, 2}, {"shfl.sync.idx.b32", "other lanes", 0, 0, 6}}) {
+  for (const Case& wanted : {Case{"ld.shared.v2.b32", "memory", 1, 0, 2, 8},
+                             {"st.shared.b32", "memory", 0, 1, 2, 4},
+                             {"shfl.sync.idx.b32", "other lanes", 0, 0, 6, 0}}) {
     CAPTURE(wanted.opcode);
     const warpmat_instruction* const instruction = found(wanted.opcode, "sm_90");
     auto info = sized<warpmat_instruction_info>();
     REQUIRE(warpmat_describe(instruction, &info) == WARPMAT_OK);
     CHECK((info.needs_program == 1 && info.scalar == 0 && info.operands == wanted.operands));
     CHECK((info.reads_memory == wanted.reads && info.writes_memory == wanted.writes));
+    CHECK(info.alignment == wanted.alignment);
     const warpmat_operand_info first = operand_at(instruction, 0);
     CHECK((first.operand == WARPMAT_NAMED && first.written == (wanted.writes == 0)));
     auto error = sized<warpmat_error>();

@@ -232,6 +232,9 @@ TEST_CASE("find: what it refuses, and what it says") {
   CHECK(message("elect.sync", "sm_80") == "elect.sync needs sm_90 or later; the target is sm_80");
   CHECK(message("add.rn.f32x2", "sm_90") == "add.rn.f32x2 needs sm_100 or later; the target is sm_90");
   CHECK(message("%extend.s32.s8", "sm_90") != "found");
+  CHECK(message("wgmma.sync.mma_async.aligned.m64n8k8.f32.tf32.tf32", "sm_90a") ==
+        "the qualifiers of 'wgmma.sync.mma_async.aligned.m64n8k8.f32.tf32.tf32' are in another order than in "
+        "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32");
   CHECK(message("add.rn.f32;", "sm_90") == "'add.rn.f32;' has a semicolon beside the opcode: the opcode is add.rn.f32");
   CHECK(message("add.rn.f32", "sm_42").find("sm_42") != std::string::npos);
   CHECK(message("mma", "sm_90").find("found") == std::string::npos);

@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -549,9 +550,12 @@ TEST_CASE("scalar: max and min take a third source where the target has it") {
     }
     return std::string("parsed");
   };
-  CHECK(message("max.f32 d, 1.0, 2.0, 3.0;", "sm_90") == "max takes 3 operands here, 4 are given");
-  CHECK(message("max.f32 d, 1.0, 2.0, 3.0, 4.0;", "sm_100a") == "max takes 4 operands here, 5 are given");
-  CHECK(message("max.f32 d, 1.0;", "sm_100a") == "max takes 4 operands here, 2 are given");
+  CHECK(message("max.f32 d, 1.0, 2.0, 3.0;", "sm_90") == "max.f32 needs sm_100 or later; the target is sm_90");
+  CHECK(message(".version 8.6\n.target sm_100a\nmax.f32 d, 1.0, 2.0, 3.0;", "") == "max.f32 needs PTX 8.8 or later; the version is 8.6");
+  CHECK(message("max.f32 d, 1.0, 2.0, 3.0, 4.0;", "sm_90") == "max takes 3 operands here, 5 are given");
+  CHECK(message("max.s32 d, 1, 2, 3;", "sm_100a") == "max takes 3 operands here, 4 are given");
+  CHECK(message("max.f32 d, 1.0, 2.0, 3.0, 4.0;", "sm_100a") == "max takes 3 or 4 operands here, 5 are given");
+  CHECK(message("max.f32 d, 1.0;", "sm_100a") == "max takes 3 or 4 operands here, 2 are given");
 }
 
 TEST_CASE("scalar: a statement says what each of its operands is") {
@@ -568,6 +572,7 @@ TEST_CASE("scalar: a statement says what each of its operands is") {
   CHECK(names(1) == "a b ");
   CHECK(names(2) == "d< a ");
   CHECK(names(3) == "mask ");
+  CHECK_THROWS_AS(program.statements()[3].described(1), std::out_of_range);
 }
 
 TEST_CASE("scalar: bar.warp.sync wants all lanes") {

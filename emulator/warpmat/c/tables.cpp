@@ -387,6 +387,7 @@ warpmat_status warpmat_describe(const warpmat_instruction* instruction, warpmat_
   out.needs_program = needs_program(own.kind());
   out.reads_memory = own.kind() == InstructionKind::load;
   out.writes_memory = own.kind() == InstructionKind::store;
+  out.alignment = own.access_bytes();
   out.stack_bytes = move_stack;
   if (instruction->is_matrix()) describe(own.form(), own.lowering(), out);
   if (own.kind() == InstructionKind::warpgroup) {

@@ -76,7 +76,6 @@ std::string explain_unknown_instruction(std::string_view opcode) {
         is_instruction(text.opcode) ? format_text("the opcode is {}", text.opcode) : explain_unknown_instruction(text.opcode);
     return format_text("'{}' has {} beside the opcode: {}", opcode, text.listed(), rest);
   }
-  if (opcode.starts_with("wgmma.mma_async")) return explain_unknown_wgmma(opcode);
   if (const std::optional<catalogue::Match> match = catalogue::find_row(opcode))
     if (auto reason = scalar_refusal(*match)) return *reason;
   const bool scalar = !is_matrix_mnemonic(opcode.substr(0, opcode.find('.'))) && has_scalar_mnemonic(opcode);

@@ -1,6 +1,9 @@
 #include <warpmat/program.h>
 
 #include <algorithm>
+#include <stdexcept>
+
+#include <warpmat/text.h>
 
 namespace warpmat::inline v0_1 {
 const NamedRegister* Program::find_register(std::string_view name) const {
@@ -14,6 +17,8 @@ const SharedVariable* Program::find_variable(std::string_view name) const {
 }
 
 const InstructionOperand& Statement::described(std::size_t index) const {
+  if (index >= parts_.operands.size())
+    throw std::out_of_range(format_text("{} has no operand {}: it has {}", instruction().opcode(), index, parts_.operands.size()));
   const std::span<const InstructionOperand> operands = instruction().operands();
   auto found = operands.begin();
   for (std::size_t i = 0; i < index; ++i)

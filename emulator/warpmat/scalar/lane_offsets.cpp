@@ -23,7 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr std::size_t lane_count = 32;
 constexpr std::uint32_t every_lane = 0xffffffff;
 
-using Words = hn::CappedTag<std::uint32_t, lane_count / 2>;  // run_starts() reads a vector from lane 1 on
+using Words = hn::CappedTag<std::uint32_t, lane_count / 2>;  // find_neighbours() reads a vector from lane 1 on
 using Word = hn::Vec<Words>;
 using Offsets = std::array<std::uint32_t, lane_count>;
 

@@ -272,6 +272,7 @@ std::string explain_unknown_opcode(std::string_view opcode) {
   const std::string mnemonic(opcode.substr(0, opcode.find('.')));
   if (!is_matrix_mnemonic(mnemonic))
     return format_text("unknown instruction '{}': the matrix instructions are ldmatrix, stmatrix, movmatrix, mma and wmma", mnemonic);
+  if (const Form* const form = find_form(name_first(opcode))) return other_order(opcode, form->opcode);
   static constinit Persistent<std::vector<KnownOpcode>> known;
   return explain_unknown(opcode, known.get([] {
     std::vector<KnownOpcode> all;

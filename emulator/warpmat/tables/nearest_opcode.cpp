@@ -97,10 +97,12 @@ double distance(const Parts& extra, const Parts& missing) {
   return sum;
 }
 
-/// What is compared as one part: the mnemonic, but of wmma the whole name, "wmma.load.a" or "wmma.mma", if qualifiers follow.
+/// What is compared as one part: the mnemonic, but of wmma the whole name, "wmma.load.a" or "wmma.mma", if it begins so and qualifiers
+/// follow.
 std::string_view head_of(std::string_view opcode) {
   std::string_view rest = opcode;
-  if (take_part(rest) == "wmma" && std::ranges::count(rest, '.') > 2 && take_part(rest) != ".mma") take_part(rest);
+  if (take_part(rest) == "wmma" && name_of(opcode) != "wmma" && std::ranges::count(rest, '.') > 2 && take_part(rest) != ".mma")
+    take_part(rest);
   return opcode.substr(0, opcode.size() - rest.size());
 }
 
@@ -126,10 +128,17 @@ OpcodePart::OpcodePart(std::string_view spelling)
   }
 }
 
+std::string name_first(std::string_view opcode) {
+  std::vector<std::string_view> parts = parts_of(opcode);
+  std::stable_partition(parts.begin() + 1, parts.end(), [&](std::string_view part) { return is_part_of_name(parts.front(), part); });
+  return joined(parts, "");
+}
+
 KnownOpcode::KnownOpcode(std::string_view spelling) : opcode(spelling) {
-  mnemonic = head_of(spelling);
+  const std::string ordered = name_first(spelling);
+  mnemonic = head_of(ordered);
   sorted.emplace_back(mnemonic);
-  for (std::string_view rest = spelling.substr(mnemonic.size()); !rest.empty();) {
+  for (std::string_view rest = std::string_view(ordered).substr(mnemonic.size()); !rest.empty();) {
     const std::string_view part = take_part(rest).substr(1);
     sorted.emplace_back(part == "shared::cta" ? "shared" : part);  // which is what it means
   }

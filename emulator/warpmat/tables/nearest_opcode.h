@@ -11,7 +11,7 @@ namespace warpmat::inline v0_1 {
 
 /// One part of an opcode, split for comparisons. "m16n8k32" is the letters "m n k " and the numbers 16, 8, 32.
 struct OpcodePart {
-  explicit OpcodePart(std::string_view spelling);  ///< without a dot
+  explicit OpcodePart(std::string_view spelling);  ///< a qualifier with or without its dot, the same for all that are compared
 
   std::string text;
   std::string letters;
@@ -19,6 +19,9 @@ struct OpcodePart {
   double weight;  ///< the cost of leaving the part out, or of adding it
   bool is_type;
 };
+
+/// The opcode with the qualifiers that are parts of its name behind the mnemonic: wmma.load.a.sync for wmma.sync.load.a.
+std::string name_first(std::string_view opcode);
 
 /// A known opcode, with its parts sorted by their text for comparisons.
 struct KnownOpcode {

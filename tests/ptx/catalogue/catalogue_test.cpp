@@ -115,7 +115,8 @@ TEST_CASE("a qualifier that is part of the instruction's name comes first, other
                              "tcgen05.mma.sp.ws.cta_group::1.kind::f16",
                              "tensormap.tile.replace.rank.b1024.b32",
                              "tex.2d.level.v4.f32.f32",
-                             "wgmma.sync.fence.aligned"}) {
+                             "wgmma.sync.fence.aligned",
+                             "wgmma.sync.mma_async.aligned.m64n8k8.f32.tf32.tf32"}) {
     INFO(opcode);
     CHECK_FALSE(find_row(opcode));
     CHECK(explain_unknown_row(opcode).starts_with(std::string("the qualifiers of '") + opcode + "' are in another order than in "));

@@ -220,10 +220,13 @@ void FunctionResolver::check_list_count() const {
     if (!operand.is_optional()) ++fewest;
   }
   const std::size_t given = statement_->operands.size();
-  if (given < fewest || given > most)
-    warpmat::fail(given < fewest ? statement_->end : statement_->operands[most].location,
-                  fmt::format("{} takes {} operand{} here, {} {} given", mnemonic_of(*statement_), most, most == 1 ? "" : "s", given,
-                              given == 1 ? "is" : "are"));
+  if (given >= fewest && given <= most) return;
+  if (const auto match = catalogue::find_row(statement_->opcode, given); match && given <= match->pattern->most_operands)
+    if (const auto reason = catalogue::refusal(*match, *list_->program.target, list_->program.version)) fail(*reason);
+  const std::string taken = fewest == most ? std::to_string(most) : fmt::format("{} {} {}", fewest, fewest + 1 == most ? "or" : "to", most);
+  warpmat::fail(given < fewest ? statement_->end : statement_->operands[most].location,
+                fmt::format("{} takes {} operand{} here, {} {} given", mnemonic_of(*statement_), taken, most == 1 ? "" : "s", given,
+                            given == 1 ? "is" : "are"));
 }
 
 // ---- Operands ----
