@@ -193,7 +193,7 @@ TEST_CASE("Copies of warps that race for the same places leave the shadow that t
     CHECK(shadow.conflict(80, 16, 3, false).state == State::pending);
   }
   SECTION("the same places: each warp's own landing lets it publish them, as they are the last one's") {
-    for (const std::size_t pitch : {64, 80}) {
+    for (const std::size_t pitch : {64u, 80u}) {
       const Copy tile = rows(0, pitch);
       for (const int first : {0, 1}) {
         CAPTURE(pitch, first);
@@ -210,7 +210,7 @@ TEST_CASE("Copies of warps that race for the same places leave the shadow that t
       }
     }
     for (const int first : {0, 1})
-      for (const std::size_t size : {4, 512}) {  // not copied by whole warps
+      for (const std::size_t size : {4u, 512u}) {  // not copied by whole warps
         CAPTURE(first, size);
         SharedShadow shadow(memory.data(), bytes);
         for (const int warp : {0, 1}) shadow.begin_copy(0, size, warp, 7);
