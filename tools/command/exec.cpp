@@ -74,6 +74,7 @@ class Chunk {
     for (const NumberRole& number : number_roles())
       if (form.find_operand(number.operand) != nullptr && !of(number.operand).empty())
         of(number.operand)[number.word].fill(work.options.operands.numbers.at(number.option).value_or(0));
+    memory_.reserve(1);  // memory of 0 bytes is memory, too; a null pointer is none
     batch_.shared = memory_.data();
     batch_.shared_bytes = batch_.shared_stride = work.inputs.memory_bytes;
   }
