@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <warpmat/dot.h>
-#include <warpmat/export.h>
+#include <warpmat/version.h>
 #include <warpmat/formats.h>
 #include <warpmat/layout.h>
 

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <warpmat/export.h>
+#include <warpmat/version.h>
 #include <warpmat/forms.h>
 #include <warpmat/warp.h>
 

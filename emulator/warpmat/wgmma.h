@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <warpmat/export.h>
+#include <warpmat/version.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 #include <warpmat/layout.h>

@@ -11,7 +11,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/c_program.h>
+#include <warpmat/c_explain.h>
 #include <warpmat/c_program/handles.h>
 #include <warpmat/c_program/staged_operands.h>
 #include <warpmat/explain.h>
