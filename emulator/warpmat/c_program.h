@@ -202,7 +202,7 @@ typedef struct warpmat_why_step {
   /* The k that the elements of this row of a have; -1: none, or an element that was not kept. */
   const int* depths;
   size_t depth_count;
-  /* Words of the operands, 32 lanes each: what warpmat_explain takes register-major; none of wgmma. */
+  /* Words of the operands, 32 lanes each: what warpmat_explain of c_explain.h takes register-major; none of wgmma. */
   const uint32_t *a, *b, *c;
   size_t a_count, b_count, c_count;
 } warpmat_why_step;
