@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <warpmat/export.h>
 #include <warpmat/version.h>
 
 /* Changes where a program compiled with an older header would go wrong: compare with warpmat_abi(). */

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include <warpmat/export.h>
+#include <warpmat/version.h>
 
 namespace warpmat::inline v0_1 {
 

@@ -3,8 +3,8 @@
 #include <span>
 #include <string_view>
 
-#include <warpmat/export.h>
 #include <warpmat/formats.h>
+#include <warpmat/version.h>
 
 namespace warpmat::inline v0_1 {
 

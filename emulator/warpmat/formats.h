@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include <warpmat/export.h>
+#include <warpmat/version.h>
 
 namespace warpmat::inline v0_1 {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include <warpmat/dot.h>
-#include <warpmat/export.h>
 #include <warpmat/formats.h>
 #include <warpmat/layout.h>
+#include <warpmat/version.h>
 
 namespace warpmat::inline v0_1 {
 
@@ -211,7 +211,7 @@ class Form {
 
   // wmma.load, wmma.store
   const OperandName matrix;  ///< a, b, c or d of wmma.mma
-  const Space space;         ///< of the address: generic, global or shared
+  const Space space;         ///< of the address, also of ldmatrix and stmatrix: generic, global or shared
   const bool column_major;   ///< .col: columns are contiguous in memory
 
   // mma
@@ -285,9 +285,6 @@ inline bool moves_matrix(const Form& form) {
 
 /// The form that `opcode` spells, with qualifiers in any order that ptxas accepts (opcode.h), or nullptr.
 [[nodiscard]] WARPMAT_API const Form* find_form(std::string_view opcode);
-
-/// Why `opcode` is not a form, and the nearest form: one sentence. Precondition: find_form(opcode) is nullptr.
-[[nodiscard]] WARPMAT_API std::string explain_unknown_opcode(std::string_view opcode);
 
 /// Nothing if `form` exists for `target` and PTX `version`; else the violated rule: "mma.…m16n8k16… needs sm_80 or later; the target is
 /// sm_75".

@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <vector>
 
-#include <warpmat/export.h>
 #include <warpmat/forms.h>
+#include <warpmat/version.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::inline v0_1 {
@@ -380,8 +380,10 @@ class WARPMAT_API Instruction {
 /// A scalar instruction is executed by itself: where ptxas may fuse an add without a rounding with a product, that is the program's.
 [[nodiscard]] WARPMAT_API Instruction find(std::string_view opcode, std::string_view target_name);
 
-/// Why find() knows no such instruction, on any target: one sentence, with the nearest. Precondition: no target has it.
-[[nodiscard]] WARPMAT_API std::string explain_unknown_instruction(std::string_view opcode);
+/// Why find() knows no such instruction, on any target: one sentence, with the nearest. With `kind`, matrix or warpgroup, why none of that
+/// kind is such, which may be an instruction of another. Precondition: no target has it.
+[[nodiscard]] WARPMAT_API std::string explain_unknown_instruction(std::string_view opcode,
+                                                                  std::optional<InstructionKind> kind = std::nullopt);
 
 // ---- Accesses to memory ----
 

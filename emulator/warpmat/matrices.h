@@ -11,10 +11,10 @@
 
 #include <Eigen/Core>
 
-#include <warpmat/export.h>
 #include <warpmat/formats.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
+#include <warpmat/version.h>
 
 // ---- Matrices without Eigen ----
 

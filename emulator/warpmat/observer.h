@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include <warpmat/export.h>
 #include <warpmat/forms.h>
 #include <warpmat/launch.h>
+#include <warpmat/version.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::inline v0_1 {

@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include <warpmat/export.h>
 #include <warpmat/formats.h>
 #include <warpmat/layout.h>
 #include <warpmat/matrices.h>
 #include <warpmat/program.h>
+#include <warpmat/version.h>
 
 namespace warpmat::inline v0_1 {
 

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include <warpmat/diagnostic.h>
-#include <warpmat/export.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 #include <warpmat/layout.h>
+#include <warpmat/version.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::inline v0_1 {

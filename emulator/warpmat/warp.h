@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <warpmat/export.h>
+#include <warpmat/version.h>
 
 namespace warpmat::inline v0_1 {
 

@@ -21,9 +21,9 @@
 //   warp.h            registers, shared memory, traps
 //   formats.h         number formats and their values
 //   dot.h             how a matrix unit adds up
-//   version.h         the version; export.h is what the others need of the compiler
+//   version.h         the version, and what the others need of the compiler
 //
-// c.h, c_program.h and c_observer.h are the same for C.
+// c.h, c_program.h, c_explain.h and c_observer.h are the same for C.
 
 #include <warpmat/diagnostic.h>
 #include <warpmat/dot.h>

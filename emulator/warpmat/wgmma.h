@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include <warpmat/export.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 #include <warpmat/layout.h>
+#include <warpmat/version.h>
 
 namespace warpmat::inline v0_1 {
 
@@ -63,9 +63,6 @@ class WgmmaForm {
 
 /// The form that `opcode` spells, with qualifiers in any order that ptxas accepts, or nullptr.
 [[nodiscard]] WARPMAT_API const WgmmaForm* find_wgmma(std::string_view opcode);
-
-/// Why `opcode` is not one of them, and the nearest form: one sentence.
-[[nodiscard]] WARPMAT_API std::string explain_unknown_wgmma(std::string_view opcode);
 
 struct WgmmaImmediates;
 /// Nothing if `form` has the immediates; else which it lacks, as a sentence.

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <warpmat/c_explain.h>
 #include <warpmat/c_observer.h>
 
 enum { blocks = 16, blocks_in_cluster = 2, clusters = blocks / blocks_in_cluster, threads = 64, most_opcodes = 32 };

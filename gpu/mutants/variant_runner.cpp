@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <warpmat/execute/reference/execute.h>
+#include <warpmat/lists/statement_batch.h>
 #include <warpmat/program.h>
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 
 #include "gpu/rules/counting.h"
 #include "gpu/rules/deviating.h"
-#include "gpu/runners/statement_batch.h"
 
 namespace warpmat::inline v0_1 {
 

@@ -1,5 +1,6 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
+#include <warpmat/lists/statement_batch.h>
 #include <warpmat/operands.h>
 #include <warpmat/program.h>
 
@@ -9,7 +10,6 @@
 #include <optional>
 #include <stdexcept>
 
-#include "gpu/runners/statement_batch.h"
 #include "python/binding/banks.h"
 #include "python/binding/bound_instruction.h"
 #include "python/binding/explanation.h"

@@ -3,11 +3,11 @@
 #include <pybind11/stl.h>
 #include <warpmat/formats.h>
 #include <warpmat/forms.h>
+#include <warpmat/instruction.h>
 #include <warpmat/layout.h>
 #include <warpmat/matrices.h>
 #include <warpmat/ptx/program/tensor_fields.h>
 #include <warpmat/tables/field_table.h>
-#include <warpmat/tables/opcode_text.h>
 #include <warpmat/version.h>
 #include <warpmat/wgmma.h>
 
@@ -34,7 +34,7 @@ namespace {
 /// The form as `target_name` has it; without one, as later hardware has it.
 const Form& form_of(std::string_view opcode, std::optional<std::string> target_name) {
   const Form* const form = find_form(opcode);
-  if (form == nullptr) throw std::invalid_argument(explain_unknown_opcode(opcode));
+  if (form == nullptr) throw std::invalid_argument(explain_unknown_instruction(opcode, InstructionKind::matrix));
   if (!target_name) return *form;
   const Target& on = target(*target_name);
   if (const auto reason = unavailable(*form, on)) throw std::invalid_argument(*reason);
@@ -65,7 +65,7 @@ std::string find_opcode_of_sass(std::string_view sass, std::string_view target_n
     if (const auto reason = unavailable(*form, on)) throw std::invalid_argument(*reason);
     return form->opcode;
   }
-  throw std::invalid_argument(is_wgmma_sass(sass) ? explain_unknown_wgmma(sass) : explain_unknown_sass(sass, on));
+  throw std::invalid_argument(explain_unknown_sass(sass, on));
 }
 
 std::vector<std::string> opcodes(std::optional<std::string> target_name) {

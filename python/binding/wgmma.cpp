@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
+#include <warpmat/instruction.h>
 #include <warpmat/wgmma.h>
 
 #include <stdexcept>
@@ -18,7 +19,7 @@ namespace {
 
 const WgmmaForm& form_of(std::string_view opcode) {
   if (const WgmmaForm* form = find_wgmma(opcode)) return *form;
-  throw std::invalid_argument(explain_unknown_wgmma(opcode));
+  throw std::invalid_argument(explain_unknown_instruction(opcode, InstructionKind::warpgroup));
 }
 
 OperandName operand_of(const WgmmaForm& form, std::string_view text, bool in_memory) {

@@ -1,6 +1,6 @@
 // Bank conflicts through the C interface. The expected wavefronts are counted by hand from which lanes ask for which words.
 
-#include <warpmat/c_program.h>
+#include <warpmat/c_explain.h>
 
 #include <array>
 #include <limits>

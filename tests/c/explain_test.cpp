@@ -1,7 +1,7 @@
 // Explanations through the C interface. The expected steps follow from how a matrix unit adds up (dot.h): an H100 aligns 16 products of f16
 // and C to the largest exponent, and keeps 25 bits below it; an A100 takes 8 products at a time, and keeps 24.
 
-#include <warpmat/c_program.h>
+#include <warpmat/c_explain.h>
 
 #include <sys/mman.h>
 

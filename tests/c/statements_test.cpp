@@ -1,6 +1,6 @@
 // Statements of a program through the C interface: what they are, one by one, and their operands and variables as matrices.
 
-#include <warpmat/c_program.h>
+#include <warpmat/c_explain.h>
 
 #include <cmath>
 #include <cstring>

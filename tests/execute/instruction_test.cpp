@@ -41,13 +41,27 @@ TEST_CASE("an instruction that does not exist cannot be made, and the reason say
   CHECK(why_not("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_75") ==
         "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 needs sm_80 or later; the target is sm_75");
   CHECK(why_not("stmatrix.sync.aligned.m8n8.x1.shared.b16", "sm_89").find("needs sm_90") != std::string::npos);
-  CHECK(why_not("mma.sync", "sm_90") == explain_unknown_opcode("mma.sync"));
+  CHECK(why_not("mma.sync", "sm_90") == explain_unknown_instruction("mma.sync", InstructionKind::matrix));
   const std::string unknown = why_not("movmatrix.sync.aligned.m8n8.trans.b16", "sm_99");
   CHECK(unknown.find("unknown target 'sm_99'") != std::string::npos);
   CHECK(unknown.find("sm_90a") != std::string::npos);
   CHECK_THROWS_AS(Instruction(*find_form("movmatrix.sync.aligned.m8n8.trans.b16"), target("sm_90"), PtxVersion{7, 7}),
                   std::invalid_argument);
   CHECK_NOTHROW(Instruction(*find_form("movmatrix.sync.aligned.m8n8.trans.b16"), target("sm_90"), PtxVersion{7, 8}));
+}
+
+TEST_CASE("an unknown opcode is explained by all instructions, or by those of one kind") {
+  const auto explained = [](const char* opcode, std::optional<InstructionKind> kind = std::nullopt) {
+    return explain_unknown_instruction(opcode, kind);
+  };
+  const char* const product = "wgmma.mma_async.sync.aligned.m64n8k15.f32.f16.f16";
+  CHECK(explained(product) == explained(product, InstructionKind::warpgroup));
+  CHECK(explained(product).find("nearest is wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16:") != std::string::npos);
+  CHECK(explained("mma.sync") == explained("mma.sync", InstructionKind::matrix));
+  CHECK(explained("add.rn.f33").find("the nearest is add") != std::string::npos);
+  // An instruction of another kind is none of these.
+  CHECK(explained("add.rn.f32", InstructionKind::matrix).find("the matrix instructions are") != std::string::npos);
+  CHECK(explained("add.rn.f32", InstructionKind::warpgroup).find("a warpgroup's product is") != std::string::npos);
 }
 
 TEST_CASE("an instruction does not depend on the Form and the Target that it was made from") {

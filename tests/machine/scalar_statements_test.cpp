@@ -57,6 +57,34 @@ TEST_CASE("min and max of f32 take two operands, and three from sm_100 on", "[ma
   CHECK(message("max.xorsign.abs.f32 %f5, %f1, %f2, %f3;", "sm_100").find("takes 3 operands") != std::string::npos);
 }
 
+TEST_CASE("mov.v2 and mov.v4 read all registers before they write, in either order of the qualifiers", "[machine]") {
+  CHECK(result_of("mov.v2.u32 {%r1, %r2}, {%r2, %r1}; sub.u32 %d, %r1, %r2;") == 0xfff60007 - 0x81020304);
+  CHECK(result_of("mov.u32.v2 {%r1, %r2}, {%r2, %r1}; sub.u32 %d, %r1, %r2;") == 0xfff60007 - 0x81020304);
+  CHECK(result_of("mov.v4.b32 {%r4, %r5, %r6, %r7}, {%r3, %r2, %r1, %r3}; mov.u32 %d, %r6;") == 0x81020304);
+  CHECK(result_of("mov.v2.b64 {%l1, %l2}, {7, 9}; cvt.u32.u64 %d, %l2;") == 9);
+  CHECK(result_of("mov.v4.u32 {%r4, %r5, %r6, %r7}, %ntid; shl.b32 %r5, %r5, 8; add.u32 %d, %r4, %r5;") == 32 + 256);
+  CHECK(result_of("mov.v4.u32 {%r4, %r5, %r6, %r7}, %laneid; add.u32 %d, %r4, %r5;") == 3);
+}
+
+// ptxas 13.0 takes no others.
+TEST_CASE("mov moves vectors of bits, integers and f32, four of at most 32 bits, and packs untyped ones", "[machine]") {
+  const auto message = [](const std::string& body) { return message_of([&] { result_of(body); }); };
+  for (const char* wrong : {"mov.v4.u64 {%l1, %l2, %l3, %l4}, {%l1, %l2, %l3, %l4};", "mov.v2.f16 {%s1, %s2}, {%s1, %s2};",
+                            "mov.v2.f16x2 {%r1, %r2}, {%r1, %r2};", "mov.v2.b8 {%s1, %s2}, {%s1, %s2};", "mov.f16x2 %r1, {%s1, %s2};"}) {
+    INFO(wrong);
+    CHECK(message(wrong).find("is not a form that warpmat executes; the nearest is mov") != std::string::npos);
+  }
+  CHECK(message("mov.v2.u32 {%r1, %r2}, {%r1, %r2}, %r3;").find("mov.v2.u32 takes 2 operands") != std::string::npos);
+  CHECK(message("mov.v2.u32 {%r1, %r2}, %r3;").find("takes 2 registers in braces here") != std::string::npos);
+  for (const char* wrong :
+       {"mov.u32 %r1, {%s1, %s2};", "mov.f32 {%s1, %s2}, %f1;", "mov.s64 {%r1, %r2}, %l1;", "mov.pred %p1, {%p2, %p3};"}) {
+    INFO(wrong);
+    CHECK(message(wrong).find("packs and unpacks no registers: .b16, .b32, .b64 and .b128 do") != std::string::npos);
+  }
+  CHECK(message("mov.b32 %r1, {%s1, %s2}, 0;").find("mov.b32 takes 2 operands") != std::string::npos);
+  CHECK(message("mov.b32 %r1, {%s1, %s2, %s3};").find("3 registers do not make up .b32") != std::string::npos);
+}
+
 TEST_CASE("a minus or a selector where there is none is an error", "[machine]") {
   const auto message = [](const std::string& body) { return message_of([&] { result_of(body); }); };
   CHECK(message("add.u32 %d, %r1, -%r2;").find("add.u32 takes no minus before the register '%r2'") != std::string::npos);

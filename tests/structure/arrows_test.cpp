@@ -111,6 +111,7 @@ const std::map<std::string, std::string> public_headers = {
     {"launch.h", "machine"},
     {"observer.h", "machine"},
     {"operands.h", "lists"},
+    {"c_explain.h", "c_program"},
     {"c_observer.h", "c_program"},
     {"c_program.h", "c_program"},
     {"warpmat.h", "tools"},
@@ -126,9 +127,9 @@ std::optional<std::string> lowest_user(const std::string& path) {
 }
 
 /// Headers outside all rows, which every folder may include: version, exports, formatting of messages.
-const std::set<std::string> for_all = {emulator + "export.h", emulator + "text.h", emulator + "version.h"};
-const std::set<std::string> without_row = {emulator + "export.h",  emulator + "text.h",      emulator + "text.cpp",
-                                           emulator + "version.h", emulator + "version.cpp", "emulator/compiled_flags.cpp"};
+const std::set<std::string> for_all = {emulator + "text.h", emulator + "version.h"};
+const std::set<std::string> without_row = {emulator + "text.h", emulator + "text.cpp", emulator + "version.h", emulator + "version.cpp",
+                                           "emulator/compiled_flags.cpp"};
 
 /// Whether `path` belongs to `folder`. Both are relative to the root, or to the include root of the emulator.
 bool is_in(const std::string& path, const std::string& folder) {

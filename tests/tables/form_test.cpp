@@ -1,4 +1,5 @@
 #include <warpmat/forms.h>
+#include <warpmat/tables/nearest_opcode.h>
 #include <warpmat/wgmma.h>
 
 #include <fmt/core.h>
@@ -253,6 +254,15 @@ TEST_CASE("an opcode with a qualifier missing, doubled or changed is not the for
   }
 }
 
+TEST_CASE("ldmatrix and stmatrix have the space that their opcode names") {
+  for (const char* moves : {"ldmatrix", "stmatrix"}) {
+    const auto form = [&](const char* space) { return find_form(std::string(moves) + ".sync.aligned.m8n8.x2" + space + ".b16"); };
+    CHECK(form(".shared")->space == Space::shared);
+    CHECK(form(".shared::cta") == form(".shared"));
+    CHECK(form("")->space == Space::generic);
+  }
+}
+
 TEST_CASE("an unknown opcode is explained by the nearest form and the difference") {
   struct Row {
     const char* opcode;
@@ -308,7 +318,7 @@ TEST_CASE("an unknown opcode is explained by the nearest form and the difference
       {"mma.sync.aligned.m16n8k99999999999999999999999999999999.row.col.f32.f16.f16.f32", {"nearest is mma.sync.aligned.m16n8k"}},
   };
   for (const Row& r : rows) {
-    const std::string text = explain_unknown_opcode(r.opcode);
+    const std::string text = explain_unknown_form(r.opcode);
     CAPTURE(r.opcode, text);
     CHECK(find_form(r.opcode) == nullptr);
     CHECK_FALSE(contains(text, "\n"));

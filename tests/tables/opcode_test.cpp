@@ -33,6 +33,24 @@ TEST_CASE("an opcode is a mnemonic and qualifiers, which begin with their dots",
   CHECK(parts_of(".a") == Texts{".a"});
 }
 
+TEST_CASE("an opcode's name says which table has it", "[opcode]") {
+  for (const char* opcode : {"mma.sync", "mma", "ldmatrix.x", "stmatrix", "movmatrix.b16", "wmma.load.e"}) {
+    INFO(opcode);
+    CHECK(table_of(opcode) == OpcodeTable::forms);
+  }
+  for (const char* opcode : {"wgmma.mma_async.sync.aligned", "wgmma.sync.mma_async", "wgmma.mma_async"}) {
+    INFO(opcode);
+    CHECK(table_of(opcode) == OpcodeTable::wgmma);
+  }
+  for (const char* opcode : {"wgmma.fence.sync.aligned", "wgmma", "add.s32", "mmap.mma_async", "", ".mma", "tcgen05.mma.x"}) {
+    INFO(opcode);
+    CHECK(table_of(opcode) == OpcodeTable::rows);
+  }
+  CHECK(mnemonic_of("wmma.load.a") == "wmma");
+  CHECK(mnemonic_of("exit") == "exit");
+  CHECK(mnemonic_of("") == "");
+}
+
 TEST_CASE("the name of an instruction may have qualifiers", "[opcode]") {
   CHECK(name_of("mma.sync.aligned") == "mma");
   CHECK(name_of("mul.lo.u32") == "mul.lo");

@@ -24,7 +24,7 @@ def public_headers():
     lists = (source / "emulator/CMakeLists.txt").read_text()
     core = re.search(r"set\(core_headers(.*?)\)", lists, re.S).group(1).split()
     whole = re.search(r"set\(warpmat_headers(.*?)\)", lists, re.S).group(1).split()
-    return [header for header in core + whole if header not in ("export.h", "version.h", "warpmat.h")]
+    return [header for header in core + whole if header not in ("version.h", "warpmat.h")]
 
 
 def declared(header):

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <warpmat/files/output_file.h>
+#include <warpmat/instruction.h>
 #include <warpmat/wgmma.h>
 
 #include <charconv>
@@ -301,7 +302,7 @@ NpyHeader output_header(const WgmmaForm& form, const ExecOptions& options, std::
 
 Wgmma instruction_of(const ExecOptions& options) {
   const WgmmaForm* const form = find_wgmma(options.operands.opcode);
-  if (form == nullptr) throw std::runtime_error(explain_unknown_wgmma(options.operands.opcode));
+  if (form == nullptr) throw std::runtime_error(explain_unknown_instruction(options.operands.opcode, InstructionKind::warpgroup));
   const Target* const target = find_target(options.target);
   if (target == nullptr) throw std::runtime_error(fmt::format("unknown target '{}'", options.target));
   const WgmmaOptions& w = options.wgmma;

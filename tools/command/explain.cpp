@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <warpmat/explain.h>
 #include <warpmat/files/output_file.h>
+#include <warpmat/lists/statement_batch.h>
 #include <warpmat/program.h>
 #include <warpmat/ptx/program/tensor_statement.h>
 #include <warpmat/wgmma.h>
@@ -17,7 +18,6 @@
 
 #include "commands.h"
 #include "exec_options.h"
-#include "gpu/runners/statement_batch.h"
 #include "layout_tensor.h"
 #include "tools/command_line/execution_flags.h"
 #include "tools/report/element_source.h"

@@ -2,6 +2,8 @@
 #include <fmt/ranges.h>
 #include <warpmat/explain/table.h>
 #include <warpmat/forms.h>
+#include <warpmat/instruction.h>
+#include <warpmat/tables/opcode.h>
 #include <warpmat/warp.h>
 #include <warpmat/wgmma.h>
 
@@ -35,13 +37,14 @@ using Json = nlohmann::ordered_json;
 
 [[noreturn]] void refuse_opcode(const std::string& opcode) {
   refuse_file(opcode);
-  const std::string mnemonic = opcode.substr(0, opcode.find('.'));
+  const std::string mnemonic(mnemonic_of(opcode));
   if (mnemonic != "wgmma" && !is_matrix_mnemonic(mnemonic))
     throw std::invalid_argument(fmt::format(
         "'{}' is in no opcode of ldmatrix, stmatrix, movmatrix, mma, wmma and wgmma, and no name of a machine instruction such as "
         "HMMA.16816.F32; 'warpmat list' shows all",
         opcode));
-  throw std::invalid_argument(opcode.starts_with("wgmma") ? explain_unknown_wgmma(opcode) : explain_unknown_opcode(opcode));
+  const InstructionKind kind = mnemonic == "wgmma" ? InstructionKind::warpgroup : InstructionKind::matrix;
+  throw std::invalid_argument(explain_unknown_instruction(opcode, kind));
 }
 
 const Operand* operand_of(const Form& form, OperandName name) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <warpmat/files/output_file.h>
+#include <warpmat/tables/opcode.h>
 #include "commands.h"
 
 #include "tools/command_line/lab_commands.h"
@@ -45,8 +46,8 @@ std::string lowerings_text(const Form& form) {
 /// "mma", "mma.sp .kind::f8f6f4": the part before .sync, and the kind.
 std::string section_of(const Form& form) {
   std::string title = form.opcode.substr(0, form.opcode.find(".sync"));
-  for (const std::string& part : split_opcode(form.opcode))
-    if (part.starts_with("kind::")) title += " ." + part;
+  for (const std::string_view part : parts_of(form.opcode))
+    if (part.starts_with(".kind::")) title += fmt::format(" {}", part);
   return title;
 }
 

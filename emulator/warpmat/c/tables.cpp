@@ -11,7 +11,6 @@
 #include <warpmat/execute/scalar_form.h>
 #include <warpmat/formats.h>
 #include <warpmat/forms.h>
-#include <warpmat/tables/opcode_text.h>
 #include <warpmat/text.h>
 #include <warpmat/wgmma.h>
 
@@ -132,7 +131,6 @@ constexpr MachineElsewhere machine_elsewhere[] = {
 
 /// The same of warpmat_find_machine.
 std::string explain_machine_name(std::string_view name, const Target& target) {
-  if (is_wgmma_sass(name)) return explain_unknown_wgmma(name);
   for (const MachineElsewhere& other : machine_elsewhere)
     if (name.starts_with(other.beginning)) return format_text("'{}' is of {}: {}", name, other.family, other.function);
   if (find_form(name) != nullptr || is_other_instruction(name)) return format_text("'{}' is PTX: warpmat_find finds it", name);

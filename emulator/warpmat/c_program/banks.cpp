@@ -9,7 +9,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/c_program.h>
+#include <warpmat/c_explain.h>
 #include <warpmat/c_program/handles.h>
 #include <warpmat/explain.h>
 

@@ -11,10 +11,11 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/c_program.h>
+#include <warpmat/c_explain.h>
 #include <warpmat/c_program/handles.h>
 #include <warpmat/c_program/staged_operands.h>
 #include <warpmat/explain.h>
+#include <warpmat/lists/statement_batch.h>
 
 using namespace warpmat;
 using namespace warpmat::c;
@@ -74,34 +75,6 @@ warpmat_explanation* explained(const warpmat_instruction* instruction, const war
   });
 }
 
-/// The registers that a statement of a warp names, and its memory.
-class StatementBatch {
- public:
-  StatementBatch(Warp& warp, const Statement& statement) {
-    const std::vector<Operand>& operands = statement.matrix()->form().operands;
-    batch_.use(warp.shared());
-    words_.reserve(operands.size());  // batch_ has pointers to them
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-      const OperandText& text = statement.operands()[i];
-      const std::vector<std::uint32_t*>& words = words_.emplace_back(warp.words(text));
-      if (operands[i].kind == OperandKind::address) {
-        batch_.offset = text.offset;
-        batch_.wide_addresses = words.size() == 2;
-      }
-      if (operands[i].written)
-        batch_.destination = words;
-      else
-        batch_.source(operands[i].name) = words;
-    }
-  }
-
-  const Batch& batch() const { return batch_; }
-
- private:
-  std::vector<std::vector<std::uint32_t*>> words_;
-  Batch batch_;
-};
-
 }  // namespace
 
 warpmat_explanation* warpmat_explain(const warpmat_instruction* instruction, const warpmat_call* call, size_t warp, warpmat_element element,
@@ -127,7 +100,7 @@ warpmat_explanation* warpmat_warp_explain(warpmat_warp* warp, const char* statem
     const Program& program = warp->warp.program();
     const Statement& found = *program.matrix_statements()[find_statement(program, statement)];
     const StatementBatch staged(warp->warp, found);
-    return new warpmat_explanation{explain(*found.matrix(), staged.batch(), element_of(element), execution_of(flags))};
+    return new warpmat_explanation{explain(*found.matrix(), staged.get(), element_of(element), execution_of(flags))};
   });
 }
 

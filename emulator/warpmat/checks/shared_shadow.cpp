@@ -87,12 +87,15 @@ bool SharedShadow::surely_defined(const scalar::LanePlaces& lanes, std::uint32_t
     for_each_run(lanes, bytes, [&](std::size_t offset, std::size_t count) { defined = defined && !undefined(offset, count); });
     return defined;
   }
-  std::uint32_t every = full_cell;  // rows of tiles: nearly all cells are full
-  if (footprints_.empty())
-    for (std::size_t lane = 0; lane < lane_count; ++lane) every &= defined_[lanes.offsets[lane] / cell_bytes];
-  else
-    for (std::size_t lane = 0; lane < lane_count; ++lane) every &= defined_of(lanes.offsets[lane] / cell_bytes);
-  if (every == full_cell) return true;
+  const auto all_full = [&](auto defined_in) {
+    std::uint32_t every = full_cell;
+    for (std::size_t lane = 0; lane < lane_count; ++lane) every &= defined_in(lanes.offsets[lane] / cell_bytes);
+    return every == full_cell;
+  };
+  // Rows of tiles: nearly all cells are full. Without footprints the compiler makes vectors of the loop.
+  if (footprints_.empty() ? all_full([&](std::size_t cell) { return defined_[cell]; })
+                          : all_full([&](std::size_t cell) { return defined_of(cell); }))
+    return true;
   const std::uint32_t of_lane = (1u << bytes) - 1;
   std::uint32_t missing = 0;
   for (std::size_t lane = 0; lane < lane_count; ++lane) {
@@ -218,10 +221,7 @@ void SharedShadow::change(std::size_t offset, std::size_t bytes, ChangeCell chan
 
 void SharedShadow::define(const Places& places, std::uint32_t bytes, LaneMask mask) {
   if (surely_defined(places, bytes, mask)) return;
-  for_each_lane(places, bytes, mask, [&](std::size_t, std::size_t cell, Cell bits) {
-    dissolve(cell * cell_bytes, cell_bytes);
-    define_cell(cell, bits);
-  });
+  for_each_lane(places, bytes, mask, [&](std::size_t, std::size_t cell, Cell bits) { define_alone(cell, bits); });
 }
 
 void SharedShadow::define(const scalar::LanePlaces& lanes, std::uint32_t bytes) {
@@ -231,9 +231,14 @@ void SharedShadow::define(const scalar::LanePlaces& lanes, std::uint32_t bytes) 
   const std::uint32_t of_lane = (1u << bytes) - 1;
   for (std::size_t lane = 0; lane < lane_count; ++lane) {
     const std::size_t offset = lanes.offsets[lane];
-    dissolve(offset, bytes);
-    define_cell(offset / cell_bytes, static_cast<Cell>(of_lane << offset % cell_bytes));
+    define_alone(offset / cell_bytes, static_cast<Cell>(of_lane << offset % cell_bytes));
   }
+}
+
+/// A cell that others do not share a state with afterwards.
+void SharedShadow::define_alone(std::size_t cell, Cell bits) {
+  dissolve(cell * cell_bytes, cell_bytes);
+  define_cell(cell, bits);
 }
 
 void SharedShadow::define(std::size_t offset, std::size_t bytes) {

@@ -95,7 +95,8 @@ class SharedShadow {
   static constexpr std::uint32_t statement_bits = 0xffffff, warp_shift = 24, warp_bits = 0x1f << warp_shift;
   static constexpr std::uint32_t listed_bit = 1u << 29;  ///< in landed_, of a footprint landed_footprints_, of its warp
   static constexpr std::uint32_t pending_bit = 1u << 30, landed_bit = 1u << 31;
-  static constexpr std::uint32_t divided = pending_bit | landed_bit;  ///< of a cell whose words have states of their own
+  static constexpr std::uint32_t in_flight = pending_bit | landed_bit;  ///< either: a copy's bytes that are not published
+  static constexpr std::uint32_t divided = in_flight;                   ///< both: of a cell whose words have states of their own
   static Copy unpack(std::uint32_t word);
 
   static constexpr std::size_t most_warps = 32;  ///< of a block
@@ -123,7 +124,7 @@ class SharedShadow {
     std::array<OfPage, lane_count> pages;  ///< how many bytes it has of which pages, `page_count` of them
     std::span<const OfPage> of_pages() const { return std::span(pages).first(page_count); }
     void count_cell(std::uint16_t page);
-    bool defined() const { return (copy & (pending_bit | landed_bit)) == 0; }
+    bool defined() const { return (copy & in_flight) == 0; }
   };
   std::uint16_t footprint_of(std::size_t cell) const { return footprints_.empty() ? std::uint16_t{0} : footprint_of_[cell]; }
   Cell defined_of(std::size_t cell) const {
@@ -145,6 +146,7 @@ class SharedShadow {
   void publish_cell(std::size_t cell, std::uint32_t own);
   bool surely_defined(const Places& places, std::uint32_t bytes, LaneMask mask) const;
   void define_cell(std::size_t cell, Cell bits);
+  void define_alone(std::size_t cell, Cell bits);
   void undefine_cell(std::size_t cell, Cell bits);
 
   template <typename Visit>

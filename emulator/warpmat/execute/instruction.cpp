@@ -18,6 +18,7 @@
 #include <warpmat/execute/warpgroup.h>
 #include <warpmat/ptx/catalogue/restrictions.h>
 #include <warpmat/tables/capacity.h>
+#include <warpmat/tables/nearest_opcode.h>
 #include <warpmat/tables/opcode_text.h>
 #include <warpmat/text.h>
 #include <warpmat/wgmma.h>
@@ -27,14 +28,13 @@ namespace {
 
 const Form& known_form(std::string_view opcode) {
   if (const Form* form = find_form(opcode)) return *form;
-  throw std::invalid_argument(explain_unknown_opcode(opcode));
+  throw std::invalid_argument(explain_unknown_form(opcode));
 }
 
 /// Whether a row of the catalogue has the mnemonic of `opcode`.
 bool has_scalar_mnemonic(std::string_view opcode) {
-  const std::string_view mnemonic = opcode.substr(0, opcode.find('.'));
   return std::ranges::any_of(catalogue::patterns(),
-                             [&](const catalogue::Pattern& pattern) { return !pattern.hidden && pattern.mnemonic == mnemonic; });
+                             [&](const catalogue::Pattern& pattern) { return !pattern.hidden && pattern.mnemonic == mnemonic_of(opcode); });
 }
 
 /// Whether `opcode` spells an instruction of any kind, on some target.
@@ -70,7 +70,9 @@ void assert_no_problem([[maybe_unused]] FindProblem find_problem) {
 
 }  // namespace
 
-std::string explain_unknown_instruction(std::string_view opcode) {
+std::string explain_unknown_instruction(std::string_view opcode, std::optional<InstructionKind> kind) {
+  if (kind == InstructionKind::matrix) return explain_unknown_form(opcode);
+  if (kind == InstructionKind::warpgroup) return explain_unknown_wgmma(opcode);
   if (const OpcodeText text = opcode_in(opcode); !text.beside.empty() && !text.opcode.empty()) {
     const std::string rest =
         is_instruction(text.opcode) ? format_text("the opcode is {}", text.opcode) : explain_unknown_instruction(text.opcode);
@@ -78,8 +80,8 @@ std::string explain_unknown_instruction(std::string_view opcode) {
   }
   if (const std::optional<catalogue::Match> match = catalogue::find_row(opcode))
     if (auto reason = scalar_refusal(*match)) return *reason;
-  const bool scalar = !is_matrix_mnemonic(opcode.substr(0, opcode.find('.'))) && has_scalar_mnemonic(opcode);
-  return scalar ? catalogue::explain_unknown_row(opcode) : explain_unknown_opcode(opcode);
+  const bool scalar = table_of(opcode) != OpcodeTable::forms && has_scalar_mnemonic(opcode);
+  return scalar ? catalogue::explain_unknown_row(opcode) : explain_unknown_form(opcode);
 }
 
 Instruction::Instruction(std::string_view opcode, std::string_view target_name)

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <map>
 
-#include <warpmat/export.h>
+#include <warpmat/version.h>
 
 namespace warpmat::inline v0_1 {
 

@@ -101,6 +101,7 @@ Step execute(WarpState& warp, const Operation& operation, LaneMask mask) {
     case Semantics::select:
     case Semantics::branch:
     case Semantics::stack:
+    case Semantics::move_vector:
     case Semantics::address_space: break;
   }
   ++warp.split().pc;

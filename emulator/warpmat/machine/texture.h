@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <warpmat/export.h>
+#include <warpmat/version.h>
 
 namespace warpmat::inline v0_1 {
 

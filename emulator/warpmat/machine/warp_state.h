@@ -221,7 +221,7 @@ class WarpState {
   /// Gives the lanes of `mask` one value.
   void write_same(const code::Operation& operation, int result, std::uint32_t value, LaneMask mask);
 
-  // Memory: warp_memory.cpp
+  // Memory: warp_addresses.cpp
   struct Addresses {
     std::array<std::uint64_t, warp_size> address;  ///< as in the statement
     alignas(64) std::array<std::uint8_t*, warp_size> host;

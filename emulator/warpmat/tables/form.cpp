@@ -263,15 +263,15 @@ const Form* find_form(std::string_view opcode) {
   return found ? &forms()[*found] : nullptr;
 }
 
-std::string explain_unknown_opcode(std::string_view opcode) {
+std::string explain_unknown_form(std::string_view opcode) {
   if (const OpcodeText text = opcode_in(opcode); !text.beside.empty() && !text.opcode.empty()) {
     const std::string rest =
-        find_form(text.opcode) != nullptr ? format_text("the opcode is {}", text.opcode) : explain_unknown_opcode(text.opcode);
+        find_form(text.opcode) != nullptr ? format_text("the opcode is {}", text.opcode) : explain_unknown_form(text.opcode);
     return format_text("'{}' has {} beside the opcode: {}", opcode, text.listed(), rest);
   }
-  const std::string mnemonic(opcode.substr(0, opcode.find('.')));
-  if (!is_matrix_mnemonic(mnemonic))
-    return format_text("unknown instruction '{}': the matrix instructions are ldmatrix, stmatrix, movmatrix, mma and wmma", mnemonic);
+  if (table_of(opcode) != OpcodeTable::forms)
+    return format_text("unknown instruction '{}': the matrix instructions are ldmatrix, stmatrix, movmatrix, mma and wmma",
+                       mnemonic_of(opcode));
   if (const Form* const form = find_form(name_first(opcode))) return other_order(opcode, form->opcode);
   static constinit Persistent<std::vector<KnownOpcode>> known;
   return explain_unknown(opcode, known.get([] {

@@ -425,7 +425,8 @@ FormRow move_form(const MoveRow& r, int number, bool transposed, bool shared) {
                .shape = r.shape,
                .number = number,
                .transposed = transposed,
-               .memory_bits = r.memory_bits};
+               .memory_bits = r.memory_bits,
+               .space = shared ? Space::shared : Space::generic};
   const bool move = r.mnemonic == Mnemonic::movmatrix;
   form.opcode = format_text("{}.sync.aligned.{}{}{}{}.{}", name(r.mnemonic), r.shape_name, move ? "" : format_text(".x{}", number),
                             transposed ? ".trans" : "", shared ? ".shared" : "", r.types);

@@ -40,6 +40,12 @@ double distance(const KnownOpcode& a, const KnownOpcode& b);
 /// sentence.
 std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode> known);
 
+/// Why `opcode` is none of forms(), and the nearest form: one sentence. Precondition: find_form(opcode) is nullptr. form.cpp.
+std::string explain_unknown_form(std::string_view opcode);
+
+/// The same of wgmma_forms(), and of SASS's names for them, and find_wgmma(). wgmma.cpp.
+std::string explain_unknown_wgmma(std::string_view opcode);
+
 /// What the one of `rows` spells that has the most of the opcode's qualifiers, and of those the nearest by distance(); at places without
 /// any of them all alternatives: "mov(.b16|.u16|.s16)". Precondition: there are rows.
 std::string nearest_spelling(std::string_view opcode, std::span<const OpcodeRow* const> rows);

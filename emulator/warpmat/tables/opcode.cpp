@@ -4,7 +4,7 @@
 #include <array>
 #include <stdexcept>
 
-#include <warpmat/formats.h>
+#include <warpmat/forms.h>
 #include <warpmat/tables/types.h>
 #include <warpmat/text.h>
 
@@ -117,6 +117,14 @@ QualifierOrder order_of(std::string_view qualifier) {
   const auto* const found = std::ranges::find(ordered_qualifiers, qualifier, &OrderedQualifier::text);
   if (found != ordered_qualifiers.end()) return found->order;
   return find_ptx_type(qualifier) != nullptr || find_format(qualifier) ? QualifierOrder::types : QualifierOrder::any;
+}
+
+OpcodeTable table_of(std::string_view opcode) {
+  if (is_matrix_mnemonic(mnemonic_of(opcode))) return OpcodeTable::forms;
+  if (mnemonic_of(opcode) != "wgmma") return OpcodeTable::rows;
+  const std::vector<std::string_view> parts = parts_of(opcode);
+  const bool product = std::ranges::any_of(parts, [](std::string_view part) { return part.starts_with(".mma_async"); });
+  return product ? OpcodeTable::wgmma : OpcodeTable::rows;
 }
 
 std::string_view take_part(std::string_view& opcode) {

@@ -35,6 +35,19 @@ QualifierOrder order_of(std::string_view qualifier);
 /// Removes the mnemonic or a qualifier, which begins with its dot, from the front of an opcode that is not empty.
 std::string_view take_part(std::string_view& opcode);
 
+/// What stands before the first dot: "wmma" of wmma.load.a.
+inline std::string_view mnemonic_of(std::string_view opcode) {
+  return opcode.substr(0, opcode.find('.'));
+}
+
+/// Which table has the opcodes with an instruction's name.
+enum class OpcodeTable : std::uint8_t {
+  forms,  ///< ldmatrix, stmatrix, movmatrix, mma and wmma: forms()
+  wgmma,  ///< wgmma.mma_async, also where its name is out of order: wgmma_forms()
+  rows,   ///< all others, also those that no table has: the catalogue
+};
+OpcodeTable table_of(std::string_view opcode);
+
 /// The mnemonic and the qualifiers, these with their dots.
 std::vector<std::string_view> parts_of(std::string_view opcode);
 

@@ -175,6 +175,7 @@ std::optional<SassStep> find_sass_step(std::string_view name, std::string_view l
 }
 
 std::string explain_unknown_sass(std::string_view name, const Target& target) {
+  if (is_wgmma_sass(name)) return explain_unknown_wgmma(name);
   if (const OpcodeText text = machine_name_in(name); !text.beside.empty() && !text.opcode.empty()) {
     const bool known = find_sass(text.opcode, target) != nullptr || find_wgmma_sass(text.opcode) != nullptr;
     const std::string rest = known ? format_text("the name is {}", text.opcode) : explain_unknown_sass(text.opcode, target);

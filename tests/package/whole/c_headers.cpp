@@ -1,5 +1,6 @@
 // The C interface in a C++ that is older than the library's.
 
+#include <warpmat/c_explain.h>
 #include <warpmat/c_observer.h>
 
 #if __cplusplus >= 202002L

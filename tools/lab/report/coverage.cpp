@@ -1,6 +1,7 @@
 #include "tools/lab/report/coverage.h"
 
 #include <fmt/core.h>
+#include <warpmat/lists/statement_batch.h>
 #include <warpmat/machine/threads.h>
 #include <warpmat/program.h>
 
@@ -14,7 +15,6 @@
 #include "gpu/cases/wgmma_tiles.h"
 #include "gpu/rules/counting.h"
 #include "gpu/rules/reach.h"
-#include "gpu/runners/statement_batch.h"
 
 namespace warpmat::inline v0_1 {
 namespace {

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <warpmat/tables/opcode.h>
 
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <string_view>
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -57,18 +59,9 @@ std::string place_text(const Qualifiers& choices) {
 
 }  // namespace
 
-Qualifiers split_opcode(const std::string& opcode) {
-  Qualifiers parts;
-  std::size_t begin = 0;
-  for (std::size_t dot; (dot = opcode.find('.', begin)) != std::string::npos; begin = dot + 1)
-    parts.push_back(opcode.substr(begin, dot - begin));
-  parts.push_back(opcode.substr(begin));
-  return parts;
-}
-
 QualifierList pattern_of(const std::string& opcode) {
   QualifierList pattern;
-  for (const std::string& part : split_opcode(opcode)) pattern.push_back({part});
+  for (const std::string_view part : parts_of(opcode)) pattern.push_back({std::string(part.substr(part.starts_with('.') ? 1 : 0))});
   return pattern;
 }
 

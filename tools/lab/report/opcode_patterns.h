@@ -13,9 +13,6 @@ using Qualifiers = std::vector<std::string>;
 /// The choices for each place between dots; an empty string means nothing. The pattern represents all combinations.
 using QualifierList = std::vector<Qualifiers>;
 
-/// The parts of an opcode between its dots.
-Qualifiers split_opcode(const std::string& opcode);
-
 QualifierList pattern_of(const std::string& opcode);
 
 /// A small set of patterns for the same opcodes.

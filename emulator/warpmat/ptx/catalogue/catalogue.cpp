@@ -196,10 +196,8 @@ std::string explain_unknown_row(std::string_view opcode) {
   for (const Refusal& refusal : refusals)
     if (opcode.starts_with(refusal.begin) && opcode.find(refusal.has) != std::string_view::npos)
       return format_text("'{}' is not executed: {}", opcode, refusal.reason);
+  if (table_of(opcode) == OpcodeTable::wgmma) return explain_unknown_wgmma(opcode);
   const std::vector<std::string_view> parts = parts_of(opcode);
-  // Products have a table of their own, also where their name is out of order: wgmma.sync.mma_async.
-  const auto is_product = [](std::string_view part) { return part.starts_with(".mma_async"); };
-  if (parts.front() == "wgmma" && std::ranges::any_of(parts, is_product)) return explain_unknown_wgmma(opcode);
   const auto& [patterns, opcodes, meanings] = index();
   std::vector<const OpcodeRow*> rows;
   for (const std::size_t row : opcodes.rows_of(parts.front())) rows.push_back(&patterns[row]);

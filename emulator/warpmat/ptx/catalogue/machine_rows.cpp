@@ -62,6 +62,12 @@ void add_memory_rows(std::vector<Row>& rows) {
                   Semantics::address_space});
 }
 
+/// Each type was asked of ptxas 13.0. A vector in braces and one register: the rows of mov (basic_rows.cpp).
+void add_vector_rows(std::vector<Row>& rows) {
+  rows.push_back({"mov.v2(.b16|.u16|.s16|.b32|.u32|.s32|.f32|.b64|.u64|.s64|.f64)", "", nullptr, Semantics::move_vector});
+  rows.push_back({"mov.v4(.b16|.u16|.s16|.b32|.u32|.s32|.f32)", "", nullptr, Semantics::move_vector});
+}
+
 void add_control_rows(std::vector<Row>& rows) {
   rows.push_back({"bra(.uni)?", "", nullptr, Semantics::branch});
   rows.push_back({"brx.idx(.uni)?", "", nullptr, Semantics::branch_table});
@@ -219,6 +225,7 @@ void add_launch_control_rows(std::vector<Row>& rows) {
 
 void add_machine_rows(std::vector<Row>& rows) {
   add_memory_rows(rows);
+  add_vector_rows(rows);
   add_control_rows(rows);
   add_warp_rows(rows);
   add_warpgroup_rows(rows);

@@ -71,6 +71,7 @@ enum class Semantics : std::uint8_t {
   active_mask,
   elect,
   address_space,  ///< cvta, isspacep
+  move_vector,    ///< mov.v2 and mov.v4
   fence,
   sleep,          ///< nanosleep
   max_registers,  ///< setmaxnreg

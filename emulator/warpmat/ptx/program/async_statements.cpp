@@ -61,7 +61,9 @@ bool FunctionResolver::clears_rank(const syntax::Operand& address) {
     even_addresses_.emplace();
     for (const syntax::Element& element : source_.body) {
       const auto* const s = std::get_if<syntax::Statement>(&element);
-      if (s == nullptr || s->opcode != "and.b32" || s->operands.size() != 3 || s->operands[2].kind != Kind::number) continue;
+      if (s == nullptr || s->operands.size() != 3 || s->operands[2].kind != Kind::number) continue;
+      const Match* const match = draft_.find_match(s->opcode);
+      if (match == nullptr || !match->is(Name::and_) || match->types.front()->bits != 32) continue;
       syntax::Operand mask = s->operands[2];
       const bool negative = std::exchange(mask.negative, false);
       const auto value = static_cast<std::uint32_t>(mask.value ? *mask.value : parse_integer(mask.text).value_or(0));

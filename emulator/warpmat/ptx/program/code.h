@@ -9,12 +9,12 @@
 #include <variant>
 #include <vector>
 
-#include <warpmat/export.h>
 #include <warpmat/ptx/catalogue/names.h>
 #include <warpmat/ptx/catalogue/row.h>
 #include <warpmat/ptx/program/payloads.h>
 #include <warpmat/ptx/syntax/module.h>
 #include <warpmat/scalar/kernel.h>
+#include <warpmat/version.h>
 
 namespace warpmat::inline v0_1::code {
 

@@ -110,9 +110,10 @@ void FunctionResolver::absent(const catalogue::Match& match) {
 /// The stack of a function that has alloca: bytes of its local memory, handed out from their end. CUDA's own default is 1 KiB a thread.
 void FunctionResolver::open_stack() {
   constexpr std::int64_t stack_bytes = 16 << 10, alignment = 16;
-  const auto uses_stack = [](const syntax::Element& element) {
+  const auto uses_stack = [&](const syntax::Element& element) {
     const auto* const s = std::get_if<syntax::Statement>(&element);
-    return s != nullptr && (s->opcode.starts_with("alloca.") || s->opcode.starts_with("stack"));
+    const catalogue::Match* const match = s == nullptr ? nullptr : draft_.find_match(s->opcode);
+    return match != nullptr && match->pattern->row.semantics == Semantics::stack;
   };
   const auto first = std::ranges::find_if(source_.body, uses_stack);
   if (first == source_.body.end()) return;

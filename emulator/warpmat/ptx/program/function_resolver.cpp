@@ -262,17 +262,14 @@ void FunctionResolver::statement(const syntax::Statement& statement) {
     guard_ = named->value;
   }
   if (guarded_) guard_inverted_ = statement.guard->inverted;
-  const std::string_view mnemonic = std::string_view(statement.opcode).substr(0, statement.opcode.find('.'));
-  if (mnemonic.starts_with('%')) fail(fmt::format("expected an instruction, found '{}'", mnemonic));
-  if (is_matrix_mnemonic(mnemonic)) return matrix();
-  if (statement.opcode.starts_with("wgmma.mma_async")) return wgmma();
+  if (statement.opcode.starts_with('%')) fail(fmt::format("expected an instruction, found '{}'", mnemonic_of(statement.opcode)));
+  switch (table_of(statement.opcode)) {
+    case OpcodeTable::forms: return matrix();
+    case OpcodeTable::wgmma: return wgmma();
+    case OpcodeTable::rows: break;
+  }
   expand_vectors();
-  const bool vectors =
-      std::ranges::any_of(statement_->operands, [](const syntax::Operand& o) { return o.kind == syntax::Operand::Kind::vector; });
   const Match* match = draft_.find_match(statement.opcode);
-  draft_.statement_matches.back() = match;
-  if (mnemonic == "mov") draft_.program.names.back() = catalogue::Name::mov;  // also of vectors, which have no row
-  if (mnemonic == "mov" && vectors && list_ == nullptr) return statement_->opcode.starts_with("mov.v") ? move_vector() : pack();
   if (match == nullptr) fail(catalogue::explain_unknown_row(statement.opcode));
   const std::size_t given = statement_->operands.size();
   if (catalogue::computes(match->pattern->row.semantics) && given > match->pattern->most_operands)
@@ -314,6 +311,7 @@ void FunctionResolver::by_semantics(const Match& match) {
   switch (semantics) {
     case Semantics::compute:
     case Semantics::select: return compute(match);
+    case Semantics::move_vector: return move_vector(match);
     case Semantics::load: return load(match);
     case Semantics::store: return store(match);
     case Semantics::atomic: return atomic(match);

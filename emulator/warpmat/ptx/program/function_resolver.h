@@ -200,8 +200,8 @@ class FunctionResolver {
 
   // Scalar statements: scalar_statements.cpp
   void compute(const catalogue::Match& match);
-  void move_vector();
-  void pack();
+  void move_vector(const catalogue::Match& match);
+  void pack(const catalogue::Match& match);
   void address_space(const catalogue::Match& match);
 
   // Memory: memory_statements.cpp

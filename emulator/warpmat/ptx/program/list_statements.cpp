@@ -7,6 +7,7 @@
 #include <warpmat/ptx/program/function_resolver.h>
 #include <warpmat/ptx/program/list_draft.h>
 #include <warpmat/ptx/program/list_refusal.h>
+#include <warpmat/tables/nearest_opcode.h>
 #include <warpmat/tables/types.h>
 
 // Lists of statements: what they have beside a function's body, and what their users see of operands.
@@ -26,10 +27,6 @@ constexpr int most_registers = 1 << 16;
 std::string spelling_of(const syntax::Operand& given) {
   if (given.value) return std::to_string(static_cast<std::int64_t>(*given.value));
   return (given.negative ? "-" : "") + std::string(given.text);
-}
-
-std::string_view mnemonic_of(const syntax::Statement& statement) {
-  return std::string_view(statement.opcode).substr(0, statement.opcode.find('.'));
 }
 
 }  // namespace
@@ -180,7 +177,7 @@ void FunctionResolver::begin_list_statement(const syntax::Statement& statement) 
   if (statement.guard) list_guard(*statement.guard);
   if (statement.opcode.empty()) return;
   if (list_->program.target == nullptr) fail("no target yet: begin the program with .target sm_90a, or name one: --target sm_90a");
-  if (is_matrix_mnemonic(mnemonic_of(statement)))
+  if (table_of(statement.opcode) == OpcodeTable::forms)
     list_->instruction = list_matrix_instruction();
   else
     list_->instruction = list_scalar_instruction();
@@ -197,7 +194,7 @@ void FunctionResolver::list_guard(const syntax::Guard& guard) {
 Instruction FunctionResolver::list_matrix_instruction() const {
   const Form* const form = list_->form = find_form(statement_->opcode);
   const ProgramParts& program = list_->program;
-  if (form == nullptr) fail(explain_unknown_opcode(statement_->opcode));
+  if (form == nullptr) fail(explain_unknown_form(statement_->opcode));
   if (statement_->guard) fail("a matrix instruction has no guard in a list of statements: all lanes of the warp take part");
   if (const auto reason = unavailable(*form, *program.target, program.version)) fail(*reason);
   return {*form, *program.target, program.version};
@@ -225,7 +222,7 @@ void FunctionResolver::check_list_count() const {
     if (const auto reason = catalogue::refusal(*match, *list_->program.target, list_->program.version)) fail(*reason);
   const std::string taken = fewest == most ? std::to_string(most) : fmt::format("{} {} {}", fewest, fewest + 1 == most ? "or" : "to", most);
   warpmat::fail(given < fewest ? statement_->end : statement_->operands[most].location,
-                fmt::format("{} takes {} operand{} here, {} {} given", mnemonic_of(*statement_), taken, most == 1 ? "" : "s", given,
+                fmt::format("{} takes {} operand{} here, {} {} given", mnemonic_of(statement_->opcode), taken, most == 1 ? "" : "s", given,
                             given == 1 ? "is" : "are"));
 }
 
@@ -237,7 +234,7 @@ Seat FunctionResolver::list_seat() const {
   // A type that .reg cannot declare is checked as untyped bits of the same size.
   const DataType* const declared = find_data_type(operand.type()->name);
   return {.role = operand.is_written() ? "the result" : "a source",
-          .instruction = mnemonic_of(*statement_),
+          .instruction = mnemonic_of(statement_->opcode),
           .type = declared != nullptr ? declared : &untyped(operand.type()->bits),
           .accepts = operand.accepts(),
           .written = operand.is_written(),
@@ -252,9 +249,9 @@ void FunctionResolver::begin_list_operand(const syntax::Operand& given) {
   const std::size_t next = list_->argument + 1;
   const bool has_second = next < operands.size() && operands[next].is_paired();
   list_->in_pair = given.kind == Kind::pair;
-  if (list_->in_pair && !has_second) fail(given, fmt::format("{} has no second result here", mnemonic_of(*statement_)));
+  if (list_->in_pair && !has_second) fail(given, fmt::format("{} has no second result here", mnemonic_of(statement_->opcode)));
   if (!list_->in_pair && has_second && !operands[next].is_optional())
-    fail(given, fmt::format("{} writes two results, with | between them", mnemonic_of(*statement_)));
+    fail(given, fmt::format("{} writes two results, with | between them", mnemonic_of(statement_->opcode)));
   if (list_->in_pair) note_group(OperandText::Kind::pair);
 }
 

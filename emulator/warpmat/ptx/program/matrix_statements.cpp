@@ -3,6 +3,7 @@
 #include <warpmat/ptx/program/function_resolver.h>
 #include <warpmat/ptx/program/list_draft.h>
 #include <warpmat/ptx/program/operand_rules.h>
+#include <warpmat/tables/nearest_opcode.h>
 
 namespace warpmat::inline v0_1::code {
 
@@ -25,7 +26,7 @@ std::pair<const Form*, Instruction> FunctionResolver::matrix_instruction() {
   if (list_ != nullptr) return {list_->form, *list_->instruction};
   if (const auto known = draft_.matrices.find(opcode); known != draft_.matrices.end()) return known->second;
   const Form* form = find_form(opcode);
-  if (form == nullptr) fail(explain_unknown_opcode(opcode));
+  if (form == nullptr) fail(explain_unknown_form(opcode));
   const Target& target = *draft_.program.target;
   const PtxVersion version = draft_.program.module->version;
   if (const auto reason = unavailable(*form, target, version)) fail(*reason);
@@ -42,7 +43,7 @@ Seat FunctionResolver::matrix_seat(const Form& form, const Operand& wanted, cons
                                                                   : "b32";
   Seat seat = this->seat(*find_ptx_type(type), wanted.written, false);
   seat.role = "operand";
-  seat.instruction = std::string_view(statement_->opcode).substr(0, statement_->opcode.find('.'));
+  seat.instruction = mnemonic_of(statement_->opcode);
   seat.name = wanted.name;
   if (list_ == nullptr) return seat;
   const bool integer = wanted.kind == OperandKind::stride || wanted.kind == OperandKind::selector;
@@ -58,8 +59,7 @@ void FunctionResolver::matrix_place(const syntax::Operand& given, const Form& fo
   matrix.offset = where.offset;
   matrix.narrow_address = class_of(where.base) == RegisterClass::word;
   if (list_ != nullptr) return add_words(where.base, sources);
-  const bool shared = statement_->opcode.find(".shared") != std::string::npos;
-  matrix.generic = !shared && where.space != Space::shared;
+  matrix.generic = form.space == Space::generic && where.space != Space::shared;
   if (moves_matrix(form)) {
     matrix.space = matrix_space(form, where.space);
     matrix.runs = matrix_runs(form);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <warpmat/execute/operands/matrix_storage.h>
-#include <warpmat/export.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 #include <warpmat/layout/tensor_memory.h>
@@ -17,6 +16,7 @@
 #include <warpmat/scalar/kernel.h>
 #include <warpmat/tables/tcgen05.h>
 #include <warpmat/tables/types.h>
+#include <warpmat/version.h>
 #include <warpmat/wgmma.h>
 
 namespace warpmat::inline v0_1::code {

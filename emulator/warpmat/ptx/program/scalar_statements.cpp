@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include <warpmat/ptx/catalogue/video_selectors.h>
@@ -12,6 +14,8 @@ using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
 
 void FunctionResolver::compute(const Match& match) {
+  const auto is_vector = [](const syntax::Operand& given) { return given.kind == Kind::vector; };
+  if (match.is(catalogue::Name::mov) && list_ == nullptr && std::ranges::any_of(statement_->operands, is_vector)) return pack(match);
   DraftOperation operation;
   operation.operation.semantics = match.pattern->row.semantics;
   draft_.set_function(match, operation);
@@ -32,36 +36,33 @@ void FunctionResolver::compute(const Match& match) {
 
 /// mov.v4.u32 between vectors, or of a special register: of %tid and its likes all elements, of others {value, 0, 0, 0} (an H200's
 /// answers).
-void FunctionResolver::move_vector() {
-  const std::size_t dot = statement_->opcode.find('.', 4);
-  const std::string type_name = dot == std::string::npos ? "" : statement_->opcode.substr(dot + 1);
-  const DataType* type = find_ptx_type(type_name);
-  const bool two = statement_->opcode.starts_with("mov.v2.");
-  const std::size_t count = two ? 2 : 4;
-  if (type == nullptr || type->bits < 16 || type->bits > 64 || statement_->operands.size() != 2)
-    fail(fmt::format("'{}' does not move vectors", statement_->opcode));
-  const std::vector<Value> results = group(operand(0), *type, true, count);
+void FunctionResolver::move_vector(const Match& match) {
+  draft_.statement_matches.back() = nullptr;  // passes take it for its elements' moves, of bits
+  const DataType& type = *match.types.front();
+  const auto count = static_cast<std::size_t>(match.vector());
+  if (statement_->operands.size() != 2) fail(fmt::format("{} takes 2 operands", statement_->opcode));
+  const std::vector<Value> results = group(operand(0), type, true, count);
   std::vector<Value> sources;
   if (operand(1).kind == Kind::vector) {
-    sources = group(operand(1), *type, false, count);
+    sources = group(operand(1), type, false, count);
   } else {
     syntax::Operand element = operand(1);
     const auto special = find_special_register(element.text);
-    if (two || !special) fail(element, fmt::format("{} takes {} registers in braces here", statement_->opcode, count));
+    if (count == 2 || !special) fail(element, fmt::format("{} takes {} registers in braces here", statement_->opcode, count));
     const std::size_t letter = element.text.rfind('.');
     const std::string base(element.text.substr(0, letter == 0 ? std::string_view::npos : letter));
     const bool elements = find_special_register(base + ".x").has_value();
     for (std::size_t i = 0; i < count; ++i) {
       const std::string name = elements ? fmt::format("{}.{}", base, "xyzw"[i]) : i == 0 ? base : "%tid.w";
       element.text = name;
-      sources.push_back(special_register(element, *find_special_register(name), *type));
+      sources.push_back(special_register(element, *find_special_register(name), type));
     }
   }
-  const std::string opcode = fmt::format("mov.b{}", type->bits);
+  const std::string opcode = fmt::format("mov.b{}", type.bits);
   // All sources are read before a result is written.
   if (operand(1).kind == Kind::vector)
     for (Value& value : sources) {
-      const Value copy = temporary(register_class_of(type->bits));
+      const Value copy = temporary(register_class_of(type.bits));
       prepare(row(opcode, {copy}, {value}));
       value = copy;
     }
@@ -69,26 +70,26 @@ void FunctionResolver::move_vector() {
 }
 
 /// mov between a vector in braces and one register: mov.b32 {lo, hi}, r; mov.b64 rd, {a, b}.
-void FunctionResolver::pack() {
-  const std::string type_name = statement_->opcode.substr(statement_->opcode.find('.') + 1);
-  const DataType* type = find_ptx_type(type_name);
-  if (type == nullptr || type->is_predicate() || statement_->operands.size() != 2)
-    fail(fmt::format("'{}' does not move vectors", statement_->opcode));
+void FunctionResolver::pack(const Match& match) {
+  const DataType& type = *match.types.front();
+  if (type.type_class != DataType::Class::bits)
+    fail(fmt::format("'{}' packs and unpacks no registers: .b16, .b32, .b64 and .b128 do", statement_->opcode));
+  if (statement_->operands.size() != 2) fail(fmt::format("{} takes 2 operands", statement_->opcode));
   const bool packs = operand(1).kind == Kind::vector;
   const syntax::Operand& vector = operand(packs ? 1 : 0);
   const syntax::Operand& whole = operand(packs ? 0 : 1);
   const std::size_t count = vector.items.size();
-  const int bits = count == 0 ? 0 : type->bits / static_cast<int>(count);
+  const int bits = count == 0 ? 0 : type.bits / static_cast<int>(count);
   const DataType* part = &untyped(bits);
-  if (part == nullptr || part->bits * static_cast<int>(count) != type->bits || whole.kind == Kind::vector)
-    fail(vector, fmt::format("{} registers do not make up .{}", count, type->name));
-  const std::string parts = fmt::format("{}.b{}.b{}", packs ? "%pack" : "%unpack", type->bits, bits);
+  if (part == nullptr || part->bits * static_cast<int>(count) != type.bits || whole.kind == Kind::vector)
+    fail(vector, fmt::format("{} registers do not make up .{}", count, type.name));
+  const std::string parts = fmt::format("{}.b{}.b{}", packs ? "%pack" : "%unpack", type.bits, bits);
   if (packs) {
     std::vector<Value> sources;
     for (const syntax::Operand& item : vector.items) sources.push_back(source(item, *part));
-    return add(row(parts, {result(whole, *type)}, std::move(sources)));
+    return add(row(parts, {result(whole, type)}, std::move(sources)));
   }
-  const Value from = source(whole, *type);
+  const Value from = source(whole, type);
   std::vector<Value> results;
   for (const syntax::Operand& item : vector.items) results.push_back(result(item, *part));
   add(row(parts, std::move(results), {from}));

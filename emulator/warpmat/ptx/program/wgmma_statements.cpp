@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/ptx/program/function_resolver.h>
+#include <warpmat/tables/nearest_opcode.h>
 
 namespace warpmat::inline v0_1::code {
 

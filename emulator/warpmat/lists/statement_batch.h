@@ -32,6 +32,7 @@ class StatementBatch {
   StatementBatch& operator=(const StatementBatch&) = delete;
 
   Batch& get() { return batch_; }
+  const Batch& get() const { return batch_; }
 
  private:
   std::array<std::vector<std::uint32_t*>, operand_name_count> words_;

@@ -1,0 +1,68 @@
+#pragma once
+
+// Where loads and stores access memory, in the common cases: a region that is one piece, and the lanes' addresses in it. For
+// warp_addresses.cpp and warp_memory.cpp.
+
+#include <cstdint>
+#include <optional>
+
+#include <warpmat/machine/block.h>
+#include <warpmat/ptx/program/address_windows.h>
+
+namespace warpmat::inline v0_1::machine {
+
+inline constexpr std::uint64_t largest_region = 0xffffffff;  ///< bytes, of which find_offsets() finds 32-bit offsets
+
+inline Space space_of(std::uint64_t address) {
+  for (const Space space : {Space::shared, Space::local, Space::param})
+    if (address - code::window_start(space) < code::window_bytes) return space;
+  return Space::global;
+}
+
+inline EventKinds events_of(Space space) {
+  return space == Space::shared ? EventKinds::accesses | EventKinds::shared_accesses : EventKinds::accesses;
+}
+
+/// Memory of one kind: shared memory, or a buffer.
+struct Region {
+  std::uint8_t* memory = nullptr;
+  std::uint64_t start = 0, bytes = 0;  ///< its first address
+};
+
+/// The memory that an access without an error may use, by its first lane. Without bytes where there is none. Inlined whatever else the
+/// compiler sees in the file: loads of one address for all lanes otherwise take a tenth longer.
+[[gnu::always_inline]] inline Region find_region(WarpState& warp, const code::Operation& operation,
+                                                 const WarpState::AddressOperand& operand, LaneMask mask) {
+  if (operand.space == Space::shared) return {warp.block().shared().data(), warp.program().shared_base, warp.block().shared().size()};
+  if (operand.narrow) return {};
+  if (operand.space == Space::param && operation.semantics == catalogue::Semantics::load)
+    return {const_cast<std::uint8_t*>(warp.launch().parameters.data()), 0, warp.launch().parameters.size()};
+  if (operand.space != Space::global && operand.space != Space::generic) return {};
+  const auto* const base = warp.at<std::uint64_t>(warp.source_slot(operation, operand.source));
+  const std::uint64_t address = base[first_lane(mask)] + static_cast<std::uint64_t>(operand.offset);
+  const DeviceMemory::Buffer*& buffer = warp.block().last_buffer(operation.payload);
+  if (buffer == nullptr || address - buffer->address >= buffer->bytes) buffer = warp.launch().memory.find(address);
+  return buffer == nullptr || buffer->freed ? Region{} : Region{buffer->data.get(), buffer->address, buffer->bytes};
+}
+
+/// The addresses in a region, where the access is of the usual kind: nothing for all others, which locate() finds or reports.
+[[gnu::always_inline]] inline std::optional<scalar::LaneAddresses> lane_addresses(WarpState& warp, const code::Operation& operation,
+                                                                                  const code::Access& access,
+                                                                                  const WarpState::AddressOperand& operand, LaneMask mask,
+                                                                                  const Region& region) {
+  const std::uint32_t bytes = std::uint32_t{access.bytes} * access.vector;
+  const bool wide_element = access.bytes > 8 && operation.semantics != catalogue::Semantics::cp_async;
+  const bool relative = access.relative && access.space != Space::local;
+  if (access.ordered || relative || wide_element || region.bytes < bytes || region.bytes > largest_region) return std::nullopt;
+  return scalar::LaneAddresses{.base = warp.at<std::uint8_t>(warp.source_slot(operation, operand.source)),
+                               .wide = !operand.narrow,
+                               .wraps = operand.space == Space::shared && (operand.narrow || !warp.program().is_list),
+                               .add = static_cast<std::uint64_t>(operand.offset) - region.start,
+                               .lanes = mask,
+                               .start = static_cast<std::uint32_t>(region.start),
+                               .bytes = bytes,
+                               .last = static_cast<std::uint32_t>(region.bytes - bytes),
+                               .element = access.bytes};
+}
+
+}  // namespace warpmat::inline v0_1::machine
