@@ -1,6 +1,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 #include <warpmat/launch.h>
+#include <warpmat/machine/check_list.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/profile/profile.h>
 #include <warpmat/ptx/program/code.h>
@@ -108,12 +109,7 @@ LaunchOptions launch_options(const py::dict& options, const std::atomic<bool>& s
   out.schedule = options["schedule"].cast<std::uint64_t>();
   out.most_operations = options["most_operations"].cast<std::uint64_t>();
   out.execution = execution_options(options["undefined"].cast<std::string>(), options["path"].cast<std::string>());
-  out.checks.uninitialised = options["check_uninitialised"].cast<bool>();
-  out.checks.copies = options["check_copies"].cast<bool>();
-  out.checks.races = options["check_races"].cast<bool>();
-  out.checks.lanes = options["check_lanes"].cast<bool>();
-  out.checks.fences = options["check_fences"].cast<bool>();
-  out.checks.stores = options["check_stores"].cast<bool>();
+  for (const NamedCheck& each : each_check) out.checks.*each.check = options[fmt::format("check_{}", each.name).c_str()].cast<bool>();
   out.gemm = options["gemm"].cast<std::string>();
   out.why = options["why"].cast<std::string>();
   for (const auto& [x, y, z] : options["gemm_blocks"].cast<std::vector<std::array<std::uint32_t, 3>>>())

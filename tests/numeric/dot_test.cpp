@@ -47,14 +47,7 @@ std::string shown(const DotOperands& x) {
   return text;
 }
 
-}  // namespace
-
-TEST_CASE("dot products of every model and format agree with the oracle bit for bit") {
-  const Unit unit = GENERATE(from_range(std::begin(units), std::end(units)));
-  const Multiplicands in = GENERATE(from_range(std::begin(multiplicands), std::end(multiplicands)));
-  const Format accumulator = GENERATE(Format::f32, Format::f16);
-  CAPTURE(unit.model->name, name(in.a), name(in.b), name(accumulator));
-
+void compare_with_oracle(const Unit& unit, const Multiplicands& in, Format accumulator) {
   const int step = step_elements(*unit.model, in.a);
   CHECK(step == unit.step_bytes * 8 / row(in.a).bits);
   std::mt19937_64 random(9);
@@ -76,6 +69,17 @@ TEST_CASE("dot products of every model and format agree with the oracle bit for 
     }
   CHECK(tally.failures() == "");
   CHECK(tally.comparisons() == cases * std::size(dot_classes));
+}
+
+}  // namespace
+
+TEST_CASE("dot products of every model and format agree with the oracle bit for bit") {
+  for (const Unit& unit : units)
+    for (const Multiplicands& in : multiplicands)
+      for (const Format accumulator : {Format::f32, Format::f16})
+        DYNAMIC_SECTION(unit.model->name << " " << name(in.a) << " " << name(in.b) << " " << name(accumulator)) {
+          compare_with_oracle(unit, in, accumulator);
+        }
 }
 
 TEST_CASE("the random operands reach what they are meant to reach") {

@@ -12,6 +12,19 @@
 
 namespace warpmat::inline v0_1 {
 
+/// A check by its own name, which Python's keyword has behind `check_`.
+struct NamedCheck {
+  const char* name;
+  bool Checks::*check;
+};
+inline constexpr std::array each_check{NamedCheck{"uninitialised", &Checks::uninitialised},
+                                       NamedCheck{"copies", &Checks::copies},
+                                       NamedCheck{"races", &Checks::races},
+                                       NamedCheck{"lanes", &Checks::lanes},
+                                       NamedCheck{"fences", &Checks::fences},
+                                       NamedCheck{"stores", &Checks::stores}};
+static_assert(sizeof(Checks) == each_check.size(), "a check has no name");
+
 /// A name of `--check` and of WARPMAT_CUDA_CHECK, and what it turns on.
 struct CheckName {
   const char* name;
