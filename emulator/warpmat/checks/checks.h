@@ -52,7 +52,7 @@ struct Reports {
 struct Setup {
   const code::Program& program;
   Checks checks;
-  std::uint32_t shared_bytes;  ///< of a block: static and dynamic
+  std::uint32_t shared_bytes;  ///< of a block: reserved, static and dynamic
   std::uint32_t frame_bytes;   ///< of a warp's registers
   Reports& reports;
   bool copies_asynchronously = program.executes(catalogue::Semantics::cp_async);

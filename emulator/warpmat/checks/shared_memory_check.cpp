@@ -46,6 +46,7 @@ void SharedMemoryCheck::choose_events() {
 void SharedMemoryCheck::block_begins(const machine::BlockEvent& event) {
   BlockState& state = blocks_.emplace_back(BlockState{SharedShadow(event.shared.data(), event.shared.size()),
                                                       std::vector<UninitialisedValues>(static_cast<std::size_t>(event.warps))});
+  if (const std::uint32_t reserved = setup_.program.reserved_shared; reserved != 0) state.shadow.define(0, reserved);  // by the system
   for (const code::Variable& variable : setup_.program.shared_variables)
     state.shadow.add_start(variable.address - setup_.program.shared_base);
 }

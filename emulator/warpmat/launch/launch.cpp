@@ -188,7 +188,8 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   const std::uint64_t levels = calls.recursive ? deepest_recursion : 1;
   LaunchConfig shaped = config;
   shaped.cluster = cluster_of(program, config);
-  const auto shared_bytes = std::max(program.shared_bytes, program.dynamic_offset + config.shared_bytes);
+  const std::uint32_t own_shared_bytes = std::max(program.shared_bytes, program.dynamic_offset + config.shared_bytes);
+  const std::uint32_t shared_bytes = program.reserved_shared + own_shared_bytes;
   const std::uint32_t frame_bytes = bytes_of_levels(calls.level_bytes, levels, "the registers of a warp's functions");
   checks::Reports reports;
   checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports};

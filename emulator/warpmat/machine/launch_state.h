@@ -23,7 +23,7 @@ struct LaunchState {
   ThreadIndices thread_indices;
   const std::uint8_t* constants = nullptr;  ///< Program::constants with the module's addresses inserted
   std::vector<std::uint8_t> parameters;
-  std::uint32_t shared_bytes = 0;     ///< static and dynamic
+  std::uint32_t shared_bytes = 0;     ///< reserved, static and dynamic
   std::uint32_t frame_bytes = 0;      ///< registers of a warp, including called functions
   std::uint32_t local_bytes = 0;      ///< local memory of a lane, including called functions
   bool explicit_cluster = false;      ///< the launch has clusters

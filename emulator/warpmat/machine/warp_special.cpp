@@ -103,12 +103,12 @@ std::uint64_t value_of(WarpState& warp, SpecialRegister special_register) {
     case globaltimer_lo: owner.make_progress(); return static_cast<std::uint32_t>(now());
     case globaltimer_hi: return now() >> 32;
     // H200 values: only the second includes the system's reserved memory.
-    case total_smem_size: return launch.shared_bytes;
+    case total_smem_size: return launch.shared_bytes - warp.program().reserved_shared;
     case aggr_smem_size: return launch.shared_bytes + warp.program().shared_base;
     case dynamic_smem_size: return launch.config.shared_bytes;
     // The system reserves the shared memory below the kernel's own; an H200 used 0x120 bytes of it.
     case reserved_smem_end:
-    case reserved_smem_cap: return warp.program().shared_base;
+    case reserved_smem_cap: return warp.program().shared_base + warp.program().reserved_shared;
     case reserved_smem_begin:
     case reserved_smem_0:
     case reserved_smem_1: return 0;

@@ -166,9 +166,12 @@ struct Program {
 
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
-  std::uint32_t shared_base = 0;     ///< address of the first byte of shared memory
-  std::uint32_t shared_bytes = 0;    ///< of static variables, from shared_base on
-  std::uint32_t dynamic_offset = 0;  ///< offset of .extern .shared from shared_base
+  std::uint32_t shared_base = 0;  ///< address of the first byte of shared memory
+  /// The system's bytes from shared_base on, which a block has where the program asks for their place: cooperative groups keep the barriers
+  /// of tiles of several warps in them. The kernel's own variables lie behind.
+  std::uint32_t reserved_shared = 0;
+  std::uint32_t shared_bytes = 0;    ///< of static variables, behind reserved_shared
+  std::uint32_t dynamic_offset = 0;  ///< offset of .extern .shared from the first static variable
   Limits limits;
   bool clears_registers = true;      ///< an operation may read a register that none has written: it is zero
   bool orders_clusters = true;       ///< an operation may have an order among clusters (machine/grid.h)

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/forms.h>
+#include <warpmat/ptx/program/special_register.h>
 #include <warpmat/ptx/text/number.h>
 #include <warpmat/ptx/text/token_reader.h>
 #include <warpmat/tables/hardware.h>
@@ -100,7 +101,11 @@ int ModuleSymbols::add_shared(const syntax::Variable& variable) {
 
 std::vector<std::uint64_t> ModuleSymbols::place_shared(Program& program) const {
   std::vector<std::uint64_t> addresses(shared_.size());
-  program.shared_base = hardware_traits(program.target->number).shared_base;
+  const HardwareTraits traits = hardware_traits(program.target->number);
+  if (program.any<SpecialRegister>(is_place_of_reserved_shared)) program.reserved_shared = traits.reserved_shared;
+  // Where a GPU's variables begin at 0, those of such a program begin behind the reserved bytes.
+  const std::uint32_t first_variable = std::max(traits.shared_base, program.reserved_shared);
+  program.shared_base = first_variable - program.reserved_shared;
   std::uint64_t end = 0, dynamic_alignment = 1;
   for (const bool dynamic : {false, true}) {
     if (dynamic) {
@@ -115,7 +120,7 @@ std::vector<std::uint64_t> ModuleSymbols::place_shared(Program& program) const {
       const syntax::Variable& variable = *shared_[i].variable;
       if (!shared_[i].used || variable.external != dynamic) continue;
       if (!dynamic) end = round_up(end, alignment_of(variable));
-      addresses[i] = program.shared_base + end;
+      addresses[i] = first_variable + end;
       const auto bytes = static_cast<std::uint64_t>(size_of(variable));
       program.shared_variables.push_back({variable.name, Space::shared, addresses[i], bytes});
       if (!dynamic) end += bytes;

@@ -82,6 +82,11 @@ constexpr bool is_clock(SpecialRegister special_register) {
   return special_register >= SpecialRegister::clock && special_register <= SpecialRegister::globaltimer_hi;
 }
 
+/// Whether it says where the system's shared memory lies.
+constexpr bool is_place_of_reserved_shared(SpecialRegister special_register) {
+  return special_register >= SpecialRegister::reserved_smem_begin && special_register <= SpecialRegister::reserved_smem_1;
+}
+
 struct SpecialRegisterName {
   SpecialRegister special_register;
   int bits = 32;
