@@ -150,8 +150,7 @@ class F64Dot {
   HWY_NOINLINE void correct_nans() {
     if (!nans_) nans_.emplace(plan_.rounding);
     if (has_nan(OperandName::a) || has_nan(OperandName::b) || has_nan(OperandName::c)) {
-      for (int row = 0; row < plan_.rows; row += numbers)
-        multiply<1>(row, *nans_);
+      for (int row = 0; row < plan_.rows; row += numbers) multiply<1>(row, *nans_);
       return;
     }
     for (int column = 0; column < columns; ++column)
