@@ -1,13 +1,10 @@
 // D = A · B + C in f64: fused multiply-adds in the order of k, all rows of a column at a time. Compiled once for each instruction set.
 //
-// CPU and GPU choose different NaNs, so an element whose chain ends with a NaN is recomputed, by the reference's rule if a NaN takes part.
+// CPU and GPU choose different NaNs, so a warp with a NaN among its results is recomputed by the GPU's rule (f64_nans-inl.h).
 
-#include <bit>
-#include <cmath>
 #include <optional>
 
 #include <warpmat/execute/fast/fast.h>
-#include <warpmat/numeric/ieee.h>
 #include <warpmat/numeric/kernels_target.h>
 #include <warpmat/numeric/rounding_mode.h>
 
@@ -16,6 +13,7 @@
 #include <hwy/foreach_target.h>
 
 #include <warpmat/execute/fast/f64_lanes-inl.h>
+#include <warpmat/execute/fast/f64_nans-inl.h>
 #include <warpmat/execute/fast/vectors-inl.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -40,9 +38,9 @@ class F64Dot {
     bool maybe_nan = false;
     constexpr int most = vector_rows == rows ? 2 : 1;  // vectors of rows at a time: only AVX-512 has registers for the sums of two
     if (plan_.rows >= most * numbers)
-      for (int row = 0; row < plan_.rows; row += most * numbers) maybe_nan |= multiply<most>(row);
+      for (int row = 0; row < plan_.rows; row += most * numbers) maybe_nan |= multiply<most>(row, CpuMultiplyAdd());
     else
-      maybe_nan = multiply<1>(0);
+      maybe_nan = multiply<1>(0, CpuMultiplyAdd());
     if (maybe_nan) correct_nans();
     for (int row = 0; row < plan_.rows; row += numbers)
       for (int i = 0; i < 2; ++i) write(c_register(row) + i, lane_of(row), d_ + i, row);
@@ -81,7 +79,7 @@ class F64Dot {
   }
 
   /// Reads a 64-bit register of the quads from `lane` on, as many quads as a vector has numbers: to[t] receives the numbers of lane t of
-  /// each quad. Each quad holds one row; row_at maps a number of to[t] to its row.
+  /// each quad. Each quad holds one row.
   HWY_INLINE void read(OperandName name, int reg, int lane, hn::Vec<F64>* to) const {
     const F64 d;
     const std::uint32_t *low = words(name, 2 * reg) + lane, *high = words(name, 2 * reg + 1) + lane;
@@ -103,9 +101,6 @@ class F64Dot {
     split({hn::InterleaveUpper(d, t0, t2), hn::InterleaveUpper(d, t1, t3)}, low + vector_rows, high + vector_rows);
   }
 
-  /// The row of the result that d_ holds at `place` of each column.
-  static int row_at(int place) { return place / numbers * numbers + place % numbers / 2 + place % 2 * (numbers / 2); }
-
   /// Copies B to b_. For each vector of lanes the numbers of even lanes come first, then those of odd lanes.
   HWY_INLINE void read_b() {
     for (int reg = 0; reg < plan_.k / quad; ++reg)
@@ -122,9 +117,9 @@ class F64Dot {
     return lane / vector_rows * vector_rows + lane % 2 * numbers + lane % vector_rows / 2;
   }
 
-  /// Computes rows `row` to `row` + vectors * numbers - 1 of D into d_. Returns whether some result may be a NaN.
-  template <int vectors>
-  HWY_INLINE bool multiply(int row) {
+  /// Computes rows `row` to `row` + vectors * numbers - 1 of D into d_ by multiply_add(a, b, c). Returns whether some result may be a NaN.
+  template <int vectors, class MultiplyAdd>
+  HWY_INLINE bool multiply(int row, MultiplyAdd multiply_add) {
     const F64 d;
     hn::Vec<F64> sums[vectors][2][quad];  // of columns 2t + i: [i][t]
     for (int v = 0; v < vectors; ++v)
@@ -137,7 +132,7 @@ class F64Dot {
         WARPMAT_UNROLL(8)
         for (int column = 0; column < columns; ++column) {
           const auto b = hn::Set(d, b_[k / quad][b_place(t, column)]);
-          for (int v = 0; v < vectors; ++v) sums[v][column % 2][column / 2] = hn::MulAdd(a[v][t], b, sums[v][column % 2][column / 2]);
+          for (int v = 0; v < vectors; ++v) sums[v][column % 2][column / 2] = multiply_add(a[v][t], b, sums[v][column % 2][column / 2]);
         }
       }
     }
@@ -151,24 +146,18 @@ class F64Dot {
     return !hn::AllFalse(d, hn::IsNaN(total));
   }
 
-  /// Replaces NaN results by the reference's NaN. If the row of A, the row of C and the column of B hold no NaN, infinities have generated
-  /// it, and that NaN is always the same. All other NaNs are recomputed step by step (chain).
-  void correct_nans() {
-    if (!generated_) generated_ = generated_nan();
-    const auto generated = hn::Set(F64(), *generated_);
-    for (int column = 0; column < columns; ++column)
-      for (int place = 0; place < plan_.rows; place += numbers) {
-        const auto v = hn::Load(F64(), d_[column] + place);
-        hn::Store(hn::IfThenElse(hn::IsNaN(v), generated, v), F64(), d_[column] + place);
-      }
-    if (!has_nan(OperandName::a) && !has_nan(OperandName::b) && !has_nan(OperandName::c)) return;
-    const unsigned nan_columns = lines_with_nan(OperandName::b, 1);
-    const unsigned nan_rows = lines_with_nan(OperandName::a, plan_.rows / 8) | lines_with_nan(OperandName::c, plan_.rows / 8);
-    for (int place = 0; place < plan_.rows; ++place) {
-      const int row = row_at(place);
-      for (int column = 0; column < columns; ++column)
-        if (((nan_rows >> row | nan_columns >> column) & 1) != 0 && std::isnan(d_[column][place])) d_[column][place] = chain(row, column);
+  /// Replaces NaN results by the GPU's. If no operand holds a NaN, infinities have generated them, and that NaN is always the same.
+  HWY_NOINLINE void correct_nans() {
+    if (!nans_) nans_.emplace(plan_.rounding);
+    if (has_nan(OperandName::a) || has_nan(OperandName::b) || has_nan(OperandName::c)) {
+      for (int row = 0; row < plan_.rows; row += numbers) multiply<1>(row, *nans_);
+      return;
     }
+    for (int column = 0; column < columns; ++column)
+      for (int row = 0; row < plan_.rows; row += numbers) {
+        const auto v = hn::Load(F64(), d_[column] + row);
+        hn::Store(hn::IfThenElse(hn::IsNaN(v), nans_->generated(), v), F64(), d_[column] + row);
+      }
   }
 
   /// Whether an operand may hold a NaN: its upper words tell, but for NaNs that look like infinities there.
@@ -186,58 +175,17 @@ class F64Dot {
     return !hn::AllTrue(d, hn::And(hn::Lt(most, hn::Set(d, 0x7ff00001)), hn::Eq(nan_if_low, hn::Zero(d))));
   }
 
-  double generated_nan() const {
-    constexpr std::uint64_t infinity = 0x7ff0000000000000u;
-    return std::bit_cast<double>(fused_multiply_add(Format::f64, infinity, 0, 0, plan_.rounding, NanRule::propagate));
-  }
-
-  /// Bit i is set if row (or column) i of the operand holds a NaN. The operand has 8 * `halves` rows (or columns).
-  unsigned lines_with_nan(OperandName name, int halves) const {
-    unsigned lines = 0;
-    const int registers = static_cast<int>(warps_.view(name).list_size()) / 2;
-    for (int reg = 0; reg < registers; ++reg)
-      for (int lane = 0; lane < 32; lane += vector_rows) {
-        const Pair p = join(words(name, 2 * reg) + lane, words(name, 2 * reg + 1) + lane);
-        if (HWY_LIKELY(hn::AllFalse(F64(), hn::Or(hn::IsNaN(p.even), hn::IsNaN(p.odd))))) continue;
-        const int half = name == OperandName::c ? reg / 2 : reg % halves;
-        for (int i = lane; i < lane + vector_rows; ++i)
-          if (std::isnan(number(name, reg, i))) lines |= 1u << (8 * half + i / quad);
-      }
-    return lines;
-  }
-
-  double number(OperandName name, int reg, int lane) const {
-    const std::uint64_t low = words(name, 2 * reg)[lane], high = words(name, 2 * reg + 1)[lane];
-    return std::bit_cast<double>(high << 32 | low);
-  }
-
-  /// One result by the reference's rule for NaNs.
-  double chain(int row, int column) const {
-    double sum = number(OperandName::c, c_register(row) + column % 2, lane_of(row) + column / 2);
-    for (int k = 0; k < plan_.k; ++k) {
-      const double a = number(OperandName::a, a_register(row, k), lane_of(row) + k % quad), b = b_[k / quad][b_place(k % quad, column)];
-      if (k > 0 && std::isnan(sum) && !std::isnan(b)) continue;  // only a NaN of B replaces one (NanRule::propagate)
-      const double next = std::fma(a, b, sum);
-      if (std::isnan(next)) {
-        const auto bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };
-        sum = std::bit_cast<double>(fused_multiply_add(Format::f64, bits(a), bits(b), bits(sum), plan_.rounding, NanRule::propagate));
-      } else {
-        sum = next;
-      }
-    }
-    return sum;
-  }
-
   const F64Plan& plan_;
   const Warps& warps_;
   WarpWords warp_{warps_, 0};
-  std::optional<double> generated_;  ///< generated_nan(), cached at its first use
+  std::optional<F64Nans> nans_;  ///< from its first use on
   HWY_ALIGN double b_[max_f64_k / quad][32];
   HWY_ALIGN double d_[columns][rows];
 };
 
 HWY_NOINLINE std::size_t run_f64_lanes(const F64Plan& plan, const Warps& warps) {
-  return F64Lanes(plan, warps).run() ? 1 : 0;
+  F64Lanes(plan, warps).run();
+  return 1;
 }
 
 HWY_NOINLINE std::size_t run_f64_dot(const F64Plan& plan, const Warps& warps) {

@@ -13,6 +13,7 @@
 
 #include <cstring>
 
+#include <warpmat/execute/fast/f64_nans-inl.h>
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/fast/vectors-inl.h>
 
@@ -26,17 +27,20 @@ class F64Lanes {
  public:
   F64Lanes(const F64Plan& plan, const Warps& warps) : plan_(plan), warps_(warps) {}
 
-  /// Returns false, and has written nothing, if some result is a NaN.
-  bool run() {
+  void run() {
     read_b();
     auto total = hn::Zero(F64());
-    for (int row = 0; row < plan_.rows; row += rows_at_once) total = hn::Add(total, multiply(row));
-    if (!hn::AllFalse(F64(), hn::IsNaN(total))) return false;
+    for (int row = 0; row < plan_.rows; row += rows_at_once) total = hn::Add(total, multiply(row, CpuMultiplyAdd()));
+    if (HWY_UNLIKELY(!hn::AllFalse(F64(), hn::IsNaN(total)))) multiply_with_nans();
     write();
-    return true;
   }
 
  private:
+  HWY_NOINLINE void multiply_with_nans() {
+    const F64Nans nans(plan_.rounding);
+    for (int row = 0; row < plan_.rows; row += rows_at_once) multiply(row, nans);
+  }
+
   static constexpr int numbers = vector_rows / 2;                   // in a vector
   static constexpr int vectors = columns / numbers;                 // in a row
   static constexpr int rows_at_once = vector_rows == rows ? 8 : 4;  // as there are registers for their sums
@@ -119,8 +123,10 @@ class F64Lanes {
 #endif
   }
 
-  /// Computes rows `first` to `first` + rows_at_once - 1 of D into d_. Returns a vector with a NaN if some result is one.
-  HWY_INLINE hn::Vec<F64> multiply(int first) {
+  /// Computes rows `first` to `first` + rows_at_once - 1 of D into d_ by multiply_add(a, b, c). Returns a vector with a NaN if some result
+  /// is one.
+  template <class MultiplyAdd>
+  HWY_INLINE hn::Vec<F64> multiply(int first, MultiplyAdd multiply_add) {
     const F64 d;
     const int half = first / 8, lane = first % 8 * quad;  // a register holds eight rows
     const Words of_a(warps_.view(OperandName::a)), of_c(warps_.view(OperandName::c));
@@ -137,7 +143,7 @@ class F64Lanes {
         WARPMAT_UNROLL(8)
         for (int i = 0; i < rows_at_once; ++i) {
           const auto element = hn::Set(d, load_number(a + i * quad * of_a.lane_stride));
-          for (int v = 0; v < vectors; ++v) sums[i][v] = hn::MulAdd(element, b[v], sums[i][v]);
+          for (int v = 0; v < vectors; ++v) sums[i][v] = multiply_add(element, b[v], sums[i][v]);
         }
       }
     }

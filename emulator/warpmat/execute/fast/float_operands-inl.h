@@ -81,7 +81,7 @@ class FloatOperands {
     if (!a_in_lanes_ && !keeps_a(warp)) range_of_a_ = read_a_of_registers();
     const bool needs_exponents = !wide || range_of_a_.common_case;
     if (!keeps_b(warp, needs_exponents)) range_of_b_ = read_b(needs_exponents);
-    decoded_ = true;
+    a_is_decoded_ = b_is_decoded_ = true;
     if (c != nullptr)
       take_c(c);
     else if (!c_in_lanes_)
@@ -136,17 +136,21 @@ class FloatOperands {
 
   /// Makes NaNs zeros, after nans_decide. A format's only NaN code has been decoded as a number.
   void remove_nans() {
-    decoded_ = decoded_ && plan_.a.has_one_nan && plan_.b.has_one_nan;
-    if (!plan_.a.has_one_nan) remove_specials(a_[0], slots() * rows);
-    if (!plan_.b.has_one_nan) remove_specials(b_, b_count());
+    if (!plan_.a.has_one_nan) remove_specials_of_a(~0u);
+    if (!plan_.b.has_one_nan) remove_specials_of_b();
   }
 
   /// Makes infinities and NaNs zeros. `slots`: those of A that have some.
   void remove_specials(std::uint32_t slots) {
-    decoded_ = false;
-    for (; slots != 0; slots &= slots - 1) remove_specials(a_[hwy::Num0BitsBelowLS1Bit_Nonzero32(slots)], rows);
-    remove_specials(b_, b_count());
+    remove_specials_of_a(slots);
+    remove_specials_of_b();
   }
+
+  /// A as it was before that.
+  const float* a_with_specials() const { return a_is_clean_ ? a_with_specials_[0] : a_[0]; }
+
+  /// Changes when A is another.
+  unsigned reads_of_a() const { return reads_of_a_; }
 
   /// Whether all numbers are zero or at least a power of two: 2^element for elements of A and B of wide formats, 2^c for a C of 32 bits.
   bool at_least(int element, int c) const {
@@ -166,11 +170,10 @@ class FloatOperands {
     return hn::AllTrue(d, hn::Lt(most, hn::Set(d, (bounds::max_small_exponent + bounds::f32_bias) << bounds::f32_fraction_bits)));
   }
 
-  /// Replaces decoded NaN codes by quiet NaNs.
+  /// Replaces decoded NaN codes by quiet NaNs, before remove_specials.
   void mark_nans() {
-    decoded_ = false;
-    decode_a_.mark_nans(a_[0], slots() * rows);
-    decode_b_.mark_nans(b_, b_count());
+    if (!a_is_finite() && !a_is_clean_) decode_a_.mark_nans(a_[0], slots() * rows);
+    if (!b_is_finite()) decode_b_.mark_nans(b_, b_count());
   }
 
   /// The binary logarithm, 0 to 30, of the factor by which decoded products are too small.
@@ -295,9 +298,9 @@ class FloatOperands {
 
   const std::uint32_t* words(OperandName name, int word) const { return warp_.source(name, word); }
 
-  bool keeps_a(std::size_t warp) const { return HWY_UNLIKELY(may_keep_a_) && decoded_ && (same_a_ || warps_.keeps_a(warp)); }
+  bool keeps_a(std::size_t warp) const { return HWY_UNLIKELY(may_keep_a_) && a_is_decoded_ && (same_a_ || warps_.keeps_a(warp)); }
   bool keeps_b(std::size_t warp, bool needs_exponents) const {
-    return HWY_UNLIKELY(may_keep_b_) && decoded_ && warps_.keeps_b(warp) && (!needs_exponents || b_has_exponents_);
+    return HWY_UNLIKELY(may_keep_b_) && b_is_decoded_ && warps_.keeps_b(warp) && (!needs_exponents || b_has_exponents_);
   }
 
   /// The index of element k of a column of B in b_: the elements of a register's quad are adjacent.
@@ -330,6 +333,21 @@ class FloatOperands {
       if (!hn::AllFalse(d, hn::And(hn::Gt(v, hn::Zero(d)), hn::Lt(v, least)))) return false;
     }
     return true;
+  }
+
+  /// A warp that keeps A needs the special ones, too.
+  void remove_specials_of_a(std::uint32_t slots) {
+    if (a_is_clean_ || a_is_finite()) return;
+    if (may_keep_a_) std::copy_n(a_[0], this->slots() * rows, a_with_specials_[0]);
+    a_is_clean_ = may_keep_a_;
+    for (int slot = 0; slot < this->slots(); ++slot)
+      if ((slots >> slot & 1) != 0) remove_specials(a_[slot], rows);
+  }
+
+  void remove_specials_of_b() {
+    if (b_is_finite()) return;
+    b_is_decoded_ = false;
+    remove_specials(b_, b_count());
   }
 
   HWY_INLINE static void remove_specials(float* values, int count) {
@@ -369,6 +387,8 @@ class FloatOperands {
   HWY_INLINE Range read_a(ForEachWord for_each_word) {
     Word most_of_rows[row_vectors];
     for (Word& most : most_of_rows) most = hn::Zero(U32());
+    ++reads_of_a_;
+    a_is_clean_ = false;
     bool needs_exponents = true;
     for_each_word([&](int word, int row, Word w) HWY_ATTR {
       const int slot = word * per;
@@ -563,7 +583,9 @@ class FloatOperands {
   const bool same_a_, may_keep_a_, may_keep_b_;      ///< the others ask for each warp
   const bool a_in_lanes_, b_in_lanes_, c_in_lanes_;  ///< they are lane by lane
   WarpWords warp_{warps_, 0};
-  bool decoded_ = false;          ///< A and B are those of the warp before, special elements among them
+  bool a_is_decoded_ = false, b_is_decoded_ = false;  ///< they are those of the warp before, special elements among them
+  bool a_is_clean_ = false;                           ///< those of A are in a_with_specials_ alone
+  unsigned reads_of_a_ = 0;
   bool b_has_exponents_ = false;  ///< those of the B that was read last
   bool finite_ = false, common_case_ = false, special_c_ = false, special_scales_ = false;
   Range range_of_a_{}, range_of_b_{};
@@ -575,6 +597,7 @@ class FloatOperands {
   Register registers_of_b_[max_b_registers];         ///< if b_in_lanes_
   const std::uint32_t* list_of_b_[max_b_registers];  ///< pointers to them
   HWY_ALIGN float a_[max_slots][rows];
+  HWY_ALIGN float a_with_specials_[max_slots][rows];      ///< if A may be kept
   HWY_ALIGN std::uint32_t a_exponents_[max_slots][rows];  // four times each
   HWY_ALIGN float b_[max_elements_of_b];
   HWY_ALIGN std::uint32_t b_exponents_[columns / 4][max_k];  // of four columns

@@ -38,7 +38,7 @@ class SpecialProducts {
     if (!in_products_ || nans_decide_) return;
     if (bits == 8) o_.mark_nans();
     const std::uint32_t slots = special_slots();
-    add(slots, o_.a_values(), o_.b_values());
+    add(slots, o_.a_with_specials(), o_.b_values());
     o_.remove_specials(slots);
   }
 
@@ -154,8 +154,10 @@ class SpecialProducts {
   }
 
   /// A bit for each slot: whether it is, or may be multiplied by, an infinity or NaN.
-  std::uint32_t special_slots() const {
-    const std::uint32_t found = o_.a_is_finite() ? 0 : special_slots_of_a();
+  std::uint32_t special_slots() {
+    if (slots_of_read_ != o_.reads_of_a()) slots_of_a_ = o_.a_is_finite() ? 0 : special_slots_of_a();
+    slots_of_read_ = o_.reads_of_a();
+    const std::uint32_t found = slots_of_a_;
     const std::uint64_t of_b = o_.b_is_finite() ? 0 : special_elements_of_b();
     if (!sparse) return found | static_cast<std::uint32_t>(of_b);
     std::uint32_t multiplied = 0;
@@ -166,12 +168,13 @@ class SpecialProducts {
 
   std::uint32_t special_slots_of_a() const {
     const U32 d;
+    const auto* const a = reinterpret_cast<const std::uint32_t*>(o_.a_with_specials());
     Word found = hn::Zero(d);
     for (int slot = 0, slots = o_.slots(); slot < slots; slot += 4) {
       WARPMAT_UNROLL(4)
       for (int i = 0; i < 4; ++i)
         for (int row = 0; row < rows; row += vector_rows)
-          found = hn::Or(found, hn::IfThenElseZero(is_special(hn::BitCast(d, o_.a(slot + i, row))), hn::Set(d, 1u << i << slot)));
+          found = hn::Or(found, hn::IfThenElseZero(is_special(hn::Load(d, a + (slot + i) * rows + row)), hn::Set(d, 1u << i << slot)));
     }
     HWY_ALIGN std::uint32_t of_rows[vector_rows];
     hn::Store(found, d, of_rows);
@@ -199,7 +202,7 @@ class SpecialProducts {
     return all;
   }
 
-  /// The sums of each step's products of `slots`. Numbers' products are among them; they are finite. `a`: of wide formats, its numbers.
+  /// The sums of each step's products of `slots`. Numbers' products are among them; they are finite. `a`: A; of wide formats, its numbers.
   void add(std::uint32_t slots, const float* a, const float* b) {
     int step = 0;
     o_.for_each_step([&](auto blocks, auto begin, auto end, int first_slot) HWY_ATTR {
@@ -217,9 +220,11 @@ class SpecialProducts {
       for (int column = 0; column < columns; ++column) sum[column] = hn::Zero(F32());
       for (std::uint32_t left = slots; left != 0; left &= left - 1) {
         const int slot = static_cast<int>(hwy::Num0BitsBelowLS1Bit_Nonzero32(left)), even = slot & ~1;
-        auto of_a = o_.a(slot, row);
-        if (wide)
-          of_a = hn::IfThenElse(hn::RebindMask(F32(), is_special(hn::BitCast(U32(), of_a))), of_a, hn::Load(F32(), a + slot * rows + row));
+        auto of_a = hn::Load(F32(), a + slot * rows + row);
+        if (wide) {
+          const auto element = o_.a(slot, row);
+          of_a = hn::IfThenElse(hn::RebindMask(F32(), is_special(hn::BitCast(U32(), element))), element, of_a);
+        }
         WARPMAT_UNROLL(8)
         for (int column = 0; column < columns; ++column)
           sum[column] = hn::MulAdd(of_a, o_.factors(F32(), b, even, column, row)[slot & 1], sum[column]);
@@ -234,6 +239,8 @@ class SpecialProducts {
 
   Operands& o_;
   bool in_products_ = false, nans_decide_ = false;  ///< A or B have specials; NaNs alone make results special
+  std::uint32_t slots_of_a_ = 0;                    ///< special_slots_of_a(), if A has specials
+  unsigned slots_of_read_ = 0;                      ///< of which A
   HWY_ALIGN float sums_[max_steps][columns][rows];  ///< if in_products_; kept for another attempt
   HWY_ALIGN float with_c_[columns][rows];           ///< of a step: with its C and the scales
   const float (*results_)[rows] = nullptr;          ///< of a step: special, or any number

@@ -167,7 +167,7 @@ class WideFloatDot {
     const auto* const b_values = reinterpret_cast<const std::uint32_t*>(o_.b_values());
     const int a_count = o_.slots() * rows, b_count = o_.b_count();  // what is written might be the plan, as far as the compiler knows
     constexpr int unrolled = HWY_MAX(rows / vector_rows, 2) * vector_rows;
-    for (int i = 0; i < a_count; i += unrolled) {
+    for (int i = taken_apart_ == o_.reads_of_a() ? a_count : 0; i < a_count; i += unrolled) {
       WARPMAT_UNROLL(4)
       for (int k = 0; k < unrolled; k += vector_rows) {
         const Word a = hn::Load(u, a_values + i + k);
@@ -175,6 +175,7 @@ class WideFloatDot {
         hn::Store(exact_gap_twice<largest>(a), u, a_gaps_[0] + i + k);
       }
     }
+    taken_apart_ = o_.reads_of_a();
     constexpr int numbers = distance * Operands::block;
     for (int i = 0; i < b_count; i += 2 * numbers) {
       WARPMAT_UNROLL(4)
@@ -406,6 +407,7 @@ class WideFloatDot {
   const Operands& o_;
   Specials& specials_;
   const FloatPlan& plan_;
+  unsigned taken_apart_ = 0;  ///< the A that has been
   // In the places of the operands' elements. Gaps of A lie twice in a word; those of B in the first column of a pair, with the second's.
   // Infinities and NaNs of B are there instead of significands if SpecialProducts adds them.
   HWY_ALIGN float a_significands_[Operands::max_slots][rows];
