@@ -37,8 +37,11 @@ class ListParser {
       try {
         parse_item();
       } catch (StatementError& error) {
-        if (!begun_.opcode.empty() && !is_known_(begun_.opcode)) tokens_.go_back_to(operands_);
-        add(Fault{error.location, std::move(error.message), std::move(begun_)});
+        const bool is_unknown = !begun_.opcode.empty() && !is_known_(begun_.opcode);
+        if (is_unknown) tokens_.go_back_to(operands_);
+        // Guard and opcode may be wrong, too: an error of their own, and the only one of an unknown opcode.
+        add(Fault{.begun = std::move(begun_)});
+        if (!is_unknown) add(Fault{error.location, std::move(error.message)});
         recover();
       }
     }

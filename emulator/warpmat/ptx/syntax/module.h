@@ -127,7 +127,7 @@ struct Directive {
 struct Fault {
   Location location{};
   std::string message{};
-  Statement begun{};  ///< what precedes it in its statement: the guard, and all of the opcode or nothing of it
+  Statement begun{};  ///< without a message: what precedes one in its statement, the guard and all of the opcode or nothing of it
 };
 
 /// Directives (.version and .target, whose numbers and names are valid) and faults are only in lists.
