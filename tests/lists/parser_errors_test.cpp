@@ -404,7 +404,7 @@ TEST_CASE("parser: what is wrong before a statement's operands hides no error in
   } catch (const SyntaxError& error) {
     REQUIRE(error.errors.size() == 3);  // the target is missing in both statements
     CHECK(error.errors[0].location == Location{1, 1});
-    CHECK(error.errors[1].location == Location{2, 4});
+    CHECK(error.errors[1].location == Location{2, 3});
     CHECK(error.errors[1].message == "expected ';' after the statement, found 'd'");
     CHECK(error.errors[2].location == Location{3, 1});
   }

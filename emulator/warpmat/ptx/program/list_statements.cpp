@@ -64,11 +64,11 @@ void FunctionResolver::list_element(const syntax::Label& label) {
   list_->label = label.name;
 }
 
-/// Without a message it is what precedes one in its statement, which may be wrong, too.
+/// What precedes the fault in its statement may be wrong, too, and goes first.
 void FunctionResolver::list_element(const syntax::Fault& fault) {
   list_->label.clear();
-  if (!fault.message.empty()) warpmat::fail(fault.location, fault.message);
   begin_list_statement(fault.begun);
+  if (!fault.message.empty()) warpmat::fail(fault.location, fault.message);
 }
 
 void FunctionResolver::list_element(const syntax::Variable& variable) {

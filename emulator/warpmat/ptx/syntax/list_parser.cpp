@@ -39,9 +39,10 @@ class ListParser {
       } catch (StatementError& error) {
         const bool is_unknown = !begun_.opcode.empty() && !is_known_(begun_.opcode);
         if (is_unknown) tokens_.go_back_to(operands_);
-        // Guard and opcode may be wrong, too: an error of their own, and the only one of an unknown opcode.
-        add(Fault{.begun = std::move(begun_)});
-        if (!is_unknown) add(Fault{error.location, std::move(error.message)});
+        // What is wrong before the operands hides no fault in the lines that continue the statement, if the opcode is known.
+        const int line = (begun_.guard ? begun_.guard->location : begun_.location).line;
+        if (!begun_.opcode.empty() && !is_unknown && error.location.line > line) add(Fault{.begun = std::exchange(begun_, {})});
+        add(Fault{error.location, std::move(error.message), std::move(begun_)});
         recover();
       }
     }
