@@ -392,7 +392,7 @@ typedef struct warpmat_memory {
 typedef struct warpmat_call {
   size_t size;
   const warpmat_registers* operands; /* operand i is warpmat_operand_at's */
-  size_t operand_count;              /* at least the instruction's; of scalars and wgmma optional ones at the end may be missing */
+  size_t operand_count;              /* at least the instruction's; optional ones at the end may be missing */
   const warpmat_memory* memory;      /* for instructions that address memory */
   int64_t offset; /* added to each address, as PTX's [register+offset]; modulo 2^32 unless addresses are wide; 0 for wgmma and scalars */
   unsigned flags;

@@ -299,6 +299,12 @@ struct warpmat_observer {
   void (*finished)(void* user);
 };
 
+/* Tells these observers, in their order and on the caller's thread, what warpmat_warp_run and warpmat_warp_step of this warp execute from
+ * now on, and those of an earlier call no more: `count` 0 tells none. Their block begins and ends with these calls, or with the warp;
+ * `finished` follows. An observer that ends the launch ends the call. A program without statements tells nothing. */
+WARPMAT_API warpmat_status warpmat_warp_observe(warpmat_warp* warp, const struct warpmat_observer* const* observers, size_t count,
+                                                warpmat_error* error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -26,6 +26,9 @@ namespace warpmat::inline v0_1 {
 namespace code {
 struct Program;
 }
+namespace machine {
+class Observer;
+}
 
 /// A register of a program. It uses one word of the warp's register file from `slot` on, or two for 64 bits. A predicate uses a word too: 0
 /// or 1 in each lane.
@@ -252,6 +255,12 @@ class WARPMAT_API Warp {
   /// Executes one statement of the program. Throws Trap, having changed nothing. Does not allocate unless it throws, or is the first
   /// statement of a copied warp.
   void execute(const Statement& statement, const ExecutionOptions& options = {});
+
+  /// From now on tells these observers, in their order and on the caller's thread, what the warp executes (observer.h), and no others. They
+  /// outlive the warp, or the next call of observe(); a copy of the warp has none. Their block begins with the call and ends with the next
+  /// one. A program without statements tells nothing. Throws std::invalid_argument if one is null, and what they throw of block_begins and
+  /// block_ends, after which the warp has none.
+  void observe(std::vector<machine::Observer*> observers);
 
  private:
   friend WARPMAT_API void run(Warp& warp, const ExecutionOptions& options);

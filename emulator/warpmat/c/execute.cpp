@@ -165,18 +165,33 @@ std::size_t given_operands(const warpmat_call& call) {
 [[gnu::cold, gnu::noinline]] warpmat_status bad_call(const warpmat_instruction& handle, const warpmat_call& call, warpmat_error* error) {
   const Form& form = handle.instruction.form();
   if ((call.flags & ~known_flags) != 0) return bad(error, form, format_text("flags {:#x} are not known", call.flags & ~known_flags));
-  return bad(error, form, format_text("{} operands are needed; {} given", handle.operands.size(), given_operands(call)));
+  const std::size_t fewest = fewest_operands(handle.instruction.operands());
+  return bad(error, form, format_text("{} operands are needed; {} given", fewest, given_operands(call)));
 }
 
-/// WARPMAT_OK unless the call has unknown flags or too few operands.
-warpmat_status check_call(const warpmat_instruction& handle, const warpmat_call& call, warpmat_error* error) {
-  const bool good = (call.flags & ~known_flags) == 0 && given_operands(call) >= handle.operands.size();
-  return good ? WARPMAT_OK : bad_call(handle, call, error);
+/// Does `act` with a call that has a place for each operand: optional ones at the end may be missing.
+template <typename Act>
+[[gnu::cold, gnu::noinline]] warpmat_status with_all_operands(const warpmat_instruction& handle, const warpmat_call& call,
+                                                              warpmat_error* error, Act act) {
+  const std::size_t given = given_operands(call), whole = handle.operands.size();
+  if (given >= whole || given < fewest_operands(handle.instruction.operands())) return bad_call(handle, call, error);
+  std::array<warpmat_registers, operand_name_count> places{};
+  std::copy_n(call.operands, given, places.begin());
+  warpmat_call all = call;
+  all.operands = places.data();
+  all.operand_count = whole;
+  return act(all);
+}
+
+/// Whether the call has known flags and a place for each operand.
+bool is_whole(const warpmat_instruction& handle, const warpmat_call& call) {
+  return (call.flags & ~known_flags) == 0 && given_operands(call) >= handle.operands.size();
 }
 
 warpmat_status list_accesses(const warpmat_instruction& handle, const warpmat_call& call, std::size_t warp,
                              std::span<warpmat_memory_access> list, warpmat_error* error) {
-  if (const warpmat_status status = check_call(handle, call, error); status != WARPMAT_OK) return status;
+  if (!is_whole(handle, call))
+    return with_all_operands(handle, call, error, [&](const warpmat_call& all) { return list_accesses(handle, all, warp, list, error); });
   Batch batch;
   batch.offset = call.offset;
   batch.wide_addresses = has_wide_addresses(call);
@@ -270,7 +285,8 @@ warpmat_status list_other_accesses(const warpmat_instruction& handle, const warp
 
 warpmat_status execute(const warpmat_instruction& handle, const warpmat_call& call, std::size_t warps, warpmat_error* error) {
   const Form& form = handle.instruction.form();
-  if (const warpmat_status status = check_call(handle, call, error); status != WARPMAT_OK) return status;
+  if (!is_whole(handle, call)) [[unlikely]]
+    return with_all_operands(handle, call, error, [&](const warpmat_call& all) { return execute(handle, all, warps, error); });
   const std::size_t count = handle.operands.size();
   const bool fast = (call.flags & WARPMAT_REFERENCE_PATH) == 0;
   const bool plain = is_register_major(handle, call);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include <warpmat/c_program.h>
 #include <warpmat/c_program/errors.h>
 #include <warpmat/launch.h>
+#include <warpmat/observer.h>
 #include <warpmat/program.h>
 
 struct warpmat_program {
@@ -29,6 +31,7 @@ struct warpmat_program {
 
 struct warpmat_warp {
   warpmat::Warp warp;
+  std::vector<std::unique_ptr<warpmat::machine::Observer>> observers = {};  ///< of warpmat_warp_observe
 };
 
 struct warpmat_module {

@@ -86,14 +86,6 @@ ObserverOfCluster observers_of_clusters(const warpmat_launch_config& config) {
   };
 }
 
-std::vector<std::unique_ptr<CallbackObserver>> observers_of(const warpmat_launch_config& config) {
-  if (config.observer_count != 0) need(config.observers, "config->observers");
-  std::vector<std::unique_ptr<CallbackObserver>> all;
-  for (std::size_t i = 0; i < config.observer_count; ++i)
-    all.push_back(observer_of(config.observers[i], fmt::format("observer {}", i).c_str()));
-  return all;
-}
-
 // ---- What a launch tells when it has ended well
 
 void tell_warnings(const warpmat_launch_config& config, const LaunchResult& result) {
@@ -145,8 +137,8 @@ warpmat_status warpmat_launch(const warpmat_kernel* kernel, const warpmat_launch
     ChildLaunches children;
     if (config.child != nullptr) options.children = &children;
     options.observer_of_cluster = observers_of_clusters(config);
-    const std::vector<std::unique_ptr<CallbackObserver>> observers = observers_of(config);
-    for (const auto& observer : observers) options.observers.push_back(observer.get());
+    const CallbackObservers observers(config.observers, config.observer_count, "config->observers");
+    options.observers = observers.all;
     const LaunchConfig launched{dimensions(config.grid), dimensions(config.block), config.shared_bytes, dimensions(config.cluster),
                                 config.workspace};
     const LaunchResult result = launch(kernel->kernel, launched, memory->memory, arguments_of(config), options);

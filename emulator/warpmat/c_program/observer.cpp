@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -292,4 +293,25 @@ std::unique_ptr<CallbackObserver> observer_of(const warpmat_observer* callbacks,
   return std::make_unique<CallbackObserver>(*callbacks);
 }
 
+CallbackObservers::CallbackObservers(const warpmat_observer* const* callbacks, std::size_t count, const char* what) {
+  if (count != 0) need(callbacks, what);
+  for (std::size_t i = 0; i < count; ++i) {
+    own.push_back(observer_of(callbacks[i], fmt::format("observer {}", i).c_str()));
+    all.push_back(own.back().get());
+  }
+}
+
 }  // namespace warpmat::inline v0_1::c
+
+using namespace warpmat;
+using namespace warpmat::c;
+
+warpmat_status warpmat_warp_observe(warpmat_warp* warp, const warpmat_observer* const* observers, size_t count, warpmat_error* error) {
+  return done(error, [&] {
+    need(warp, "the warp");
+    CallbackObservers given(observers, count, "the array of observers");
+    const auto before = std::exchange(warp->observers, {});  // finished once it was told that its block ends
+    warp->warp.observe(std::move(given.all));
+    warp->observers = std::move(given.own);
+  });
+}

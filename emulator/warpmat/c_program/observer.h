@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include <warpmat/c_observer.h>
 #include <warpmat/c_program/events.h>
@@ -66,5 +68,13 @@ class CallbackObserver : public machine::Observer {
 
 /// The observer with `callbacks`. Throws std::invalid_argument, naming `what`, for one that is none.
 std::unique_ptr<CallbackObserver> observer_of(const warpmat_observer* callbacks, const char* what);
+
+/// Those of an array of the caller, which messages call `what`, and pointers to them.
+struct CallbackObservers {
+  CallbackObservers(const warpmat_observer* const* callbacks, std::size_t count, const char* what);
+
+  std::vector<std::unique_ptr<machine::Observer>> own;
+  std::vector<machine::Observer*> all;
+};
 
 }  // namespace warpmat::inline v0_1::c

@@ -12,7 +12,7 @@
 
 #include <warpmat/c/entry.h>
 #include <warpmat/c/instruction.h>
-#include <warpmat/c_program.h>
+#include <warpmat/c_observer.h>
 #include <warpmat/c_program/handles.h>
 #include <warpmat/program.h>
 
@@ -107,6 +107,7 @@ warpmat_warp* warpmat_warp_create_at(const warpmat_program* program, size_t shar
 }
 
 void warpmat_warp_free(warpmat_warp* warp) {
+  warpmat_warp_observe(warp, nullptr, 0, nullptr);
   delete warp;
 }
 

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <warpmat/c_program/handles.h>
+#include <warpmat/execute/instruction_operands.h>
 
 namespace warpmat::inline v0_1::c {
 
@@ -58,15 +59,16 @@ void StagedOperand::store() const {
     for (std::size_t lane = 0; lane < warp_size; ++lane) *place(word, lane) = held_[word][lane];
 }
 
-StagedCall::StagedCall(const Form& form, const warpmat_call& call, std::size_t warp) {
+StagedCall::StagedCall(const Instruction& instruction, const warpmat_call& call, std::size_t warp) {
+  const Form& form = instruction.form();
   const std::size_t given = call.operands == nullptr ? 0 : call.operand_count;
-  if (given < form.operands.size())
-    throw std::invalid_argument(fmt::format("{}: {} operands are needed; {} given", form.opcode, form.operands.size(), given));
+  if (const std::size_t fewest = fewest_operands(instruction.operands()); given < fewest)
+    throw std::invalid_argument(fmt::format("{}: {} operands are needed; {} given", form.opcode, fewest, given));
   need_known_flags(call.flags, WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_WIDE_ADDRESSES);
   operands_.reserve(form.operands.size());  // batch_ has pointers to them
   for (std::size_t i = 0; i < form.operands.size(); ++i) {
     const Operand& operand = form.operands[i];
-    if (operand.kind == OperandKind::stride && call.operands[i].words == nullptr) continue;
+    if (operand.kind == OperandKind::stride && (i >= given || call.operands[i].words == nullptr)) continue;
     const bool wide = operand.kind == OperandKind::address && (call.flags & WARPMAT_WIDE_ADDRESSES) != 0;
     const StagedOperand& staged = operands_.emplace_back(form, operand.name, wide ? 2 : static_cast<std::size_t>(operand.words()),
                                                          &call.operands[i], warp, operand.written);

@@ -44,7 +44,7 @@ class StagedOperand {
 class StagedCall {
  public:
   /// Throws std::invalid_argument for what the call lacks.
-  StagedCall(const Form& form, const warpmat_call& call, std::size_t warp);
+  StagedCall(const Instruction& instruction, const warpmat_call& call, std::size_t warp);
   StagedCall(const StagedCall&) = delete;
   StagedCall& operator=(const StagedCall&) = delete;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/constant_copy.h>
@@ -18,7 +19,7 @@ std::vector<std::uint64_t> variable_addresses(const Program& program, std::uint3
   return addresses;
 }
 
-/// A grid of one block of one warp, without observers: all memory of a list is initially zero.
+/// A grid of one block of one warp, without checks: all memory of a list is initially zero.
 class OneWarp : public ListMachine {
  public:
   OneWarp(const Program& program, std::uint32_t shared_base)
@@ -43,6 +44,19 @@ class OneWarp : public ListMachine {
     block.begin_reservation(true);
     block.borrow(shared);
     block.warps().front()->run_list(first, last, reinterpret_cast<std::uint8_t*>(registers.data()));
+  }
+
+  void observe(std::vector<machine::Observer*> observers, std::span<std::uint8_t> shared) override {
+    machine::Block& block = cluster_.block(0);
+    block.borrow(shared);
+    try {
+      block.tell_end();
+      cluster_.observers().replace(std::move(observers));
+      block.tell_beginning();
+    } catch (...) {
+      cluster_.observers().replace({});
+      throw;
+    }
   }
 
   std::size_t statement() const override { return cluster_.block(0).warps().front()->operation().statement; }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include <warpmat/instruction.h>
 #include <warpmat/program.h>
@@ -23,6 +24,8 @@ class ListMachine {
   /// operations of statement() have then changed no named register and no memory.
   virtual void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared,
                        const ExecutionOptions& options) = 0;
+  /// Ends the block for the observers so far, and begins it for these; `shared` is its memory. If one of them throws, none is left.
+  virtual void observe(std::vector<machine::Observer*> observers, std::span<std::uint8_t> shared) = 0;
   /// The number of the statement that raised the last Trap.
   virtual std::size_t statement() const = 0;
 };

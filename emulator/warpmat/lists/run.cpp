@@ -140,6 +140,13 @@ void Warp::execute(const Statement& statement, const ExecutionOptions& options) 
   machine_.made(*program_, shared_.base()).execute(parts.first_operation, parts.last_operation, registers_, shared_.bytes(), options);
 }
 
+void Warp::observe(std::vector<machine::Observer*> observers) {
+  if (const auto null = std::ranges::find(observers, nullptr); null != observers.end())
+    throw std::invalid_argument(fmt::format("observer {} is null", null - observers.begin()));
+  if (ListInternals::parts(*program_).code != nullptr)
+    machine_.made(*program_, shared_.base()).observe(std::move(observers), shared_.bytes());
+}
+
 /// Notes the addresses that the statement is about to read.
 void Warp::prepare(const Statement& statement) {
   if (!read_.empty() && reads_memory(statement)) note_addresses(statement, address_of(statement));

@@ -53,7 +53,15 @@ Block::Block(Cluster& cluster, Dim3 index, int rank)
     order_.resize(warps_.size());
     std::iota(order_.begin(), order_.end(), 0);
   }
-  cluster.observers().tell_all(&Observer::block_begins, BlockEvent(*this));
+  tell_beginning();
+}
+
+void Block::tell_beginning() {
+  cluster_.observers().tell_all(&Observer::block_begins, BlockEvent(*this));
+}
+
+void Block::tell_end() {
+  cluster_.observers().tell_all(&Observer::block_ends, BlockEvent(*this));
 }
 
 std::uint64_t Block::operations() const {
@@ -111,7 +119,7 @@ void Block::end() {
   check_tensor_memory();
   if (launch_.program.limits.registers != 0)  // else ptxas ignores setmaxnreg
     for (WarpState* const warp : warps_) check_max_registers(*warp);
-  cluster_.observers().tell_all(&Observer::block_ends, BlockEvent(*this));
+  tell_end();
 }
 
 /// A warp's slice has the same length in every run: a warp that waits for the reservation continues with the rest of its slice.

@@ -38,6 +38,10 @@ class Block {
 
   Block(Cluster& cluster, Dim3 index, int rank);
 
+  /// Tell observers of block_begins and block_ends.
+  void tell_beginning();
+  void tell_end();
+
   /// Starts counting the operations of a reservation.
   void begin_reservation(bool has_reservation);
   /// Runs until the block ends, until it needs the reservation for an ordered operation but does not have it, or until the reservation's

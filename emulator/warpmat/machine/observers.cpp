@@ -25,6 +25,11 @@ bool Observers::want_besides_checks(EventKinds events) const {
                      [events](const Observer* observer) { return observer->wants(events); });
 }
 
+void Observers::replace(std::vector<Observer*> others) {
+  all_ = std::move(others);
+  refresh();
+}
+
 void Observers::refresh() {
   wanted_ = EventKinds::none;
   for (const Observer* const observer : all_) wanted_ = wanted_ | observer->wanted();

@@ -16,7 +16,7 @@ class Observers {
  public:
   Observers(const LaunchState& launch, std::uint64_t cluster);
 
-  /// Whether this cluster has none; that never changes.
+  /// Whether this cluster has none; that never changes while it runs.
   bool none() const { return all_.empty(); }
 
   /// Whether one of them asks for any of these events.
@@ -53,6 +53,9 @@ class Observers {
     }
     refresh();
   }
+
+  /// Of a list of statements, whose warp gets others between two of them.
+  void replace(std::vector<Observer*> others);
 
   /// To be called after events of other clusters, which some of the observers may share.
   void refresh();

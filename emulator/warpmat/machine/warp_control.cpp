@@ -1,7 +1,6 @@
 // Executes a warp's operations and schedules its splits.
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <utility>
 
@@ -101,18 +100,24 @@ WarpState::Status WarpState::run_splits(int& budget) {
 }
 
 void WarpState::run_list(std::int32_t first, std::int32_t last, std::uint8_t* registers) {
-  assert(observers_.none());
   registers_ = registers;
   current_ = 0;
   splits_.resize(1);  // a trap may have left it in parts, or waiting
   split().lanes = existing_;
   split().state = Split::State::ready;
   split().pc = first;
+  if (observers_.none()) return run_list_until<false>(last);
+  observers_.refresh();  // other warps may tell the same ones
+  run_list_until<true>(last);
+}
+
+template <bool observed>
+void WarpState::run_list_until(std::int32_t last) {
   while (split().pc < last) {
     split_slice_ = 0;
     int budget = last - split().pc + 1;
-    run_straight<false>(budget);
-    if (split().pc < last && step<false>() == Step::leave_split) check_gathering();
+    run_straight<observed>(budget);
+    if (split().pc < last && step<observed>() == Step::leave_split) check_gathering();
   }
 }
 

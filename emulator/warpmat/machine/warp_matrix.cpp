@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -49,13 +50,22 @@ struct MatrixRegisters {
   std::size_t used = 0;
 };
 
-/// Names the place of what the instruction refuses.
-void execute_instruction(WarpState& warp, const code::Matrix& matrix, const MatrixOperands& operands) {
+/// Calls `act`, and names the place of what the instruction refuses.
+template <typename Act>
+auto at_place(WarpState& warp, Act act) {
   try {
-    ListedWarps::execute_one(matrix.instruction, operands.views, operands.memory, warp.launch().options.execution);
+    return act();
   } catch (const Trap& error) {
     warp.trap(error.site.lane, error.address, error.reason, error.kind, error.site.operand);
   }
+}
+
+void execute_instruction(WarpState& warp, const code::Matrix& matrix, const MatrixOperands& operands) {
+  at_place(warp, [&] { ListedWarps::execute_one(matrix.instruction, operands.views, operands.memory, warp.launch().options.execution); });
+}
+
+std::vector<MemoryAccess> accesses_in_words(WarpState& warp, const code::Matrix& matrix, const MatrixOperands& operands) {
+  return at_place(warp, [&] { return accesses(matrix.instruction, operands.views.batch(matrix.instruction.form(), operands.memory)); });
 }
 
 void use_shared(WarpState& warp, BatchMemory& memory) {
@@ -159,6 +169,27 @@ void tell_rows(WarpState& warp, const Operation& operation, const Form& form, co
                    false, 0);
 }
 
+/// Tells observers of the accesses of a list, those of each part of the registers by themselves, if none of them leaves its memory.
+void tell_words(WarpState& warp, const Operation& operation, std::span<const MemoryAccess> accesses) {
+  const std::span<std::uint8_t> shared = warp.block().shared();
+  const std::uint64_t start = warp.program().shared_base;
+  if (std::ranges::any_of(
+          accesses, [&](const MemoryAccess& one) { return one.bytes > shared.size() || one.address - start > shared.size() - one.bytes; }))
+    return;
+  for (std::size_t i = 0; i < accesses.size();) {
+    const MemoryAccess& first = accesses[i];
+    WarpState::Addresses found{};
+    LaneMask lanes = 0;
+    for (; i < accesses.size() && accesses[i].reg == first.reg && accesses[i].bit == first.bit; ++i) {
+      const auto lane = static_cast<std::size_t>(accesses[i].lane);
+      lanes |= lane_bit(accesses[i].lane);
+      found.address[lane] = accesses[i].address;
+      found.host[lane] = shared.data() + (accesses[i].address - start);
+    }
+    warp.tell_access(operation, Space::shared, first.bytes, lanes, !first.writes, first.writes, found, false, std::max(first.reg, 0));
+  }
+}
+
 /// The same of a list: its registers are words, and its memory is one.
 void perform_in_words(WarpState& warp, const Operation& operation, const code::Matrix& matrix) {
   std::array<std::uint32_t*, capacity::form_words> pointers;
@@ -166,7 +197,13 @@ void perform_in_words(WarpState& warp, const Operation& operation, const code::M
   use_shared(warp, operands.memory);
   operands.memory.offset = matrix.offset;
   place_words(warp, operation, matrix, pointers.data(), operands);
+  const Form& form = matrix.instruction.form();
+  if (!warp.observers().want(EventKinds::accesses | EventKinds::shared_accesses) || form.find_operand(OperandName::p) == nullptr)
+    return execute_instruction(warp, matrix, operands);
+  const std::vector<MemoryAccess> all = accesses_in_words(warp, matrix, operands);  // ldmatrix may overwrite its addresses
+  if (moves_matrix(form)) tell_words(warp, operation, all);
   execute_instruction(warp, matrix, operands);
+  if (!moves_matrix(form)) tell_words(warp, operation, all);
 }
 
 /// An ldmatrix of the usual kind, with its rows in the block's shared memory. False for all others, and where an address is bad.

@@ -141,7 +141,7 @@ class WarpState {
   /// Executes operations and decrements `budget` until it is 0. Throws Trap.
   Status run(int& budget);
   /// Of a list of statements: executes the operations from `first` up to `last`, in all lanes, on `registers`. Throws Trap, after which
-  /// operation() is the one that raised it. The cluster has no observers.
+  /// operation() is the one that raised it.
   void run_list(std::int32_t first, std::int32_t last, std::uint8_t* registers);
 
   bool finished() const { return live_ == 0; }
@@ -334,6 +334,8 @@ class WarpState {
   Status run_splits(int& budget);
   template <bool observed>
   Step step();
+  template <bool observed>
+  void run_list_until(std::int32_t last);
   template <bool observed>
   void run_straight(int& budget);
   int tell_run(int most);

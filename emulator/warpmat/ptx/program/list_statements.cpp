@@ -65,7 +65,7 @@ void FunctionResolver::list_element(const syntax::Label& label) {
 void FunctionResolver::list_element(const syntax::Fault& fault) {
   list_->label.clear();
   begin_list_statement(fault.begun);
-  warpmat::fail(fault.location, fault.message);
+  if (!fault.message.empty()) warpmat::fail(fault.location, fault.message);
 }
 
 void FunctionResolver::list_element(const syntax::Variable& variable) {

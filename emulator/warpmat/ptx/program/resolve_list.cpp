@@ -61,6 +61,7 @@ class KeptInWords {
     DraftOperation operation;
     draft_.set_function(*draft_.find_match(opcode), operation.operation);
     operation.operation.statement = statement;
+    operation.operation.prepares = true;
     operation.results = std::move(results);
     operation.sources = std::move(sources);
     return operation;

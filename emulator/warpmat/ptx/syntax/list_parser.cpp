@@ -37,7 +37,11 @@ class ListParser {
       try {
         parse_item();
       } catch (StatementError& error) {
-        if (!begun_.opcode.empty() && !is_known_(begun_.opcode)) tokens_.go_back_to(operands_);
+        const bool is_unknown = !begun_.opcode.empty() && !is_known_(begun_.opcode);
+        if (is_unknown) tokens_.go_back_to(operands_);
+        // What is wrong before the operands hides no fault in the lines that continue the statement, if the opcode is known.
+        const int line = (begun_.guard ? begun_.guard->location : begun_.location).line;
+        if (!begun_.opcode.empty() && !is_unknown && error.location.line > line) add(Fault{.begun = std::exchange(begun_, {})});
         add(Fault{error.location, std::move(error.message), std::move(begun_)});
         recover();
       }

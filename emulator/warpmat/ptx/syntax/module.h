@@ -126,8 +126,8 @@ struct Directive {
 /// in the order in which it is read. In a module the first error of the text ends it.
 struct Fault {
   Location location{};
-  std::string message{};
-  Statement begun{};  ///< what precedes it in its statement: the guard, and all of the opcode or nothing of it
+  std::string message{};  ///< empty: the fault is the next element
+  Statement begun{};      ///< what precedes it in its statement: the guard, and all of the opcode or nothing of it
 };
 
 /// Directives (.version and .target, whose numbers and names are valid) and faults are only in lists.
