@@ -77,7 +77,28 @@ std::optional<scalar::LanePlaces> SharedShadow::find_lanes(const Places& places,
   return lanes;
 }
 
+/// Whether every cell is full that the lanes access, `step` of them the parts of one. False also where that is not how they access.
+template <std::size_t step>
+bool SharedShadow::cells_full(const scalar::LanePlaces& lanes) const {
+  constexpr std::uint32_t firsts = step == 4 ? 0x11111111 : step == 2 ? 0x55555555 : 0xffffffff;
+  if ((lanes.range.runs & ~firsts) != 0) return false;
+  std::uint32_t every = full_cell, offsets = 0;
+  const auto look = [&](auto defined_of_cell) {
+    for (std::size_t lane = 0; lane < lane_count; lane += step) {
+      offsets |= lanes.offsets[lane];
+      every &= defined_of_cell(lanes.offsets[lane] / cell_bytes);
+    }
+  };
+  if (footprints_.empty())
+    look([cells = defined_.data()](std::size_t cell) { return cells[cell]; });
+  else
+    look([this](std::size_t cell) { return defined_of(cell); });
+  return every == full_cell && offsets % cell_bytes == 0;
+}
+
 bool SharedShadow::surely_defined(const scalar::LanePlaces& lanes, std::uint32_t bytes) const {
+  if (bytes == 4 && cells_full<4>(lanes)) return true;  // fragments in rows of a tile
+  if (bytes == 8 && cells_full<2>(lanes)) return true;
   const std::size_t first = lanes.range.first, all = lanes.range.last - first + bytes;
   if (pages_defined(first, all)) return true;
   if (lanes.range.whole) return !undefined(first, all);
@@ -87,12 +108,7 @@ bool SharedShadow::surely_defined(const scalar::LanePlaces& lanes, std::uint32_t
     for_each_run(lanes, bytes, [&](std::size_t offset, std::size_t count) { defined = defined && !undefined(offset, count); });
     return defined;
   }
-  std::uint32_t every = full_cell;  // rows of tiles: nearly all cells are full
-  if (footprints_.empty())
-    for (std::size_t lane = 0; lane < lane_count; ++lane) every &= defined_[lanes.offsets[lane] / cell_bytes];
-  else
-    for (std::size_t lane = 0; lane < lane_count; ++lane) every &= defined_of(lanes.offsets[lane] / cell_bytes);
-  if (every == full_cell) return true;
+  if (bytes == cell_bytes) return cells_full<1>(lanes);
   const std::uint32_t of_lane = (1u << bytes) - 1;
   std::uint32_t missing = 0;
   for (std::size_t lane = 0; lane < lane_count; ++lane) {

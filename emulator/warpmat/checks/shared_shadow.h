@@ -144,6 +144,8 @@ class SharedShadow {
   std::uint32_t copy_of(std::size_t word) const;
   void publish_cell(std::size_t cell, std::uint32_t own);
   bool surely_defined(const Places& places, std::uint32_t bytes, LaneMask mask) const;
+  template <std::size_t step>
+  bool cells_full(const scalar::LanePlaces& lanes) const;
   void define_cell(std::size_t cell, Cell bits);
   void undefine_cell(std::size_t cell, Cell bits);
 

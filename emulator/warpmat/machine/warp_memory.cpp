@@ -11,6 +11,7 @@
 #include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/operations.h>
+#include <warpmat/machine/shared_access.h>
 #include <warpmat/ptx/program/address_windows.h>
 
 namespace warpmat::inline v0_1::machine {
@@ -357,8 +358,15 @@ bool WarpState::find_offsets(const Operation& operation, const Access& access, c
   if (!addresses) return false;
   out.memory = region.memory;
   out.start = region.start;
-  out.pattern = scalar::find_lane_offsets(*addresses, out.offset.data());
+  out.find(*addresses, operand.space == Space::shared && observers_.want(events_of(Space::shared)));
   return out.pattern != LanePattern::invalid;
+}
+
+/// Finds the pattern, and with_range the places.
+void WarpState::Offsets::find(const scalar::LaneAddresses& addresses, bool with_range) {
+  places.offsets = offset.data();
+  pattern =
+      with_range ? scalar::find_lane_offsets(addresses, offset.data(), places.range) : scalar::find_lane_offsets(addresses, offset.data());
 }
 
 namespace {
@@ -406,29 +414,28 @@ WarpState::AccessKind WarpState::kind_of(const Operation& operation, const Acces
 void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind, LaneMask mask, const Offsets& found) {
   const EventKinds events = events_of(kind.space);
   if (!observers_.want(events)) return;
+  const SharedAccess access{.event = Event(*this, operation, mask), .writes = kind.writes, .bytes = kind.bytes, .lanes = found.places};
   Addresses addresses;
-  scalar::find_lane_places(found.offset.data(), found.start, found.memory, addresses.address.data(),
-                           const_cast<const std::uint8_t**>(addresses.host.data()));
-  const struct Forgets {  // also where an observer throws
-    std::optional<scalar::LanePlaces>& places;
-    ~Forgets() { places.reset(); }
-  } forgets{told_places_};
-  if (kind.space == Space::shared) {
-    scalar::LanePlaces& told = told_places_.emplace();
-    told.offsets = found.offset.data();
-    scalar::find_lane_range(found.offset.data(), kind.bytes, told.range);
-    told.range.whole &= mask == all_lanes;
-  }
-  observers_.tell(events, &Observer::access,
-                  AccessEvent{.event = Event(*this, operation, mask),
-                              .space = kind.space,
-                              .reads = kind.reads,
-                              .writes = kind.writes,
-                              .bytes = kind.bytes,
-                              .addresses = addresses.address,
-                              .places = addresses.host,
-                              .asynchronous = kind.asynchronous,
-                              .consecutive = found.pattern == LanePattern::consecutive && found.offset[1] == found.offset[0] + kind.bytes});
+  const auto event = [&] {
+    scalar::find_lane_places(found.offset.data(), found.start, found.memory, addresses.address.data(),
+                             const_cast<const std::uint8_t**>(addresses.host.data()));
+    return AccessEvent{.event = access.event,
+                       .space = kind.space,
+                       .reads = kind.reads,
+                       .writes = kind.writes,
+                       .bytes = kind.bytes,
+                       .addresses = addresses.address,
+                       .places = addresses.host,
+                       .asynchronous = kind.asynchronous,
+                       .consecutive = found.pattern == LanePattern::consecutive && found.offset[1] == found.offset[0] + kind.bytes};
+  };
+  if (kind.space != Space::shared) return observers_.tell(events, &Observer::access, event());
+  const struct Tells {  // forgets also where an observer throws
+    const scalar::LanePlaces*& told;
+    ~Tells() { told = nullptr; }
+  } tells{told_places_ = &found.places};
+  const bool both = kind.reads == kind.writes;
+  kind.asynchronous || both ? observers_.tell(events, &Observer::access, event()) : observers_.tell_shared_access(events, access, event);
 }
 
 namespace {
@@ -497,6 +504,10 @@ void load(WarpState& warp, const Operation& operation, LaneMask mask) {
     } else if (found.pattern == LanePattern::same) {
       load_from(warp, operation, access, found, lane_bit(first_lane(mask)));
       spread(warp, operation, access, mask);
+    } else if (moves_words(access) && (access.vector == 2 || access.vector == 4) && mask == all_lanes) {
+      std::array<std::uint32_t*, 4> rows;
+      warp.place_registers(warp.slots(operation), access.vector, rows.data());
+      scalar::load_vectors_at(found.offset.data(), access.vector, found.memory, rows.data());
     } else if (moves_words(access)) {
       for (int e = 0; e < access.vector; ++e)
         scalar::load_words_at(found.offset.data(), mask, found.memory + e * access.bytes,

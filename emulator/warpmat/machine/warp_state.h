@@ -243,7 +243,9 @@ class WarpState {
     std::uint8_t* memory;
     std::uint64_t start;  ///< the first address of the memory
     scalar::LanePattern pattern;
+    scalar::LanePlaces places;  ///< of an access to shared memory that observers want to know of
     alignas(64) std::array<std::uint32_t, warp_size> offset;
+    void find(const scalar::LaneAddresses& addresses, bool with_range);
     std::uint8_t* operator[](std::size_t lane) const { return memory + offset[lane]; }
   };
   bool find_offsets(const code::Operation& operation, const code::Access& access, const AddressOperand& operand, LaneMask mask,
@@ -257,9 +259,9 @@ class WarpState {
   /// That of a load, store or atomic operation which find_offsets() has found.
   static AccessKind kind_of(const code::Operation& operation, const code::Access& access);
   void tell_offsets(const code::Operation& operation, const AccessKind& kind, LaneMask mask, const Offsets& found);
-  /// Where the lanes of the access that observers are told of find their bytes in shared memory; nothing: not known. Lanes outside of the
+  /// Where the lanes of the access that observers are told of find their bytes in shared memory; nullptr: not known. Lanes outside of the
   /// access have the offset of one inside.
-  const std::optional<scalar::LanePlaces>& told_places() const { return told_places_; }
+  const scalar::LanePlaces* told_places() const { return told_places_; }
   void find_addresses(const code::Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const;
   void locate(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
               Addresses& addresses, bool asynchronous = false, int first_register = 0);
@@ -374,7 +376,7 @@ class WarpState {
   std::optional<SharedPlace> waits_for_;   ///< the mbarrier of the last unsuccessful wait
   ClusterArrivals cluster_arrivals_;
   const DeviceMemory::Buffer* last_buffer_ = nullptr;
-  std::optional<scalar::LanePlaces> told_places_;
+  const scalar::LanePlaces* told_places_ = nullptr;
   bool announced_ = false;  ///< observers know of the next operation, which waits for the reservation
 };
 
