@@ -246,6 +246,7 @@ class WarpState {
     scalar::LanePlaces places;  ///< of an access to shared memory that observers want to know of
     alignas(64) std::array<std::uint32_t, warp_size> offset;
     void find(const scalar::LaneAddresses& addresses, bool with_range);
+    void find_beyond(const Offsets& other, std::int64_t by);
     std::uint8_t* operator[](std::size_t lane) const { return memory + offset[lane]; }
   };
   bool find_offsets(const code::Operation& operation, const code::Access& access, const AddressOperand& operand, LaneMask mask,
@@ -322,6 +323,7 @@ class WarpState {
   RegisterLimit& register_limit() { return register_limit_; }
   ClusterArrivals& cluster_arrivals() { return cluster_arrivals_; }
   /// Of a split that executes its operation again: it is not counted again.
+  void count_operation() { ++operations_; }
   void count_once() { operations_ -= std::exchange(split().resumes, false); }
 
  private:
