@@ -70,16 +70,16 @@ fill:
     const char kind = loads.type->wide ? 'y' : 'x';
     std::string list;
     for (int e = 0; e < loads.type->vector; ++e) list += fmt::format("{}%{}{}", e == 0 ? "" : ", ", kind, next++ % fields);
-    if (loads.overwrites && i == loads.offsets.size() / 2 && loads.type->vector == 1 && !loads.type->wide)
-      list = "%r1";
+    if (loads.overwrites && i == loads.offsets.size() / 2 && loads.type->vector == 1 && !loads.type->wide) list = "%r1";
     if (loads.type->vector != 1) list = "{" + list + "}";
     body += fmt::format("{} ld.shared.{} {}, [{}+{}];\n", guard, loads.type->name, list, loads.wide_address ? "%wide" : "%r1",
                         loads.offsets[i]);
   }
   for (int i = 0; i < fields; ++i)
-    body += fmt::format("cvt.u32.u64 %r5, %y{}; shr.u64 %z, %y{}, 32; cvt.u32.u64 %r6, %z; xor.b32 %r5, %r5, %r6;\n"
-                        "xor.b32 %r5, %r5, %x{}; mad.lo.u32 %d, %d, 31, %r5;\n",
-                        i, i, i);
+    body += fmt::format(
+        "cvt.u32.u64 %r5, %y{}; shr.u64 %z, %y{}, 32; cvt.u32.u64 %r6, %z; xor.b32 %r5, %r5, %r6;\n"
+        "xor.b32 %r5, %r5, %x{}; mad.lo.u32 %d, %d, 31, %r5;\n",
+        i, i, i);
   return word_kernel(body + "xor.b32 %d, %d, %r1;\n");
 }
 
@@ -160,8 +160,9 @@ TEST_CASE("A load of a run that is not as the others traps as it does alone", "[
   loads.address = rows;
   for (const bool wide : {false, true}) {
     loads.wide_address = wide;
-    for (const auto& [offsets, text] : std::vector<std::pair<std::vector<int>, std::string>>{
-             {{0, 16, 4080}, "outside of shared memory"}, {{16, -16, -32}, "outside of shared memory"}, {{0, 640, 18, 20}, "not a multiple of 4"}}) {
+    for (const auto& [offsets, text] : std::vector<std::pair<std::vector<int>, std::string>>{{{0, 16, 4080}, "outside of shared memory"},
+                                                                                             {{16, -16, -32}, "outside of shared memory"},
+                                                                                             {{0, 640, 18, 20}, "not a multiple of 4"}}) {
       loads.offsets = offsets;
       CAPTURE(wide, text);
       for (const With with : {With::nothing, With::checks, With::observer}) {

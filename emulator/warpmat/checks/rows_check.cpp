@@ -38,7 +38,7 @@ const Form* RowsCheck::loaded(const machine::Event& event) const {
 }
 
 bool RowsCheck::passes(const machine::SharedAccess& access) {
-  count();
+  for (std::size_t i = 0; i <= access.beyond.size(); ++i) count();
   const Form* const form = loaded(access.event);
   const bool passed = form == nullptr || rows_ascend(access.lanes.range, *form);
   counted_ = !passed;

@@ -67,7 +67,8 @@ std::uint64_t SharedMemoryCheck::shared_address(const Event& event, SharedShadow
 /// The common case: only initialised bytes, in no variable that begins inside of a cell, while no register holds an uninitialised value.
 bool SharedMemoryCheck::passes(const machine::SharedAccess& access) {
   const SharedShadow& bytes_of_block = shadow(access.event);
-  return following_ == 0 && !bytes_of_block.has_starts() && bytes_of_block.surely_defined(access.lanes, access.bytes);
+  return following_ == 0 && !bytes_of_block.has_starts() && bytes_of_block.surely_defined(access.lanes, access.bytes) &&
+         bytes_of_block.surely_defined(access.lanes, access.bytes, access.beyond);
 }
 
 void SharedMemoryCheck::access(const machine::AccessEvent& event) {

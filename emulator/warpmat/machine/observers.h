@@ -65,6 +65,10 @@ class Observers {
     wanted_ = wanted;
   }
 
+  /// Whether all that ask for an access to shared memory pass it, so that there is no need to tell of it. Asks none behind one that does
+  /// not.
+  bool pass(EventKinds events, const SharedAccess& access);
+
   /// Calls `call` of all.
   template <typename Call, typename... Arguments>
   void tell_all(Call call, const Arguments&... arguments) {

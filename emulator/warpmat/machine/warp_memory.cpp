@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <limits>
+#include <span>
 #include <type_traits>
 
 #include <fmt/core.h>
@@ -519,6 +521,14 @@ void WarpState::Offsets::find_beyond(const Offsets& other, std::int64_t by) {
   places = {offset.data(), {range.first + add, range.last + add, range.whole, range.runs, range.rises}};
 }
 
+/// Whether observers pass the first load of a run, which is at these places, and those `beyond` it.
+bool WarpState::passes_loads(const Operation& first, const Offsets& found, std::span<const std::int32_t> beyond) {
+  const std::uint32_t bytes = kind_of(first, program_.of<Access>(first)).bytes;
+  return observers_.pass(
+      events_of(Space::shared),
+      SharedAccess{.event = Event(*this, first, all_lanes), .writes = false, .bytes = bytes, .lanes = found.places, .beyond = beyond});
+}
+
 template <bool observed>
 int load_run(WarpState& warp, const Operation& first, int most) {
   const Access& access = warp.program().of<code::Access>(first);
@@ -533,22 +543,29 @@ int load_run(WarpState& warp, const Operation& first, int most) {
   found.find(*addresses, true);
   if (found.pattern == LanePattern::invalid) return 0;
   const std::int64_t lowest = -std::int64_t{found.places.range.first}, highest = std::int64_t{addresses->last} - found.places.range.last;
-  for (int i = 0; i < count; ++i) {
+  std::array<std::int32_t, std::numeric_limits<decltype(access.run)>::max()> distances;  // from the first load
+  int good = 0;
+  for (; good < count; ++good) {
+    const std::int64_t by = warp.program().of<code::Access>((&first)[good]).offset - address.offset;
+    if (by < lowest || by > highest || (by & (addresses->bytes - 1)) != 0) break;
+    distances[static_cast<std::size_t>(good)] = static_cast<std::int32_t>(by);
+  }
+  const std::span<const std::int32_t> all = std::span(distances).first(static_cast<std::size_t>(good));
+  const bool told = observed && warp.observers().want(events_of(Space::shared)) && !warp.passes_loads(first, found, all.subspan(1));
+  for (int i = 0; i < good; ++i) {
     const Operation& operation = (&first)[i];
     const Access& next = warp.program().of<code::Access>(operation);
-    const std::int64_t by = next.offset - address.offset;
-    if (by < lowest || by > highest || (by & (addresses->bytes - 1)) != 0) return i;
     if (observed && i != 0) warp.count_operation();
-    if (observed && warp.observers().want(events_of(Space::shared))) {
-      beyond.find_beyond(found, by);
+    if (told) {
+      beyond.find_beyond(found, all[static_cast<std::size_t>(i)]);
       warp.tell_offsets(operation, WarpState::kind_of(operation, next), all_lanes, beyond);
     }
-    found.memory = region.memory + by;
+    found.memory = region.memory + all[static_cast<std::size_t>(i)];
     load_found(warp, operation, next, all_lanes, found);
     found.memory = region.memory;
-    if (observed && warp.observers().want(EventKinds::operations | EventKinds::runs)) return i + 1;
+    if (told && warp.observers().want(EventKinds::operations | EventKinds::runs)) return i + 1;
   }
-  return count;
+  return good;
 }
 
 template <bool observed>

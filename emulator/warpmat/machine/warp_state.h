@@ -260,6 +260,7 @@ class WarpState {
   /// That of a load, store or atomic operation which find_offsets() has found.
   static AccessKind kind_of(const code::Operation& operation, const code::Access& access);
   void tell_offsets(const code::Operation& operation, const AccessKind& kind, LaneMask mask, const Offsets& found);
+  bool passes_loads(const code::Operation& first, const Offsets& found, std::span<const std::int32_t> beyond);
   /// Where the lanes of the access that observers are told of find their bytes in shared memory; nullptr: not known. Lanes outside of the
   /// access have the offset of one inside.
   const scalar::LanePlaces* told_places() const { return told_places_; }

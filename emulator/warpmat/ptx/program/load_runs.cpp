@@ -31,8 +31,8 @@ bool writes(const Program& program, const Operation& operation, const Access& ac
 
 bool may_follow(const Load& before, const Load& next, const Operation& operation) {
   return before.access != nullptr && next.access != nullptr && !operation.guarded && !operation.converges && before.base == next.base &&
-         before.access->narrow_address == next.access->narrow_address &&
-         before.access->bytes == next.access->bytes && before.access->vector == next.access->vector;
+         before.access->narrow_address == next.access->narrow_address && before.access->bytes == next.access->bytes &&
+         before.access->vector == next.access->vector;
 }
 
 }  // namespace
