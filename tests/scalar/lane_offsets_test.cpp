@@ -102,6 +102,73 @@ TEST_CASE("offsets of a warp's access are those of its lanes, and have their pat
   for (const int count : seen) CHECK(count > 100);
 }
 
+TEST_CASE("offsets with their range are those without it, and the range is that of the lanes that access", "[scalar]") {
+  std::mt19937_64 random(4);
+  int runs = 0, rises = 0;
+  const BestAgain best_again;
+  for (const std::string_view set : instruction_sets()) {
+    use_instruction_set(set);
+    for (int round = 0; round < 5'000; ++round) {
+      const std::uint32_t bytes = 1u << random() % 5;
+      const RandomAccess access(random, bytes);
+      alignas(64) Words offsets{}, alone{};
+      scalar::LaneRange range{};
+      CAPTURE(set, round);
+      const LanePattern pattern = scalar::find_lane_offsets(access.a, offsets.data(), range);
+      REQUIRE(pattern == scalar::find_lane_offsets(access.a, alone.data()));
+      if (pattern == LanePattern::invalid) continue;
+      REQUIRE(offsets == alone);
+      scalar::LaneRange wanted{};
+      scalar::find_lane_range(alone.data(), bytes, wanted);
+      REQUIRE(range.first == wanted.first);
+      REQUIRE(range.last == wanted.last);
+      REQUIRE(range.whole == (wanted.whole && access.a.lanes == 0xffffffff));
+      const std::uint32_t both = access.a.lanes & access.a.lanes << 1;
+      REQUIRE(range.runs == (wanted.runs | ~both));
+      REQUIRE(range.rises == (wanted.rises & both));
+      runs += range.runs == 1 ? 1 : 0;
+      rises += range.rises != 0 ? 1 : 0;
+    }
+  }
+  CHECK(runs > 100);
+  CHECK(rises > 100);
+}
+
+TEST_CASE("words and vectors of words at good offsets are loaded lane by lane", "[scalar]") {
+  std::mt19937_64 random(6);
+  std::vector<std::uint8_t> memory(8192);
+  for (std::uint8_t& byte : memory) byte = static_cast<std::uint8_t>(random());
+  const BestAgain best_again;
+  for (const std::string_view set : instruction_sets()) {
+    use_instruction_set(set);
+    for (int round = 0; round < 4'000; ++round) {
+      const std::size_t count = std::size_t{1} << random() % 3;
+      const auto bytes = static_cast<std::uint32_t>(4 * count), start = static_cast<std::uint32_t>(random() % 64) * bytes;
+      const std::uint64_t kind = random() % 4;
+      alignas(64) Words offsets;
+      for (std::uint32_t lane = 0; lane < 32; ++lane)  // a row, rows of four lanes, each lane anywhere
+        offsets[lane] = start + (kind == 0   ? lane * bytes
+                                 : kind == 3 ? static_cast<std::uint32_t>(random() % 64) * bytes
+                                             : lane / 4 * 80 + lane % 4 * bytes);
+      if (kind == 2) offsets[random() % 32] += bytes;  // not all are such rows
+      std::array<Row, 4> rows{};
+      std::array<std::uint32_t*, 4> places{};
+      for (std::size_t e = 0; e < 4; ++e) places[e] = rows[e].narrow.data();
+      if (count == 1)
+        scalar::load_words_at(offsets.data(), 0xffffffff, memory.data(), places[0]);
+      else
+        scalar::load_vectors_at(offsets.data(), count, memory.data(), places.data());
+      CAPTURE(set, round, count, kind);
+      for (std::size_t e = 0; e < 4; ++e)
+        for (std::size_t lane = 0; lane < 32; ++lane) {
+          std::uint32_t word = 0;
+          if (e < count) std::memcpy(&word, memory.data() + offsets[lane] + 4 * e, 4);
+          REQUIRE(rows[e].narrow[lane] == word);
+        }
+    }
+  }
+}
+
 TEST_CASE("words of a warp's access are loaded and stored lane by lane, or not at all", "[scalar]") {
   std::mt19937_64 random(2);
   std::array<int, 4> seen{};
