@@ -193,9 +193,6 @@ struct AccessEvent {
   bool consecutive = false;  ///< all lanes access, each the bytes behind those of the lane before
 };
 
-/// A load or store of a warp in its block's shared memory, before its AccessEvent is made (machine/shared_access.h).
-struct SharedAccess;
-
 /// A call of a function of the module, or the return from it.
 class CallEvent {
  public:
@@ -362,8 +359,6 @@ class WARPMAT_API Observer {
   virtual void returns(const CallEvent&) {}
   virtual void exchange(const ExchangeEvent&) {}
   virtual void access(const AccessEvent&) {}
-  /// Whether access() need not be called of this one. For warpmat's own checks, which so save its AccessEvent.
-  virtual bool passes(const SharedAccess&) { return false; }
   virtual void remote_access(const RemoteAccess&) {}
   virtual void shared_written(const SharedRange&) {}
   virtual void copies_land(const CopiesEvent&) {}

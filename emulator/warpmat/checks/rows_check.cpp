@@ -1,12 +1,10 @@
 #include <warpmat/checks/rows_check.h>
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/core.h>
 
 #include <warpmat/machine/internals.h>
-#include <warpmat/machine/shared_access.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::inline v0_1::checks {
@@ -14,43 +12,26 @@ namespace warpmat::inline v0_1::checks {
 namespace {
 
 /// The common case: each lane has another row of its matrix, behind that of the lane before.
-bool rows_ascend(const scalar::LaneRange& range, const Form& form) {
+bool rows_ascend(const machine::AccessEvent& event, int rows, int matrices) {
   constexpr int usual = 8;
   constexpr LaneMask first_rows = 0x01010101;  // of matrices
-  const int matrices = form.number;
-  if (form.rows_in_memory() != usual * matrices) return false;
+  const std::optional<scalar::LanePlaces>& lanes = warp_of(event.event).told_places();
+  if (rows != usual || !lanes) return false;
   const LaneMask all = matrices * usual >= warp_size ? all_lanes : lane_bit(matrices * usual) - 1;
-  return (~(range.rises | first_rows) & all) == 0;
+  return (~(lanes->range.rises | first_rows) & all) == 0;
 }
 
 }  // namespace
 
-void RowsCheck::count() {
-  if (++accesses_ >= most_accesses) want(machine::EventKinds::none);
-}
-
-/// The form of an ldmatrix; nullptr of all others.
-const Form* RowsCheck::loaded(const machine::Event& event) const {
-  const code::Operation& operation = operation_of(event);
-  if (operation.semantics != catalogue::Semantics::matrix) return nullptr;
-  const Form& form = setup_.program.of<code::Matrix>(operation).instruction.form();
-  return form.mnemonic == Mnemonic::ldmatrix ? &form : nullptr;
-}
-
-bool RowsCheck::passes(const machine::SharedAccess& access) {
-  for (std::size_t i = 0; i <= access.beyond.size(); ++i) count();
-  const Form* const form = loaded(access.event);
-  const bool passed = form == nullptr || rows_ascend(access.lanes.range, *form);
-  counted_ = !passed;
-  return passed;
-}
-
 void RowsCheck::access(const machine::AccessEvent& event) {
-  if (!std::exchange(counted_, false)) count();
-  const Form* const form = loaded(event.event);
-  if (form == nullptr) return;
-  const int rows = form->rows_in_memory() / form->number;
-  for (int matrix = 0; matrix < form->number; ++matrix) check_matrix(event, matrix * rows, rows);
+  if (++accesses_ >= most_accesses) want(machine::EventKinds::none);
+  const code::Operation& operation = operation_of(event.event);
+  if (operation.semantics != catalogue::Semantics::matrix) return;
+  const Form& form = setup_.program.of<code::Matrix>(operation).instruction.form();
+  if (form.mnemonic != Mnemonic::ldmatrix) return;
+  const int rows = form.rows_in_memory() / form.number;
+  if (rows_ascend(event, rows, form.number)) return;
+  for (int matrix = 0; matrix < form.number; ++matrix) check_matrix(event, matrix * rows, rows);
 }
 
 /// The matrix whose rows are at the addresses of `rows` lanes, from `first` on.

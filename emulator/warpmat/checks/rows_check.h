@@ -13,19 +13,15 @@ class RowsCheck : public machine::Observer {
   RowsCheck(const Setup& setup, std::uint64_t cluster) : Observer(machine::EventKinds::shared_accesses), setup_(setup), cluster_(cluster) {}
 
   void access(const machine::AccessEvent& event) override;
-  bool passes(const machine::SharedAccess& access) override;
 
  private:
   static constexpr int most_accesses = 4096;  ///< of a cluster that are looked at: addresses of later ones repeat these
 
-  void count();
-  const Form* loaded(const machine::Event& event) const;
   void check_matrix(const machine::AccessEvent& event, int first, int rows);
 
   const Setup& setup_;
   std::uint64_t cluster_;
   int accesses_ = 0;
-  bool counted_ = false;  ///< the access that comes next
 };
 
 }  // namespace warpmat::inline v0_1::checks

@@ -7,7 +7,6 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
-#include <warpmat/machine/shared_access.h>
 #include <warpmat/machine/warp_state.h>
 
 namespace warpmat::inline v0_1::checks {
@@ -65,13 +64,6 @@ std::uint64_t SharedMemoryCheck::shared_address(const Event& event, SharedShadow
   return setup_.program.shared_base + shadow(event).offset(places[static_cast<std::size_t>(lane)]);
 }
 
-/// The common case: only initialised bytes, in no variable that begins inside of a cell, while no register holds an uninitialised value.
-bool SharedMemoryCheck::passes(const machine::SharedAccess& access) {
-  const SharedShadow& bytes_of_block = shadow(access.event);
-  return following_ == 0 && !bytes_of_block.has_starts() && bytes_of_block.surely_defined(access.lanes, access.bytes) &&
-         bytes_of_block.surely_defined(access.lanes, access.bytes, access.beyond);
-}
-
 void SharedMemoryCheck::access(const machine::AccessEvent& event) {
   LaneMask undefined = 0;
   if (event.space == Space::shared) {
@@ -85,7 +77,7 @@ void SharedMemoryCheck::access(const machine::AccessEvent& event) {
 
 /// Checks an access of the lanes of `mask` to shared memory. Returns the lanes that read uninitialised bytes, if these are checked.
 LaneMask SharedMemoryCheck::check_bytes(const Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use,
-                                        Lanes lanes) {
+                                        const Lanes& lanes) {
   SharedShadow& bytes_of_block = shadow(event);
   if (bytes_of_block.has_starts())
     if (const LaneMask crossing = bytes_of_block.crossing(places, bytes, mask); crossing != 0) {
@@ -105,9 +97,9 @@ LaneMask SharedMemoryCheck::check_bytes(const Event& event, SharedShadow::Places
 }
 
 /// Whether all bytes of an access are initialised, or were no copy's and are now, as far as it is known where the lanes access.
-bool SharedMemoryCheck::defines_or_has_defined(SharedShadow& shadow, std::uint32_t bytes, LaneMask mask, Use use, Lanes lanes) {
+bool SharedMemoryCheck::defines_or_has_defined(SharedShadow& shadow, std::uint32_t bytes, LaneMask mask, Use use, const Lanes& lanes) {
   if (shadow.complete()) return true;
-  if (lanes == nullptr) return false;
+  if (!lanes) return false;
   const scalar::LaneRange& range = lanes->range;
   if (use == Use::store && mask != all_lanes) return shadow.surely_defined(range.first, range.last - range.first + bytes);  // some lanes
   if (shadow.surely_defined(*lanes, bytes)) return true;
@@ -147,10 +139,11 @@ void SharedMemoryCheck::check_copies(const Event& event, SharedShadow::Places pl
   }
 }
 
-void SharedMemoryCheck::begin_copies(const Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Lanes lanes) {
+void SharedMemoryCheck::begin_copies(const Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask,
+                                     const Lanes& lanes) {
   SharedShadow& bytes_of_block = shadow(event);
   if (!setup_.checks.copies) return bytes_of_block.define(places, bytes, mask);
-  if (lanes != nullptr && mask == all_lanes) return bytes_of_block.begin_copies(*lanes, bytes, event.warp(), event.statement());
+  if (lanes && mask == all_lanes) return bytes_of_block.begin_copies(*lanes, bytes, event.warp(), event.statement());
   bytes_of_block.begin_copies(places, bytes, mask, event.warp(), event.statement());
 }
 

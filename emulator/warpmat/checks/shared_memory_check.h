@@ -32,7 +32,6 @@ class SharedMemoryCheck : public machine::Observer {
   // Bytes: shared_memory_check.cpp
   void block_begins(const machine::BlockEvent& event) override;
   void access(const machine::AccessEvent& event) override;
-  bool passes(const machine::SharedAccess& access) override;
   void remote_access(const machine::RemoteAccess& event) override;
   void shared_written(const machine::SharedRange& range) override;
   void copies_land(const machine::CopiesEvent& event) override;
@@ -68,13 +67,14 @@ class SharedMemoryCheck : public machine::Observer {
   void choose_events();
 
   // Bytes
-  /// Where lanes access, or nullptr: WarpState::told_places().
-  using Lanes = const scalar::LanePlaces*;
-  LaneMask check_bytes(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use, Lanes lanes);
-  static bool defines_or_has_defined(SharedShadow& shadow, std::uint32_t bytes, LaneMask mask, Use use, Lanes lanes);
+  /// Where lanes access, if that is known: WarpState::told_places().
+  using Lanes = std::optional<scalar::LanePlaces>;
+  LaneMask check_bytes(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use,
+                       const Lanes& lanes);
+  static bool defines_or_has_defined(SharedShadow& shadow, std::uint32_t bytes, LaneMask mask, Use use, const Lanes& lanes);
   LaneMask check_defined(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Use use);
   void check_copies(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, bool writes);
-  void begin_copies(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, Lanes lanes);
+  void begin_copies(const machine::Event& event, SharedShadow::Places places, std::uint32_t bytes, LaneMask mask, const Lanes& lanes);
   std::uint64_t shared_address(const machine::Event& event, SharedShadow::Places places, int lane);
 
   // Registers. A register is named by its byte offset among those of its warp.

@@ -77,30 +77,7 @@ std::optional<scalar::LanePlaces> SharedShadow::find_lanes(const Places& places,
   return lanes;
 }
 
-/// Whether every cell is full that the lanes access `beyond` their places, `step` of them the parts of one. False also where that is not
-/// how they access.
-template <std::size_t step>
-bool SharedShadow::cells_full(const scalar::LanePlaces& lanes, std::uint32_t beyond) const {
-  constexpr std::uint32_t firsts = step == 4 ? 0x11111111 : step == 2 ? 0x55555555 : 0xffffffff;
-  if ((lanes.range.runs & ~firsts) != 0) return false;
-  std::uint32_t every = full_cell, offsets = 0;
-  const auto look = [&](auto defined_of_cell) {
-    for (std::size_t lane = 0; lane < lane_count; lane += step) {
-      const std::uint32_t offset = lanes.offsets[lane] + beyond;
-      offsets |= offset;
-      every &= defined_of_cell(offset / cell_bytes);
-    }
-  };
-  if (footprints_.empty())
-    look([cells = defined_.data()](std::size_t cell) { return cells[cell]; });
-  else
-    look([this](std::size_t cell) { return defined_of(cell); });
-  return every == full_cell && offsets % cell_bytes == 0;
-}
-
 bool SharedShadow::surely_defined(const scalar::LanePlaces& lanes, std::uint32_t bytes) const {
-  if (bytes == 4 && cells_full<4>(lanes)) return true;  // fragments in rows of a tile
-  if (bytes == 8 && cells_full<2>(lanes)) return true;
   const std::size_t first = lanes.range.first, all = lanes.range.last - first + bytes;
   if (pages_defined(first, all)) return true;
   if (lanes.range.whole) return !undefined(first, all);
@@ -110,7 +87,15 @@ bool SharedShadow::surely_defined(const scalar::LanePlaces& lanes, std::uint32_t
     for_each_run(lanes, bytes, [&](std::size_t offset, std::size_t count) { defined = defined && !undefined(offset, count); });
     return defined;
   }
-  if (bytes == cell_bytes) return cells_full<1>(lanes);
+  const auto all_full = [&](auto defined_in) {
+    std::uint32_t every = full_cell;
+    for (std::size_t lane = 0; lane < lane_count; ++lane) every &= defined_in(lanes.offsets[lane] / cell_bytes);
+    return every == full_cell;
+  };
+  // Rows of tiles: nearly all cells are full. Without footprints the compiler makes vectors of the loop.
+  if (footprints_.empty() ? all_full([&](std::size_t cell) { return defined_[cell]; })
+                          : all_full([&](std::size_t cell) { return defined_of(cell); }))
+    return true;
   const std::uint32_t of_lane = (1u << bytes) - 1;
   std::uint32_t missing = 0;
   for (std::size_t lane = 0; lane < lane_count; ++lane) {
@@ -118,15 +103,6 @@ bool SharedShadow::surely_defined(const scalar::LanePlaces& lanes, std::uint32_t
     missing |= of_lane << at % cell_bytes & ~std::uint32_t{defined_of(at / cell_bytes)};
   }
   return missing == 0;
-}
-
-bool SharedShadow::surely_defined(const scalar::LanePlaces& lanes, std::uint32_t bytes, std::span<const std::int32_t> beyond) const {
-  return complete() || std::ranges::all_of(beyond, [&](std::int32_t by) {
-           const auto add = static_cast<std::uint32_t>(by);
-           return bytes == 4   ? cells_full<4>(lanes, add)
-                  : bytes == 8 ? cells_full<2>(lanes, add)
-                               : bytes == 16 && cells_full<1>(lanes, add);
-         });
 }
 
 bool SharedShadow::surely_defined(std::size_t offset, std::size_t bytes) const {

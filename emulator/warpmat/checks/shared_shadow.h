@@ -45,8 +45,6 @@ class SharedShadow {
   bool surely_defined(std::size_t offset, std::size_t bytes) const;
   /// Whether all bytes that lanes access are initialised.
   bool surely_defined(const scalar::LanePlaces& lanes, std::uint32_t bytes) const;
-  /// Whether it is found at once that all bytes are initialised that lanes access so far beyond their places.
-  bool surely_defined(const scalar::LanePlaces& lanes, std::uint32_t bytes, std::span<const std::int32_t> beyond) const;
 
   /// Whether has_starts() and undefined() are false of these bytes. Remembers ranges of which it is true.
   bool is_plain(std::size_t offset, std::size_t bytes);
@@ -147,8 +145,6 @@ class SharedShadow {
   std::uint32_t copy_of(std::size_t word) const;
   void publish_cell(std::size_t cell, std::uint32_t own);
   bool surely_defined(const Places& places, std::uint32_t bytes, LaneMask mask) const;
-  template <std::size_t step>
-  bool cells_full(const scalar::LanePlaces& lanes, std::uint32_t beyond = 0) const;
   void define_cell(std::size_t cell, Cell bits);
   void define_alone(std::size_t cell, Cell bits);
   void undefine_cell(std::size_t cell, Cell bits);

@@ -20,15 +20,6 @@ void Observers::tell_time(EventKinds events, std::uint64_t took) {
     if (all_[i]->wants(EventKinds::check_time)) all_[i]->checks_told(events, took);
 }
 
-bool Observers::pass(EventKinds events, const SharedAccess& access) {
-  if (want_besides_checks(events)) return false;
-  const std::uint64_t start = want(EventKinds::check_time) ? ticks() : 0;
-  const bool passed = std::ranges::all_of(all_, [&](Observer* observer) { return !observer->wants(events) || observer->passes(access); });
-  if (passed && start != 0) tell_time(events, ticks() - start);
-  if (passed) refresh();
-  return passed;
-}
-
 bool Observers::want_besides_checks(EventKinds events) const {
   return std::any_of(all_.begin() + static_cast<std::ptrdiff_t>(checks_), all_.end(),
                      [events](const Observer* observer) { return observer->wants(events); });

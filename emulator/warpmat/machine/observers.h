@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include <warpmat/machine/launch_state.h>
@@ -43,31 +42,6 @@ class Observers {
     }
     wanted_ = wanted;
   }
-
-  /// Tells of an access to shared memory those that do not pass it. `make_event` is called for the first of them, if there is one.
-  template <typename MakeEvent>
-  void tell_shared_access(EventKinds events, const SharedAccess& access, MakeEvent make_event) {
-    EventKinds wanted = EventKinds::none;
-    const std::uint64_t start = want(EventKinds::check_time) ? ticks() : 0;
-    bool checked = false;
-    std::optional<AccessEvent> event;
-    for (std::size_t i = 0; i < all_.size(); ++i) {
-      if (i == checks_ && checked && start != 0) tell_time(events, ticks() - start);
-      if (all_[i]->wants(events)) {
-        checked = true;
-        if (!all_[i]->passes(access)) {
-          if (!event) event.emplace(make_event());
-          all_[i]->access(*event);
-        }
-      }
-      wanted = wanted | all_[i]->wanted();
-    }
-    wanted_ = wanted;
-  }
-
-  /// Whether all that ask for an access to shared memory pass it, so that there is no need to tell of it. Asks none behind one that does
-  /// not.
-  bool pass(EventKinds events, const SharedAccess& access);
 
   /// Calls `call` of all.
   template <typename Call, typename... Arguments>

@@ -45,10 +45,6 @@ Step return_from_call(WarpState& warp, const code::Operation& operation);
 // Loads and stores: warp_memory.cpp
 template <bool observed>
 void load(WarpState& warp, const code::Operation& operation, LaneMask mask);
-/// Executes loads of a run (Access::run) from `first` on in all lanes, at most `most`. Returns the number of those before the first that
-/// is not of the usual kind, or behind which an observer asks for operations.
-template <bool observed>
-int load_run(WarpState& warp, const code::Operation& first, int most);
 template <bool observed>
 void store(WarpState& warp, const code::Operation& operation, LaneMask mask);
 

@@ -6,7 +6,6 @@
 #include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/machine/region.h>
-#include <warpmat/machine/shared_access.h>
 
 namespace warpmat::inline v0_1::machine {
 
@@ -197,15 +196,8 @@ bool WarpState::find_offsets(const Operation& operation, const Access& access, c
   if (!addresses) return false;
   out.memory = region.memory;
   out.start = region.start;
-  out.find(*addresses, operand.space == Space::shared && observers_.want(events_of(Space::shared)));
+  out.pattern = scalar::find_lane_offsets(*addresses, out.offset.data());
   return out.pattern != LanePattern::invalid;
-}
-
-/// Finds the pattern, and with_range the places.
-void WarpState::Offsets::find(const scalar::LaneAddresses& addresses, bool with_range) {
-  places.offsets = offset.data();
-  pattern =
-      with_range ? scalar::find_lane_offsets(addresses, offset.data(), places.range) : scalar::find_lane_offsets(addresses, offset.data());
 }
 
 /// What a load or store that find_offsets() has found does.
@@ -220,47 +212,29 @@ WarpState::AccessKind WarpState::kind_of(const Operation& operation, const Acces
 void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind, LaneMask mask, const Offsets& found) {
   const EventKinds events = events_of(kind.space);
   if (!observers_.want(events)) return;
-  const SharedAccess access{.event = Event(*this, operation, mask), .writes = kind.writes, .bytes = kind.bytes, .lanes = found.places};
   Addresses addresses;
-  const auto event = [&] {
-    scalar::find_lane_places(found.offset.data(), found.start, found.memory, addresses.address.data(),
-                             const_cast<const std::uint8_t**>(addresses.host.data()));
-    return AccessEvent{.event = access.event,
-                       .space = kind.space,
-                       .reads = kind.reads,
-                       .writes = kind.writes,
-                       .bytes = kind.bytes,
-                       .addresses = addresses.address,
-                       .places = addresses.host,
-                       .asynchronous = kind.asynchronous,
-                       .consecutive = found.pattern == LanePattern::consecutive && found.offset[1] == found.offset[0] + kind.bytes};
-  };
-  if (kind.space != Space::shared) return observers_.tell(events, &Observer::access, event());
-  const struct Tells {  // forgets also where an observer throws
-    const scalar::LanePlaces*& told;
-    ~Tells() { told = nullptr; }
-  } tells{told_places_ = &found.places};
-  const bool both = kind.reads == kind.writes;
-  kind.asynchronous || both ? observers_.tell(events, &Observer::access, event()) : observers_.tell_shared_access(events, access, event);
-}
-
-/// The places `by` bytes beyond others, which have a range.
-void WarpState::Offsets::find_beyond(const Offsets& other, std::int64_t by) {
-  memory = other.memory;
-  start = other.start;
-  pattern = other.pattern;
-  const auto add = static_cast<std::uint32_t>(by);
-  for (std::size_t lane = 0; lane < warp_size; ++lane) offset[lane] = other.offset[lane] + add;
-  const scalar::LaneRange& range = other.places.range;
-  places = {offset.data(), {range.first + add, range.last + add, range.whole, range.runs, range.rises}};
-}
-
-/// Whether observers pass the first load of a run, which is at these places, and those `beyond` it.
-bool WarpState::passes_loads(const Operation& first, const Offsets& found, std::span<const std::int32_t> beyond) {
-  const std::uint32_t bytes = kind_of(first, program_.of<Access>(first)).bytes;
-  return observers_.pass(
-      events_of(Space::shared),
-      SharedAccess{.event = Event(*this, first, all_lanes), .writes = false, .bytes = bytes, .lanes = found.places, .beyond = beyond});
+  scalar::find_lane_places(found.offset.data(), found.start, found.memory, addresses.address.data(),
+                           const_cast<const std::uint8_t**>(addresses.host.data()));
+  const struct Forgets {  // also where an observer throws
+    std::optional<scalar::LanePlaces>& places;
+    ~Forgets() { places.reset(); }
+  } forgets{told_places_};
+  if (kind.space == Space::shared) {
+    scalar::LanePlaces& told = told_places_.emplace();
+    told.offsets = found.offset.data();
+    scalar::find_lane_range(found.offset.data(), kind.bytes, told.range);
+    told.range.whole &= mask == all_lanes;
+  }
+  observers_.tell(events, &Observer::access,
+                  AccessEvent{.event = Event(*this, operation, mask),
+                              .space = kind.space,
+                              .reads = kind.reads,
+                              .writes = kind.writes,
+                              .bytes = kind.bytes,
+                              .addresses = addresses.address,
+                              .places = addresses.host,
+                              .asynchronous = kind.asynchronous,
+                              .consecutive = found.pattern == LanePattern::consecutive && found.offset[1] == found.offset[0] + kind.bytes});
 }
 
 /// Whether the operation's order among blocks is visible, or its result depends on other blocks.

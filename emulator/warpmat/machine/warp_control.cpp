@@ -183,14 +183,6 @@ inline int take_shortcuts(WarpState& warp, const Operation* first, int most, std
   return static_cast<int>(operation - first);
 }
 
-/// Executes operations from `first` on that have something in common, in all lanes, at most `most`. Returns their number.
-template <bool observed>
-inline int execute_run(WarpState& warp, const Operation& first, int most) {
-  if (first.semantics == Semantics::matrix) return perform_matrices(warp, first, most);
-  if (first.semantics != Semantics::load || warp.program().of<code::Access>(first).run == 0) return 0;
-  return load_run<observed>(warp, first, most);
-}
-
 /// Executes one operation of a run for the lanes of `mask`. Returns false if it is for step().
 template <bool observed>
 inline bool execute_straight(WarpState& warp, Split& s, const Operation& operation, LaneMask mask) {
@@ -248,7 +240,8 @@ void WarpState::run_straight(int& budget) {
     if (operation.converges && s.convergence >= 0) break;
     const LaneMask mask = guarded_lanes(operation, s);
     operations_ = before + static_cast<std::uint64_t>(done) + 1;  // clocks and observers read it
-    if (const int count = mask == all_lanes ? execute_run<observed>(*this, operation, most - done) : 0; count != 0) {
+    if (operation.semantics == Semantics::matrix && mask == all_lanes) {
+      const int count = perform_matrices(*this, operation, most - done);
       s.pc += count - 1;
       done += count - 1;
     } else if (!execute_straight<observed>(*this, s, operation, mask)) {

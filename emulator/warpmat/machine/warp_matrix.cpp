@@ -215,22 +215,21 @@ bool load_rows(WarpState& warp, const Operation& operation, const code::Matrix& 
   WarpState::Offsets found;
   found.memory = shared.data();
   found.start = warp.program().shared_base;
-  const bool told = warp.observers().want(EventKinds::accesses | EventKinds::shared_accesses);
-  found.find({.base = warp.at<std::uint8_t>(warp.source_slot(operation, 0)),
-              .wide = !matrix.narrow_address,
-              .wraps = true,
-              .add = static_cast<std::uint64_t>(matrix.offset) - warp.program().shared_base,
-              .lanes = lanes,
-              .start = static_cast<std::uint32_t>(warp.program().shared_base),
-              .bytes = Form::row_bytes,
-              .last = static_cast<std::uint32_t>(shared.size() - Form::row_bytes),
-              .element = Form::row_bytes},
-             told);
+  found.pattern = scalar::find_lane_offsets({.base = warp.at<std::uint8_t>(warp.source_slot(operation, 0)),
+                                             .wide = !matrix.narrow_address,
+                                             .wraps = true,
+                                             .add = static_cast<std::uint64_t>(matrix.offset) - warp.program().shared_base,
+                                             .lanes = lanes,
+                                             .start = static_cast<std::uint32_t>(warp.program().shared_base),
+                                             .bytes = Form::row_bytes,
+                                             .last = static_cast<std::uint32_t>(shared.size() - Form::row_bytes),
+                                             .element = Form::row_bytes},
+                                            found.offset.data());
   if (found.pattern == scalar::LanePattern::invalid) return false;
   std::array<std::uint32_t*, capacity::form_words> registers;
   warp.place_registers(warp.slots(operation), operation.results, registers.data());
   if (!warpmat::load_rows(*matrix.kernel, found.memory, found.offset.data(), registers.data())) return false;
-  if (told) warp.tell_offsets(operation, {.space = Space::shared, .bytes = Form::row_bytes, .reads = true, .writes = false}, lanes, found);
+  warp.tell_offsets(operation, {.space = Space::shared, .bytes = Form::row_bytes, .reads = true, .writes = false}, lanes, found);
   return true;
 }
 

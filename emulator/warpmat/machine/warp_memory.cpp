@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
-#include <limits>
-#include <span>
 #include <type_traits>
 
 #include <warpmat/machine/block.h>
@@ -186,69 +184,7 @@ void load_from(WarpState& warp, const Operation& operation, const Access& access
   }
 }
 
-/// The load at offsets that are good.
-void load_found(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask, const WarpState::Offsets& found) {
-  if (is_row(access, mask, found)) {
-    if (keeps_elements(access))
-      copy_row(warp.at<std::uint8_t>(warp.result_slot(operation, 0)), found[0], access.bytes);
-    else
-      load_from(warp, operation, access, Consecutive{found[0]}, mask);
-  } else if (found.pattern == LanePattern::same) {
-    load_from(warp, operation, access, found, lane_bit(first_lane(mask)));
-    spread(warp, operation, access, mask);
-  } else if (moves_words(access) && (access.vector == 2 || access.vector == 4) && mask == all_lanes) {
-    std::array<std::uint32_t*, 4> rows;
-    warp.place_registers(warp.slots(operation), access.vector, rows.data());
-    scalar::load_vectors_at(found.offset.data(), access.vector, found.memory, rows.data());
-  } else if (moves_words(access)) {
-    for (int e = 0; e < access.vector; ++e)
-      scalar::load_words_at(found.offset.data(), mask, found.memory + e * access.bytes,
-                            warp.at<std::uint32_t>(warp.result_slot(operation, e)));
-  } else {
-    load_from(warp, operation, access, found, mask);
-  }
-}
-
 }  // namespace
-
-template <bool observed>
-int load_run(WarpState& warp, const Operation& first, int most) {
-  const Access& access = warp.program().of<code::Access>(first);
-  const WarpState::AddressOperand address = WarpState::first_address(access);
-  const Region region = find_region(warp, first, address, all_lanes);
-  const auto addresses = lane_addresses(warp, first, access, address, all_lanes, region);
-  const int count = std::min<int>(access.run, most);
-  if (count < 2 || !addresses) return 0;
-  WarpState::Offsets found, beyond;
-  found.memory = region.memory;
-  found.start = region.start;
-  found.find(*addresses, true);
-  if (found.pattern == LanePattern::invalid) return 0;
-  const std::int64_t lowest = -std::int64_t{found.places.range.first}, highest = std::int64_t{addresses->last} - found.places.range.last;
-  std::array<std::int32_t, std::numeric_limits<decltype(access.run)>::max()> distances;  // from the first load
-  int good = 0;
-  for (; good < count; ++good) {
-    const std::int64_t by = warp.program().of<code::Access>((&first)[good]).offset - address.offset;
-    if (by < lowest || by > highest || (by & (addresses->bytes - 1)) != 0) break;
-    distances[static_cast<std::size_t>(good)] = static_cast<std::int32_t>(by);
-  }
-  const std::span<const std::int32_t> all = std::span(distances).first(static_cast<std::size_t>(good));
-  const bool told = observed && warp.observers().want(events_of(Space::shared)) && !warp.passes_loads(first, found, all.subspan(1));
-  for (int i = 0; i < good; ++i) {
-    const Operation& operation = (&first)[i];
-    const Access& next = warp.program().of<code::Access>(operation);
-    if (observed && i != 0) warp.count_operation();
-    if (told) {
-      beyond.find_beyond(found, all[static_cast<std::size_t>(i)]);
-      warp.tell_offsets(operation, WarpState::kind_of(operation, next), all_lanes, beyond);
-    }
-    found.memory = region.memory + all[static_cast<std::size_t>(i)];
-    load_found(warp, operation, next, all_lanes, found);
-    found.memory = region.memory;
-    if (told && warp.observers().want(EventKinds::operations | EventKinds::runs)) return i + 1;
-  }
-  return good;
-}
 
 template <bool observed>
 void load(WarpState& warp, const Operation& operation, LaneMask mask) {
@@ -265,7 +201,22 @@ void load(WarpState& warp, const Operation& operation, LaneMask mask) {
   }
   if (WarpState::Offsets found; warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) {
     if constexpr (observed) warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
-    return load_found(warp, operation, access, mask, found);
+    if (is_row(access, mask, found)) {
+      if (keeps_elements(access))
+        copy_row(warp.at<std::uint8_t>(warp.result_slot(operation, 0)), found[0], access.bytes);
+      else
+        load_from(warp, operation, access, Consecutive{found[0]}, mask);
+    } else if (found.pattern == LanePattern::same) {
+      load_from(warp, operation, access, found, lane_bit(first_lane(mask)));
+      spread(warp, operation, access, mask);
+    } else if (moves_words(access)) {
+      for (int e = 0; e < access.vector; ++e)
+        scalar::load_words_at(found.offset.data(), mask, found.memory + e * access.bytes,
+                              warp.at<std::uint32_t>(warp.result_slot(operation, e)));
+    } else {
+      load_from(warp, operation, access, found, mask);
+    }
+    return;
   }
   WarpState::Addresses addresses;
   warp.find_addresses(operation, 0, access.offset, access.relative, addresses);
@@ -350,8 +301,6 @@ void store(WarpState& warp, const Operation& operation, LaneMask mask) {
   if (access.ordered) warp.tell_order(Synchronisation::Kind::ordered_store, mask, addresses.host.data());
 }
 
-template int load_run<false>(WarpState& warp, const Operation& first, int most);
-template int load_run<true>(WarpState& warp, const Operation& first, int most);
 template void load<false>(WarpState& warp, const Operation& operation, LaneMask mask);
 template void load<true>(WarpState& warp, const Operation& operation, LaneMask mask);
 template void store<false>(WarpState& warp, const Operation& operation, LaneMask mask);

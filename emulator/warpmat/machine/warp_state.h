@@ -243,10 +243,7 @@ class WarpState {
     std::uint8_t* memory;
     std::uint64_t start;  ///< the first address of the memory
     scalar::LanePattern pattern;
-    scalar::LanePlaces places;  ///< of an access to shared memory that observers want to know of
     alignas(64) std::array<std::uint32_t, warp_size> offset;
-    void find(const scalar::LaneAddresses& addresses, bool with_range);
-    void find_beyond(const Offsets& other, std::int64_t by);
     std::uint8_t* operator[](std::size_t lane) const { return memory + offset[lane]; }
   };
   bool find_offsets(const code::Operation& operation, const code::Access& access, const AddressOperand& operand, LaneMask mask,
@@ -260,10 +257,9 @@ class WarpState {
   /// That of a load, store or atomic operation which find_offsets() has found.
   static AccessKind kind_of(const code::Operation& operation, const code::Access& access);
   void tell_offsets(const code::Operation& operation, const AccessKind& kind, LaneMask mask, const Offsets& found);
-  bool passes_loads(const code::Operation& first, const Offsets& found, std::span<const std::int32_t> beyond);
-  /// Where the lanes of the access that observers are told of find their bytes in shared memory; nullptr: not known. Lanes outside of the
+  /// Where the lanes of the access that observers are told of find their bytes in shared memory; nothing: not known. Lanes outside of the
   /// access have the offset of one inside.
-  const scalar::LanePlaces* told_places() const { return told_places_; }
+  const std::optional<scalar::LanePlaces>& told_places() const { return told_places_; }
   void find_addresses(const code::Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const;
   void locate(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
               Addresses& addresses, bool asynchronous = false, int first_register = 0);
@@ -324,7 +320,6 @@ class WarpState {
   RegisterLimit& register_limit() { return register_limit_; }
   ClusterArrivals& cluster_arrivals() { return cluster_arrivals_; }
   /// Of a split that executes its operation again: it is not counted again.
-  void count_operation() { ++operations_; }
   void count_once() { operations_ -= std::exchange(split().resumes, false); }
 
  private:
@@ -381,7 +376,7 @@ class WarpState {
   std::optional<SharedPlace> waits_for_;   ///< the mbarrier of the last unsuccessful wait
   ClusterArrivals cluster_arrivals_;
   const DeviceMemory::Buffer* last_buffer_ = nullptr;
-  const scalar::LanePlaces* told_places_ = nullptr;
+  std::optional<scalar::LanePlaces> told_places_;
   bool announced_ = false;  ///< observers know of the next operation, which waits for the reservation
 };
 

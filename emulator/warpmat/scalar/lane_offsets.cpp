@@ -50,8 +50,8 @@ HWY_INLINE Sums wide_sums(const LaneAddresses& a, std::size_t first) {
   const hn::Repartition<std::uint64_t, Words> dw;
   const auto* const base = static_cast<const std::uint64_t*>(a.base) + first;
   const auto add = hn::Set(dw, a.add);
-  const Word one = hn::BitCast(d, hn::Add(hn::LoadU(dw, base), add));
-  const Word other = hn::BitCast(d, hn::Add(hn::LoadU(dw, base + hn::Lanes(dw)), add));
+  const Word one = hn::BitCast(d, hn::Add(hn::Load(dw, base), add));
+  const Word other = hn::BitCast(d, hn::Add(hn::Load(dw, base + hn::Lanes(dw)), add));
   return {hn::ConcatEven(d, other, one), hn::ConcatOdd(d, other, one)};
 }
 #endif
@@ -61,7 +61,7 @@ HWY_INLINE Sums sums_of(const LaneAddresses& a, std::size_t first) {
   if constexpr (wide) return wide_sums(a, first);
   const Words d;
   const auto* const base = static_cast<const std::uint32_t*>(a.base) + first;
-  return {hn::Add(hn::LoadU(d, base), hn::Set(d, static_cast<std::uint32_t>(a.add))), hn::Zero(d)};
+  return {hn::Add(hn::Load(d, base), hn::Set(d, static_cast<std::uint32_t>(a.add))), hn::Zero(d)};
 }
 
 /// The offset of the first of `lanes`.
@@ -82,9 +82,9 @@ HWY_INLINE bool is_zero(Word v) {
   return hn::AllTrue(d, hn::Eq(v, hn::Zero(d)));
 }
 
-/// `element` is a.element where the compiler knows it. Calls see(lane, offsets) for each vector from `lane` on.
-template <bool wide, typename See>
-HWY_INLINE LanePattern classify(const LaneAddresses& a, std::uint32_t element, std::uint32_t* offsets, See see) {
+/// `element` is a.element where the compiler knows it.
+template <bool wide>
+HWY_INLINE LanePattern classify(const LaneAddresses& a, std::uint32_t element, std::uint32_t* offsets) {
   const Words d;
   const Word first = hn::Set(d, first_offset<wide>(a)), last = hn::Set(d, a.last);
   const Word start = hn::Set(d, a.start), low_bits = hn::Set(d, a.bytes - 1);
@@ -99,7 +99,6 @@ HWY_INLINE LanePattern classify(const LaneAddresses& a, std::uint32_t element, s
       if constexpr (wide) high = hn::IfThenElseZero(active, high);
     }
     hn::Store(offset, d, offsets + lane);
-    see(lane, offset);
     bad = hn::Or(bad, hn::Or(hn::Xor(hn::Max(offset, last), last), hn::And(hn::Add(offset, start), low_bits)));
     if constexpr (wide)
       if (!a.wraps) bad = hn::Or(bad, high);
@@ -111,17 +110,12 @@ HWY_INLINE LanePattern classify(const LaneAddresses& a, std::uint32_t element, s
   return is_zero(apart) ? LanePattern::consecutive : is_zero(different) ? LanePattern::same : LanePattern::scattered;
 }
 
-HWY_INLINE LanePattern offsets_of(const LaneAddresses& a, std::uint32_t element, std::uint32_t* offsets) {
-  const auto see = [](std::size_t, Word) HWY_ATTR {};
-  return a.wide ? classify<true>(a, element, offsets, see) : classify<false>(a, element, offsets, see);
-}
-
 LanePattern lane_offsets(const LaneAddresses& a, std::uint32_t* offsets) {
-  return offsets_of(a, a.element, offsets);
+  return a.wide ? classify<true>(a, a.element, offsets) : classify<false>(a, a.element, offsets);
 }
 
 HWY_INLINE LanePattern word_offsets(const LaneAddresses& a, std::uint32_t* offsets) {
-  return offsets_of(a, sizeof(std::uint32_t), offsets);
+  return a.wide ? classify<true>(a, sizeof(std::uint32_t), offsets) : classify<false>(a, sizeof(std::uint32_t), offsets);
 }
 
 HWY_INLINE std::uint32_t bits_of(hn::Mask<Words> mask) {
@@ -146,24 +140,6 @@ HWY_INLINE Neighbours find_neighbours(const std::uint32_t* offsets, std::uint32_
   return all;
 }
 
-/// Whether offsets that begin and end as a row does are a row in another order. Compilers shift by vectors; on SSE4 Highway would multiply
-/// floats, which raises exceptions.
-HWY_INLINE bool is_whole(const std::uint32_t* offsets, std::uint32_t first, std::uint32_t bytes) {
-  const int shift = std::countr_zero(bytes);
-  std::uint32_t parts = 0;  // a bit for each part of the range
-  for (std::size_t lane = 0; lane < lane_count; ++lane) parts |= 1u << ((offsets[lane] - first) >> shift);
-  return parts == every_lane;
-}
-
-HWY_INLINE void write_range(const std::uint32_t* offsets, std::uint32_t bytes, Word least, Word largest, Neighbours neighbours,
-                            LaneRange& range) {
-  const Words d;
-  const std::uint32_t first = hn::GetLane(hn::MinOfLanes(d, least)), last = hn::GetLane(hn::MaxOfLanes(d, largest));
-  const std::uint32_t runs = ~neighbours.follow;
-  range = {first, last, runs == 1, runs, neighbours.rise};
-  if (runs != 1 && last - first == (lane_count - 1) * bytes) range.whole = is_whole(offsets, first, bytes);
-}
-
 void lane_range(const std::uint32_t* offsets, std::uint32_t bytes, LaneRange& range) {
   const Words d;
   Word least = hn::Load(d, offsets), largest = least;
@@ -172,32 +148,16 @@ void lane_range(const std::uint32_t* offsets, std::uint32_t bytes, LaneRange& ra
     least = hn::Min(least, offset);
     largest = hn::Max(largest, offset);
   }
-  write_range(offsets, bytes, least, largest, find_neighbours(offsets, bytes), range);
-}
-
-/// Compares each lane with the one before in the registers of the addresses: the offsets have only just been written.
-template <bool wide>
-HWY_INLINE LanePattern classify_range(const LaneAddresses& a, std::uint32_t* offsets, LaneRange& range) {
-  const Words d;
-  const Word bytes = hn::Set(d, a.bytes), first = hn::Set(d, first_offset<wide>(a));
-  Word least = first, largest = first;
-  Neighbours all{0, 0};
-  const LanePattern pattern = classify<wide>(a, a.element, offsets, [&](std::size_t vector, Word offset) HWY_ATTR {
-    least = hn::Min(least, offset);
-    largest = hn::Max(largest, offset);
-    const std::size_t lane = vector == 0 ? 1 : vector;  // the first vector is one lane ahead: none is before lane 0
-    const Word here = vector == 0 ? sums_of<wide>(a, lane).low : offset, before = sums_of<wide>(a, lane - 1).low;
-    all.follow |= bits_of(hn::Eq(here, hn::Add(before, bytes))) << lane;
-    all.rise |= bits_of(hn::Gt(here, before)) << lane;
-  });
-  if (pattern == LanePattern::invalid) return pattern;
-  const std::uint32_t both = a.lanes & a.lanes << 1;  // access, as does the lane before
-  write_range(offsets, a.bytes, least, largest, {all.follow & both, all.rise & both}, range);
-  return pattern;
-}
-
-LanePattern lane_offsets_and_range(const LaneAddresses& a, std::uint32_t* offsets, LaneRange& range) {
-  return a.wide ? classify_range<true>(a, offsets, range) : classify_range<false>(a, offsets, range);
+  const std::uint32_t first = hn::GetLane(hn::MinOfLanes(d, least)), last = hn::GetLane(hn::MaxOfLanes(d, largest));
+  const auto [follow, rises] = find_neighbours(offsets, bytes);
+  const std::uint32_t runs = ~follow;
+  range = {first, last, runs == 1, runs, rises};
+  if (runs == 1 || last - first != (lane_count - 1) * bytes) return;
+  // A bit for each part of the range. Compilers shift by vectors; on SSE4 Highway would multiply floats, which raises exceptions.
+  const int shift = std::countr_zero(bytes);
+  std::uint32_t parts = 0;
+  for (std::size_t lane = 0; lane < lane_count; ++lane) parts |= 1u << ((offsets[lane] - first) >> shift);
+  range.whole = parts == every_lane;
 }
 
 void lane_places(const std::uint32_t* offsets, std::uint64_t start, const std::uint8_t* memory, std::uint64_t* addresses,
@@ -224,10 +184,10 @@ HWY_INLINE void write_row(std::uint32_t lanes, std::uint32_t* row, WordsFrom wor
   }
 }
 
-/// Whether each lane's `bytes` lie behind those of the lane before, among the lanes of a vector.
-HWY_INLINE bool is_run(const std::uint32_t* offsets, std::size_t bytes) {
+/// Whether the lanes of a vector access consecutive words.
+HWY_INLINE bool is_run(const std::uint32_t* offsets) {
   const Words d;
-  const Word run = hn::Add(hn::Set(d, offsets[0]), hn::Mul(hn::Iota(d, 0), hn::Set(d, static_cast<std::uint32_t>(bytes))));
+  const Word run = hn::Add(hn::Set(d, offsets[0]), hn::Mul(hn::Iota(d, 0), hn::Set(d, sizeof(std::uint32_t))));
   return is_zero(hn::Xor(hn::Load(d, offsets), run));
 }
 
@@ -237,35 +197,11 @@ HWY_INLINE std::uint32_t word_at(const std::uint8_t* from) {
   return word;
 }
 
-#if HWY_TARGET == HWY_SCALAR
-HWY_INLINE bool load_quads(const std::uint32_t*, const std::uint8_t*, std::uint32_t*) {
-  return false;
-}
-#else
-/// Loads words of which each four lanes access consecutive ones, as of fragments in rows of a tile. False for all others.
-HWY_INLINE bool load_quads(const std::uint32_t* offsets, const std::uint8_t* memory, std::uint32_t* row) {
-  const Words d;
-  constexpr std::size_t quad = 4;
-  const hn::CappedTag<std::uint32_t, quad> dq;
-  const Word steps = hn::Mul(hn::And(hn::Iota(d, 0), hn::Set(d, quad - 1)), hn::Set(d, sizeof *row));
-  Word other = hn::Zero(d);
-  for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d)) {
-    const Word offset = hn::Load(d, offsets + lane);
-    other = hn::Or(other, hn::Xor(offset, hn::Add(hn::Broadcast<0>(offset), steps)));  // of each four
-  }
-  if (!is_zero(other)) return false;
-  for (std::size_t lane = 0; lane < lane_count; lane += quad)
-    hn::Store(hn::LoadU(dq, reinterpret_cast<const std::uint32_t*>(memory + offsets[lane])), dq, row + lane);
-  return true;
-}
-#endif
-
 HWY_INLINE void load_scattered(const std::uint32_t* offsets, std::uint32_t lanes, const std::uint8_t* memory, std::uint32_t* row) {
   const Words d;
-  if (lanes == every_lane && load_quads(offsets, memory, row)) return;
   write_row(lanes, row, [&](std::size_t lane) HWY_ATTR {
     const std::uint32_t* const o = offsets + lane;
-    if (is_run(o, sizeof *row)) return hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(memory + *o));
+    if (is_run(o)) return hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(memory + *o));
     const auto signed_offsets = hn::BitCast(hn::RebindToSigned<Words>(), hn::Load(d, o));  // those of a gather
     if (HWY_LIKELY(is_zero(hn::ShiftRight<31>(hn::Load(d, o)))))
       return hn::GatherOffset(d, reinterpret_cast<const std::uint32_t*>(memory), signed_offsets);
@@ -280,7 +216,7 @@ HWY_INLINE void store_scattered(const std::uint32_t* offsets, std::uint32_t lane
   if (lanes == every_lane) {
     for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d)) {
       const std::uint32_t* const o = offsets + lane;
-      if (is_run(o, sizeof *row))
+      if (is_run(o))
         hn::StoreU(hn::Load(d, row + lane), d, reinterpret_cast<std::uint32_t*>(memory + *o));
       else
         for (std::size_t i = 0; i < hn::Lanes(d); ++i) std::memcpy(memory + o[i], row + lane + i, sizeof *row);
@@ -326,35 +262,6 @@ void load_words_at_offsets(const std::uint32_t* offsets, std::uint32_t lanes, co
   load_scattered(offsets, lanes, memory, row);
 }
 
-template <std::size_t count>
-HWY_INLINE void load_vectors(const std::uint32_t* offsets, const std::uint8_t* memory, std::uint32_t* const* rows) {
-  const Words d;
-  alignas(64) std::array<std::uint32_t, count * lane_count> copy;
-  for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d)) {
-    const auto* from = reinterpret_cast<const std::uint32_t*>(memory + offsets[lane]);
-    if (!is_run(offsets + lane, count * sizeof(std::uint32_t))) {
-      for (std::size_t i = 0; i < hn::Lanes(d); ++i)
-        std::memcpy(copy.data() + count * i, memory + offsets[lane + i], count * sizeof(std::uint32_t));
-      from = copy.data();
-    }
-    Word v0, v1, v2, v3;
-    if constexpr (count == 2)
-      hn::LoadInterleaved2(d, from, v0, v1);
-    else
-      hn::LoadInterleaved4(d, from, v0, v1, v2, v3);
-    hn::Store(v0, d, rows[0] + lane);
-    hn::Store(v1, d, rows[1] + lane);
-    if constexpr (count == 4) {
-      hn::Store(v2, d, rows[2] + lane);
-      hn::Store(v3, d, rows[3] + lane);
-    }
-  }
-}
-
-void load_vectors_at_offsets(const std::uint32_t* offsets, std::size_t count, const std::uint8_t* memory, std::uint32_t* const* rows) {
-  count == 2 ? load_vectors<2>(offsets, memory, rows) : load_vectors<4>(offsets, memory, rows);
-}
-
 void store_words_at_offsets(const std::uint32_t* offsets, std::uint32_t lanes, std::uint8_t* memory, const std::uint32_t* row) {
   store_scattered(offsets, lanes, memory, row);
 }
@@ -368,13 +275,11 @@ namespace warpmat::inline v0_1::scalar {
 
 HWY_EXPORT(lane_offsets);
 HWY_EXPORT(lane_range);
-HWY_EXPORT(lane_offsets_and_range);
 HWY_EXPORT(lane_places);
 HWY_EXPORT(load_lanes_words);
 HWY_EXPORT(store_lanes_words);
 HWY_EXPORT(load_words_at_offsets);
 HWY_EXPORT(store_words_at_offsets);
-HWY_EXPORT(load_vectors_at_offsets);
 
 LanePattern find_lane_offsets(const LaneAddresses& addresses, std::uint32_t* offsets) {
   return WARPMAT_KERNEL(lane_offsets)(addresses, offsets);
@@ -382,10 +287,6 @@ LanePattern find_lane_offsets(const LaneAddresses& addresses, std::uint32_t* off
 
 void find_lane_range(const std::uint32_t* offsets, std::uint32_t bytes, LaneRange& range) {
   WARPMAT_KERNEL(lane_range)(offsets, bytes, range);
-}
-
-LanePattern find_lane_offsets(const LaneAddresses& addresses, std::uint32_t* offsets, LaneRange& range) {
-  return WARPMAT_KERNEL(lane_offsets_and_range)(addresses, offsets, range);
 }
 
 void find_lane_places(const std::uint32_t* offsets, std::uint64_t start, const std::uint8_t* memory, std::uint64_t* addresses,
@@ -408,10 +309,6 @@ void load_words_at(const std::uint32_t* offsets, std::uint32_t lanes, const std:
 
 void store_words_at(const std::uint32_t* offsets, std::uint32_t lanes, std::uint8_t* memory, const std::uint32_t* row) {
   WARPMAT_KERNEL(store_words_at_offsets)(offsets, lanes, memory, row);
-}
-
-void load_vectors_at(const std::uint32_t* offsets, std::size_t count, const std::uint8_t* memory, std::uint32_t* const* rows) {
-  WARPMAT_KERNEL(load_vectors_at_offsets)(offsets, count, memory, rows);
 }
 
 }  // namespace warpmat::inline v0_1::scalar

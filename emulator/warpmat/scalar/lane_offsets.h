@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace warpmat::inline v0_1::scalar {
@@ -35,10 +34,6 @@ struct LaneRange {
 /// members before it copied them together.
 void find_lane_range(const std::uint32_t* offsets, std::uint32_t bytes, LaneRange& range);
 
-/// find_lane_offsets() and find_lane_range() at once, of lanes that access `addresses.bytes`. Lanes outside of the access, and lanes behind
-/// those, begin runs and are no rise. If the pattern is `invalid`, the range is not written.
-LanePattern find_lane_offsets(const LaneAddresses& addresses, std::uint32_t* offsets, LaneRange& range);
-
 /// Writes each lane's address, `start` + offset, and its place, `memory` + offset: 32 each, aligned to 64 bytes.
 void find_lane_places(const std::uint32_t* offsets, std::uint64_t start, const std::uint8_t* memory, std::uint64_t* addresses,
                       const std::uint8_t** places);
@@ -58,8 +53,5 @@ LanePattern store_lane_words(const LaneAddresses& addresses, std::uint8_t* memor
 /// The same at offsets that find_lane_offsets() has written and found to be good.
 void load_words_at(const std::uint32_t* offsets, std::uint32_t lanes, const std::uint8_t* memory, std::uint32_t* row);
 void store_words_at(const std::uint32_t* offsets, std::uint32_t lanes, std::uint8_t* memory, const std::uint32_t* row);
-
-/// Loads `count` words, 2 or 4, of all 32 lanes from memory + its offset, word i to rows[i], which are aligned to 64 bytes.
-void load_vectors_at(const std::uint32_t* offsets, std::size_t count, const std::uint8_t* memory, std::uint32_t* const* rows);
 
 }  // namespace warpmat::inline v0_1::scalar

@@ -9,7 +9,6 @@
 #include <warpmat/ptx/program/call_tree.h>
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/frame.h>
-#include <warpmat/ptx/program/load_runs.h>
 #include <warpmat/ptx/program/product_runs.h>
 #include <warpmat/ptx/program/row_loads.h>
 
@@ -150,7 +149,6 @@ class Emitter {
     add_convergence(index, first);
     mark_unused_results(index, first);
     mark_shortcuts(first);
-    mark_load_runs(program_, first);
     if (program_.any<Matrix>([](const Matrix&) { return true; })) {
       mark_product_runs(program_, first);
       mark_row_loads(program_, first);

@@ -49,7 +49,6 @@ struct Access {
   std::uint8_t register_bits = 32;                     ///< of each register: loads fill them, stores take their low bits
   bool own_block = false;                              ///< .shared: of no other block of the cluster
   bool ordered = false;                                ///< volatile, relaxed, acquire, release: other blocks observe it in a defined order
-  std::uint8_t run = 0;                                ///< load_runs.h: how many loads, with it, are a run; 0: it is alone
   AtomicOperation atomic = AtomicOperation::add;
   const DataType* type = nullptr;         ///< of an atomic operation
   scalar::Function arithmetic = nullptr;  ///< of an atomic operation on floating-point numbers
