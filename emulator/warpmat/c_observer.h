@@ -1,6 +1,6 @@
-/* What happens in a launch, event by event, in C: for tracers, counters, timing models and checks of your own. warpmat_launch_config of
- * c_program.h takes observers. The rules in c.h hold here, too. observer.h is the same for C++; its table says when each event comes, and
- * before or after which effect.
+/* What happens in a launch, or as a list of statements is executed, event by event, in C: for tracers, counters, timing models and checks
+ * of your own. warpmat_launch_config of c_program.h takes observers, and warpmat_warp_observe below. The rules in c.h hold here, too.
+ * observer.h is the same for C++; its table says when each event comes, and before or after which effect.
  *
  * The library fills the structs of this header. They and what they point to are valid during the call, and an observer changes nothing of
  * them. `size` says how much of a struct the library knows. */
@@ -19,7 +19,7 @@ extern "C" {
 /* A warp at a statement. */
 typedef struct warpmat_event {
   size_t size;
-  const char* opcode; /* as the text has it: "ld.global.f32"; valid as long as the warpmat_kernel */
+  const char* opcode; /* as the text has it: "ld.global.f32"; valid as long as the warpmat_kernel, or the warpmat_program */
   int line;           /* of the PTX, from 1 on */
   uint32_t statement; /* its number in the kernel, from 0 on: cheaper to compare than the opcode */
   uint32_t block[3];
@@ -268,8 +268,9 @@ struct warpmat_observer {
   /* An operation that computes an address or a value for a statement, which is another operation: together they are the operations of
    * warpmat_launch. Of kind OPERATIONS. */
   int (*preparation)(void* user, const warpmat_event* event);
-  int (*block_begins)(void* user, const warpmat_block_event* block);             /* always: it has its memory, no warp has run */
-  int (*block_ends)(void* user, const warpmat_block_event* block);               /* always: all warps have exited, without an error */
+  int (*block_begins)(void* user, const warpmat_block_event* block); /* always: it has its memory, no warp has run */
+  int (*block_ends)(
+      void* user, const warpmat_block_event* block); /* always: all warps have exited, without an error; of a list, warpmat_warp_observe */
   int (*registers_differ)(void* user, const warpmat_registers_event* registers); /* always: as a block ends */
   int (*run)(void* user, const warpmat_run_event* run);                          /* RUNS; `operation` gets what is outside of runs */
   int (*performs)(void* user, const warpmat_event* event);                       /* OPERATIONS, wgmma PRODUCTS: all lanes are there */
@@ -300,8 +301,10 @@ struct warpmat_observer {
 };
 
 /* Tells these observers, in their order and on the caller's thread, what warpmat_warp_run and warpmat_warp_step of this warp execute from
- * now on, and those of an earlier call no more: `count` 0 tells none. Their block begins and ends with these calls, or with the warp;
- * `finished` follows. An observer that ends the launch ends the call. A program without statements tells nothing. */
+ * now on, and those of an earlier call no more: `count` 0 tells none. The block of those before ends, also after calls that ended with an
+ * error, and `finished` follows; then the block of these begins. warpmat_warp_free ends it, too. An observer that ends the launch ends the
+ * call; one that does so as a block begins or ends leaves the warp without observers. WARPMAT_BAD_ARGUMENT, and nothing changed: wrong
+ * callbacks, or a call by one of the warp's own observers, which cannot execute it either. A program without statements tells nothing. */
 WARPMAT_API warpmat_status warpmat_warp_observe(warpmat_warp* warp, const struct warpmat_observer* const* observers, size_t count,
                                                 warpmat_error* error);
 

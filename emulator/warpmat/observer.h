@@ -52,8 +52,9 @@ struct PendingProduct;
 // whose addresses or values must be computed first is several operations, a function's end is one; Event::prepares() tells them apart.
 //
 // Lists. Warp::observe (program.h) gives observers to a warp that executes a list of statements; what is said of launches holds for its
-// run() and execute(), on their thread. Its kernel has no name, its one block begins and ends with Warp::observe, and statement() is an
-// index in Program::statements(). At operation() the warp's registers are those before the statement, and may be read. Its wmma.load and
+// run() and execute(), on their thread. Its kernel has no name, its one block begins and ends with Warp::observe, also after a run that
+// ended with an error, and statement() is an index in Program::statements(). Operations of a statement that follow it, as those that store
+// a predicate, prepare, too. At operation() the warp's registers are those before the statement, and may be read. Its wmma.load and
 // wmma.store access shared memory.
 //
 // Cost. An observer asks for kinds of events, and may ask for others in each of its calls. An event for which nobody asks costs one test.

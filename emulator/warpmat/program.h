@@ -252,14 +252,16 @@ class WARPMAT_API Warp {
   /// The lanes that would execute `statement` now: those whose guard is true.
   LaneMask executing(const Statement& statement) const;
 
-  /// Executes one statement of the program. Throws Trap, having changed nothing. Does not allocate unless it throws, or is the first
-  /// statement of a copied warp.
+  /// Executes one statement of the program. Throws Trap, having changed nothing, unless an observer ended it after its effect (observer.h).
+  /// Does not allocate unless it throws, is the first statement of a copied warp, or an observer asks for the accesses of a matrix
+  /// statement. Throws std::invalid_argument in a call of one of the warp's observers.
   void execute(const Statement& statement, const ExecutionOptions& options = {});
 
   /// From now on tells these observers, in their order and on the caller's thread, what the warp executes (observer.h), and no others. They
-  /// outlive the warp, or the next call of observe(); a copy of the warp has none. Their block begins with the call and ends with the next
-  /// one. A program without statements tells nothing. Throws std::invalid_argument if one is null, and what they throw of block_begins and
-  /// block_ends, after which the warp has none.
+  /// outlive the warp, or the next call of observe(). A copy of the warp has none, nor has a warp that a copy was assigned to: those that
+  /// it had are told nothing more. Their block begins with the call and ends with the next one. A program without statements tells nothing.
+  /// Throws std::invalid_argument if one is null, or in a call of one of the warp's observers, which then stay; and what they throw of
+  /// block_begins and block_ends, after which the warp has none.
   void observe(std::vector<machine::Observer*> observers);
 
  private:

@@ -1,3 +1,4 @@
+#include <fmt/core.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 #include <warpmat/launch.h>
@@ -109,7 +110,7 @@ LaunchOptions launch_options(const py::dict& options, const std::atomic<bool>& s
   out.schedule = options["schedule"].cast<std::uint64_t>();
   out.most_operations = options["most_operations"].cast<std::uint64_t>();
   out.execution = execution_options(options["undefined"].cast<std::string>(), options["path"].cast<std::string>());
-  for (const NamedCheck& each : each_check) out.checks.*each.check = options[fmt::format("check_{}", each.name).c_str()].cast<bool>();
+  for (const CheckMember& each : each_check) out.checks.*each.check = options[fmt::format("check_{}", each.name).c_str()].cast<bool>();
   out.gemm = options["gemm"].cast<std::string>();
   out.why = options["why"].cast<std::string>();
   for (const auto& [x, y, z] : options["gemm_blocks"].cast<std::vector<std::array<std::uint32_t, 3>>>())

@@ -118,7 +118,10 @@ TEST_CASE("C: wrong observers of a warp leave those that it has", "[c][observer]
   refuses(parsed.warp, null, "observer 0 is null");
   refuses(parsed.warp, small, "the size of observer 0 is not that of a warpmat_observer");
   refuses(parsed.warp, odd, "the events 0x40000000 of observer 0 are not known");
+  const warpmat_observer* const good_and_null[] = {&good, nullptr};
   lines.clear();
+  CHECK(warpmat_warp_observe(parsed.warp, good_and_null, 2, &error) == WARPMAT_BAD_ARGUMENT);
+  CHECK(lines.empty());  // it is neither told that its block ends, nor finished
   CHECK(warpmat_warp_step(parsed.warp, 0, 0, &error) == WARPMAT_OK);
   CHECK(lines.size() == 2);
   // One that refuses its block leaves none.
@@ -128,6 +131,28 @@ TEST_CASE("C: wrong observers of a warp leave those that it has", "[c][observer]
   CHECK(warpmat_warp_observe(parsed.warp, last, 1, &error) == WARPMAT_STOPPED);
   lines.clear();
   CHECK(warpmat_warp_run(parsed.warp, 0, &error) == WARPMAT_OK);
+  CHECK(lines.empty());
+}
+
+TEST_CASE("C: observers of a warp are finished before others begin, and do not change them in a call", "[c][observer]") {
+  Lines lines;
+  warpmat_observer told = writes_to(lines);
+  auto error = sized<warpmat_error>();
+  Parsed parsed(two_stores);
+  const warpmat_observer* const one[] = {&told};
+  REQUIRE(warpmat_warp_observe(parsed.warp, one, 1, &error) == WARPMAT_OK);
+  REQUIRE(warpmat_warp_observe(parsed.warp, one, 1, &error) == WARPMAT_OK);
+  CHECK(lines == Lines{"begins '' with 16 bytes", "ends", "finished", "begins '' with 16 bytes"});
+  warpmat_observer detaches = sized<warpmat_observer>();
+  detaches.user = parsed.warp;
+  detaches.events = WARPMAT_EVENTS_OPERATIONS;
+  detaches.operation = [](void* user, const warpmat_event*) {
+    return static_cast<int>(warpmat_warp_observe(static_cast<warpmat_warp*>(user), nullptr, 0, nullptr));
+  };
+  const warpmat_observer* const two[] = {&detaches, &told};
+  REQUIRE(warpmat_warp_observe(parsed.warp, two, 2, &error) == WARPMAT_OK);
+  lines.clear();
+  CHECK(warpmat_warp_step(parsed.warp, 0, 0, &error) == WARPMAT_STOPPED);
   CHECK(lines.empty());
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -220,6 +221,38 @@ TEST_CASE("list observer: null observers are refused, and one that refuses its b
   CHECK_THROWS_WITH(warp.observe({&script, &refuses}), "no block");
   run(warp);
   CHECK(script.lines == Lines{"begins: 1 warps, 0 bytes"});
+}
+
+TEST_CASE("list observer: an observer neither changes the warp's observers nor executes its statements", "[lists][observer]") {
+  const Program program = parse("mov.u32 a, 1;\nmov.u32 b, 2;", "sm_90");
+  Warp warp(program);
+  struct Calls : machine::Observer {
+    explicit Calls(std::function<void()> call) : call(std::move(call)) {}
+    void operation(const Event&) override { call(); }
+    std::function<void()> call;
+  } detaches([&] { warp.observe({}); }), executes([&] { run(warp); });
+  Script script;
+  for (const auto& [wrong, message] :
+       {std::pair<machine::Observer*, const char*>{&detaches, "an observer of the warp cannot give it other observers"},
+        {&executes, "an observer of the warp cannot execute its statements"}}) {
+    warp.observe({wrong, &script});
+    CHECK_THROWS_WITH(run(warp), message);
+    script.lines.clear();
+    warp.observe({&script});
+    run(warp);
+    CHECK(script.lines.size() == 3);  // begins, and two statements
+  }
+}
+
+TEST_CASE("list observer: what ends a stmatrix after its effect leaves the effect", "[lists][observer]") {
+  const Program program =
+      parse(".shared .b16 tile[64];\nmov.u32 a, tile;\nmov.u32 r, 17;\nstmatrix.sync.aligned.m8n8.x1.shared.b16 [a], {r};\n", "sm_90");
+  Script script(EventKinds::accesses);
+  Warp warp(program);
+  warp.observe({&script});
+  script.ends_at = 2;
+  CHECK(message_of(warp) == "line 4: lane 4, address 0x0: as asked");
+  CHECK(warp.shared().bytes()[0] == 17);
 }
 
 }  // namespace warpmat::list_observer_test

@@ -1,4 +1,4 @@
-// The system's shared memory, %reserved_smem_offset_0 and its kin: cooperative groups keep the barriers of tiles of several warps there.
+// The system's shared memory, %reserved_smem_offset_0 and others: cooperative groups keep the barriers of tiles of several warps there.
 
 #include <warpmat/launch.h>
 
@@ -23,7 +23,7 @@ std::vector<std::uint32_t> run(const std::string& body, const std::string& targe
 
 TEST_CASE("Warps meet at a word of the system's shared memory, beside the kernel's own", "[machine][shared]") {
   const std::string target = GENERATE("sm_80", "sm_90", "sm_120");
-  // Each warp clears its bit, as nobody has initialised the word, and then sets it. The variable's 64 words keep what the lanes store.
+  // Each warp clears its bit, as the word is not initialised, and then sets it. The variable's 64 words keep what the lanes store.
   const std::vector<std::uint32_t> words = run(R"(
     .shared .align 4 .b32 own[64];
     mov.u32 %r0, %reserved_smem_offset_1;

@@ -284,19 +284,33 @@ void CallbackObserver::barrier_leaves(const machine::BarrierEvent& barrier) {
   tell(callbacks_.barrier_leaves, nullptr, &given);
 }
 
-std::unique_ptr<CallbackObserver> observer_of(const warpmat_observer* callbacks, const char* what) {
+namespace {
+
+void check_callbacks(const warpmat_observer* callbacks, const char* what) {
   if (callbacks == nullptr) throw std::invalid_argument(fmt::format("{} is null", what));
   if (!WARPMAT_HAS_SIZE(callbacks, access))
     throw std::invalid_argument(fmt::format("the size of {} is not that of a warpmat_observer", what));
   if (const unsigned unknown = events_of(*callbacks) & ~known_events; unknown != 0)
     throw std::invalid_argument(fmt::format("the events {:#x} of {} are not known", unknown, what));
+}
+
+/// A refused call tells no `finished`: all are checked before one is made.
+void check_callbacks(const warpmat_observer* const* callbacks, std::size_t count, const char* what) {
+  if (count != 0) need(callbacks, what);
+  for (std::size_t i = 0; i < count; ++i) check_callbacks(callbacks[i], fmt::format("observer {}", i).c_str());
+}
+
+}  // namespace
+
+std::unique_ptr<CallbackObserver> observer_of(const warpmat_observer* callbacks, const char* what) {
+  check_callbacks(callbacks, what);
   return std::make_unique<CallbackObserver>(*callbacks);
 }
 
 CallbackObservers::CallbackObservers(const warpmat_observer* const* callbacks, std::size_t count, const char* what) {
-  if (count != 0) need(callbacks, what);
+  check_callbacks(callbacks, count, what);
   for (std::size_t i = 0; i < count; ++i) {
-    own.push_back(observer_of(callbacks[i], fmt::format("observer {}", i).c_str()));
+    own.push_back(std::make_unique<CallbackObserver>(*callbacks[i]));
     all.push_back(own.back().get());
   }
 }
@@ -309,8 +323,18 @@ using namespace warpmat::c;
 warpmat_status warpmat_warp_observe(warpmat_warp* warp, const warpmat_observer* const* observers, size_t count, warpmat_error* error) {
   return done(error, [&] {
     need(warp, "the warp");
-    CallbackObservers given(observers, count, "the array of observers");
-    const auto before = std::exchange(warp->observers, {});  // finished once it was told that its block ends
+    const char* const what = "the array of observers";
+    check_callbacks(observers, count, what);
+    try {
+      warp->warp.observe({});
+    } catch (const std::invalid_argument&) {  // in a call of one of them: they stay
+      throw;
+    } catch (...) {  // one refused the end of its block
+      warp->observers.clear();
+      throw;
+    }
+    warp->observers.clear();  // finished
+    CallbackObservers given(observers, count, what);
     warp->warp.observe(std::move(given.all));
     warp->observers = std::move(given.own);
   });

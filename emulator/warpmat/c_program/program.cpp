@@ -107,7 +107,7 @@ warpmat_warp* warpmat_warp_create_at(const warpmat_program* program, size_t shar
 }
 
 void warpmat_warp_free(warpmat_warp* warp) {
-  warpmat_warp_observe(warp, nullptr, 0, nullptr);
+  if (warp != nullptr && !warp->observers.empty()) warpmat_warp_observe(warp, nullptr, 0, nullptr);
   delete warp;
 }
 

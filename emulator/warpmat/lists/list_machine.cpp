@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/constant_copy.h>
@@ -37,6 +40,7 @@ class OneWarp : public ListMachine {
 
   void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared,
                const ExecutionOptions& options) override {
+    const InUse in_use(*this, "execute its statements");
     options_.execution = options;
     std::optional<OuterRoundingMode> mode;
     if (computes(first, last)) mode.emplace(RoundingMode::nearest);  // required by the scalar kernels
@@ -47,6 +51,7 @@ class OneWarp : public ListMachine {
   }
 
   void observe(std::vector<machine::Observer*> observers, std::span<std::uint8_t> shared) override {
+    const InUse in_use(*this, "give it other observers");
     machine::Block& block = cluster_.block(0);
     block.borrow(shared);
     try {
@@ -62,6 +67,21 @@ class OneWarp : public ListMachine {
   std::size_t statement() const override { return cluster_.block(0).warps().front()->operation().statement; }
 
  private:
+  /// One call at a time: an observer that is told of one makes no other.
+  class InUse {
+   public:
+    InUse(OneWarp& machine, const char* what) : in_use_(machine.in_use_) {
+      if (in_use_) throw std::invalid_argument(fmt::format("an observer of the warp cannot {}", what));
+      in_use_ = true;
+    }
+    ~InUse() { in_use_ = false; }
+    InUse(const InUse&) = delete;
+    InUse& operator=(const InUse&) = delete;
+
+   private:
+    bool& in_use_;
+  };
+
   /// Whether there are other operations than matrix instructions, which round by themselves.
   bool computes(std::int32_t first, std::int32_t last) const {
     const auto all = program_.operations.begin();
@@ -84,6 +104,7 @@ class OneWarp : public ListMachine {
   DeviceMemory memory_;
   machine::LaunchState launch_;
   machine::Cluster cluster_;
+  bool in_use_ = false;
 };
 
 }  // namespace

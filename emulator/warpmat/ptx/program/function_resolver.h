@@ -299,7 +299,7 @@ class FunctionResolver {
   Names names_;
 
   const syntax::Statement* statement_ = nullptr;  ///< the current one
-  const catalogue::Match* match_ = nullptr;       ///< its row; null of vector moves and matrix instructions
+  const catalogue::Match* match_ = nullptr;       ///< its row; null of matrix instructions
   std::uint32_t statement_index_ = 0;
   bool guarded_ = false, guard_inverted_ = false;
   Value guard_ = 0;
