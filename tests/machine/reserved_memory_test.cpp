@@ -39,7 +39,7 @@ TEST_CASE("Warps meet at a word of the system's shared memory, beside the kernel
     ld.shared.u32 %r8, [%r1];
     mad.lo.u32 %d, %r7, 1000, %r8;
 )",
-                                              target, 64);
+                                               target, 64);
   for (std::uint32_t i = 0; i < 64; ++i) CHECK(words[i] == 3000 + i);
 }
 
@@ -59,7 +59,8 @@ TEST_CASE("The system's shared memory lies where a GPU has it and belongs to no 
 
 TEST_CASE("A kernel that does not ask for the system's shared memory cannot reach it", "[machine][shared]") {
   CHECK_THROWS_WITH(run("mov.u32 %r0, 0; ld.shared.u32 %d, [%r0];", "sm_90", 1), ContainsSubstring("outside of shared memory"));
-  CHECK_THROWS_WITH(run("mov.u32 %r0, %reserved_smem_offset_end; ld.shared.u32 %d, [%r0];", "sm_90", 1), ContainsSubstring("outside of shared memory"));
+  CHECK_THROWS_WITH(run("mov.u32 %r0, %reserved_smem_offset_end; ld.shared.u32 %d, [%r0];", "sm_90", 1),
+                    ContainsSubstring("outside of shared memory"));
 }
 
 }  // namespace warpmat::reserved_memory_test
