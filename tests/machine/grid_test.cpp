@@ -32,6 +32,7 @@ TEST_CASE("clusters have an order only where an operation may need one", "[machi
            Case{"ld.volatile.global.u32 %d, [%out];", true},
            Case{"st.relaxed.gpu.global.u32 [%out], %i;", true},
            Case{"ld.acquire.gpu.u32 %d, [%out];", true},
+           Case{"ld.acquire.cta.u32 %d, [%out]; st.release.cta.global.u32 [%out], %i; ld.relaxed.cta.global.u32 %d, [%out];", false},
            Case{"membar.gl;", true},
            Case{"fence.acq_rel.gpu;", true},
            Case{"cp.async.bulk.global.shared::cta.bulk_group [%out], [buffer], 16;", false},

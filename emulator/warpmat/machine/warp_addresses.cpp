@@ -239,9 +239,13 @@ void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind,
 
 /// Whether the operation's order among blocks is visible, or its result depends on other blocks.
 bool WarpState::is_ordered(const Operation& operation) const {
-  if (!code::may_have_order(program_, operation)) return false;
-  if (operation.semantics == catalogue::Semantics::fence) return true;
-  const Access& access = program_.of<code::Access>(operation);
+  return code::may_have_order(program_, operation) && (operation.semantics == catalogue::Semantics::fence || is_global(operation));
+}
+
+/// Whether other clusters may access what this load, store or atomic accesses.
+bool WarpState::is_global(const Operation& operation) const {
+  const Access& access = program_.of<Access>(operation);
+  if (!code::is_shared_by_clusters(access.space)) return false;
   if (access.space != Space::generic) return true;
   Addresses addresses;
   find_addresses(operation, 0, access.offset, access.relative, addresses);

@@ -275,6 +275,7 @@ class WarpState {
   /// Tells observers that this operation orders the warp's accesses: at the words of the lanes of `mask`, or all of them.
   void tell_order(Synchronisation::Kind kind, LaneMask mask, std::uint8_t* const* words) const;
   bool is_ordered(const code::Operation& operation) const;
+  bool is_global(const code::Operation& operation) const;
 
   // Matrix instructions: warp_matrix.cpp
   /// Pointers to the registers of `count` slots, which stay where they are.
@@ -347,7 +348,7 @@ class WarpState {
   void wake_gathering();
   bool release_waiting_lanes(LaneMask lanes);
   LaneMask missed_lanes() const;
-  void note_poll(LaneMask mask, std::uint64_t found, bool ordered);
+  void note_poll(LaneMask mask, std::uint64_t found, bool global);
   bool lanes_wait_to_converge() const;
   std::uint64_t hash_of_state() const;
 

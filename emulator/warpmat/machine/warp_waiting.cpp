@@ -131,24 +131,24 @@ void WarpState::check_gathering() {
 }
 
 /// Handles an access that lanes may poll: one in a defined order, or an atomic. Reading the same value as last time is no progress. An
-/// access that needs the reservation also waits for other blocks; the grid detects that.
+/// access to global memory may also wait for other blocks; the grid detects that of those that need the reservation.
 void WarpState::poll(const Operation& operation, const Addresses& addresses, std::uint32_t bytes, LaneMask mask) {
   note_spin();
   split().polls_at = split().pc;
   std::uint64_t hash = empty_hash;
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1)
     hash = add_to_hash(hash, addresses.host[static_cast<std::size_t>(first_lane(rest))], bytes);
-  note_poll(mask, hash, is_ordered(operation));
+  note_poll(mask, hash, is_global(operation));
 }
 
-/// Records that these lanes' access at this place read `found`. `ordered`: it needed the reservation.
-void WarpState::note_poll(LaneMask mask, std::uint64_t found, bool ordered) {
+/// Records that these lanes' access at this place read `found`. `global`: other blocks may write there, too.
+void WarpState::note_poll(LaneMask mask, std::uint64_t found, bool global) {
   if (polling_ == nullptr) polling_ = std::make_unique<Polls>();
   const auto [last, is_new] = polling_->found.try_emplace({split().pc, mask}, found);
   if (!is_new && last->second != found) block_.make_progress();
   last->second = found;
-  if (seen_progress_ != block_.progress() || ordered) forget_polls();
-  if (!ordered && ++polls_ % (polls_of_a_split * splits_.size()) == 0 && !lanes_wait_to_converge())
+  if (seen_progress_ != block_.progress() || global) forget_polls();
+  if (!global && ++polls_ % (polls_of_a_split * splits_.size()) == 0 && !lanes_wait_to_converge())
     repeats_ |= !polling_->states.insert(hash_of_state()).second;
   seen_progress_ = block_.progress();
 }

@@ -36,11 +36,11 @@ bool names_own_block(const Match& match) {
   return match.has(Qualifier::shared) || match.has(Qualifier::shared_cta);
 }
 
-/// Whether other blocks observe the access in a defined order, or it depends on them.
+/// Whether other threads observe the access in a defined order, or it depends on them.
 bool is_ordered(const Match& match) {
   using enum Qualifier;
   constexpr std::array ordering{volatile_, relaxed, acquire, release, acq_rel, mmio, cv};
-  return std::ranges::any_of(ordering, [&](Qualifier q) { return match.has(q); }) && !match.has(Qualifier::cta);
+  return std::ranges::any_of(ordering, [&](Qualifier q) { return match.has(q); });
 }
 
 }  // namespace
@@ -100,7 +100,8 @@ void FunctionResolver::load(const Match& match) {
                 .vector = static_cast<std::uint8_t>(match.vector()),
                 .sign_extend = type.is_signed_integer(),
                 .own_block = names_own_block(match),
-                .ordered = is_ordered(match)};
+                .ordered = is_ordered(match),
+                .within_block = match.has(Qualifier::cta)};
   DraftOperation operation;
   operation.operation.semantics = match.pattern->row.semantics;
   // Registers may be wider than the type, so the access itself extends the value.
@@ -136,7 +137,8 @@ void FunctionResolver::store(const Match& match) {
                 .bytes = static_cast<std::uint8_t>(type.bytes()),
                 .vector = static_cast<std::uint8_t>(match.vector()),
                 .own_block = names_own_block(match),
-                .ordered = is_ordered(match)};
+                .ordered = is_ordered(match),
+                .within_block = match.has(Qualifier::cta)};
   DraftOperation operation;
   operation.operation.semantics = match.pattern->row.semantics;
   const Place where = place_in(operand(0), access.space);

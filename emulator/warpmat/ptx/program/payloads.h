@@ -48,7 +48,8 @@ struct Access {
   bool sign_extend = false;                            ///< loads of signed types narrower than the register
   std::uint8_t register_bits = 32;                     ///< of each register: loads fill them, stores take their low bits
   bool own_block = false;                              ///< .shared: of no other block of the cluster
-  bool ordered = false;                                ///< volatile, relaxed, acquire, release: other blocks observe it in a defined order
+  bool ordered = false;                                ///< volatile, relaxed, acquire, release: others observe it in a defined order
+  bool within_block = false;                           ///< .cta: others are the threads of the block
   AtomicOperation atomic = AtomicOperation::add;
   const DataType* type = nullptr;         ///< of an atomic operation
   scalar::Function arithmetic = nullptr;  ///< of an atomic operation on floating-point numbers
@@ -69,7 +70,7 @@ WARPMAT_LOCAL inline bool is_shared_by_clusters(Space space) {
 /// which rounds a sum, or after which the memory depends on which came last.
 WARPMAT_LOCAL inline bool may_have_order(const Access& access, catalogue::Semantics semantics) {
   if (!is_shared_by_clusters(access.space)) return false;
-  if (semantics != catalogue::Semantics::atomic) return access.ordered;
+  if (semantics != catalogue::Semantics::atomic) return access.ordered && !access.within_block;
   using enum AtomicOperation;
   const AtomicOperation kind = access.atomic;
   return access.result_used || access.arithmetic != nullptr || kind == increase || kind == decrease || kind == exchange ||
