@@ -58,9 +58,20 @@ TEST_CASE("The system's shared memory lies where a GPU has it and belongs to no 
 }
 
 TEST_CASE("A kernel that does not ask for the system's shared memory cannot reach it", "[machine][shared]") {
-  CHECK_THROWS_WITH(run("mov.u32 %r0, 0; ld.shared.u32 %d, [%r0];", "sm_90", 1), ContainsSubstring("outside of shared memory"));
+  CHECK_THROWS_WITH(run("mov.u32 %r0, 0; ld.shared.u32 %d, [%r0];", "sm_90", 1), Contains("outside of shared memory"));
   CHECK_THROWS_WITH(run("mov.u32 %r0, %reserved_smem_offset_end; ld.shared.u32 %d, [%r0];", "sm_90", 1),
-                    ContainsSubstring("outside of shared memory"));
+                    Contains("outside of shared memory"));
+}
+
+TEST_CASE("Reports name the system's shared memory", "[machine][shared]") {
+  CHECK_THROWS_WITH(run(R"(
+    .shared .align 4 .b32 own[4];
+    mov.u32 %r1, own; st.shared.u32 [%r1], %i;
+    mov.u32 %r0, %reserved_smem_offset_1;
+    ld.shared.u32 %d, [%r0];
+)",
+                        "sm_90", 1),
+                    ContainsSubstring(" bytes into the system's shared memory") && !ContainsSubstring("shared memory has"));
 }
 
 }  // namespace warpmat::reserved_memory_test

@@ -29,7 +29,8 @@ std::optional<PlacedVariable> shared_variable_before(const LaunchState& launch, 
 
 std::string WarpState::describe_shared(std::uint64_t address) const {
   const auto nearest = shared_variable_before(launch_, address);
-  if (!nearest && address < program_.reserved_shared) return fmt::format("{} bytes into the system's shared memory", address);
+  const std::uint64_t into_all = address - program_.shared_base;
+  if (!nearest && into_all < program_.reserved_shared) return fmt::format("{} bytes into the system's shared memory", into_all);
   if (!nearest) return fmt::format("shared memory has {} bytes from {:#x} on", launch_.shared_bytes, program_.shared_base);
   const std::uint64_t into = address - nearest->variable.address, bytes = nearest->bytes;
   const std::string name = readable_name(nearest->variable.name);

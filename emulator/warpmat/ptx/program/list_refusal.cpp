@@ -44,6 +44,8 @@ std::string list_refusal(const Match& match) {
         "'{}' is not in a list of statements, whose memory is .shared: there are {}.shared and {}.shared.v2 and .v4, of at most 128 bits; "
         "{}",
         match.opcode, pattern.mnemonic, pattern.mnemonic, elsewhere);
+  if (semantics == Semantics::move_vector)
+    return fmt::format("'{}' is not in a list of statements: write one mov for each element; {}", match.opcode, elsewhere);
   const auto refused = [](const OperandPattern& operand) { return operand.optional && !operand.paired; };
   if (!kind || catalogue::is_video(match) || std::ranges::any_of(pattern.operands, refused))
     return fmt::format("'{}' is not in a list of statements, which has registers and shared memory alone, and no selectors: {}",

@@ -37,7 +37,7 @@ void FunctionResolver::compute(const Match& match) {
 /// mov.v4.u32 between vectors, or of a special register: of %tid and its likes all elements, of others {value, 0, 0, 0} (an H200's
 /// answers).
 void FunctionResolver::move_vector(const Match& match) {
-  draft_.statement_matches.back() = nullptr;  // passes take it for its elements' moves, of bits
+  draft_.statement_matches.back() = nullptr;  // its operations are mov.bN: passes must not look for this row's
   const DataType& type = *match.types.front();
   const auto count = static_cast<std::size_t>(match.vector());
   if (statement_->operands.size() != 2) fail(fmt::format("{} takes 2 operands", statement_->opcode));
