@@ -227,7 +227,7 @@ TEST_CASE("list observer: an observer neither changes the warp's observers nor e
   const Program program = parse("mov.u32 a, 1;\nmov.u32 b, 2;", "sm_90");
   Warp warp(program);
   struct Calls : machine::Observer {
-    explicit Calls(std::function<void()> call) : call(std::move(call)) {}
+    explicit Calls(std::function<void()> does) : call(std::move(does)) {}
     void operation(const Event&) override { call(); }
     std::function<void()> call;
   } detaches([&] { warp.observe({}); }), executes([&] { run(warp); });
