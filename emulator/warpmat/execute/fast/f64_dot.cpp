@@ -33,25 +33,25 @@ class F64Dot {
   F64Dot(const F64Plan& plan, const Warps& warps) : plan_(plan), warps_(warps) {}
 
   void run(std::size_t warp) {
-    warp_ = {warps_, warp};
-    read_b();
+    const WarpWords words(warps_, warp);  // places in lists are found once: a store may change them, as far as the compiler knows
+    const Words a = words.source(OperandName::a), b = words.source(OperandName::b), c = words.source(OperandName::c);
+    read_b(b);
     bool maybe_nan = false;
     constexpr int most = vector_rows == rows ? 2 : 1;  // vectors of rows at a time: only AVX-512 has registers for the sums of two
     if (plan_.rows >= most * numbers)
-      for (int row = 0; row < plan_.rows; row += most * numbers) maybe_nan |= multiply<most>(row, CpuMultiplyAdd());
+      for (int row = 0; row < plan_.rows; row += most * numbers) maybe_nan |= multiply<most>(a, c, row, CpuMultiplyAdd());
     else
-      maybe_nan = multiply<1>(0, CpuMultiplyAdd());
-    if (maybe_nan) correct_nans();
+      maybe_nan = multiply<1>(a, c, 0, CpuMultiplyAdd());
+    if (maybe_nan) correct_nans(a, b, c);
+    const RegisterPointers<std::uint32_t> d = words.destination();
     for (int row = 0; row < plan_.rows; row += numbers)
-      for (int i = 0; i < 2; ++i) write(c_register(row) + i, lane_of(row), d_ + i, row);
+      for (int i = 0; i < 2; ++i) write(d, c_register(row) + i, lane_of(row), d_ + i, row);
   }
 
  private:
   using U64 = hn::Repartition<std::uint64_t, U32>;
+  using Words = RegisterPointers<const std::uint32_t>;
   static constexpr int numbers = vector_rows / 2;  // in a vector
-
-  const std::uint32_t* words(OperandName name, int word) const { return warp_.source(name, word); }
-  std::uint32_t* destination(int word) const { return warp_.destination(word); }
 
   // The 64-bit register of element (row, k) of A, and of elements (row, 2t) of C and D; the next register holds (row, 2t + 1). A register
   // holds eight rows; lane_of is the first of the four lanes that hold `row`.
@@ -80,9 +80,9 @@ class F64Dot {
 
   /// Reads a 64-bit register of the quads from `lane` on, as many quads as a vector has numbers: to[t] receives the numbers of lane t of
   /// each quad. Each quad holds one row.
-  HWY_INLINE void read(OperandName name, int reg, int lane, hn::Vec<F64>* to) const {
+  HWY_INLINE static void read(const Words& words, int reg, int lane, hn::Vec<F64>* to) {
     const F64 d;
-    const std::uint32_t *low = words(name, 2 * reg) + lane, *high = words(name, 2 * reg + 1) + lane;
+    const std::uint32_t *low = words[2 * reg] + lane, *high = words[2 * reg + 1] + lane;
     const Pair p = join(low, high), q = join(low + vector_rows, high + vector_rows);
     to[0] = hn::InterleaveLower(d, p.even, q.even);
     to[1] = hn::InterleaveLower(d, p.odd, q.odd);
@@ -92,9 +92,9 @@ class F64Dot {
 
   /// Writes a 64-bit register of the quads from `lane` on: lane t of each quad receives its number of from[2 * t], beginning at place
   /// `row`.
-  HWY_INLINE void write(int reg, int lane, const double (*from)[rows], int row) const {
+  HWY_INLINE static void write(const RegisterPointers<std::uint32_t>& to, int reg, int lane, const double (*from)[rows], int row) {
     const F64 d;
-    std::uint32_t *low = destination(2 * reg) + lane, *high = destination(2 * reg + 1) + lane;
+    std::uint32_t *low = to[2 * reg] + lane, *high = to[2 * reg + 1] + lane;
     const auto t0 = hn::Load(d, from[0] + row), t1 = hn::Load(d, from[2] + row), t2 = hn::Load(d, from[4] + row),
                t3 = hn::Load(d, from[6] + row);
     split({hn::InterleaveLower(d, t0, t2), hn::InterleaveLower(d, t1, t3)}, low, high);
@@ -102,10 +102,10 @@ class F64Dot {
   }
 
   /// Copies B to b_. For each vector of lanes the numbers of even lanes come first, then those of odd lanes.
-  HWY_INLINE void read_b() {
+  HWY_INLINE void read_b(const Words& b) {
     for (int reg = 0; reg < plan_.k / quad; ++reg)
       for (int lane = 0; lane < 32; lane += vector_rows) {
-        const Pair p = join(words(OperandName::b, 2 * reg) + lane, words(OperandName::b, 2 * reg + 1) + lane);
+        const Pair p = join(b[2 * reg] + lane, b[2 * reg + 1] + lane);
         hn::Store(p.even, F64(), b_[reg] + lane);
         hn::Store(p.odd, F64(), b_[reg] + lane + numbers);
       }
@@ -119,14 +119,14 @@ class F64Dot {
 
   /// Computes rows `row` to `row` + vectors * numbers - 1 of D into d_ by multiply_add(a, b, c). Returns whether some result may be a NaN.
   template <int vectors, class MultiplyAdd>
-  HWY_INLINE bool multiply(int row, MultiplyAdd multiply_add) {
+  HWY_INLINE bool multiply(const Words& of_a, const Words& of_c, int row, MultiplyAdd multiply_add) {
     const F64 d;
     hn::Vec<F64> sums[vectors][2][quad];  // of columns 2t + i: [i][t]
     for (int v = 0; v < vectors; ++v)
-      for (int i = 0; i < 2; ++i) read(OperandName::c, c_register(row + v * numbers) + i, lane_of(row + v * numbers), sums[v][i]);
+      for (int i = 0; i < 2; ++i) read(of_c, c_register(row + v * numbers) + i, lane_of(row + v * numbers), sums[v][i]);
     for (int k = 0; k < plan_.k; k += quad) {
       hn::Vec<F64> a[vectors][quad];
-      for (int v = 0; v < vectors; ++v) read(OperandName::a, a_register(row + v * numbers, k), lane_of(row + v * numbers), a[v]);
+      for (int v = 0; v < vectors; ++v) read(of_a, a_register(row + v * numbers, k), lane_of(row + v * numbers), a[v]);
       WARPMAT_UNROLL(4)
       for (int t = 0; t < quad; ++t) {
         WARPMAT_UNROLL(8)
@@ -147,10 +147,10 @@ class F64Dot {
   }
 
   /// Replaces NaN results by the GPU's. If no operand holds a NaN, infinities have generated them, and that NaN is always the same.
-  HWY_NOINLINE void correct_nans() {
+  HWY_NOINLINE void correct_nans(const Words& a, const Words& b, const Words& c) {
     if (!nans_) nans_.emplace(plan_.rounding);
-    if (has_nan(OperandName::a) || has_nan(OperandName::b) || has_nan(OperandName::c)) {
-      for (int row = 0; row < plan_.rows; row += numbers) multiply<1>(row, *nans_);
+    if (has_nan(a, OperandName::a) || has_nan(b, OperandName::b) || has_nan(c, OperandName::c)) {
+      for (int row = 0; row < plan_.rows; row += numbers) multiply<1>(a, c, row, *nans_);
       return;
     }
     for (int column = 0; column < columns; ++column)
@@ -161,14 +161,14 @@ class F64Dot {
   }
 
   /// Whether an operand may hold a NaN: its upper words tell, but for NaNs that look like infinities there.
-  bool has_nan(OperandName name) const {
+  bool has_nan(const Words& words, OperandName name) const {
     const I32 d;
     auto most = hn::Zero(d), nan_if_low = hn::Zero(d);
     const int registers = static_cast<int>(warps_.view(name).list_size()) / 2;
     for (int reg = 0; reg < registers; ++reg)
       for (int lane = 0; lane < 32; lane += vector_rows) {
-        const auto low = hn::BitCast(d, hn::LoadU(U32(), words(name, 2 * reg) + lane));
-        const auto high = hn::And(hn::BitCast(d, hn::LoadU(U32(), words(name, 2 * reg + 1) + lane)), hn::Set(d, INT32_MAX));
+        const auto low = hn::BitCast(d, hn::LoadU(U32(), words[2 * reg] + lane));
+        const auto high = hn::And(hn::BitCast(d, hn::LoadU(U32(), words[2 * reg + 1] + lane)), hn::Set(d, INT32_MAX));
         most = hn::Max(most, high);
         nan_if_low = hn::Or(nan_if_low, hn::IfThenElseZero(hn::Eq(high, hn::Set(d, 0x7ff00000)), low));
       }
@@ -177,7 +177,6 @@ class F64Dot {
 
   const F64Plan& plan_;
   const Warps& warps_;
-  WarpWords warp_{warps_, 0};
   std::optional<F64Nans> nans_;  ///< from its first use on
   HWY_ALIGN double b_[max_f64_k / quad][32];
   HWY_ALIGN double d_[columns][rows];

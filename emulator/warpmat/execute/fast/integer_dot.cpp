@@ -101,24 +101,35 @@ class IntegerDot {
     return is_signed ? hn::BitCast(U32(), hn::ShiftRight<down>(hn::BitCast(ds, top))) : hn::BitCast(U32(), hn::ShiftRight<down>(top));
   }
 
+  HWY_INLINE static void store_planes(Word w, bool is_signed, std::uint32_t (*to)[rows], int row) {
+    for (int i = 0; i < planes; ++i) hn::Store(plane(w, i, is_signed), U32(), to[i] + row);
+  }
+
   HWY_INLINE void read_a() {
-    const auto take = [&](int b, int t, int row, Word w) HWY_ATTR {
-      for (int i = 0; i < planes; ++i) hn::Store(plane(w, i, plan_.signed_a), U32(), a_[(b * quad + t) * planes + i] + row);
-    };
-    if (const ConstRegisterView& lanes = warps_.view(OperandName::a); !lanes.is_list()) return for_each_row_vector<false>(lanes, take);
+    if (const ConstRegisterView& lanes = warps_.view(OperandName::a); !lanes.is_list())
+      return for_each_row_vector<false>(
+          lanes, [&](int b, int t, int row, Word w) HWY_ATTR { store_planes(w, plan_.signed_a, a_ + (b * quad + t) * planes, row); });
+    plan_.signed_a ? read_a_list<true>() : read_a_list<false>();
+  }
+
+  template <bool is_signed>
+  HWY_INLINE void read_a_list() {
     const auto a = warp_.source(OperandName::a);
     const int second = high(0, 1), registers_of_rows = second + 1;
     for (int b = 0; b < a_registers_; ++b) {
       const int low = b * registers_of_rows;
       for_each_row_vector(a[low], a[low + second], [&](int row, const Word* quads) HWY_ATTR {
-        for (int t = 0; t < quad; ++t) take(b, t, row, quads[t]);
+        for (int t = 0; t < quad; ++t) store_planes(quads[t], is_signed, a_ + (b * quad + t) * planes, row);
       });
     }
   }
 
   /// Dense: planes of each column's words. Sparse: the words of each column, column by column. By neighbours: a register's elements in
   /// order, in 16 bits each.
-  HWY_INLINE void read_b() {
+  HWY_INLINE void read_b() { plan_.signed_b ? read_b_of<true>() : read_b_of<false>(); }
+
+  template <bool is_signed>
+  HWY_INLINE void read_b_of() {
     const ConstRegisterView& view = warps_.view(OperandName::b);
     const bool in_lanes = !view.is_list();
     if (in_lanes) load_registers(view, b_registers_, registers_of_b_);
@@ -131,7 +142,7 @@ class IntegerDot {
           const hn::Rebind<std::uint8_t, D16> d8;
           const hn::Rebind<std::int8_t, D16> ds8;
           const auto bytes = hn::LoadU(d8, from + i);
-          hn::Store(plan_.signed_b ? hn::PromoteTo(D16(), hn::BitCast(ds8, bytes)) : hn::PromoteTo(D16(), bytes), D16(),
+          hn::Store(is_signed ? hn::PromoteTo(D16(), hn::BitCast(ds8, bytes)) : hn::PromoteTo(D16(), bytes), D16(),
                     b_elements_ + reg * block * columns + i);
         }
       } else if constexpr (sparse) {
@@ -140,7 +151,7 @@ class IntegerDot {
       } else {
         for (int lane = 0; lane < 32; lane += vector_rows) {
           const Word w = hn::LoadU(U32(), words + lane);
-          for (int i = 0; i < planes; ++i) hn::Store(plane(w, i, plan_.signed_b), U32(), b_ + (reg * planes + i) * 32 + lane);
+          for (int i = 0; i < planes; ++i) hn::Store(plane(w, i, is_signed), U32(), b_ + (reg * planes + i) * 32 + lane);
         }
       }
     }
@@ -176,17 +187,24 @@ class IntegerDot {
   HWY_INLINE void multiply_all() {
     if (const ConstRegisterView& lanes = warps_.view(OperandName::c); !lanes.is_list())
       return for_each_row_vector<true>(lanes, [&](int i, int t, int row, Word w) HWY_ATTR { multiply(2 * t + i, row, w); });
+    plan_.saturate ? multiply_list<true>() : multiply_list<false>();
+  }
+
+  template <bool saturate>
+  HWY_INLINE void multiply_list() {
     const auto c = warp_.source(OperandName::c);
     const int second = high(0, 2);
     for (int i = 0; i < 2; ++i)
       for_each_row_vector(c[i], c[i + second], [&](int row, const Word* quads) HWY_ATTR {
-        for (int t = 0; t < quad; ++t) multiply(2 * t + i, row, quads[t]);
+        for (int t = 0; t < quad; ++t) hn::Store(result(2 * t + i, row, quads[t], saturate), U32(), d_[2 * t + i] + row);
       });
   }
 
-  HWY_INLINE void multiply(int column, int row, Word c_bits) { hn::Store(result(column, row, c_bits), U32(), d_[column] + row); }
+  HWY_INLINE void multiply(int column, int row, Word c_bits) {
+    hn::Store(result(column, row, c_bits, plan_.saturate), U32(), d_[column] + row);
+  }
 
-  HWY_INLINE Word result(int column, int row, Word c_bits) const {
+  HWY_INLINE Word result(int column, int row, Word c_bits, bool saturate) const {
     auto sum = hn::Zero(I32());
     for (int b = 0; b < a_registers_; ++b) {
       WARPMAT_UNROLL(4)
@@ -198,7 +216,7 @@ class IntegerDot {
     }
     const auto c_value = hn::BitCast(I32(), c_bits);
     const auto total = hn::Add(sum, c_value);
-    if (!plan_.saturate) return hn::BitCast(U32(), total);
+    if (!saturate) return hn::BitCast(U32(), total);
     const auto overflow = hn::BroadcastSignBit(overflow_of(sum, c_value, total));
     const auto limit = hn::Xor(hn::BroadcastSignBit(sum), hn::Set(I32(), INT32_MAX));
     return hn::BitCast(U32(), hn::Or(hn::And(overflow, limit), hn::AndNot(overflow, total)));

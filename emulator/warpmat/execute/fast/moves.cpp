@@ -41,7 +41,6 @@ using Rows = std::array<std::uint8_t*, 32>;
 class RegisterRange {
  public:
   RegisterRange(const MovePlan& plan, const Warps& warps) {
-    if (plan.kind == MovePlan::Kind::move) return;
     const ConstRegisterView r = plan.kind == MovePlan::Kind::load ? ConstRegisterView(warps.written) : warps.view(OperandName::r);
     stride_ = r.warp_stride();
     for (const std::uint32_t* reg : r.list()) {
@@ -115,17 +114,40 @@ bool load_rows_at(const MovePlan& plan, const std::uint8_t* memory, const std::u
   return true;
 }
 
-/// Unpacks 16 consecutive elements of `bits` bits (4 or 6) from `row` on to a byte each.
-void unpack(const std::uint8_t* row, int bits, std::uint8_t* to) {
-  std::uint64_t words[2];
-  std::memcpy(words, row, sizeof words);
-  const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
-  for (int i = 0; i < 16; ++i) {
-    const int at = i * bits;
-    std::uint64_t value = words[at / 64] >> (at % 64);
-    if (at / 64 == 0 && at % 64 + bits > 64) value |= words[1] << (64 - at % 64);
-    to[i] = static_cast<std::uint8_t>(value & mask);
+/// `field` in each `distance` bits of 64.
+constexpr std::uint64_t repeated(std::uint64_t field, int distance) {
+  std::uint64_t all = 0;
+  for (int at = 0; at < 64; at += distance) all |= field << at;
+  return all;
+}
+
+/// Moves the upper half, of `bits` bits, of each group of 2 * bits up to bit `distance` of the group's 2 * distance.
+template <int bits, int distance>
+HWY_INLINE std::uint64_t halve(std::uint64_t groups) {
+  constexpr std::uint64_t low = repeated((std::uint64_t{1} << bits) - 1, 2 * distance);
+  return (groups & low) | (groups & low << bits) << (distance - bits);
+}
+
+/// Unpacks 16 consecutive elements of `bits` bits from each row on to a byte each, eight at a time.
+template <int bits>
+void unpack(const Rows& addressed, int row_count, std::uint8_t* to) {
+  for (int row = 0; row < row_count; ++row)
+    for (int eight = 0; eight < 2; ++eight, to += 8) {
+      std::uint64_t elements;
+      std::memcpy(&elements, addressed[static_cast<std::size_t>(row)] + eight * bits, sizeof elements);
+      elements = halve<bits, 8>(halve<2 * bits, 16>(halve<4 * bits, 32>(elements)));
+      std::memcpy(to, &elements, sizeof elements);
+    }
+}
+
+/// Copies the rows of a load to `to`, with each element in a byte of its own.
+void copy_elements(const MovePlan& plan, const Rows& addressed, std::uint8_t* to) {
+  switch (plan.memory_bits) {
+    case 4: return unpack<4>(addressed, plan.row_lanes, to);
+    case 6: return unpack<6>(addressed, plan.row_lanes, to);
   }
+  for (std::size_t lane = 0; lane < static_cast<std::size_t>(plan.row_lanes); ++lane)
+    std::memcpy(to + lane * row_bytes, addressed[lane], row_bytes);
 }
 
 /// The bytes of `from` at eight places, the first lowest. It returns one number because a vector load after eight byte stores stalls. Each
@@ -138,24 +160,20 @@ HWY_INLINE std::uint64_t eight_bytes(const std::uint8_t* from, const std::uint16
 
 constexpr std::size_t register_bytes = warp_size * sizeof(std::uint32_t);
 
-bool load(const MovePlan& plan, const Warps& warps, const RegisterRange& registers, std::size_t warp) {
+bool load(const MovePlan& plan, const Warps& warps, const RegisterRange& range, std::size_t warp) {
   Rows addressed;
-  if (registers.overlaps_memory(warps, warp) || !find_rows(plan, warps, warp, addressed)) return false;
+  if (range.overlaps_memory(warps, warp) || !find_rows(plan, warps, warp, addressed)) return false;
   if (plan.table.empty()) {
     load_matrices(
         plan, [&](std::size_t row) { return addressed[row]; }, [&](int matrix) { return warps.destination(matrix, warp); });
     return true;
   }
   HWY_ALIGN std::uint8_t bytes[32 * row_bytes];
-  for (std::size_t lane = 0; lane < static_cast<std::size_t>(plan.row_lanes); ++lane) {
-    if (plan.memory_bits == 8)
-      std::memcpy(bytes + lane * row_bytes, addressed[lane], row_bytes);
-    else
-      unpack(addressed[lane], plan.memory_bits, bytes + lane * row_bytes);
-  }
+  copy_elements(plan, addressed, bytes);
   const std::uint16_t* places = plan.table.data();
-  for (std::size_t i = 0; i < plan.table.size() / register_bytes; ++i) {
-    std::uint32_t* const reg = warps.destination(static_cast<int>(i), warp);
+  const auto registers = WarpWords(warps, warp).destination();
+  for (int i = 0, count = static_cast<int>(plan.table.size() / register_bytes); i < count; ++i) {
+    std::uint32_t* const reg = registers[i];
     for (int lane = 0; lane < warp_size; lane += 2, places += 8) {
       const std::uint64_t two_lanes = eight_bytes(bytes, places);
       std::memcpy(reg + lane, &two_lanes, sizeof two_lanes);
@@ -164,9 +182,9 @@ bool load(const MovePlan& plan, const Warps& warps, const RegisterRange& registe
   return true;
 }
 
-bool store(const MovePlan& plan, const Warps& warps, const RegisterRange& registers, std::size_t warp) {
+bool store(const MovePlan& plan, const Warps& warps, const RegisterRange& range, std::size_t warp) {
   Rows addressed;
-  if (registers.overlaps_memory(warps, warp) || !find_rows(plan, warps, warp, addressed)) return false;
+  if (range.overlaps_memory(warps, warp) || !find_rows(plan, warps, warp, addressed)) return false;
   if (plan.table.empty()) {
     for (int matrix = 0; matrix < plan.matrices; ++matrix) {
       Row m[matrix_rows];
@@ -177,9 +195,10 @@ bool store(const MovePlan& plan, const Warps& warps, const RegisterRange& regist
     return true;
   }
   const std::uint16_t* places = plan.table.data();
+  const auto registers = WarpWords(warps, warp).source(OperandName::r);
   for (std::size_t lane = 0; lane < static_cast<std::size_t>(plan.row_lanes); ++lane, places += row_bytes) {
     const auto reg = static_cast<int>(lane * row_bytes / register_bytes);  // one register's bytes hold the rows of a matrix
-    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(warps.source(OperandName::r, reg, warp));
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(registers[reg]);
     for (std::size_t half = 0; half < row_bytes; half += 8) {
       const std::uint64_t eight = eight_bytes(bytes, places + half);
       std::memcpy(addressed[lane] + half, &eight, sizeof eight);
@@ -188,25 +207,27 @@ bool store(const MovePlan& plan, const Warps& warps, const RegisterRange& regist
   return true;
 }
 
-bool exchange(const Warps& warps, std::size_t warp) {
-  Row m[matrix_rows];
-  read_register(warps.source(OperandName::a, 0, warp), m);
-  transpose(m);
-  write_register(m, warps.destination(0, warp));
-  return true;
+/// movmatrix: one register, transposed.
+std::size_t exchange(const Warps& warps) {
+  const ConstRegisterView& source = warps.view(OperandName::a);
+  const std::uint32_t* const from = source.list()[0];
+  std::uint32_t* const to = warps.written.list()[0];
+  const std::size_t from_stride = source.warp_stride(), to_stride = warps.written.warp_stride();
+  for (std::size_t warp = 0; warp < warps.count; ++warp) {
+    Row m[matrix_rows];
+    read_register(from + static_cast<std::ptrdiff_t>(warp * from_stride), m);
+    transpose(m);
+    write_register(m, to + static_cast<std::ptrdiff_t>(warp * to_stride));
+  }
+  return warps.count;
 }
 
 std::size_t move(const MovePlan& plan, const Form&, const Warps& warps) {
-  const RegisterRange registers(plan, warps);
-  const auto one = [&](std::size_t warp) {
-    switch (plan.kind) {
-      case MovePlan::Kind::load: return load(plan, warps, registers, warp);
-      case MovePlan::Kind::store: return store(plan, warps, registers, warp);
-      case MovePlan::Kind::move: return exchange(warps, warp);
-    }
-    return false;
-  };
-  return execute_each(warps, one);
+  if (plan.kind == MovePlan::Kind::move) return exchange(warps);
+  const RegisterRange range(plan, warps);
+  return execute_each(warps, [&](std::size_t warp) {
+    return plan.kind == MovePlan::Kind::load ? load(plan, warps, range, warp) : store(plan, warps, range, warp);
+  });
 }
 
 #endif  // HWY_TARGET == HWY_SCALAR
