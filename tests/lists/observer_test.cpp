@@ -240,7 +240,7 @@ TEST_CASE("list observer: an observer neither changes the warp's observers nor e
     script.lines.clear();
     warp.observe({&script});
     run(warp);
-    CHECK(script.lines.size() == 3);  // begins, and two statements
+    CHECK(script.lines.size() == 4);  // ends, begins, and two statements
   }
 }
 

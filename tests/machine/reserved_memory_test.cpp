@@ -68,6 +68,7 @@ TEST_CASE("Reports name the system's shared memory", "[machine][shared]") {
     .shared .align 4 .b32 own[4];
     mov.u32 %r1, own; st.shared.u32 [%r1], %i;
     mov.u32 %r0, %reserved_smem_offset_1;
+    cp.async.ca.shared.global [%r0], [%out], 4;
     ld.shared.u32 %d, [%r0];
 )",
                         "sm_90", 1),
