@@ -170,7 +170,7 @@ TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slo
       {"tensor_map", "found 0, made 0, 0 wrong\n"},
       {"graphs",
        "6 nodes, 5 edges, 1 root, type 4: 1075, 1 calls\nchanged: 1076, 1 calls\nupdated: 2075\n"
-       "cudaErrorGraphExecUpdateFailure, cudaErrorInvalidValue\ncaptured: 5 nodes, 9\n"
+       "cudaErrorGraphExecUpdateFailure, cudaErrorInvalidValue\ncaptured: 5 nodes, 9\n1 named\n"
        "2 edges, 2 roots, cudaErrorCapturedEvent\n2 edges, 2 roots, cudaErrorCapturedEvent\n"},
       {"driver", "device 0, 264 blocks of 1024 threads, window of 4096 bytes, 66 clusters\n"},
       {"pools", "0 of 1000 bytes, 0 wrong, cudaErrorInvalidValue\n"},

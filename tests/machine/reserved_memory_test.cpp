@@ -50,7 +50,7 @@ TEST_CASE("The system's shared memory lies where a GPU has it and belongs to no 
   };
   CHECK(read("mov.u32 %d, own;") == 1024);  // as on an H100 and an H200
   CHECK(read("mov.u32 %d, %reserved_smem_offset_begin;") == 0);
-  CHECK(read("mov.u32 %d, %reserved_smem_offset_end;") == 1024);
+  CHECK(read("mov.u32 %d, %reserved_smem_offset_end;") == 0x120);  // an H200, with and without a cluster
   CHECK(read("mov.u32 %d, %reserved_smem_offset_cap;") == 1024);
   CHECK(read("mov.u32 %d, %total_smem_size;") == 32);
   CHECK(read("mov.u32 %d, %aggr_smem_size;") == 1024 + 32);
@@ -59,7 +59,7 @@ TEST_CASE("The system's shared memory lies where a GPU has it and belongs to no 
 
 TEST_CASE("A kernel that does not ask for the system's shared memory cannot reach it", "[machine][shared]") {
   CHECK_THROWS_WITH(run("mov.u32 %r0, 0; ld.shared.u32 %d, [%r0];", "sm_90", 1), ContainsSubstring("outside of shared memory"));
-  CHECK_THROWS_WITH(run("mov.u32 %r0, %reserved_smem_offset_end; ld.shared.u32 %d, [%r0];", "sm_90", 1),
+  CHECK_THROWS_WITH(run("mov.u32 %r0, %reserved_smem_offset_cap; ld.shared.u32 %d, [%r0];", "sm_90", 1),
                     ContainsSubstring("outside of shared memory"));
 }
 

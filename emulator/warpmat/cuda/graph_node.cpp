@@ -193,7 +193,8 @@ WARPMAT_CUDA_API Error cudaGraphKernelNodeGetParams(GraphNode* node, KernelCall*
     require(asked != nullptr);
     KernelNode& kernel = *made_from<std::shared_ptr<KernelNode>>(node);
     const Request& request = kernel.request;
-    *asked = {request.function, request.grid, request.block, static_cast<unsigned>(request.shared_bytes), kernel.pointers.data(), nullptr};
+    *asked = {name_of(*request.function), request.grid, request.block, static_cast<unsigned>(request.shared_bytes),
+              kernel.pointers.data(),     nullptr};
   });
 }
 

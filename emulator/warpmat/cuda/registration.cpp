@@ -135,6 +135,14 @@ Function& function_of(const void* handle) {
   return *static_cast<Function*>(const_cast<void*>(handle));
 }
 
+void* name_of(const Function& function) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  for (const auto& [stub, of_stub] : all.stubs)
+    if (of_stub == &function) return const_cast<void*>(stub);
+  return const_cast<Function*>(&function);
+}
+
 const Symbol& symbol_of(const void* shadow) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);

@@ -66,6 +66,8 @@ Function& function_in(DeviceModule& module, const std::string& name);
 
 /// The function of a host stub or of a handle. Throws ApiError with cudaErrorInvalidDeviceFunction.
 Function& function_of(const void* handle);
+/// How a program of the runtime names the function: its host stub, or where it has none, its handle.
+void* name_of(const Function& function);
 /// Throws ApiError with cudaErrorInvalidSymbol.
 const Symbol& symbol_of(const void* shadow);
 

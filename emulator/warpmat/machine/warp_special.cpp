@@ -14,6 +14,8 @@ using code::SpecialRegister;
 
 namespace {
 
+constexpr std::uint32_t used_of_reserved = 0x120;  // bytes of the system's shared memory that an H200 uses
+
 using Row = std::array<std::uint32_t, warp_size>;
 
 /// A row of value(lane).
@@ -106,8 +108,8 @@ std::uint64_t value_of(WarpState& warp, SpecialRegister special_register) {
     case total_smem_size: return launch.shared_bytes - warp.program().reserved_shared;
     case aggr_smem_size: return launch.shared_bytes + warp.program().shared_base;
     case dynamic_smem_size: return launch.config.shared_bytes;
-    // The system reserves the shared memory below the kernel's own; an H200 used 0x120 bytes of it.
-    case reserved_smem_end:
+    // The system reserves the shared memory below the kernel's own, and uses the beginning.
+    case reserved_smem_end: return warp.program().shared_base + std::min(used_of_reserved, warp.program().reserved_shared);
     case reserved_smem_cap: return warp.program().shared_base + warp.program().reserved_shared;
     case reserved_smem_begin:
     case reserved_smem_0:

@@ -93,6 +93,18 @@ int main() {
   for (int i = 0; i < 2; ++i) CHECK(cudaGraphLaunch(run, stream));
   CHECK(cudaStreamSynchronize(stream));
   std::printf("captured: %zu nodes, %d\n", nodes, host[n - 1]);
+  cudaGraphNode_t of_capture[8];
+  int named = 0;  // kernel nodes that say which kernel they launch
+  CHECK(cudaGraphGetNodes(captured, of_capture, &nodes));
+  for (std::size_t i = 0; i < nodes; ++i) {
+    cudaGraphNodeType of_node;
+    cudaKernelNodeParams launched = {};
+    CHECK(cudaGraphNodeGetType(of_capture[i], &of_node));
+    if (of_node != cudaGraphNodeTypeKernel) continue;
+    CHECK(cudaGraphKernelNodeGetParams(of_capture[i], &launched));
+    named += launched.func == reinterpret_cast<void*>(add);
+  }
+  std::printf("%d named\n", named);
 
   // another stream joins two captures, one after the other
   cudaStream_t other;
