@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "c/calls.h"
+#include "c/list_warp.h"
 #include "catch.h"
 #include "contains.h"
 
@@ -27,21 +27,8 @@ ldmatrix.sync.aligned.m8n8.x4.shared.b16 {a0, a1, a2, a3}, [r0];
 product: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {c0, c1, c2, c3};
 )";
 
-struct Running {
-  explicit Running(const char* of = text, const char* target = "sm_80") {
-    program = warpmat_program_parse(of, target, &error);
-    INFO(error.message);
-    REQUIRE(program != nullptr);
-    warp = warpmat_warp_create_at(program, 1024, 0, &error);
-    INFO(error.message);
-    REQUIRE(warp != nullptr);
-  }
-  ~Running() {
-    warpmat_warp_free(warp);
-    warpmat_program_free(program);
-  }
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
+struct Running : ListWarp {
+  explicit Running(const char* of = text, const char* target = "sm_80") : ListWarp(of, target, 1024) {}
 
   /// The error of a call that must fail.
   void expect(warpmat_status status, const char* part) {
@@ -49,10 +36,6 @@ struct Running {
     CHECK(contains(error.message, part));
     error = sized<warpmat_error>();
   }
-
-  warpmat_error error = sized<warpmat_error>();
-  warpmat_program* program = nullptr;
-  warpmat_warp* warp = nullptr;
 };
 
 warpmat_variable_matrix tile_of(int rows, int columns, const char* layout = nullptr) {

@@ -6,32 +6,15 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
-#include "c/calls.h"
+#include "c/list_warp.h"
 #include "catch.h"
 
 namespace warpmat::c_warp_observer_test {
 namespace {
 
 using Lines = std::vector<std::string>;
-
-/// A program with its warp.
-struct Parsed {
-  explicit Parsed(const char* text)
-      : program(warpmat_program_parse(text, "sm_90", nullptr)), warp(warpmat_warp_create(program, 0, nullptr)) {
-    REQUIRE(warp != nullptr);
-  }
-  ~Parsed() {
-    warpmat_warp_free(warp);
-    warpmat_program_free(program);
-  }
-  Parsed(const Parsed&) = delete;
-  Parsed& operator=(const Parsed&) = delete;
-
-  warpmat_program* program;
-  warpmat_warp* warp;
-};
 
 void add(void* lines, std::string line) {
   static_cast<Lines*>(lines)->push_back(std::move(line));
@@ -73,7 +56,7 @@ TEST_CASE("C: a warp tells observers of its statements, until it has others or i
   const warpmat_observer first = writes_to(lines), second = writes_to(of_second);
   auto error = sized<warpmat_error>();
   {
-    Parsed parsed(two_stores);
+    ListWarp parsed(two_stores, "sm_90");
     const warpmat_observer* const one[] = {&first};
     REQUIRE(warpmat_warp_observe(parsed.warp, one, 1, &error) == WARPMAT_OK);
     CHECK(std::exchange(lines, {}) == Lines{"begins '' with 16 bytes"});
@@ -106,7 +89,7 @@ TEST_CASE("C: wrong observers of a warp leave those that it has", "[c][observer]
   short_one.size = 8;
   unknown.events = 1u << 30;
   auto error = sized<warpmat_error>();
-  Parsed parsed(two_stores);
+  ListWarp parsed(two_stores, "sm_90");
   const warpmat_observer *const kept[] = {&good}, *const null[] = {nullptr}, *const small[] = {&short_one}, *const odd[] = {&unknown};
   REQUIRE(warpmat_warp_observe(parsed.warp, kept, 1, &error) == WARPMAT_OK);
   const auto refuses = [&](warpmat_warp* warp, const warpmat_observer* const* observers, const char* message) {
@@ -138,7 +121,7 @@ TEST_CASE("C: observers of a warp are finished before others begin, and do not c
   Lines lines;
   warpmat_observer told = writes_to(lines);
   auto error = sized<warpmat_error>();
-  Parsed parsed(two_stores);
+  ListWarp parsed(two_stores, "sm_90");
   const warpmat_observer* const one[] = {&told};
   REQUIRE(warpmat_warp_observe(parsed.warp, one, 1, &error) == WARPMAT_OK);
   REQUIRE(warpmat_warp_observe(parsed.warp, one, 1, &error) == WARPMAT_OK);

@@ -68,10 +68,10 @@ template <typename Make>
 warpmat_explanation* explained(const warpmat_instruction* instruction, const warpmat_call* call, std::size_t warp, warpmat_error* error,
                                Make make) {
   return made(error, [&] {
-    static_cast<void>(form_of(instruction));
+    const Instruction& matrix = matrix_of(instruction);
     WARPMAT_NEED_SIZE(call, flags, "the call");
-    const StagedCall staged(instruction->instruction, *call, warp);
-    return new warpmat_explanation{make(instruction->instruction, staged.batch(), execution_of(call->flags))};
+    const StagedCall staged(matrix, *call, warp);
+    return new warpmat_explanation{make(matrix, staged.batch(), execution_of(call->flags))};
   });
 }
 

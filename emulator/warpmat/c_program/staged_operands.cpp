@@ -14,10 +14,14 @@
 
 namespace warpmat::inline v0_1::c {
 
-const Form& form_of(const warpmat_instruction* instruction) {
+const Instruction& matrix_of(const warpmat_instruction* instruction) {
   need(instruction, "the instruction");
   if (!instruction->is_matrix()) throw std::invalid_argument(fmt::format("{} is no matrix instruction of one warp", instruction->opcode));
-  return instruction->instruction.form();
+  return instruction->instruction;
+}
+
+const Form& form_of(const warpmat_instruction* instruction) {
+  return matrix_of(instruction).form();
 }
 
 const Operand& fragment_of(const Form& form, warpmat_operand operand) {

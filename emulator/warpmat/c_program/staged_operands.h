@@ -12,7 +12,8 @@
 
 namespace warpmat::inline v0_1::c {
 
-/// The form of a matrix instruction. Throws std::invalid_argument for null and for other instructions.
+/// The matrix instruction, and its form. Throw std::invalid_argument for null and for other instructions.
+const Instruction& matrix_of(const warpmat_instruction* instruction);
 const Form& form_of(const warpmat_instruction* instruction);
 
 /// The fragment that `form` calls `operand`. Throws std::invalid_argument for others, naming those that exist.

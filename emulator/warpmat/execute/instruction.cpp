@@ -33,8 +33,9 @@ const Form& known_form(std::string_view opcode) {
 
 /// Whether a row of the catalogue has the mnemonic of `opcode`.
 bool has_scalar_mnemonic(std::string_view opcode) {
+  const std::string_view mnemonic = mnemonic_of(opcode);
   return std::ranges::any_of(catalogue::patterns(),
-                             [&](const catalogue::Pattern& pattern) { return !pattern.hidden && pattern.mnemonic == mnemonic_of(opcode); });
+                             [&](const catalogue::Pattern& pattern) { return !pattern.hidden && pattern.mnemonic == mnemonic; });
 }
 
 /// Whether `opcode` spells an instruction of any kind, on some target.

@@ -31,17 +31,17 @@ struct CheckOption {
   std::array<bool Checks::*, 2> checks;
 };
 /// The word that turns on one check by its name.
-constexpr CheckOption option_of(const CheckMember& one) {
-  return {one.name, {one.check, one.check}};
+constexpr CheckOption option_of(bool Checks::*check) {
+  const auto* const one = std::ranges::find(each_check, check, &CheckMember::check);
+  return {one->name, {check, check}};
 }
 
 inline constexpr std::array check_names{CheckOption{"uninitialised", {&Checks::uninitialised, &Checks::stores}},
                                         CheckOption{"uses", {&Checks::uninitialised, &Checks::uninitialised}},
-                                        option_of(each_check[1]),
-                                        option_of(each_check[2]),
-                                        option_of(each_check[3]),
-                                        option_of(each_check[4])};
-static_assert(each_check[1].check == &Checks::copies && each_check[4].check == &Checks::fences);
+                                        option_of(&Checks::copies),
+                                        option_of(&Checks::races),
+                                        option_of(&Checks::lanes),
+                                        option_of(&Checks::fences)};
 
 /// "uninitialised, uses, copies, races, lanes and fences".
 inline std::string all_check_names() {
