@@ -19,12 +19,12 @@ namespace warpmat::inline v0_1 {
 namespace {
 
 constexpr const char* target_name = "sm_90a";
-constexpr PtxVersion version{9, 0};
+constexpr PtxVersion ptx_version{9, 0};
 constexpr const char* product_ptx = "examples/kernels/gemm_f16.ptx";
 
 /// The entry of one case with a loop around its statement.
 Module loop_of(const ScalarCase& shown) {
-  std::string text = scalar_module({&shown, 1}, target(target_name), version);
+  std::string text = scalar_module({&shown, 1}, target(target_name), ptx_version);
   std::vector<std::string> results, sources;
   for (std::size_t i = 0; i < shown.results.size(); ++i) results.push_back(fmt::format("%d{}", i));
   for (std::size_t i = 0; i < shown.sources.size(); ++i) sources.push_back(fmt::format("%s{}", i));
@@ -70,7 +70,7 @@ std::size_t resident(const std::string& name) {
 std::vector<ScalarCase> scalar_rows() {
   std::map<const catalogue::Pattern*, std::vector<ScalarCase>> rows;
   std::vector<const catalogue::Pattern*> order;
-  for (ScalarCase& shown : scalar_cases(target(target_name), version)) {
+  for (ScalarCase& shown : scalar_cases(target(target_name), ptx_version)) {
     auto& spellings = rows[catalogue::find_row(shown.opcode)->pattern];
     if (spellings.empty()) order.push_back(catalogue::find_row(shown.opcode)->pattern);
     spellings.push_back(std::move(shown));
