@@ -316,12 +316,13 @@ WARPMAT_API LaunchResult launch(const Kernel& kernel, const LaunchConfig& config
 
 // ---- Tensor maps ----
 
-/// The tensor memory accelerator's description of a tensor in global memory: the arguments of cuTensorMapEncodeTiled or
-/// cuTensorMapEncodeIm2col (CUDA Driver API reference, "Tensor Map Object Management"). Enumerators have the driver's numbers.
+/// The tensor memory accelerator's description of a tensor in global memory, one that the driver accepts (CUDA Driver API reference,
+/// "Tensor Map Object Management"). Enumerators have the driver's numbers.
 ///
 /// An interleaved tensor stores its channels in slices of 16 or 32 bytes. Its dimensions are W, {H, {D,}} slices, N. A slice replaces an
 /// element, and the distance of neighbours along W is not among the strides: it is the slice (measured on an H200).
-struct WARPMAT_API TensorMap {
+class WARPMAT_API TensorMap {
+ public:
   /// Sixteen elements of u4x16, u4x16_p64 and u6x16_p32 have 8, 8 and 12 contiguous bytes in global memory, and 8, 16 and 16 in shared
   /// memory: padding follows, which keeps its old contents (PTX ISA 9.1 section 5.5.1.1; the driver's 16U4_ALIGN8B, 16U4_ALIGN16B and
   /// 16U6_ALIGN16B; sm_100 on).
@@ -337,42 +338,61 @@ struct WARPMAT_API TensorMap {
   static constexpr std::size_t max_dimensions = 5;
   static constexpr std::size_t bytes = 128;     ///< of an encoded map
   static constexpr std::size_t alignment = 64;  ///< of its address
+  static constexpr int swizzle_numbers = 7;     ///< the driver's, of swizzle and atom together
   using Encoded = std::array<std::uint8_t, bytes>;
 
-  Type type = Type::u8;
-  std::uint32_t rank = 1;                                   ///< dimensions, the innermost first
-  std::uint64_t address = 0;                                ///< generic address of element (0, 0, ...)
-  std::array<std::uint64_t, max_dimensions> dims{};         ///< elements
-  std::array<std::uint64_t, max_dimensions - 1> strides{};  ///< bytes, of dimensions 1, 2, ...
-  std::array<std::uint32_t, max_dimensions> box{};          ///< tile: elements that a copy traverses
-  std::array<std::uint32_t, max_dimensions> element_strides{1, 1, 1, 1, 1};
-  Interleave interleave = Interleave::none;
-  Swizzle swizzle = Swizzle::none;
-  Atom atom = Atom::bytes_16;  ///< others with Swizzle::bytes_128 alone
-  L2Promotion l2_promotion = L2Promotion::none;
-  Fill fill = Fill::zeros;
+  /// The arguments of cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col, right or wrong.
+  struct WARPMAT_API Arguments {
+    Type type = Type::u8;
+    std::uint32_t rank = 1;                                   ///< dimensions, the innermost first
+    std::uint64_t address = 0;                                ///< generic address of element (0, 0, ...)
+    std::array<std::uint64_t, max_dimensions> dims{};         ///< elements
+    std::array<std::uint64_t, max_dimensions - 1> strides{};  ///< bytes, of dimensions 1, 2, ...
+    std::array<std::uint32_t, max_dimensions> box{};          ///< tile: elements that a copy traverses
+    std::array<std::uint32_t, max_dimensions> element_strides{1, 1, 1, 1, 1};
+    Interleave interleave = Interleave::none;
+    Swizzle swizzle = Swizzle::none;
+    Atom atom = Atom::bytes_16;  ///< others with Swizzle::bytes_128 alone
+    L2Promotion l2_promotion = L2Promotion::none;
+    Fill fill = Fill::zeros;
 
-  Mode mode = Mode::tile;
-  /// im2col: the corners of the box in which the filter's base moves, relative to the first and the last element of W, {H, {D}}.
-  std::array<std::int32_t, max_dimensions - 2> lower_corner{}, upper_corner{};
-  std::uint32_t channels = 0;  ///< im2col: elements of each pixel
-  std::uint32_t pixels = 0;    ///< im2col: pixels of a copy
+    Mode mode = Mode::tile;
+    /// im2col: the corners of the box in which the filter's base moves, relative to the first and the last element of W, {H, {D}}.
+    std::array<std::int32_t, max_dimensions - 2> lower_corner{}, upper_corner{};
+    std::uint32_t channels = 0;  ///< im2col: elements of each pixel
+    std::uint32_t pixels = 0;    ///< im2col: pixels of a copy
 
-  /// The driver's number of swizzle and atom (CU_TENSOR_MAP_SWIZZLE_NONE is 0).
-  int swizzle_number() const;
-  static constexpr int swizzle_numbers = 7;
-  /// Precondition: `number` is below swizzle_numbers.
-  void set_swizzle(int number);
+    /// The driver's number of swizzle and atom (CU_TENSOR_MAP_SWIZZLE_NONE is 0).
+    int swizzle_number() const;
+    /// Precondition: `number` is below swizzle_numbers.
+    void set_swizzle(int number);
+  };
 
-  /// The driver's reason to refuse the map, as one sentence; nothing if it accepts the map.
-  [[nodiscard]] std::optional<std::string> problem() const;
-  /// The 128 bytes of a kernel's argument. Their layout is warpmat's own, because NVIDIA does not publish the GPU's. Throws
-  /// std::invalid_argument with problem().
+  /// The driver's reason to refuse these arguments, as one sentence; nothing if it accepts them.
+  [[nodiscard]] static std::optional<std::string> problem(const Arguments& given);
+  /// Throws std::invalid_argument with problem(given).
+  explicit TensorMap(const Arguments& given);
+
+  /// The 128 bytes of a kernel's argument. Their layout is warpmat's own, because NVIDIA does not publish the GPU's.
   [[nodiscard]] Encoded encode() const;
-  /// The same without checking the map: for edits on the device.
-  [[nodiscard]] Encoded encode_unchecked() const;
   /// Decodes 128 bytes; nothing if they are not a map.
   [[nodiscard]] static std::optional<TensorMap> decode(std::span<const std::uint8_t> encoded);
+
+  const Arguments& arguments() const { return arguments_; }
+  Type type() const { return arguments_.type; }
+  std::uint32_t rank() const { return arguments_.rank; }
+  std::uint64_t address() const { return arguments_.address; }
+  const std::array<std::uint64_t, max_dimensions>& dims() const { return arguments_.dims; }
+  const std::array<std::uint64_t, max_dimensions - 1>& strides() const { return arguments_.strides; }
+  const std::array<std::uint32_t, max_dimensions>& box() const { return arguments_.box; }
+  const std::array<std::uint32_t, max_dimensions>& element_strides() const { return arguments_.element_strides; }
+  Interleave interleave() const { return arguments_.interleave; }
+  Swizzle swizzle() const { return arguments_.swizzle; }
+  Atom atom() const { return arguments_.atom; }
+  Fill fill() const { return arguments_.fill; }
+  Mode mode() const { return arguments_.mode; }
+  const std::array<std::int32_t, max_dimensions - 2>& lower_corner() const { return arguments_.lower_corner; }
+  const std::array<std::int32_t, max_dimensions - 2>& upper_corner() const { return arguments_.upper_corner; }
 
   std::uint64_t element_bits() const;
   /// The distance in bits of neighbours along dimension 0 in global memory: an element, or a slice.
@@ -382,7 +402,7 @@ struct WARPMAT_API TensorMap {
   /// The address of byte `place` of shared memory under the swizzle.
   std::uint32_t swizzled(std::uint32_t place) const;
   /// The first of the dimensions W, {H, {D}}: channels precede them unless they are interleaved.
-  std::size_t first_spatial() const { return interleave == Interleave::none ? 1 : 0; }
+  std::size_t first_spatial() const { return interleave() == Interleave::none ? 1 : 0; }
   /// The number of places along dimension `i` that a copy in tile mode moves: ceil(box / element stride); 1 for slices. Dimension 0 has no
   /// element stride.
   std::uint32_t extent(std::size_t i) const;
@@ -399,6 +419,9 @@ struct WARPMAT_API TensorMap {
   std::uint64_t row_pitch() const;
   /// The bytes of shared memory that a box occupies: whole spans of the swizzle.
   std::uint64_t shared_bytes() const;
+
+ private:
+  Arguments arguments_;
 };
 
 /// The types named as in launch descriptions: "bf16", "128B", "nan"; nothing for another name.

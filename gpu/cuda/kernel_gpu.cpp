@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t portable_cluster = 8;  // blocks that every GPU with clusters supports
 
 /// The driver's 128 bytes of a tensor map. Throws DriverError if the driver refuses it.
-TensorMap::Encoded encode_map(const TensorMap& map) {
+TensorMap::Encoded encode_map(const TensorMap::Arguments& map) {
   const Driver& driver = Driver::get();
   if (driver.tensor_map_encode_tiled == nullptr || driver.tensor_map_encode_im2col == nullptr)
     throw std::runtime_error("the installed CUDA driver makes no tensor maps");

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include <warpmat/machine/tensor_map_bytes.h>
+
 namespace warpmat::inline v0_1::programs {
 namespace {
 
@@ -60,13 +62,13 @@ RecordedBuffer buffer_of(const Json& json) {
   return buffer;
 }
 
-/// The map as warpmat encodes it: 128 bytes, whose layout TensorMap::decode knows.
+/// The map as warpmat encodes it: 128 bytes, whose layout tensor_map_arguments() knows.
 Json json_of(const RecordedMap& map) {
-  return {{"argument", map.argument}, {"at", map.at}, {"map", hex(map.map.encode_unchecked())}};
+  return {{"argument", map.argument}, {"at", map.at}, {"map", hex(tensor_map_bytes(map.map))}};
 }
 
 RecordedMap map_of(const Json& json) {
-  const auto map = TensorMap::decode(bytes_of(json.at("map").get<std::string>()));
+  const auto map = tensor_map_arguments(bytes_of(json.at("map").get<std::string>()));
   if (!map) throw std::runtime_error("128 bytes are no tensor map");
   return {json.at("argument").get<std::size_t>(), json.at("at").get<std::size_t>(), *map};
 }

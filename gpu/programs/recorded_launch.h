@@ -33,7 +33,7 @@ struct RecordedBuffer {
 /// A tensor map among the bytes of an argument.
 struct RecordedMap {
   std::size_t argument = 0, at = 0;
-  TensorMap map;
+  TensorMap::Arguments map;
 };
 
 struct RecordedLaunch {

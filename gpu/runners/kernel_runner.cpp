@@ -14,7 +14,7 @@ std::vector<std::uint8_t> KernelParameter::placed(const std::vector<std::uint64_
     std::memcpy(out.data() + pointer.at, &address, sizeof address);
   }
   for (const Map& item : maps) {
-    TensorMap map = item.map;
+    TensorMap::Arguments map = item.map;
     map.address = addresses.at(item.buffer) + static_cast<std::uint64_t>(item.offset);
     const TensorMap::Encoded encoded = encode(map);
     if (item.by_pointer) {
@@ -54,7 +54,7 @@ KernelAnswer EmulatorKernelRunner::run(const KernelLaunch& launch, const Kernel&
   }
   if (!variables.empty()) place_variables(kernel, memory, variables);
   std::vector<Argument> arguments;
-  const auto encode = [](const TensorMap& map) { return map.encode(); };
+  const auto encode = [](const TensorMap::Arguments& map) { return TensorMap(map).encode(); };
   const auto place = [&](const TensorMap::Encoded& map) { return memory.allocate(std::span<const std::uint8_t>(map), "tensor map"); };
   for (const KernelParameter& parameter : launch.parameters) arguments.emplace_back(parameter.placed(addresses, encode, place));
   KernelAnswer answer;

@@ -31,9 +31,9 @@ struct KernelParameter {
   };
   /// A tensor map, which each runner encodes itself: 128 bytes of the parameter, or memory whose address is in the parameter.
   struct Map {
-    std::size_t at = 0;      ///< byte of the parameter
-    TensorMap map;           ///< without its address:
-    std::size_t buffer = 0;  ///< of KernelLaunch::buffers, and
+    std::size_t at = 0;        ///< byte of the parameter
+    TensorMap::Arguments map;  ///< without its address:
+    std::size_t buffer = 0;    ///< of KernelLaunch::buffers, and
     std::int64_t offset = 0;
     bool by_pointer = false;
   };
@@ -42,7 +42,7 @@ struct KernelParameter {
   std::vector<Map> maps{};
 
   /// Returns the 128 bytes of a map whose address is known, and the address of memory with 128 bytes.
-  using Encode = std::function<TensorMap::Encoded(const TensorMap&)>;
+  using Encode = std::function<TensorMap::Encoded(const TensorMap::Arguments&)>;
   using Place = std::function<std::uint64_t(const TensorMap::Encoded&)>;
   /// The bytes with the addresses and maps inserted; `addresses` are those of the buffers.
   std::vector<std::uint8_t> placed(const std::vector<std::uint64_t>& addresses, const Encode& encode, const Place& place) const;

@@ -53,9 +53,9 @@ void copy_into(const std::vector<T>& from, std::array<T, most>& to, std::size_t 
   std::ranges::copy(from, to.begin());
 }
 
-TensorMap tensor_map(const MapFields& fields) {
+TensorMap::Arguments tensor_map(const MapFields& fields) {
   const auto& [type, dims, strides, box, element_strides, interleave, swizzle, promotion, fill] = fields;
-  TensorMap map;
+  TensorMap::Arguments map;
   const auto found = find_tensor_type(type);
   if (!found) throw std::invalid_argument("a tensor map has no type '" + type + "'");
   map.type = *found;
@@ -68,7 +68,7 @@ TensorMap tensor_map(const MapFields& fields) {
   map.swizzle = static_cast<TensorMap::Swizzle>(swizzle);
   map.l2_promotion = static_cast<TensorMap::L2Promotion>(promotion);
   map.fill = static_cast<TensorMap::Fill>(fill);
-  if (const auto problem = map.problem()) throw std::invalid_argument("tensor map: " + *problem);
+  if (const auto problem = TensorMap::problem(map)) throw std::invalid_argument("tensor map: " + *problem);
   return map;
 }
 
@@ -133,7 +133,7 @@ py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffer
     if (count != 0) std::memcpy(memory.bytes(addresses.back(), count).data(), bytes.data(), count);
   }
   std::vector<Argument> arguments;
-  const auto encode = [](const TensorMap& map) { return map.encode(); };
+  const auto encode = [](const TensorMap::Arguments& map) { return TensorMap(map).encode(); };
   const auto place = [&](const TensorMap::Encoded& map) { return memory.allocate(std::span<const std::uint8_t>(map), "tensor map"); };
   for (const KernelParameter& parameter : kernel_parameters(parameters)) arguments.emplace_back(parameter.placed(addresses, encode, place));
   const auto copy_back = [&] {

@@ -162,7 +162,7 @@ class Script : public machine::Observer {
     for (const machine::SharedRange& range : c.written) written += line_of(range) + ' ';
     return fmt::format("{} {} {} {} {} reads {} writes {} {} {} barrier {} written {} map {}", c.number, c.rank, c.warp, c.lane,
                        c.statement, line_of(c.reads), line_of(c.writes), c.reduces, c.from_registers, line_of(c.barrier), written,
-                       c.map == nullptr ? "none" : map_text(c.map->encode_unchecked().data()));
+                       c.map == nullptr ? "none" : map_text(c.map->encode().data()));
   }
   static std::string regions(std::span<const machine::TensorRegion> all) {
     std::string text;

@@ -51,14 +51,14 @@ WAIT:
   DeviceMemory memory;
   std::vector<std::uint16_t> numbers(64 * 64);
   std::iota(numbers.begin(), numbers.end(), std::uint16_t{0});
-  const TensorMap map{.type = TensorMap::Type::f16,
-                      .rank = 2,
-                      .address = memory.allocate(numbers, "X"),
-                      .dims = {64, 64},
-                      .strides = {128},
-                      .box = {64, 64},
-                      .swizzle = TensorMap::Swizzle::bytes_128};
-  const TensorMap::Encoded bytes = map.encode();
+  const TensorMap::Arguments map{.type = TensorMap::Type::f16,
+                                 .rank = 2,
+                                 .address = memory.allocate(numbers, "X"),
+                                 .dims = {64, 64},
+                                 .strides = {128},
+                                 .box = {64, 64},
+                                 .swizzle = TensorMap::Swizzle::bytes_128};
+  const TensorMap::Encoded bytes = TensorMap(map).encode();
   return launch(Kernel(module, "k"), {{1}, {128}}, memory, {Argument(std::vector<std::uint8_t>(bytes.begin(), bytes.end()))}).warnings;
 }
 
@@ -113,15 +113,15 @@ WAIT:
   DeviceMemory memory;
   std::vector<std::uint16_t> numbers(64 * 256);
   std::iota(numbers.begin(), numbers.end(), std::uint16_t{0});
-  TensorMap map{.type = TensorMap::Type::f16,
-                .rank = 2,
-                .address = memory.allocate(numbers, "X"),
-                .dims = {64, 256},
-                .strides = {128},
-                .box = {64, 32},
-                .swizzle = TensorMap::Swizzle::bytes_128};
+  TensorMap::Arguments map{.type = TensorMap::Type::f16,
+                           .rank = 2,
+                           .address = memory.allocate(numbers, "X"),
+                           .dims = {64, 256},
+                           .strides = {128},
+                           .box = {64, 32},
+                           .swizzle = TensorMap::Swizzle::bytes_128};
   const auto argument = [&] {
-    const TensorMap::Encoded bytes = map.encode();
+    const TensorMap::Encoded bytes = TensorMap(map).encode();
     return Argument(std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
   };
   const Argument first = argument();

@@ -290,11 +290,13 @@ TEST_CASE("gemm_mxf8 of examples/kernels", "[examples]") {
 /// The tensor map of a matrix of `rows` rows of `columns` elements; a copy moves `box` (columns, rows).
 TensorMap map_of(std::uint64_t address, TensorMap::Type type, std::uint64_t rows, std::uint64_t columns, std::array<std::uint32_t, 2> box,
                  TensorMap::Swizzle swizzle) {
-  TensorMap map{.type = type, .rank = 2, .address = address, .swizzle = swizzle};
-  map.dims = {columns, rows};
-  map.strides = {columns * map.element_bits() / 8};
-  map.box = {box[0], box[1]};
-  return map;
+  return TensorMap({.type = type,
+                    .rank = 2,
+                    .address = address,
+                    .dims = {columns, rows},
+                    .strides = {columns * (type == TensorMap::Type::u8 ? 1 : 2)},
+                    .box = {box[0], box[1]},
+                    .swizzle = swizzle});
 }
 
 /// Every check that the machine has, in another order of the warps.

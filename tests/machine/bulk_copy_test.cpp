@@ -3,6 +3,7 @@
 // swizzle's span, is what an H200 showed for random maps.
 
 #include <warpmat/launch.h>
+#include <warpmat/machine/tensor_map_bytes.h>
 
 #include <array>
 #include <cstring>
@@ -67,7 +68,7 @@ Module tile_kernel(const std::string& copy, const std::string& target = "sm_90")
 struct Expectation {
   std::vector<std::uint8_t> tile = std::vector<std::uint8_t>(tile_bytes, untouched);
 
-  void box(const TensorMap& map, const std::vector<std::uint8_t>& tensor, std::array<int, 3> at, std::size_t first_byte) {
+  void box(const TensorMap::Arguments& map, const std::vector<std::uint8_t>& tensor, std::array<int, 3> at, std::size_t first_byte) {
     const std::size_t size = map.type == TensorMap::Type::u8 ? 1 : map.type == TensorMap::Type::f16 ? 2 : 4;
     const std::size_t span = std::array<std::size_t, 4>{0, 32, 64, 128}[static_cast<std::size_t>(map.swizzle)];
     const std::size_t pitch = span != 0 ? span : map.box[0] * size;
@@ -98,12 +99,12 @@ struct Run {
   std::vector<std::uint8_t> tile, from;
 };
 
-Run run(const Module& module, const TensorMap& map, const std::vector<std::uint8_t>& tensor, std::array<int, 3> at) {
+Run run(const Module& module, const TensorMap::Arguments& map, const std::vector<std::uint8_t>& tensor, std::array<int, 3> at) {
   DeviceMemory memory;
-  TensorMap placed = map;
+  TensorMap::Arguments placed = map;
   const std::uint64_t from = memory.allocate(tensor, "tensor"), out = memory.allocate(tile_bytes, "out");
   placed.address = from;
-  launch(Kernel(module, "k"), {{1}, {32}}, memory, {placed.encode(), from, out, at[0], at[1], at[2]});
+  launch(Kernel(module, "k"), {{1}, {32}}, memory, {TensorMap(placed).encode(), from, out, at[0], at[1], at[2]});
   return {memory.read<std::uint8_t>(out, tile_bytes), memory.read<std::uint8_t>(from, tensor.size())};
 }
 
@@ -119,7 +120,7 @@ std::string replaced(std::string text, std::string_view what, const std::string&
 
 std::string report(const std::string& copy) {
   return message_of([&] {
-    TensorMap map{.type = TensorMap::Type::f16, .rank = 3, .dims = {64, 16, 4}, .strides = {128, 2048}, .box = {32, 8, 1}};
+    TensorMap::Arguments map{.type = TensorMap::Type::f16, .rank = 3, .dims = {64, 16, 4}, .strides = {128, 2048}, .box = {32, 8, 1}};
     run(tile_kernel(copy), map, pattern(8192), {0, 0, 0});
   });
 }
@@ -144,17 +145,18 @@ TEST_CASE("A box of a tensor comes swizzled, its outside filled", "[machine][bul
       Box{f16, Swizzle::bytes_128, 24, 1024, {40, 9, 3}, 1, 2, nan}, Box{f32, Swizzle::bytes_64, 16, 256, {4, 5, 2}, 3, 1, nan},
       Box{f32, Swizzle::bytes_64, 8, 128, {-4, 0, 0}, 1, 1, zeros}, Box{u8, Swizzle::bytes_32, 32, 640, {48, 4, 1}, 1, 1, zeros},
       Box{u8, Swizzle::bytes_32, 16, 0, {0, 13, 0}, 1, 3, zeros});
-  TensorMap map{.type = box.type,
-                .rank = 3,
-                .dims = {60, 14, 4},
-                .strides = {256, 4096},
-                .box = {box.inner, 9, 3},
-                .element_strides = {1, box.stride_1, box.stride_2},
-                .swizzle = box.swizzle,
-                .fill = box.fill};
+  TensorMap::Arguments map{.type = box.type,
+                           .rank = 3,
+                           .dims = {60, 14, 4},
+                           .strides = {256, 4096},
+                           .box = {box.inner, 9, 3},
+                           .element_strides = {1, box.stride_1, box.stride_2},
+                           .swizzle = box.swizzle,
+                           .fill = box.fill};
   CAPTURE(static_cast<int>(box.type), static_cast<int>(box.swizzle), box.inner, box.offset);
   const std::vector<std::uint8_t> tensor = pattern(4 * 4096);
-  const std::string copy = replaced(replaced(load_3d, "%BYTES", std::to_string(map.box_bytes())), "OFFSET", std::to_string(box.offset));
+  const std::string copy =
+      replaced(replaced(load_3d, "%BYTES", std::to_string(TensorMap(map).box_bytes())), "OFFSET", std::to_string(box.offset));
   Expectation expected;
   expected.box(map, tensor, box.at, box.offset);
   CHECK(run(tile_kernel(copy), map, tensor, box.at).tile == expected.tile);
@@ -169,7 +171,7 @@ TEST_CASE("Numbers of type tf32 are rounded on their way", "[machine][bulk]") {
   words.resize(16);
   std::vector<std::uint8_t> tensor(64);
   std::memcpy(tensor.data(), words.data(), 64);
-  TensorMap map{.type = TensorMap::Type::tf32, .rank = 3, .dims = {16, 1, 1}, .strides = {64, 64}, .box = {16, 1, 1}};
+  TensorMap::Arguments map{.type = TensorMap::Type::tf32, .rank = 3, .dims = {16, 1, 1}, .strides = {64, 64}, .box = {16, 1, 1}};
   const Run result = run(tile_kernel(replaced(replaced(load_3d, "%BYTES", "64"), "OFFSET", "0")), map, tensor, {0, 0, 0});
   std::memcpy(words.data(), result.tile.data(), 64);
   for (std::size_t i = 0; i < numbers.size(); ++i) CHECK(words[i] == numbers[i][1]);
@@ -184,12 +186,12 @@ TEST_CASE("A box goes back where it belongs, and nothing outside of the tensor i
     cp.async.bulk.commit_group;
     cp.async.bulk.wait_group 0;
 )";
-  TensorMap map{.type = TensorMap::Type::u8,
-                .rank = 3,
-                .dims = {100, 5, 2},
-                .strides = {112, 1024},
-                .box = {64, 4, 1},
-                .swizzle = TensorMap::Swizzle::bytes_64};
+  TensorMap::Arguments map{.type = TensorMap::Type::u8,
+                           .rank = 3,
+                           .dims = {100, 5, 2},
+                           .strides = {112, 1024},
+                           .box = {64, 4, 1},
+                           .swizzle = TensorMap::Swizzle::bytes_64};
   const std::vector<std::uint8_t> tensor = pattern(2048);
   std::vector<std::uint8_t> expected = tensor;
   for (std::size_t y = 3; y < 5; ++y)
@@ -219,7 +221,7 @@ TEST_CASE("Swizzles of 128 bytes keep atoms of 32 and 64 bytes together", "[mach
 )";
   for (const Case& c : {Case{Atom::bytes_32, of_32, false}, Case{Atom::bytes_32_flip_8, of_32, true},
                         Case{Atom::bytes_64, {{0, 1, 2, 3, 4, 5, 6, 7}, {4, 5, 6, 7, 0, 1, 2, 3}}, false}}) {
-    TensorMap map{.type = TensorMap::Type::f16, .rank = 3, .dims = {64, 16, 1}, .strides = {128, 2048}, .box = {64, 16, 1}};
+    TensorMap::Arguments map{.type = TensorMap::Type::f16, .rank = 3, .dims = {64, 16, 1}, .strides = {128, 2048}, .box = {64, 16, 1}};
     map.swizzle = TensorMap::Swizzle::bytes_128;
     map.atom = c.atom;
     const std::vector<std::uint8_t> tensor = pattern(2048);
@@ -236,9 +238,9 @@ TEST_CASE("Swizzles of 128 bytes keep atoms of 32 and 64 bytes together", "[mach
     const std::size_t at = 128 + c.lines[1][0] * 16 + (c.flips ? 8 : 0);
     for (std::size_t i = 0; i < 4; ++i) expected[at + i] = static_cast<std::uint8_t>(4 - i);
     CHECK(run(tile_kernel(one, "sm_100a"), map, std::vector<std::uint8_t>(2048), {0, 0, 0}).from == expected);
-    TensorMap other = map;
+    TensorMap::Arguments other = map;
     other.swizzle = TensorMap::Swizzle::bytes_64;
-    CHECK_THAT(*other.problem(), ContainsSubstring("go with a swizzle of 128 bytes"));
+    CHECK_THAT(*TensorMap::problem(other), ContainsSubstring("go with a swizzle of 128 bytes"));
   }
 }
 
@@ -253,7 +255,7 @@ TEST_CASE("Sixteen elements of 4 and 6 bits come packed, or with padding to 16 b
                         Case{TensorMap::Type::u6x16_p32, 6, 12, 16, 128}}) {
     const std::size_t row = 128 * c.bits / 8, counted = 2 * row;
     const std::string load = replaced(replaced(load_3d, "%BYTES", std::to_string(counted)), "OFFSET", "0");
-    TensorMap map{.type = c.type, .rank = 3, .dims = {256, 1, 1}, .strides = {192, 192}, .box = {c.box, 2, 1}};
+    TensorMap::Arguments map{.type = c.type, .rank = 3, .dims = {256, 1, 1}, .strides = {192, 192}, .box = {c.box, 2, 1}};
     const std::vector<std::uint8_t> tensor = pattern(384);
     std::vector<std::uint8_t> tile(tile_bytes, untouched);
     const std::size_t shared_row = row / c.chunk * c.pitch;
@@ -263,7 +265,7 @@ TEST_CASE("Sixteen elements of 4 and 6 bits come packed, or with padding to 16 b
     }
     CHECK(run(tile_kernel(load, "sm_100a"), map, tensor, {128, 0, 0}).tile == tile);
     if (c.chunk == 16) continue;
-    TensorMap swizzled = map;
+    TensorMap::Arguments swizzled = map;
     swizzled.swizzle = TensorMap::Swizzle::bytes_128;
     std::vector<std::uint8_t> moved = tile;
     for (std::size_t chunk = 0; chunk < 8; ++chunk)
@@ -273,15 +275,15 @@ TEST_CASE("Sixteen elements of 4 and 6 bits come packed, or with padding to 16 b
                  run(tile_kernel(load, "sm_100a"), map, tensor, {64, 0, 0});
                }),
                ContainsSubstring("from multiples of 128 on"));
-    TensorMap wrong = map;
+    TensorMap::Arguments wrong = map;
     wrong.box[0] = 64;
-    CHECK_THAT(*wrong.problem(), ContainsSubstring("they are a multiple of 128, and 128"));
+    CHECK_THAT(*TensorMap::problem(wrong), ContainsSubstring("they are a multiple of 128, and 128"));
     wrong = map;
     wrong.swizzle = TensorMap::Swizzle::bytes_64;
-    CHECK_THAT(*wrong.problem(), ContainsSubstring("without a swizzle or with one of 128 bytes"));
+    CHECK_THAT(*TensorMap::problem(wrong), ContainsSubstring("without a swizzle or with one of 128 bytes"));
     wrong = map;
     wrong.strides[0] = 208;
-    CHECK_THAT(*wrong.problem(), ContainsSubstring("a multiple of 32"));
+    CHECK_THAT(*TensorMap::problem(wrong), ContainsSubstring("a multiple of 32"));
   }
 }
 
@@ -292,7 +294,7 @@ TEST_CASE("Reductions of a box", "[machine][bulk]") {
     cp.async.bulk.commit_group;
     cp.async.bulk.wait_group 0;
 )";
-  TensorMap map{.type = TensorMap::Type::u32, .rank = 3, .dims = {8, 1, 1}, .strides = {32, 32}, .box = {4, 1, 1}};
+  TensorMap::Arguments map{.type = TensorMap::Type::u32, .rank = 3, .dims = {8, 1, 1}, .strides = {32, 32}, .box = {4, 1, 1}};
   std::vector<std::uint32_t> words{1, 2, 3, 4, 5, 6, 7, 0x5a5a5a5b};
   std::vector<std::uint8_t> tensor(32);
   std::memcpy(tensor.data(), words.data(), 32);
@@ -312,7 +314,7 @@ TEST_CASE("Linear copies to and from shared memory", "[machine][bulk]") {
     cp.async.bulk.wait_group.read 0;
     cp.async.bulk.wait_group 0;
 )";
-  TensorMap map{.type = TensorMap::Type::u8, .rank = 1, .dims = {16}, .box = {16}};
+  TensorMap::Arguments map{.type = TensorMap::Type::u8, .rank = 1, .dims = {16}, .box = {16}};
   const std::vector<std::uint8_t> tensor = pattern(256);
   std::vector<std::uint8_t> tile(tile_bytes, untouched), from = tensor;
   std::copy_n(tensor.begin() + 16, 64, tile.begin() + 32);
@@ -342,32 +344,42 @@ TEST_CASE("What hangs or corrupts on a GPU is reported", "[machine][bulk]") {
 }
 
 TEST_CASE("Tensor maps are checked as the driver checks them", "[machine][bulk]") {
-  const TensorMap good{
+  const TensorMap::Arguments good{
       .type = TensorMap::Type::f16, .rank = 3, .address = 4096, .dims = {64, 16, 4}, .strides = {128, 2048}, .box = {32, 8, 1}};
-  CHECK_FALSE(good.problem());
+  CHECK_FALSE(TensorMap::problem(good));
   const auto problem = [&](auto change) {
-    TensorMap map = good;
+    TensorMap::Arguments map = good;
     change(map);
-    CHECK_THROWS_AS(map.encode(), std::invalid_argument);
-    return map.problem().value_or("none");
+    const std::string found = TensorMap::problem(map).value_or("none");
+    CHECK_THROWS_WITH(TensorMap(map), "tensor map: " + found);
+    return found;
   };
-  CHECK(problem([](TensorMap& m) { m.rank = 6; }) == "a tensor has from 1 to 5 dimensions, not 6");
-  CHECK(problem([](TensorMap& m) { m.address += 8; }).find("is not a multiple of 16") != std::string::npos);
-  CHECK(problem([](TensorMap& m) { m.dims[1] = 0; }) == "dimension 1 has 0 elements: there are from 1 to 2^32");
-  CHECK(problem([](TensorMap& m) { m.strides[0] = 120; }) == "stride 120 of dimension 1: it is a multiple of 16 below 2^40");
-  CHECK(problem([](TensorMap& m) { m.box[1] = 257; }) == "the box has 257 elements in dimension 1: there are from 1 to 256");
-  CHECK(problem([](TensorMap& m) { m.box[0] = 4; }) == "the box has 8 bytes in dimension 0: they are a multiple of 16");
-  CHECK(problem([](TensorMap& m) { m.element_strides[2] = 9; }) == "element stride 9 of dimension 2: it is from 1 to 8");
-  CHECK(problem([](TensorMap& m) { m.swizzle = TensorMap::Swizzle::bytes_32; }) ==
+  CHECK(problem([](TensorMap::Arguments& m) { m.rank = 6; }) == "a tensor has from 1 to 5 dimensions, not 6");
+  CHECK(problem([](TensorMap::Arguments& m) { m.address += 8; }).find("is not a multiple of 16") != std::string::npos);
+  CHECK(problem([](TensorMap::Arguments& m) { m.dims[1] = 0; }) == "dimension 1 has 0 elements: there are from 1 to 2^32");
+  CHECK(problem([](TensorMap::Arguments& m) { m.strides[0] = 120; }) == "stride 120 of dimension 1: it is a multiple of 16 below 2^40");
+  CHECK(problem([](TensorMap::Arguments& m) { m.box[1] = 257; }) == "the box has 257 elements in dimension 1: there are from 1 to 256");
+  CHECK(problem([](TensorMap::Arguments& m) { m.box[0] = 4; }) == "the box has 8 bytes in dimension 0: they are a multiple of 16");
+  CHECK(problem([](TensorMap::Arguments& m) { m.element_strides[2] = 9; }) == "element stride 9 of dimension 2: it is from 1 to 8");
+  CHECK(problem([](TensorMap::Arguments& m) { m.swizzle = TensorMap::Swizzle::bytes_32; }) ==
         "the box has 64 bytes in dimension 0: with swizzle 32B it has at most 32");
-  CHECK(problem([](TensorMap& m) {
+  CHECK(problem([](TensorMap::Arguments& m) {
           m.type = TensorMap::Type::u16;
           m.fill = TensorMap::Fill::nan;
         }) == "only floating-point elements are filled with NaN, not u16");
-  const auto decoded = TensorMap::decode(good.encode());
+  CHECK(problem([](TensorMap::Arguments& m) { m.type = static_cast<TensorMap::Type>(16); }) ==
+        "a type or a mode has a number that no enumerator has");
+  const TensorMap map(good);
+  const auto decoded = TensorMap::decode(map.encode());
   REQUIRE(decoded);
-  CHECK(decoded->dims[1] == 16);
-  CHECK(decoded->box[0] == 32);
+  CHECK(decoded->dims()[1] == 16);
+  CHECK(decoded->box()[0] == 32);
+  CHECK(decoded->encode() == map.encode());
+  TensorMap::Arguments wrong = good;
+  wrong.box[1] = 257;
+  const TensorMap::Encoded edited = tensor_map_bytes(wrong);  // as tensormap.replace may leave it
+  CHECK(tensor_map_arguments(edited)->box[1] == 257);
+  CHECK_FALSE(TensorMap::decode(edited));
   CHECK_FALSE(TensorMap::decode(std::vector<std::uint8_t>(128)));
 }
 

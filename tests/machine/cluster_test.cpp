@@ -235,7 +235,7 @@ TEST_CASE("A tensor map is edited on the device", "[machine][cluster]") {
   std::vector<std::uint32_t> words(32);
   for (std::uint32_t i = 0; i < 32; ++i) words[i] = 100 + i;
   const std::uint64_t out = memory.allocate(words, "out");
-  const TensorMap map{.type = TensorMap::Type::u32, .rank = 1, .address = out, .dims = {16}, .box = {16}};
+  const TensorMap map{{.type = TensorMap::Type::u32, .rank = 1, .address = out, .dims = {16}, .box = {16}}};
   const TensorMap::Encoded encoded = map.encode();
   const std::uint64_t place = memory.allocate(std::span<const std::uint8_t>(encoded), "map");
   launch(Kernel(module, "k"), {{1}, {1}}, memory, {place, out});
@@ -268,7 +268,7 @@ TEST_CASE("Copies of .cta_group::2 count at the mbarrier of either block of a pa
     std::vector<std::uint32_t> words(64);
     for (std::uint32_t i = 0; i < 64; ++i) words[i] = 100 + i;
     const std::uint64_t from = memory.allocate(words, "from"), out = memory.allocate(16, "out");
-    const TensorMap map{.type = TensorMap::Type::u32, .rank = 1, .address = from, .dims = {64}, .box = {16}};
+    const TensorMap map{{.type = TensorMap::Type::u32, .rank = 1, .address = from, .dims = {64}, .box = {16}}};
     const Module module = module_of(".param .u64 out, .param .align 64 .b8 map[128]", R"(
     .reg .b32 %r<20>, %d; .reg .b16 %s<2>; .reg .b64 %l<9>; .reg .pred %p<6>;
 )" + text + R"(

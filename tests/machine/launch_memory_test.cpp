@@ -163,10 +163,13 @@ std::pair<std::size_t, std::size_t> memory_of_example(const Example& example, in
                       {.target = example.target});
   DeviceMemory memory;
   const std::uint64_t factor = memory.allocate(2 * size * depth), c = memory.allocate(4 * size * size);
-  TensorMap map{.type = TensorMap::Type::f16, .rank = 2, .address = factor, .swizzle = TensorMap::Swizzle::bytes_128};
-  map.dims = {depth, size};
-  map.strides = {2 * depth};
-  map.box = {64, 128};
+  const TensorMap map{{.type = TensorMap::Type::f16,
+                       .rank = 2,
+                       .address = factor,
+                       .dims = {depth, size},
+                       .strides = {2 * depth},
+                       .box = {64, 128},
+                       .swizzle = TensorMap::Swizzle::bytes_128}};
   const auto arguments = [&]() -> std::vector<Argument> {
     if (example.tensor_maps) return {map.encode(), map.encode(), c, size, depth};
     return {factor, factor, c, size, depth};

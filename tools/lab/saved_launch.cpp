@@ -29,7 +29,7 @@ KernelParameter parameter_of(const RecordedLaunch& launch, const std::vector<std
 }
 
 /// The buffer in which a tensor map's tensor begins.
-std::size_t buffer_of(const RecordedLaunch& launch, const TensorMap& map) {
+std::size_t buffer_of(const RecordedLaunch& launch, const TensorMap::Arguments& map) {
   const auto found = std::ranges::find_if(launch.buffers,
                                           [&](const RecordedBuffer& buffer) { return map.address - buffer.address < buffer.before.bytes; });
   return static_cast<std::size_t>(found == launch.buffers.end() ? 0 : found - launch.buffers.begin());

@@ -31,17 +31,18 @@ std::string list(const T& numbers, std::uint32_t count) {
 }
 
 std::string text_of(const TensorMap& map, const std::string& buffer) {
-  const bool tile = map.mode == TensorMap::Mode::tile;
-  std::string text = fmt::format("tensor map of {}: {}, dimensions {}, ", buffer, name(map.type), list(map.dims, map.rank));
-  if (map.rank > 1) text += fmt::format("strides {} bytes, ", list(map.strides, map.rank - 1));
-  text += tile ? fmt::format("box {}, ", list(map.box, map.rank)) : fmt::format("{} channels of {} pixels, ", map.channels, map.pixels);
-  const auto strides = std::span(map.element_strides).first(map.rank);
+  const bool tile = map.mode() == TensorMap::Mode::tile;
+  std::string text = fmt::format("tensor map of {}: {}, dimensions {}, ", buffer, name(map.type()), list(map.dims(), map.rank()));
+  if (map.rank() > 1) text += fmt::format("strides {} bytes, ", list(map.strides(), map.rank() - 1));
+  text += tile ? fmt::format("box {}, ", list(map.box(), map.rank()))
+               : fmt::format("{} channels of {} pixels, ", map.arguments().channels, map.arguments().pixels);
+  const auto strides = std::span(map.element_strides()).first(map.rank());
   if (std::ranges::any_of(strides, [](std::uint32_t stride) { return stride != 1; }))
-    text += fmt::format("element strides {}, ", list(map.element_strides, map.rank));
-  if (map.interleave != TensorMap::Interleave::none)
-    text += fmt::format("interleave {}, ", interleave_names[static_cast<std::size_t>(map.interleave)]);
+    text += fmt::format("element strides {}, ", list(map.element_strides(), map.rank()));
+  if (map.interleave() != TensorMap::Interleave::none)
+    text += fmt::format("interleave {}, ", interleave_names[static_cast<std::size_t>(map.interleave())]);
   return text + fmt::format("swizzle {}; rows of {} bytes lie {} apart in shared memory",
-                            swizzle_names[static_cast<std::size_t>(map.swizzle_number())], map.row_bytes(), map.row_pitch());
+                            swizzle_names[static_cast<std::size_t>(map.arguments().swizzle_number())], map.row_bytes(), map.row_pitch());
 }
 
 }  // namespace
@@ -49,11 +50,11 @@ std::string text_of(const TensorMap& map, const std::string& buffer) {
 void DescriptorReport::bulk_issues(const machine::Event& event, const machine::BulkEvent& copy) {
   if (copy.map == nullptr) return;
   const TensorMap& map = *copy.map;
-  const DeviceMemory::Buffer* const buffer = memory_.find(map.address);
-  const std::string of = buffer == nullptr ? fmt::format("{:#x}", map.address)
-                         : map.address == buffer->address
+  const DeviceMemory::Buffer* const buffer = memory_.find(map.address());
+  const std::string of = buffer == nullptr ? fmt::format("{:#x}", map.address())
+                         : map.address() == buffer->address
                              ? fmt::format("'{}'", buffer->name)
-                             : fmt::format("'{}' from byte {} on", buffer->name, map.address - buffer->address);
+                             : fmt::format("'{}' from byte {} on", buffer->name, map.address() - buffer->address);
   said(event, text_of(map, of));
 }
 

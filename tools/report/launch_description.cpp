@@ -340,7 +340,7 @@ PreparedLaunch prepare(const LaunchDescription& description, const Kernel& kerne
   if (!variables.empty()) place_variables(kernel, prepared.memory, variables);
   std::vector<std::uint64_t> addresses;
   for (const LaunchBuffer& buffer : description.buffers) addresses.push_back(prepared.addresses.at(buffer.name));
-  const auto encode = [](const TensorMap& map) { return map.encode(); };
+  const auto encode = [](const TensorMap::Arguments& map) { return TensorMap(map).encode(); };
   const auto place = [&](const TensorMap::Encoded& map) {
     return prepared.memory.allocate(std::span<const std::uint8_t>(map), "tensor map");
   };

@@ -44,7 +44,7 @@ struct LaunchPointer {
 /// A tensor map of a buffer to insert into the bytes of a parameter, or whose address is inserted.
 struct LaunchMap {
   std::size_t at = 0;
-  TensorMap map;  ///< without its address
+  TensorMap::Arguments map;  ///< without its address
   std::string buffer;
   std::int64_t offset = 0;
   bool by_pointer = false;

@@ -49,7 +49,7 @@ Json first(const std::array<T, n>& values, std::size_t count) {
 }
 
 Json map_json(const KernelLaunch& launch, const KernelParameter::Map& written) {
-  const TensorMap& map = written.map;
+  const TensorMap::Arguments& map = written.map;
   Json json{{"buffer", launch.buffers[written.buffer].name},
             {"offset", written.offset},
             {"type", name(map.type)},

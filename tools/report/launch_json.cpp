@@ -185,7 +185,7 @@ Mode mode_of(const ParsedJson& json, const char* key, const std::array<std::stri
 }
 
 /// "im2col": {"lower_corner": [...], "upper_corner": [...], "channels": N, "pixels": N}.
-void read_im2col(const ParsedJson& json, TensorMap& map, const Where& where) {
+void read_im2col(const ParsedJson& json, TensorMap::Arguments& map, const Where& where) {
   where.check_keys(json, {"lower_corner", "upper_corner", "channels", "pixels"});
   map.mode = TensorMap::Mode::im2col;
   const std::size_t corners = map.rank < 2 ? 0 : map.rank - 2;
@@ -207,7 +207,7 @@ LaunchMap map_of(const ParsedJson& json, const std::vector<LaunchBuffer>& buffer
   map.offset = static_cast<std::int64_t>(number(json, "offset", 0, where));
   const auto type = find_tensor_type(text(json, "type", where));
   if (!type) where.fail(fmt::format("a tensor map has no \"type\" '{}'", text(json, "type", where)));
-  TensorMap& m = map.map;
+  TensorMap::Arguments& m = map.map;
   m.type = *type;
   m.rank = static_cast<std::uint32_t>(read_numbers(json, "dims", m.dims, where));
   const bool tile = !json.contains("im2col");
@@ -223,7 +223,7 @@ LaunchMap map_of(const ParsedJson& json, const std::vector<LaunchBuffer>& buffer
   m.set_swizzle(mode_of<int>(json, "swizzle", swizzle_names, where));
   m.l2_promotion = mode_of<TensorMap::L2Promotion>(json, "l2_promotion", promotion_names, where);
   m.fill = mode_of<TensorMap::Fill>(json, "oob_fill", fill_names, where);
-  if (const auto problem = m.problem()) where.fail("tensor map: " + *problem);
+  if (const auto problem = TensorMap::problem(m)) where.fail("tensor map: " + *problem);
   return map;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include <warpmat/c/entry.h>
 #include <warpmat/c_program.h>
 #include <warpmat/machine/bulk_copies.h>
+#include <warpmat/machine/tensor_map_bytes.h>
 
 using namespace warpmat;
 using namespace warpmat::c;
@@ -43,11 +45,9 @@ std::optional<std::string> linear_problem(const warpmat_bulk_copy& copy) {
 }
 
 /// Nothing if all is well.
-std::optional<std::string> tensor_problem(const warpmat_bulk_copy& copy, const std::optional<TensorMap>& map, const TensorPlace& place) {
-  if (!map) return "the 128 bytes are no tensor map of warpmat; a GPU's are others: warpmat_tensor_map_encode";
-  if (const auto problem = map->problem()) return "tensor map: " + *problem;
+std::optional<std::string> tensor_problem(const warpmat_bulk_copy& copy, const TensorMap& map, const TensorPlace& place) {
   if (copy.shared % tensor_alignment != 0) return "the address in shared memory is a multiple of 128";
-  return coordinates_problem(*map, place, copy.stores != 0);
+  return coordinates_problem(map, place, copy.stores != 0);
 }
 
 /// Throws std::invalid_argument.
@@ -61,9 +61,11 @@ std::vector<warpmat_memory_access> accesses_of(const warpmat_bulk_copy& copy) {
   TensorPlace place;
   std::ranges::copy(copy.coordinates, place.coordinates.begin());
   std::ranges::copy(copy.offsets, place.offsets.begin());
-  const std::optional<TensorMap> map = TensorMap::decode({copy.map, TensorMap::bytes});
+  const std::optional<TensorMap::Arguments> given = tensor_map_arguments({copy.map, TensorMap::bytes});
+  if (!given) throw std::invalid_argument("the 128 bytes are no tensor map of warpmat; a GPU's are others: warpmat_tensor_map_encode");
+  const TensorMap map(*given);
   if (const auto problem = tensor_problem(copy, map, place)) throw std::invalid_argument(*problem);
-  for_each_part(*map, place, copy.stores != 0, copy.shared, 0, [&](const TensorPart& part) { add_part(copy, part, all); });
+  for_each_part(map, place, copy.stores != 0, copy.shared, 0, [&](const TensorPart& part) { add_part(copy, part, all); });
   return all;
 }
 

@@ -112,7 +112,7 @@ warpmat_shared_range given_if_any(const std::optional<machine::SharedRange>& ran
 }  // namespace
 
 GivenBulk::GivenBulk(const machine::BulkEvent& copy)
-    : map_(copy.map != nullptr ? copy.map->encode_unchecked() : TensorMap::Encoded{}),
+    : map_(copy.map != nullptr ? copy.map->encode() : TensorMap::Encoded{}),
       given_{sizeof(warpmat_bulk_event),
              copy.number,
              copy.rank,

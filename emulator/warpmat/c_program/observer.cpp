@@ -194,7 +194,7 @@ void CallbackObserver::bulk_issues(const Event& event, const machine::BulkEvent&
 void CallbackObserver::tell_copy(const Event& event, const warpmat_event* given, const machine::BulkEvent& copy) {
   const machine::BulkTransfer& transfer = transfer_of(copy);
   if (!transfer.loads() && !transfer.stores()) return;
-  const TensorMap::Encoded encoded = transfer.map ? transfer.map->encode_unchecked() : TensorMap::Encoded{};
+  const TensorMap::Encoded encoded = transfer.map ? transfer.map->encode() : TensorMap::Encoded{};
   warpmat_bulk_copy described{};
   described.size = sizeof described;
   described.stores = transfer.stores();

@@ -8,7 +8,7 @@
 
 #include <warpmat/c/entry.h>
 #include <warpmat/c_program.h>
-#include <warpmat/launch.h>
+#include <warpmat/machine/tensor_map_bytes.h>
 
 using namespace warpmat;
 using namespace warpmat::c;
@@ -25,8 +25,8 @@ Enum enumerator(int number, Enum last, const char* what) {
   return static_cast<Enum>(number);
 }
 
-TensorMap map_of(const warpmat_tensor_map& given) {
-  TensorMap map;
+TensorMap::Arguments arguments_of(const warpmat_tensor_map& given) {
+  TensorMap::Arguments map;
   map.mode = given.im2col != 0 ? TensorMap::Mode::im2col : TensorMap::Mode::tile;
   map.type = enumerator(given.type, TensorMap::Type::u6x16_p32, "type");
   map.rank = given.rank;
@@ -46,7 +46,7 @@ TensorMap map_of(const warpmat_tensor_map& given) {
   return map;
 }
 
-warpmat_tensor_map in_c(const TensorMap& map) {
+warpmat_tensor_map in_c(const TensorMap::Arguments& map) {
   warpmat_tensor_map out{};
   out.im2col = map.mode == TensorMap::Mode::im2col;
   out.type = static_cast<int>(map.type);
@@ -73,7 +73,7 @@ warpmat_status warpmat_tensor_map_encode(const warpmat_tensor_map* map, uint8_t 
   if (map == nullptr || bytes == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, map == nullptr ? "the map is null" : "bytes is null");
   if (!WARPMAT_HAS_SIZE(map, pixels)) return report(error, WARPMAT_BAD_ARGUMENT, "map->size is not that of a warpmat_tensor_map");
   try {
-    std::ranges::copy(map_of(*map).encode(), bytes);
+    std::ranges::copy(TensorMap(arguments_of(*map)).encode(), bytes);
     return WARPMAT_OK;
   } catch (const std::invalid_argument& wrong) {
     return report(error, WARPMAT_BAD_ARGUMENT, wrong.what());
@@ -86,7 +86,7 @@ warpmat_status warpmat_tensor_map_decode(const uint8_t bytes[WARPMAT_TENSOR_MAP_
   if (map == nullptr || bytes == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, map == nullptr ? "the map is null" : "bytes is null");
   if (!WARPMAT_HAS_SIZE(map, pixels)) return report(error, WARPMAT_BAD_ARGUMENT, "map->size is not that of a warpmat_tensor_map");
   try {
-    const std::optional<TensorMap> found = TensorMap::decode({bytes, TensorMap::bytes});
+    const std::optional<TensorMap::Arguments> found = tensor_map_arguments({bytes, TensorMap::bytes});
     if (!found)
       return report(error, WARPMAT_BAD_ARGUMENT,
                     "the 128 bytes are no tensor map of warpmat; a GPU's are others: warpmat_tensor_map_encode");

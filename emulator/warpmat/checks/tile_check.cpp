@@ -28,8 +28,8 @@ std::string_view swizzle_name(Swizzle swizzle) {
 
 /// Whether both maps write the same runs of the same tensor to the same places of shared memory.
 bool same_tensor(const TensorMap& a, const TensorMap& b) {
-  return a.address == b.address && a.rank == b.rank && a.strides == b.strides && a.box == b.box && a.swizzle == b.swizzle &&
-         a.atom == b.atom;
+  return a.address() == b.address() && a.rank() == b.rank() && a.strides() == b.strides() && a.box() == b.box() &&
+         a.swizzle() == b.swizzle() && a.atom() == b.atom();
 }
 
 }  // namespace
@@ -43,8 +43,8 @@ void TileCheck::block_begins(const machine::BlockEvent& event) {
 
 void TileCheck::bulk_completes(const machine::BulkEvent& event) {
   const machine::BulkTransfer& transfer = transfer_of(event);
-  const bool tile = transfer.loads() && transfer.map && transfer.map->rank >= 2 && transfer.map->mode == TensorMap::Mode::tile &&
-                    transfer.map->interleave == TensorMap::Interleave::none;
+  const bool tile = transfer.loads() && transfer.map && transfer.map->rank() >= 2 && transfer.map->mode() == TensorMap::Mode::tile &&
+                    transfer.map->interleave() == TensorMap::Interleave::none;
   const std::uint32_t map = tile ? number_of(*transfer.map) : 0;
   BlockTiles& here = blocks_[static_cast<std::size_t>(transfer.shared.rank)];
   if (tile && repeats(here, transfer, map, event.statement)) return;
@@ -127,7 +127,7 @@ std::optional<TileCheck::Place> TileCheck::place_at(const BlockTiles& tiles, std
 
 /// The offset of an address in its row of the tensor.
 std::uint64_t TileCheck::column_of(std::uint64_t address, std::uint32_t map) const {
-  return (address - maps_[map].address) % maps_[map].strides[0];
+  return (address - maps_[map].address()) % maps_[map].strides()[0];
 }
 
 /// Whether fault() finds nothing, going by what copies wrote alone: bytes that have changed since only make fault() end earlier. False: it
@@ -150,7 +150,7 @@ bool TileCheck::is_regular(const BlockTiles& tiles, const std::vector<std::uint3
       const Chunk& chunk = noted[offset / size];
       if (std::exchange(number, chunk.tile) != chunk.tile) {
         const Tile* const before = std::exchange(tile, &tiles.tiles[chunk.tile - 1]);
-        pitch = maps_[tile->map].strides[0];
+        pitch = maps_[tile->map].strides()[0];
         const std::uint64_t from = before == nullptr ? tile->address : tiles.tiles[found.parts.front().tile].address;
         found.add({chunk.tile - 1, tile->changes, tile->address - from});
         if (before != nullptr && tile->map != before->map) return true;
@@ -251,8 +251,8 @@ void TileCheck::check(const machine::ProductEvent& event, const Operand& reader,
   const MatrixDescriptor read = MatrixDescriptor::decode(reader.descriptor);
   const TensorMap& map = maps_[at.map];
   const std::string sides =
-      read.swizzle != map.swizzle
-          ? fmt::format("the descriptor's swizzle is {}, the tensor map's {}", swizzle_name(read.swizzle), swizzle_name(map.swizzle))
+      read.swizzle != map.swizzle()
+          ? fmt::format("the descriptor's swizzle is {}, the tensor map's {}", swizzle_name(read.swizzle), swizzle_name(map.swizzle()))
           : fmt::format("the descriptor's leading byte offset is {} and its stride byte offset {}; the map's rows lie {} bytes apart",
                         read.leading, read.stride, map.row_pitch());
   try {

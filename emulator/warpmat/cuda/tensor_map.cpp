@@ -9,8 +9,8 @@
 namespace warpmat::inline v0_1::cuda {
 namespace {
 
-/// The map of arguments that the driver takes. Throws ApiError for others.
-TensorMap checked_map(const Target& target, const TensorMapArguments& a) {
+/// Arguments of which the driver takes each by itself. Throws ApiError for others.
+TensorMap::Arguments checked_arguments(const Target& target, const TensorMapArguments& a) {
   const bool blackwell = target.number >= 100;  // an H200's driver refuses what came later
 
   require(a.rank >= 1 && a.rank <= TensorMap::max_dimensions && a.dims != nullptr && a.element_strides != nullptr);
@@ -19,14 +19,14 @@ TensorMap checked_map(const Target& target, const TensorMapArguments& a) {
   require(a.interleave >= 0 && a.interleave <= 2 && a.swizzle >= 0);
   require(a.swizzle < TensorMap::swizzle_numbers && (blackwell || a.swizzle <= static_cast<int>(Swizzle::bytes_128)));
   require(a.l2_promotion >= 0 && a.l2_promotion <= 3 && a.fill >= 0 && a.fill <= 1);
-  return map_of(a);
+  return arguments_of(a);
 }
 
 /// Writes the map where the program wants it, or says why the driver refuses it.
-void write(void* to, const TensorMap& map) {
+void write(void* to, const TensorMap::Arguments& map) {
   require(to != nullptr && reinterpret_cast<std::uintptr_t>(to) % TensorMap::alignment == 0);
-  if (const auto problem = map.problem()) throw ApiError(cudaErrorInvalidValue, *problem);
-  const TensorMap::Encoded encoded = map.encode();
+  if (const auto problem = TensorMap::problem(map)) throw ApiError(cudaErrorInvalidValue, *problem);
+  const TensorMap::Encoded encoded = TensorMap(map).encode();
   std::memcpy(to, encoded.data(), encoded.size());
 }
 
@@ -36,8 +36,8 @@ WARPMAT_CUDA_API int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, 
                                             const std::uint64_t* strides, const unsigned* box, const unsigned* element_strides,
                                             int interleave, int swizzle, int l2_promotion, int fill) {
   return driver_code(call("cuTensorMapEncodeTiled", [&](Context& context) {
-    TensorMap made = checked_map(*context.settings.target,
-                                 {type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
+    TensorMap::Arguments made = checked_arguments(
+        *context.settings.target, {type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
     require(box != nullptr);
     std::copy_n(box, rank, made.box.begin());
     write(map, made);
@@ -49,8 +49,8 @@ WARPMAT_CUDA_API int cuTensorMapEncodeIm2col(void* map, int type, unsigned rank,
                                              unsigned channels, unsigned pixels, const unsigned* element_strides, int interleave,
                                              int swizzle, int l2_promotion, int fill) {
   return driver_code(call("cuTensorMapEncodeIm2col", [&](Context& context) {
-    TensorMap made = checked_map(*context.settings.target,
-                                 {type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
+    TensorMap::Arguments made = checked_arguments(
+        *context.settings.target, {type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
     require(rank >= 3 && lower_corner != nullptr && upper_corner != nullptr);
     made.mode = TensorMap::Mode::im2col;
     std::copy_n(lower_corner, rank - 2, made.lower_corner.begin());

@@ -17,9 +17,9 @@ struct TensorMapArguments {
   int interleave, swizzle, l2_promotion, fill;
 };
 
-/// The map of these arguments, without what each kind adds. Precondition: the driver takes them.
-inline TensorMap map_of(const TensorMapArguments& a) {
-  TensorMap map;
+/// The same in C++, without what each kind adds. Precondition: the driver takes them.
+inline TensorMap::Arguments arguments_of(const TensorMapArguments& a) {
+  TensorMap::Arguments map;
   map.type = static_cast<TensorMap::Type>(a.type);
   map.rank = a.rank;
   map.address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(a.address));

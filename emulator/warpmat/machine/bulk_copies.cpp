@@ -40,7 +40,7 @@ void round_numbers(TensorMap::Type type, std::uint8_t* numbers, std::uint64_t by
 
 /// Fills bytes outside a tensor: zeros, or 0x7ff7 in every 16 bits whatever the type (measured on an H200).
 void fill_outside(const TensorMap& map, std::uint8_t* to, std::uint64_t bytes) {
-  for (std::uint64_t i = 0; i < bytes; ++i) to[i] = map.fill == TensorMap::Fill::zeros ? 0 : i % 2 == 0 ? 0xf7 : 0x7f;
+  for (std::uint64_t i = 0; i < bytes; ++i) to[i] = map.fill() == TensorMap::Fill::zeros ? 0 : i % 2 == 0 ? 0xf7 : 0x7f;
 }
 
 /// Adds a range behind the others: to the last one, if it continues that.
@@ -63,7 +63,7 @@ const code::Reduction* reduction_of(const BulkCopy& copy, const TensorMap* map) 
   if (copy.reductions.empty()) return nullptr;
   if (map == nullptr) return &copy.reductions.front();
   if (map->element_bits() < 8) return nullptr;
-  std::string_view type = name(map->type);
+  std::string_view type = name(map->type());
   if (type == "f32_ftz" || type == "tf32" || type == "tf32_ftz") type = "f32";
   if (const code::Reduction* found = find_reduction(copy, type)) return found;
   return find_reduction(copy, map->element_bits() == 64 ? "b64" : "b32");
@@ -233,9 +233,10 @@ bool BulkCopies::load_whole_rows(const BulkTransfer& transfer, const TensorRun& 
   const TensorMap& map = *transfer.map;
   const auto bytes = static_cast<std::uint32_t>(map.row_bytes());
   const std::uint32_t base = cluster_.launch().program.shared_base, to = transfer.shared.offset + run.first.shared;
-  if (map.interleave != TensorMap::Interleave::none || map.atom != TensorMap::Atom::bytes_16 || map.chunk_bytes() != chunk) return false;
-  if (rounds(map.type) || run.first.begin != 0 || run.first.end != bytes || bytes != map.row_pitch() || bytes % chunk != 0) return false;
-  if (map.swizzle != TensorMap::Swizzle::none && (base + to) % bytes != 0) return false;
+  if (map.interleave() != TensorMap::Interleave::none || map.atom() != TensorMap::Atom::bytes_16 || map.chunk_bytes() != chunk)
+    return false;
+  if (rounds(map.type()) || run.first.begin != 0 || run.first.end != bytes || bytes != map.row_pitch() || bytes % chunk != 0) return false;
+  if (map.swizzle() != TensorMap::Swizzle::none && (base + to) % bytes != 0) return false;
   const DeviceMemory::Buffer* const buffer = cluster_.launch().memory.find(run.first.address);
   if (buffer == nullptr || buffer->freed) return false;
   const std::uint64_t behind = buffer->end() - run.first.address;
@@ -244,7 +245,7 @@ bool BulkCopies::load_whole_rows(const BulkTransfer& transfer, const TensorRun& 
   std::uint8_t* line = cluster_.block(transfer.shared.rank).shared().data() + to;
   for (std::size_t i = 0; i < run.count; ++i, from += run.step, line += bytes) {
     const auto address = static_cast<std::uint32_t>(base + to + i * bytes);
-    const std::uint32_t exchange = warpmat::swizzled(map.swizzle, address) - address;
+    const std::uint32_t exchange = warpmat::swizzled(map.swizzle(), address) - address;
     for (std::uint32_t at = 0; at < bytes && i + rows_ahead < run.count; at += cache_line)
       __builtin_prefetch(from + rows_ahead * run.step + at);
     for (std::uint32_t at = 0; at < bytes; at += chunk) std::memcpy(line + (at ^ exchange), from + at, chunk);
@@ -258,10 +259,10 @@ void BulkCopies::load_row(const BulkTransfer& transfer, const TensorRow& row) {
   row_.resize(map.row_bytes());
   const std::uint32_t inside = row.end - row.begin;
   const std::uint8_t* from = inside == 0 ? nullptr : std::as_const(cluster_.launch().memory).bytes(row.address, inside).data();
-  if (inside != row_.size() || rounds(map.type)) {
+  if (inside != row_.size() || rounds(map.type())) {
     fill_outside(map, row_.data(), row.begin);
     if (inside != 0) std::memcpy(row_.data() + row.begin, from, inside);
-    round_numbers(map.type, row_.data() + row.begin, inside);
+    round_numbers(map.type(), row_.data() + row.begin, inside);
     fill_outside(map, row_.data() + row.end, row_.size() - row.end);
     from = row_.data();
   }

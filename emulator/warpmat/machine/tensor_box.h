@@ -75,9 +75,9 @@ std::vector<TensorRun> stored_runs(const TensorMap& map, const TensorPlace& plac
 template <typename Visit>
 void for_each_chunk(const TensorMap& map, std::uint32_t shared_base, std::uint32_t row, std::uint32_t begin, std::uint32_t end,
                     Visit visit) {
-  const std::uint32_t chunk = map.chunk_bytes(), piece = map.atom == TensorMap::Atom::bytes_32_flip_8 ? 8 : chunk;
-  const bool usual = map.atom == TensorMap::Atom::bytes_16;
-  const Swizzle swizzle = map.swizzle;
+  const std::uint32_t chunk = map.chunk_bytes(), piece = map.atom() == TensorMap::Atom::bytes_32_flip_8 ? 8 : chunk;
+  const bool usual = map.atom() == TensorMap::Atom::bytes_16;
+  const Swizzle swizzle = map.swizzle();
   const std::uint32_t line = 16u << static_cast<unsigned>(swizzle);  // the swizzle exchanges the chunks of a line
   if (usual && chunk == 16 && begin == 0 && end == line && (shared_base + row) % line == 0) {
     const std::uint32_t exchange = swizzled(swizzle, shared_base + row) - (shared_base + row);

@@ -1,13 +1,16 @@
-#include <warpmat/launch.h>
+#include <warpmat/machine/tensor_map_bytes.h>
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 
 #include <fmt/core.h>
 
 namespace warpmat::inline v0_1 {
 namespace {
+
+using Arguments = TensorMap::Arguments;
 
 struct TypeRow {
   std::string_view name;
@@ -55,12 +58,20 @@ std::uint64_t span_of(TensorMap::Swizzle swizzle) {
   return swizzle == TensorMap::Swizzle::none ? 0 : std::uint64_t{16} << static_cast<int>(swizzle);
 }
 
+/// Whether each enumeration has one of its enumerators.
+bool known_modes(const Arguments& map) {
+  using Map = TensorMap;
+  return map.type <= Map::Type::u6x16_p32 && map.interleave <= Map::Interleave::bytes_32 && map.swizzle <= Swizzle::bytes_128 &&
+         map.atom <= Map::Atom::bytes_64 && map.l2_promotion <= Map::L2Promotion::bytes_256 && map.fill <= Map::Fill::nan &&
+         map.mode <= Map::Mode::im2col;
+}
+
 /// What the tensor's address and strides are multiples of.
-std::uint64_t unit_of(const TensorMap& map) {
+std::uint64_t unit_of(const Arguments& map) {
   return map.interleave == TensorMap::Interleave::bytes_32 || row(map.type).padded() ? 32 : 16;
 }
 
-std::optional<std::string> problem_of_dimension(const TensorMap& map, std::size_t i) {
+std::optional<std::string> problem_of_dimension(const Arguments& map, std::size_t i) {
   constexpr std::uint64_t max_elements = std::uint64_t{1} << 32, max_stride = std::uint64_t{1} << 40;
   if (map.dims[i] == 0 || map.dims[i] > max_elements)
     return fmt::format("dimension {} has {} elements: there are from 1 to 2^32", i, map.dims[i]);
@@ -74,21 +85,21 @@ std::optional<std::string> problem_of_dimension(const TensorMap& map, std::size_
 }
 
 /// The error in the number `elements` of a copy along the innermost dimension of `what`; nothing if there is none.
-std::optional<std::string> problem_of_row(const TensorMap& map, std::uint32_t elements, std::string_view what) {
-  const std::uint64_t inner = (elements * map.element_bits() + 7) / 8, span = span_of(map.swizzle);
+std::optional<std::string> problem_of_row(const Arguments& map, std::uint32_t elements, std::string_view what) {
+  const std::uint64_t inner = (elements * row(map.type).bits + 7) / 8, span = span_of(map.swizzle);
   if (inner % 16 != 0) return fmt::format("{} has {} bytes in dimension 0: they are a multiple of 16", what, inner);
   if (map.interleave == TensorMap::Interleave::none && span != 0 && inner > span)
     return fmt::format("{} has {} bytes in dimension 0: with swizzle {}B it has at most {}", what, inner, span, span);
   return std::nullopt;
 }
 
-std::optional<std::string> problem_of_tile(const TensorMap& map) {
+std::optional<std::string> problem_of_tile(const Arguments& map) {
   for (std::size_t i = 0; i < map.rank; ++i)
     if (map.box[i] == 0 || map.box[i] > 256)
       return fmt::format("the box has {} elements in dimension {}: there are from 1 to 256", map.box[i], i);
   if (auto found = problem_of_row(map, map.box[0], "the box")) return found;
   // The driver rounds box / element stride down, even if a copy moves one element more.
-  std::uint64_t counted = map.element_bits();
+  std::uint64_t counted = row(map.type).bits;
   for (std::size_t i = 0; i < map.rank; ++i) counted *= map.box[i] / map.element_strides[i];
   counted /= 8;
   if (counted > max_box_bytes) return fmt::format("the box has {} bytes: the driver takes maps of at most {}", counted, max_box_bytes);
@@ -96,7 +107,7 @@ std::optional<std::string> problem_of_tile(const TensorMap& map) {
 }
 
 /// What elements of less than a byte ask for, and atoms (CUDA 13.0 driver API, cuTensorMapEncodeTiled).
-std::optional<std::string> problem_of_type(const TensorMap& map) {
+std::optional<std::string> problem_of_type(const Arguments& map) {
   using enum TensorMap::Atom;
   const TypeRow& type = row(map.type);
   if (map.atom != bytes_16 && map.swizzle != TensorMap::Swizzle::bytes_128)
@@ -116,7 +127,8 @@ std::optional<std::string> problem_of_type(const TensorMap& map) {
   return std::nullopt;
 }
 
-std::optional<std::string> problem_of_im2col(const TensorMap& map) {
+std::optional<std::string> problem_of_im2col(const Arguments& map) {
+  const std::size_t first_spatial = map.interleave == TensorMap::Interleave::none ? 1 : 0;
   if (map.rank < 3) return fmt::format("a tensor in im2col mode has at least 3 dimensions, not {}", map.rank);
   const int corner_bits = map.rank == 3 ? 15 : map.rank == 4 ? 7 : 4;
   const std::int32_t limit = 1 << corner_bits;
@@ -125,10 +137,10 @@ std::optional<std::string> problem_of_im2col(const TensorMap& map) {
       if (corner < -limit || corner >= limit)
         return fmt::format("corner {} of the box: with {} dimensions it is from {} to {}", corner, map.rank, -limit, limit - 1);
     // The driver uses 32 bits: a dimension of 2^32 counts as 0.
-    const auto elements = static_cast<std::uint32_t>(map.dims[map.first_spatial() + i]);
+    const auto elements = static_cast<std::uint32_t>(map.dims[first_spatial + i]);
     const auto extent = elements + static_cast<std::uint32_t>(map.upper_corner[i]) - static_cast<std::uint32_t>(map.lower_corner[i]);
     if (static_cast<std::int32_t>(extent) <= 0)
-      return fmt::format("the box is empty: {} elements, corners {} and {}", map.dims[map.first_spatial() + i], map.lower_corner[i],
+      return fmt::format("the box is empty: {} elements, corners {} and {}", map.dims[first_spatial + i], map.lower_corner[i],
                          map.upper_corner[i]);
   }
   if (map.channels == 0 || map.channels > 256) return fmt::format("{} channels of a pixel: there are from 1 to 256", map.channels);
@@ -138,25 +150,53 @@ std::optional<std::string> problem_of_im2col(const TensorMap& map) {
 
 }  // namespace
 
-std::uint64_t TensorMap::element_bits() const {
-  return row(type).bits;
-}
-
-std::uint64_t TensorMap::unit_bits() const {
-  return interleave == Interleave::none ? element_bits() : std::uint64_t{128} << (static_cast<int>(interleave) - 1);
-}
-
-std::uint32_t TensorMap::chunk_bytes() const {
-  return row(type).chunk;
-}
-
-int TensorMap::swizzle_number() const {
+int Arguments::swizzle_number() const {
   return static_cast<int>(swizzle) + static_cast<int>(atom);
 }
 
-void TensorMap::set_swizzle(int number) {
+void Arguments::set_swizzle(int number) {
   swizzle = static_cast<Swizzle>(std::min(number, static_cast<int>(Swizzle::bytes_128)));
   atom = static_cast<Atom>(number - static_cast<int>(swizzle));
+}
+
+std::optional<std::string> TensorMap::problem(const Arguments& given) {
+  if (!known_modes(given)) return "a type or a mode has a number that no enumerator has";
+  if (given.rank == 0 || given.rank > max_dimensions) return fmt::format("a tensor has from 1 to 5 dimensions, not {}", given.rank);
+  if (given.interleave != Interleave::none && given.rank < 3)
+    return fmt::format("an interleaved tensor has at least 3 dimensions, not {}", given.rank);
+  if (const std::uint64_t unit = unit_of(given); given.address % unit != 0)
+    return fmt::format("the tensor's address {:#x} is not a multiple of {}", given.address, unit);
+  for (std::size_t i = 0; i < given.rank; ++i)
+    if (auto found = problem_of_dimension(given, i)) return found;
+  if (auto found = problem_of_type(given)) return found;
+  if (given.fill == Fill::nan && !row(given.type).floating)
+    return fmt::format("only floating-point elements are filled with NaN, not {}", name(given.type));
+  return given.mode == Mode::tile ? problem_of_tile(given) : problem_of_im2col(given);
+}
+
+TensorMap::TensorMap(const Arguments& given) : arguments_(given) {
+  if (const auto found = problem(given)) throw std::invalid_argument("tensor map: " + *found);
+}
+
+TensorMap::Encoded TensorMap::encode() const {
+  return tensor_map_bytes(arguments_);
+}
+
+std::optional<TensorMap> TensorMap::decode(std::span<const std::uint8_t> encoded) {
+  const std::optional<Arguments> found = tensor_map_arguments(encoded);
+  return found && !problem(*found) ? std::optional<TensorMap>(*found) : std::nullopt;
+}
+
+std::uint64_t TensorMap::element_bits() const {
+  return row(type()).bits;
+}
+
+std::uint64_t TensorMap::unit_bits() const {
+  return interleave() == Interleave::none ? element_bits() : std::uint64_t{128} << (static_cast<int>(interleave()) - 1);
+}
+
+std::uint32_t TensorMap::chunk_bytes() const {
+  return row(type()).chunk;
 }
 
 std::uint32_t TensorMap::swizzled(std::uint32_t place) const {
@@ -164,109 +204,90 @@ std::uint32_t TensorMap::swizzled(std::uint32_t place) const {
     int bits, base, shift;  ///< as CuTe's Swizzle
   };
   constexpr std::array atoms{Bits{3, 4, 3}, Bits{2, 5, 2}, Bits{2, 5, 2}, Bits{1, 6, 1}};
-  if (atom == Atom::bytes_16) return warpmat::swizzled(swizzle, place);
-  const Bits& b = atoms[static_cast<std::size_t>(atom)];
+  if (atom() == Atom::bytes_16) return warpmat::swizzled(swizzle(), place);
+  const Bits& b = atoms[static_cast<std::size_t>(atom())];
   const auto moved = static_cast<std::uint32_t>(warpmat::swizzled(std::uint64_t{place}, b.bits, b.base, b.shift));
-  return atom == Atom::bytes_32_flip_8 ? moved ^ (place >> 7 & 1) << 3 : moved;
+  return atom() == Atom::bytes_32_flip_8 ? moved ^ (place >> 7 & 1) << 3 : moved;
 }
 
 std::uint32_t TensorMap::extent(std::size_t i) const {
-  if (interleave == Interleave::none && i == 0) return box[0];
-  if (interleave != Interleave::none && i + 2 == rank) return 1;
-  return (box[i] + element_strides[i] - 1) / element_strides[i];
+  if (interleave() == Interleave::none && i == 0) return box()[0];
+  if (interleave() != Interleave::none && i + 2 == rank()) return 1;
+  return (box()[i] + element_strides()[i] - 1) / element_strides()[i];
 }
 
 std::uint64_t TensorMap::row_bytes() const {
-  if (interleave != Interleave::none) return unit_bits() / 8;
-  return element_bits() * (mode == Mode::im2col ? channels : box[0]) / 8;
+  if (interleave() != Interleave::none) return unit_bits() / 8;
+  return element_bits() * (mode() == Mode::im2col ? arguments_.channels : box()[0]) / 8;
 }
 
 std::uint64_t TensorMap::rows() const {
-  if (mode == Mode::im2col) return pixels;
+  if (mode() == Mode::im2col) return arguments_.pixels;
   std::uint64_t rows = 1;
-  for (std::size_t i = first_spatial(); i < rank; ++i) rows *= extent(i);
+  for (std::size_t i = first_spatial(); i < rank(); ++i) rows *= extent(i);
   return rows;
 }
 
 std::uint64_t TensorMap::shared_bytes() const {
-  const std::uint64_t bytes_in_rows = (rows() - 1) * row_pitch() + shared_row_bytes(), span = span_of(swizzle);
+  const std::uint64_t bytes_in_rows = (rows() - 1) * row_pitch() + shared_row_bytes(), span = span_of(swizzle());
   return span == 0 ? bytes_in_rows : (bytes_in_rows + span - 1) / span * span;
 }
 
 std::uint64_t TensorMap::row_pitch() const {
-  return swizzle == Swizzle::none || interleave != Interleave::none ? shared_row_bytes() : span_of(swizzle);
+  return swizzle() == Swizzle::none || interleave() != Interleave::none ? shared_row_bytes() : span_of(swizzle());
 }
 
-std::optional<std::string> TensorMap::problem() const {
-  if (rank == 0 || rank > max_dimensions) return fmt::format("a tensor has from 1 to 5 dimensions, not {}", rank);
-  if (interleave != Interleave::none && rank < 3) return fmt::format("an interleaved tensor has at least 3 dimensions, not {}", rank);
-  if (const std::uint64_t unit = unit_of(*this); address % unit != 0)
-    return fmt::format("the tensor's address {:#x} is not a multiple of {}", address, unit);
-  for (std::size_t i = 0; i < rank; ++i)
-    if (auto found = problem_of_dimension(*this, i)) return found;
-  if (auto found = problem_of_type(*this)) return found;
-  if (fill == Fill::nan && !row(type).floating) return fmt::format("only floating-point elements are filled with NaN, not {}", name(type));
-  return mode == Mode::tile ? problem_of_tile(*this) : problem_of_im2col(*this);
-}
-
-TensorMap::Encoded TensorMap::encode() const {
-  if (const auto found = problem()) throw std::invalid_argument("tensor map: " + *found);
-  return encode_unchecked();
-}
-
-TensorMap::Encoded TensorMap::encode_unchecked() const {
+TensorMap::Encoded tensor_map_bytes(const TensorMap::Arguments& map) {
   Layout layout{};
   layout.mark = mark;
-  layout.type = static_cast<std::uint8_t>(type);
-  layout.rank = static_cast<std::uint8_t>(rank);
-  layout.interleave = static_cast<std::uint8_t>(interleave);
-  layout.swizzle = static_cast<std::uint8_t>(swizzle);
-  layout.l2_promotion = static_cast<std::uint8_t>(l2_promotion);
-  layout.fill = static_cast<std::uint8_t>(fill);
-  layout.mode = static_cast<std::uint8_t>(mode);
-  layout.atom = static_cast<std::uint8_t>(atom);
-  layout.address = address;
-  std::ranges::copy(strides, layout.strides);
-  for (std::size_t i = 0; i < lower_corner.size(); ++i) {
-    layout.lower_corner[i] = static_cast<std::int16_t>(lower_corner[i]);
-    layout.upper_corner[i] = static_cast<std::int16_t>(upper_corner[i]);
+  layout.type = static_cast<std::uint8_t>(map.type);
+  layout.rank = static_cast<std::uint8_t>(map.rank);
+  layout.interleave = static_cast<std::uint8_t>(map.interleave);
+  layout.swizzle = static_cast<std::uint8_t>(map.swizzle);
+  layout.l2_promotion = static_cast<std::uint8_t>(map.l2_promotion);
+  layout.fill = static_cast<std::uint8_t>(map.fill);
+  layout.mode = static_cast<std::uint8_t>(map.mode);
+  layout.atom = static_cast<std::uint8_t>(map.atom);
+  layout.address = map.address;
+  std::ranges::copy(map.strides, layout.strides);
+  for (std::size_t i = 0; i < map.lower_corner.size(); ++i) {
+    layout.lower_corner[i] = static_cast<std::int16_t>(map.lower_corner[i]);
+    layout.upper_corner[i] = static_cast<std::int16_t>(map.upper_corner[i]);
   }
-  layout.channels = static_cast<std::uint16_t>(channels);
-  layout.pixels = static_cast<std::uint16_t>(pixels);
-  for (std::size_t i = 0; i < max_dimensions; ++i) {
-    layout.last_of_dims[i] = static_cast<std::uint32_t>(dims[i] - 1);
-    layout.box[i] = static_cast<std::uint16_t>(box[i]);
-    layout.element_strides[i] = static_cast<std::uint8_t>(element_strides[i]);
+  layout.channels = static_cast<std::uint16_t>(map.channels);
+  layout.pixels = static_cast<std::uint16_t>(map.pixels);
+  for (std::size_t i = 0; i < TensorMap::max_dimensions; ++i) {
+    layout.last_of_dims[i] = static_cast<std::uint32_t>(map.dims[i] - 1);
+    layout.box[i] = static_cast<std::uint16_t>(map.box[i]);
+    layout.element_strides[i] = static_cast<std::uint8_t>(map.element_strides[i]);
   }
-  Encoded encoded{};
+  TensorMap::Encoded encoded{};
   std::memcpy(encoded.data(), &layout, sizeof layout);
   return encoded;
 }
 
-std::optional<TensorMap> TensorMap::decode(std::span<const std::uint8_t> encoded) {
+std::optional<TensorMap::Arguments> tensor_map_arguments(std::span<const std::uint8_t> encoded) {
   Layout layout;
-  if (encoded.size() < bytes) return std::nullopt;
+  if (encoded.size() < TensorMap::bytes) return std::nullopt;
   std::memcpy(&layout, encoded.data(), sizeof layout);
-  const bool known = layout.mark == mark && layout.type < types.size() && layout.rank >= 1 && layout.rank <= max_dimensions &&
-                     layout.interleave <= 2 && layout.swizzle <= 3 && layout.l2_promotion <= 3 && layout.fill <= 1 && layout.mode <= 1 &&
-                     layout.atom <= 3;
-  if (!known) return std::nullopt;
-  TensorMap map;
-  map.type = static_cast<Type>(layout.type);
+  if (layout.mark != mark || layout.rank == 0 || layout.rank > TensorMap::max_dimensions) return std::nullopt;
+  Arguments map;
+  map.type = static_cast<TensorMap::Type>(layout.type);
   map.rank = layout.rank;
-  map.interleave = static_cast<Interleave>(layout.interleave);
+  map.interleave = static_cast<TensorMap::Interleave>(layout.interleave);
   map.swizzle = static_cast<Swizzle>(layout.swizzle);
-  map.atom = static_cast<Atom>(layout.atom);
-  map.l2_promotion = static_cast<L2Promotion>(layout.l2_promotion);
-  map.fill = static_cast<Fill>(layout.fill);
-  map.mode = static_cast<Mode>(layout.mode);
+  map.atom = static_cast<TensorMap::Atom>(layout.atom);
+  map.l2_promotion = static_cast<TensorMap::L2Promotion>(layout.l2_promotion);
+  map.fill = static_cast<TensorMap::Fill>(layout.fill);
+  map.mode = static_cast<TensorMap::Mode>(layout.mode);
+  if (!known_modes(map)) return std::nullopt;
   map.address = layout.address;
   std::ranges::copy(layout.strides, map.strides.begin());
   std::ranges::copy(layout.lower_corner, map.lower_corner.begin());
   std::ranges::copy(layout.upper_corner, map.upper_corner.begin());
   map.channels = layout.channels;
   map.pixels = layout.pixels;
-  for (std::size_t i = 0; i < max_dimensions; ++i) {
+  for (std::size_t i = 0; i < TensorMap::max_dimensions; ++i) {
     map.dims[i] = std::uint64_t{layout.last_of_dims[i]} + 1;
     map.box[i] = layout.box[i];
     map.element_strides[i] = layout.element_strides[i];

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <stdexcept>
 
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/operations.h>
+#include <warpmat/machine/tensor_map_bytes.h>
 #include <warpmat/ptx/catalogue/launch_answer.h>
 #include <warpmat/ptx/program/address_windows.h>
 
@@ -84,13 +87,17 @@ void add_multicast(WarpState& warp, int lane, const BulkTransfer& transfer, std:
 void read_tensor_map(WarpState& warp, const BulkCopy& copy, int lane, std::uint64_t address, BulkTransfer& transfer) {
   if (address % TensorMap::alignment != 0) warp.trap(lane, address, "a tensor map's address is a multiple of 64");
   const std::uint8_t* const bytes = locate_map(warp, Space::generic, lane, address, false);
-  transfer.map = TensorMap::decode({bytes, TensorMap::bytes});
-  if (!transfer.map) warp.trap(lane, address, "there is no tensor map here: pass one with the launch, by value or by address");
+  const std::optional<TensorMap::Arguments> given = tensor_map_arguments({bytes, TensorMap::bytes});
+  if (!given) warp.trap(lane, address, "there is no tensor map here: pass one with the launch, by value or by address");
+  if (static_cast<int>(given->rank) != copy.rank)
+    warp.trap(lane, address, fmt::format("the tensor map has {} dimensions, the statement {}", given->rank, copy.rank));
+  try {
+    transfer.map.emplace(*given);
+  } catch (const std::invalid_argument& refused) {
+    warp.trap(lane, address, refused.what());
+  }
   const TensorMap& map = *transfer.map;
-  if (static_cast<int>(map.rank) != copy.rank)
-    warp.trap(lane, address, fmt::format("the tensor map has {} dimensions, the statement {}", map.rank, copy.rank));
-  if (const auto problem = map.problem()) warp.trap(lane, address, "tensor map: " + *problem);
-  if (copy.im2col != (map.mode == TensorMap::Mode::im2col))
+  if (copy.im2col != (map.mode() == TensorMap::Mode::im2col))
     warp.trap(lane, address,
               fmt::format("the tensor map is one of {} mode, the statement of {}", copy.im2col ? "tile" : "im2col",
                           copy.im2col ? "im2col" : "tile"));
@@ -98,7 +105,7 @@ void read_tensor_map(WarpState& warp, const BulkCopy& copy, int lane, std::uint6
     warp.trap(lane, std::nullopt, *problem);
   if (!copy.reductions.empty() && reduction_of(copy, &map) == nullptr)
     warp.trap(lane, address,
-              fmt::format("{} has no elements of type {}", warp.program().statements[transfer.statement]->opcode, name(map.type)));
+              fmt::format("{} has no elements of type {}", warp.program().statements[transfer.statement]->opcode, name(map.type())));
   transfer.bytes = map.shared_bytes();
 }
 
@@ -139,16 +146,16 @@ void issue_copy(WarpState& warp, const Operation& operation, int lane) {
   int next = 0;
   const bool prefetches = copy.kind == Kind::prefetch;
   const std::uint64_t first = wide(next++), second = prefetches ? first : wide(next++);
-  const std::uint64_t outside = copy.kind == Kind::store ? first : second;
+  const std::uint64_t elsewhere = copy.kind == Kind::store ? first : second;
   if (copy.rank == 0) {
     transfer.bytes = warp.source_word(operation, next++, lane);
-    transfer.global = outside;
+    transfer.global = elsewhere;
     if (transfer.bytes % linear_unit != 0)
       warp.trap(lane, std::nullopt, fmt::format("{} bytes are copied: a multiple of 16", transfer.bytes));
   } else {
     for (int i = 0; i < copy.rank; ++i)
       transfer.tensor_place.coordinates[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(warp.source_word(operation, next++, lane));
-    read_tensor_map(warp, copy, lane, outside, transfer);
+    read_tensor_map(warp, copy, lane, elsewhere, transfer);
   }
   if (prefetches) return;
   const std::uint64_t alignment = copy.rank == 0 ? linear_unit : tensor_alignment;

@@ -6,6 +6,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/operations.h>
+#include <warpmat/machine/tensor_map_bytes.h>
 #include <warpmat/ptx/program/address_windows.h>
 
 namespace warpmat::inline v0_1::machine {
@@ -16,7 +17,7 @@ using code::TensorMapEdit;
 namespace {
 
 /// Writes one field; returns false for an invalid value.
-bool edit_map(TensorMap& map, TensorMapEdit::Field field, std::uint32_t ordinal, std::uint64_t value) {
+bool edit_map(TensorMap::Arguments& map, TensorMapEdit::Field field, std::uint32_t ordinal, std::uint64_t value) {
   using enum TensorMapEdit::Field;
   switch (field) {
     case global_address: map.address = value; return true;
@@ -101,14 +102,14 @@ Step tensor_map(WarpState& warp, const Operation& operation, LaneMask mask) {
       std::memmove(map_bytes, host_of(warp, from), TensorMap::bytes);
       continue;
     }
-    auto map = TensorMap::decode({map_bytes, TensorMap::bytes});
+    auto map = tensor_map_arguments({map_bytes, TensorMap::bytes});
     if (!map) warp.trap(lane, address(0), "there is no tensor map here");
     const int value_at = edit.has_ordinal ? 2 : 1;
     const bool wide = edit.field == TensorMapEdit::Field::global_address || edit.field == TensorMapEdit::Field::global_stride;
     const std::uint64_t value = wide ? address(value_at) : warp.source_word(operation, value_at, lane);
     if (!edit_map(*map, edit.field, edit.has_ordinal ? warp.source_word(operation, 1, lane) : 0, value))
       warp.trap(lane, address(0), fmt::format("{} is no value of this field, or none that is executed", value));
-    const TensorMap::Encoded encoded = map->encode_unchecked();
+    const TensorMap::Encoded encoded = tensor_map_bytes(*map);
     std::memcpy(map_bytes, encoded.data(), encoded.size());
   }
   warp.block().make_progress();

@@ -87,7 +87,7 @@ int freed(std::uint64_t address, Free&& free) {
 
 // ---- Tensor maps ------------------------------------------------------------------------------------------------------------------------
 
-void add_map(Recorder& all, const void* encoded, const TensorMap& map) {
+void add_map(Recorder& all, const void* encoded, const TensorMap::Arguments& map) {
   TensorMap::Encoded bytes;
   std::memcpy(bytes.data(), encoded, bytes.size());
   all.tensor_maps[bytes] = map;
@@ -299,7 +299,8 @@ int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, void* address, co
   const int result = WARPMAT_REAL(cuTensorMapEncodeTiled)(map, type, rank, address, dims, strides, box, element_strides, interleave,
                                                           swizzle, l2_promotion, fill);
   return noted(result, [&](Recorder& all) {
-    TensorMap made = cuda::map_of({type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
+    TensorMap::Arguments made =
+        cuda::arguments_of({type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
     std::copy_n(box, rank, made.box.begin());
     add_map(all, map, made);
   });
@@ -311,7 +312,8 @@ int cuTensorMapEncodeIm2col(void* map, int type, unsigned rank, void* address, c
   const int result = WARPMAT_REAL(cuTensorMapEncodeIm2col)(map, type, rank, address, dims, strides, lower_corner, upper_corner, channels,
                                                            pixels, element_strides, interleave, swizzle, l2_promotion, fill);
   return noted(result, [&](Recorder& all) {
-    TensorMap made = cuda::map_of({type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
+    TensorMap::Arguments made =
+        cuda::arguments_of({type, rank, address, dims, strides, element_strides, interleave, swizzle, l2_promotion, fill});
     made.mode = TensorMap::Mode::im2col;
     std::copy_n(lower_corner, rank - 2, made.lower_corner.begin());
     std::copy_n(upper_corner, rank - 2, made.upper_corner.begin());

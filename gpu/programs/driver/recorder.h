@@ -55,8 +55,8 @@ class Recorder {
   std::recursive_mutex mutex;
   Modules modules;
   Allocations allocations;
-  std::map<std::array<std::uint8_t, TensorMap::bytes>, TensorMap> tensor_maps;  ///< by the driver's encoding
-  int captures = 0;                                                             ///< streams that are being captured
+  std::map<std::array<std::uint8_t, TensorMap::bytes>, TensorMap::Arguments> tensor_maps;  ///< by the driver's encoding
+  int captures = 0;                                                                        ///< streams that are being captured
 
   /// The GPU of the current context, or before there is one the first. Throws std::runtime_error.
   const Target& target();
