@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -40,6 +42,18 @@ constexpr Cards cards[] = {
     {sm_75, "T4, RTX 20"},
     {sm_70, "V100"},
 };
+
+/// The row of `hardware`. Throws where there is none.
+constexpr const Cards& row_of(Hardware hardware) {
+  for (const Cards& row : cards)
+    if (row.hardware == hardware) return row;
+  throw std::logic_error("a hardware without a row of cards");
+}
+
+static_assert([] {
+  for (int number = 0; number <= static_cast<int>(sm_121); ++number) static_cast<void>(row_of(static_cast<Hardware>(number)));
+  return std::size(cards) == static_cast<std::size_t>(sm_121) + 1;
+}());  // each has one row
 
 /// "rtx4090" of "NVIDIA GeForce RTX 4090": small letters and digits, without the maker's and the series' names.
 std::string plain_name(std::string_view card) {
@@ -117,7 +131,7 @@ std::string known_text(Hardware hardware) {
 }  // namespace
 
 std::string_view card_names(Hardware hardware) {
-  return std::ranges::find(cards, hardware, &Cards::hardware)->names;
+  return row_of(hardware).names;
 }
 
 std::string_view target_of_card(std::string_view card) {
