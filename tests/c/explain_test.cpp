@@ -5,11 +5,15 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <random>
 #include <string>
 #include <vector>
+
+#include <warpmat/forms.h>
 
 #include "c/calls.h"
 #include "catch.h"
@@ -241,6 +245,95 @@ TEST_CASE("C: an element that ldmatrix moves is explained, of any warp, register
   expect(WARPMAT_BAD_ARGUMENT, "memory->bytes is null");
   call.memory = nullptr;
   expect(WARPMAT_BAD_ARGUMENT, "the memory is null");
+}
+
+namespace {
+
+/// One warp of a wmma.load or wmma.store, with the stride that stands for none, or without it.
+struct MatrixMove {
+  MatrixMove(const Form& form, int stride) : memory_bytes(std::size_t{1} << 14) {
+    std::mt19937_64 random(form.opcode.size());
+    for (const Operand& operand : form.operands) {
+      std::vector<std::uint32_t>& of = words.emplace_back(static_cast<std::size_t>(operand.words()) * warp_size);
+      for (std::uint32_t& word : of)
+        word = operand.kind == OperandKind::address  ? base + 64
+               : operand.kind == OperandKind::stride ? static_cast<std::uint32_t>(stride)
+                                                     : static_cast<std::uint32_t>(random());
+      operands.push_back(WARPMAT_REGISTER_MAJOR(of.data(), static_cast<std::ptrdiff_t>(of.size())));
+    }
+    for (std::uint8_t& byte : memory_bytes) byte = static_cast<std::uint8_t>(random());
+    memory.bytes = memory_bytes.data();
+    memory.byte_count = memory_bytes.size();
+    memory.base = base;
+    call.operands = operands.data();
+    call.operand_count = operands.size();
+    call.memory = &memory;
+  }
+  MatrixMove(const MatrixMove&) = delete;
+  MatrixMove& operator=(const MatrixMove&) = delete;
+
+  std::vector<warpmat_memory_access> accesses(const warpmat_instruction* instruction) const {
+    std::vector<warpmat_memory_access> all(4096);
+    std::size_t count = 0;
+    REQUIRE(warpmat_accesses(instruction, &call, 0, all.data(), all.size(), &count, nullptr) == WARPMAT_OK);
+    REQUIRE(count <= all.size());
+    all.resize(count);
+    return all;
+  }
+
+  static constexpr std::uint32_t base = 0x400;
+  std::vector<std::vector<std::uint32_t>> words;  ///< by operand
+  std::vector<std::uint8_t> memory_bytes;
+  std::vector<warpmat_registers> operands;
+  warpmat_memory memory = sized<warpmat_memory>();
+  warpmat_call call = sized<warpmat_call>();
+};
+
+/// How element (2, 3) of what it moves comes about, or why there is no explanation.
+std::string explained(const warpmat_instruction* instruction, const warpmat_call& call) {
+  auto error = sized<warpmat_error>();
+  warpmat_explanation* const explanation = warpmat_explain(instruction, &call, 0, {2, 3, 0}, &error);
+  std::string text = explanation == nullptr ? error.message : warpmat_explanation_text(explanation);
+  warpmat_explanation_free(explanation);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("C: wmma.load and wmma.store without a stride do as with the one that stands for none", "[c][explain][accesses]") {
+  int loads = 0, stores = 0, explanations = 0;
+  for (const Form& form : forms()) {
+    if (form.mnemonic != Mnemonic::wmma_load && form.mnemonic != Mnemonic::wmma_store) continue;
+    CAPTURE(form.opcode);
+    const warpmat_instruction* const instruction = found(form.opcode.c_str(), std::string(target_with(form).name).c_str());
+    auto info = sized<warpmat_instruction_info>();
+    REQUIRE(warpmat_describe(instruction, &info) == WARPMAT_OK);
+    REQUIRE(info.default_stride > 0);
+    REQUIRE(form.operands.back().kind == OperandKind::stride);
+    MatrixMove with(form, info.default_stride), null(form, 0), missing(form, 0);
+    null.operands.back() = {};
+    missing.call.operand_count -= 1;
+    const auto expected = with.accesses(instruction);
+    REQUIRE(!expected.empty());
+    const std::string explanation = explained(instruction, with.call);
+    explanations += contains(explanation, "lane");
+    for (MatrixMove* const without : {&null, &missing}) {
+      CHECK(std::ranges::equal(without->accesses(instruction), expected, [](const auto& a, const auto& b) {
+        return a.address == b.address && a.bytes == b.bytes && a.write == b.write && a.place.lane == b.place.lane &&
+               a.place.reg == b.place.reg && a.place.bit == b.place.bit && a.element.row == b.element.row &&
+               a.element.column == b.element.column;
+      }));
+      CHECK(explained(instruction, without->call) == explanation);
+    }
+    for (MatrixMove* const one : {&with, &null, &missing}) REQUIRE(warpmat_execute(instruction, &one->call, 1, nullptr) == WARPMAT_OK);
+    for (const MatrixMove* const without : {&null, &missing}) {
+      CHECK((without->memory_bytes == with.memory_bytes));
+      for (std::size_t i = 0; i + 1 < with.words.size(); ++i) CHECK((without->words[i] == with.words[i]));
+    }
+    (form.mnemonic == Mnemonic::wmma_load ? loads : stores) += 1;
+  }
+  CHECK((loads > 20 && stores > 5));
+  CHECK(explanations > 20);
 }
 
 TEST_CASE("C: what cannot be explained is one error", "[c][explain]") {
