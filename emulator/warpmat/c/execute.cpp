@@ -26,11 +26,8 @@ namespace {
 
 /// The error in a call's description of one operand; nullptr if there is none.
 const char* problem(const OperandWords& operand, const warpmat_registers& registers, std::size_t words) {
-  if (registers.words == nullptr) return operand.kind == OperandKind::stride ? nullptr : "words is null";
-  if (reinterpret_cast<std::uintptr_t>(registers.words) % alignof(std::uint32_t) != 0) return "words do not lie at a multiple of 4 bytes";
-  if (registers.numbers != nullptr && registers.number_count < words) return "the list of register numbers is too short";
-  if (operand.written && registers.lane_stride == 0) return "it is written, so its lane_stride cannot be 0";
-  return nullptr;
+  if (operand.kind == OperandKind::stride && registers.words == nullptr) return nullptr;
+  return problem_of_registers(registers, words, operand.written);
 }
 
 /// Adapts the caller's callbacks to RowMemory's; `user` is the caller's warpmat_memory.
@@ -74,7 +71,7 @@ const char* add_memory(const Form& form, const warpmat_memory* memory, BatchMemo
 
 /// The same for a call; `wide` says whether addresses have 64 bits.
 inline const char* problem_in_call(const OperandWords& operand, const warpmat_registers& registers, bool wide) {
-  return problem(operand, registers, operand.kind == OperandKind::address && wide ? 2 : operand.words);
+  return problem(operand, registers, words_in_call(operand.kind, operand.words, wide));
 }
 
 bool has_wide_addresses(const warpmat_call& call) {
@@ -208,9 +205,8 @@ warpmat_status list_accesses(const warpmat_instruction& handle, const warpmat_ca
 
 /// The words of an operand of an instruction of another kind that a call needs at least.
 const char* problem(const InstructionOperand& operand, const warpmat_registers& registers) {
-  if (registers.words == nullptr) return operand.is_optional() ? nullptr : "words is null";
-  const auto words = static_cast<std::uint8_t>(operand.words());
-  return problem({.name{}, .kind = OperandKind::fragment, .written = operand.is_written(), .words = words}, registers, words);
+  if (operand.is_optional() && registers.words == nullptr) return nullptr;
+  return problem_of_registers(registers, static_cast<std::size_t>(operand.words()), operand.is_written());
 }
 
 warpmat_status bad_operand(warpmat_error* error, const warpmat_instruction& handle, std::size_t index, const char* what) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,6 +40,15 @@ namespace warpmat::inline v0_1::c {
 /// The registers as all of the library sees them.
 inline RegisterView view_of(const warpmat_registers& r) {
   return {r.words, static_cast<std::size_t>(r.warp_stride), r.word_stride, r.lane_stride, r.numbers};
+}
+
+/// The error in a caller's description of an operand of at least `words` words; nullptr if there is none.
+inline const char* problem_of_registers(const warpmat_registers& r, std::size_t words, bool written) {
+  if (r.words == nullptr) return "words is null";
+  if (reinterpret_cast<std::uintptr_t>(r.words) % alignof(std::uint32_t) != 0) return "words do not lie at a multiple of 4 bytes";
+  if (r.numbers != nullptr && r.number_count < words) return "the list of register numbers is too short";
+  if (written && r.lane_stride == 0) return "it is written, so its lane_stride cannot be 0";
+  return nullptr;
 }
 
 /// The instruction of a form and a target of the tables: always the same object. Throws std::invalid_argument if the target lacks the form.

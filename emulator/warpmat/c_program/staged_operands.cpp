@@ -37,30 +37,22 @@ const Operand& fragment_of(const Form& form, warpmat_operand operand) {
 
 StagedOperand::StagedOperand(const Form& form, OperandName operand, std::size_t words, const warpmat_registers* registers, std::size_t warp,
                              bool written)
-    : registers_(registers == nullptr ? warpmat_registers{} : *registers), warp_(warp), held_(words) {
+    : held_(words) {
   const auto refuse = [&](const char* what) {
     throw std::invalid_argument(fmt::format("{}: operand {}: {}", form.opcode, name(operand), what));
   };
   if (registers == nullptr) refuse("registers is null");
-  if (registers_.words == nullptr) refuse("words is null");
-  if (reinterpret_cast<std::uintptr_t>(registers_.words) % alignof(std::uint32_t) != 0) refuse("words do not lie at a multiple of 4 bytes");
-  if (registers_.numbers != nullptr && registers_.number_count < words) refuse("the list of register numbers is too short");
-  if (written && registers_.lane_stride == 0) refuse("it is written, so its lane_stride cannot be 0");
+  if (const char* const what = problem_of_registers(*registers, words, written)) refuse(what);
+  given_ = view_of(*registers).from_warp(warp);
   for (std::size_t word = 0; word < words; ++word) {
     pointers_.push_back(held_[word].data());
-    for (std::size_t lane = 0; lane < warp_size; ++lane) held_[word][lane] = *place(word, lane);
+    for (int lane = 0; lane < warp_size; ++lane) held_[word][static_cast<std::size_t>(lane)] = given_.at(static_cast<int>(word), lane);
   }
-}
-
-std::uint32_t* StagedOperand::place(std::size_t word, std::size_t lane) const {
-  const std::size_t number = registers_.numbers == nullptr ? word : registers_.numbers[word];
-  return registers_.words + static_cast<std::ptrdiff_t>(number) * registers_.word_stride +
-         static_cast<std::ptrdiff_t>(lane) * registers_.lane_stride + static_cast<std::ptrdiff_t>(warp_) * registers_.warp_stride;
 }
 
 void StagedOperand::store() const {
   for (std::size_t word = 0; word < held_.size(); ++word)
-    for (std::size_t lane = 0; lane < warp_size; ++lane) *place(word, lane) = held_[word][lane];
+    for (int lane = 0; lane < warp_size; ++lane) given_.at(static_cast<int>(word), lane) = held_[word][static_cast<std::size_t>(lane)];
 }
 
 StagedCall::StagedCall(const Instruction& instruction, const warpmat_call& call, std::size_t warp) {
@@ -73,9 +65,9 @@ StagedCall::StagedCall(const Instruction& instruction, const warpmat_call& call,
   for (std::size_t i = 0; i < form.operands.size(); ++i) {
     const Operand& operand = form.operands[i];
     if (operand.kind == OperandKind::stride && (i >= given || call.operands[i].words == nullptr)) continue;
-    const bool wide = operand.kind == OperandKind::address && (call.flags & WARPMAT_WIDE_ADDRESSES) != 0;
-    const StagedOperand& staged = operands_.emplace_back(form, operand.name, wide ? 2 : static_cast<std::size_t>(operand.words()),
-                                                         &call.operands[i], warp, operand.written);
+    const bool wide = (call.flags & WARPMAT_WIDE_ADDRESSES) != 0;
+    const std::size_t words = words_in_call(operand.kind, static_cast<std::size_t>(operand.words()), wide);
+    const StagedOperand& staged = operands_.emplace_back(form, operand.name, words, &call.operands[i], warp, operand.written);
     if (operand.written)
       batch_.destination = staged.words();
     else

@@ -33,10 +33,7 @@ class StagedOperand {
   void store() const;
 
  private:
-  std::uint32_t* place(std::size_t word, std::size_t lane) const;
-
-  const warpmat_registers registers_;
-  const std::size_t warp_;
+  RegisterView given_;  ///< the caller's, from that warp on
   std::vector<Register> held_;
   std::vector<std::uint32_t*> pointers_;  ///< to held_
 };

@@ -337,7 +337,7 @@ std::optional<std::string> problem_of_operand(const Form& form, const Operand& o
                                               bool wide_addresses) {
   if (registers.is_list() || registers.is_empty())
     return problem_of_list(form, operand, registers,
-                           operand.kind == OperandKind::address && wide_addresses ? 2 : static_cast<std::size_t>(operand.words()));
+                           words_in_call(operand.kind, static_cast<std::size_t>(operand.words()), wide_addresses));
   if (auto found = problem_of_register(form, operand.name, 0, registers.words())) return found;
   if (operand.written && registers.lane_stride() == 0)
     return format_text("{}: operand {} is written, so its lane_stride cannot be 0", form.opcode, name(operand.name));
@@ -376,8 +376,7 @@ const char* problem_of_view(const InstructionOperand& operand, const RegisterVie
   constexpr auto misaligned = "words do not lie at a multiple of 4 bytes";
   if (view.is_empty()) return operand.is_optional() ? nullptr : "words is null";
   if (view.is_list()) {
-    const bool wide = operand.kind() == InstructionOperand::Kind::address && wide_addresses;
-    const std::size_t words = wide ? 2 : static_cast<std::size_t>(operand.words());
+    const std::size_t words = words_in_call(operand.kind(), static_cast<std::size_t>(operand.words()), wide_addresses);
     if (view.list_size() < words) return "its list has fewer registers than the operand has words";
     if (view.list_size() > words) return "its list has more registers than the operand has words";
     if (std::ranges::count(view.list(), nullptr) != 0) return "words is null";

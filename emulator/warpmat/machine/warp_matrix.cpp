@@ -141,9 +141,8 @@ void place_words(WarpState& warp, const Operation& operation, const code::Matrix
   std::uint32_t** source = to + operation.results;
   const std::uint32_t* const* const end = source + operation.sources;
   for (const OperandWords& operand : operand_words(matrix.instruction.form())) {
-    const bool wide = operand.kind == OperandKind::address && !matrix.narrow_address;
-    operands.memory.wide_addresses |= wide;
-    const std::size_t words = wide ? 2 : operand.words;
+    operands.memory.wide_addresses |= operand.kind == OperandKind::address && !matrix.narrow_address;
+    const std::size_t words = words_in_call(operand.kind, operand.words, !matrix.narrow_address);
     if (operand.written) {
       operands.views.set_written(std::span(to, words));
     } else if (source == end) {
