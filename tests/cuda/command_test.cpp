@@ -173,6 +173,7 @@ TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slo
        "cudaErrorGraphExecUpdateFailure, cudaErrorInvalidValue\ncaptured: 5 nodes, 9\n1 named\n"
        "2 edges, 2 roots, cudaErrorCapturedEvent\n2 edges, 2 roots, cudaErrorCapturedEvent\n"},
       {"driver", "device 0, 264 blocks of 1024 threads, window of 4096 bytes, 66 clusters\n"},
+      {"heap_size", "cudaSuccess cudaSuccess cudaErrorInvalidValue 32\n"},
       {"pools", "0 of 1000 bytes, 0 wrong, cudaErrorInvalidValue\n"},
       {"rounded", "constants are right\n"},
       {"decided",

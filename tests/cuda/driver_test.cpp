@@ -165,6 +165,48 @@ TEST_CASE("the driver loads PTX and launches its kernel", "[cuda]") {
   CHECK(Call<void*>("cuModuleUnload")(module) == 400);
 }
 
+TEST_CASE("the driver keeps the size of malloc()'s heap behind the launch of a module that calls malloc()", "[cuda]") {
+  const char* const with_malloc = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b64 result) malloc (.param .b64 bytes);
+.visible .entry uses_heap() {
+  .reg .u64 %held;
+  {
+    .param .b64 bytes; .param .b64 result;
+    st.param.b64 [bytes], 8;
+    call.uni (result), malloc, (bytes);
+    ld.param.b64 %held, [result];
+  }
+  ret;
+}
+.visible .entry uses_none() { ret; }
+)";
+  constexpr int heap_bytes = 2;
+  void *context = nullptr, *module = nullptr, *other = nullptr, *function = nullptr;
+  std::size_t bytes = 0;
+  Call<unsigned>("cuInit")(0);
+  Call<void**, int>("cuDevicePrimaryCtxRetain")(&context, 0);
+  Call<void*>("cuCtxSetCurrent")(context);
+  const Call<int, std::size_t> set_limit("cuCtxSetLimit");
+  const auto launch_of = [&](void* of, const char* kernel) {
+    REQUIRE(Call<void**, void*, const char*>("cuModuleGetFunction")(&function, of, kernel) == 0);
+    using Launch = Call<void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**>;
+    return Launch("cuLaunchKernel")(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
+  };
+  REQUIRE(Call<void**, const void*>("cuModuleLoadData")(&module, with_malloc) == 0);
+  REQUIRE(Call<void**, const void*>("cuModuleLoadData")(
+              &other, ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }") == 0);
+  CHECK(launch_of(other, "k") == 0);
+  CHECK(set_limit(heap_bytes, 16 << 20) == 0);
+  CHECK(launch_of(module, "uses_none") == 0);
+  CHECK(set_limit(heap_bytes, 32 << 20) == 1);
+  CHECK(Call<std::size_t*, int>("cuCtxGetLimit")(&bytes, heap_bytes) == 0);
+  CHECK(bytes == 16 << 20);
+  CHECK(launch_of(module, "uses_heap") == 0);
+}
+
 TEST_CASE("cuGetProcAddress gives the version that was asked for", "[cuda]") {
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   REQUIRE(handle != nullptr);

@@ -18,6 +18,7 @@
 #include <warpmat/cuda/report.h>
 #include <warpmat/cuda/save.h>
 #include <warpmat/cuda/stream.h>
+#include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/resolve.h>
 #include <warpmat/tables/hardware.h>
@@ -268,6 +269,7 @@ struct CheckedLaunch {
 
   void perform(Context& context) {
     try {
+      if (function->module->uses_heap(context)) static_cast<void>(heap_of(context.space.memory()));
       if (cooperative) config.workspace = fresh_workspace(context);
       run(context, *function, kernel, config, arguments);
     } catch (const std::invalid_argument& e) {  // .reqntid, .reqnctapercluster

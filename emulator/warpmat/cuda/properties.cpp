@@ -179,7 +179,7 @@ void require_limit(const Device& device, int limit) {
   require(limit != sync_depth || device.number < 90, cudaErrorUnsupportedLimit);
 }
 
-/// The heap keeps its size once a kernel has used it.
+/// The heap keeps its size once a kernel of a module that uses it was launched.
 void set_heap_bytes(Context& context, std::size_t bytes) {
   try {
     context.space.memory().set_heap_bytes(bytes);

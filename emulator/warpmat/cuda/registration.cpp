@@ -15,6 +15,7 @@
 #include <warpmat/cuda/fatbinary.h>
 #include <warpmat/diagnostic.h>
 #include <warpmat/ptx/program/code.h>
+#include <warpmat/ptx/syntax/module.h>
 
 namespace warpmat::inline v0_1::cuda {
 namespace {
@@ -100,6 +101,11 @@ std::uint64_t DeviceModule::variable(Context& context, const std::string& name) 
   } catch (const std::invalid_argument& e) {
     throw ApiError(cudaErrorInvalidSymbol, e.what());
   }
+}
+
+bool DeviceModule::uses_heap(Context& context) {
+  const syntax::Function* const allocates = syntax_of(module(context)).find_function("malloc");
+  return allocates != nullptr && !allocates->defined;
 }
 
 std::uint64_t DeviceModule::variable_bytes(Context& context, const std::string& name) {

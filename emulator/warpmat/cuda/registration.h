@@ -28,6 +28,9 @@ class DeviceModule {
   std::uint64_t variable(Context& context, const std::string& name);
   /// The bytes of that variable.
   std::uint64_t variable_bytes(Context& context, const std::string& name);
+  /// Whether its kernels may call malloc(), which gives the heap its size when one of them is launched, whichever it is (measured on an
+  /// H200).
+  bool uses_heap(Context& context);
   /// Its PTX. Throws the same.
   const std::string& text(Context& context) { return static_cast<void>(module(context)), text_; }
   /// The file of its PTX in the folder of Settings::report: written once, at the first launch.
