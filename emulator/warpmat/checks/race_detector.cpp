@@ -47,15 +47,18 @@ bool RaceDetector::races(const Access& earlier, int warp, Kind kind) const {
   return earlier.clock > clocks_[static_cast<std::size_t>(warp)][earlier.warp];
 }
 
+std::optional<RaceDetector::Conflict> RaceDetector::racing_write(std::size_t record, int warp, Kind kind) const {
+  const Access& write = writes_[record];
+  if (!races(write, warp, kind)) return std::nullopt;
+  return Conflict{write.warp, write.statement, true};
+}
+
 std::optional<RaceDetector::Conflict> RaceDetector::read(int warp, std::size_t offset, std::size_t bytes, std::uint32_t statement,
                                                          Kind kind) {
   const Access now = access_now(warp, statement, kind);
   std::optional<Conflict> conflict;
   for_each_record(offset, bytes, [&](std::size_t record) {
-    if (const Access& write = writes_[record]; races(write, warp, kind)) {
-      conflict = {write.warp, write.statement, true};
-      return false;
-    }
+    if ((conflict = racing_write(record, warp, kind))) return false;
     reader(record, warp) = now;
     return true;
   });
@@ -67,10 +70,7 @@ std::optional<RaceDetector::Conflict> RaceDetector::write(int warp, std::size_t 
   const Access now = access_now(warp, statement, kind);
   std::optional<Conflict> conflict;
   for_each_record(offset, bytes, [&](std::size_t record) {
-    if (const Access& write = writes_[record]; races(write, warp, kind)) {
-      conflict = {write.warp, write.statement, true};
-      return false;
-    }
+    if ((conflict = racing_write(record, warp, kind))) return false;
     for (std::size_t other = 0; other < warps_; ++other)
       if (const Access& read = reader(record, static_cast<int>(other)); races(read, warp, kind)) {
         conflict = {read.warp, read.statement, false};

@@ -68,6 +68,8 @@ class RaceDetector {
   Access& reader(std::size_t record, int warp) { return reads_[record * warps_ + static_cast<std::size_t>(warp)]; }
   Access access_now(int warp, std::uint32_t statement, Kind kind) const;
   bool races(const Access& earlier, int warp, Kind kind) const;
+  /// The write before, if an access of `warp` races with it.
+  std::optional<Conflict> racing_write(std::size_t record, int warp, Kind kind) const;
   static void join(Vector& to, const Vector& from);
 
   std::size_t warps_;                    ///< of the block, plus one for agents outside it

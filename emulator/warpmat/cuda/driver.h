@@ -22,10 +22,11 @@ int driver_code(Error error);
 int check_initialised();
 int check_current();
 
-/// Runs a function of the runtime for one of the driver that needs a context. The runtime's last error stays as it is.
+/// Runs a function of the runtime for one of the driver, unless that is refused with the error `missing`. The runtime's last error stays as
+/// it is.
 template <typename Body>
-int in_context(Body&& body) {
-  if (const int missing = check_current(); missing != 0) return missing;
+int by_runtime(int missing, Body&& body) {
+  if (missing != 0) return missing;
   const Error before = last_error();
   const bool outer = std::exchange(in_driver(), true);
   const Error error = body();
@@ -34,16 +35,16 @@ int in_context(Body&& body) {
   return driver_code(error);
 }
 
-/// The same for one that needs none.
+/// For one that needs a context.
+template <typename Body>
+int in_context(Body&& body) {
+  return by_runtime(check_current(), body);
+}
+
+/// For one that needs none.
 template <typename Body>
 int after_init(Body&& body) {
-  if (const int missing = check_initialised(); missing != 0) return missing;
-  const Error before = last_error();
-  const bool outer = std::exchange(in_driver(), true);
-  const Error error = body();
-  in_driver() = outer;
-  last_error() = before;
-  return driver_code(error);
+  return by_runtime(check_initialised(), body);
 }
 
 inline void* pointer_to(DeviceAddress address) {
