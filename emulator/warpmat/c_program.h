@@ -1,6 +1,6 @@
 /* Programs and whole kernels in C: PTX text parsed once, run by any number of warps; entries of modules, launched; matrices of operands.
  * The rules in c.h hold for all functions here. This header is separate because c.h's functions are in the library warpmat::core and these
- * in warpmat::warpmat. c_observer.h has what launches tell observers, c_explain.h how an element of a result comes about. */
+ * in warpmat::warpmat. c_observer.h has what launches and lists tell observers, c_explain.h how an element of a result comes about. */
 #ifndef WARPMAT_C_PROGRAM_H
 #define WARPMAT_C_PROGRAM_H
 
@@ -187,7 +187,7 @@ typedef struct warpmat_bulk_copy {
 WARPMAT_API warpmat_status warpmat_bulk_accesses(const warpmat_bulk_copy* copy, warpmat_memory_access* list, size_t capacity, size_t* count,
                                                  warpmat_error* error);
 
-struct warpmat_observer; /* c_observer.h: what happens in a launch, event by event */
+struct warpmat_observer; /* c_observer.h: what happens in a launch or a list, event by event */
 typedef struct warpmat_observer warpmat_observer;
 
 typedef struct warpmat_block_index {
