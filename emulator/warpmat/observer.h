@@ -57,8 +57,8 @@ struct PendingProduct;
 // a predicate, prepare, too. At operation() the warp's registers are those before the statement, and may be read. Its wmma.load and
 // wmma.store access shared memory.
 //
-// Cost. An observer asks for kinds of events, and may ask for others in each of its calls. An event for which nobody asks costs one test.
-// Operations and accesses for which nobody asks take the paths that are fastest.
+// Cost. An observer asks for kinds of events, and may ask for others in each of its calls. An event for which no observer asks costs one
+// test. Operations and accesses for which none asks take the paths that are fastest.
 //
 //   call               for                     when                                                           its effect
 //   block_begins       all                     a block has its memory, no warp has run                        later

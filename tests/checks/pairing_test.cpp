@@ -173,6 +173,9 @@ TEST_CASE("Reader and writer of a tile with different swizzles are both named", 
   says(verdict(by_ldmatrix(swizzle_64, swizzle_64), gemm), "are stored by no block");
   const std::string wrong = verdict(by_ldmatrix(swizzle_64, other_swizzle), gemm);
   says(wrong, "(ldmatrix.sync.aligned.m8n8.x4.shared.b16) read it at 0x", "(cp.async.cg.shared.global) of warp 0 wrote it there");
+  // chunk 1 of row 5 goes to where chunk 3 goes, too
+  const std::string gap = "mad.lo.u32 %l7, %l0, 4, %l1; { .reg .pred %p; setp.eq.u32 %p, %l7, 21; @%p mov.u32 %l1, 3; }\n";
+  says(verdict(by_ldmatrix(gap, ""), gemm), "operand a holds a value that no statement wrote where A[5,8] belongs, beside A[5,0]; ");
   says(verdict(by_ldmatrix(swizzle_64, ""), gemm),
        "the reader's layout is no swizzle and 64 bytes from a line to the next, the writer's swizzle<2,4,3>");
 }

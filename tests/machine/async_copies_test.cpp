@@ -130,7 +130,7 @@ TEST_CASE("Two warps copy the same bytes to the same place, and each waits for i
 TEST_CASE("A padded tile that a pipeline writes again and again is checked as at first", "[machine][copies][checks]") {
   const std::string place =
       "shr.u32 %r15, %r17, 2; and.b32 %r14, %r17, 3; shl.b32 %r14, %r14, 4; mad.lo.u32 %r15, %r15, 80, %r14;"
-      "add.u32 %r15, %r19, %r15;";  // rows of 64 bytes, and 16 that nobody writes
+      "add.u32 %r15, %r19, %r15;";  // rows of 64 bytes, and 16 that no statement writes
   const std::string copy = "cp.async.cg.shared.global [%r15], [%l19], 16; cp.async.commit_group;", wait = "cp.async.wait_group 0;";
   const std::string load = "ld.shared.u32 %d, [%r15];", round = copy + wait + load;
   const std::string rows = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0, %r1, %r2, %r3}, [%r15];";

@@ -42,7 +42,7 @@ TEST_CASE("a kernel's launches are handed to the caller with their parameters, i
   }
 }
 
-TEST_CASE("a launch from a kernel traps where nobody runs it", "[machine]") {
+TEST_CASE("a launch from a kernel traps where the caller does not take it", "[machine]") {
   const Kernel kernel(Module(text), "k");
   DeviceMemory memory;
   const std::uint64_t out = memory.allocate(64, "out");

@@ -1,4 +1,4 @@
-// Grids whose clusters need no order: which programs these are, and that nobody sees how many threads run them.
+// Grids whose clusters need no order: which programs these are, and that their results do not depend on how many threads run them.
 
 #include <cstdint>
 #include <string>
@@ -20,7 +20,7 @@ TEST_CASE("clusters have an order only where an operation may need one", "[machi
   for (const Case& c : {
            Case{"st.global.u32 [%out], %i; ld.global.u32 %d, [%out]; bar.sync 0;", false},
            Case{"red.global.add.u32 [%out], 1; red.relaxed.gpu.global.add.u32 [%out], 1;", false},
-           Case{"atom.global.add.u32 %r1, [%out], 1;", false},  // nobody reads the result
+           Case{"atom.global.add.u32 %r1, [%out], 1;", false},  // no statement reads the result
            Case{"atom.shared.add.u32 %d, [buffer], 1; ld.volatile.shared.u32 %r1, [buffer]; membar.cta;", false},
            Case{"atom.global.add.u32 %d, [%out], 1;", true},
            Case{"atom.add.u32 %d, [%out], 1;", true},

@@ -75,7 +75,7 @@ TEST_CASE("each cluster is worked for once, by itself or by the one that has tak
   CHECK(other != run({8, 3}, {1}));
 }
 
-TEST_CASE("a cluster that nobody takes begins by itself", "[machine][cluster]") {
+TEST_CASE("a cluster that no block takes begins by itself", "[machine][cluster]") {
   const auto words = words_of(word_kernel(R"(
     .shared .align 16 .b8 answer[16]; .shared .align 8 .b64 full;
     mov.u32 %r4, answer; mov.u32 %r5, full;

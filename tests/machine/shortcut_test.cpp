@@ -28,7 +28,7 @@ std::vector<Shortcut> moves_of(const Module& module) {
 
 }  // namespace
 
-TEST_CASE("a move of a register that nobody needs behind it keeps its place", "[machine][frame]") {
+TEST_CASE("a move that is the last read of a register keeps its place", "[machine][frame]") {
   using enum Shortcut;
   const auto moves = [](const std::string& body) {
     return moves_of(module_of(".param .u64 out", ".reg .b32 %r<9>; .reg .b64 %l<9>; .reg .pred %p<3>; ld.param.u64 %l1, [out];" + body +

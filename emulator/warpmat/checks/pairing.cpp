@@ -113,12 +113,13 @@ void Pairing::check_operand(const OriginProduct& product, const Operand& operand
         const auto other_place = place_of(*other.matrix, origin);
         if (!unwritten && !other_place) continue;  // computed, or a zero beyond the matrix
         const Seen right{operand.lines[l], operand.depths[d]};
-        product.event.trap(-1, std::nullopt,
-                           fmt::format("operand {} holds {} where {} belongs, beside {}; {}", operand.letter,
-                                       other_place ? other.matrix->element(other_place->first, other_place->second) : "what nobody wrote",
-                                       name_of(operand, right), name_of(operand, operand.at(line, k == 0 ? 1 : 0)),
-                                       history(operand, line, k, right, product)),
-                           Trap::Kind::mispaired);
+        product.event.trap(
+            -1, std::nullopt,
+            fmt::format("operand {} holds {} where {} belongs, beside {}; {}", operand.letter,
+                        other_place ? other.matrix->element(other_place->first, other_place->second) : "a value that no statement wrote",
+                        name_of(operand, right), name_of(operand, operand.at(line, k == 0 ? 1 : 0)),
+                        history(operand, line, k, right, product)),
+            Trap::Kind::mispaired);
       }
       // The k that the other operand has at this place says which element belongs here.
       const int meets = other.regular && other.depths[d] >= 0 ? other.depths[d] : operand.depths[d];

@@ -78,7 +78,7 @@ void RaceCheck::access(const machine::AccessEvent& event) {
   }
 }
 
-/// Nothing orders the exit of a block after an arrival at its mbarrier that nobody waits for.
+/// Nothing orders the exit of a block after an arrival at its mbarrier for which no warp waits.
 void RaceCheck::remote_access(const machine::RemoteAccess& event) {
   if (event.ended)
     event.event.trap(event.lane, event.address,

@@ -29,7 +29,7 @@ std::uint64_t address_of(const void* at) {
   return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(at));
 }
 
-/// Reserves addresses that nobody may access. Where the process may not have so many, no host memory lies there either.
+/// Reserves addresses whose accesses fault. Where the process may not have so many, no host memory lies there either.
 void reserve(std::uint64_t start, std::uint64_t bytes) {
   (void)mmap(pointer(start), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 }

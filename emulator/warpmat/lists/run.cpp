@@ -26,8 +26,8 @@ const OperandText& address_of(const Statement& statement) {
   return statement.operands()[static_cast<std::size_t>(found - operands.begin())];
 }
 
-/// Whether the machine may execute `next` in one go with `before`, the statement before it: lanes do not wait, and nobody asks where it
-/// reads.
+/// Whether the machine may execute `next` in one go with `before`, the statement before it: lanes do not wait, and `next` has no address of
+/// a read to record.
 bool runs_on(const Statement& before, const Statement& next) {
   return !ListInternals::parts(before).waits && !ListInternals::parts(next).waits && !reads_memory(next);
 }

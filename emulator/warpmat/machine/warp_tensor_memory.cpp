@@ -145,7 +145,7 @@ void write_registers(WarpState& warp, const Operation& operation, TensorCell fro
                  [&](int reg) { return warp.at<std::uint32_t>(warp.result_slot(operation, reg)); });
 }
 
-/// What warps have stored to cells that this one loads is written now, also without tcgen05.wait::st. The ISA promises that to nobody, but
+/// What warps have stored to cells that this one loads is written now, also without tcgen05.wait::st. The ISA does not promise that, but
 /// CUTLASS relies on it (its stream-K, and between warps its attention); assumed: ld and st of a quarter keep their order.
 /// checks/tensor_fence_check.h warns.
 void finish_stores_to(WarpState& warp, const TensorRegion& region) {

@@ -40,7 +40,7 @@ std::vector<Interval> find_intervals(const DraftFunction& function, const std::v
   return intervals;
 }
 
-/// By register: the one whose place it takes over, where a move copies a register that nobody needs behind it, or -1.
+/// By register: the one whose place it takes over, where a move is the last read of a register, or -1.
 std::vector<Value> find_predecessors(const DraftFunction& function, const std::vector<Interval>& intervals) {
   std::vector<Value> predecessors(function.registers.size(), -1);
   for (std::size_t i = 0; i < function.operations.size(); ++i) {

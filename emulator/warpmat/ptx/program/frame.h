@@ -8,8 +8,8 @@
 namespace warpmat::inline v0_1::code {
 
 /// The places of a function's registers in its frame. Registers that are never live at once share a place, to keep a warp's registers in
-/// the caches: compilers write each result to a new register. A move of a register that nobody needs behind it keeps its place. A register
-/// that is read without a write is zero.
+/// the caches: compilers write each result to a new register. A move that is the last read of a register keeps its place. A register that
+/// is read without a write is zero.
 struct Frame {
   std::vector<Slot> slots;  ///< by register
   std::uint32_t bytes = 0;
