@@ -165,7 +165,7 @@ LaunchComparer::Run LaunchComparer::run(const RecordedLaunch& launch, const Kern
   place_variables(kernel, memory, variables);
   std::vector<std::vector<std::uint8_t>> bytes = launch.arguments;
   for (const RecordedMap& map : launch.maps)
-    std::ranges::copy(map.map.encode(), bytes[map.argument].begin() + static_cast<std::ptrdiff_t>(map.at));
+    std::ranges::copy(TensorMap(map.map).encode(), bytes[map.argument].begin() + static_cast<std::ptrdiff_t>(map.at));
   std::vector<Argument> arguments;
   for (std::vector<std::uint8_t>& each : bytes) arguments.emplace_back(std::move(each));
   LaunchConfig config = launch.config;
