@@ -78,10 +78,10 @@ class Observers {
 
   std::vector<std::unique_ptr<Observer>> own_;
   std::vector<Observer*> all_;
-  const ByteCheck* bytes_ = nullptr;      ///< one of own_, if it is there, and
-  const Observer* bytes_check_ = nullptr; ///< the same
-  std::size_t checks_ = 0;                ///< the first ones of all_
-  EventKinds wanted_ = EventKinds::none;  ///< of all of them, after the last event
+  const ByteCheck* bytes_ = nullptr;       ///< one of own_, if it is there, and
+  const Observer* bytes_check_ = nullptr;  ///< the same
+  std::size_t checks_ = 0;                 ///< the first ones of all_
+  EventKinds wanted_ = EventKinds::none;   ///< of all of them, after the last event
 };
 
 }  // namespace warpmat::inline v0_1::machine
