@@ -31,8 +31,8 @@ struct Region {
 
 /// Has the CPU fetch what a load will read next if it goes on by `stride` bytes from `offset`. Within a page the CPU finds that itself; a
 /// loop over the grid goes on by more.
-[[gnu::always_inline]] inline void fetch_ahead(const WarpState& warp, const code::Operation& operation, const DeviceMemory::Buffer& buffer, std::uint64_t offset,
-                        std::uint32_t stride) {
+[[gnu::always_inline]] inline void fetch_ahead(const WarpState& warp, const code::Operation& operation, const DeviceMemory::Buffer& buffer,
+                                               std::uint64_t offset, std::uint32_t stride) {
   constexpr std::uint32_t near = 1024, line = 64;
   if (stride + near < 2 * near || operation.semantics != catalogue::Semantics::load || buffer.freed) return;
   const std::uint64_t next = offset + static_cast<std::uint64_t>(static_cast<std::int32_t>(stride));
@@ -80,7 +80,7 @@ struct Region {
                                .start = static_cast<std::uint32_t>(region.start),
                                .bytes = bytes,
                                .last = static_cast<std::uint32_t>(region.bytes - bytes),
-                               .element = access.bytes};
+                               .element = bytes};
 }
 
 }  // namespace warpmat::inline v0_1::machine

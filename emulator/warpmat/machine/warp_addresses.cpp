@@ -212,7 +212,7 @@ WarpState::AccessKind WarpState::kind_of(const Operation& operation, const Acces
 void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind, LaneMask mask, const Offsets& found) {
   const EventKinds events = events_of(kind.space);
   if (!observers_.want(events)) return;
-  const bool consecutive = found.pattern == LanePattern::consecutive && found.offset[1] == found.offset[0] + kind.bytes;
+  const bool consecutive = found.pattern == LanePattern::consecutive;
   const struct Forgets {  // also where an observer throws
     std::optional<scalar::LanePlaces>& places;
     ~Forgets() { places.reset(); }
@@ -240,7 +240,7 @@ void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind,
                               .addresses = addresses.address,
                               .places = addresses.host,
                               .asynchronous = kind.asynchronous,
-                              .consecutive = consecutive});
+                              .consecutive = consecutive && program_.of<code::Access>(operation).vector == 1});
 }
 
 /// Whether the operation's order among blocks is visible, or its result depends on other blocks.
