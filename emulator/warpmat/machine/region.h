@@ -29,11 +29,11 @@ struct Region {
   std::uint64_t start = 0, bytes = 0;  ///< its first address
 };
 
-/// Has the CPU fetch what a load will read next if it goes on by `stride` bytes from `offset`. Within a page the CPU finds that itself; a
-/// loop over the grid goes on by more.
+/// Has the CPU fetch what a load will read next if it goes on by `stride` bytes from `offset`: a loop over the grid, or the next warp. The
+/// CPU's own prefetchers see one instruction for all loads of a kernel. Inlined: GCC leaves out calls of a function that only prefetches.
 [[gnu::always_inline]] inline void fetch_ahead(const WarpState& warp, const code::Operation& operation, const DeviceMemory::Buffer& buffer,
                                                std::uint64_t offset, std::uint32_t stride) {
-  constexpr std::uint32_t near = 1024, line = 64;
+  constexpr std::uint32_t near = 192, line = 64;
   if (stride + near < 2 * near || operation.semantics != catalogue::Semantics::load || buffer.freed) return;
   const std::uint64_t next = offset + static_cast<std::uint64_t>(static_cast<std::int32_t>(stride));
   const code::Access& access = warp.program().of<code::Access>(operation);
