@@ -183,6 +183,44 @@ TEST_CASE("An access is told as consecutive where each lane's bytes are behind t
   CHECK(patterns.told == "cc-c---");
 }
 
+TEST_CASE("Accesses to initialised bytes are told to all observers but the check, which finds what is not", "[machine][observer]") {
+  // The last 128 bytes are never written, so the check stays.
+  const std::string body = R"(
+    .shared .align 16 .b8 tile[512];
+    mov.u32 %r2, %tid.x;
+    shl.b32 %r1, %r2, 2;
+    mov.u32 %r0, tile;
+    add.u32 %r1, %r1, %r0;
+    st.shared.u32 [%r1], %r2;
+    st.shared.u32 [%r1+128], %r2;
+    st.shared.u32 [%r1+256], %r2;
+    ld.shared.u32 %r3, [%r1+4];
+    ld.shared.u32 %r4, [%r1+252];
+    st.shared.u32 [%r1+16], %r4;
+    ld.shared.v2.u32 {%r5, %r6}, [tile+8];
+    add.u32 %d, %r3, %r4;
+)";
+  class Accesses : public Observer {
+   public:
+    explicit Accesses(EventKinds kinds) : Observer(kinds) {}
+    void access(const AccessEvent& e) override { shared += e.space == Space::shared; }
+    int shared = 0;
+  };
+  for (const EventKinds kinds : {EventKinds::shared_accesses, EventKinds::accesses, EventKinds::operations}) {
+    Accesses accesses(kinds);
+    const std::vector<std::uint32_t> words = words_of(word_kernel(body), {1}, {32}, {.observers = {&accesses}});
+    CHECK(accesses.shared == (kinds == EventKinds::operations ? 0 : 7));
+    CHECK(words == words_of(word_kernel(body), {1}, {32}));
+  }
+  CHECK_THAT(trap_of(word_kernel(body + "ld.shared.u32 %d, [%r1+260];"), {32}), ContainsSubstring("uninitialised"));
+  CHECK_THAT(trap_of(word_kernel(body + "ld.shared.u32 %d, [tile+384];"), {32}), ContainsSubstring("uninitialised"));
+  CHECK(trap_of(word_kernel(body + "ld.shared.u32 %d, [%r1+256];"), {32}) == "no trap");
+  CHECK(trap_of(word_kernel(body + "ld.shared.u32 %r7, [%r1+260];"), {32}) == "no trap");
+  // What is stored into initialised bytes is followed.
+  const std::string stores = body + "ld.shared.u32 %r7, [%r1+260]; st.shared.u32 [%r1], %r7; ld.shared.u32 %d, [%r1];";
+  CHECK_THAT(trap_of(word_kernel(stores), {32}), ContainsSubstring("uninitialised"));
+}
+
 TEST_CASE("An observer is told what it asks for, and may ask for more while it runs", "[machine][observer]") {
   class Curious : public Observer {
    public:

@@ -96,7 +96,7 @@ TEST_CASE("Approximate instructions: a warp's lanes are those of the lane functi
   const auto random = [&] { return static_cast<std::uint32_t>(engine()); };
   const auto operand = [&] {
     const std::uint32_t exponents[] = {0, 1, 2, 125, 126, 127, 128, 250, 251, 252, 253, 254, 255};
-    const std::uint32_t fractions[] = {0, 1, 0x7fffff, 0x400000, 0x3fffff, 0xffff, 0x10000};
+    const std::uint32_t fractions[] = {0, 1, 0x7fffff, 0x400000, 0x3fffff, 0xffff, 0x10000, 0x1ffff, 0x20000, 0x1ff, 0x200};
     const std::uint32_t exponent = random() % 2 != 0 ? exponents[random() % std::size(exponents)] : random() & 255;
     const std::uint32_t fraction = random() % 2 != 0 ? fractions[random() % std::size(fractions)] : random() & 0x7fffff;
     return (random() % 4 == 0 ? 0x80000000u : 0u) | exponent << 23 | fraction;

@@ -64,6 +64,14 @@ std::uint64_t SharedMemoryCheck::shared_address(const Event& event, SharedShadow
   return setup_.program.shared_base + shadow(event).offset(places[static_cast<std::size_t>(lane)]);
 }
 
+/// Whether access() would find nothing: all bytes are initialised, and no register that is followed may be stored there. It also finds that
+/// nothing is left to be initialised.
+bool SharedMemoryCheck::ignores(const SharedRange& range) const {
+  const SharedShadow& shadow = blocks_[static_cast<std::size_t>(range.rank)].shadow;
+  if (following_ != 0 || shadow.has_starts() || (shadow.complete() && !has_copies_)) return false;
+  return shadow.surely_defined(range.offset, range.bytes);
+}
+
 void SharedMemoryCheck::access(const machine::AccessEvent& event) {
   LaneMask undefined = 0;
   if (event.space == Space::shared) {

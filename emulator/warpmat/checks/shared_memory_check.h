@@ -12,6 +12,7 @@
 #include <warpmat/checks/uninitialised_values.h>
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/machine/observers.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/scalar/lane_offsets.h>
@@ -25,12 +26,13 @@ namespace warpmat::inline v0_1::checks {
 /// affect control flow, a guard, an address, or a store to global memory (a warning without Checks::stores, after which these bytes count
 /// as initialised). Operations are followed only while a register of the cluster holds such a value, and accesses only as long as bytes are
 /// uninitialised or may become so.
-class SharedMemoryCheck : public machine::Observer {
+class SharedMemoryCheck : public machine::Observer, public machine::ByteCheck {
  public:
   SharedMemoryCheck(const Setup& setup, std::uint64_t cluster);
 
   // Bytes: shared_memory_check.cpp
   void block_begins(const machine::BlockEvent& event) override;
+  bool ignores(const machine::SharedRange& range) const override;
   void access(const machine::AccessEvent& event) override;
   void remote_access(const machine::RemoteAccess& event) override;
   void shared_written(const machine::SharedRange& range) override;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include <warpmat/machine/each_lane.h>
 #include <warpmat/ptx/program/atomic_operation.h>
 #include <warpmat/scalar/floating.h>
 #include <warpmat/warp.h>
@@ -66,15 +67,14 @@ template <typename T, AtomicOperation operation>
 bool update_words(std::uint8_t* memory, const std::uint32_t* offset, const std::uint32_t* b, const std::uint32_t* c, LaneMask mask,
                   std::uint32_t* old) {
   bool changed = false;
-  for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
-    const int lane = first_lane(rest);
+  for_each_lane(mask, [&](std::size_t lane) {
     T found;
     std::memcpy(&found, memory + offset[lane], sizeof found);
     const T left = left_by(operation, found, static_cast<T>(b[lane]), static_cast<T>(c[lane]));
     std::memcpy(memory + offset[lane], &left, sizeof left);
     old[lane] = static_cast<std::uint32_t>(found);
     changed |= left != found;
-  }
+  });
   return changed;
 }
 

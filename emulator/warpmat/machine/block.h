@@ -19,6 +19,12 @@
 
 namespace warpmat::inline v0_1::machine {
 
+/// The first lane's access to global memory by the statements of one number.
+struct LastAccess {
+  const DeviceMemory::Buffer* buffer = nullptr;  ///< null: none yet
+  std::uint32_t address = 0, stride = 0;         ///< the low bits of the address, and of its distance from the one before
+};
+
 /// One barrier of a block (PTX ISA 9.1 section 9.7.13.1). It counts whole warps, whether their lanes arrive together or not.
 struct BarrierState {
   std::uint32_t expected = 0;       ///< threads; 0: all threads of the block
@@ -77,8 +83,8 @@ class Block {
   /// Counts an ordered operation. Returns false if the reservation is used up.
   bool use_reservation();
 
-  /// That of the last access which has this number, or another one that shares its place; null: none yet.
-  const DeviceMemory::Buffer*& last_buffer(std::uint32_t access) { return buffers_[access % buffers_.size()]; }
+  /// Of the last access which has this number, or another one that shares its place.
+  LastAccess& last_access(std::uint32_t access) { return accesses_[access % accesses_.size()]; }
   BarrierState& barrier(int id) { return barriers_[static_cast<std::size_t>(id)]; }
   /// The same, which an operation names.
   BarrierState& use_barrier(int id) {
@@ -117,9 +123,9 @@ class Block {
   const std::vector<WarpState*>& warps_;
   std::vector<std::size_t> order_;  ///< of the warps; empty: that of their numbers
   std::array<BarrierState, block_barriers> barriers_{};
-  int known_barriers_ = 0;                                 ///< one more than the largest number that an operation has named
-  std::array<const DeviceMemory::Buffer*, 32> buffers_{};  ///< of the last accesses
-  std::vector<WarpgroupIssues> warpgroups_;                ///< of programs with wgmma
+  int known_barriers_ = 0;  ///< one more than the largest number that an operation has named
+  std::array<LastAccess, 32> accesses_{};
+  std::vector<WarpgroupIssues> warpgroups_;  ///< of programs with wgmma
   std::unique_ptr<TensorCore> tensor_core_;
   std::string printed_;
   std::size_t next_warp_ = 0;

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/warp.h>
 
 namespace warpmat::inline v0_1::machine {
+
+inline constexpr std::size_t word_row = warp_size * 4, wide_row = 2 * word_row;  ///< bytes of a register
 
 /// Gives the lanes of `mask` one value. All lanes are the common case, and a copy that every compiler makes vectors of.
 template <typename T>

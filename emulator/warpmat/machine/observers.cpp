@@ -10,6 +10,8 @@ Observers::Observers(const LaunchState& launch, std::uint64_t cluster) {
   checks_ = own_.size();
   if (launch.options.observer_of_cluster)
     if (std::unique_ptr<Observer> observer = launch.options.observer_of_cluster(cluster)) own_.push_back(std::move(observer));
+  for (const auto& observer : own_)
+    if (const auto* const check = dynamic_cast<const ByteCheck*>(observer.get())) bytes_ = check, bytes_check_ = observer.get();
   for (const auto& observer : own_) all_.push_back(observer.get());
   all_.insert(all_.end(), launch.options.observers.begin(), launch.options.observers.end());
   refresh();
@@ -23,6 +25,12 @@ void Observers::tell_time(EventKinds events, std::uint64_t took) {
 bool Observers::want_besides_checks(EventKinds events) const {
   return std::any_of(all_.begin() + static_cast<std::ptrdiff_t>(checks_), all_.end(),
                      [events](const Observer* observer) { return observer->wants(events); });
+}
+
+bool Observers::ignore(const SharedRange& range) const {
+  constexpr EventKinds events = EventKinds::accesses | EventKinds::shared_accesses;
+  const auto cares = [this](const Observer* observer) { return observer != bytes_check_ && observer->wants(events); };
+  return bytes_ != nullptr && std::ranges::none_of(all_, cares) && bytes_->ignores(range);
 }
 
 void Observers::replace(std::vector<Observer*> others) {

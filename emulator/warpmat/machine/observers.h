@@ -11,6 +11,16 @@
 
 namespace warpmat::inline v0_1::machine {
 
+/// A check which accesses to shared memory concern only where bytes may be uninitialised.
+class ByteCheck {
+ public:
+  /// Whether a load or store of these bytes is of no interest.
+  virtual bool ignores(const SharedRange& range) const = 0;
+
+ protected:
+  ~ByteCheck() = default;
+};
+
 /// The observers of a cluster, in the order in which they are told.
 class Observers {
  public:
@@ -24,6 +34,9 @@ class Observers {
 
   /// The same of those behind warpmat's own checks.
   bool want_besides_checks(EventKinds events) const;
+
+  /// Whether a load or store of these bytes of shared memory is of no interest to those that ask for it.
+  bool ignore(const SharedRange& range) const;
 
   /// Calls `call` of those that ask for any of these events.
   template <typename Call, typename... Arguments>
@@ -65,8 +78,10 @@ class Observers {
 
   std::vector<std::unique_ptr<Observer>> own_;
   std::vector<Observer*> all_;
-  std::size_t checks_ = 0;                ///< the first ones of all_
-  EventKinds wanted_ = EventKinds::none;  ///< of all of them, after the last event
+  const ByteCheck* bytes_ = nullptr;       ///< one of own_, if it is there, and
+  const Observer* bytes_check_ = nullptr;  ///< the same
+  std::size_t checks_ = 0;                 ///< the first ones of all_
+  EventKinds wanted_ = EventKinds::none;   ///< of all of them, after the last event
 };
 
 }  // namespace warpmat::inline v0_1::machine

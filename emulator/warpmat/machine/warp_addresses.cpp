@@ -212,9 +212,7 @@ WarpState::AccessKind WarpState::kind_of(const Operation& operation, const Acces
 void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind, LaneMask mask, const Offsets& found) {
   const EventKinds events = events_of(kind.space);
   if (!observers_.want(events)) return;
-  Addresses addresses;
-  scalar::find_lane_places(found.offset.data(), found.start, found.memory, addresses.address.data(),
-                           const_cast<const std::uint8_t**>(addresses.host.data()));
+  const bool consecutive = found.pattern == LanePattern::consecutive;
   const struct Forgets {  // also where an observer throws
     std::optional<scalar::LanePlaces>& places;
     ~Forgets() { places.reset(); }
@@ -222,9 +220,17 @@ void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind,
   if (kind.space == Space::shared) {
     scalar::LanePlaces& told = told_places_.emplace();
     told.offsets = found.offset.data();
-    scalar::find_lane_range(found.offset.data(), kind.bytes, told.range);
+    if (consecutive)
+      told.range = {found.offset[0], found.offset[warp_size - 1], true, 1, all_lanes & ~1u};
+    else
+      scalar::find_lane_range(found.offset.data(), kind.bytes, told.range);
     told.range.whole &= mask == all_lanes;
+    const SharedRange range{block_.rank(), told.range.first, told.range.last - told.range.first + kind.bytes};
+    if (!kind.asynchronous && kind.reads != kind.writes && observers_.ignore(range)) return;
   }
+  Addresses addresses;
+  scalar::find_lane_places(found.offset.data(), found.start, found.memory, addresses.address.data(),
+                           const_cast<const std::uint8_t**>(addresses.host.data()));
   observers_.tell(events, &Observer::access,
                   AccessEvent{.event = Event(*this, operation, mask),
                               .space = kind.space,
@@ -234,7 +240,7 @@ void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind,
                               .addresses = addresses.address,
                               .places = addresses.host,
                               .asynchronous = kind.asynchronous,
-                              .consecutive = found.pattern == LanePattern::consecutive && found.offset[1] == found.offset[0] + kind.bytes});
+                              .consecutive = consecutive && program_.of<code::Access>(operation).vector == 1});
 }
 
 /// Whether the operation's order among blocks is visible, or its result depends on other blocks.

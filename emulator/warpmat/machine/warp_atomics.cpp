@@ -56,7 +56,8 @@ bool update_shared(WarpState& warp, const Operation& operation, const Access& ac
   if (access.space != Space::shared || access.arithmetic != nullptr || access.vector != 1 || access.bytes != 4) return false;
   WarpState::Offsets found;
   if (!warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) return false;
-  if constexpr (observed) warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
+  if (observed && warp.observers().want(EventKinds::accesses | EventKinds::shared_accesses))
+    warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
   const bool polls = operation.results != 0 && access.result_used;
   WarpState::Addresses addresses;
   if (polls || (observed && warp.observers().want(EventKinds::synchronisation)))

@@ -23,8 +23,6 @@ constexpr int split_slice = 512;  // operations until another split of the warp 
 constexpr std::uint64_t max_spins = 2000;
 constexpr std::uint64_t max_wait = 20'000'000;  // operations until the same
 
-constexpr std::size_t word_row = warp_size * 4, wide_row = 2 * word_row;  // bytes
-
 }  // namespace
 
 WarpState::WarpState(Block& block, int index, LaneMask existing, std::uint8_t* registers, std::pmr::memory_resource& memory)

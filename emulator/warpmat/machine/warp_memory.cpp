@@ -71,13 +71,20 @@ void load_register(void* to, const Places& host, const Access& access, std::size
   }
 }
 
-/// The lanes' elements of 4 or 8 bytes. Two sizes that the compiler knows: such a copy is no call.
+/// The lanes' words. By vectors: GCC would choose `rep movs`, which takes longer than the rest of a load.
+void copy_words(std::uint8_t* to, const std::uint8_t* from) {
+  typedef std::uint8_t Piece __attribute__((vector_size(16)));
+#pragma GCC unroll 8
+  for (std::size_t at = 0; at < word_row; at += sizeof(Piece)) {
+    const auto piece = read<Piece>(from + at);
+    std::memcpy(to + at, &piece, sizeof piece);
+  }
+}
+
+/// The lanes' elements of 4 or 8 bytes.
 void copy_row(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) {
-  constexpr std::size_t words = warp_size * 4;
-  if (bytes == 4)
-    std::memcpy(to, from, words);
-  else
-    std::memcpy(to, from, 2 * words);
+  copy_words(to, from);
+  if (bytes == 8) copy_words(to + word_row, from + word_row);
 }
 
 /// Whether the access moves words between registers and memory, as they are.
@@ -184,6 +191,32 @@ void load_from(WarpState& warp, const Operation& operation, const Access& access
   }
 }
 
+/// Vectors of `count` words, each behind that of the lane before: every count-th word is the next lane's.
+template <std::size_t count>
+void load_vectors(WarpState& warp, const Operation& operation, const std::uint8_t* from) {
+  for (std::size_t e = 0; e < count; ++e) {
+    auto* const __restrict row = warp.at<std::uint32_t>(warp.result_slot(operation, static_cast<int>(e)));
+    for (std::size_t lane = 0; lane < warp_size; ++lane) row[lane] = read<std::uint32_t>(from + (lane * count + e) * 4);
+  }
+}
+
+template <std::size_t count>
+void store_vectors(WarpState& warp, const Operation& operation, std::uint8_t* to) {
+  alignas(64) std::array<std::uint32_t, count * warp_size> words;
+  for (std::size_t e = 0; e < count; ++e) {
+    const auto* const row = warp.at<std::uint32_t>(warp.source_slot(operation, 1 + static_cast<int>(e)));
+    for (std::size_t lane = 0; lane < warp_size; ++lane) words[lane * count + e] = row[lane];
+  }
+  const auto* const from = reinterpret_cast<const std::uint8_t*>(words.data());
+  for (std::size_t row = 0; row < count; ++row) copy_words(to + row * word_row, from + row * word_row);
+}
+
+/// Whether the access is one of those: a vector of two words, or of four.
+bool is_row_of_vectors(const Access& access, LaneMask mask, const WarpState::Offsets& found) {
+  return found.pattern == LanePattern::consecutive && mask == all_lanes && moves_words(access) &&
+         (access.vector == 2 || access.vector == 4);
+}
+
 }  // namespace
 
 template <bool observed>
@@ -200,12 +233,15 @@ void load(WarpState& warp, const Operation& operation, LaneMask mask) {
     }
   }
   if (WarpState::Offsets found; warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) {
-    if constexpr (observed) warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
+    if (observed && warp.observers().want(events_of(access.space)))
+      warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
     if (is_row(access, mask, found)) {
       if (keeps_elements(access))
         copy_row(warp.at<std::uint8_t>(warp.result_slot(operation, 0)), found[0], access.bytes);
       else
         load_from(warp, operation, access, Consecutive{found[0]}, mask);
+    } else if (is_row_of_vectors(access, mask, found)) {
+      access.vector == 2 ? load_vectors<2>(warp, operation, found[0]) : load_vectors<4>(warp, operation, found[0]);
     } else if (found.pattern == LanePattern::same) {
       load_from(warp, operation, access, found, lane_bit(first_lane(mask)));
       spread(warp, operation, access, mask);
@@ -282,10 +318,13 @@ void store(WarpState& warp, const Operation& operation, LaneMask mask) {
     if (addresses && scalar::store_lane_words(*addresses, region.memory, row) != LanePattern::invalid) return warp.block().make_progress();
   }
   if (WarpState::Offsets found; warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) {
-    if constexpr (observed) warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
+    if (observed && warp.observers().want(events_of(access.space)))
+      warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
     if (is_row(access, mask, found)) {
       if (!keeps_elements(access)) return store_to(warp, operation, access, Consecutive{found[0]}, mask);
       copy_row(found[0], warp.at<std::uint8_t>(warp.source_slot(operation, 1)), access.bytes);
+    } else if (is_row_of_vectors(access, mask, found)) {
+      access.vector == 2 ? store_vectors<2>(warp, operation, found[0]) : store_vectors<4>(warp, operation, found[0]);
     } else if (moves_one_word(access)) {
       scalar::store_words_at(found.offset.data(), mask, found.memory, warp.at<std::uint32_t>(warp.source_slot(operation, 1)));
     } else {

@@ -20,19 +20,23 @@
 #define WARPMAT_SCALAR_EX2_TABLE
 namespace warpmat::inline v0_1::scalar {
 
-/// The rows of ex2 in 32-bit words, and constants of its kernel. They are in memory because the compiler would otherwise build each
-/// constant in a register, with an instruction that competes with the look-ups.
-struct alignas(64) Ex2Table {
+/// Which bits of x, two to the right, are factors in truncated_squares(): 16 - k in the lower half of words and 15 - k in the upper half,
+/// for k = 2, 4, 6 and 8; low >> 9 is zero. This and what follows is in memory because the compiler would otherwise build each constant in
+/// a register, with an instruction that competes with the look-ups.
+struct SquareMasks {
+  std::array<std::uint32_t, 4> cross{1 << 13 << 16 | 1 << 14, 1 << 11 << 16 | 1 << 12, 1 << 9 << 16 | 1 << 10, 1 << 8};
+  std::uint32_t low_9_bits = 511, ones = 0x10001;
+};
+
+/// The rows of ex2 in 32-bit words, and constants of its kernel.
+struct alignas(64) Ex2Table : SquareMasks {
   Ex2Table();
 
   static constexpr std::int32_t c1_offset = 1 << 15;  ///< c1 minus this is a signed number of 16 bits
 
-  std::array<std::uint32_t, 64> c0, c1_c2;     ///< [i]: 16 c0 - 2^23 i; and c1 - c1_offset in the upper half, c2 in the lower half
-  std::array<std::uint32_t, 9> cross_bit{};    ///< [k] = 2^(18 - k)
-  std::array<std::uint32_t, 9> cross_pair{};   ///< [k]: masks for `high`; x's bit 18 - k in the lower, bit 17 - k in the upper half
-  std::array<std::uint32_t, 9> cross_shift{};  ///< [k] = k in the lower, k + 1 in the upper half
+  std::array<std::uint32_t, 64> c0, c1_c2;  ///< [i]: 16 c0 - 2^23 i; and c1 - c1_offset in the upper half, c2 in the lower half
   std::uint32_t fraction = (1U << multi_function::fraction_bits) - 1;
-  std::uint32_t bit_5 = 32, high_8_bits = 255 << 16, low_9_bits = 511, upper_half = 0xffff0000, ones = 0x10001;
+  std::uint32_t bit_5 = 32, high_8_bits = 255 << 16, low_17_bits = (1U << multi_function::segment_bits) - 1;
   std::uint32_t rounding = static_cast<std::uint32_t>(multi_function::ex2_interpolation.rounding >> 2);  ///< in units of 2^-38
   std::uint32_t bias = (multi_function::bias - 1) << multi_function::fraction_bits, nan = multi_function::nan;
 };
@@ -42,7 +46,7 @@ const Ex2Table& ex2_table();
 
 /// The rows of a function of the unit, in words.
 template <std::size_t count>
-struct alignas(64) SegmentTable {
+struct alignas(64) SegmentTable : SquareMasks {
   explicit SegmentTable(const multi_function::Segment* segments) {
     for (std::size_t i = 0; i < count; ++i) {
       c0[i] = static_cast<std::uint32_t>(segments[i].c0);
@@ -53,11 +57,33 @@ struct alignas(64) SegmentTable {
   std::array<std::uint32_t, count> c0, c1, c2;
 };
 
+/// Those of a function whose sums have their leading bit in one place: c0 in units of 2^9; c1 - c1_offset in the upper half, c2 in the
+/// lower.
+template <std::size_t count>
+struct alignas(64) LeadingTable : SquareMasks {
+  LeadingTable(const multi_function::Segment* segments, const multi_function::Interpolation& f, std::int32_t c1_offset) {
+    for (std::size_t i = 0; i < count; ++i) {
+      c0[i] = static_cast<std::uint32_t>(segments[i].c0) << (f.c0_shift - 9);
+      c1_c2[i] = static_cast<std::uint32_t>(segments[i].c1 - c1_offset) << 16 |
+                 (static_cast<std::uint32_t>(segments[i].c2) << f.c2_shift & 0xffff);
+    }
+  }
+  std::array<std::uint32_t, count> c0, c1_c2;
+};
+
 /// Built by the first call.
 template <std::size_t count, const multi_function::Segment (&segments)[count]>
 const SegmentTable<count>& segment_table() {
   static constinit Persistent<SegmentTable<count>> table;
   return table.get([] { return SegmentTable<count>(segments); });
+}
+
+template <std::size_t count, const multi_function::Segment (&segments)[count], const multi_function::Interpolation& f,
+          std::int32_t c1_offset>
+const LeadingTable<count>& leading_table() {
+  static_assert(f.c1_shift == 0);
+  static constinit Persistent<LeadingTable<count>> table;
+  return table.get([] { return LeadingTable<count>(segments, f, c1_offset); });
 }
 
 /// A function of f16 or bf16 codes.
@@ -157,62 +183,35 @@ HWY_INLINE hn::Mask<Words> any_bit(Word x, Word mask) {
 
 #endif
 
-/// x in two parts.
-struct Split {
-  Word high;  ///< bits 9 to 16, in the upper half of the word
-  Word low;   ///< bits 0 to 8
-};
+#if HWY_TARGET == HWY_SCALAR
 
-// unit::truncated_square has all products among bits 9 to 16 of x, and those of bits i > 8 and j < 9 with i + j >= 18: bit 18 - k
-// contributes low >> k, for k from 2 to 8. squares_below(t, bits, x) has the square in the lower half of a word and x.low in the upper
-// half.
-
-#if HWY_TARGET <= HWY_AVX3
-
-/// The half of each word that begins with byte `first`, in both halves.
-template <std::uint8_t first>
-HWY_INLINE Word in_both_halves(Word x) {
-  const hn::Repartition<std::uint8_t, Words> bytes;
-  alignas(16) static constexpr std::uint8_t order[] = {
-      first,     first + 1, first,     first + 1, first + 4,  first + 5,  first + 4,  first + 5,
-      first + 8, first + 9, first + 8, first + 9, first + 12, first + 13, first + 12, first + 13,
-  };
-  return hn::BitCast(Words(), hn::TableLookupBytes(hn::BitCast(bytes, x), hn::LoadDup128(bytes, order)));
-}
-
-/// Lower half: low >> k if bit 18 - k of x is set, else 0. Upper half: low >> (k + 1) if bit 17 - k is set. Both halves of the arguments
-/// hold `high` and `low`.
-template <int k>
-HWY_INLINE Word cross_products(const Ex2Table& t, Word high, Word low) {
-  const __mmask32 set = _mm512_test_epi16_mask(high.raw, hn::Set(Words(), t.cross_pair[k]).raw);
-  return Word{_mm512_maskz_srlv_epi16(set, low.raw, hn::Set(Words(), t.cross_shift[k]).raw)};
-}
-
-HWY_INLINE Word squares_below(const Ex2Table& t, Word, Split x) {
-  const Word high = in_both_halves<2>(x.high), low = in_both_halves<0>(x.low);
-  const Word halves = hn::Add(hn::Add(cross_products<2>(t, high, low), cross_products<4>(t, high, low)),
-                              hn::Add(cross_products<6>(t, high, low), cross_products<8>(t, high, low)));
-  const Word square = hn::Add(pair_products(halves, hn::Set(Words(), t.ones)), hn::ShiftRight<1>(pair_products(x.high, x.high)));
-  return hn::Or(hn::And(low, hn::Set(Words(), t.upper_half)), square);
+HWY_INLINE Word truncated_squares(const SquareMasks&, Word x) {
+  return hn::Set(Words(), unit::truncated_square(hn::GetLane(x)));
 }
 
 #else
 
-template <int k>
-HWY_INLINE Word cross_products(const Ex2Table& t, Word x, Word low) {
-  return hn::IfThenElseZero(hn::TestBit(x, hn::Set(Words(), t.cross_bit[k])), hn::ShiftRight<k>(low));
-}
-
-HWY_INLINE Word squares_below(const Ex2Table& t, Word bits, Split x) {
-  const Word left = hn::Add(hn::Add(cross_products<2>(t, bits, x.low), cross_products<3>(t, bits, x.low)),
-                            hn::Add(cross_products<4>(t, bits, x.low), cross_products<5>(t, bits, x.low)));
-  const Word right =
-      hn::Add(hn::Add(cross_products<6>(t, bits, x.low), cross_products<7>(t, bits, x.low)), cross_products<8>(t, bits, x.low));
-  const Word square = hn::Add(hn::ShiftRight<1>(pair_products(x.high, x.high)), hn::Add(left, right));
-  return hn::Or(hn::ShiftLeft<16>(x.low), square);
+/// unit::truncated_square in every lane. It has all products among bits 9 to 16 of x, and those of bits i > 8 and j < 9 with i + j >= 18:
+/// bit 18 - k contributes low >> k, for k from 2 to 8. That is the upper half of low times that bit, two bits to the right.
+HWY_INLINE Word truncated_squares(const SquareMasks& masks, Word x) {
+  const Words d;
+  const hn::Repartition<std::uint16_t, Words> halves;
+  const auto in_both_halves = [](Word word) HWY_ATTR { return hn::Or(word, hn::ShiftLeft<16>(word)); };
+  const Word bits = in_both_halves(hn::ShiftRight<2>(x)), high = hn::ShiftRight<9>(x);
+  const auto low = hn::BitCast(halves, in_both_halves(hn::And(x, hn::Set(d, masks.low_9_bits))));
+  const auto products = [&](std::size_t i)
+                            HWY_ATTR { return hn::MulHigh(low, hn::BitCast(halves, hn::And(bits, hn::Set(d, masks.cross[i])))); };
+  const auto cross = hn::Add(hn::Add(products(0), products(1)), hn::Add(products(2), products(3)));
+  return hn::Add(pair_products(hn::BitCast(d, cross), hn::Set(d, masks.ones)), hn::ShiftRight<1>(pair_products(high, high)));
 }
 
 #endif
+
+/// Bits 0 to 8 of x in the upper half, x's truncated square, of 15 bits, in the lower half.
+HWY_INLINE Word low_and_square(const SquareMasks& masks, Word x) {
+  const Words d;
+  return hn::Or(hn::ShiftLeft<16>(hn::And(x, hn::Set(d, masks.low_9_bits))), truncated_squares(masks, x));
+}
 
 /// The 24 leading bits of the interpolated 2^f, minus f. f is the number in bits 0 to 22 of `bits`: a row and x. The sum in units of 2^-38
 /// has 39 bits, so c1 · x is added in two parts, the upper one in units of 2^-29. c0 is reduced by the row. Without c1_offset the sum lacks
@@ -222,10 +221,11 @@ HWY_INLINE Word ex2_significands_less_f(const Ex2Table& t, Word bits) {
   const SignedWords ds;
   const Word row = hn::ShiftRight<unit::segment_bits>(bits);
   const Word c0 = look_up_ex2(t, t.c0, row), c1_c2 = look_up_ex2(t, t.c1_c2, row);
-  const Split x{hn::And(hn::ShiftLeft<7>(bits), hn::Set(d, t.high_8_bits)), hn::And(bits, hn::Set(d, t.low_9_bits))};
-  const Word lower = hn::Add(pair_products(c1_c2, squares_below(t, bits, x)), hn::Set(d, t.rounding));
+  const Word high = hn::And(hn::ShiftLeft<7>(bits), hn::Set(d, t.high_8_bits));  // bits 9 to 16, in the upper half
+  const Word low_square = low_and_square(t, hn::And(bits, hn::Set(d, t.low_17_bits)));
+  const Word lower = hn::Add(pair_products(c1_c2, low_square), hn::Set(d, t.rounding));
   const Word carried = hn::BitCast(d, hn::ShiftRight<9>(hn::BitCast(ds, lower)));
-  return hn::ShiftRight<6>(hn::Add(hn::Add(c0, pair_products(c1_c2, x.high)), carried));
+  return hn::ShiftRight<6>(hn::Add(hn::Add(c0, pair_products(c1_c2, high)), carried));
 }
 
 /// unit::ex2 in every lane. Operands beyond the range become 128 and -127; the codes of their powers are those of infinity and zero.
@@ -281,20 +281,6 @@ constexpr Function divide_by_unit = each_lane<lane_function>;
 using WideWords = hn::Repartition<std::int64_t, Words>;
 using Wide = hn::Vec<WideWords>;
 
-/// The part of truncated_square of bit i.
-template <int i>
-HWY_INLINE Word square_of_bit(Word x) {
-  const Words d;
-  const Word below = hn::And(x, hn::Set(d, (1U << i) - 1)), own = hn::Set(d, 1U << (2 * i - 19));
-  return hn::IfThenElseZero(hn::TestBit(x, hn::Set(d, 1U << i)), hn::Add(hn::ShiftRight<18 - i>(below), own));
-}
-
-/// unit::truncated_square in every lane.
-HWY_INLINE Word truncated_squares(Word x) {
-  const Word upper = hn::Add(hn::Add(square_of_bit<16>(x), square_of_bit<15>(x)), hn::Add(square_of_bit<14>(x), square_of_bit<13>(x)));
-  return hn::Add(upper, hn::Add(square_of_bit<12>(x), hn::Add(square_of_bit<11>(x), square_of_bit<10>(x))));
-}
-
 /// The odd words, in even places.
 HWY_INLINE Word odd_words(Word x) {
   const hn::RepartitionToWide<Words> d;
@@ -320,7 +306,7 @@ HWY_INLINE UnitSums interpolate_lanes(const SegmentTable<count>& table, Word row
   const Word c0 = look_up_words<count>(table.c0.data(), row), c1 = look_up_words<count>(table.c1.data(), row),
              c2 = look_up_words<count>(table.c2.data(), row);
   const Word one = hn::Set(d, 1U << f.c0_shift), linear = hn::ShiftLeft<f.c1_shift>(x);
-  const Word square = hn::ShiftLeft<f.c2_shift>(truncated_squares(x));
+  const Word square = hn::ShiftLeft<f.c2_shift>(truncated_squares(table, x));
   const Wide rounding = hn::Set(dw, f.rounding);
   const auto sum = [&](Word k0, Word k1, Word k2, Word by1, Word by2) HWY_ATTR {
     return hn::Add(hn::Add(even_products(k0, one), rounding), hn::Add(even_products(k1, by1), even_products(k2, by2)));
@@ -345,6 +331,26 @@ HWY_INLINE Word normalise_lanes(UnitSums sums, Word unit_exponent) {
   const Wide even = hn::And(leading_bits(sums.even), hn::Set(dw, 0xffffffff)), odd = hn::ShiftLeft<32>(leading_bits(sums.odd));
   const Word bits = hn::BitCast(d, hn::Or(even, odd)), bias = hn::Set(d, static_cast<std::uint32_t>(unit::bias - 1023));
   return hn::Add(bits, hn::ShiftLeft<unit::fraction_bits>(hn::Add(unit_exponent, bias)));
+}
+
+/// unit::interpolate and unit::normalise of sums whose leading bit is `leading`, whose results are normal; `unit_exponent` is per lane the
+/// exponent of the sum's unit. c1 · x is added in two parts, the upper one and c0 in units of 2^9: 32 bits suffice. A sum of 2^(leading +
+/// 1) gives the next exponent.
+template <const unit::Segment (&segments)[128], const unit::Interpolation& f, std::int32_t c1_offset, int leading>
+HWY_INLINE Word leading_codes(Word row, Word x, Word unit_exponent) {
+  const Words d;
+  const SignedWords ds;
+  const auto& table = leading_table<128, segments, f, c1_offset>();
+  const Word c0 = look_up_words<128>(table.c0.data(), row), c1_c2 = look_up_words<128>(table.c1_c2.data(), row);
+  const Word rounding = hn::Set(d, static_cast<std::uint32_t>(f.rounding));
+  const Word lower = hn::Add(pair_products(c1_c2, low_and_square(table, x)), rounding);
+  const Word carried = hn::BitCast(d, hn::ShiftRight<9>(hn::BitCast(ds, lower)));
+  const Word upper = hn::Add(hn::Add(c0, pair_products(c1_c2, hn::ShiftLeft<16>(hn::ShiftRight<9>(x)))), carried);
+  constexpr int offset_shift = std::countr_zero(static_cast<std::uint32_t>(c1_offset)) - 9;  // c1_offset · x has no bits below 2^9
+  const Word of_offset = hn::ShiftLeft<offset_shift>(x);
+  const Word sum = c1_offset < 0 ? hn::Sub(upper, of_offset) : hn::Add(upper, of_offset);
+  const Word less_one = hn::Add(unit_exponent, hn::Set(d, static_cast<std::uint32_t>(leading + unit::bias - 1)));
+  return hn::Add(hn::ShiftRight<leading - 9 - unit::fraction_bits>(sum), hn::ShiftLeft<unit::fraction_bits>(less_one));
 }
 
 /// The lanes whose exponent, as stored, is below `first` or above `last`: all ones.
@@ -380,10 +386,10 @@ struct RcpLanes {
     const Words d;
     const Word fraction = fraction_of(a), row = hn::ShiftRight<16>(fraction);
     const Word x = hn::ShiftLeft<1>(hn::And(fraction, hn::Set(d, 0xffff)));
-    const UnitSums sums = interpolate_lanes<unit::rcp_interpolation>(segment_table<128, unit::rcp_segments>(), row, x);
     const Word unit_exponent = hn::Sub(hn::Set(d, static_cast<std::uint32_t>(unit::sum_unit)), exponent_of(a));
+    const Word code = leading_codes<unit::rcp_segments, unit::rcp_interpolation, -(1 << 15), 39>(row, x, unit_exponent);
     const Word sign = hn::And(a, hn::Set(d, unit::sign_bit));
-    return {hn::Or(sign, normalise_lanes(sums, unit_exponent)), exponent_outside(a, 1, largest_exponent)};
+    return {hn::Or(sign, code), exponent_outside(a, 1, largest_exponent)};
   }
 };
 
@@ -400,14 +406,12 @@ struct RootLanes {
     const Word sum_unit = hn::Set(d, static_cast<std::uint32_t>(unit::sum_unit));
     const Word declined = hn::Or(exponent_outside(a, 1, 254), hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(ds, a))));
     if constexpr (reciprocal) {
-      const UnitSums sums = interpolate_lanes<unit::rsq_interpolation>(segment_table<128, unit::rsq_segments>(), row, x);
-      const Word code = normalise_lanes(sums, hn::Sub(sum_unit, half));
+      const Word code = leading_codes<unit::rsq_segments, unit::rsq_interpolation, -(1 << 15), 39>(row, x, hn::Sub(sum_unit, half));
       const auto exact = hn::Eq(hn::Or(fraction, odd), hn::Zero(d));
       const Word power = hn::ShiftLeft<unit::fraction_bits>(hn::Sub(hn::Set(d, unit::bias), half));
       return {hn::IfThenElse(exact, power, code), declined};
     } else {
-      const UnitSums sums = interpolate_lanes<unit::sqrt_interpolation>(segment_table<128, unit::sqrt_segments>(), row, x);
-      return {normalise_lanes(sums, hn::Add(sum_unit, half)), declined};
+      return {leading_codes<unit::sqrt_segments, unit::sqrt_interpolation, 1 << 16, 40>(row, x, hn::Add(sum_unit, half)), declined};
     }
   }
 };
@@ -545,11 +549,6 @@ Ex2Table::Ex2Table() {
     const multi_function::Segment& s = multi_function::ex2_segments[i];
     c0[i] = (static_cast<std::uint32_t>(s.c0) << 4) - (static_cast<std::uint32_t>(i) << 23);
     c1_c2[i] = static_cast<std::uint32_t>(s.c1 - c1_offset) << 16 | static_cast<std::uint32_t>(s.c2);
-  }
-  for (std::uint32_t k = 0; k < cross_bit.size(); ++k) {
-    cross_bit[k] = 1U << (18 - k);
-    cross_pair[k] = 1U << (9 - k) | (1U << (8 - k)) << 16;
-    cross_shift[k] = k | (k + 1) << 16;
   }
 }
 
