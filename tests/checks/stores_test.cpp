@@ -71,6 +71,30 @@ TEST_CASE("a store of an uninitialised value to global memory ends the launch, o
   CHECK((silent.trap.empty() && silent.warnings.empty()));
 }
 
+TEST_CASE("an initialised predicate that decides alone makes the result of an uninitialised one initialised", "[checks]") {
+  // %p comes from uninitialised memory; %f is false, %q is true in all lanes.
+  const auto trap_of = [](const std::string& logic) {
+    return outcome_of(".reg .pred %f, %q, %n; setp.gt.u32 %f, %t, 40; setp.lt.u32 %q, %t, 40; setp.gt.u32 %p, %v, %t;" + logic +
+                          "@%p st.global.u32 [%o], 100;",
+                      {})
+        .trap;
+  };
+  for (const char* const logic :
+       {"and.pred %p, %p, %f;", "and.pred %p, %f, %p;", "or.pred %p, %p, %q;", "or.pred %p, %q, %p;", "setp.gt.and.u32 %p, %v, %t, %f;",
+        "setp.gt.or.u32 %p, %v, %t, %q;", "setp.gt.and.u32 %p, %t, 40, %p;", "setp.lt.or.u32 %p, %t, 40, %p;",
+        "setp.gt.and.f32 %p|%n, %v, %v, %f;", "setp.lt.and.u32 %n|%p, %t, 40, %p;"}) {
+    INFO(logic);
+    CHECK(trap_of(logic).empty());
+  }
+  for (const char* const logic :
+       {"", "and.pred %p, %p, %q;", "or.pred %p, %p, %f;", "xor.pred %p, %p, %q;", "setp.gt.and.u32 %p, %v, %t, %q;",
+        "setp.gt.or.u32 %p, %v, %t, %f;", "setp.gt.xor.u32 %p, %v, %t, %f;", "setp.lt.and.u32 %p, %t, 40, %p;",
+        "setp.gt.or.u32 %p, %t, 40, %p;", "setp.gt.and.u32 %n|%p, %t, 40, %p;"}) {
+    INFO(logic);
+    CHECK(contains(trap_of(logic), "the guard comes from uninitialised shared memory"));
+  }
+}
+
 TEST_CASE("each statement that stores an uninitialised value has a warning of its own", "[checks]") {
   const Outcome two = outcome_of("st.global.u32 [%o], %v; st.global.u32 [%o + 4], %v; st.global.u32 [%o], %t;", warns);
   CHECK(two.trap.empty());

@@ -207,6 +207,36 @@ TEST_CASE("the driver keeps the size of malloc()'s heap behind the launch of a m
   CHECK(launch_of(module, "uses_heap") == 0);
 }
 
+TEST_CASE("the driver loads a module from a file", "[cuda]") {
+  void *context = nullptr, *module = nullptr, *function = nullptr;
+  Call<unsigned>("cuInit")(0);
+  Call<void**, int>("cuDevicePrimaryCtxRetain")(&context, 0);
+  Call<void*>("cuCtxSetCurrent")(context);
+  const warpmat::TemporaryDirectory folder;
+  const Call<void**, const char*> load("cuModuleLoad");
+  const auto loaded = [&](const std::string& contents) {
+    const std::string file = folder.path("module");
+    warpmat::write_text(file, contents);
+    return load(&module, file.c_str());
+  };
+  REQUIRE(loaded(text) == 0);
+  CHECK(Call<void**, void*, const char*>("cuModuleGetFunction")(&function, module, "scale") == 0);
+  CHECK(Call<void*>("cuModuleUnload")(module) == 0);
+  CHECK(load(&module, folder.path("none").c_str()) == 301);
+  CHECK(load(&module, nullptr) == 1);
+  CHECK(loaded("") == 200);
+  CHECK(loaded("no PTX") == 218);
+  CHECK(loaded("\177ELF is machine code") == 209);
+  const std::string fatbinary("\x50\xed\x55\xba\x01\x00\x10\x00\xff\x00\x00\x00\x00\x00\x00\x00", 16);
+  CHECK(loaded(fatbinary) == 200);  // its header says 255 bytes more
+  CHECK(loaded(fatbinary.substr(0, 12)) == 200);
+  using FromFile = Call<void**, const char*, void*, void**, unsigned, void*, void**, unsigned>;
+  REQUIRE(loaded(text) == 0);
+  void* library_of_file = nullptr;
+  CHECK(FromFile("cuLibraryLoadFromFile")(&library_of_file, folder.path("module").c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0) == 0);
+  CHECK((Call<>("cuProfilerStart")() == 0 && Call<>("cuProfilerStop")() == 0));
+}
+
 TEST_CASE("cuGetProcAddress gives the version that was asked for", "[cuda]") {
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   REQUIRE(handle != nullptr);

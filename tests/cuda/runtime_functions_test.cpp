@@ -12,6 +12,7 @@
 
 #include "catch.h"
 #include "paths.h"
+#include "tools/command.h"
 
 namespace {
 
@@ -77,6 +78,25 @@ TEST_CASE("a function that is not supported says so by its code", "[cuda]") {
     REQUIRE(function != nullptr);
     CHECK(reinterpret_cast<int (*)()>(function)() == 801);
   }
+}
+
+TEST_CASE("a graph is printed as dot reads it", "[cuda]") {
+  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(handle != nullptr);
+  const auto create = reinterpret_cast<int (*)(void**, unsigned)>(dlsym(handle, "cudaGraphCreate"));
+  const auto add = reinterpret_cast<int (*)(void**, void*, void* const*, std::size_t)>(dlsym(handle, "cudaGraphAddEmptyNode"));
+  const auto print = reinterpret_cast<int (*)(void*, const char*, unsigned)>(dlsym(handle, "cudaGraphDebugDotPrint"));
+  const warpmat::TemporaryDirectory folder;
+  void *graph = nullptr, *first = nullptr, *second = nullptr;
+  REQUIRE(create(&graph, 0) == 0);
+  REQUIRE(add(&first, graph, nullptr, 0) == 0);
+  REQUIRE(add(&second, graph, &first, 1) == 0);
+  CHECK(print(graph, folder.path("graph.dot").c_str(), 0) == 0);
+  CHECK(warpmat::read_text(folder.path("graph.dot")) ==
+        "digraph dot {\n  node_0 [label=\"0: empty\"];\n  node_1 [label=\"1: empty\"];\n  node_0 -> node_1;\n}\n");
+  CHECK(print(graph, folder.path("none/graph.dot").c_str(), 0) == 304);  // cudaErrorOperatingSystem
+  CHECK(print(graph, nullptr, 0) == 1);
+  CHECK(print(nullptr, folder.path("graph.dot").c_str(), 0) == 1);
 }
 
 TEST_CASE("the table has the names of the toolkit's library", "[cuda][slow]") {

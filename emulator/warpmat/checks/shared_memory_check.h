@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -83,6 +84,9 @@ class SharedMemoryCheck : public machine::Observer, public machine::ByteCheck {
   std::size_t place(const machine::Event& event, code::Slot slot) const;
   LaneMask uninitialised_of(const machine::Event& event, code::Slot slot);
   LaneMask uninitialised_of_sources(const machine::Event& event);
+  std::array<LaneMask, 2> decided_lanes(const machine::Event& event);
+  std::array<LaneMask, 2> lanes_without_condition(const machine::Event& event);
+  void mark_computed(const machine::Event& event, LaneMask guard);
   void set(const machine::Event& event, std::size_t place, LaneMask mask, LaneMask uninitialised, const Origin& origin);
   std::string reason_of(const machine::Event& event, code::Slot slot, const char* role);
   void must_be_defined(const machine::Event& event, code::Slot slot, LaneMask mask, const char* role);

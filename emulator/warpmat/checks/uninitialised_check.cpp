@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -64,6 +65,57 @@ LaneMask SharedMemoryCheck::uninitialised_of_sources(const Event& event) {
   return uninitialised;
 }
 
+/// Of a logical operation on predicates, the lanes of each result that do not depend on uninitialised sources: false of `and` and true of
+/// `or` decide alone. CUB's merge sort compares a key behind the last one, and takes the other because there is none.
+std::array<LaneMask, 2> SharedMemoryCheck::decided_lanes(const Event& event) {
+  const Operation& operation = operation_of(event);
+  const WarpState& warp = warp_of(event);
+  const auto initialised = [&](int source) { return ~uninitialised_of(event, warp.source_slot(operation, source)); };
+  const auto decides = [&](int source, bool conjunction) {
+    const LaneMask value = *warp.at<LaneMask>(warp.source_slot(operation, source));
+    return (conjunction ? ~value : value) & initialised(source);
+  };
+  if (operation.kernel != nullptr) {
+    const scalar::Combine combine = setup_.program.of<scalar::Modifiers>(operation).combine;
+    if (operation.sources != 3 || (combine != scalar::Combine::conjunction && combine != scalar::Combine::disjunction)) return {};
+    const LaneMask condition = decides(2, combine == scalar::Combine::conjunction), compared = initialised(0) & initialised(1);
+    const std::array<LaneMask, 2> same = lanes_without_condition(event);
+    return {condition | (compared & same[0]), condition | (compared & same[1])};
+  }
+  if (operation.prepares || operation.sources != 2) return {};
+  const std::string_view opcode = setup_.program.statements[operation.statement]->opcode;
+  const bool conjunction = opcode == "and.pred";
+  if (!conjunction && opcode != "or.pred") return {};
+  return {decides(0, conjunction) | decides(1, conjunction), 0};
+}
+
+/// setp with a predicate source: the lanes of each result that are the same whether that is true or false.
+std::array<LaneMask, 2> SharedMemoryCheck::lanes_without_condition(const Event& event) {
+  const Operation& operation = operation_of(event);
+  const WarpState& warp = warp_of(event);
+  if (operation.results > 2 || operation.result_class(0) != code::RegisterClass::predicate) return {};
+  std::array<std::array<LaneMask, 2>, 2> found{};
+  for (const LaneMask condition : {LaneMask{0}, all_lanes}) {
+    std::array<LaneMask, 2>& to = found[condition & 1];
+    void* const results[] = {to.data(), operation.results == 2 ? to.data() + 1 : nullptr, nullptr};
+    const auto place_of_source = [&](int i) { return static_cast<const void*>(warp.at<LaneMask>(warp.source_slot(operation, i))); };
+    const void* const sources[] = {place_of_source(0), place_of_source(1), &condition, nullptr};
+    operation.kernel(results, sources, setup_.program.of<scalar::Modifiers>(operation));
+  }
+  return {~(found[0][0] ^ found[1][0]), ~(found[0][1] ^ found[1][1])};
+}
+
+/// Marks the results of an operation that only computes.
+void SharedMemoryCheck::mark_computed(const Event& event, LaneMask guard) {
+  const Operation& operation = operation_of(event);
+  const LaneMask mask = event.lanes(), sources = uninitialised_of_sources(event);
+  const std::array<LaneMask, 2> decided = sources != 0 ? decided_lanes(event) : std::array<LaneMask, 2>{};
+  mark_results(event, mask | guard, sources | guard);
+  for (std::size_t i = 0; i < std::min<std::size_t>(operation.results, decided.size()); ++i)
+    if (decided[i] != 0)
+      set(event, place(event, warp_of(event).result_slot(operation, static_cast<int>(i))), decided[i] & mask & ~guard, 0, {});
+}
+
 void SharedMemoryCheck::operation(const Event& event) {
   if (!values(event).any()) return;
   const Operation& operation = operation_of(event);
@@ -72,7 +124,7 @@ void SharedMemoryCheck::operation(const Event& event) {
   const LaneMask guard = operation.guarded ? uninitialised_of(event, operation.guard) & warp.split().lanes : 0;
   const auto source = [&](int i) { return warp.source_slot(operation, i); };
   switch (operation.semantics) {
-    case Semantics::compute: return mark_results(event, mask | guard, uninitialised_of_sources(event) | guard);
+    case Semantics::compute: return mark_computed(event, guard);
     case Semantics::select: {
       const LaneMask chosen = *warp.at<LaneMask>(source(2));
       const LaneMask sources = (uninitialised_of(event, source(0)) & chosen) | (uninitialised_of(event, source(1)) & ~chosen);

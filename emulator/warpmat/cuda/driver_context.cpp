@@ -241,6 +241,14 @@ WARPMAT_CUDA_API int cuCtxSynchronize() {
   return in_context([] { return cudaDeviceSynchronize(); });
 }
 
+WARPMAT_CUDA_API int cuProfilerStart() {
+  return in_context([] { return cudaSuccess; });
+}
+
+WARPMAT_CUDA_API int cuProfilerStop() {
+  return in_context([] { return cudaSuccess; });
+}
+
 WARPMAT_CUDA_API int cuCtxGetLimit(std::size_t* value, int limit) {
   return in_context([&] { return cudaDeviceGetLimit(value, limit); });
 }

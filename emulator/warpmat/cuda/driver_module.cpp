@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <span>
@@ -49,6 +51,28 @@ DeviceModule* load(Context& state, const void* image) {
   made->module(state);
   modules().insert(made.get());
   return made.release();
+}
+
+void load_into(DeviceModule** module, Context& state, const void* image) {
+  require(module != nullptr);
+  try {
+    *module = load(state, image);
+  } catch (const FatbinaryError& e) {
+    throw ApiError(cudaErrorNoKernelImageForDevice, e.what());
+  }
+}
+
+/// The contents of a file that cuModuleLoad takes: PTX or a fatbinary.
+std::string image_in(const char* file) {
+  require(file != nullptr);
+  std::ifstream in(file, std::ios::binary);
+  require(in.good(), cudaErrorFileNotFound);
+  std::string image{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  require(image.size() >= sizeof(std::uint32_t), cudaErrorInvalidKernelImage);
+  const ImageKind kind = image_kind(image.data());
+  const bool whole = image.size() >= fatbinary_header_bytes && fatbinary_bytes(image.data()) <= image.size();
+  require(kind != ImageKind::wrapper && (kind != ImageKind::fatbinary || whole), cudaErrorInvalidKernelImage);
+  return image;
 }
 
 Function* find_function(Context& state, DeviceModule& module, const char* name) {
@@ -128,17 +152,12 @@ int attribute_of(const FunctionAttributes& all, int number) {
 
 }  // namespace
 
+WARPMAT_CUDA_API int cuModuleLoad(DeviceModule** module, const char* file) {
+  return in_context([&] { return call("cuModuleLoad", [&](Context& state) { load_into(module, state, image_in(file).c_str()); }); });
+}
+
 WARPMAT_CUDA_API int cuModuleLoadData(DeviceModule** module, const void* image) {
-  return in_context([&] {
-    return call("cuModuleLoadData", [&](Context& state) {
-      require(module != nullptr);
-      try {
-        *module = load(state, image);
-      } catch (const FatbinaryError& e) {
-        throw ApiError(cudaErrorNoKernelImageForDevice, e.what());
-      }
-    });
-  });
+  return in_context([&] { return call("cuModuleLoadData", [&](Context& state) { load_into(module, state, image); }); });
 }
 
 WARPMAT_CUDA_API int cuModuleLoadDataEx(DeviceModule** module, const void* image, unsigned, void*, void**) {
@@ -184,6 +203,10 @@ WARPMAT_CUDA_API int cuModuleGetLoadingMode(int* mode) {
 
 WARPMAT_CUDA_API int cuLibraryLoadData(DeviceModule** library, const void* image, void*, void**, unsigned, void*, void**, unsigned) {
   return cuModuleLoadData(library, image);
+}
+
+WARPMAT_CUDA_API int cuLibraryLoadFromFile(DeviceModule** library, const char* file, void*, void**, unsigned, void*, void**, unsigned) {
+  return cuModuleLoad(library, file);
 }
 
 WARPMAT_CUDA_API int cuLibraryUnload(DeviceModule* library) {

@@ -45,7 +45,7 @@ struct Entry {
   std::uint64_t reserved;
   std::uint64_t bytes;  ///< when it is decompressed
 };
-static_assert(sizeof(Header) == 16 && sizeof(Entry) == 64);
+static_assert(sizeof(Header) == fatbinary_header_bytes && sizeof(Entry) == 64);
 
 template <typename T>
 T read(const std::uint8_t* from) {
@@ -115,6 +115,11 @@ ImageKind image_kind(const void* image) {
   if (magic == wrapper_magic) return ImageKind::wrapper;
   if (magic == header_magic) return ImageKind::fatbinary;
   return std::memcmp(image, "\177ELF", 4) == 0 ? ImageKind::machine_code : ImageKind::ptx;
+}
+
+std::uint64_t fatbinary_bytes(const void* header) {
+  const auto said = read<Header>(static_cast<const std::uint8_t*>(header));
+  return said.bytes > UINT64_MAX - said.header_bytes ? UINT64_MAX : said.header_bytes + said.bytes;
 }
 
 std::vector<Image> read_fatbinary(const void* fatbinary) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
@@ -32,6 +33,10 @@ class FatbinaryError : public std::runtime_error {
 /// What an image for cuModuleLoadData is, by its first bytes: PTX is text that ends with NUL.
 enum class ImageKind { wrapper, fatbinary, machine_code, ptx };
 ImageKind image_kind(const void* image);
+
+/// The bytes of a fatbinary with its header, as that says. `header`: at least fatbinary_header_bytes.
+inline constexpr std::size_t fatbinary_header_bytes = 16;
+std::uint64_t fatbinary_bytes(const void* header);
 
 /// The images of a fatbinary, its header first. `fatbinary` must hold as many bytes as the header says: the program is trusted, as its
 /// loader is. Throws FatbinaryError.

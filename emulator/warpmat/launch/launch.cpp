@@ -27,6 +27,10 @@ void check_limits(const code::Program& program, const LaunchConfig& config) {
   const Dim3 block = config.block;
   if (config.grid.count() == 0 || block.count() == 0)
     throw std::invalid_argument("grid and block have at least one block and one thread in each dimension");
+  const Dim3 grid = config.grid;
+  if (grid.x > max_grid[0] || grid.y > max_grid[1] || grid.z > max_grid[2])
+    throw std::invalid_argument(fmt::format("a grid has at most {}, {} and {} blocks in the dimensions, not {}x{}x{}", max_grid[0],
+                                            max_grid[1], max_grid[2], grid.x, grid.y, grid.z));
   if (block.count() > max_block_threads || block.x > max_block[0] || block.y > max_block[1] || block.z > max_block[2])
     throw std::invalid_argument(fmt::format("a block has at most {} threads ({}, {} and {} in the dimensions), not {}x{}x{}",
                                             max_block_threads, max_block[0], max_block[1], max_block[2], block.x, block.y, block.z));

@@ -47,6 +47,7 @@ int main() {
   CHECK(cudaGraphGetNodes(graph, nullptr, &nodes));
   CHECK(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &edges));
   CHECK(cudaGraphGetRootNodes(graph, nullptr, &roots));
+  CHECK(cudaGraphDebugDotPrint(graph, "/dev/null", cudaGraphDebugDotFlagsVerbose));
   cudaGraphNodeType type;
   CHECK(cudaGraphNodeGetType(below, &type));
   cudaGraphExec_t executable;
