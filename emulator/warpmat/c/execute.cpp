@@ -147,8 +147,8 @@ std::size_t move_directly(const warpmat_instruction& handle, const warpmat_call&
                           const ExecutionOptions& options) {
   if (handle.moves == nullptr || options.path != Path::fast || !usable_in_place(memory)) return 0;
   const bool r_is_first = handle.operands[0].name == OperandName::r;
-  return move_by_threads(*handle.moves, view_of(call.operands[r_is_first ? 0 : 1]), view_of(call.operands[r_is_first ? 1 : 0]), memory,
-                         warps);
+  const ConstRegisterView p = view_of<const std::uint32_t>(call.operands[r_is_first ? 1 : 0]);
+  return move_by_threads(*handle.moves, view_of(call.operands[r_is_first ? 0 : 1]), p, memory, warps);
 }
 
 constexpr unsigned known_flags = WARPMAT_UNDEFINED_AS_HARDWARE | WARPMAT_REFERENCE_PATH | WARPMAT_WIDE_ADDRESSES;

@@ -38,7 +38,8 @@ struct warpmat_instruction {
 namespace warpmat::inline v0_1::c {
 
 /// The registers as all of the library sees them.
-inline RegisterView view_of(const warpmat_registers& r) {
+template <typename Word = std::uint32_t>
+BasicRegisterView<Word> view_of(const warpmat_registers& r) {
   return {r.words, static_cast<std::size_t>(r.warp_stride), r.word_stride, r.lane_stride, r.numbers};
 }
 

@@ -209,14 +209,43 @@ void Instruction::execute_matrix(const Call& call, std::size_t warps, const Exec
   execute(batch, warps, options);
 }
 
-void Instruction::execute(const Batch& batch, const ExecutionOptions& options) const {
-  const bool has_bytes = batch.rows == nullptr && batch.shared_base <= UINT32_MAX;
-  if (has_bytes && are_lists(*form_, batch)) return execute_lists(batch, options);
+namespace {
+
+/// Whether the reference and the kernels can read and write the registers and memory of `batch` in place. StagedWarp executes all other
+/// batches.
+bool usable_in_place(const Form& form, const Batch& batch) {
+  const auto in_place = [](const auto& registers) { return registers.is_register_major() || registers.is_list(); };
+  for (const Operand& operand : form.operands) {
+    if (!(operand.written ? in_place(batch.destination) : in_place(batch.source(operand.name)))) return false;
+    if (operand.kind == OperandKind::address && !usable_in_place(static_cast<const BatchMemory&>(batch))) return false;
+  }
+  return true;
+}
+
+/// Whether all operands of `batch` are lists, or left out.
+bool are_lists(const Form& form, const Batch& batch) {
+  for (const Operand& operand : form.operands) {
+    if (operand.written ? batch.destination.is_list() : batch.source(operand.name).is_list()) continue;
+    if (operand.kind != OperandKind::stride || !batch.source(operand.name).is_empty()) return false;
+  }
+  return true;
+}
+
+/// A function of its own, so that a warp of lists has little to save.
+[[gnu::noinline]] void execute_first(const Instruction& instruction, const Batch& batch, const ExecutionOptions& options) {
   try {
-    execute(batch, 1, options);
+    instruction.execute(batch, 1, options);
   } catch (const Trap& trap) {  // it names the warp; here there is one
     throw Trap(trap.kind, trap.site.operand, trap.site.lane, trap.address, trap.reason);
   }
+}
+
+}  // namespace
+
+void Instruction::execute(const Batch& batch, const ExecutionOptions& options) const {
+  const bool has_bytes = batch.rows == nullptr && batch.shared_base <= UINT32_MAX;
+  if (has_bytes && are_lists(*form_, batch)) return execute_lists(batch, options);
+  execute_first(*this, batch, options);
 }
 
 void Instruction::execute_lists(const Batch& batch, const ExecutionOptions& options) const {
@@ -235,7 +264,7 @@ RegisterView as_destination(const ConstRegisterView& source) {
 }
 
 std::size_t move_directly(const MovePlan& plan, const Batch& batch, std::size_t warps) {
-  const RegisterView p = as_destination(batch.source(OperandName::p));
+  const ConstRegisterView& p = batch.source(OperandName::p);
   const bool is_store = plan.kind == MovePlan::Kind::store;
   return move_by_threads(plan, is_store ? as_destination(batch.source(OperandName::r)) : batch.destination, p, batch, warps);
 }
@@ -251,9 +280,9 @@ void execute_in_place(const Instruction& instruction, const Batch& batch, std::s
 }
 
 /// A function of its own, so that batches executed in place need no StagedWarp, whose stack is 10 KB.
-[[gnu::noinline]] void execute_staged(const Instruction& instruction, const Batch& batch, std::size_t first, std::size_t warps,
-                                      const ExecutionOptions& options) {
-  StagedWarp staged(instruction, batch, options.path, find_lane_kernel(instruction), first);
+[[gnu::noinline]] void execute_staged(const Instruction& instruction, const FastPath* fast, const Batch& batch, std::size_t first,
+                                      std::size_t warps, const ExecutionOptions& options) {
+  StagedWarp staged(instruction, batch, options.path, as_lane_kernel(fast), first);
   staged.add(operand_words(instruction.form()), [&](std::size_t, const OperandWords& operand, RegisterView& registers) {
     registers = operand.written ? batch.destination : as_destination(batch.source(operand.name));
     return true;
@@ -268,7 +297,7 @@ void Instruction::execute(const Batch& batch, std::size_t warps, const Execution
   if (usable_in_place(*form_, batch)) return execute_in_place(*this, batch, warps, options);
   const MovePlan* const moves = options.path == Path::fast && fast_ != nullptr ? fast_->moves() : nullptr;
   const std::size_t moved = moves == nullptr || !usable_in_place(batch) ? 0 : move_directly(*moves, batch, warps);
-  if (moved < warps) execute_staged(*this, batch, moved, warps, options);
+  if (moved < warps) execute_staged(*this, fast_, batch, moved, warps, options);
 }
 
 namespace {

@@ -35,30 +35,12 @@ const MovePlan* find_moves(const Instruction& instruction) {
 }
 
 const FastPath* find_lane_kernel(const Instruction& instruction) {
-  const FastPath* const fast = find_fast_path(instruction.form(), instruction.lowering());
-  return fast != nullptr && fast->takes_lanes(OperandName::b) && !fast->wants_all_lanes() ? fast : nullptr;
+  return as_lane_kernel(find_fast_path(instruction.form(), instruction.lowering()));
 }
 
-std::size_t move_by_threads(const MovePlan& plan, const RegisterView& r, const RegisterView& p, const BatchMemory& memory,
+std::size_t move_by_threads(const MovePlan& plan, const RegisterView& r, const ConstRegisterView& p, const BatchMemory& memory,
                             std::size_t warps) {
   return fast_thread_moves(plan, r, p, memory, warps);
-}
-
-bool usable_in_place(const Form& form, const Batch& batch) {
-  const auto in_place = [](const auto& registers) { return registers.is_register_major() || registers.is_list(); };
-  for (const OperandWords& operand : operand_words(form)) {
-    if (!(operand.written ? in_place(batch.destination) : in_place(batch.source(operand.name)))) return false;
-    if (operand.kind == OperandKind::address && !usable_in_place(static_cast<const BatchMemory&>(batch))) return false;
-  }
-  return true;
-}
-
-bool are_lists(const Form& form, const Batch& batch) {
-  return std::ranges::all_of(operand_words(form), [&](const OperandWords& operand) {
-    if (operand.written) return batch.destination.is_list();
-    const ConstRegisterView& source = batch.source(operand.name);
-    return source.is_list() || (operand.kind == OperandKind::stride && source.is_empty());
-  });
 }
 
 void StagedWarp::use_memory(const LaneRegisters& p) {

@@ -25,18 +25,18 @@ struct MovePlan;
 inline bool usable_in_place(const BatchMemory& memory) {
   return memory.rows == nullptr && memory.shared_base <= UINT32_MAX && !memory.wide_addresses;
 }
-/// Whether they can read and write the registers and memory of `batch` in place. StagedWarp executes all other batches.
-bool usable_in_place(const Form& form, const Batch& batch);
-/// Whether all operands of `batch` are lists, or left out.
-bool are_lists(const Form& form, const Batch& batch);
 
 /// The kernels' plan of ldmatrix, stmatrix or movmatrix; nullptr for other instructions and if there is none.
 const MovePlan* find_moves(const Instruction& instruction);
-/// The kernel of `instruction` if it supports single operands lane by lane, else nullptr.
+/// `fast` if it supports single operands lane by lane, else nullptr.
+inline const FastPath* as_lane_kernel(const FastPath* fast) {
+  return fast != nullptr && fast->takes_lanes(OperandName::b) && !fast->wants_all_lanes() ? fast : nullptr;
+}
+/// The same of the instruction's kernel.
 const FastPath* find_lane_kernel(const Instruction& instruction);
 /// ldmatrix and stmatrix in place on thread-major registers: see fast_thread_moves. Returns the number of warps done, from the first on.
 /// Precondition: usable_in_place(memory).
-std::size_t move_by_threads(const MovePlan& plan, const RegisterView& r, const RegisterView& p, const BatchMemory& memory,
+std::size_t move_by_threads(const MovePlan& plan, const RegisterView& r, const ConstRegisterView& p, const BatchMemory& memory,
                             std::size_t warps);
 
 /// Whether a register of C of warp `warp` shares a word with an earlier one of D, of `words` words each (execute_split_dot).

@@ -17,14 +17,21 @@ class Persistent {
 
   template <typename Make>
   const T& get(Make make) {
-    if (const T* made = value_.load(std::memory_order_acquire)) return *made;
+    if (const T* made = value_.load(std::memory_order_acquire)) [[likely]]
+      return *made;
+    return make_now(make);
+  }
+
+ private:
+  /// A function of its own, so that get() has nothing to save.
+  template <typename Make>
+  [[gnu::cold, gnu::noinline]] const T& make_now(Make& make) {
     auto fresh = std::make_unique<const T>(make());
     const T* first = nullptr;
     if (value_.compare_exchange_strong(first, fresh.get(), std::memory_order_acq_rel, std::memory_order_acquire)) return *fresh.release();
     return *first;
   }
 
- private:
   std::atomic<const T*> value_{nullptr};
 };
 

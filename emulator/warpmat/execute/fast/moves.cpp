@@ -41,9 +41,10 @@ using Rows = std::array<std::uint8_t*, 32>;
 class RegisterRange {
  public:
   RegisterRange(const MovePlan& plan, const Warps& warps) {
-    const ConstRegisterView r = plan.kind == MovePlan::Kind::load ? ConstRegisterView(warps.written) : warps.view(OperandName::r);
-    stride_ = r.warp_stride();
-    for (const std::uint32_t* reg : r.list()) {
+    const bool load = plan.kind == MovePlan::Kind::load;
+    const ConstRegisterView& read = warps.view(OperandName::r);
+    stride_ = load ? warps.written.warp_stride() : read.warp_stride();
+    for (const std::uint32_t* reg : load ? ConstRegisterList(warps.written.list()) : read.list()) {
       begin_ = std::min(begin_, reinterpret_cast<std::uintptr_t>(reg));
       end_ = std::max(end_, reinterpret_cast<std::uintptr_t>(reg) + sizeof(std::uint32_t) * warp_size);
     }

@@ -159,7 +159,7 @@ bool are_disjoint(const ThreadMove& move, int words, std::size_t bytes) {
 
 }  // namespace
 
-std::size_t fast_thread_moves(const MovePlan& plan, const RegisterView& r, const RegisterView& p, const BatchMemory& memory,
+std::size_t fast_thread_moves(const MovePlan& plan, const RegisterView& r, const ConstRegisterView& p, const BatchMemory& memory,
                               std::size_t warps) {
   if (plan.kind == MovePlan::Kind::move || !plan.table.empty() || !is_thread_major(r, plan.matrices)) return 0;
   if (memory.shared_bytes < Form::row_bytes) return 0;
@@ -172,8 +172,9 @@ std::size_t fast_thread_moves(const MovePlan& plan, const RegisterView& r, const
                   .base = static_cast<std::uint32_t>(memory.shared_base),
                   .offset = static_cast<std::uint32_t>(memory.offset),
                   .last_position = static_cast<std::uint32_t>(last)};
-  for (std::size_t warp = 0; warp < warps; ++warp) {
+  for (std::size_t warp = 0; warp < warps;) {
     if (!are_disjoint(move, plan.matrices, memory.shared_bytes) || !WARPMAT_KERNEL(thread_move)(plan, move)) return warp;
+    if (++warp == warps) break;
     move.lane_0 += r.warp_stride();
     move.addresses += p.warp_stride();
     move.memory += memory.shared_stride;
