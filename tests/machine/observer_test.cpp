@@ -177,10 +177,16 @@ TEST_CASE("An access is told as consecutive where each lane's bytes are behind t
     ld.shared.u16 %d, [%r1];
     add.u32 %r1, %r1, %r2;
     st.shared.u8 [%r1], %r2;
+    mov.u32 %r0, tile;
+    mad.lo.u32 %r1, %r2, 8, %r0;
+    st.shared.v2.u32 [%r1], {%r2, %r2};
+    mad.lo.u32 %r1, %r2, 16, %r0;
+    ld.shared.v2.u32 {%r3, %r4}, [%r1];
+    ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r3, %r4, %r5, %r6}, [%r1];
 )");
   Patterns patterns;
   words_of(module, {1}, {32}, {.checks = {.uninitialised = false, .copies = false}, .observers = {&patterns}});
-  CHECK(patterns.told == "cc-c---");
+  CHECK(patterns.told == "cc-c---c-c");
 }
 
 TEST_CASE("Accesses to initialised bytes are told to all observers but the check, which finds what is not", "[machine][observer]") {

@@ -21,6 +21,27 @@ bool is_zero(ChunkVector bits) {
   return (bits[0] | bits[1]) == 0;
 }
 
+constexpr std::size_t elements = OperandRegisters::elements;
+using Halves = std::uint16_t __attribute__((vector_size(16)));
+/// Eight chunks of an MN-major matrix, or the same bytes as registers hold them.
+struct EightRows {
+  Halves row[elements];  // not std::array: a template would ignore that these are vectors
+};
+
+/// Element i of row j becomes element j of row i. Each step moves the highest bit of the row's number to the lowest of the element's, and
+/// the highest of that to the lowest of the row's.
+EightRows transposed(EightRows rows) {
+  for (int step = 0; step < 3; ++step) {
+    EightRows next;
+    for (std::size_t i = 0; i < elements / 2; ++i) {
+      next.row[2 * i] = __builtin_shufflevector(rows.row[i], rows.row[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+      next.row[2 * i + 1] = __builtin_shufflevector(rows.row[i], rows.row[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+    }
+    rows = next;
+  }
+  return rows;
+}
+
 }  // namespace
 
 OperandChunks::OperandChunks(const Wgmma& wgmma, OperandName operand, std::span<const std::uint32_t> addresses)
@@ -48,6 +69,17 @@ void OperandChunks::for_each_of_two(const std::uint8_t* memory, std::uint32_t ba
   }
 }
 
+/// MN-major: calls visit(word, rows) with the number of the first of the 32 words to which eight chunks are read, for eight k.
+template <typename Visit>
+void OperandChunks::for_each_eight(const std::uint8_t* memory, std::uint32_t base, Visit visit) const {
+  for (std::size_t k = 0; k < lines_; k += elements)
+    for (std::size_t i = 0; i < in_line_; ++i) {
+      EightRows rows;
+      for (std::size_t j = 0; j < elements; ++j) std::memcpy(&rows.row[j], memory + (addresses_[(k + j) * in_line_ + i] - base), bytes);
+      visit(registers_.half(k, i) / 2, transposed(rows));
+    }
+}
+
 template <typename Visit>
 void OperandChunks::for_each_chunk(const std::uint8_t* memory, std::uint32_t base, Visit visit) const {
   const std::uint32_t* next = addresses_.data();
@@ -62,10 +94,7 @@ void OperandChunks::read(std::uint32_t* words, const std::uint8_t* memory, std::
     return for_each_chunk(memory, base, [&](std::size_t line, std::size_t i, const std::uint8_t* chunk) {
       std::memcpy(words + registers_.word(line, i), chunk, bytes);
     });
-  for_each_chunk(memory, base, [&](std::size_t k, std::size_t eight_lines, const std::uint8_t* chunk) {
-    auto* const to = reinterpret_cast<std::uint8_t*>(words) + 2 * registers_.half(k, eight_lines);
-    for (std::size_t i = 0; i < OperandRegisters::elements; ++i) std::memcpy(to + 2 * OperandRegisters::next_element * i, chunk + 2 * i, 2);
-  });
+  for_each_eight(memory, base, [&](std::size_t word, const EightRows& rows) { std::memcpy(words + word, rows.row, sizeof rows); });
 }
 
 bool OperandChunks::equal(const std::uint32_t* words, const std::uint8_t* memory, std::uint32_t base) const {
@@ -81,12 +110,8 @@ bool OperandChunks::equal(const std::uint32_t* words, const std::uint8_t* memory
     });
     return is_zero(differs);
   }
-  for_each_chunk(memory, base, [&](std::size_t k, std::size_t eight_lines, const std::uint8_t* chunk) {
-    const auto* const held = reinterpret_cast<const std::uint8_t*>(words) + 2 * registers_.half(k, eight_lines);
-    std::uint8_t gathered[bytes];
-    for (std::size_t i = 0; i < OperandRegisters::elements; ++i)
-      std::memcpy(gathered + 2 * i, held + 2 * OperandRegisters::next_element * i, 2);
-    differs |= difference(gathered, chunk);
+  for_each_eight(memory, base, [&](std::size_t word, const EightRows& rows) {
+    for (std::size_t i = 0; i < elements; ++i) differs |= difference(words + word + 4 * i, &rows.row[i]);
   });
   return is_zero(differs);
 }

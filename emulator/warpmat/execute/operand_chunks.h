@@ -21,10 +21,8 @@ class OperandRegisters {
   /// K-major: the word where the four words of chunk `chunk` of line `line` begin.
   std::size_t word(std::size_t line, std::size_t chunk) const { return first_word(line / 8, chunk) + line % 8 * 4; }
   /// MN-major: the half word of the first of the chunk's elements, which belong to lines 8 `eight_lines` on; each next one is
-  /// `next_element` further on.
-  std::size_t half(std::size_t k, std::size_t eight_lines) const {
-    return (first_word(eight_lines, k / elements) + k % elements / 2) * 2 + k % 2;
-  }
+  /// `next_element` further on, and that of the next k of eight is the next half word.
+  std::size_t half(std::size_t k, std::size_t eight_lines) const { return first_word(eight_lines, k / elements) * 2 + k % elements; }
   static constexpr std::size_t next_element = 8;
 
  private:
@@ -51,6 +49,8 @@ class OperandChunks {
 
   template <typename Visit>
   void for_each_of_two(const std::uint8_t* memory, std::uint32_t base, Visit visit) const;
+  template <typename Visit>
+  void for_each_eight(const std::uint8_t* memory, std::uint32_t base, Visit visit) const;
   template <typename Visit>
   void for_each_chunk(const std::uint8_t* memory, std::uint32_t base, Visit visit) const;
 

@@ -240,7 +240,7 @@ void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind,
                               .addresses = addresses.address,
                               .places = addresses.host,
                               .asynchronous = kind.asynchronous,
-                              .consecutive = consecutive && program_.of<code::Access>(operation).vector == 1});
+                              .consecutive = consecutive && found.offset[1] == found.offset[0] + kind.bytes});
 }
 
 /// Whether the operation's order among blocks is visible, or its result depends on other blocks.

@@ -29,12 +29,12 @@ struct SquareMasks {
 };
 
 /// The rows of ex2 in 32-bit words, and constants of its kernel.
-struct alignas(64) Ex2Table : SquareMasks {
+struct Ex2Table : SquareMasks {
   Ex2Table();
 
   static constexpr std::int32_t c1_offset = 1 << 15;  ///< c1 minus this is a signed number of 16 bits
 
-  std::array<std::uint32_t, 64> c0, c1_c2;  ///< [i]: 16 c0 - 2^23 i; and c1 - c1_offset in the upper half, c2 in the lower half
+  alignas(64) std::array<std::uint32_t, 64> c0, c1_c2;  ///< [i]: 16 c0 - 2^23 i; and c1 - c1_offset in the upper half, c2 in the lower half
   std::uint32_t fraction = (1U << multi_function::fraction_bits) - 1;
   std::uint32_t bit_5 = 32, high_8_bits = 255 << 16, low_17_bits = (1U << multi_function::segment_bits) - 1;
   std::uint32_t rounding = static_cast<std::uint32_t>(multi_function::ex2_interpolation.rounding >> 2);  ///< in units of 2^-38
@@ -46,7 +46,7 @@ const Ex2Table& ex2_table();
 
 /// The rows of a function of the unit, in words.
 template <std::size_t count>
-struct alignas(64) SegmentTable : SquareMasks {
+struct SegmentTable : SquareMasks {
   explicit SegmentTable(const multi_function::Segment* segments) {
     for (std::size_t i = 0; i < count; ++i) {
       c0[i] = static_cast<std::uint32_t>(segments[i].c0);
@@ -54,13 +54,13 @@ struct alignas(64) SegmentTable : SquareMasks {
       c2[i] = static_cast<std::uint32_t>(segments[i].c2);
     }
   }
-  std::array<std::uint32_t, count> c0, c1, c2;
+  alignas(64) std::array<std::uint32_t, count> c0, c1, c2;
 };
 
 /// Those of a function whose sums have their leading bit in one place: c0 in units of 2^9; c1 - c1_offset in the upper half, c2 in the
 /// lower.
 template <std::size_t count>
-struct alignas(64) LeadingTable : SquareMasks {
+struct LeadingTable : SquareMasks {
   LeadingTable(const multi_function::Segment* segments, const multi_function::Interpolation& f, std::int32_t c1_offset) {
     for (std::size_t i = 0; i < count; ++i) {
       c0[i] = static_cast<std::uint32_t>(segments[i].c0) << (f.c0_shift - 9);
@@ -68,7 +68,7 @@ struct alignas(64) LeadingTable : SquareMasks {
                  (static_cast<std::uint32_t>(segments[i].c2) << f.c2_shift & 0xffff);
     }
   }
-  std::array<std::uint32_t, count> c0, c1_c2;
+  alignas(64) std::array<std::uint32_t, count> c0, c1_c2;
 };
 
 /// Built by the first call.
@@ -133,7 +133,7 @@ template <std::size_t count>
 HWY_INLINE Word look_up_words(const std::uint32_t* words, Word row) {
   const Words d;
   if constexpr (count == 32) {
-    const Word lower = hn::Load(d, words), upper = hn::Load(d, words + 16);
+    const Word lower = hn::LoadU(d, words), upper = hn::LoadU(d, words + 16);
     return Word{_mm512_permutex2var_epi32(lower.raw, row.raw, upper.raw)};
   } else {
     const auto in_upper = hn::TestBit(row, hn::Set(d, count / 2));
@@ -145,7 +145,7 @@ HWY_INLINE Word look_up_words(const std::uint32_t* words, Word row) {
 HWY_INLINE Word look_up_ex2(const Ex2Table& t, const std::array<std::uint32_t, 64>& words, Word row) {
   const Words d;
   const auto half = [&](std::size_t first) HWY_ATTR {
-    const Word lower = hn::Load(d, words.data() + first), upper = hn::Load(d, words.data() + first + 16);
+    const Word lower = hn::LoadU(d, words.data() + first), upper = hn::LoadU(d, words.data() + first + 16);
     return Word{_mm512_permutex2var_epi32(lower.raw, row.raw, upper.raw)};
   };
   return hn::IfThenElse(hn::TestBit(row, hn::Set(d, t.bit_5)), half(32), half(0));
