@@ -98,19 +98,27 @@ Batch StagedWarp::copies() {
 void StagedWarp::share_registers() {
   std::array<const std::uint32_t*, capacity::operand_words> written;
   const auto count = static_cast<std::size_t>(destination_.count);
-  for (std::size_t i = 0; i < count; ++i) written[i] = destination_.word(static_cast<int>(i));
-  const auto [least, largest] = std::minmax_element(written.begin(), written.begin() + count, std::less<>());
+  written[0] = destination_.word(0);
+  const std::uint32_t *least = written[0], *largest = written[0];
+  for (std::size_t i = 1; i < count; ++i) {
+    written[i] = destination_.word(static_cast<int>(i));
+    least = std::min(least, written[i], std::less<>());
+    largest = std::max(largest, written[i], std::less<>());
+  }
   for (const LaneRegisters& source : sources()) {
+    if (source.lane_stride() != destination_.lane_stride()) continue;  // of no warp: they stay where they were copied to
     const bool is_list = source.view.is_list();
-    const bool same_stride = source.lane_stride() == destination_.lane_stride();
+    std::uint32_t** const pointers = &own_.pointers[static_cast<std::size_t>(source.staged - own_.registers.data())];
     for (int i = 0; i < source.count; ++i) {
-      Register* place = source.staged + i;
       const std::uint32_t* const word = is_list ? source.word(i) : source.strided_word(i);
-      const bool near = same_stride && !std::less<>()(word, *least) && !std::less<>()(*largest, word);
-      for (std::size_t j = 0; near && j < count; ++j)
-        if (word == written[j]) place = destination_.staged + j;
-      if (place != source.staged + i) *place = source.staged[i];
-      own_.pointers[static_cast<std::size_t>(source.staged + i - own_.registers.data())] = place->data();
+      pointers[i] = source.staged[i].data();
+      if (std::less<>()(word, least) || std::less<>()(largest, word)) continue;
+      std::size_t number = count;  // of D's registers at that word, the last one, plus 1
+      while (number != 0 && written[number - 1] != word) --number;
+      if (number == 0) continue;
+      Register& place = destination_.staged[number - 1];
+      place = source.staged[i];
+      pointers[i] = place.data();
     }
   }
 }
