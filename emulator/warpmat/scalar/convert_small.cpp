@@ -46,13 +46,14 @@ HWY_INLINE double integer_to_double(S x) {
   return negative ? -sum : sum;
 }
 
+/// .sat leaves 0 or 1.
 template <typename S>
 void integer_to_small(void* const* results, const void* const* sources, const Modifiers& m) {
-  const bool saturate = m.saturate;
   uint64_t numbers[32];
-  WARPMAT_EACH_LANE {
-    const double x = integer_to_double(load<S>(sources[0], lane));
-    store<double>(numbers, lane, saturate ? saturate_to_one(x) : x);
+  if (m.saturate) {
+    WARPMAT_EACH_LANE { store<double>(numbers, lane, std::cmp_greater(load<S>(sources[0], lane), 0) ? 1.0 : 0.0); }
+  } else {
+    WARPMAT_EACH_LANE { store<double>(numbers, lane, integer_to_double(load<S>(sources[0], lane))); }
   }
   round_to_format<double>(results[0], numbers, m);
 }
