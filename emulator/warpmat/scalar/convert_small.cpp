@@ -51,9 +51,13 @@ template <typename S>
 void integer_to_small(void* const* results, const void* const* sources, const Modifiers& m) {
   uint64_t numbers[32];
   if (m.saturate) {
-    WARPMAT_EACH_LANE { store<double>(numbers, lane, std::cmp_greater(load<S>(sources[0], lane), 0) ? 1.0 : 0.0); }
+    WARPMAT_EACH_LANE {
+      store<double>(numbers, lane, std::cmp_greater(load<S>(sources[0], lane), 0) ? 1.0 : 0.0);
+    }
   } else {
-    WARPMAT_EACH_LANE { store<double>(numbers, lane, integer_to_double(load<S>(sources[0], lane))); }
+    WARPMAT_EACH_LANE {
+      store<double>(numbers, lane, integer_to_double(load<S>(sources[0], lane)));
+    }
   }
   round_to_format<double>(results[0], numbers, m);
 }
