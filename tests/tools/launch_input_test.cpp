@@ -181,7 +181,7 @@ TEST_CASE("files that hold no PTX are told by their contents", "[tools][launch]"
       {"\t.headerflags @\"EF_CUDA_SM80\"\n", "is machine code as text"},
       {"@triton.jit\ndef kernel(x):\n  pass\n", "is Python"},
       {"\x93NUMPY\1", "is a NumPy array"},
-      {std::string("a\0b", 3), "is a binary file"},
+      {std::string("a\0b", 3), "is a binary file, and this command takes PTX, which is text"},
       {"{\n \"ptx\": \"k.ptx\"}", "is JSON: a launch description has a name that ends in .json"},
   };
   const std::string path = directory.path("file.bin");

@@ -191,7 +191,7 @@ std::string how_to_ptx(const std::filesystem::path& path, FileKind kind, std::st
     case FileKind::ptx:
     case FileKind::binary: break;
   }
-  return fmt::format("{}, and {} takes PTX, which is text", is, command);
+  return fmt::format("{}, and this command takes PTX, which is text", is);
 }
 
 }  // namespace warpmat::inline v0_1
