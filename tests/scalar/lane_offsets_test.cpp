@@ -41,7 +41,7 @@ LanePattern expected(const std::array<std::uint64_t, 32>& address, const LaneAdd
     if (a.wraps) offset = static_cast<std::uint32_t>(offset), before = static_cast<std::uint32_t>(first);
     if (offset > a.last || (offset + a.start) % a.bytes != 0) return LanePattern::invalid;
     same &= offset == before;
-    consecutive &= offset == before + lane * a.element;
+    consecutive &= offset == before + lane * a.bytes;
   }
   return consecutive ? LanePattern::consecutive : same ? LanePattern::same : LanePattern::scattered;
 }
@@ -72,8 +72,7 @@ struct RandomAccess {
          .lanes = lanes,
          .start = static_cast<std::uint32_t>(start),
          .bytes = bytes,
-         .last = size - bytes,
-         .element = bytes};
+         .last = size - bytes};
   }
   RandomAccess(const RandomAccess&) = delete;
   RandomAccess& operator=(const RandomAccess&) = delete;

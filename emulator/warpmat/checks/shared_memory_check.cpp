@@ -24,7 +24,7 @@ constexpr EventKinds usual = EventKinds::copies | EventKinds::products;
 }  // namespace
 
 SharedMemoryCheck::SharedMemoryCheck(const Setup& setup, std::uint64_t cluster)
-    : Observer(usual | EventKinds::shared_accesses), setup_(setup), cluster_(cluster) {
+    : ByteCheck(usual | EventKinds::shared_accesses), setup_(setup), cluster_(cluster) {
   has_copies_ = setup.copies_asynchronously;
   if (has_copies_) want(wanted() | EventKinds::synchronisation);
 }

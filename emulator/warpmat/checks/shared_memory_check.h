@@ -27,7 +27,7 @@ namespace warpmat::inline v0_1::checks {
 /// affect control flow, a guard, an address, or a store to global memory (a warning without Checks::stores, after which these bytes count
 /// as initialised). Operations are followed only while a register of the cluster holds such a value, and accesses only as long as bytes are
 /// uninitialised or may become so.
-class SharedMemoryCheck : public machine::Observer, public machine::ByteCheck {
+class SharedMemoryCheck : public machine::ByteCheck {
  public:
   SharedMemoryCheck(const Setup& setup, std::uint64_t cluster);
 

@@ -11,7 +11,7 @@ Observers::Observers(const LaunchState& launch, std::uint64_t cluster) {
   if (launch.options.observer_of_cluster)
     if (std::unique_ptr<Observer> observer = launch.options.observer_of_cluster(cluster)) own_.push_back(std::move(observer));
   for (const auto& observer : own_)
-    if (const auto* const check = dynamic_cast<const ByteCheck*>(observer.get())) bytes_ = check, bytes_check_ = observer.get();
+    if (const auto* const check = dynamic_cast<const ByteCheck*>(observer.get())) bytes_ = check;
   for (const auto& observer : own_) all_.push_back(observer.get());
   all_.insert(all_.end(), launch.options.observers.begin(), launch.options.observers.end());
   refresh();
@@ -29,7 +29,7 @@ bool Observers::want_besides_checks(EventKinds events) const {
 
 bool Observers::ignore(const SharedRange& range) const {
   constexpr EventKinds events = EventKinds::accesses | EventKinds::shared_accesses;
-  const auto cares = [this](const Observer* observer) { return observer != bytes_check_ && observer->wants(events); };
+  const auto cares = [this](const Observer* observer) { return observer != bytes_ && observer->wants(events); };
   return bytes_ != nullptr && std::ranges::none_of(all_, cares) && bytes_->ignores(range);
 }
 

@@ -12,13 +12,12 @@
 namespace warpmat::inline v0_1::machine {
 
 /// A check which accesses to shared memory concern only where bytes may be uninitialised.
-class ByteCheck {
+class ByteCheck : public Observer {
  public:
+  using Observer::Observer;
+
   /// Whether a load or store of these bytes is of no interest.
   virtual bool ignores(const SharedRange& range) const = 0;
-
- protected:
-  ~ByteCheck() = default;
 };
 
 /// The observers of a cluster, in the order in which they are told.
@@ -78,10 +77,9 @@ class Observers {
 
   std::vector<std::unique_ptr<Observer>> own_;
   std::vector<Observer*> all_;
-  const ByteCheck* bytes_ = nullptr;       ///< one of own_, if it is there, and
-  const Observer* bytes_check_ = nullptr;  ///< the same
-  std::size_t checks_ = 0;                 ///< the first ones of all_
-  EventKinds wanted_ = EventKinds::none;   ///< of all of them, after the last event
+  const ByteCheck* bytes_ = nullptr;      ///< one of own_, if it is there
+  std::size_t checks_ = 0;                ///< the first ones of all_
+  EventKinds wanted_ = EventKinds::none;  ///< of all of them, after the last event
 };
 
 }  // namespace warpmat::inline v0_1::machine

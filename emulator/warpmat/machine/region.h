@@ -79,8 +79,7 @@ struct Region {
                                .lanes = mask,
                                .start = static_cast<std::uint32_t>(region.start),
                                .bytes = bytes,
-                               .last = static_cast<std::uint32_t>(region.bytes - bytes),
-                               .element = bytes};
+                               .last = static_cast<std::uint32_t>(region.bytes - bytes)};
 }
 
 }  // namespace warpmat::inline v0_1::machine

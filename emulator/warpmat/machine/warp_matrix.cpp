@@ -221,8 +221,7 @@ bool load_rows(WarpState& warp, const Operation& operation, const code::Matrix& 
                                              .lanes = lanes,
                                              .start = static_cast<std::uint32_t>(warp.program().shared_base),
                                              .bytes = Form::row_bytes,
-                                             .last = static_cast<std::uint32_t>(shared.size() - Form::row_bytes),
-                                             .element = Form::row_bytes},
+                                             .last = static_cast<std::uint32_t>(shared.size() - Form::row_bytes)},
                                             found.offset.data());
   if (found.pattern == scalar::LanePattern::invalid) return false;
   std::array<std::uint32_t*, capacity::form_words> registers;

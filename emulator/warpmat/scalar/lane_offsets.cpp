@@ -82,14 +82,14 @@ HWY_INLINE bool is_zero(Word v) {
   return hn::AllTrue(d, hn::Eq(v, hn::Zero(d)));
 }
 
-/// `element` is a.element where the compiler knows it.
+/// `bytes` is a.bytes, as a constant where the compiler knows it.
 template <bool wide>
-HWY_INLINE LanePattern classify(const LaneAddresses& a, std::uint32_t element, std::uint32_t* offsets) {
+HWY_INLINE LanePattern classify(const LaneAddresses& a, std::uint32_t bytes, std::uint32_t* offsets) {
   const Words d;
   const Word first = hn::Set(d, first_offset<wide>(a)), last = hn::Set(d, a.last);
   const Word start = hn::Set(d, a.start), low_bits = hn::Set(d, a.bytes - 1);
-  const Word step = hn::Set(d, element * static_cast<std::uint32_t>(hn::Lanes(d)));
-  Word next = hn::Add(first, hn::Mul(hn::Iota(d, 0), hn::Set(d, element)));  // of a consecutive access
+  const Word step = hn::Set(d, bytes * static_cast<std::uint32_t>(hn::Lanes(d)));
+  Word next = hn::Add(first, hn::Mul(hn::Iota(d, 0), hn::Set(d, bytes)));  // of a consecutive access
   Word bad = hn::Zero(d), different = hn::Zero(d), apart = hn::Zero(d);
   for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d)) {
     auto [offset, high] = sums_of<wide>(a, lane);
@@ -111,7 +111,7 @@ HWY_INLINE LanePattern classify(const LaneAddresses& a, std::uint32_t element, s
 }
 
 LanePattern lane_offsets(const LaneAddresses& a, std::uint32_t* offsets) {
-  return a.wide ? classify<true>(a, a.element, offsets) : classify<false>(a, a.element, offsets);
+  return a.wide ? classify<true>(a, a.bytes, offsets) : classify<false>(a, a.bytes, offsets);
 }
 
 HWY_INLINE LanePattern word_offsets(const LaneAddresses& a, std::uint32_t* offsets) {

@@ -6,15 +6,14 @@ namespace warpmat::inline v0_1::scalar {
 
 /// The addresses of an access by the lanes of a warp to one region of memory.
 struct LaneAddresses {
-  const void* base;       ///< of each lane, 32 of 32 or 64 bits, aligned to 64 bytes
-  bool wide;              ///< 64 bits
-  bool wraps;             ///< addresses have 32 bits; else a sum beyond them is outside
-  std::uint64_t add;      ///< base + add is the offset in the region
-  std::uint32_t lanes;    ///< bit i: lane i accesses
-  std::uint32_t start;    ///< the low bits of the region's address
-  std::uint32_t bytes;    ///< of a lane; a power of two, and its alignment
-  std::uint32_t last;     ///< the largest offset
-  std::uint32_t element;  ///< bytes from a lane's to the next lane's, in a consecutive access
+  const void* base;     ///< of each lane, 32 of 32 or 64 bits, aligned to 64 bytes
+  bool wide;            ///< 64 bits
+  bool wraps;           ///< addresses have 32 bits; else a sum beyond them is outside
+  std::uint64_t add;    ///< base + add is the offset in the region
+  std::uint32_t lanes;  ///< bit i: lane i accesses
+  std::uint32_t start;  ///< the low bits of the region's address
+  std::uint32_t bytes;  ///< of a lane; a power of two, and its alignment
+  std::uint32_t last;   ///< the largest offset
 };
 
 /// `invalid`: an address of `lanes` is outside or misaligned. `consecutive`: all lanes access, each behind the one before.
@@ -44,7 +43,7 @@ struct LanePlaces {
   LaneRange range;
 };
 
-/// Loads a word of each of `lanes` from memory + its offset; other lanes of `row` keep theirs. `bytes` and `element` are 4; `row` is
+/// Loads a word of each of `lanes` from memory + its offset; other lanes of `row` keep theirs. `bytes` is 4; `row` is
 /// aligned to 64 bytes. If the pattern is `invalid`, nothing is loaded.
 LanePattern load_lane_words(const LaneAddresses& addresses, const std::uint8_t* memory, std::uint32_t* row);
 /// Stores them, in the order of the lanes.
