@@ -68,8 +68,7 @@ std::optional<scalar::LanePlaces> SharedShadow::find_lanes(const Places& places,
                                                   .lanes = mask,
                                                   .start = 0,
                                                   .bytes = bytes,
-                                                  .last = static_cast<std::uint32_t>(bytes_ - bytes),
-                                                  .element = bytes},
+                                                  .last = static_cast<std::uint32_t>(bytes_ - bytes)},
                                                  offsets.of_lane.data());
   if (pattern == scalar::LanePattern::invalid) return std::nullopt;
   scalar::LanePlaces lanes{offsets.of_lane.data(), {}};
