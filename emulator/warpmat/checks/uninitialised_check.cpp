@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -82,10 +81,8 @@ std::array<LaneMask, 2> SharedMemoryCheck::decided_lanes(const Event& event) {
     const std::array<LaneMask, 2> same = lanes_without_condition(event);
     return {condition | (compared & same[0]), condition | (compared & same[1])};
   }
-  if (operation.prepares || operation.sources != 2) return {};
-  const std::string_view opcode = setup_.program.statements[operation.statement]->opcode;
-  const bool conjunction = opcode == "and.pred";
-  if (!conjunction && opcode != "or.pred") return {};
+  if (operation.decides == code::Decides::none) return {};
+  const bool conjunction = operation.decides == code::Decides::by_false;
   return {decides(0, conjunction) | decides(1, conjunction), 0};
 }
 

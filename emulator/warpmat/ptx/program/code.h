@@ -33,6 +33,9 @@ enum class Shortcut : std::uint8_t {
   special_register  ///< a special register that does not count operations: no clock
 };
 
+/// The value of a predicate that, as a source, decides the result whatever the other is: false of and.pred, true of or.pred.
+enum class Decides : std::uint8_t { none, by_false, by_true };
+
 /// One operation. Its operands are Program::slots from `slots` on: first the results, then the sources.
 struct Operation {
   catalogue::WarpFunction function = nullptr;  ///< compute: this, or
@@ -44,6 +47,7 @@ struct Operation {
   bool prepares = false;            ///< not its statement's own operation: computes a value for that, widens its result, ends the function
   std::uint8_t result_classes = 0;  ///< two bits for each of the first four results: its RegisterClass
   Shortcut shortcut = Shortcut::none;
+  Decides decides = Decides::none;
   Slot guard = 0;
   std::uint32_t slots = 0;
   std::int32_t target = -1;  ///< branch: an index of Program::operations

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/ptx/program/arithmetic.h>
 #include <warpmat/ptx/program/call_tree.h>
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/frame.h>
@@ -30,6 +31,14 @@ bool may_order_clusters(const Program& program) {
 template <typename P>
 bool holds(const Program& program, const Operation& operation) {
   return operation.payload < program.payloads.size() && std::holds_alternative<P>(program.payloads[operation.payload]);
+}
+
+/// How a source decides the result of this operation, whose results are known.
+Decides decides(const DraftOperation& draft, const Operation& operation) {
+  if (operation.prepares || operation.results != 1 || operation.sources != 2) return Decides::none;
+  if (operation.result_class(0) != RegisterClass::predicate) return Decides::none;
+  if (is_of(draft, catalogue::Name::and_)) return Decides::by_false;
+  return is_of(draft, catalogue::Name::or_) ? Decides::by_true : Decides::none;
 }
 
 /// Whether the operation's payload has the type that its semantics reads: Program::of() asks no more.
@@ -168,6 +177,7 @@ class Emitter {
       const RegisterClass register_class = function.registers[static_cast<std::size_t>(draft.results[i])].register_class;
       if (i < 4) operation.result_classes = static_cast<std::uint8_t>(operation.result_classes | static_cast<int>(register_class) << 2 * i);
     }
+    operation.decides = decides(draft, operation);
     for (const Value value : draft.sources) program_.slots.push_back(slot(index, value));
     program_.slots.resize(std::max<std::size_t>(program_.slots.size(), operation.slots + fewest_slots));
     if (draft.label >= 0) operation.target = first + function.labels[static_cast<std::size_t>(draft.label)];
