@@ -1,9 +1,13 @@
 // cudaGraphDebugDotPrint: a graph as Graphviz's dot reads it. NVIDIA documents no layout of the file.
 
+#include <cstddef>
 #include <fstream>
+#include <memory>
+#include <string>
 #include <unordered_map>
+#include <variant>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/registration.h>

@@ -269,7 +269,7 @@ struct CheckedLaunch {
 
   void perform(Context& context) {
     try {
-      if (function->module->uses_heap(context)) static_cast<void>(heap_of(context.space.memory()));
+      if (function->module->uses_heap()) static_cast<void>(heap_of(context.space.memory()));
       if (cooperative) config.workspace = fresh_workspace(context);
       run(context, *function, kernel, config, arguments);
     } catch (const std::invalid_argument& e) {  // .reqntid, .reqnctapercluster

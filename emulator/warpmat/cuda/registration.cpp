@@ -62,10 +62,13 @@ const Module& DeviceModule::module(Context& context) {
     throw ApiError(cudaErrorNoKernelImageForDevice, e.what());
   }
   try {
-    return module_.emplace(text_);
+    module_.emplace(text_);
   } catch (const SyntaxError& e) {
     throw ApiError(cudaErrorInvalidPtx, e.what());
   }
+  const syntax::Function* const allocates = syntax_of(*module_).find_function("malloc");
+  uses_heap_ = allocates != nullptr && !allocates->defined;
+  return *module_;
 }
 
 const Kernel& DeviceModule::kernel(Context& context, const std::string& entry) {
@@ -101,11 +104,6 @@ std::uint64_t DeviceModule::variable(Context& context, const std::string& name) 
   } catch (const std::invalid_argument& e) {
     throw ApiError(cudaErrorInvalidSymbol, e.what());
   }
-}
-
-bool DeviceModule::uses_heap(Context& context) {
-  const syntax::Function* const allocates = syntax_of(module(context)).find_function("malloc");
-  return allocates != nullptr && !allocates->defined;
 }
 
 std::uint64_t DeviceModule::variable_bytes(Context& context, const std::string& name) {

@@ -29,8 +29,8 @@ class DeviceModule {
   /// The bytes of that variable.
   std::uint64_t variable_bytes(Context& context, const std::string& name);
   /// Whether its kernels may call malloc(), which gives the heap its size when one of them is launched, whichever it is (measured on an
-  /// H200).
-  bool uses_heap(Context& context);
+  /// H200). Known once one of them is.
+  bool uses_heap() const { return uses_heap_; }
   /// Its PTX. Throws the same.
   const std::string& text(Context& context) { return static_cast<void>(module(context)), text_; }
   /// The file of its PTX in the folder of Settings::report: written once, at the first launch.
@@ -45,6 +45,7 @@ class DeviceModule {
   std::function<std::string(const Target&)> read_text_;
   std::string text_, file_;
   std::optional<Module> module_;
+  bool uses_heap_ = false;
   std::map<std::string, Kernel> kernels_;
   std::set<std::string> recorded_;
 };
