@@ -38,7 +38,8 @@ TEST_CASE("lists declare the fundamental types; opcodes name others, too", "[typ
     CHECK(find_data_type(name) == nullptr);
   }
   CHECK(find_ptx_type("u33") == nullptr);
-  for (const int bits : {8, 16, 32, 64, 128}) CHECK(untyped(bits).name == fmt::format("b{}", bits));
+  for (const int bits : {8, 16, 32, 64, 128}) CHECK(find_untyped(bits)->name == fmt::format("b{}", bits));
+  for (const int bits : {0, 1, 10, 24, 256}) CHECK(find_untyped(bits) == nullptr);
 }
 
 // ptxas 13.0 was asked of each pair, as the sources of an add, and, shl or setp.

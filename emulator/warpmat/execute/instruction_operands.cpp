@@ -111,7 +111,7 @@ InstructionOperand InstructionOperands::of_wgmma(std::string_view name, Role kin
   made.registers_ = registers;
   made.register_bits_ = register_bits;
   made.optional_ = optional;
-  if (kind == Role::descriptor) made.accepts_ = accepted_by(untyped(register_bits));
+  if (kind == Role::descriptor) made.accepts_ = accepted_by(*find_untyped(register_bits));
   if (kind == Role::predicate) made.accepts_ = accepts_predicates;
   return made;
 }

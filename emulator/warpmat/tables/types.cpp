@@ -94,8 +94,9 @@ const DataType* find_ptx_type(std::string_view name) {
   return find(types.size(), name);
 }
 
-const DataType& untyped(int width) {
-  return *std::ranges::find_if(types, [&](const DataType& type) { return type.type_class == bits && type.bits == width; });
+const DataType* find_untyped(int width) {
+  const auto found = std::ranges::find_if(types, [&](const DataType& type) { return type.type_class == bits && type.bits == width; });
+  return found == types.end() ? nullptr : &*found;
 }
 
 bool takes(const DataType& type, const DataType& declared) {

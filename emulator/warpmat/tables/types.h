@@ -10,8 +10,8 @@ namespace warpmat::inline v0_1 {
 /// alternate formats; or nullptr.
 const DataType* find_ptx_type(std::string_view name);
 
-/// .b8 to .b128 by its width.
-const DataType& untyped(int bits);
+/// The type of `bits` without an interpretation, .b8 to .b128, or nullptr if PTX has none of that width.
+const DataType* find_untyped(int bits);
 
 /// Whether a register declared .`declared` is allowed for an operand of .`type`, whatever their widths. ptxas 13.0: registers
 /// without a type and .f16x2 ones take what they are given but for other formats; numbers and integers are not mixed.

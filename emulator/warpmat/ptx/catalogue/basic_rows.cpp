@@ -174,7 +174,6 @@ void add_hidden_rows(std::vector<catalogue::Row>& rows) {
   rows.push_back({"%pack.b16.b8", "d:b16 = a:b8*2", pack<uint16_t, uint8_t, 2>});
   rows.push_back({"%pack.b32.b8", "d:b32 = a:b8*4", pack<uint32_t, uint8_t, 4>});
   rows.push_back({"%pack.b32.b16", "d:b32 = a:b16*2", pack<uint32_t, uint16_t, 2>});
-  rows.push_back({"%pack.b64.b8", "d:b64 = a:b8*8", pack<uint64_t, uint8_t, 8>});
   rows.push_back({"%pack.b64.b16", "d:b64 = a:b16*4", pack<uint64_t, uint16_t, 4>});
   rows.push_back({"%pack.b64.b32", "d:b64 = a:b32*2", pack<uint64_t, uint32_t, 2>});
   rows.push_back({"%pack.b128.b32", "d:b128 = a:b32*4", pack_128<uint32_t>});
@@ -182,7 +181,6 @@ void add_hidden_rows(std::vector<catalogue::Row>& rows) {
   rows.push_back({"%unpack.b16.b8", "d:b8*2 = a:b16", unpack<uint16_t, uint8_t, 2>});
   rows.push_back({"%unpack.b32.b8", "d:b8*4 = a:b32", unpack<uint32_t, uint8_t, 4>});
   rows.push_back({"%unpack.b32.b16", "d:b16*2 = a:b32", unpack<uint32_t, uint16_t, 2>});
-  rows.push_back({"%unpack.b64.b8", "d:b8*8 = a:b64", unpack<uint64_t, uint8_t, 8>});
   rows.push_back({"%unpack.b64.b16", "d:b16*4 = a:b64", unpack<uint64_t, uint16_t, 4>});
   rows.push_back({"%unpack.b64.b32", "d:b32*2 = a:b64", unpack<uint64_t, uint32_t, 2>});
   rows.push_back({"%unpack.b128.b32", "d:b32*4 = a:b128", unpack_128<uint32_t>});

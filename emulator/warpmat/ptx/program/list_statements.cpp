@@ -235,7 +235,7 @@ Seat FunctionResolver::list_seat() const {
   const DataType* const declared = find_data_type(operand.type()->name);
   return {.role = operand.is_written() ? "the result" : "a source",
           .instruction = mnemonic_of(statement_->opcode),
-          .type = declared != nullptr ? declared : &untyped(operand.type()->bits),
+          .type = declared != nullptr ? declared : find_untyped(operand.type()->bits),
           .accepts = operand.accepts(),
           .written = operand.is_written(),
           .may_be_wider = operand.may_be_wider(),
@@ -311,7 +311,7 @@ Named FunctionResolver::undeclared(const syntax::Operand& given, const Seat& sea
     fail(given, fmt::format("'{}' is not supported: the only special register is %laneid", given.text));
   const bool widens = seat.may_be_wider && seat.type->type_class != DataType::Class::floating;
   const int bits = widens ? std::max(seat.type->bits, 32) : seat.type->bits;
-  return define_list_register(given.location, std::string(given.text), bits == 1 ? *find_data_type("pred") : untyped(bits));
+  return define_list_register(given.location, std::string(given.text), bits == 1 ? *find_data_type("pred") : *find_untyped(bits));
 }
 
 /// Keeps the item for the list's users.

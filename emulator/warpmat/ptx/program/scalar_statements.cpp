@@ -69,7 +69,7 @@ void FunctionResolver::move_vector(const Match& match) {
   for (std::size_t i = 0; i < count; ++i) add(row(opcode, {results[i]}, {sources[i]}));
 }
 
-/// mov between a vector in braces and one register: mov.b32 {lo, hi}, r; mov.b64 rd, {a, b}.
+/// mov between a vector of one, two or four in braces, which is all that ptxas 13.0 takes, and one register: mov.b32 {lo, hi}, r.
 void FunctionResolver::pack(const Match& match) {
   const DataType& type = *match.types.front();
   if (type.type_class != DataType::Class::bits)
@@ -79,11 +79,10 @@ void FunctionResolver::pack(const Match& match) {
   const syntax::Operand& vector = operand(packs ? 1 : 0);
   const syntax::Operand& whole = operand(packs ? 0 : 1);
   const std::size_t count = vector.items.size();
-  const int bits = count == 0 ? 0 : type.bits / static_cast<int>(count);
-  const DataType* part = &untyped(bits);
-  if (part == nullptr || part->bits * static_cast<int>(count) != type.bits || whole.kind == Kind::vector)
-    fail(vector, fmt::format("{} registers do not make up .{}", count, type.name));
-  const std::string parts = fmt::format("{}.b{}.b{}", packs ? "%pack" : "%unpack", type.bits, bits);
+  const DataType* const part = count == 1 || count == 2 || count == 4 ? find_untyped(type.bits / static_cast<int>(count)) : nullptr;
+  if (part == nullptr || whole.kind == Kind::vector) fail(vector, fmt::format("{} registers do not make up .{}", count, type.name));
+  const std::string parts = count == 1 ? fmt::format("mov.{}", type.name)
+                                       : fmt::format("{}.{}.{}", packs ? "%pack" : "%unpack", type.name, part->name);
   if (packs) {
     std::vector<Value> sources;
     for (const syntax::Operand& item : vector.items) sources.push_back(source(item, *part));
