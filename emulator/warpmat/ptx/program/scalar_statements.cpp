@@ -81,8 +81,8 @@ void FunctionResolver::pack(const Match& match) {
   const std::size_t count = vector.items.size();
   const DataType* const part = count == 1 || count == 2 || count == 4 ? find_untyped(type.bits / static_cast<int>(count)) : nullptr;
   if (part == nullptr || whole.kind == Kind::vector) fail(vector, fmt::format("{} registers do not make up .{}", count, type.name));
-  const std::string parts = count == 1 ? fmt::format("mov.{}", type.name)
-                                       : fmt::format("{}.{}.{}", packs ? "%pack" : "%unpack", type.name, part->name);
+  const std::string parts =
+      count == 1 ? fmt::format("mov.{}", type.name) : fmt::format("{}.{}.{}", packs ? "%pack" : "%unpack", type.name, part->name);
   if (packs) {
     std::vector<Value> sources;
     for (const syntax::Operand& item : vector.items) sources.push_back(source(item, *part));
