@@ -207,7 +207,14 @@ std::vector<Register*> words_of(const OperandText& text, std::span<Register> reg
 }
 
 void fill_memory(std::span<std::uint8_t> memory, uint64_t key) {
-  for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::uint8_t>(Random(combine(key, i / 8)).next() >> i % 8 * 8);
+  constexpr std::size_t drawn_bytes = 8;
+  for (std::size_t begin = 0; begin < memory.size(); begin += drawn_bytes) {
+    uint64_t drawn = Random(combine(key, begin / drawn_bytes)).next();
+    for (std::uint8_t& byte : memory.subspan(begin, std::min(drawn_bytes, memory.size() - begin))) {
+      byte = static_cast<std::uint8_t>(drawn);
+      drawn >>= 8;
+    }
+  }
 }
 
 /// Fills warps of one form and class.

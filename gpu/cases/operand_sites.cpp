@@ -1,7 +1,8 @@
 #include "gpu/cases/operand_sites.h"
 
 #include <algorithm>
-#include <vector>
+#include <array>
+#include <cstddef>
 
 #include <warpmat/forms.h>
 
@@ -34,12 +35,13 @@ std::optional<ProductFormats> product_of(const Form& form) {
 
 std::uint32_t random_metadata(const Form& form, std::uint64_t operand_key, int lane) {
   constexpr std::uint64_t positions = 64;  // bits for each lane
-  std::vector<std::uint32_t> codes;
-  for (std::uint32_t code = 0; code < 16; ++code)
-    if (valid_metadata(form, code)) codes.push_back(code);
+  std::array<std::uint32_t, 16> codes;
+  std::size_t valid = 0;
+  for (std::uint32_t code = 0; code < codes.size(); ++code)
+    if (valid_metadata(form, code)) codes[valid++] = code;
   std::uint32_t word = 0;
   for (std::uint64_t bit = 0; bit < 32; bit += 4)
-    word |= codes[Random(combine(operand_key, static_cast<std::uint64_t>(lane) * positions + bit)).below(codes.size())] << bit;
+    word |= codes[Random(combine(operand_key, static_cast<std::uint64_t>(lane) * positions + bit)).below(valid)] << bit;
   return word;
 }
 
@@ -52,15 +54,16 @@ OperandSites::OperandSites(const Form& form, const Operand& operand, const Produ
   const int group = form.sparsity == Sparsity::dense ? 1 : metadata_group(form);  // elements of K in one group
   site_.parts = form.shape.k / group;
   site_.part_size = along_rows_ || group == 1 ? group : group / 2;
+  for (int k = 0; k < depth_; ++k) positions_.push_back({k % site_.neighbours, k / site_.part_size, k % site_.part_size});
 }
 
 void OperandSites::move_to(int row, int column) {
-  const int k = along_k(row, column);
+  const Position& position = position_of(row, column);
   site_.row = row;
   site_.column = column;
-  site_.neighbour = k % site_.neighbours;
-  site_.part = k / site_.part_size;
-  site_.in_part = k % site_.part_size;
+  site_.neighbour = position.neighbour;
+  site_.part = position.part;
+  site_.in_part = position.in_part;
 }
 
 }  // namespace warpmat::inline v0_1

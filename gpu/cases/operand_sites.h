@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include <warpmat/forms.h>
 
@@ -30,16 +32,24 @@ class OperandSites {
   void move_to(int row, int column);
 
   /// The position of an element after the first of its neighbours along K: 0 for the first.
-  int behind_first(int row, int column) const { return along_k(row, column) % site_.neighbours; }
+  int behind_first(int row, int column) const { return position_of(row, column).neighbour; }
   /// Whether K is the row index of the operand's matrix, as in B.
   bool along_rows() const { return along_rows_; }
 
  private:
-  int along_k(int row, int column) const { return (along_rows_ ? row : column) % depth_; }
+  /// Of an element along K: members of ElementSite.
+  struct Position {
+    int neighbour, part, in_part;
+  };
+
+  const Position& position_of(int row, int column) const {
+    return positions_[static_cast<std::size_t>((along_rows_ ? row : column) % depth_)];
+  }
 
   ElementSite site_{};
   bool along_rows_;
-  int depth_;  ///< elements along K
+  int depth_;                        ///< elements along K
+  std::vector<Position> positions_;  ///< by the index along K; tests draw millions of elements
 };
 
 }  // namespace warpmat::inline v0_1

@@ -94,8 +94,9 @@ void EmulatorRunner::run(const Program& program, WarpStates& states) {
       }
   };
   {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < std::min<std::size_t>(threads_, (states.warps + slice - 1) / slice); ++i) threads.emplace_back(work);
+    std::vector<std::jthread> others;  // this thread works, too
+    for (std::size_t i = 1; i < std::min<std::size_t>(threads_, (states.warps + slice - 1) / slice); ++i) others.emplace_back(work);
+    work();
   }
   failure.rethrow();
   states = std::move(finished);

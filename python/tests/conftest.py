@@ -36,12 +36,12 @@ class Drawn:
         self.operands, self.memory, self.result = operands, memory, result
 
 
-def draw_cases(target, seed, warps):
-    """All forms of a target and classes of operands, one after another."""
+def draw_cases(target, seed, warps, only=None):
+    """All forms of a target and classes of operands, or one class, one after another."""
     command = os.environ.get("WARPMAT_DRAW_CASES")
     if not command:
         pytest.skip("WARPMAT_DRAW_CASES does not name the program draw_cases of the build folder")
-    process = subprocess.Popen([command, target, str(seed), str(warps)], stdout=subprocess.PIPE)
+    process = subprocess.Popen([command, target, str(seed), str(warps), *([only] if only else [])], stdout=subprocess.PIPE)
     out = process.stdout
     while header := out.readline():
         line = json.loads(header)

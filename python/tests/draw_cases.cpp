@@ -9,8 +9,8 @@
 #include "gpu/cases/cases.h"
 #include "gpu/runners/emulator_runner.h"
 
-// draw_cases TARGET SEED WARPS: the C++ library's results for random operands, for the tests of the Python package. For every form of the
-// target and every class of operands that applies, it writes a line of JSON to standard output, followed by the bytes that the line
+// draw_cases TARGET SEED WARPS [CLASS]: the C++ library's results for random operands, for the tests of the Python package. For every form
+// of the target and every class of operands that applies, it writes a line of JSON to standard output, followed by the bytes that the line
 // announces. These are the words of the operands, uint32 [warps][words][32] each; shared memory, uint8 [warps][bytes]; and the words of the
 // written operand after the run, or for stores the memory again.
 
@@ -70,12 +70,13 @@ void draw(const Form& form, const Target& target, const OperandClass& drawn, std
 
 int main(int count, char** arguments) try {
   using namespace warpmat;
-  if (count != 4) throw std::invalid_argument("draw_cases TARGET SEED WARPS");
+  if (count != 4 && count != 5) throw std::invalid_argument("draw_cases TARGET SEED WARPS [CLASS]");
   const Target& chosen = target(arguments[1]);
   for (const Form& form : forms())
     if (!unavailable(form, chosen))
       for (const OperandClass& drawn : operand_classes())
-        if (applies(drawn, form)) draw(form, chosen, drawn, std::stoull(arguments[2]), std::stoull(arguments[3]));
+        if (applies(drawn, form) && (count == 4 || drawn.name == arguments[4]))
+          draw(form, chosen, drawn, std::stoull(arguments[2]), std::stoull(arguments[3]));
   return 0;
 } catch (const std::exception& e) {
   std::fprintf(stderr, "draw_cases: %s\n", e.what());

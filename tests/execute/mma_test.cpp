@@ -66,10 +66,10 @@ Matrix matrix_of(const Form& form, OperandName name) {
   return name == OperandName::a ? Matrix{m, k} : name == OperandName::b ? Matrix{k, n} : Matrix{m, n};
 }
 
-oracle::Position position(const Form& form, OperandName name, int lane, int i) {
-  const auto [m, n, k] = form.shape;
-  if (name == OperandName::a) return oracle::a_position(m, k, bits_of(form, name), lane, i);
-  if (name == OperandName::b) return oracle::b_position(k, n, bits_of(form, name), lane, i);
+oracle::Position position(Shape shape, OperandName name, int bits, int lane, int i) {
+  const auto [m, n, k] = shape;
+  if (name == OperandName::a) return oracle::a_position(m, k, bits, lane, i);
+  if (name == OperandName::b) return oracle::b_position(k, n, bits, lane, i);
   return oracle::c_position(m, lane, i);
 }
 
@@ -80,7 +80,7 @@ void for_each_element(const Form& form, OperandName name, Visit visit) {
   const int bits = bits_of(form, name);
   for (int lane = 0; lane < 32; ++lane)
     for (int i = 0; i < shape.rows * shape.columns / 32; ++i) {
-      const oracle::Position p = position(form, name, lane, i);
+      const oracle::Position p = position(form.shape, name, bits, lane, i);
       visit(p.row, p.column, static_cast<std::size_t>(i * bits / 32), static_cast<std::size_t>(lane), i * bits % 32);
     }
 }
@@ -92,8 +92,9 @@ int registers_of(const Form& form, OperandName name) {
 
 void put(const Form& form, OperandName name, const Matrix& matrix, Registers& registers) {
   for (std::size_t i = 0; i < registers.size(); ++i) registers[i].fill(0);
+  const int shift = shift_of(form, name);
   for_each_element(form, name, [&](int row, int column, std::size_t reg, std::size_t lane, int bit) {
-    registers[reg][lane] |= static_cast<std::uint32_t>(matrix.at(row, column) << (bit + shift_of(form, name)));
+    registers[reg][lane] |= static_cast<std::uint32_t>(matrix.at(row, column) << (bit + shift));
   });
 }
 
@@ -164,13 +165,13 @@ Matrix float_results(const Form& form, const oracle::Unit& unit, const Inputs& i
 Matrix integer_results(const Form& form, const Inputs& in) {
   const auto is_signed = [&](OperandName name) { return row(format_of(form, name)).is_signed; };
   const bool exclusive = form.bit_operation == BitOperation::bit_xor;
+  const int bits = bits_of(form, OperandName::a);
   Matrix out = matrix_of(form, OperandName::d);
   for (int i = 0; i < out.rows; ++i)
     for (int j = 0; j < out.columns; ++j)
-      out.at(i, j) = exclusive
-                         ? oracle::xor_popc_dot(in.a.row(i), in.b.column(j), static_cast<std::uint32_t>(in.c.at(i, j)))
-                         : oracle::integer_dot(bits_of(form, OperandName::a), is_signed(OperandName::a), is_signed(OperandName::b),
-                                               form.satfinite, in.a.row(i), in.b.column(j), static_cast<std::uint32_t>(in.c.at(i, j)));
+      out.at(i, j) = exclusive ? oracle::xor_popc_dot(in.a.row(i), in.b.column(j), static_cast<std::uint32_t>(in.c.at(i, j)))
+                               : oracle::integer_dot(bits, is_signed(OperandName::a), is_signed(OperandName::b), form.satfinite,
+                                                     in.a.row(i), in.b.column(j), static_cast<std::uint32_t>(in.c.at(i, j)));
   return out;
 }
 
@@ -223,6 +224,13 @@ const Target& target_of(const Form& form, Hardware hardware) {
   return *std::ranges::find_if(targets(), [&](const Target& target) { return target.hardware == hardware && !unavailable(form, target); });
 }
 
+/// The form on each of `all`, made once for all cases.
+std::vector<Instruction> instructions_of(const Form& form, const std::vector<Hardware>& all) {
+  std::vector<Instruction> out;
+  for (const Hardware hardware : all) out.emplace_back(form, target_of(form, hardware));
+  return out;
+}
+
 void compare(Tally& tally, const Instruction& mma, std::string_view what, const Inputs& in, const Matrix& expected) {
   const Form& form = mma.form();
   Operands registers(form);
@@ -262,14 +270,15 @@ TEST_CASE("every floating-point mma on every hardware agrees with the oracle bit
     const std::vector<Hardware> all = hardware_of(*form, {Semantics::dot});
     (wide ? wide_pairs : narrow_pairs) += all.size();
     if (all.empty()) continue;
+    const std::vector<Instruction> instructions = instructions_of(*form, all);
     for (const DotClass operand_class : dot_classes)
       for (std::size_t i = 0; i < case_count(wide ? wide_cases : narrow_cases); ++i) {
         const Inputs in = float_inputs(*form, operand_class, random);
         std::map<oracle::Unit, Matrix> expected;  // hardware with the same unit has the same results
-        for (const Hardware hardware : all) {
-          const oracle::Unit unit = unit_of(*form, hardware);
+        for (const Instruction& instruction : instructions) {
+          const oracle::Unit unit = unit_of(*form, instruction.target().hardware);
           if (!expected.contains(unit)) expected.emplace(unit, float_results(*form, unit, in));
-          compare(tally, Instruction(*form, target_of(*form, hardware)), name(operand_class), in, expected.at(unit));
+          compare(tally, instruction, name(operand_class), in, expected.at(unit));
           ++compared;
         }
       }
@@ -291,12 +300,12 @@ TEST_CASE("every integer mma on every hardware agrees with the oracle, wrapping 
     const std::vector<Hardware> all = hardware_of(*form, {Semantics::integer_dot, Semantics::bit_dot});
     if (all.empty()) continue;
     ++forms_seen[bits_of(*form, OperandName::a)];
+    const std::vector<Instruction> instructions = instructions_of(*form, all);
     for (const bool extreme : {false, true})
       for (std::size_t i = 0; i < case_count(10); ++i) {
         const Inputs in = integer_inputs(*form, extreme, random);
         const Matrix expected = integer_results(*form, in);
-        for (const Hardware hardware : all)
-          compare(tally, Instruction(*form, target_of(*form, hardware)), extreme ? "extreme" : "random", in, expected);
+        for (const Instruction& instruction : instructions) compare(tally, instruction, extreme ? "extreme" : "random", in, expected);
       }
   }
   CHECK(tally.failures() == "");

@@ -163,11 +163,6 @@ const CardPlaces& card_places(char matrix, const Shape& shape, Format format) {
   return places;
 }
 
-std::uint64_t card_element(const Form& form, FormRegisters& registers, OperandName operand, int row, int column) {
-  const CardPlace at = card_places(name(operand).front(), form.shape, form.format(operand)).at({row, column});
-  return place_bits(form.operand(operand).fragment, registers[operand], at.lane, at.reg, at.i);
-}
-
 oracle::FloatFormat oracle_format(Format format) {
   return format == Format::f16 ? oracle::f16 : format == Format::bf16 ? oracle::bf16 : format == Format::tf32 ? oracle::tf32 : oracle::f32;
 }
@@ -231,26 +226,39 @@ std::vector<const Form*> products() {
   return out;
 }
 
+using Lines = std::vector<std::vector<std::uint64_t>>;
+
+/// The rows of an operand's matrix, or its columns.
+Lines card_lines(const Form& form, FormRegisters& registers, OperandName operand, int rows, int columns, bool by_column = false) {
+  const CardPlaces& places = card_places(name(operand).front(), form.shape, form.format(operand));
+  const Fragment& fragment = form.operand(operand).fragment;
+  Lines lines(static_cast<std::size_t>(by_column ? columns : rows));
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < columns; ++j) {
+      const CardPlace at = places.at({i, j});
+      lines[static_cast<std::size_t>(by_column ? j : i)].push_back(place_bits(fragment, registers[operand], at.lane, at.reg, at.i));
+    }
+  return lines;
+}
+
 void compare_product(Tally& tally, const Instruction& wmma, FormRegisters& registers) {
   const Form& form = wmma.form();
-  std::vector<std::uint64_t> a(static_cast<std::size_t>(form.shape.k)), b(a.size());
+  const auto [m, n, k] = form.shape;
+  const Lines a = card_lines(form, registers, OperandName::a, m, k), b = card_lines(form, registers, OperandName::b, k, n, true);
+  Lines expected = card_lines(form, registers, OperandName::c, m, n);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    for (std::size_t j = 0; j < expected[i].size(); ++j)
+      expected[i][j] = expected_element(form, wmma.target().hardware, a[i], b[j], expected[i][j]);
   for (const Path path : {Path::fast, Path::reference}) {
     for (std::size_t i = 0; i < registers[OperandName::d].size(); ++i) registers[OperandName::d][i].fill(0xdeadbeef);
     wmma.execute(registers.batch(), {.path = path});
-    for (int i = 0; i < form.shape.m; ++i)
-      for (int j = 0; j < form.shape.n; ++j) {
-        for (int k = 0; k < form.shape.k; ++k) {
-          a[static_cast<std::size_t>(k)] = card_element(form, registers, OperandName::a, i, k);
-          b[static_cast<std::size_t>(k)] = card_element(form, registers, OperandName::b, k, j);
-        }
-        const std::uint64_t c = card_element(form, registers, OperandName::c, i, j);
-        const std::uint64_t expected = expected_element(form, wmma.target().hardware, a, b, c),
-                            found = card_element(form, registers, OperandName::d, i, j);
-        tally.expect(found == expected, [&] {
+    const Lines found = card_lines(form, registers, OperandName::d, m, n);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      for (std::size_t j = 0; j < found[i].size(); ++j)
+        tally.expect(found[i][j] == expected[i][j], [&] {
           return fmt::format("{} on {}, {}: row {}, column {} is {:#x}; the oracle says {:#x}", form.opcode, wmma.target().name,
-                             path == Path::fast ? "fast" : "reference", i, j, found, expected);
+                             path == Path::fast ? "fast" : "reference", i, j, found[i][j], expected[i][j]);
         });
-      }
   }
 }
 

@@ -229,7 +229,7 @@ void add_exec(Command app) {
   command.add_option("--jobs", options->jobs, "Threads; results do not depend on it (default: the cores that the process may use)")
       .type_name("N")
       .range(1u, max_jobs);
-  command.footer(introduction + dtype_help() + examples);
+  command.footer([] { return introduction + dtype_help() + examples; });
   command.callback([options, command] { exec(*options, command); });
 }
 

@@ -85,10 +85,11 @@ std::string matrix_choice(const FileRole& file) {
 void add_operand_options(Command command, OperandOptions& options) {
   command.add_option("OPCODE", options.opcode, "The instruction with its qualifiers; 'warpmat list' shows all").required();
   for (const std::string& option : file_options()) {
-    const std::string text = option == sparse_a_option
-                                 ? "in place of --a and --e of mma.sp: the dense A, [cases][m][k], which is compressed"
-                                 : description(file_uses().at(option));
-    command.add_option("--" + option, options.paths[option], text).type_name("FILE.npy");
+    const CommandOption file = command.add_option("--" + option, options.paths[option], "").type_name("FILE.npy");
+    file.described_by([option] {
+      return option == sparse_a_option ? "in place of --a and --e of mma.sp: the dense A, [cases][m][k], which is compressed"
+                                       : description(file_uses().at(option));
+    });
   }
   for (const NumberRole& number : number_roles())
     command

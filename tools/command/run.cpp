@@ -149,7 +149,7 @@ void add_run(Command app) {
   add_execution_flags(command, options->execution);
   add_label_flags(command, options->labels);
   add_report_option(command, options->report);
-  command.footer(run_footer());
+  command.footer(run_footer);
   command.callback([options, command] { run_program(*options, command); });
 }
 

@@ -17,6 +17,12 @@ std::map<const CLI::App*, std::vector<std::string>*>& takers_of_words() {
   return takers;
 }
 
+/// What makes the texts of the help that are not made yet.
+std::vector<std::function<void()>>& texts_to_make() {
+  static std::vector<std::function<void()>> all;
+  return all;
+}
+
 }  // namespace
 
 CommandOption CommandOption::required() const {
@@ -58,6 +64,10 @@ CommandOption CommandOption::size_of_bytes() const {
   option_->transform(CLI::AsSizeValue(true));
   return *this;
 }
+CommandOption CommandOption::described_by(std::function<std::string()> help) const {
+  texts_to_make().emplace_back([option = option_, help = std::move(help)] { option->description(help()); });
+  return *this;
+}
 CommandOption CommandOption::capture_default_str() const {
   option_->capture_default_str();
   return *this;
@@ -77,6 +87,9 @@ Command Command::add_option_group(const std::string& name, const std::string& su
 }
 void Command::footer(const std::string& text) const {
   app_->footer(text);
+}
+void Command::footer(std::function<std::string()> text) const {
+  texts_to_make().emplace_back([app = app_, text = std::move(text)] { app->footer(text()); });
 }
 void Command::callback(std::function<void()> work) const {
   app_->callback(std::move(work));
@@ -109,6 +122,10 @@ std::vector<std::string> Command::remaining() const {
 }
 void Command::words_behind_dashes(std::vector<std::string>& words) const {
   takers_of_words()[app_] = &words;
+}
+void make_help_texts() {
+  for (const auto& make : texts_to_make()) make();
+  texts_to_make().clear();
 }
 int take_words_behind_dashes(CLI::App& app, int argc, char** argv) {
   const std::string_view name = argc > 1 ? argv[1] : "";

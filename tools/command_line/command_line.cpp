@@ -87,7 +87,10 @@ int run_command_line(int argc, char** argv, std::span<const AddSubcommand> subco
   } catch (const CLI::RuntimeError& e) {  // a subcommand that has already said what is wrong
     return e.get_exit_code();
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);
+    if (e.get_exit_code() == 0) {
+      make_help_texts();
+      return app.exit(e);
+    }
     if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-')
       return fail(unknown_subcommand(app, argv[1]) + "; see 'warpmat --help'", e.get_exit_code());
     return fail(fmt::format("{}; see '{} --help'", unexpected(app, e, std::span(argv, static_cast<std::size_t>(argc))), chosen(app)),

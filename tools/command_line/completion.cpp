@@ -61,6 +61,7 @@ bool refuses(CLI::Option& option, const std::string& text) {
 /// The words of an option's help that are values of it, as its validators say. None where they take any text.
 std::vector<std::string> words_of_help(CLI::Option& option) {
   if (!refuses(option, "?")) return {};
+  make_help_texts();
   std::vector<std::string> found;
   const std::string text = option.get_type_name() + ' ' + option.get_description() + ' ';
   std::string word;
@@ -120,6 +121,7 @@ void visit_options(CLI::App& app, const std::function<void(CLI::Option&)>& visit
 }
 
 std::vector<Candidate> option_names(const Position& position) {
+  make_help_texts();
   std::vector<Candidate> found;
   visit_options(*position.app, [&](CLI::Option& option) {
     const bool again = option.get_expected_max() > 1 || !position.given.contains(&option);

@@ -121,6 +121,7 @@ std::string subcommands_text(const CLI::App& app, const std::string& name) {
 }  // namespace
 
 std::string man_page(Command command, const std::string& name) {
+  make_help_texts();
   const CLI::App& app = command.app();
   std::string text = fmt::format(".TH {} 1 \"\" \"warpmat {}\" \"User Commands\"\n.nh\n.ad l\n", escaped(upper(name)), version());
   text += fmt::format(".SH NAME\n{} \\- {}\n", escaped(name), escaped(app.get_description()));

@@ -14,6 +14,9 @@ namespace {
 
 using Parts = std::vector<const OpcodePart*>;
 
+/// The cost of a slip of the pen; nothing costs less.
+constexpr double slip = 0.5;
+
 bool by_text(const OpcodePart& a, const OpcodePart& b) {
   return a.text < b.text;
 }
@@ -33,6 +36,20 @@ Parts difference(const std::vector<OpcodePart>& from, const std::vector<OpcodePa
   return rest;
 }
 
+/// A bound below distance() of two lists of parts, both sorted, from the number of parts that each has alone: every replacement costs a
+/// slip at least, every part that is left out or added at least 1.
+double least_distance(const std::vector<OpcodePart>& a, const std::vector<OpcodePart>& b) {
+  std::size_t common = 0;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const int order = a[i].text.compare(b[j].text);
+    common += order == 0;
+    i += order <= 0;
+    j += order >= 0;
+  }
+  const auto [few, many] = std::minmax({a.size() - common, b.size() - common});
+  return slip * static_cast<double>(few) + static_cast<double>(many - few);
+}
+
 std::string dotted(const Parts& parts) {
   std::string text;
   for (const OpcodePart* part : parts) text += (text.empty() ? "." : " .") + part->text;
@@ -44,9 +61,6 @@ double weight_of(std::string_view part) {
   if (part == "sp" || part.starts_with("sp::")) return 3;
   return part.size() > 1 && part[0] == 'm' && part[1] >= '0' && part[1] <= '9' ? 2 : 1;
 }
-
-/// The cost of a slip of the pen; nothing costs less.
-constexpr double slip = 0.5;
 
 /// Whether one word is the other with a letter left out, at any place, or with two neighbours exchanged: "share" for "shared".
 bool is_slip(std::string_view a, std::string_view b) {
@@ -149,25 +163,39 @@ double distance(const KnownOpcode& a, const KnownOpcode& b) {
   return distance(difference(a.sorted, b.sorted), difference(b.sorted, a.sorted));
 }
 
+namespace {
+
+/// The first of the comparable opcodes at the least distance; nullptr if none is comparable. The one with the least bound comes first: then
+/// most others need no distance.
+template <typename Comparable>
+const KnownOpcode* nearest_of(const KnownOpcode& wanted, std::span<const KnownOpcode> known, Comparable comparable) {
+  std::vector<std::pair<double, const KnownOpcode*>> candidates;  // the bound first
+  for (const KnownOpcode& candidate : known)
+    if (comparable(candidate)) candidates.emplace_back(least_distance(wanted.sorted, candidate.sorted), &candidate);
+  if (candidates.empty()) return nullptr;
+  const KnownOpcode* nearest = std::ranges::min_element(candidates)->second;
+  double least = distance(wanted, *nearest);
+  for (const auto& [bound, candidate] : candidates) {
+    if (bound > least || candidate == nearest) continue;
+    const double far = distance(wanted, *candidate);
+    if (std::pair(far, candidate) >= std::pair(least, nearest)) continue;
+    nearest = candidate;
+    least = far;
+  }
+  return nearest;
+}
+
+}  // namespace
+
 std::string explain_unknown(std::string_view opcode, std::span<const KnownOpcode> known) {
   const KnownOpcode wanted(opcode);
-  const KnownOpcode* nearest = nullptr;
-  Parts missing, extra;
-  double least = 0;
   const bool known_mnemonic = std::ranges::find(known, wanted.mnemonic, &KnownOpcode::mnemonic) != known.end();
-  for (const KnownOpcode& candidate : known) {
-    if (known_mnemonic ? candidate.mnemonic != wanted.mnemonic : first_part(candidate.mnemonic) != first_part(wanted.mnemonic)) continue;
-    Parts m = difference(candidate.sorted, wanted.sorted), e = difference(wanted.sorted, candidate.sorted);
-    // Each qualifier that is left out, added or replaced costs a slip at least: what cannot be nearer is not looked at.
-    if (nearest != nullptr && slip * static_cast<double>(std::max(e.size(), m.size())) >= least) continue;
-    const double far = distance(e, m);
-    if (nearest != nullptr && far >= least) continue;
-    nearest = &candidate;
-    least = far;
-    missing = std::move(m);
-    extra = std::move(e);
-  }
+  const auto comparable = [&](const KnownOpcode& candidate) {
+    return known_mnemonic ? candidate.mnemonic == wanted.mnemonic : first_part(candidate.mnemonic) == first_part(wanted.mnemonic);
+  };
+  const KnownOpcode* const nearest = nearest_of(wanted, known, comparable);
   if (nearest == nullptr) return format_text("unknown instruction '{}'", opcode);
+  const Parts missing = difference(nearest->sorted, wanted.sorted), extra = difference(wanted.sorted, nearest->sorted);
   if (missing.empty() && extra.empty()) return other_order(opcode, nearest->opcode);
   std::string change;
   if (!extra.empty()) change += format_text(" without {}", dotted(extra));
