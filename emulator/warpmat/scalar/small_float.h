@@ -48,7 +48,8 @@ struct Stochastic {
   int bits;
 };
 
-/// The code of x, of type float or double, in the small format. `how`: Directed or Stochastic.
+/// The code of x, of type float or double, in the small format. `how`: Directed or Stochastic. Conditions are joined by & and |, because
+/// g++ makes no vectors of loops over branches.
 template <typename How, typename T>
 constexpr std::uint32_t to_small(How how, T x, const SmallFloat& format, bool finite, bool relu) {
   using B = Bits<T>;
