@@ -271,7 +271,6 @@ class WARPMAT_API Warp {
   void prepare(const Statement& statement);
   Register& word(const Item& item, int index) { return registers_[static_cast<std::size_t>(item.slot + index)]; }
   const Register& word(const Item& item, int index) const { return registers_[static_cast<std::size_t>(item.slot + index)]; }
-  std::uint64_t address(const OperandText& operand, std::size_t lane) const;
 
   void note_addresses(const Statement& statement, const OperandText& address_operand);
 

@@ -40,6 +40,8 @@ class OneWarp : public ListMachine {
 
   void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared,
                const ExecutionOptions& options) override {
+    first = compute(first, last, registers);
+    if (first == last) return;
     const InUse in_use(*this, "execute its statements");
     options_.execution = options;
     std::optional<OuterRoundingMode> mode;
@@ -81,6 +83,14 @@ class OneWarp : public ListMachine {
    private:
     bool& in_use_;
   };
+
+  /// Without observers, executes the operations up to the first that does not only compute, or has a guard. Returns that operation.
+  std::int32_t compute(std::int32_t first, std::int32_t last, std::span<Register> registers) {
+    machine::WarpState& warp = *cluster_.block(0).warps().front();
+    if (!warp.observers().none() || !catalogue::computes(program_.operations[static_cast<std::size_t>(first)].semantics)) return first;
+    const OuterRoundingMode mode(RoundingMode::nearest);  // required by the scalar kernels
+    return warp.compute_list(first, last, reinterpret_cast<std::uint8_t*>(registers.data()));
+  }
 
   /// Whether there are other operations than matrix instructions, which round by themselves.
   bool computes(std::int32_t first, std::int32_t last) const {

@@ -52,7 +52,7 @@ Warp::Machine& Warp::Machine::operator=(Machine other) noexcept {
   return *this;
 }
 
-ListMachine& Warp::Machine::made(const Program& program, std::uint32_t shared_base) {
+inline ListMachine& Warp::Machine::made(const Program& program, std::uint32_t shared_base) {
   if (machine_ == nullptr) machine_ = ListMachine::make(program, shared_base);
   return *machine_;
 }
@@ -85,7 +85,7 @@ const MemoryMatrix* Warp::described_variable(std::string_view name) const {
   return found == matrices_.end() ? nullptr : &found->second;
 }
 
-std::size_t Warp::number_of(const Statement& statement) const {
+inline std::size_t Warp::number_of(const Statement& statement) const {
   const std::vector<Statement>& all = program_->statements();
   const std::less<const Statement*> before;
   if (all.empty() || before(&statement, all.data()) || before(&all.back(), &statement))
@@ -95,7 +95,16 @@ std::size_t Warp::number_of(const Statement& statement) const {
 
 void Warp::note_addresses(const Statement& statement, const OperandText& address_operand) {
   const std::size_t number = number_of(statement);
-  for (std::size_t lane = 0; lane < warp_size; ++lane) read_[number][lane] = address(address_operand, lane);
+  std::array<std::uint64_t, warp_size>& addresses = read_[number];
+  const Item& base = address_operand.items[0];
+  const Register& low = word(base, 0);
+  const auto offset = static_cast<std::uint64_t>(address_operand.offset);
+  if (base.words == 2) {
+    const Register& high = word(base, 1);
+    for (std::size_t lane = 0; lane < warp_size; ++lane) addresses[lane] = (low[lane] | std::uint64_t{high[lane]} << 32) + offset;
+  } else {
+    for (std::size_t lane = 0; lane < warp_size; ++lane) addresses[lane] = static_cast<std::uint32_t>(low[lane] + offset);
+  }
   has_read_[number] = true;
 }
 
@@ -152,14 +161,6 @@ void Warp::prepare(const Statement& statement) {
   if (!read_.empty() && reads_memory(statement)) note_addresses(statement, address_of(statement));
 }
 
-std::uint64_t Warp::address(const OperandText& operand, std::size_t lane) const {
-  const Item& base = operand.items[0];
-  const std::uint64_t low = word(base, 0)[lane];
-  const auto offset = static_cast<std::uint64_t>(operand.offset);
-  if (base.words == 2) return (low | std::uint64_t{word(base, 1)[lane]} << 32) + offset;
-  return static_cast<std::uint32_t>(low + offset);
-}
-
 LaneMask Warp::executing(const Statement& statement) const {
   static_cast<void>(number_of(statement));
   if (!statement.guard()) return all_lanes;
@@ -174,12 +175,13 @@ void run(Warp& warp, const ExecutionOptions& options) {
   const std::vector<Statement>& all = warp.program().statements();
   if (all.empty()) return;
   ListMachine& machine = warp.machine_.made(warp.program(), warp.shared_.base());
-  for (std::size_t first = 0, last = 0; first < all.size(); first = last) {
+  const Statement* const end = all.data() + all.size();
+  for (const Statement *first = all.data(), *last = first; first != end; first = last) {
     ++last;
-    while (last < all.size() && runs_on(all[last - 1], all[last])) ++last;
-    warp.prepare(all[first]);
+    while (last != end && runs_on(last[-1], *last)) ++last;
+    warp.prepare(*first);
     try {
-      machine.execute(ListInternals::parts(all[first]).first_operation, ListInternals::parts(all[last - 1]).last_operation, warp.registers_,
+      machine.execute(ListInternals::parts(*first).first_operation, ListInternals::parts(last[-1]).last_operation, warp.registers_,
                       warp.shared_.bytes(), options);
     } catch (const Trap& trap) {
       throw trap.at(fmt::format("line {}", all[machine.statement()].location().line));

@@ -144,6 +144,9 @@ class WarpState {
   /// operation() is the one that raised it.
   void run_list(std::int32_t first, std::int32_t last, std::uint8_t* registers);
 
+  /// The same without observers, up to the first operation that does not only compute or has a guard. Returns that operation.
+  std::int32_t compute_list(std::int32_t first, std::int32_t last, std::uint8_t* registers);
+
   bool finished() const { return live_ == 0; }
   LaneMask live() const { return live_; }
   int index() const { return index_; }

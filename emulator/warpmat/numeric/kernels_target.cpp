@@ -2,10 +2,10 @@
 
 namespace warpmat::inline v0_1 {
 
-hwy::ChosenTarget& kernels_target() {
-  static constinit hwy::ChosenTarget target;
-  if (!target.IsInitialized()) target.Update(hwy::SupportedTargets());
-  return target;
+constinit hwy::ChosenTarget chosen_kernels_target;
+
+void choose_kernels_target() {
+  chosen_kernels_target.Update(hwy::SupportedTargets());
 }
 
 }  // namespace warpmat::inline v0_1

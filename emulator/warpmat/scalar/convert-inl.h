@@ -42,13 +42,15 @@ HWY_INLINE void with_rounding(Rounding rounding, Pass pass) {
   }
 }
 
-/// A NaN of f64 in a shorter format [H200]: the sign and the upper bits of its fraction, quiet.
-constexpr std::uint32_t shorter_nan(double x, int fraction_bits, std::uint32_t sign) {
-  const auto bits = std::bit_cast<std::uint64_t>(x);
+/// A NaN in a shorter format [H200]: the sign and the upper bits of its fraction, quiet.
+template <typename T>
+constexpr std::uint32_t shorter_nan(T x, int fraction_bits, std::uint32_t sign) {
+  constexpr int all_fraction_bits = std::countr_zero(FloatBits<T>::smallest_normal);
+  const auto bits = std::bit_cast<Bits<T>>(x);
   const std::uint32_t all = sign - 1;  // exponent and fraction
   const std::uint32_t exponent = all >> fraction_bits << fraction_bits, quiet_bit = 1u << (fraction_bits - 1);
-  return ((bits >> 63) != 0 ? sign : 0) | exponent | quiet_bit |
-         (static_cast<std::uint32_t>(bits >> (52 - fraction_bits)) & (quiet_bit - 1));
+  return ((bits & FloatBits<T>::sign) != 0 ? sign : 0) | exponent | quiet_bit |
+         (static_cast<std::uint32_t>(bits >> (all_fraction_bits - fraction_bits)) & (quiet_bit - 1));
 }
 
 }  // namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE

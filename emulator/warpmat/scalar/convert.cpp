@@ -30,9 +30,15 @@ void round_to_whole(void* result, const void* source, const Modifiers& m) {
   });
 }
 
+/// Up to 32 bits in two loops: in one, g++ narrows each side of the clamp.
 template <typename D, D of_nan>
-void convert_whole(void* result, const void* whole) {
-  WARPMAT_EACH_LANE store<D>(result, lane, whole_to_integer<D>(load<double>(whole, lane), of_nan));
+void convert_whole(void* result, void* whole) {
+  if constexpr (sizeof(D) == 8) {
+    WARPMAT_EACH_LANE store<D>(result, lane, whole_to_integer<D>(load<double>(whole, lane), of_nan));
+  } else {
+    WARPMAT_EACH_LANE store<double>(whole, lane, clamp_to<D>(load<double>(whole, lane), of_nan));
+    WARPMAT_EACH_LANE store<D>(result, lane, integer_of<D>(load<double>(whole, lane)));
+  }
 }
 
 /// In two passes by way of doubles, so that there is a loop for each source and rounding, and one for each result, but none for each of all

@@ -35,24 +35,40 @@ T to_whole(T x) {
   return std::nearbyint(x);
 }
 
-/// x rounded to a whole number and clamped to the range of D. NaN becomes `nan`.
+/// x clamped to the range of D, which has at most 32 bits. NaN becomes `nan`.
+template <typename D>
+double clamp_to(double x, D nan) {
+  constexpr double lowest = std::numeric_limits<D>::min(), largest = std::numeric_limits<D>::max();
+  const double clamped = x > lowest ? (x < largest ? x : largest) : lowest;
+  return x != x ? static_cast<double>(nan) : clamped;
+}
+
+/// The whole number x as an integer of at most 32 bits, in whose range it is.
+template <typename D>
+D integer_of(double x) {
+  constexpr double unit_is_last_bit = 0x1.8p52;  // a double of this size has unit precision, so its last bits are the integer's
+  return static_cast<D>(std::bit_cast<std::uint64_t>(x + unit_is_last_bit));
+}
+
+/// The whole number x clamped to the range of D, which has 64 bits. NaN becomes `nan`.
 template <typename D>
 D whole_to_integer(double x, D nan) {
   constexpr double beyond = static_cast<double>(std::numeric_limits<D>::max() / 2 + 1) * 2;  // the smallest number that is too large
   constexpr double lowest = static_cast<double>(std::numeric_limits<D>::min());
-  D result;
-  if constexpr (sizeof(D) == 8) {
-    const bool in_range = x >= lowest && x < beyond;
-    const bool upper = !std::is_signed_v<D> && x >= 0x1p63;
-    const auto part = static_cast<std::int64_t>(in_range ? (upper ? x - 0x1p63 : x) : 0.0);
-    result = static_cast<D>(static_cast<std::uint64_t>(part) + (upper ? std::uint64_t{1} << 63 : 0));
-    result = x < lowest ? std::numeric_limits<D>::min() : x >= beyond ? std::numeric_limits<D>::max() : result;
-  } else {
-    constexpr double unit_is_last_bit = 0x1.8p52;  // a double of this size has unit precision, so its last bits are the integer's
-    const double clamped = x > lowest ? (x < beyond - 1 ? x : beyond - 1) : lowest;
-    result = static_cast<D>(std::bit_cast<std::uint64_t>(clamped + unit_is_last_bit));
-  }
+  const bool in_range = x >= lowest && x < beyond;
+  const bool upper = !std::is_signed_v<D> && x >= 0x1p63;
+  const auto part = static_cast<std::int64_t>(in_range ? (upper ? x - 0x1p63 : x) : 0.0);
+  D result = static_cast<D>(static_cast<std::uint64_t>(part) + (upper ? std::uint64_t{1} << 63 : 0));
+  result = x < lowest ? std::numeric_limits<D>::min() : x >= beyond ? std::numeric_limits<D>::max() : result;
   return x != x ? nan : result;
+}
+
+/// x as f32, rounded to odd: where bits are lost, the last bit is 1. Rounding that to at most 22 bits is rounding x. Not for NaN.
+inline float round_to_odd(double x) {
+  const auto nearest = static_cast<float>(x);
+  const double number = nearest;
+  const bool above = std::fabs(number) > std::fabs(x);
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(nearest) - std::uint32_t{above}) | std::uint32_t{number != x});
 }
 
 /// x with at most 53 bits, the last of them sticky: the input of rounding to a half, whose last bit is far above.

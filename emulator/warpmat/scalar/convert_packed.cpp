@@ -61,40 +61,43 @@ void pair_of_halves(void* const* results, const void* const* sources, const Modi
       [&](int lane) HWY_ATTR { return half_of<H>(source, lane, 0); });
 }
 
+// Copies of the addresses: the compiler does not vectorise if a store to a result might change them.
+
 /// cvt.rs of two numbers: each uses `random_bits` bits of one half of the last source.
 void pair_of_floats_stochastic(void* const* results, const void* const* sources, const Modifiers& modifiers) {
-  const Modifiers m = modifiers;
-  const int random_bits = std::min(16, 23 - m.format.fraction_bits);
+  const SmallFloat format = modifiers.format;
+  const bool finite = modifiers.finite, relu = modifiers.relu;
+  const int random_bits = std::min(16, 23 - format.fraction_bits);
+  const void *const first = sources[0], *const second = sources[1], *const randoms = sources[2];
+  void* const result = results[0];
   WARPMAT_EACH_LANE {
-    const auto random = load<uint32_t>(sources[2], lane);
+    const auto random = load<uint32_t>(randoms, lane);
     const auto code = [&](const void* source, uint32_t bits) HWY_ATTR {
       const Stochastic how{bits & ((1u << random_bits) - 1), random_bits};
-      return to_small(how, load<float>(source, lane), m.format, m.finite, m.relu);
+      return to_small(how, load<float>(source, lane), format, finite, relu);
     };
-    store<uint32_t>(results[0], lane, code(sources[0], random >> 16) << m.format.stride | code(sources[1], random & 0xffff));
+    store<uint32_t>(result, lane, code(first, random >> 16) << format.stride | code(second, random & 0xffff));
   }
 }
 
 /// cvt.rs of four numbers a, b, e, f; a becomes the highest element. The upper half of the random bits is for a and b, the lower half for e
 /// and f. With 4-bit formats the upper byte of each half is for a and b, the lower byte for e and f.
 void quad_of_floats_stochastic(void* const* results, const void* const* sources, const Modifiers& modifiers) {
-  const Modifiers m = modifiers;
-  const bool narrow = m.format.stride == 4;
+  const SmallFloat format = modifiers.format;
+  const bool finite = modifiers.finite, relu = modifiers.relu, narrow = format.stride == 4;
   const int random_bits = narrow ? 8 : 16;
+  const void *const a = sources[0], *const b = sources[1], *const e = sources[2], *const f = sources[3], *const randoms = sources[4];
+  void* const result = results[0];
   WARPMAT_EACH_LANE {
-    const auto random = load<uint32_t>(sources[4], lane);
-    uint32_t word = 0;
-    for (std::size_t i = 0; i < 4; ++i) {
-      const bool first_pair = i < 2;
-      const uint32_t bits =
-          narrow ? random >> ((i % 2 == 0 ? 16 : 0) + (first_pair ? 8 : 0)) & 0xff : random >> (first_pair ? 16 : 0) & 0xffff;
-      word = word << m.format.stride | to_small(Stochastic{bits, random_bits}, load<float>(sources[i], lane), m.format, m.finite, m.relu);
-    }
-    store<uint32_t>(results[0], lane, word);
+    const auto random = load<uint32_t>(randoms, lane);
+    const auto code = [&](const void* source, int narrow_place, int wide_place) HWY_ATTR {
+      const uint32_t bits = narrow ? random >> narrow_place & 0xff : random >> wide_place & 0xffff;
+      return to_small(Stochastic{bits, random_bits}, load<float>(source, lane), format, finite, relu);
+    };
+    const uint32_t upper = code(a, 24, 16) << format.stride | code(b, 8, 16), lower = code(e, 16, 0) << format.stride | code(f, 0, 0);
+    store<uint32_t>(result, lane, upper << 2 * format.stride | lower);
   }
 }
-
-// Copies of the addresses: the compiler does not vectorise if a store to a result might change them.
 
 /// f16x2 of two packed small numbers: exact. The only modifier is .relu.
 void halves_of_pair(void* const* results, const void* const* sources, const Modifiers& modifiers) {

@@ -17,22 +17,22 @@ namespace {
 
 using std::int16_t, std::int32_t, std::int64_t, std::int8_t, std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t;
 
-/// Rounds 32 numbers of type T, float or double, to codes of the small format.
-template <Rounding rounding, typename T>
+/// Rounds 32 numbers of f32 to codes of the small format. `keeps_nan`: a NaN becomes its shorter_nan().
+template <Rounding rounding, bool keeps_nan>
 void round_numbers(void* result, const void* source, const Modifiers& m) {
   const SmallFloat format = m.format;
   const bool finite = m.finite, relu = m.relu;
   WARPMAT_EACH_LANE {
-    const T x = load<T>(source, lane);
+    const auto x = load<float>(source, lane);
     uint32_t code = to_small(Directed<rounding>(), x, format, finite, relu);
-    if constexpr (sizeof(T) == 8) code = is_nan(x) ? shorter_nan(x, format.fraction_bits, format.sign) : code;
+    if constexpr (keeps_nan) code = is_nan(x) ? shorter_nan(x, format.fraction_bits, format.sign) : code;
     store<uint32_t>(result, lane, code << format.unused_low_bits);
   }
 }
 
-template <typename T>
+template <bool keeps_nan = false>
 HWY_INLINE void round_to_format(void* result, const void* source, const Modifiers& m) {
-  with_rounding(m.rounding, [&](auto rounding) HWY_ATTR { round_numbers<rounding(), T>(result, source, m); });
+  with_rounding(m.rounding, [&](auto rounding) HWY_ATTR { round_numbers<rounding(), keeps_nan>(result, source, m); });
 }
 
 /// Integers of 64 bits keep at most 53 bits; the last of them is sticky.
@@ -48,32 +48,48 @@ HWY_INLINE double integer_to_double(S x) {
 
 /// .sat leaves 0 or 1.
 template <typename S>
-void integer_to_small(void* const* results, const void* const* sources, const Modifiers& m) {
-  uint64_t numbers[32];
-  if (m.saturate) {
-    WARPMAT_EACH_LANE {
-      store<double>(numbers, lane, std::cmp_greater(load<S>(sources[0], lane), 0) ? 1.0 : 0.0);
-    }
-  } else {
-    WARPMAT_EACH_LANE {
-      store<double>(numbers, lane, integer_to_double(load<S>(sources[0], lane)));
-    }
+void saturate_integer(void* result, const void* source, const SmallFloat& format) {
+  const uint32_t one = to_small(Directed<Rounding::toward_zero>(), 1.0f, format, false, false) << format.unused_low_bits;
+  WARPMAT_EACH_LANE {
+    store<uint32_t>(result, lane, std::cmp_greater(load<S>(source, lane), 0) ? one : 0);
   }
-  round_to_format<double>(results[0], numbers, m);
+}
+
+template <typename S>
+void integer_to_small(void* const* results, const void* const* sources, const Modifiers& m) {
+  if (m.saturate) return saturate_integer<S>(results[0], sources[0], m.format);
+  uint32_t numbers[32];
+  WARPMAT_EACH_LANE {
+    const auto x = load<S>(sources[0], lane);
+    if constexpr (sizeof(S) <= 2)
+      store<float>(numbers, lane, static_cast<float>(x));
+    else
+      store<float>(numbers, lane, round_to_odd(integer_to_double(x)));
+  }
+  round_to_format(results[0], numbers, m);
+}
+
+/// A number as f32, whose rounding to a small format is the number's.
+template <typename S>
+HWY_INLINE float narrowed(S x) {
+  if constexpr (sizeof(S) == 8)
+    return is_nan(x) ? std::bit_cast<float>(shorter_nan(x, 23, FloatBits<float>::sign)) : round_to_odd(x);
+  else
+    return x;
 }
 
 /// .ftz changes nothing here: subnormal sources of f32 count [H200].
 template <typename S>
 void float_to_small(void* const* results, const void* const* sources, const Modifiers& m) {
-  using T = std::conditional_t<sizeof(S) == 8, double, float>;
-  if (std::is_same_v<S, T> && !m.saturate) return round_to_format<T>(results[0], sources[0], m);
+  constexpr bool keeps_nan = sizeof(S) == 8;
+  if (std::is_same_v<S, float> && !m.saturate) return round_to_format(results[0], sources[0], m);
   const bool saturate = m.saturate;
-  Element<T> numbers[32];
+  uint32_t numbers[32];
   WARPMAT_EACH_LANE {
-    const T x = number<S>(sources[0], lane, false);
-    store<T>(numbers, lane, saturate ? saturate_to_one(x) : x);
+    const auto x = number<S>(sources[0], lane, false);
+    store<float>(numbers, lane, narrowed(saturate ? saturate_to_one(x) : x));
   }
-  round_to_format<T>(results[0], numbers, m);
+  round_to_format<keeps_nan>(results[0], numbers, m);
 }
 
 /// cvt.rna.tf32.f32 adds half of the last place and truncates. Infinities and NaNs are only truncated. .satfinite replaces infinity by the

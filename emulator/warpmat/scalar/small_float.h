@@ -25,14 +25,14 @@ struct Directed {
     switch (rounding) {
       case Rounding::nearest_even: return rest + static_cast<B>(odd) > half;
       case Rounding::toward_zero: return false;
-      case Rounding::down: return negative && rest != 0;
-      case Rounding::up: return !negative && rest != 0;
+      case Rounding::down: return negative & (rest != 0);
+      case Rounding::up: return !negative & (rest != 0);
     }
     return false;
   }
   /// Whether numbers beyond the largest finite one become that, not infinity.
   constexpr bool stops_at_largest(bool negative) const {
-    return rounding == Rounding::toward_zero || (rounding == Rounding::down && !negative) || (rounding == Rounding::up && negative);
+    return (rounding == Rounding::toward_zero) | ((rounding == Rounding::down) & !negative) | ((rounding == Rounding::up) & negative);
   }
 };
 
@@ -48,7 +48,8 @@ struct Stochastic {
   int bits;
 };
 
-/// The code of x, of type float or double, in the small format. `how`: Directed or Stochastic.
+/// The code of x, of type float or double, in the small format. `how`: Directed or Stochastic. Conditions are joined by & and |, because
+/// g++ makes no vectors of loops over branches.
 template <typename How, typename T>
 constexpr std::uint32_t to_small(How how, T x, const SmallFloat& format, bool finite, bool relu) {
   using B = Bits<T>;
@@ -66,10 +67,10 @@ constexpr std::uint32_t to_small(How how, T x, const SmallFloat& format, bool fi
   const B rounded = kept + static_cast<B>(how.rounds_up(negative, rest, half, (kept & 1) != 0, shift));
 
   B code = rounded + (static_cast<B>(std::max<S>(above_min, 0)) << format.fraction_bits);
-  const bool to_largest = finite || how.stops_at_largest(negative);
   const bool infinite = absolute == FloatBits<T>::infinity;
-  code = code > format.largest || infinite ? (to_largest && (finite || !infinite) ? format.largest : format.overflow) : code;
-  code = relu && negative ? 0 : code | (negative ? format.sign : 0);
+  const bool to_largest = finite | (how.stops_at_largest(negative) & !infinite);
+  code = (code > format.largest) | infinite ? (to_largest ? format.largest : format.overflow) : code;
+  code = relu & negative ? 0 : code | (negative ? format.sign : 0);
   return absolute > FloatBits<T>::infinity ? format.nan : static_cast<std::uint32_t>(code);
 }
 
