@@ -44,12 +44,16 @@ class OneWarp : public ListMachine {
     if (first == last) return;
     const InUse in_use(*this, "execute its statements");
     options_.execution = options;
+    machine::Block& block = cluster_.block(0);
+    block.borrow(shared);
+    machine::WarpState& warp = *block.warps().front();
+    auto* const words = reinterpret_cast<std::uint8_t*>(registers.data());
+    if (warp.observers().none()) first = warp.run_matrices_of_list(first, last, words);
+    if (first == last) return;
     std::optional<OuterRoundingMode> mode;
     if (computes(first, last)) mode.emplace(RoundingMode::nearest);  // required by the scalar kernels
-    machine::Block& block = cluster_.block(0);
     block.begin_reservation(true);
-    block.borrow(shared);
-    block.warps().front()->run_list(first, last, reinterpret_cast<std::uint8_t*>(registers.data()));
+    warp.run_list(first, last, words);
   }
 
   void observe(std::vector<machine::Observer*> observers, std::span<std::uint8_t> shared) override {
@@ -87,7 +91,8 @@ class OneWarp : public ListMachine {
   /// Without observers, executes the operations up to the first that does not only compute, or has a guard. Returns that operation.
   std::int32_t compute(std::int32_t first, std::int32_t last, std::span<Register> registers) {
     machine::WarpState& warp = *cluster_.block(0).warps().front();
-    if (!warp.observers().none() || !catalogue::computes(program_.operations[static_cast<std::size_t>(first)].semantics)) return first;
+    if (first == last || !warp.observers().none() || !catalogue::computes(program_.operations[static_cast<std::size_t>(first)].semantics))
+      return first;
     const OuterRoundingMode mode(RoundingMode::nearest);  // required by the scalar kernels
     return warp.compute_list(first, last, reinterpret_cast<std::uint8_t*>(registers.data()));
   }

@@ -15,15 +15,7 @@ namespace warpmat::inline v0_1 {
 namespace {
 
 bool reads_memory(const Statement& statement) {
-  if (const Instruction* instruction = statement.matrix()) return instruction->form().mnemonic == Mnemonic::ldmatrix;
-  return statement.instruction().kind() == InstructionKind::load;
-}
-
-/// The address operand of a statement that reads memory.
-const OperandText& address_of(const Statement& statement) {
-  const auto operands = statement.instruction().operands();
-  const auto found = std::ranges::find(operands, InstructionOperand::Kind::address, &InstructionOperand::kind);
-  return statement.operands()[static_cast<std::size_t>(found - operands.begin())];
+  return ListInternals::parts(statement).read_address >= 0;
 }
 
 /// Whether the machine may execute `next` in one go with `before`, the statement before it: lanes do not wait, and `next` has no address of
@@ -103,7 +95,8 @@ void Warp::note_addresses(const Statement& statement, const OperandText& address
     const Register& high = word(base, 1);
     for (std::size_t lane = 0; lane < warp_size; ++lane) addresses[lane] = (low[lane] | std::uint64_t{high[lane]} << 32) + offset;
   } else {
-    for (std::size_t lane = 0; lane < warp_size; ++lane) addresses[lane] = static_cast<std::uint32_t>(low[lane] + offset);
+    const auto narrow = static_cast<std::uint32_t>(offset);
+    for (std::size_t lane = 0; lane < warp_size; ++lane) addresses[lane] = low[lane] + narrow;
   }
   has_read_[number] = true;
 }
@@ -158,7 +151,8 @@ void Warp::observe(std::vector<machine::Observer*> observers) {
 
 /// Notes the addresses that the statement is about to read.
 void Warp::prepare(const Statement& statement) {
-  if (!read_.empty() && reads_memory(statement)) note_addresses(statement, address_of(statement));
+  if (const int address = ListInternals::parts(statement).read_address; address >= 0)
+    note_addresses(statement, statement.operands()[static_cast<std::size_t>(address)]);
 }
 
 LaneMask Warp::executing(const Statement& statement) const {

@@ -10,7 +10,6 @@
 #include <fmt/core.h>
 
 #include <warpmat/execute/listed_warps.h>
-#include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/product_run.h>
 #include <warpmat/execute/row_load.h>
 #include <warpmat/instruction.h>
@@ -101,7 +100,7 @@ void place_operands(WarpState& warp, const Operation& operation, const code::Mat
   const code::Slot* result = warp.slots(operation);
   const code::Slot* source = result + operation.results;
   const Operand* full = form.operands.data();
-  for (const OperandWords& operand : operand_words(form)) {
+  for (const OperandWords& operand : matrix.operands) {
     std::uint32_t** const first = lists.pointers.data() + lists.count;
     const code::Slot*& slot = operand.written ? result : source;
     if (operand.kind == OperandKind::address) {
@@ -140,7 +139,7 @@ void place_words(WarpState& warp, const Operation& operation, const code::Matrix
   warp.place_registers(warp.slots(operation), operation.results + operation.sources, to);
   std::uint32_t** source = to + operation.results;
   const std::uint32_t* const* const end = source + operation.sources;
-  for (const OperandWords& operand : operand_words(matrix.instruction.form())) {
+  for (const OperandWords& operand : matrix.operands) {
     operands.memory.wide_addresses |= operand.kind == OperandKind::address && !matrix.narrow_address;
     const std::size_t words = words_in_call(operand.kind, operand.words, !matrix.narrow_address);
     if (operand.written) {
@@ -287,6 +286,19 @@ Step matrix(WarpState& warp, const Operation& operation, LaneMask mask) {
   perform_matrix(warp, operation, warp.program().of<code::Matrix>(operation));
   warp.advance_gathered(mask, false);
   return Step::next;
+}
+
+std::int32_t WarpState::run_matrices_of_list(std::int32_t first, std::int32_t last, std::uint8_t* registers) {
+  begin_list(first, registers);
+  std::int32_t& pc = split().pc;
+  while (pc < last) {
+    const Operation& operation = program_.operations[static_cast<std::size_t>(pc)];
+    if (operation.semantics != catalogue::Semantics::matrix || operation.guarded) break;
+    const int count = perform_matrices(*this, operation, last - pc);
+    pc += count;
+    operations_ += static_cast<std::uint64_t>(count);
+  }
+  return pc;
 }
 
 /// Pointers to the registers of these slots.

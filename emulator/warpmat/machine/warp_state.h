@@ -146,6 +146,8 @@ class WarpState {
 
   /// The same without observers, up to the first operation that does not only compute or has a guard. Returns that operation.
   std::int32_t compute_list(std::int32_t first, std::int32_t last, std::uint8_t* registers);
+  /// The same up to the first that is no matrix instruction or has a guard. If a Trap is thrown, operation() is the one that raised it.
+  std::int32_t run_matrices_of_list(std::int32_t first, std::int32_t last, std::uint8_t* registers);
 
   bool finished() const { return live_ == 0; }
   LaneMask live() const { return live_; }
@@ -338,6 +340,7 @@ class WarpState {
   Status run_splits(int& budget);
   template <bool observed>
   Step step();
+  void begin_list(std::int32_t first, std::uint8_t* registers);
   template <bool observed>
   void run_list_until(std::int32_t last);
   template <bool observed>

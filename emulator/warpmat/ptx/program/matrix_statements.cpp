@@ -95,7 +95,7 @@ void FunctionResolver::add_words(Value value, std::vector<Value>& words) {
 /// ldmatrix, stmatrix, movmatrix, mma and wmma: the operands are the form's (forms.h), in its order.
 void FunctionResolver::matrix() {
   const auto [form, instruction] = matrix_instruction();
-  Matrix matrix{.instruction = instruction, .runs = {}};
+  Matrix matrix{.instruction = instruction, .operands = operand_words(*form), .runs = {}};
   DraftOperation operation;
   operation.operation.semantics = Semantics::matrix;
   const std::size_t given_count = statement_->operands.size(), most = form->operands.size();

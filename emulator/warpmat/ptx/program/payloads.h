@@ -2,10 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 #include <variant>
 #include <vector>
 
+#include <warpmat/execute/operand_words.h>
 #include <warpmat/execute/operands/matrix_storage.h>
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
@@ -231,11 +233,12 @@ struct WarpExchange {
 /// A matrix instruction with the slots of its operands.
 struct Matrix {
   Instruction instruction;
-  std::int64_t offset = 0;      ///< of the address
-  bool generic = false;         ///< the address is a generic one
-  bool narrow_address = false;  ///< its register has 32 bits
-  Space space = Space::shared;  ///< of wmma.load and wmma.store
-  MatrixRuns runs;              ///< the same
+  std::span<const OperandWords> operands;  ///< of its form
+  std::int64_t offset = 0;                 ///< of the address
+  bool generic = false;                    ///< the address is a generic one
+  bool narrow_address = false;             ///< its register has 32 bits
+  Space space = Space::shared;             ///< of wmma.load and wmma.store
+  MatrixRuns runs;                         ///< the same
   // mma: product_runs.h; ldmatrix: row_loads.h, the kernel alone
   const FastPath* kernel = nullptr;     ///< executes the statement and those behind it as one run
   std::uint8_t run = 0;                 ///< their number; 0: each is executed alone

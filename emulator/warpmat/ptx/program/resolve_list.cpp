@@ -78,6 +78,16 @@ bool waits(const Operation& operation) {
   return !catalogue::computes(semantics) && semantics != special && semantics != matrix && semantics != load && semantics != store;
 }
 
+/// Which operand of a statement is the address that it loads from; -1 if it loads nothing.
+int read_address(const Statement& statement) {
+  const Instruction* const matrix = statement.matrix();
+  const bool reads =
+      matrix != nullptr ? matrix->form().mnemonic == Mnemonic::ldmatrix : statement.instruction().kind() == InstructionKind::load;
+  if (!reads) return -1;
+  const auto operands = statement.instruction().operands();
+  return static_cast<int>(std::ranges::find(operands, InstructionOperand::Kind::address, &InstructionOperand::kind) - operands.begin());
+}
+
 /// Gives each statement its operations.
 void divide(const std::vector<Operation>& operations, std::vector<Statement>& statements) {
   auto operation = operations.begin();
@@ -89,6 +99,7 @@ void divide(const std::vector<Operation>& operations, std::vector<Statement>& st
     own.first_operation = static_cast<std::int32_t>(first - operations.begin());
     own.last_operation = static_cast<std::int32_t>(operation - operations.begin());
     own.waits = std::any_of(first, operation, waits);
+    own.read_address = read_address(statement);
     ++number;
   }
 }
