@@ -4,7 +4,7 @@
 
 #include "sanitizers.h"
 
-/// Of the rows of a long table every one as users build it, every tenth where sanitizers slow everything down about tenfold.
+/// A test reads every row_step-th row of a long table: all of them, but one in ten where sanitizers slow everything down about tenfold.
 constexpr std::size_t row_step = WARPMAT_SANITIZED ? 10 : 1;
 
 /// Random cases for a test: `cases` as users build it, a tenth where sanitizers slow everything down about tenfold.

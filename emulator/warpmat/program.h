@@ -268,7 +268,6 @@ class WARPMAT_API Warp {
  private:
   friend WARPMAT_API void run(Warp& warp, const ExecutionOptions& options);
 
-  std::size_t number_of(const Statement& statement) const;
   void prepare(const Statement& statement);
   Register& word(const Item& item, int index) { return registers_[static_cast<std::size_t>(item.slot + index)]; }
   const Register& word(const Item& item, int index) const { return registers_[static_cast<std::size_t>(item.slot + index)]; }

@@ -18,6 +18,15 @@ bool reads_memory(const Statement& statement) {
   return ListInternals::parts(statement).read_address >= 0;
 }
 
+/// Which statement of the program it is; throws if it is none.
+std::size_t number_in(const Program& program, const Statement& statement) {
+  const std::vector<Statement>& all = program.statements();
+  const std::less<const Statement*> before;
+  if (all.empty() || before(&statement, all.data()) || before(&all.back(), &statement))
+    throw std::invalid_argument("the statement is a copy or another program's: a warp knows those of its program().statements()");
+  return static_cast<std::size_t>(&statement - all.data());
+}
+
 /// Whether the machine may execute `next` in one go with `before`, the statement before it: lanes do not wait, and `next` has no address of
 /// a read to record.
 bool runs_on(const Statement& before, const Statement& next) {
@@ -44,7 +53,7 @@ Warp::Machine& Warp::Machine::operator=(Machine other) noexcept {
   return *this;
 }
 
-inline ListMachine& Warp::Machine::made(const Program& program, std::uint32_t shared_base) {
+ListMachine& Warp::Machine::made(const Program& program, std::uint32_t shared_base) {
   if (machine_ == nullptr) machine_ = ListMachine::make(program, shared_base);
   return *machine_;
 }
@@ -77,16 +86,8 @@ const MemoryMatrix* Warp::described_variable(std::string_view name) const {
   return found == matrices_.end() ? nullptr : &found->second;
 }
 
-inline std::size_t Warp::number_of(const Statement& statement) const {
-  const std::vector<Statement>& all = program_->statements();
-  const std::less<const Statement*> before;
-  if (all.empty() || before(&statement, all.data()) || before(&all.back(), &statement))
-    throw std::invalid_argument("the statement is a copy or another program's: a warp knows those of its program().statements()");
-  return static_cast<std::size_t>(&statement - all.data());
-}
-
 void Warp::note_addresses(const Statement& statement, const OperandText& address_operand) {
-  const std::size_t number = number_of(statement);
+  const std::size_t number = number_in(*program_, statement);
   std::array<std::uint64_t, warp_size>& addresses = read_[number];
   const Item& base = address_operand.items[0];
   const Register& low = word(base, 0);
@@ -102,7 +103,7 @@ void Warp::note_addresses(const Statement& statement, const OperandText& address
 }
 
 const std::array<std::uint64_t, warp_size>* Warp::addresses_read(const Statement& statement) const {
-  const std::size_t number = number_of(statement);
+  const std::size_t number = number_in(*program_, statement);
   if (!reads_memory(statement)) return nullptr;
   return has_read_[number] ? &read_[number] : nullptr;
 }
@@ -136,7 +137,7 @@ std::vector<const std::uint32_t*> Warp::words(const OperandText& operand) const 
 }
 
 void Warp::execute(const Statement& statement, const ExecutionOptions& options) {
-  static_cast<void>(number_of(statement));
+  static_cast<void>(number_in(*program_, statement));
   prepare(statement);
   const StatementParts& parts = ListInternals::parts(statement);
   machine_.made(*program_, shared_.base()).execute(parts.first_operation, parts.last_operation, registers_, shared_.bytes(), options);
@@ -156,7 +157,7 @@ void Warp::prepare(const Statement& statement) {
 }
 
 LaneMask Warp::executing(const Statement& statement) const {
-  static_cast<void>(number_of(statement));
+  static_cast<void>(number_in(*program_, statement));
   if (!statement.guard()) return all_lanes;
   LaneMask mask = 0;
   const Register& predicate = word(*statement.guard(), 0);

@@ -144,9 +144,11 @@ class WarpState {
   /// operation() is the one that raised it.
   void run_list(std::int32_t first, std::int32_t last, std::uint8_t* registers);
 
-  /// The same without observers, up to the first operation that does not only compute or has a guard. Returns that operation.
+  /// The same without observers and with the CPU rounding to nearest, up to the first operation that does not only compute or has a guard.
+  /// Returns that operation.
   std::int32_t compute_list(std::int32_t first, std::int32_t last, std::uint8_t* registers);
-  /// The same up to the first that is no matrix instruction or has a guard. If a Trap is thrown, operation() is the one that raised it.
+  /// The same without observers, up to the first operation that is no matrix instruction or has a guard. Returns that operation. If a Trap
+  /// is thrown, operation() is the one that raised it.
   std::int32_t run_matrices_of_list(std::int32_t first, std::int32_t last, std::uint8_t* registers);
 
   bool finished() const { return live_ == 0; }

@@ -30,7 +30,7 @@ void round_to_whole(void* result, const void* source, const Modifiers& m) {
   });
 }
 
-/// Up to 32 bits in two loops: in one, g++ narrows each side of the clamp.
+/// Up to 32 bits in two loops, the first of which overwrites `whole`: in one, g++ narrows each side of the clamp.
 template <typename D, D of_nan>
 void convert_whole(void* result, void* whole) {
   if constexpr (sizeof(D) == 8) {
@@ -41,8 +41,7 @@ void convert_whole(void* result, void* whole) {
   }
 }
 
-/// In two passes by way of doubles, so that there is a loop for each source and rounding, and one for each result, but none for each of all
-/// three.
+/// By way of doubles, so that there is a loop for each source and rounding, and those of each result, but none for each of all three.
 template <typename D, typename S>
 void float_to_integer(void* const* results, const void* const* sources, const Modifiers& modifiers) {
   uint64_t whole[32];

@@ -63,7 +63,8 @@ D whole_to_integer(double x, D nan) {
   return x != x ? nan : result;
 }
 
-/// x as f32, rounded to odd: where bits are lost, the last bit is 1. Rounding that to at most 22 bits is rounding x. Not for NaN.
+/// x as f32, rounded to odd: where bits are lost, the last bit is 1. Rounding that to a format of at most 22 bits whose last place is at
+/// least 2^-147 is rounding x. Not for NaN, nor where the CPU flushes subnormal numbers.
 inline float round_to_odd(double x) {
   const auto nearest = static_cast<float>(x);
   const double number = nearest;

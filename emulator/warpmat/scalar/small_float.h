@@ -69,8 +69,8 @@ constexpr std::uint32_t to_small(How how, T x, const SmallFloat& format, bool fi
   B code = rounded + (static_cast<B>(std::max<S>(above_min, 0)) << format.fraction_bits);
   const bool infinite = absolute == FloatBits<T>::infinity;
   const bool to_largest = finite | (how.stops_at_largest(negative) & !infinite);
-  code = (code > format.largest) | infinite ? (to_largest ? format.largest : format.overflow) : code;
-  code = relu & negative ? 0 : code | (negative ? format.sign : 0);
+  code = ((code > format.largest) | infinite) ? (to_largest ? format.largest : format.overflow) : code;
+  code = (relu & negative) ? 0 : code | (negative ? format.sign : 0);
   return absolute > FloatBits<T>::infinity ? format.nan : static_cast<std::uint32_t>(code);
 }
 

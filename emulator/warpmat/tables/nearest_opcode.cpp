@@ -36,7 +36,7 @@ Parts difference(const std::vector<OpcodePart>& from, const std::vector<OpcodePa
   return rest;
 }
 
-/// A bound below distance() of two lists of parts, both sorted, from the number of parts that each has alone: every replacement costs a
+/// At most distance() of two lists of parts, both sorted, from the number of parts that each has alone: every replacement costs a
 /// slip at least, every part that is left out or added at least 1.
 double least_distance(const std::vector<OpcodePart>& a, const std::vector<OpcodePart>& b) {
   std::size_t common = 0;

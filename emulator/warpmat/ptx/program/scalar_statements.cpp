@@ -69,7 +69,7 @@ void FunctionResolver::move_vector(const Match& match) {
   for (std::size_t i = 0; i < count; ++i) add(row(opcode, {results[i]}, {sources[i]}));
 }
 
-/// mov between a vector of one, two or four in braces, which is all that ptxas 13.0 takes, and one register: mov.b32 {lo, hi}, r.
+/// mov between one register and a vector in braces: mov.b32 {lo, hi}, r. As ptxas 13.0 the vector has one, two or four elements.
 void FunctionResolver::pack(const Match& match) {
   const DataType& type = *match.types.front();
   if (type.type_class != DataType::Class::bits)
