@@ -105,8 +105,13 @@ int run_program(const std::vector<std::string>& words, const ProcessOutput& outp
   posix_spawn_file_actions_init(&actions);
   if (output.kind == ProcessOutput::Kind::to_error) posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   if (output.kind == ProcessOutput::Kind::to_file) {
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    constexpr int written = O_WRONLY | O_CREAT | O_TRUNC;
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.file.c_str(), written, 0600);
+    if (output.error_file.empty())
+      posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    else
+      posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, output.error_file.c_str(), written, 0600);
   }
   pid_t process = 0;
   const int error = posix_spawn(&process, words[0].c_str(), &actions, nullptr, pointers(arguments).data(), pointers(environment).data());

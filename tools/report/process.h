@@ -49,9 +49,10 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 
 /// Where the standard output of a program goes.
 struct ProcessOutput {
-  enum class Kind { inherited, to_error, to_file };
+  enum class Kind { inherited, to_error, to_file };  ///< to_file: the program's standard input is empty
   Kind kind = Kind::inherited;
-  std::filesystem::path file{};  ///< of to_file, which has standard error too
+  std::filesystem::path file{};        ///< of to_file
+  std::filesystem::path error_file{};  ///< of to_file, for standard error; empty: `file` has that, too
 };
 
 /// Runs `words`, the first of which is the program's file, with `variables` added to the environment, and waits. Returns its exit status,
