@@ -55,9 +55,10 @@ const Recorded& recorded() {
   return table;
 }
 
-std::vector<std::string> all_statements() {
+/// Every `step`th statement of the table.
+std::vector<std::string> statements_of(std::size_t step) {
   std::vector<std::string> statements;
-  for (const auto& [statement, targets] : recorded().statements) statements.push_back(statement);
+  for (std::size_t i = 0; i < recorded().statements.size(); i += step) statements.push_back(recorded().statements[i].first);
   return statements;
 }
 
@@ -66,8 +67,7 @@ std::vector<std::string> all_statements() {
 TEST_CASE("every statement is accepted or refused as ptxas 13.0 does, for every target") {
   REQUIRE(recorded().targets.size() == 23);
   REQUIRE(recorded().statements.size() > 3000);
-  std::vector<std::string> statements;
-  for (std::size_t i = 0; i < recorded().statements.size(); i += row_step) statements.push_back(recorded().statements[i].first);
+  const std::vector<std::string> statements = statements_of(row_step);
   std::size_t accepted = 0;
   for (const auto& [target, since] : recorded().targets) {
     const Complaints refused = warpmat_says(target, {9, 0}, declarations, statements);
@@ -117,7 +117,7 @@ TEST_CASE("the recorded table is what the installed ptxas says", "[ptxas]") {
     std::vector<int> expected;
     for (std::size_t i = 0; i < recorded().statements.size(); ++i)
       if (recorded().statements[i].second.contains(target)) expected.push_back(static_cast<int>(i));
-    CHECK(ptxas_accepts(target, {9, 0}, declarations, all_statements()) == expected);
+    CHECK(ptxas_accepts(target, {9, 0}, declarations, statements_of(1)) == expected);
   }
 }
 

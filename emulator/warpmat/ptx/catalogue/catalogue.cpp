@@ -148,6 +148,8 @@ std::string in_order(const Match& match) {
 }
 
 std::optional<Match> find_row(std::string_view opcode, std::size_t operands) {
+  if (table_of(opcode) != OpcodeTable::rows)
+    return std::nullopt;  // a program of matrix instructions alone needs no index, which takes milliseconds
   const std::vector<std::string_view> parts = parts_of(opcode);
   const auto& [patterns, opcodes, meanings] = index();
   // The first row that has the types in this order: cvt.sat.s16.u16 and cvt.sat.u16.s16 have the same qualifiers.

@@ -112,8 +112,7 @@ void FunctionResolver::open_stack() {
   constexpr std::int64_t stack_bytes = 16 << 10, alignment = 16;
   const auto uses_stack = [&](const syntax::Element& element) {
     const auto* const s = std::get_if<syntax::Statement>(&element);
-    if (s == nullptr || table_of(s->opcode) != OpcodeTable::rows) return false;  // the rows' index takes milliseconds to make
-    const catalogue::Match* const match = draft_.find_match(s->opcode);
+    const catalogue::Match* const match = s == nullptr ? nullptr : draft_.find_match(s->opcode);
     return match != nullptr && match->pattern->row.semantics == Semantics::stack;
   };
   const auto first = std::ranges::find_if(source_.body, uses_stack);
