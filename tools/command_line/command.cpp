@@ -17,7 +17,7 @@ std::map<const CLI::App*, std::vector<std::string>*>& takers_of_words() {
   return takers;
 }
 
-/// What makes the texts of the help that are not made yet.
+/// Set the help texts that were given as functions and are not evaluated yet.
 std::vector<std::function<void()>>& texts_to_make() {
   static std::vector<std::function<void()>> all;
   return all;

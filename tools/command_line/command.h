@@ -37,7 +37,7 @@ class CommandOption {
   CommandOption check(std::function<std::string(const std::string&)> error) const;
   /// Takes 2MB for 2,000,000.
   CommandOption size_of_bytes() const;
-  /// The help's text, made by make_help_texts(): for one that takes time, such as one of all forms.
+  /// The description as a function, which make_help_texts() evaluates: for one that takes time to build, such as a list of all forms.
   CommandOption described_by(std::function<std::string()> help) const;
   /// The help shows the value that the variable has now.
   CommandOption capture_default_str() const;
@@ -59,7 +59,7 @@ class Command {
   /// Options that the help lists under the heading `name`.
   Command add_option_group(const std::string& name, const std::string& summary) const;
   void footer(const std::string& text) const;
-  void footer(std::function<std::string()> text) const;  ///< made by make_help_texts()
+  void footer(std::function<std::string()> text) const;  ///< evaluated by make_help_texts()
   /// What the subcommand does. It reports a failure by an std::exception whose message is one sentence.
   void callback(std::function<void()> work) const;
 
@@ -99,7 +99,7 @@ class Command {
   CLI::App* app_;
 };
 
-/// Makes the texts of the help that functions make. Whoever reads descriptions of options or footers calls it before.
+/// Evaluates the help texts that were given as functions. Call it before descriptions of options or footers are read.
 void make_help_texts();
 
 /// Gives the words behind "--" to the subcommand of `app` that takes them. Returns the number of words that are left to be parsed.

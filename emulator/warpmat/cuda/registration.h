@@ -29,7 +29,7 @@ class DeviceModule {
   /// The bytes of that variable.
   std::uint64_t variable_bytes(Context& context, const std::string& name);
   /// Whether its kernels may call malloc(), which gives the heap its size when one of them is launched, whichever it is (measured on an
-  /// H200). Known once one of them is.
+  /// H200). False until the module is parsed, which its first launch does before it asks.
   bool uses_heap() const { return uses_heap_; }
   /// Its PTX. Throws the same.
   const std::string& text(Context& context) { return static_cast<void>(module(context)), text_; }

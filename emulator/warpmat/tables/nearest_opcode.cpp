@@ -14,8 +14,8 @@ namespace {
 
 using Parts = std::vector<const OpcodePart*>;
 
-/// The cost of a slip of the pen; nothing costs less.
-constexpr double slip = 0.5;
+/// The cost of a typo; nothing costs less.
+constexpr double typo = 0.5;
 
 bool by_text(const OpcodePart& a, const OpcodePart& b) {
   return a.text < b.text;
@@ -37,7 +37,7 @@ Parts difference(const std::vector<OpcodePart>& from, const std::vector<OpcodePa
 }
 
 /// At most distance() of two lists of parts, both sorted, from the number of parts that each has alone: every replacement costs a
-/// slip at least, every part that is left out or added at least 1.
+/// typo at least, every part that is left out or added at least 1.
 double least_distance(const std::vector<OpcodePart>& a, const std::vector<OpcodePart>& b) {
   std::size_t common = 0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
@@ -47,7 +47,7 @@ double least_distance(const std::vector<OpcodePart>& a, const std::vector<Opcode
     j += order >= 0;
   }
   const auto [few, many] = std::minmax({a.size() - common, b.size() - common});
-  return slip * static_cast<double>(few) + static_cast<double>(many - few);
+  return typo * static_cast<double>(few) + static_cast<double>(many - few);
 }
 
 std::string dotted(const Parts& parts) {
@@ -63,7 +63,7 @@ double weight_of(std::string_view part) {
 }
 
 /// Whether one word is the other with a letter left out, at any place, or with two neighbours exchanged: "share" for "shared".
-bool is_slip(std::string_view a, std::string_view b) {
+bool is_typo(std::string_view a, std::string_view b) {
   constexpr std::size_t min_letters = 4;
   if (a.size() > b.size()) std::swap(a, b);
   if (a.size() < min_letters || b.size() > a.size() + 1) return false;
@@ -83,7 +83,7 @@ double replacement(const OpcodePart& a, const OpcodePart& b) {
       doublings += std::min(std::abs(std::log2((a.numbers[i] + 1e-3) / (b.numbers[i] + 1e-3))), max_doublings);
     return std::max(a.weight, b.weight) * (1 + one_doubling * doublings);
   }
-  if (!a.is_type && !b.is_type && is_slip(a.text, b.text)) return slip;
+  if (!a.is_type && !b.is_type && is_typo(a.text, b.text)) return typo;
   return a.is_type && b.is_type && a.numbers == b.numbers ? one_width : a.weight + b.weight;
 }
 
