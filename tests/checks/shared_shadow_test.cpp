@@ -279,6 +279,50 @@ TEST_CASE("No bytes are initialised bytes, wherever they are", "[checks]") {
   }
 }
 
+TEST_CASE("bytes that lanes initialise by offsets are those that they find initialised", "[checks]") {
+  std::mt19937 random(3);
+  std::array<int, 2> seen{};
+  for (int round = 0; round < 200; ++round) {
+    const std::vector<std::uint8_t> memory(bytes);
+    SharedShadow shadow(memory.data(), memory.size());
+    Oracle oracle;
+    for (int step = 0; step < 60; ++step) {
+      const std::uint32_t size = 1u << random() % 5;
+      alignas(64) std::array<std::uint32_t, 32> offsets;
+      const auto near = static_cast<std::uint32_t>(random() % 64) * 16;
+      for (std::uint32_t& offset : offsets) offset = near + static_cast<std::uint32_t>(random() % (512 / size)) * size;
+      REQUIRE(SharedShadow::are_in_cells(offsets.data(), size));
+      const bool undefined = std::any_of(offsets.begin(), offsets.end(), [&](std::uint32_t at) { return oracle.undefined(at, size); });
+      REQUIRE(shadow.defined(offsets.data(), size) == !undefined);
+      ++seen[undefined ? 1 : 0];
+      if (step % 2 == 0) continue;
+      shadow.define(offsets.data(), size);
+      for (const std::uint32_t at : offsets) oracle.define(at, size);
+      for (std::size_t at = 0; at < bytes; ++at) REQUIRE(shadow.undefined(at, 1) == oracle.undefined(at, 1));
+    }
+  }
+  for (const int count : seen) CHECK(count > 500);
+}
+
+TEST_CASE("a word of a tile that no lane has stored is found by loads of rows, columns, and parts of a warp", "[checks]") {
+  // Lane i stores the words at first + i and at first + 33 * i, but lane `absent` does not. Then the same is loaded.
+  const auto reads = [](int first, int step, int absent, const char* guard) {
+    const std::string at = std::to_string(4 * first), stride = std::to_string(4 * step);
+    const Module module =
+        word_kernel(".shared .align 16 .b8 tile[8192]; .reg .pred %here, %some; setp.ne.u32 %here, %i, " + std::to_string(absent) +
+                    "; setp.lt.u32 %some, %i, 20; mov.u32 %d, 0; mov.u32 %r1, 1; mov.u32 %r3, tile; mad.lo.u32 %r2, %i, " + stride +
+                    ", %r3; @%here st.shared.u32 [%r2+" + at + "], %r1; bar.sync 0; " + guard + " ld.shared.u32 %d, [%r2+" + at + "];");
+    return message_of([&] { words_of(module, {1}, {32}); });
+  };
+  for (const int first : {0, 1, 3, 5, 250})
+    for (const int step : {1, 2, 33})
+      for (const int absent : {0, 1, 13, 19, 20, 31, 32}) {
+        CAPTURE(first, step, absent);
+        CHECK((reads(first, step, absent, "") == "nothing") == (absent == 32));
+        CHECK((reads(first, step, absent, "@%some") == "nothing") == (absent >= 20));
+      }
+}
+
 TEST_CASE("a row that a warp stores initialises its own bytes and no others", "[checks]") {
   for (const int bytes : {1, 2, 4, 8})
     for (const int first : {8, 16, 24, 64, 72, 120, 128, 200}) {

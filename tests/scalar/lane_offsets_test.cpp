@@ -133,6 +133,76 @@ TEST_CASE("words of a warp's access are loaded and stored lane by lane, or not a
   for (const int count : seen) CHECK(count > 100);
 }
 
+TEST_CASE("a map of bytes has those of all lanes, or one of them misses", "[scalar]") {
+  std::mt19937_64 random(5);
+  std::array<int, 2> seen{};
+  const BestAgain best_again;
+  for (const std::string_view set : instruction_sets()) {
+    use_instruction_set(set);
+    for (int round = 0; round < 5'000; ++round) {
+      const std::uint32_t bytes = 1u << random() % 5;
+      constexpr std::uint32_t size = 2048;
+      std::vector<std::uint16_t> map(size / 16 + 1, 0xffff);
+      for (std::uint64_t missing = random() % 12; missing != 0; --missing) {
+        const std::uint64_t byte = random() % size;
+        map[byte / 16] = static_cast<std::uint16_t>(map[byte / 16] & ~(1u << byte % 16));
+      }
+      alignas(64) Words offsets;
+      const std::uint32_t base = static_cast<std::uint32_t>(random() % (size / bytes - 31)) * bytes;
+      for (std::uint32_t lane = 0; lane < 32; ++lane)
+        offsets[lane] = round % 2 == 0 ? base + lane * bytes : static_cast<std::uint32_t>(random() % (size / bytes)) * bytes;
+      bool all = true;
+      for (const std::uint32_t offset : offsets)
+        for (std::uint32_t byte = offset; byte < offset + bytes; ++byte) all &= (map[byte / 16] >> byte % 16 & 1) != 0;
+      CAPTURE(set, round, bytes, base);
+      REQUIRE(scalar::map_has_lanes(map.data(), offsets.data(), bytes) == all);
+      ++seen[all ? 1 : 0];
+    }
+  }
+  for (const int count : seen) CHECK(count > 1000);
+}
+
+TEST_CASE("words of a warp's access are moved where a map has all of their bytes, and else none of them", "[scalar]") {
+  std::mt19937_64 random(6);
+  std::array<std::array<int, 2>, 4> seen{};
+  const BestAgain best_again;
+  for (const std::string_view set : instruction_sets()) {
+    use_instruction_set(set);
+    for (int round = 0; round < 10'000; ++round) {
+      const RandomAccess access(random, 4);
+      std::vector<std::uint8_t> memory(std::size_t{access.a.last} + 4);
+      for (std::uint8_t& byte : memory) byte = static_cast<std::uint8_t>(random());
+      std::vector<std::uint16_t> map(memory.size() / 16 + 2, 0xffff);
+      const LanePattern pattern = expected(access.row.wide, access.a);
+      // One byte misses: of a lane, or near one.
+      std::uint32_t missing = static_cast<std::uint32_t>(random() % memory.size());
+      if (pattern != LanePattern::invalid && random() % 4 != 0)
+        missing = access.offset(static_cast<std::size_t>(random() % 32)) + static_cast<std::uint32_t>(random() % 12) - 4;
+      if (missing < memory.size()) map[missing / 16] = static_cast<std::uint16_t>(map[missing / 16] & ~(1u << missing % 16));
+      bool all = true;
+      for (std::size_t lane = 0; lane < 32 && pattern != LanePattern::invalid; ++lane)
+        all &= (access.a.lanes >> lane & 1) == 0 || missing - access.offset(lane) >= 4;
+      const LanePattern wanted = all ? pattern : LanePattern::invalid;
+      alignas(64) Words row;
+      for (std::uint32_t& word : row) word = static_cast<std::uint32_t>(random());
+      alignas(64) Words loaded = row, into = row;
+      std::vector<std::uint8_t> stored = memory, to = memory;
+      if (wanted != LanePattern::invalid) {
+        scalar::load_lane_words(access.a, memory.data(), loaded.data());
+        scalar::store_lane_words(access.a, stored.data(), row.data());
+      }
+      CAPTURE(set, round, missing);
+      REQUIRE(scalar::load_lane_words_in(map.data(), access.a, memory.data(), into.data()) == wanted);
+      REQUIRE(into == loaded);
+      REQUIRE(scalar::store_lane_words_in(map.data(), access.a, to.data(), row.data()) == wanted);
+      REQUIRE(to == stored);
+      ++seen[static_cast<std::size_t>(pattern)][all ? 1 : 0];
+    }
+  }
+  for (const LanePattern pattern : {LanePattern::scattered, LanePattern::same, LanePattern::consecutive})
+    for (const int count : seen[static_cast<std::size_t>(pattern)]) CHECK(count > 100);
+}
+
 TEST_CASE("the range of a warp's offsets reaches from the least to the largest, and is whole where each lane has its own part",
           "[scalar]") {
   std::mt19937_64 random(3);

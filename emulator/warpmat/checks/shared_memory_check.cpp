@@ -64,12 +64,30 @@ std::uint64_t SharedMemoryCheck::shared_address(const Event& event, SharedShadow
   return setup_.program.shared_base + shadow(event).offset(places[static_cast<std::size_t>(lane)]);
 }
 
-/// Whether access() would find nothing: all bytes are initialised, and no register that is followed may be stored there. It also finds that
-/// nothing is left to be initialised.
-bool SharedMemoryCheck::ignores(const SharedRange& range) const {
-  const SharedShadow& shadow = blocks_[static_cast<std::size_t>(range.rank)].shadow;
+/// The initialised bytes, where no register may hold an uninitialised value and no access may reach across variables.
+const std::uint16_t* SharedMemoryCheck::plain_bytes(int rank) const {
+  const SharedShadow& shadow = blocks_[static_cast<std::size_t>(rank)].shadow;
+  return following_ != 0 || shadow.has_starts() ? nullptr : shadow.map();
+}
+
+/// False where a register may hold an uninitialised value, where the access may reach across variables, while a cp.async may write the
+/// bytes of a store, and where the last byte is initialised, or was before: access() then no longer asks for events.
+bool SharedMemoryCheck::note(const machine::SharedLanes& access) {
+  SharedShadow& shadow = block(access.rank).shadow;
   if (following_ != 0 || shadow.has_starts() || (shadow.complete() && !has_copies_)) return false;
-  return shadow.surely_defined(range.offset, range.bytes);
+  const bool defines = access.writes && !has_copies_;
+  if (access.consecutive) {
+    const std::size_t first = access.offsets[0], all = std::size_t{access.bytes} * warp_size;
+    if (shadow.surely_defined(first, all)) return true;
+    if (!defines) return false;
+    shadow.define(first, all);
+  } else {
+    if (!SharedShadow::are_in_cells(access.offsets, access.bytes)) return false;
+    if (shadow.defined(access.offsets, access.bytes)) return true;
+    if (!defines) return false;
+    shadow.define(access.offsets, access.bytes);
+  }
+  return !shadow.complete();
 }
 
 void SharedMemoryCheck::access(const machine::AccessEvent& event) {

@@ -33,7 +33,8 @@ class SharedMemoryCheck : public machine::ByteCheck {
 
   // Bytes: shared_memory_check.cpp
   void block_begins(const machine::BlockEvent& event) override;
-  bool ignores(const machine::SharedRange& range) const override;
+  const std::uint16_t* plain_bytes(int rank) const override;
+  bool note(const machine::SharedLanes& access) override;
   void access(const machine::AccessEvent& event) override;
   void remote_access(const machine::RemoteAccess& event) override;
   void shared_written(const machine::SharedRange& range) override;

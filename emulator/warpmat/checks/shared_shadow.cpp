@@ -10,7 +10,7 @@
 namespace warpmat::inline v0_1::checks {
 
 SharedShadow::SharedShadow(const std::uint8_t* memory, std::size_t bytes)
-    : memory_(memory), bytes_(bytes), missing_(bytes), defined_((bytes + cell_bytes - 1) / cell_bytes) {
+    : memory_(memory), bytes_(bytes), missing_(bytes), defined_((bytes + cell_bytes - 1) / cell_bytes + 1) {
   for (std::size_t at = 0; at < bytes; at += page_bytes)
     missing_of_page_.push_back(static_cast<std::uint16_t>(std::min(page_bytes, bytes - at)));
 }
@@ -81,26 +81,18 @@ bool SharedShadow::surely_defined(const scalar::LanePlaces& lanes, std::uint32_t
   if (pages_defined(first, all)) return true;
   if (lanes.range.whole) return !undefined(first, all);
   if (undefined(lanes.offsets[0], bytes)) return false;  // most often the first lane of bytes that are written for the first time
-  bool defined = true;
-  if (bytes > cell_bytes || first % bytes != 0) {
-    for_each_run(lanes, bytes, [&](std::size_t offset, std::size_t count) { defined = defined && !undefined(offset, count); });
-    return defined;
-  }
-  const auto all_full = [&](auto defined_in) {
-    std::uint32_t every = full_cell;
-    for (std::size_t lane = 0; lane < lane_count; ++lane) every &= defined_in(lanes.offsets[lane] / cell_bytes);
-    return every == full_cell;
-  };
-  // Rows of tiles: nearly all cells are full. Without footprints the compiler makes vectors of the loop.
-  if (footprints_.empty() ? all_full([&](std::size_t cell) { return defined_[cell]; })
-                          : all_full([&](std::size_t cell) { return defined_of(cell); }))
-    return true;
+  if (are_in_cells(lanes.offsets, bytes)) return defined(lanes.offsets, bytes);
+  bool all_defined = true;
+  for_each_run(lanes, bytes, [&](std::size_t offset, std::size_t count) { all_defined = all_defined && !undefined(offset, count); });
+  return all_defined;
+}
+
+bool SharedShadow::defined(const std::uint32_t* offsets, std::uint32_t bytes) const {
+  if (footprints_.empty()) return scalar::map_has_lanes(defined_.data(), offsets, bytes);
   const std::uint32_t of_lane = (1u << bytes) - 1;
   std::uint32_t missing = 0;
-  for (std::size_t lane = 0; lane < lane_count; ++lane) {
-    const std::uint32_t at = lanes.offsets[lane];
-    missing |= of_lane << at % cell_bytes & ~std::uint32_t{defined_of(at / cell_bytes)};
-  }
+  for (std::size_t lane = 0; lane < lane_count; ++lane)
+    missing |= of_lane << offsets[lane] % cell_bytes & ~std::uint32_t{defined_of(offsets[lane] / cell_bytes)};
   return missing == 0;
 }
 
@@ -225,13 +217,15 @@ void SharedShadow::define(const Places& places, std::uint32_t bytes, LaneMask ma
 
 void SharedShadow::define(const scalar::LanePlaces& lanes, std::uint32_t bytes) {
   constexpr int few_runs = 8;
-  if (std::popcount(lanes.range.runs) <= few_runs || bytes > cell_bytes || lanes.range.first % bytes != 0)
+  if (std::popcount(lanes.range.runs) <= few_runs || !are_in_cells(lanes.offsets, bytes))
     return for_each_run(lanes, bytes, [&](std::size_t offset, std::size_t count) { define(offset, count); });
+  define(lanes.offsets, bytes);
+}
+
+void SharedShadow::define(const std::uint32_t* offsets, std::uint32_t bytes) {
   const std::uint32_t of_lane = (1u << bytes) - 1;
-  for (std::size_t lane = 0; lane < lane_count; ++lane) {
-    const std::size_t offset = lanes.offsets[lane];
-    define_alone(offset / cell_bytes, static_cast<Cell>(of_lane << offset % cell_bytes));
-  }
+  for (std::size_t lane = 0; lane < lane_count; ++lane)
+    define_alone(offsets[lane] / cell_bytes, static_cast<Cell>(of_lane << offsets[lane] % cell_bytes));
 }
 
 /// A cell that others do not share a state with afterwards.

@@ -19,6 +19,7 @@ class SharedShadow {
  public:
   static constexpr int lane_count = 32;
   static constexpr std::size_t cell_bytes = 16;
+  using Cell = std::uint16_t;  ///< a bit for each of its bytes
   /// Host pointers to each lane's bytes. Lanes whose pointer is outside shared memory are ignored.
   using Places = std::span<const std::uint8_t* const>;
 
@@ -45,12 +46,20 @@ class SharedShadow {
   bool surely_defined(std::size_t offset, std::size_t bytes) const;
   /// Whether all bytes that lanes access are initialised.
   bool surely_defined(const scalar::LanePlaces& lanes, std::uint32_t bytes) const;
+  /// Which bytes are initialised (scalar::map_has_lanes); nothing: while bytes share a state.
+  const Cell* map() const { return footprints_.empty() ? defined_.data() : nullptr; }
+  /// Whether the bytes of each of 32 lanes are in one cell. All offsets are multiples of `bytes`, a power of two, or none is.
+  static bool are_in_cells(const std::uint32_t* offsets, std::uint32_t bytes) { return bytes <= cell_bytes && offsets[0] % bytes == 0; }
+  /// Whether they are initialised; are_in_cells() of them.
+  bool defined(const std::uint32_t* offsets, std::uint32_t bytes) const;
 
   /// Whether has_starts() and undefined() are false of these bytes. Remembers ranges of which it is true.
   bool is_plain(std::size_t offset, std::size_t bytes);
 
   void define(const Places& places, std::uint32_t bytes, LaneMask mask);
   void define(const scalar::LanePlaces& lanes, std::uint32_t bytes);
+  /// are_in_cells() of these.
+  void define(const std::uint32_t* offsets, std::uint32_t bytes);
   void define(std::size_t offset, std::size_t bytes);
   void undefine(std::size_t offset, std::size_t bytes);
 
@@ -84,7 +93,6 @@ class SharedShadow {
 
  private:
   static constexpr std::size_t copy_bytes = 4, page_bytes = 1024;
-  using Cell = std::uint16_t;  // a bit for each byte
   static constexpr Cell full_cell = 0xffff;
   /// Four cells, which are looked at at once as far as they go: a warp's row of words is two such pieces.
   static constexpr std::size_t piece_bytes = sizeof(std::uint64_t) / sizeof(Cell) * cell_bytes;
@@ -163,8 +171,8 @@ class SharedShadow {
 
   const std::uint8_t* memory_;
   std::size_t bytes_;
-  std::size_t missing_;  ///< uninitialised bytes
-  std::vector<Cell> defined_;
+  std::size_t missing_;                         ///< uninitialised bytes
+  std::vector<Cell> defined_;                   ///< and one more
   std::vector<std::uint16_t> missing_of_page_;  ///< uninitialised bytes in each page_bytes
   std::uint64_t undefined_ = 0;                 ///< how many times bytes have become uninitialised
   std::vector<Plain> plain_;                    ///< by a hash of the range; empty before the first one

@@ -11,7 +11,7 @@ Observers::Observers(const LaunchState& launch, std::uint64_t cluster) {
   if (launch.options.observer_of_cluster)
     if (std::unique_ptr<Observer> observer = launch.options.observer_of_cluster(cluster)) own_.push_back(std::move(observer));
   for (const auto& observer : own_)
-    if (const auto* const check = dynamic_cast<const ByteCheck*>(observer.get())) bytes_ = check;
+    if (auto* const check = dynamic_cast<ByteCheck*>(observer.get())) bytes_ = check;
   for (const auto& observer : own_) all_.push_back(observer.get());
   all_.insert(all_.end(), launch.options.observers.begin(), launch.options.observers.end());
   refresh();
@@ -27,20 +27,17 @@ bool Observers::want_besides_checks(EventKinds events) const {
                      [events](const Observer* observer) { return observer->wants(events); });
 }
 
-bool Observers::ignore(const SharedRange& range) const {
-  constexpr EventKinds events = EventKinds::accesses | EventKinds::shared_accesses;
-  const auto cares = [this](const Observer* observer) { return observer != bytes_ && observer->wants(events); };
-  return bytes_ != nullptr && std::ranges::none_of(all_, cares) && bytes_->ignores(range);
+bool Observers::note(const SharedLanes& access) {
+  if (bytes_ == nullptr || others_want_accesses_) return false;
+  const std::uint64_t start = want(EventKinds::check_time) ? ticks() : 0;
+  const bool noted = bytes_->note(access);
+  if (noted && start != 0) tell_time(EventKinds::shared_accesses, ticks() - start);
+  return noted;
 }
 
 void Observers::replace(std::vector<Observer*> others) {
   all_ = std::move(others);
   refresh();
-}
-
-void Observers::refresh() {
-  wanted_ = EventKinds::none;
-  for (const Observer* const observer : all_) wanted_ = wanted_ | observer->wanted();
 }
 
 }  // namespace warpmat::inline v0_1::machine

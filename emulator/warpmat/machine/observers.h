@@ -11,13 +11,24 @@
 
 namespace warpmat::inline v0_1::machine {
 
+/// A load or store by lanes of a warp to shared memory, each to `bytes` bytes of its own, without an error.
+struct SharedLanes {
+  int rank;                      ///< of the block
+  const std::uint32_t* offsets;  ///< 32, aligned to 64 bytes; lanes that do not access have that of one that does
+  std::uint32_t bytes;           ///< a power of two
+  bool consecutive;              ///< all lanes access, each the bytes behind those of the lane before
+  bool writes;
+};
+
 /// A check which accesses to shared memory concern only where bytes may be uninitialised.
 class ByteCheck : public Observer {
  public:
   using Observer::Observer;
 
-  /// Whether a load or store of these bytes is of no interest.
-  virtual bool ignores(const SharedRange& range) const = 0;
+  /// Of a block: which bytes of shared memory a load or store may access without note() (scalar::map_has_lanes). Nothing: none.
+  virtual const std::uint16_t* plain_bytes(int rank) const = 0;
+  /// Notes what a load or store initialises. False if it is to be told of the access, too.
+  virtual bool note(const SharedLanes& access) = 0;
 };
 
 /// The observers of a cluster, in the order in which they are told.
@@ -34,14 +45,18 @@ class Observers {
   /// The same of those behind warpmat's own checks.
   bool want_besides_checks(EventKinds events) const;
 
-  /// Whether a load or store of these bytes of shared memory is of no interest to those that ask for it.
-  bool ignore(const SharedRange& range) const;
+  /// Bytes of a block's shared memory of which no observer is to be told if they are loaded or stored.
+  const std::uint16_t* plain_bytes(int rank) const {
+    return bytes_ == nullptr || others_want_accesses_ ? nullptr : bytes_->plain_bytes(rank);
+  }
+
+  /// Whether the only observer that asks for a load or store of shared memory has noted it, so that nobody is to be told.
+  bool note(const SharedLanes& access);
 
   /// Calls `call` of those that ask for any of these events.
   template <typename Call, typename... Arguments>
   void tell(EventKinds events, Call call, const Arguments&... arguments) {
     if (!want(events)) return;
-    EventKinds wanted = EventKinds::none;
     const std::uint64_t start = want(EventKinds::check_time) ? ticks() : 0;
     bool checked = false;
     for (std::size_t i = 0; i < all_.size(); ++i) {
@@ -50,9 +65,8 @@ class Observers {
         (all_[i]->*call)(arguments...);
         checked = true;
       }
-      wanted = wanted | all_[i]->wanted();
     }
-    wanted_ = wanted;
+    refresh();
   }
 
   /// Calls `call` of all.
@@ -70,16 +84,23 @@ class Observers {
   void replace(std::vector<Observer*> others);
 
   /// To be called after events of other clusters, which some of the observers may share.
-  void refresh();
+  void refresh() {
+    EventKinds others = EventKinds::none;
+    for (const Observer* const observer : all_)
+      if (observer != bytes_) others = others | observer->wanted();
+    others_want_accesses_ = (others & (EventKinds::accesses | EventKinds::shared_accesses)) != EventKinds::none;
+    wanted_ = bytes_ == nullptr ? others : others | bytes_->wanted();
+  }
 
  private:
   void tell_time(EventKinds events, std::uint64_t took);
 
   std::vector<std::unique_ptr<Observer>> own_;
   std::vector<Observer*> all_;
-  const ByteCheck* bytes_ = nullptr;      ///< one of own_, if it is there
+  ByteCheck* bytes_ = nullptr;            ///< one of own_, if it is there
   std::size_t checks_ = 0;                ///< the first ones of all_
   EventKinds wanted_ = EventKinds::none;  ///< of all of them, after the last event
+  bool others_want_accesses_ = false;     ///< one of them but bytes_
 };
 
 }  // namespace warpmat::inline v0_1::machine

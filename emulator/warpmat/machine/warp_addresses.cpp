@@ -200,19 +200,14 @@ bool WarpState::find_offsets(const Operation& operation, const Access& access, c
   return out.pattern != LanePattern::invalid;
 }
 
-/// What a load or store that find_offsets() has found does.
-WarpState::AccessKind WarpState::kind_of(const Operation& operation, const Access& access) {
-  return {.space = access.space == Space::generic ? Space::global : access.space,
-          .bytes = std::uint32_t{access.bytes} * access.vector,
-          .reads = operation.semantics != catalogue::Semantics::store,
-          .writes = operation.semantics != catalogue::Semantics::load};
-}
-
 /// Tells observers of an access that find_offsets() has found.
 void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind, LaneMask mask, const Offsets& found) {
   const EventKinds events = events_of(kind.space);
   if (!observers_.want(events)) return;
   const bool consecutive = found.pattern == LanePattern::consecutive;
+  if (kind.space == Space::shared && !kind.asynchronous && kind.reads != kind.writes &&
+      observers_.note({block_.rank(), found.offset.data(), kind.bytes, consecutive, kind.writes}))
+    return;
   const struct Forgets {  // also where an observer throws
     std::optional<scalar::LanePlaces>& places;
     ~Forgets() { places.reset(); }
@@ -225,8 +220,6 @@ void WarpState::tell_offsets(const Operation& operation, const AccessKind& kind,
     else
       scalar::find_lane_range(found.offset.data(), kind.bytes, told.range);
     told.range.whole &= mask == all_lanes;
-    const SharedRange range{block_.rank(), told.range.first, told.range.last - told.range.first + kind.bytes};
-    if (!kind.asynchronous && kind.reads != kind.writes && observers_.ignore(range)) return;
   }
   Addresses addresses;
   scalar::find_lane_places(found.offset.data(), found.start, found.memory, addresses.address.data(),

@@ -163,6 +163,21 @@ bool keeps_elements(const Access& access) {
   return access.bytes >= 4 && access.bytes * 8 == access.register_bits;
 }
 
+/// A load or store of one word of each lane in shared memory, in bytes of which no observer is to be told. False for all others.
+[[gnu::noinline]] bool moves_plain_words(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
+  if (access.space != Space::shared || !moves_one_word(access)) return false;
+  const std::uint16_t* const plain = warp.observers().plain_bytes(warp.block().rank());
+  if (plain == nullptr) return false;
+  const Region region = find_region(warp, operation, WarpState::first_address(access), mask);
+  const auto addresses = lane_addresses(warp, operation, access, WarpState::first_address(access), mask, region);
+  if (!addresses) return false;
+  if (operation.semantics == catalogue::Semantics::store)
+    return scalar::store_lane_words_in(plain, *addresses, region.memory, warp.at<std::uint32_t>(warp.source_slot(operation, 1))) !=
+           LanePattern::invalid;
+  return scalar::load_lane_words_in(plain, *addresses, region.memory, warp.at<std::uint32_t>(warp.result_slot(operation, 0))) !=
+         LanePattern::invalid;
+}
+
 /// Gives the lanes of `mask` the values that the first of them has loaded.
 void spread(WarpState& warp, const Operation& operation, const Access& access, LaneMask mask) {
   const auto spread_row = [mask](auto* row) { fill_lanes(row, row[first_lane(mask)], mask); };
@@ -223,7 +238,8 @@ template <bool observed>
 void load(WarpState& warp, const Operation& operation, LaneMask mask) {
   const Access& access = warp.program().of<code::Access>(operation);
   if (const auto places = local_places<observed>(warp, operation, access)) return load_from(warp, operation, access, *places, mask);
-  if (!observed || !warp.observers().want(events_of(access.space))) {
+  const bool told = observed && warp.observers().want(events_of(access.space));
+  if (!told) {
     if (access.uniform && !access.ordered && load_uniform(warp, operation, access, mask)) return;
     if (moves_one_word(access)) {
       const Region region = find_region(warp, operation, WarpState::first_address(access), mask);
@@ -231,10 +247,11 @@ void load(WarpState& warp, const Operation& operation, LaneMask mask) {
       auto* const row = warp.at<std::uint32_t>(warp.result_slot(operation, 0));
       if (addresses && scalar::load_lane_words(*addresses, region.memory, row) != LanePattern::invalid) return;
     }
+  } else if (moves_plain_words(warp, operation, access, mask)) {
+    return;
   }
   if (WarpState::Offsets found; warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) {
-    if (observed && warp.observers().want(events_of(access.space)))
-      warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
+    if (told) warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
     if (is_row(access, mask, found)) {
       if (keeps_elements(access))
         copy_row(warp.at<std::uint8_t>(warp.result_slot(operation, 0)), found[0], access.bytes);
@@ -311,15 +328,17 @@ template <bool observed>
 void store(WarpState& warp, const Operation& operation, LaneMask mask) {
   const Access& access = warp.program().of<code::Access>(operation);
   if (const auto places = local_places<observed>(warp, operation, access)) return store_to(warp, operation, access, *places, mask);
-  if (moves_one_word(access) && !(observed && warp.observers().want(events_of(access.space)))) {
+  const bool told = observed && warp.observers().want(events_of(access.space));
+  if (told) {
+    if (moves_plain_words(warp, operation, access, mask)) return warp.block().make_progress();
+  } else if (moves_one_word(access)) {
     const Region region = find_region(warp, operation, WarpState::first_address(access), mask);
     const auto addresses = lane_addresses(warp, operation, access, WarpState::first_address(access), mask, region);
     const auto* const row = warp.at<std::uint32_t>(warp.source_slot(operation, 1));
     if (addresses && scalar::store_lane_words(*addresses, region.memory, row) != LanePattern::invalid) return warp.block().make_progress();
   }
   if (WarpState::Offsets found; warp.find_offsets(operation, access, WarpState::first_address(access), mask, found)) {
-    if (observed && warp.observers().want(events_of(access.space)))
-      warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
+    if (told) warp.tell_offsets(operation, WarpState::kind_of(operation, access), mask, found);
     if (is_row(access, mask, found)) {
       if (!keeps_elements(access)) return store_to(warp, operation, access, Consecutive{found[0]}, mask);
       copy_row(found[0], warp.at<std::uint8_t>(warp.source_slot(operation, 1)), access.bytes);

@@ -261,8 +261,14 @@ class WarpState {
     std::uint32_t bytes;
     bool reads, writes, asynchronous = false;
   };
-  /// That of a load, store or atomic operation which find_offsets() has found.
-  static AccessKind kind_of(const code::Operation& operation, const code::Access& access);
+  /// That of a load, store or atomic operation which find_offsets() has found. Inlined: a call would return it in registers, for which the
+  /// CPU waits until its members are in memory.
+  static AccessKind kind_of(const code::Operation& operation, const code::Access& access) {
+    return {.space = access.space == Space::generic ? Space::global : access.space,
+            .bytes = std::uint32_t{access.bytes} * access.vector,
+            .reads = operation.semantics != catalogue::Semantics::store,
+            .writes = operation.semantics != catalogue::Semantics::load};
+  }
   void tell_offsets(const code::Operation& operation, const AccessKind& kind, LaneMask mask, const Offsets& found);
   /// Where the lanes of the access that observers are told of find their bytes in shared memory; nothing: not known. Lanes outside of the
   /// access have the offset of one inside.

@@ -229,10 +229,55 @@ HWY_INLINE void store_scattered(const std::uint32_t* offsets, std::uint32_t lane
   }
 }
 
-LanePattern load_lanes_words(const LaneAddresses& a, const std::uint8_t* memory, std::uint32_t* row) {
+constexpr int map_shift = 4;  // bytes whose bits a word of a map has
+
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_SSE4
+// On SSE4 Highway would shift by multiplying floats, which raises exceptions.
+bool lanes_in_map(const std::uint16_t* map, const std::uint32_t* offsets, std::uint32_t bytes) {
+  const std::uint32_t of_lane = (1u << bytes) - 1;
+  std::uint32_t missing = 0;
+  for (std::size_t lane = 0; lane < lane_count; ++lane)
+    missing |= of_lane << offsets[lane] % (1u << map_shift) & ~std::uint32_t{map[offsets[lane] >> map_shift]};
+  return missing == 0;
+}
+#else
+bool lanes_in_map(const std::uint16_t* map, const std::uint32_t* offsets, std::uint32_t bytes) {
   const Words d;
-  alignas(64) Offsets offset;
-  const LanePattern pattern = word_offsets(a, offset.data());
+  const Word of_lane = hn::Set(d, (1u << bytes) - 1), in_word = hn::Set(d, (1u << map_shift) - 1);
+  Word missing = hn::Zero(d);
+  for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d)) {
+    const Word offset = hn::Load(d, offsets + lane);
+    const auto at = hn::BitCast(hn::RebindToSigned<Words>(), hn::ShiftLeft<1>(hn::ShiftRight<map_shift>(offset)));
+    const Word words = hn::GatherOffset(d, reinterpret_cast<const std::uint32_t*>(map), at);
+    missing = hn::Or(missing, hn::AndNot(words, hn::Shl(of_lane, hn::And(offset, in_word))));
+  }
+  return is_zero(missing);
+}
+#endif
+
+/// The same of a row of words, whose first bit is the lowest or the fifth of a byte of the map.
+HWY_INLINE bool row_in_map(const std::uint16_t* map, std::uint32_t offset) {
+  constexpr std::uint64_t full = ~std::uint64_t{0};
+  std::array<std::uint64_t, 2> bits;
+  const auto* const from = reinterpret_cast<const std::uint8_t*>(map) + offset / 8;
+  std::memcpy(bits.data(), from, sizeof bits);
+  const std::uint32_t before =
+      (1u << offset % 8) - 1;  // bits of the bytes before, in the first byte of 17; the last one has as many others
+  return ((bits[0] | before) & bits[1]) == full && (from[sizeof bits] & before) == before;
+}
+
+/// word_offsets(), if their bytes are in the map.
+HWY_INLINE LanePattern word_offsets_in(const std::uint16_t* map, const LaneAddresses& a, std::uint32_t* offsets) {
+  const LanePattern pattern = word_offsets(a, offsets);
+  const bool good = pattern == LanePattern::consecutive
+                        ? row_in_map(map, first_offset_of(a))
+                        : pattern != LanePattern::invalid && lanes_in_map(map, offsets, sizeof(std::uint32_t));
+  return good ? pattern : LanePattern::invalid;
+}
+
+HWY_INLINE void load_words(LanePattern pattern, const LaneAddresses& a, const std::uint32_t* offsets, const std::uint8_t* memory,
+                           std::uint32_t* row) {
+  const Words d;
   if (pattern == LanePattern::consecutive) {
     const auto* const from = reinterpret_cast<const std::uint32_t*>(memory + first_offset_of(a));
     write_row(every_lane, row, [&](std::size_t lane) HWY_ATTR { return hn::LoadU(d, from + lane); });
@@ -240,21 +285,46 @@ LanePattern load_lanes_words(const LaneAddresses& a, const std::uint8_t* memory,
     const Word word = hn::Set(d, word_at(memory + first_offset_of(a)));
     write_row(a.lanes, row, [&](std::size_t) HWY_ATTR { return word; });
   } else if (pattern == LanePattern::scattered) {
-    load_scattered(offset.data(), a.lanes, memory, row);
+    load_scattered(offsets, a.lanes, memory, row);
   }
-  return pattern;
 }
 
-LanePattern store_lanes_words(const LaneAddresses& a, std::uint8_t* memory, const std::uint32_t* row) {
+HWY_INLINE void store_words(LanePattern pattern, const LaneAddresses& a, const std::uint32_t* offsets, std::uint8_t* memory,
+                            const std::uint32_t* row) {
   const Words d;
-  alignas(64) Offsets offset;
-  const LanePattern pattern = word_offsets(a, offset.data());
   if (pattern == LanePattern::consecutive) {
     auto* const to = reinterpret_cast<std::uint32_t*>(memory + first_offset_of(a));
     for (std::size_t lane = 0; lane < lane_count; lane += hn::Lanes(d)) hn::StoreU(hn::Load(d, row + lane), d, to + lane);
   } else if (pattern != LanePattern::invalid) {
-    store_scattered(offset.data(), a.lanes, memory, row);
+    store_scattered(offsets, a.lanes, memory, row);
   }
+}
+
+LanePattern load_lanes_words(const LaneAddresses& a, const std::uint8_t* memory, std::uint32_t* row) {
+  alignas(64) Offsets offset;
+  const LanePattern pattern = word_offsets(a, offset.data());
+  load_words(pattern, a, offset.data(), memory, row);
+  return pattern;
+}
+
+LanePattern load_lanes_words_in(const std::uint16_t* map, const LaneAddresses& a, const std::uint8_t* memory, std::uint32_t* row) {
+  alignas(64) Offsets offset;
+  const LanePattern pattern = word_offsets_in(map, a, offset.data());
+  load_words(pattern, a, offset.data(), memory, row);
+  return pattern;
+}
+
+LanePattern store_lanes_words(const LaneAddresses& a, std::uint8_t* memory, const std::uint32_t* row) {
+  alignas(64) Offsets offset;
+  const LanePattern pattern = word_offsets(a, offset.data());
+  store_words(pattern, a, offset.data(), memory, row);
+  return pattern;
+}
+
+LanePattern store_lanes_words_in(const std::uint16_t* map, const LaneAddresses& a, std::uint8_t* memory, const std::uint32_t* row) {
+  alignas(64) Offsets offset;
+  const LanePattern pattern = word_offsets_in(map, a, offset.data());
+  store_words(pattern, a, offset.data(), memory, row);
   return pattern;
 }
 
@@ -276,8 +346,11 @@ namespace warpmat::inline v0_1::scalar {
 HWY_EXPORT(lane_offsets);
 HWY_EXPORT(lane_range);
 HWY_EXPORT(lane_places);
+HWY_EXPORT(lanes_in_map);
 HWY_EXPORT(load_lanes_words);
 HWY_EXPORT(store_lanes_words);
+HWY_EXPORT(load_lanes_words_in);
+HWY_EXPORT(store_lanes_words_in);
 HWY_EXPORT(load_words_at_offsets);
 HWY_EXPORT(store_words_at_offsets);
 
@@ -295,12 +368,24 @@ void find_lane_places(const std::uint32_t* offsets, std::uint64_t start, const s
   WARPMAT_KERNEL(lane_places)(offsets, start, memory, addresses, places);
 }
 
+bool map_has_lanes(const std::uint16_t* map, const std::uint32_t* offsets, std::uint32_t bytes) {
+  return WARPMAT_KERNEL(lanes_in_map)(map, offsets, bytes);
+}
+
 LanePattern load_lane_words(const LaneAddresses& addresses, const std::uint8_t* memory, std::uint32_t* row) {
   return WARPMAT_KERNEL(load_lanes_words)(addresses, memory, row);
 }
 
 LanePattern store_lane_words(const LaneAddresses& addresses, std::uint8_t* memory, const std::uint32_t* row) {
   return WARPMAT_KERNEL(store_lanes_words)(addresses, memory, row);
+}
+
+LanePattern load_lane_words_in(const std::uint16_t* map, const LaneAddresses& addresses, const std::uint8_t* memory, std::uint32_t* row) {
+  return WARPMAT_KERNEL(load_lanes_words_in)(map, addresses, memory, row);
+}
+
+LanePattern store_lane_words_in(const std::uint16_t* map, const LaneAddresses& addresses, std::uint8_t* memory, const std::uint32_t* row) {
+  return WARPMAT_KERNEL(store_lanes_words_in)(map, addresses, memory, row);
 }
 
 void load_words_at(const std::uint32_t* offsets, std::uint32_t lanes, const std::uint8_t* memory, std::uint32_t* row) {

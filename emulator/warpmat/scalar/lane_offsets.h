@@ -16,7 +16,8 @@ struct LaneAddresses {
   std::uint32_t last;   ///< the largest offset
 };
 
-/// `invalid`: an address of `lanes` is outside or misaligned. `consecutive`: all lanes access, each behind the one before.
+/// `invalid`: an address of `lanes` is outside or misaligned, or not in a map of bytes. `consecutive`: all lanes access, each behind the
+/// one before.
 enum class LanePattern : std::uint8_t { invalid, scattered, same, consecutive };
 
 /// Writes the 32 offsets; lanes outside of `lanes` get that of the first of `lanes`. `offsets` is aligned to 64 bytes.
@@ -43,11 +44,18 @@ struct LanePlaces {
   LaneRange range;
 };
 
+/// Whether the bits of all lanes' bytes are set in a map: bit i % 16 of word i / 16 is that of byte i. Each lane has `bytes` bytes, a power
+/// of two up to 16, of which the 32 offsets, aligned to 64 bytes, are multiples. Behind the map another word can be read.
+bool map_has_lanes(const std::uint16_t* map, const std::uint32_t* offsets, std::uint32_t bytes);
+
 /// Loads a word of each of `lanes` from memory + its offset; other lanes of `row` keep theirs. `bytes` is 4; `row` is
 /// aligned to 64 bytes. If the pattern is `invalid`, nothing is loaded.
 LanePattern load_lane_words(const LaneAddresses& addresses, const std::uint8_t* memory, std::uint32_t* row);
 /// Stores them, in the order of the lanes.
 LanePattern store_lane_words(const LaneAddresses& addresses, std::uint8_t* memory, const std::uint32_t* row);
+/// The same, if map_has_lanes() of their bytes.
+LanePattern load_lane_words_in(const std::uint16_t* map, const LaneAddresses& addresses, const std::uint8_t* memory, std::uint32_t* row);
+LanePattern store_lane_words_in(const std::uint16_t* map, const LaneAddresses& addresses, std::uint8_t* memory, const std::uint32_t* row);
 
 /// The same at offsets that find_lane_offsets() has written and found to be good.
 void load_words_at(const std::uint32_t* offsets, std::uint32_t lanes, const std::uint8_t* memory, std::uint32_t* row);
