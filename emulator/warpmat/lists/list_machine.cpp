@@ -9,6 +9,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/constant_copy.h>
+#include <warpmat/machine/listed_matrices.h>
 #include <warpmat/numeric/rounding_mode.h>
 #include <warpmat/ptx/program/list_internals.h>
 
@@ -36,7 +37,8 @@ class OneWarp : public ListMachine {
                 .constants = constants_.begin(),
                 .parameters = {},
                 .chunk_lists = program_.executes(catalogue::Semantics::wgmma) ? &chunk_lists_.emplace() : nullptr},
-        cluster_(launch_, 0) {}
+        cluster_(launch_, 0),
+        listed_(program_) {}
 
   void execute(std::int32_t first, std::int32_t last, std::span<Register> registers, std::span<std::uint8_t> shared,
                const ExecutionOptions& options) override {
@@ -48,7 +50,7 @@ class OneWarp : public ListMachine {
     block.borrow(shared);
     machine::WarpState& warp = *block.warps().front();
     auto* const words = reinterpret_cast<std::uint8_t*>(registers.data());
-    if (warp.observers().none()) first = warp.run_matrices_of_list(first, last, words);
+    if (warp.observers().none()) first = warp.run_matrices_of_list(first, last, words, listed_);
     if (first == last) return;
     std::optional<OuterRoundingMode> mode;
     if (computes(first, last)) mode.emplace(RoundingMode::nearest);  // required by the scalar kernels
@@ -119,6 +121,7 @@ class OneWarp : public ListMachine {
   DeviceMemory memory_;
   machine::LaunchState launch_;
   machine::Cluster cluster_;
+  machine::ListedMatrices listed_;
   bool in_use_ = false;
 };
 

@@ -97,15 +97,6 @@ WarpState::Status WarpState::run_splits(int& budget) {
   return Status::yielded;
 }
 
-void WarpState::begin_list(std::int32_t first, std::uint8_t* registers) {
-  registers_ = registers;
-  current_ = 0;
-  splits_.resize(1);  // a trap may have left it in parts, or waiting
-  split().lanes = existing_;
-  split().state = Split::State::ready;
-  split().pc = first;
-}
-
 void WarpState::run_list(std::int32_t first, std::int32_t last, std::uint8_t* registers) {
   begin_list(first, registers);
   if (observers_.none()) return run_list_until<false>(last);

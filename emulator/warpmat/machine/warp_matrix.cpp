@@ -14,6 +14,7 @@
 #include <warpmat/execute/row_load.h>
 #include <warpmat/instruction.h>
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/listed_matrices.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/ptx/program/address_windows.h>
 #include <warpmat/tables/capacity.h>
@@ -35,12 +36,6 @@ void split_words(const std::uint64_t* from, Register& low, Register& high) {
   }
 }
 
-/// A statement's operands as lists of registers, and the memory that it addresses.
-struct MatrixOperands {
-  OperandViews views;
-  BatchMemory memory;
-};
-
 /// The registers of one statement: the warp's own, or copies of the halves of 64-bit ones.
 struct MatrixRegisters {
   std::array<std::uint32_t*, capacity::form_words> pointers;
@@ -51,7 +46,7 @@ struct MatrixRegisters {
 
 /// Calls `act`, and names the place of what the instruction refuses.
 template <typename Act>
-auto at_place(WarpState& warp, Act act) {
+[[gnu::always_inline]] inline auto at_place(WarpState& warp, Act act) {
   try {
     return act();
   } catch (const Trap& error) {
@@ -59,7 +54,7 @@ auto at_place(WarpState& warp, Act act) {
   }
 }
 
-void execute_instruction(WarpState& warp, const code::Matrix& matrix, const MatrixOperands& operands) {
+[[gnu::always_inline]] inline void execute_instruction(WarpState& warp, const code::Matrix& matrix, const MatrixOperands& operands) {
   at_place(warp, [&] { ListedWarps::execute_one(matrix.instruction, operands.views, operands.memory, warp.launch().options.execution); });
 }
 
@@ -188,13 +183,17 @@ void tell_words(WarpState& warp, const Operation& operation, std::span<const Mem
   }
 }
 
+void place_in_words(WarpState& warp, const Operation& operation, const code::Matrix& matrix, ListedMatrix& placed) {
+  use_shared(warp, placed.operands.memory);
+  placed.operands.memory.offset = matrix.offset;
+  place_words(warp, operation, matrix, placed.pointers.data(), placed.operands);
+}
+
 /// The same of a list: its registers are words, and its memory is one.
 void perform_in_words(WarpState& warp, const Operation& operation, const code::Matrix& matrix) {
-  std::array<std::uint32_t*, capacity::form_words> pointers;
-  MatrixOperands operands;
-  use_shared(warp, operands.memory);
-  operands.memory.offset = matrix.offset;
-  place_words(warp, operation, matrix, pointers.data(), operands);
+  ListedMatrix placed;
+  place_in_words(warp, operation, matrix, placed);
+  const MatrixOperands& operands = placed.operands;
   const Form& form = matrix.instruction.form();
   if (!warp.observers().want(EventKinds::accesses | EventKinds::shared_accesses) || form.find_operand(OperandName::p) == nullptr)
     return execute_instruction(warp, matrix, operands);
@@ -288,13 +287,29 @@ Step matrix(WarpState& warp, const Operation& operation, LaneMask mask) {
   return Step::next;
 }
 
-std::int32_t WarpState::run_matrices_of_list(std::int32_t first, std::int32_t last, std::uint8_t* registers) {
+ListedMatrices::ListedMatrices(const code::Program& program) {
+  for (const Operation& operation : program.operations)
+    all_.push_back(operation.semantics == catalogue::Semantics::matrix ? std::make_unique<ListedMatrix>() : nullptr);
+}
+
+std::int32_t WarpState::run_matrices_of_list(std::int32_t first, std::int32_t last, std::uint8_t* registers, ListedMatrices& listed) {
   begin_list(first, registers);
   std::int32_t& pc = split().pc;
   while (pc < last) {
     const Operation& operation = program_.operations[static_cast<std::size_t>(pc)];
     if (operation.semantics != catalogue::Semantics::matrix || operation.guarded) break;
-    const int count = perform_matrices(*this, operation, last - pc);
+    const code::Matrix& matrix = program_.of<code::Matrix>(operation);
+    int count = 1;
+    if (matrix.run > 1 && last - pc > 1) {
+      count = perform_matrices(*this, operation, last - pc);
+    } else {
+      ListedMatrix& placed = listed.at(pc);
+      if (!placed.holds_for(registers, block_.shared())) {
+        place_in_words(*this, operation, matrix, placed);
+        placed.registers = registers;
+      }
+      execute_instruction(*this, matrix, placed.operands);
+    }
     pc += count;
     operations_ += static_cast<std::uint64_t>(count);
   }

@@ -26,6 +26,7 @@ namespace warpmat::inline v0_1::machine {
 inline constexpr std::uint32_t block_barriers = 16;  ///< of each block, from number 0 on
 
 class Block;
+class ListedMatrices;
 struct BarrierState;
 struct PendingProduct;
 struct WarpgroupState;
@@ -149,7 +150,7 @@ class WarpState {
   std::int32_t compute_list(std::int32_t first, std::int32_t last, std::uint8_t* registers);
   /// The same without observers, up to the first operation that is no matrix instruction or has a guard. Returns that operation. If a Trap
   /// is thrown, operation() is the one that raised it.
-  std::int32_t run_matrices_of_list(std::int32_t first, std::int32_t last, std::uint8_t* registers);
+  std::int32_t run_matrices_of_list(std::int32_t first, std::int32_t last, std::uint8_t* registers, ListedMatrices& listed);
 
   bool finished() const { return live_ == 0; }
   LaneMask live() const { return live_; }
@@ -348,7 +349,15 @@ class WarpState {
   Status run_splits(int& budget);
   template <bool observed>
   Step step();
-  void begin_list(std::int32_t first, std::uint8_t* registers);
+  void begin_list(std::int32_t first, std::uint8_t* registers) {
+    registers_ = registers;
+    current_ = 0;
+    if (splits_.size() != 1) splits_.resize(1);  // a trap may have left it in parts, or waiting
+    Split& only = splits_.front();
+    only.lanes = existing_;
+    only.state = Split::State::ready;
+    only.pc = first;
+  }
   template <bool observed>
   void run_list_until(std::int32_t last);
   template <bool observed>
