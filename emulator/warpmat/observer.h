@@ -382,7 +382,8 @@ class WARPMAT_API Observer {
   virtual void barrier_arrives(const BarrierEvent&) {}
   virtual void barrier_completes(const BarrierEvent&) {}
   virtual void barrier_leaves(const BarrierEvent&) {}
-  /// `took`: ticks (machine/ticks.h) of the calls of all checks. The calls of other observers for the same event follow.
+  /// `took`: ticks (machine/ticks.h) of the calls of all checks. The calls of other observers for the same event follow. An access that
+  /// concerns no other observer may have no event, or a call before that of its event.
   virtual void checks_told(EventKinds, std::uint64_t took) { static_cast<void>(took); }
 
  protected:

@@ -46,4 +46,29 @@ TEST_CASE("No check asks for every operation or every access before a register h
     for (const EventKinds kind : kinds) CHECK((kind != EventKinds::operations && kind != EventKinds::accesses));
 }
 
+TEST_CASE("Accesses are of no interest once the last byte of shared memory is initialised, however that happens", "[checks]") {
+  struct Told : machine::Observer {
+    Told() : Observer(EventKinds::check_time) {}
+    void checks_told(EventKinds events, std::uint64_t) override {
+      if ((events & EventKinds::shared_accesses) != EventKinds::none) ++accesses;
+    }
+    int accesses = 0;
+  };
+  const auto calls = [](const std::string& tile, const std::string& fill) {
+    Told told;
+    LaunchOptions options;
+    options.observers = {&told};
+    words_of(word_kernel(".shared .align 16 .b8 tile[" + tile + "]; mov.u32 %r3, tile; mad.lo.u32 %r2, %i, 4, %r3; xor.b32 %r4, %i, 5; " +
+                         "mad.lo.u32 %r4, %r4, 4, %r3; setp.eq.u32 %p1, %i, 0;" + fill +
+                         " ld.shared.u8 %d, [%r2]; ld.shared.u8 %d, [%r2+1]; ld.shared.u8 %d, [%r2+2];"),
+             {1}, {32}, options);
+    return told.accesses;
+  };
+  CHECK(calls("256", "st.shared.u32 [%r2], %i;") == 1 + 3);  // bytes miss: the store and the loads are noted
+  CHECK(calls("128", "st.shared.u32 [%r2], %i;") == 2);      // the store is noted, and then told
+  CHECK(calls("128", "st.shared.u32 [%r4], %i;") == 2);
+  CHECK(calls("128", "st.shared.u8 [%r2], %i; st.shared.u8 [%r2+1], %i; st.shared.u16 [%r2+2], %s1;") == 2 + 2);
+  CHECK(calls("136", "st.shared.u32 [%r2], %i; @%p1 mbarrier.init.shared.b64 [tile+128], 1;") == 2);  // both are told
+}
+
 }  // namespace warpmat::checks_test

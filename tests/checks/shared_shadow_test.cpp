@@ -293,10 +293,10 @@ TEST_CASE("bytes that lanes initialise by offsets are those that they find initi
       for (std::uint32_t& offset : offsets) offset = near + static_cast<std::uint32_t>(random() % (512 / size)) * size;
       REQUIRE(SharedShadow::are_in_cells(offsets.data(), size));
       const bool undefined = std::any_of(offsets.begin(), offsets.end(), [&](std::uint32_t at) { return oracle.undefined(at, size); });
-      REQUIRE(shadow.defined(offsets.data(), size) == !undefined);
+      REQUIRE(shadow.lanes_defined(offsets.data(), size) == !undefined);
       ++seen[undefined ? 1 : 0];
       if (step % 2 == 0) continue;
-      shadow.define(offsets.data(), size);
+      shadow.define_lanes(offsets.data(), size);
       for (const std::uint32_t at : offsets) oracle.define(at, size);
       for (std::size_t at = 0; at < bytes; ++at) REQUIRE(shadow.undefined(at, 1) == oracle.undefined(at, 1));
     }
@@ -305,7 +305,7 @@ TEST_CASE("bytes that lanes initialise by offsets are those that they find initi
 }
 
 TEST_CASE("a word of a tile that no lane has stored is found by loads of rows, columns, and parts of a warp", "[checks]") {
-  // Lane i stores the words at first + i and at first + 33 * i, but lane `absent` does not. Then the same is loaded.
+  // Lane i stores the word at first + step * i, but lane `absent` does not. Then the lanes load the same words.
   const auto reads = [](int first, int step, int absent, const char* guard) {
     const std::string at = std::to_string(4 * first), stride = std::to_string(4 * step);
     const Module module =

@@ -83,9 +83,9 @@ bool SharedMemoryCheck::note(const machine::SharedLanes& access) {
     shadow.define(first, all);
   } else {
     if (!SharedShadow::are_in_cells(access.offsets, access.bytes)) return false;
-    if (shadow.defined(access.offsets, access.bytes)) return true;
+    if (shadow.lanes_defined(access.offsets, access.bytes)) return true;
     if (!defines) return false;
-    shadow.define(access.offsets, access.bytes);
+    shadow.define_lanes(access.offsets, access.bytes);
   }
   return !shadow.complete();
 }
@@ -178,7 +178,9 @@ void SharedMemoryCheck::remote_access(const machine::RemoteAccess& event) {
 }
 
 void SharedMemoryCheck::shared_written(const SharedRange& range) {
-  block(range.rank).shadow.define(range.offset, range.bytes);
+  SharedShadow& shadow = block(range.rank).shadow;
+  shadow.define(range.offset, range.bytes);
+  if (!has_copies_ && following_ == 0 && shadow.complete()) choose_events();
 }
 
 void SharedMemoryCheck::copies_land(const machine::CopiesEvent& event) {

@@ -26,7 +26,7 @@ namespace warpmat::inline v0_1::checks {
 /// Programs may move uninitialised values and compute with them, as compilers do with unused halves of vectors. They are an error if they
 /// affect control flow, a guard, an address, or a store to global memory (a warning without Checks::stores, after which these bytes count
 /// as initialised). Operations are followed only while a register of the cluster holds such a value, and accesses only as long as bytes are
-/// uninitialised or may become so.
+/// uninitialised or may become so; those of initialised bytes alone are then passed over (plain_bytes()).
 class SharedMemoryCheck : public machine::ByteCheck {
  public:
   SharedMemoryCheck(const Setup& setup, std::uint64_t cluster);

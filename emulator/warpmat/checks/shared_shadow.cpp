@@ -81,13 +81,13 @@ bool SharedShadow::surely_defined(const scalar::LanePlaces& lanes, std::uint32_t
   if (pages_defined(first, all)) return true;
   if (lanes.range.whole) return !undefined(first, all);
   if (undefined(lanes.offsets[0], bytes)) return false;  // most often the first lane of bytes that are written for the first time
-  if (are_in_cells(lanes.offsets, bytes)) return defined(lanes.offsets, bytes);
+  if (are_in_cells(lanes.offsets, bytes)) return lanes_defined(lanes.offsets, bytes);
   bool all_defined = true;
   for_each_run(lanes, bytes, [&](std::size_t offset, std::size_t count) { all_defined = all_defined && !undefined(offset, count); });
   return all_defined;
 }
 
-bool SharedShadow::defined(const std::uint32_t* offsets, std::uint32_t bytes) const {
+bool SharedShadow::lanes_defined(const std::uint32_t* offsets, std::uint32_t bytes) const {
   if (footprints_.empty()) return scalar::map_has_lanes(defined_.data(), offsets, bytes);
   const std::uint32_t of_lane = (1u << bytes) - 1;
   std::uint32_t missing = 0;
@@ -219,10 +219,10 @@ void SharedShadow::define(const scalar::LanePlaces& lanes, std::uint32_t bytes) 
   constexpr int few_runs = 8;
   if (std::popcount(lanes.range.runs) <= few_runs || !are_in_cells(lanes.offsets, bytes))
     return for_each_run(lanes, bytes, [&](std::size_t offset, std::size_t count) { define(offset, count); });
-  define(lanes.offsets, bytes);
+  define_lanes(lanes.offsets, bytes);
 }
 
-void SharedShadow::define(const std::uint32_t* offsets, std::uint32_t bytes) {
+void SharedShadow::define_lanes(const std::uint32_t* offsets, std::uint32_t bytes) {
   const std::uint32_t of_lane = (1u << bytes) - 1;
   for (std::size_t lane = 0; lane < lane_count; ++lane)
     define_alone(offsets[lane] / cell_bytes, static_cast<Cell>(of_lane << offsets[lane] % cell_bytes));

@@ -46,12 +46,12 @@ class SharedShadow {
   bool surely_defined(std::size_t offset, std::size_t bytes) const;
   /// Whether all bytes that lanes access are initialised.
   bool surely_defined(const scalar::LanePlaces& lanes, std::uint32_t bytes) const;
-  /// Which bytes are initialised (scalar::map_has_lanes); nothing: while bytes share a state.
+  /// The map of initialised bytes (scalar::map_has_lanes); nullptr once copies have had footprints.
   const Cell* map() const { return footprints_.empty() ? defined_.data() : nullptr; }
   /// Whether the bytes of each of 32 lanes are in one cell. All offsets are multiples of `bytes`, a power of two, or none is.
   static bool are_in_cells(const std::uint32_t* offsets, std::uint32_t bytes) { return bytes <= cell_bytes && offsets[0] % bytes == 0; }
   /// Whether they are initialised; are_in_cells() of them.
-  bool defined(const std::uint32_t* offsets, std::uint32_t bytes) const;
+  bool lanes_defined(const std::uint32_t* offsets, std::uint32_t bytes) const;
 
   /// Whether has_starts() and undefined() are false of these bytes. Remembers ranges of which it is true.
   bool is_plain(std::size_t offset, std::size_t bytes);
@@ -59,7 +59,7 @@ class SharedShadow {
   void define(const Places& places, std::uint32_t bytes, LaneMask mask);
   void define(const scalar::LanePlaces& lanes, std::uint32_t bytes);
   /// are_in_cells() of these.
-  void define(const std::uint32_t* offsets, std::uint32_t bytes);
+  void define_lanes(const std::uint32_t* offsets, std::uint32_t bytes);
   void define(std::size_t offset, std::size_t bytes);
   void undefine(std::size_t offset, std::size_t bytes);
 
@@ -172,7 +172,7 @@ class SharedShadow {
   const std::uint8_t* memory_;
   std::size_t bytes_;
   std::size_t missing_;                         ///< uninitialised bytes
-  std::vector<Cell> defined_;                   ///< and one more
+  std::vector<Cell> defined_;                   ///< and a cell more, as map() needs
   std::vector<std::uint16_t> missing_of_page_;  ///< uninitialised bytes in each page_bytes
   std::uint64_t undefined_ = 0;                 ///< how many times bytes have become uninitialised
   std::vector<Plain> plain_;                    ///< by a hash of the range; empty before the first one

@@ -31,12 +31,16 @@ bool Observers::note(const SharedLanes& access) {
   if (bytes_ == nullptr || others_want_accesses_) return false;
   const std::uint64_t start = want(EventKinds::check_time) ? ticks() : 0;
   const bool noted = bytes_->note(access);
-  if (noted && start != 0) tell_time(EventKinds::shared_accesses, ticks() - start);
+  if (start != 0) {
+    tell_time(EventKinds::accesses | EventKinds::shared_accesses, ticks() - start);
+    refresh();
+  }
   return noted;
 }
 
 void Observers::replace(std::vector<Observer*> others) {
   all_ = std::move(others);
+  bytes_ = nullptr;
   refresh();
 }
 

@@ -11,7 +11,7 @@
 
 namespace warpmat::inline v0_1::machine {
 
-/// A load or store by lanes of a warp to shared memory, each to `bytes` bytes of its own, without an error.
+/// A load or store of shared memory by lanes of a warp, each of `bytes` bytes, without an error.
 struct SharedLanes {
   int rank;                      ///< of the block
   const std::uint32_t* offsets;  ///< 32, aligned to 64 bytes; lanes that do not access have that of one that does
@@ -25,9 +25,10 @@ class ByteCheck : public Observer {
  public:
   using Observer::Observer;
 
-  /// Of a block: which bytes of shared memory a load or store may access without note() (scalar::map_has_lanes). Nothing: none.
+  /// The map (scalar::map_has_lanes) of the bytes of a block's shared memory whose loads and stores do not concern the check; nullptr if
+  /// all concern it.
   virtual const std::uint16_t* plain_bytes(int rank) const = 0;
-  /// Notes what a load or store initialises. False if it is to be told of the access, too.
+  /// Notes a load or store in place of access(). False if access() must be called, too.
   virtual bool note(const SharedLanes& access) = 0;
 };
 
@@ -45,7 +46,7 @@ class Observers {
   /// The same of those behind warpmat's own checks.
   bool want_besides_checks(EventKinds events) const;
 
-  /// Bytes of a block's shared memory of which no observer is to be told if they are loaded or stored.
+  /// The map of the bytes of a block's shared memory whose loads and stores concern no observer; nullptr if all concern one.
   const std::uint16_t* plain_bytes(int rank) const {
     return bytes_ == nullptr || others_want_accesses_ ? nullptr : bytes_->plain_bytes(rank);
   }
@@ -100,7 +101,7 @@ class Observers {
   ByteCheck* bytes_ = nullptr;            ///< one of own_, if it is there
   std::size_t checks_ = 0;                ///< the first ones of all_
   EventKinds wanted_ = EventKinds::none;  ///< of all of them, after the last event
-  bool others_want_accesses_ = false;     ///< one of them but bytes_
+  bool others_want_accesses_ = false;     ///< whether an observer other than bytes_ asks for accesses
 };
 
 }  // namespace warpmat::inline v0_1::machine

@@ -255,15 +255,14 @@ bool lanes_in_map(const std::uint16_t* map, const std::uint32_t* offsets, std::u
 }
 #endif
 
-/// The same of a row of words, whose first bit is the lowest or the fifth of a byte of the map.
+/// The same of a row of words: 128 bits of the map, in 17 bytes if the row begins inside of a byte.
 HWY_INLINE bool row_in_map(const std::uint16_t* map, std::uint32_t offset) {
   constexpr std::uint64_t full = ~std::uint64_t{0};
   std::array<std::uint64_t, 2> bits;
   const auto* const from = reinterpret_cast<const std::uint8_t*>(map) + offset / 8;
   std::memcpy(bits.data(), from, sizeof bits);
-  const std::uint32_t before =
-      (1u << offset % 8) - 1;  // bits of the bytes before, in the first byte of 17; the last one has as many others
-  return ((bits[0] | before) & bits[1]) == full && (from[sizeof bits] & before) == before;
+  const std::uint32_t outside = (1u << offset % 8) - 1;  // low bits of the first byte, which are before the row; the last byte's are in it
+  return ((bits[0] | outside) & bits[1]) == full && (from[sizeof bits] & outside) == outside;
 }
 
 /// word_offsets(), if their bytes are in the map.

@@ -45,7 +45,7 @@ struct LanePlaces {
 };
 
 /// Whether the bits of all lanes' bytes are set in a map: bit i % 16 of word i / 16 is that of byte i. Each lane has `bytes` bytes, a power
-/// of two up to 16, of which the 32 offsets, aligned to 64 bytes, are multiples. Behind the map another word can be read.
+/// of two up to 16, of which the 32 offsets, aligned to 64 bytes, are multiples. Another 16 bits behind the map are read, too.
 bool map_has_lanes(const std::uint16_t* map, const std::uint32_t* offsets, std::uint32_t bytes);
 
 /// Loads a word of each of `lanes` from memory + its offset; other lanes of `row` keep theirs. `bytes` is 4; `row` is
@@ -53,7 +53,7 @@ bool map_has_lanes(const std::uint16_t* map, const std::uint32_t* offsets, std::
 LanePattern load_lane_words(const LaneAddresses& addresses, const std::uint8_t* memory, std::uint32_t* row);
 /// Stores them, in the order of the lanes.
 LanePattern store_lane_words(const LaneAddresses& addresses, std::uint8_t* memory, const std::uint32_t* row);
-/// The same, if map_has_lanes() of their bytes.
+/// The same where map_has_lanes() is true of their bytes. Else they move nothing, and the pattern is `invalid`.
 LanePattern load_lane_words_in(const std::uint16_t* map, const LaneAddresses& addresses, const std::uint8_t* memory, std::uint32_t* row);
 LanePattern store_lane_words_in(const std::uint16_t* map, const LaneAddresses& addresses, std::uint8_t* memory, const std::uint32_t* row);
 
