@@ -132,9 +132,10 @@ bool SharedShadow::undefined(std::size_t offset, std::size_t bytes) const {
   const auto from = static_cast<Cell>(full_cell << offset % cell_bytes);  // the bytes of the first cell, and of the last one
   const auto to = static_cast<Cell>(full_cell >> (cell_bytes - 1 - (offset + bytes - 1) % cell_bytes));
   if (first == last) return (from & to & ~defined_of(first)) != 0;
+  if ((from & ~defined_of(first)) != 0) return true;
   Cell between = full_cell;
   for (std::size_t cell = first + 1; cell < last; ++cell) between = static_cast<Cell>(between & defined_of(cell));
-  return (from & ~defined_of(first)) != 0 || (to & ~defined_of(last)) != 0 || between != full_cell;
+  return (to & ~defined_of(last)) != 0 || between != full_cell;
 }
 
 bool SharedShadow::pages_defined(std::size_t offset, std::size_t bytes) const {

@@ -265,11 +265,13 @@ HWY_INLINE bool row_in_map(const std::uint16_t* map, std::uint32_t offset) {
   return ((bits[0] | outside) & bits[1]) == full && (from[sizeof bits] & outside) == outside;
 }
 
-/// word_offsets(), if their bytes are in the map.
+/// word_offsets(), if their bytes are in the map. Of bytes that are stored for the first time the first is most often not.
 HWY_INLINE LanePattern word_offsets_in(const std::uint16_t* map, const LaneAddresses& a, std::uint32_t* offsets) {
+  const std::uint32_t first = first_offset_of(a);
+  if (first > a.last || (map[first >> map_shift] >> first % (1u << map_shift) & 1) == 0) return LanePattern::invalid;
   const LanePattern pattern = word_offsets(a, offsets);
   const bool good = pattern == LanePattern::consecutive
-                        ? row_in_map(map, first_offset_of(a))
+                        ? row_in_map(map, first)
                         : pattern != LanePattern::invalid && lanes_in_map(map, offsets, sizeof(std::uint32_t));
   return good ? pattern : LanePattern::invalid;
 }
