@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include <warpmat/execute/fast/operand_views.h>
+#include <warpmat/execute/listed_warps.h>
 #include <warpmat/instruction.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/tables/capacity.h>
