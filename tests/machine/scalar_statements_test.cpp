@@ -93,6 +93,8 @@ TEST_CASE("a minus or a selector where there is none is an error", "[machine]") 
   const auto message = [](const std::string& body) { return message_of([&] { result_of(body); }); };
   CHECK(message("add.u32 %d, %r1, -%r2;").find("add.u32 takes no minus before the register '%r2'") != std::string::npos);
   CHECK(message("vadd.u32.u32.u32 %d, %r1.q0, %r2;").find("vadd.u32.u32.u32 has no selector .q0 here") != std::string::npos);
+  for (const char* statement : {"vadd.u32.u32.u32 %d.b0, %r1, %r2;", "vadd.u32.u32.u32.add %d, %r1, %r2;"})  // ptxas 13.0 refuses them, too
+    CHECK(message(statement).find("takes a third source") != std::string::npos);
   CHECK(message("vadd.u32.u32.u32 %d, -%r1, %r2;").find("vadd.u32.u32.u32 takes no minus here") != std::string::npos);
 }
 
