@@ -47,6 +47,9 @@ struct Video {
   std::uint8_t mask = 15;                                           ///< SIMD: elements of the result that are written
   bool negate_product = false, negate_c = false, plus_one = false;  ///< vmad
   std::uint8_t scale = 0;                                           ///< vmad: right shift of the result
+
+  /// Of scalar instructions other than vmad, which always has a third source.
+  bool needs_third_source() const { return merge || second != Second::none; }
 };
 
 /// The qualifiers and immediate operands of a statement, the same for all lanes.

@@ -17,7 +17,7 @@ namespace {
 template <VideoOperation operation>
 void scalar_video(void* const* results, const void* const* sources, const Modifiers& m) {
   alignas(64) static constexpr std::uint32_t none[32] = {};
-  const bool third = m.video.merge || m.video.second != Video::Second::none;
+  const bool third = m.video.needs_third_source();
   const void* const three[] = {sources[0], sources[1], third ? sources[2] : none};
   each_lane<video<operation>>(results, three, m);
 }

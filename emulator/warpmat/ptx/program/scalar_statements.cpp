@@ -30,8 +30,7 @@ void FunctionResolver::compute(const Match& match) {
   // The operands' selectors are modifiers of this statement only.
   scalar::Modifiers modifiers = draft_.program.of<scalar::Modifiers>(operation.operation);
   read_operands(match, operation, &modifiers.video);
-  const bool third = modifiers.video.merge || modifiers.video.second != scalar::Video::Second::none;
-  if (third && operation.sources.size() < 3)
+  if (modifiers.video.needs_third_source() && operation.sources.size() < 3)
     fail(fmt::format("{} takes a third source: a selector of its destination or a second operation needs it", statement_->opcode));
   operation.operation.payload = draft_.program.add(modifiers);
   add(std::move(operation));
