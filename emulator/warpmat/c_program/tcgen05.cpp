@@ -51,16 +51,15 @@ bool is_transfer(const TensorStatement& statement) {
   throw std::invalid_argument(what);
 }
 
-/// Calls `act` and returns the status of what it throws.
+/// As done(); but descriptors and places in tensor memory are arguments of these calls, so that their misuse is a wrong argument.
 template <typename Act>
-warpmat_status done(warpmat_error* error, Act act) {
+warpmat_status status_of(warpmat_error* error, Act act) {
   try {
     act();
     return WARPMAT_OK;
   } catch (const std::invalid_argument& wrong) {
     return report(error, WARPMAT_BAD_ARGUMENT, wrong.what());
   } catch (const Trap& trap) {
-    // Descriptors and places are this call's arguments.
     if (trap.kind == Trap::Kind::misuse) return report(error, WARPMAT_BAD_ARGUMENT, trap.reason);
     return report_exception(error);
   } catch (...) {
@@ -357,7 +356,7 @@ warpmat_tcgen05* warpmat_tcgen05_create(const char* opcode, const char* target, 
     report(error, WARPMAT_BAD_ARGUMENT, "the statement's and the target's name must not be null");
     return nullptr;
   }
-  done(error, [&] {
+  status_of(error, [&] {
     const Target* const on = target_of(target, error);
     if (auto statement = on != nullptr ? made(opcode, *on, error) : std::nullopt) out = new warpmat_tcgen05(std::move(*statement));
   });
@@ -370,7 +369,7 @@ warpmat_tcgen05* warpmat_tcgen05_create_fields(const warpmat_fields* fields, con
     report(error, WARPMAT_BAD_ARGUMENT, "the target's name must not be null");
     return nullptr;
   }
-  done(error, [&] {
+  status_of(error, [&] {
     const Target* const on = target_of(target, error);
     const std::optional<OpcodeFields> wanted = on != nullptr ? read_fields(fields, error) : std::nullopt;
     const FieldTable& table = code::tensor_fields();
@@ -414,7 +413,7 @@ warpmat_status warpmat_tcgen05_describe(const warpmat_tcgen05* tcgen05, warpmat_
 
 warpmat_status warpmat_tcgen05_product_of(const warpmat_tcgen05* tcgen05, uint32_t instruction_descriptor, warpmat_tcgen05_product* product,
                                           warpmat_error* error) {
-  return done(error, [&] {
+  return status_of(error, [&] {
     if (product == nullptr || !WARPMAT_HAS_SIZE(product, source)) refuse("product->size is not that of a warpmat_tcgen05_product");
     const TensorProduct found = product_of(tcgen05, instruction_descriptor);
     warpmat_tcgen05_product out{};
@@ -439,7 +438,7 @@ warpmat_status warpmat_tcgen05_product_of(const warpmat_tcgen05* tcgen05, uint32
 
 warpmat_status warpmat_tcgen05_cell_of(const warpmat_tcgen05* tcgen05, uint32_t instruction_descriptor, int row, int column,
                                        warpmat_tensor_cell* cell) {
-  return done(nullptr, [&] {
+  return status_of(nullptr, [&] {
     const TensorProduct product = product_of(tcgen05, instruction_descriptor);
     if (cell == nullptr || row < 0 || row >= product.shape.m || column < 0 || column >= product.shape.n) refuse("no such element");
     const DataPath& path = *product.path;
@@ -449,7 +448,7 @@ warpmat_status warpmat_tcgen05_cell_of(const warpmat_tcgen05* tcgen05, uint32_t 
 
 warpmat_status warpmat_tcgen05_register_cell(const warpmat_tcgen05* tcgen05, int64_t second_columns, int lane, int reg, int half,
                                              warpmat_tensor_cell* cell) {
-  return done(nullptr, [&] {
+  return status_of(nullptr, [&] {
     if (tcgen05 == nullptr || !is_transfer(tcgen05->statement)) refuse("registers go with tcgen05.ld and .st");
     if (second_columns <= -tensor_columns || second_columns >= tensor_columns) refuse("second_columns leads beyond tensor memory");
     Transfer transfer = tcgen05->statement.transfer;
@@ -463,7 +462,7 @@ warpmat_status warpmat_tcgen05_register_cell(const warpmat_tcgen05* tcgen05, int
 }
 
 warpmat_status warpmat_tcgen05_execute(const warpmat_tcgen05* tcgen05, const warpmat_tcgen05_call* call, warpmat_error* error) {
-  return done(error, [&] {
+  return status_of(error, [&] {
     check_call(tcgen05, call);
     const TensorStatement statement = statement_of(*tcgen05, *call);
     is_transfer(statement) ? execute_transfer(statement, *call) : execute_work(statement, *call);
@@ -472,7 +471,7 @@ warpmat_status warpmat_tcgen05_execute(const warpmat_tcgen05* tcgen05, const war
 
 warpmat_status warpmat_tcgen05_accesses(const warpmat_tcgen05* tcgen05, const warpmat_tcgen05_call* call, warpmat_memory_access* list,
                                         size_t capacity, size_t* count, warpmat_error* error) {
-  return done(error, [&] {
+  return status_of(error, [&] {
     check_call(tcgen05, call);
     if (count == nullptr) refuse("count is null");
     const std::vector<MemoryAccess> all = accesses_of(statement_of(*tcgen05, *call), *call);
