@@ -9,8 +9,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/c/entry.h>
-#include <warpmat/c_program.h>
+#include <warpmat/c_program/handles.h>
 #include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/tensor_map_bytes.h>
 
@@ -76,14 +75,9 @@ warpmat_status warpmat_bulk_accesses(const warpmat_bulk_copy* copy, warpmat_memo
   if (copy == nullptr || count == nullptr)
     return report(error, WARPMAT_BAD_ARGUMENT, copy == nullptr ? "the copy is null" : "count is null");
   if (!WARPMAT_HAS_SIZE(copy, bytes)) return report(error, WARPMAT_BAD_ARGUMENT, "copy->size is not that of a warpmat_bulk_copy");
-  try {
+  return done(error, [&] {
     const std::vector<warpmat_memory_access> all = accesses_of(*copy);
     *count = all.size();
     if (list != nullptr) std::copy_n(all.begin(), std::min(all.size(), capacity), list);
-    return WARPMAT_OK;
-  } catch (const std::invalid_argument& wrong) {
-    return report(error, WARPMAT_BAD_ARGUMENT, wrong.what());
-  } catch (...) {
-    return report_exception(error);
-  }
+  });
 }

@@ -5,8 +5,7 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include <warpmat/c/entry.h>
-#include <warpmat/c_program.h>
+#include <warpmat/c_program/handles.h>
 #include <warpmat/matrices.h>
 
 using namespace warpmat;
@@ -43,12 +42,7 @@ warpmat_status warpmat_compare_matrix(int format, std::uint64_t rows, std::uint6
   if (!WARPMAT_HAS_SIZE(difference, text)) return report(error, WARPMAT_BAD_ARGUMENT, "difference->size is not sizeof *difference");
   if (format < 0 || format >= warpmat_format_count()) return report(error, WARPMAT_BAD_ARGUMENT, "there is no format of that number");
   if (!(units >= 0 && relative >= 0)) return report(error, WARPMAT_BAD_ARGUMENT, "units and relative are 0 or more");
-  try {
+  return done(error, [&] {
     copy_out(compared(static_cast<Format>(format), rows, columns, held, expected, {units, relative, 0}), difference);
-    return WARPMAT_OK;
-  } catch (const std::invalid_argument& wrong) {
-    return report(error, WARPMAT_BAD_ARGUMENT, wrong.what());
-  } catch (...) {
-    return report_exception(error);
-  }
+  });
 }

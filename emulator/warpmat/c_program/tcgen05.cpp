@@ -8,9 +8,8 @@
 #include <fmt/core.h>
 
 #include <warpmat/c/accesses.h>
-#include <warpmat/c/entry.h>
 #include <warpmat/c/fields.h>
-#include <warpmat/c_program.h>
+#include <warpmat/c_program/handles.h>
 #include <warpmat/machine/tensor_transfer.h>
 #include <warpmat/machine/tensor_work.h>
 #include <warpmat/ptx/catalogue/evidence.h>
@@ -53,18 +52,15 @@ bool is_transfer(const TensorStatement& statement) {
 
 /// As done(); but descriptors and places in tensor memory are arguments of these calls, so that their misuse is a wrong argument.
 template <typename Act>
-warpmat_status status_of(warpmat_error* error, Act act) {
-  try {
-    act();
-    return WARPMAT_OK;
-  } catch (const std::invalid_argument& wrong) {
-    return report(error, WARPMAT_BAD_ARGUMENT, wrong.what());
-  } catch (const Trap& trap) {
-    if (trap.kind == Trap::Kind::misuse) return report(error, WARPMAT_BAD_ARGUMENT, trap.reason);
-    return report_exception(error);
-  } catch (...) {
-    return report_exception(error);
-  }
+warpmat_status done_with_arguments(warpmat_error* error, Act act) {
+  return done(error, [&] {
+    try {
+      act();
+    } catch (const Trap& trap) {
+      if (trap.kind != Trap::Kind::misuse) throw;
+      refuse(trap.reason);
+    }
+  });
 }
 
 // ---- Where a call's work is
@@ -356,7 +352,7 @@ warpmat_tcgen05* warpmat_tcgen05_create(const char* opcode, const char* target, 
     report(error, WARPMAT_BAD_ARGUMENT, "the statement's and the target's name must not be null");
     return nullptr;
   }
-  status_of(error, [&] {
+  done_with_arguments(error, [&] {
     const Target* const on = target_of(target, error);
     if (auto statement = on != nullptr ? made(opcode, *on, error) : std::nullopt) out = new warpmat_tcgen05(std::move(*statement));
   });
@@ -369,7 +365,7 @@ warpmat_tcgen05* warpmat_tcgen05_create_fields(const warpmat_fields* fields, con
     report(error, WARPMAT_BAD_ARGUMENT, "the target's name must not be null");
     return nullptr;
   }
-  status_of(error, [&] {
+  done_with_arguments(error, [&] {
     const Target* const on = target_of(target, error);
     const std::optional<OpcodeFields> wanted = on != nullptr ? read_fields(fields, error) : std::nullopt;
     const FieldTable& table = code::tensor_fields();
@@ -413,7 +409,7 @@ warpmat_status warpmat_tcgen05_describe(const warpmat_tcgen05* tcgen05, warpmat_
 
 warpmat_status warpmat_tcgen05_product_of(const warpmat_tcgen05* tcgen05, uint32_t instruction_descriptor, warpmat_tcgen05_product* product,
                                           warpmat_error* error) {
-  return status_of(error, [&] {
+  return done_with_arguments(error, [&] {
     if (product == nullptr || !WARPMAT_HAS_SIZE(product, source)) refuse("product->size is not that of a warpmat_tcgen05_product");
     const TensorProduct found = product_of(tcgen05, instruction_descriptor);
     warpmat_tcgen05_product out{};
@@ -438,7 +434,7 @@ warpmat_status warpmat_tcgen05_product_of(const warpmat_tcgen05* tcgen05, uint32
 
 warpmat_status warpmat_tcgen05_cell_of(const warpmat_tcgen05* tcgen05, uint32_t instruction_descriptor, int row, int column,
                                        warpmat_tensor_cell* cell) {
-  return status_of(nullptr, [&] {
+  return done_with_arguments(nullptr, [&] {
     const TensorProduct product = product_of(tcgen05, instruction_descriptor);
     if (cell == nullptr || row < 0 || row >= product.shape.m || column < 0 || column >= product.shape.n) refuse("no such element");
     const DataPath& path = *product.path;
@@ -448,7 +444,7 @@ warpmat_status warpmat_tcgen05_cell_of(const warpmat_tcgen05* tcgen05, uint32_t 
 
 warpmat_status warpmat_tcgen05_register_cell(const warpmat_tcgen05* tcgen05, int64_t second_columns, int lane, int reg, int half,
                                              warpmat_tensor_cell* cell) {
-  return status_of(nullptr, [&] {
+  return done_with_arguments(nullptr, [&] {
     if (tcgen05 == nullptr || !is_transfer(tcgen05->statement)) refuse("registers go with tcgen05.ld and .st");
     if (second_columns <= -tensor_columns || second_columns >= tensor_columns) refuse("second_columns leads beyond tensor memory");
     Transfer transfer = tcgen05->statement.transfer;
@@ -462,7 +458,7 @@ warpmat_status warpmat_tcgen05_register_cell(const warpmat_tcgen05* tcgen05, int
 }
 
 warpmat_status warpmat_tcgen05_execute(const warpmat_tcgen05* tcgen05, const warpmat_tcgen05_call* call, warpmat_error* error) {
-  return status_of(error, [&] {
+  return done_with_arguments(error, [&] {
     check_call(tcgen05, call);
     const TensorStatement statement = statement_of(*tcgen05, *call);
     is_transfer(statement) ? execute_transfer(statement, *call) : execute_work(statement, *call);
@@ -471,7 +467,7 @@ warpmat_status warpmat_tcgen05_execute(const warpmat_tcgen05* tcgen05, const war
 
 warpmat_status warpmat_tcgen05_accesses(const warpmat_tcgen05* tcgen05, const warpmat_tcgen05_call* call, warpmat_memory_access* list,
                                         size_t capacity, size_t* count, warpmat_error* error) {
-  return status_of(error, [&] {
+  return done_with_arguments(error, [&] {
     check_call(tcgen05, call);
     if (count == nullptr) refuse("count is null");
     const std::vector<MemoryAccess> all = accesses_of(statement_of(*tcgen05, *call), *call);

@@ -6,8 +6,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/c/entry.h>
-#include <warpmat/c_program.h>
+#include <warpmat/c_program/handles.h>
 #include <warpmat/machine/tensor_map_bytes.h>
 
 using namespace warpmat;
@@ -72,14 +71,7 @@ warpmat_tensor_map in_c(const TensorMap::Arguments& map) {
 warpmat_status warpmat_tensor_map_encode(const warpmat_tensor_map* map, uint8_t bytes[WARPMAT_TENSOR_MAP_BYTES], warpmat_error* error) {
   if (map == nullptr || bytes == nullptr) return report(error, WARPMAT_BAD_ARGUMENT, map == nullptr ? "the map is null" : "bytes is null");
   if (!WARPMAT_HAS_SIZE(map, pixels)) return report(error, WARPMAT_BAD_ARGUMENT, "map->size is not that of a warpmat_tensor_map");
-  try {
-    std::ranges::copy(TensorMap(arguments_of(*map)).encode(), bytes);
-    return WARPMAT_OK;
-  } catch (const std::invalid_argument& wrong) {
-    return report(error, WARPMAT_BAD_ARGUMENT, wrong.what());
-  } catch (...) {
-    return report_exception(error);
-  }
+  return done(error, [&] { std::ranges::copy(TensorMap(arguments_of(*map)).encode(), bytes); });
 }
 
 warpmat_status warpmat_tensor_map_decode(const uint8_t bytes[WARPMAT_TENSOR_MAP_BYTES], warpmat_tensor_map* map, warpmat_error* error) {
