@@ -2,7 +2,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 #include <warpmat/launch.h>
-#include <warpmat/machine/check_list.h>
+#include <warpmat/launch/check_list.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/profile/profile.h>
 #include <warpmat/ptx/program/code.h>

@@ -1,6 +1,6 @@
 // Uninitialised values of shared memory that global memory gets: a trap, or a warning without Checks::stores.
 
-#include <warpmat/machine/check_list.h>
+#include <warpmat/launch/check_list.h>
 
 #include <fmt/core.h>
 

@@ -70,7 +70,7 @@ const std::vector<Folder> folders = {
      {"numeric", "layout", "scalar", "warp", "explain", "tables", "execute", "execute/operands", "ptx/text", "ptx/syntax", "ptx/catalogue",
       "ptx/program", "machine"}},
     {emulator + "launch", {"tables", "ptx/text", "ptx/syntax", "ptx/catalogue", "ptx/program", "machine", "checks"}},
-    {emulator + "cuda", {"files", "pool", "tables", "ptx/text", "ptx/program", "ptx/syntax", "machine", "profile"}},
+    {emulator + "cuda", {"files", "pool", "tables", "ptx/text", "ptx/program", "ptx/syntax", "machine", "launch", "profile"}},
     {"gpu/cases", {"emulator", "gpu/runners"}},
     {"gpu/runners", {"emulator"}},
     {"gpu/rules", {"emulator"}},

@@ -1,5 +1,5 @@
 #include <fmt/core.h>
-#include <warpmat/machine/check_list.h>
+#include <warpmat/launch/check_list.h>
 #include <warpmat/ptx/program/code.h>
 
 #include <memory>

@@ -2,7 +2,7 @@
 #include <warpmat/files/output_file.h>
 #include <warpmat/forms.h>
 #include <warpmat/launch.h>
-#include <warpmat/machine/check_list.h>
+#include <warpmat/launch/check_list.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/version.h>
 

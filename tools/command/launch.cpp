@@ -2,7 +2,7 @@
 #include <fmt/ranges.h>
 #include <warpmat/files/output_file.h>
 #include <warpmat/launch.h>
-#include <warpmat/machine/check_list.h>
+#include <warpmat/launch/check_list.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/pool/thread_pool.h>
 #include <warpmat/ptx/program/code.h>

@@ -4,7 +4,7 @@
 #include <warpmat/execute/fast/instruction_sets.h>
 #include <warpmat/explain/table.h>
 #include <warpmat/files/output_file.h>
-#include <warpmat/machine/check_list.h>
+#include <warpmat/launch/check_list.h>
 #include <warpmat/machine/threads.h>
 
 #include <algorithm>

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/tables/unknown_target.h>
+
 namespace warpmat::inline v0_1::c {
 
 warpmat_status report_any(warpmat_error* to) {
@@ -11,6 +13,8 @@ warpmat_status report_any(warpmat_error* to) {
     return report(to, trap_error(trap));
   } catch (const SyntaxError& syntax) {
     return report(to, syntax_error(syntax));
+  } catch (const UnknownTarget& unknown) {
+    return report(to, WARPMAT_UNKNOWN_TARGET, unknown.what());
   } catch (const std::invalid_argument& wrong) {
     return report(to, WARPMAT_BAD_ARGUMENT, wrong.what());
   } catch (const std::out_of_range& wrong) {

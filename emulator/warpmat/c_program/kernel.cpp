@@ -11,6 +11,7 @@
 #include <warpmat/c_program.h>
 #include <warpmat/c_program/handles.h>
 #include <warpmat/launch.h>
+#include <warpmat/tables/unknown_target.h>
 
 using namespace warpmat;
 using namespace warpmat::c;
@@ -55,10 +56,8 @@ warpmat_kernel* warpmat_kernel_create(const warpmat_module* module, const char* 
     need(module, "the module");
     need_known_flags(flags, WARPMAT_NO_CONTRACTION);
     const std::string target_name = text_of(target);
-    if (target != nullptr && find_target(target_name) == nullptr) {
-      report(error, WARPMAT_UNKNOWN_TARGET, fmt::format("unknown target '{}'; warpmat_target_name lists them", target_name));
-      return static_cast<warpmat_kernel*>(nullptr);
-    }
+    if (target != nullptr && find_target(target_name) == nullptr)
+      throw UnknownTarget(fmt::format("unknown target '{}'; warpmat_target_name lists them", target_name));
     const KernelOptions options{.target = target_name, .contract = (flags & WARPMAT_NO_CONTRACTION) == 0};
     return new warpmat_kernel{Kernel(module->module, entry_of(*module, entry), options)};
   });

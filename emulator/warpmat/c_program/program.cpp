@@ -50,22 +50,12 @@ warpmat_status execute(Warp& warp, const Statement& statement, const ExecutionOp
 }  // namespace
 
 warpmat_program* warpmat_program_parse(const char* text, const char* target, warpmat_error* error) {
-  try {
-    if (text == nullptr) {
-      report(error, WARPMAT_BAD_ARGUMENT, "the text is null");
-      return nullptr;
-    }
+  return made(error, [&] {
+    need(text, "the text");
     auto program = std::make_unique<warpmat_program>(parse(text, target == nullptr ? std::string_view() : target));
     name_statements(*program);
     return program.release();
-  } catch (const SyntaxError& syntax) {
-    report(error, syntax_error(syntax));
-  } catch (const std::invalid_argument& wrong) {
-    report(error, WARPMAT_UNKNOWN_TARGET, wrong.what());
-  } catch (...) {
-    report_exception(error);
-  }
-  return nullptr;
+  });
 }
 
 void warpmat_program_free(warpmat_program* program) {
@@ -86,24 +76,14 @@ warpmat_warp* warpmat_warp_create(const warpmat_program* program, size_t shared_
 }
 
 warpmat_warp* warpmat_warp_create_at(const warpmat_program* program, size_t shared_bytes, uint32_t shared_base, warpmat_error* error) {
-  try {
-    if (program == nullptr) {
-      report(error, WARPMAT_BAD_ARGUMENT, "the program is null");
-      return nullptr;
-    }
+  return made(error, [&] {
+    need(program, "the program");
     for (const SharedVariable& variable : program->program.variables())
       if (shared_base % variable.alignment != 0)
         throw std::invalid_argument(fmt::format("shared memory at {:#x} does not align variable '{}', which needs a multiple of {}",
                                                 shared_base, variable.name, variable.alignment));
     return new warpmat_warp{Warp(program->program, shared_bytes, shared_base)};
-  } catch (const std::length_error&) {
-    report(error, WARPMAT_NO_MEMORY, "out of memory");
-  } catch (const std::invalid_argument& wrong) {
-    report(error, WARPMAT_BAD_ARGUMENT, wrong.what());
-  } catch (...) {
-    report_exception(error);
-  }
-  return nullptr;
+  });
 }
 
 void warpmat_warp_free(warpmat_warp* warp) {

@@ -9,7 +9,7 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/machine/check_list.h>
+#include <warpmat/launch/check_list.h>
 #include <warpmat/pool/thread_pool.h>
 
 namespace warpmat::inline v0_1::cuda {

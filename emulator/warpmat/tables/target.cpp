@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <stdexcept>
 #include <vector>
 
+#include <warpmat/tables/unknown_target.h>
 #include <warpmat/text.h>
 
 namespace warpmat::inline v0_1 {
@@ -61,7 +61,7 @@ const Target& target(std::string_view name) {
   if (const Target* found = find_target(name)) return *found;
   std::vector<std::string_view> names;
   for (const Target& t : table) names.push_back(t.name);
-  throw std::invalid_argument(format_text("unknown target '{}': there are {}", name, comma_list(names)));
+  throw UnknownTarget(format_text("unknown target '{}': there are {}", name, comma_list(names)));
 }
 
 std::string_view name(Hardware hardware) {
