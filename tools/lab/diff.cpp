@@ -412,96 +412,132 @@ Examples:
   warpmat diff --kernels gemm --first 10 -- ./program --size 1024
   warpmat diff --paths --target sm_90a --cases 2000)";
 
-}  // namespace
-
-void add_diff(Command app) {
-  constexpr std::size_t max_warps = std::size_t{1} << 20, max_cases = std::size_t{1} << 40;
-  const auto options = std::make_shared<DiffOptions>();
-  const Command command = add_lab_subcommand(app, "diff");
+/// FILE, which it returns, and the options of its runs.
+CommandOption add_file_options(const Command& command, DiffOptions& options) {
   const CommandOption file = command.add_option(
-      "FILE", options->file, "A program, or a kernel's launch.json; without one, every form runs with every class of operands");
-  command.add_option("--target", options->target, "For example sm_90a; else the file's own .target, or the machine's GPU");
-  command.add_option("--check", options->checks, "Of a kernel: as warpmat launch --check").capture_default_str();
-  command.add_option("--seed", options->seed, "Of the random registers and memory (default: 1)");
-  command.add_option("--warps", options->warps, "With FILE: warps to run (default: 1024)").needs(file).range(std::size_t{1}, max_warps);
-  command.add_option("--in", options->in, "With FILE: PLACE=SOURCE as in 'warpmat run', the same in every warp; may be repeated")
+      "FILE", options.file, "A program, or a kernel's launch.json; without one, every form runs with every class of operands");
+  command.add_option("--target", options.target, "For example sm_90a; else the file's own .target, or the machine's GPU");
+  command.add_option("--check", options.checks, "Of a kernel: as warpmat launch --check").capture_default_str();
+  command.add_option("--seed", options.seed, "Of the random registers and memory (default: 1)");
+  command.add_option("--warps", options.warps, "With FILE: warps to run (default: 1024)")
+      .needs(file)
+      .range(std::size_t{1}, std::size_t{1} << 20);
+  command.add_option("--in", options.in, "With FILE: PLACE=SOURCE as in 'warpmat run', the same in every warp; may be repeated")
       .needs(file)
       .allow_extra_args(false);
-  command.add_option("--shared-bytes", options->shared_bytes, "With FILE: shared memory, this many bytes in all")
+  command.add_option("--shared-bytes", options.shared_bytes, "With FILE: shared memory, this many bytes in all")
       .needs(file)
       .range(std::size_t{0}, std::size_t{1} << 18);
-  command.add_option("--forms", options->forms, "Without FILE: only the forms in whose opcode this regular expression is found")
+  return file;
+}
+
+/// Of all forms, which run without a file.
+void add_form_options(const Command& command, DiffOptions& options, CommandOption file) {
+  command.add_option("--forms", options.forms, "Without FILE: only the forms in whose opcode this regular expression is found")
       .excludes(file);
-  command.add_option("--cases", options->cases, "Without FILE: warps for each form and class (default: 4096)")
+  command.add_option("--cases", options.cases, "Without FILE: warps for each form and class (default: 4096)")
       .excludes(file)
-      .range(std::size_t{1}, max_cases);
-  add_shard_option(command, options->shard).excludes(file);
-  command.add_option("--json", options->json, "Without FILE: write the table and where it comes from to this file")
+      .range(std::size_t{1}, std::size_t{1} << 40);
+  add_shard_option(command, options.shard).excludes(file);
+  command.add_option("--json", options.json, "Without FILE: write the table and where it comes from to this file")
       .excludes(file)
       .type_name("FILE.json");
-  command.add_option("--keep", options->keep, "Directory for the programs that replay mismatches (default: this one)")
-      .type_name("DIRECTORY");
-  command.add_option("--gpus", options->gpus, "Use no more GPUs than this (default: all of the target's hardware)").range(1, 1024);
-  command.footer(diff_footer);
+}
+
+/// --paths, and what goes with it.
+void add_paths_options(const Command& command, DiffOptions& options, CommandOption file) {
   const CommandOption target = command.get_option("--target");
   const CommandOption paths =
-      command.add_flag("--paths", options->paths, "Without a GPU: compare the fast path with the reference, for --target");
+      command.add_flag("--paths", options.paths, "Without a GPU: compare the fast path with the reference, for --target");
   paths.needs(target).excludes(file).excludes(command.get_option("--json"));
   command
-      .add_option("--instruction-set", options->instruction_set, "With --paths: " + fmt::format("{}", fmt::join(instruction_sets(), ", ")))
+      .add_option("--instruction-set", options.instruction_set, "With --paths: " + fmt::format("{}", fmt::join(instruction_sets(), ", ")))
       .needs(paths);
-  const CommandOption scalar =
-      command.add_flag("--scalar", options->scalar, "Without FILE: the scalar instructions instead of the matrix instructions");
-  scalar.excludes(file).excludes(paths).excludes(command.get_option("--json"));
-  command
-      .add_option("--elements", options->elements,
-                  "With --scalar: elements of each class of operands, rounded up to 256 (default: 1048576)")
-      .needs(scalar)
-      .range(std::uint64_t{1}, std::uint64_t{1} << 40);
-  command.add_option("--record", options->record, "With --scalar: write the digests of the GPU's answers to this file")
-      .needs(scalar)
-      .type_name("FILE.tsv");
+}
+
+/// --constants, and what goes with it.
+void add_constants_options(const Command& command, DiffOptions& options, CommandOption scalar) {
   const CommandOption constants =
-      command.add_flag("--constants", options->constants,
+      command.add_flag("--constants", options.constants,
                        "With --scalar: with constants for operands, of which ptxas computes some itself; all, all but one, one");
   constants.needs(scalar).excludes(command.get_option("--elements"));
-  command.add_option("--tuples", options->tuples, "With --constants: tuples of operands for each case (default: 200)")
+  command.add_option("--tuples", options.tuples, "With --constants: tuples of operands for each case (default: 200)")
       .needs(constants)
       .range(std::size_t{1}, std::size_t{1} << 20);
-  command.add_flag("--every-spelling", options->every_spelling, "With --constants: every spelling, not the first of each row")
+  command.add_flag("--every-spelling", options.every_spelling, "With --constants: every spelling, not the first of each row")
       .needs(constants);
-  const CommandOption on_gpu =
-      command.add_flag("--on-gpu", options->on_gpu,
-                       "Without FILE: the header warpmat::device, compiled by nvcc, against this GPU and the CPU; see docs/device.md");
-  on_gpu.excludes(file).excludes(paths).excludes(scalar).excludes(command.get_option("--json"));
+}
+
+/// --scalar, and what goes with it.
+void add_scalar_options(const Command& command, DiffOptions& options, CommandOption file) {
+  const CommandOption scalar =
+      command.add_flag("--scalar", options.scalar, "Without FILE: the scalar instructions instead of the matrix instructions");
+  scalar.excludes(file).excludes(command.get_option("--paths")).excludes(command.get_option("--json"));
   command
-      .add_option("--card-seconds", options->device.seconds,
+      .add_option("--elements", options.elements, "With --scalar: elements of each class of operands, rounded up to 256 (default: 1048576)")
+      .needs(scalar)
+      .range(std::uint64_t{1}, std::uint64_t{1} << 40);
+  command.add_option("--record", options.record, "With --scalar: write the digests of the GPU's answers to this file")
+      .needs(scalar)
+      .type_name("FILE.tsv");
+  add_constants_options(command, options, scalar);
+}
+
+/// --on-gpu, and what goes with it.
+void add_on_gpu_options(const Command& command, DiffOptions& options, CommandOption file) {
+  const CommandOption on_gpu =
+      command.add_flag("--on-gpu", options.on_gpu,
+                       "Without FILE: the header warpmat::device, compiled by nvcc, against this GPU and the CPU; see docs/device.md");
+  on_gpu.excludes(file)
+      .excludes(command.get_option("--paths"))
+      .excludes(command.get_option("--scalar"))
+      .excludes(command.get_option("--json"));
+  command
+      .add_option("--card-seconds", options.device.seconds,
                   "With --on-gpu: comparing with the card, for each form and selector (default: 1)")
       .needs(on_gpu)
       .range(0u, 3600u);
   command
-      .add_option("--judged", options->device.judged,
-                  "With --on-gpu: outputs of each class that the CPU judges, at least (default: 100000)")
+      .add_option("--judged", options.device.judged, "With --on-gpu: outputs of each class that the CPU judges, at least (default: 100000)")
       .needs(on_gpu)
       .range(std::size_t{1}, std::size_t{1} << 40);
-  command.add_flag("--all", options->device.all, "With --on-gpu: forms too whose code is that of another one").needs(on_gpu);
+  command.add_flag("--all", options.device.all, "With --on-gpu: forms too whose code is that of another one").needs(on_gpu);
+}
+
+/// What the options ask for.
+void run_diff(DiffOptions& options) {
+  if (!options.program.words.empty()) return diff_launches(options);
+  if (options.constants)
+    return diff_constants({options.target, options.forms, options.tuples, options.every_spelling, options.shard, options.record});
+  if (options.on_gpu) {
+    options.device.forms = options.forms;
+    options.device.seed = options.seed;
+    return diff_on_gpu(options.device);
+  }
+  if (options.scalar) return diff_scalar({options.target, options.forms, options.elements, options.shard, options.record});
+  if (options.paths) return diff_paths(options);
+  if (options.file.ends_with(".json")) return diff_kernel(options);
+  options.file.empty() ? diff_forms(options) : diff_program(options);
+}
+
+}  // namespace
+
+void add_diff(Command app) {
+  const auto options = std::make_shared<DiffOptions>();
+  const Command command = add_lab_subcommand(app, "diff");
+  const CommandOption file = add_file_options(command, *options);
+  add_form_options(command, *options, file);
+  command.add_option("--keep", options->keep, "Directory for the programs that replay mismatches (default: this one)")
+      .type_name("DIRECTORY");
+  command.add_option("--gpus", options->gpus, "Use no more GPUs than this (default: all of the target's hardware)").range(1, 1024);
+  add_paths_options(command, *options, file);
+  add_scalar_options(command, *options, file);
+  add_on_gpu_options(command, *options, file);
   command.words_behind_dashes(options->program.words);
   add_recording_flags(command, options->program);
   add_comparing_flags(command, options->launches);
-  command.callback([options] {
-    if (!options->program.words.empty()) return diff_launches(*options);
-    if (options->constants)
-      return diff_constants({options->target, options->forms, options->tuples, options->every_spelling, options->shard, options->record});
-    if (options->on_gpu) {
-      options->device.forms = options->forms;
-      options->device.seed = options->seed;
-      return diff_on_gpu(options->device);
-    }
-    if (options->scalar) return diff_scalar({options->target, options->forms, options->elements, options->shard, options->record});
-    if (options->paths) return diff_paths(*options);
-    if (options->file.ends_with(".json")) return diff_kernel(*options);
-    options->file.empty() ? diff_forms(*options) : diff_program(*options);
-  });
+  command.footer(diff_footer);
+  command.callback([options] { run_diff(*options); });
 }
 
 }  // namespace warpmat::inline v0_1
