@@ -56,6 +56,14 @@ TEST_CASE("help lists every subcommand, and each has help with examples", "[tool
   }
 }
 
+TEST_CASE("the usage of commands that take a program says so", "[tools]") {
+  CHECK(run_command({"cuda", "--help"}).out.find("\nUsage: warpmat cuda [OPTIONS] PROGRAM [ARGUMENTS]\n") != std::string::npos);
+  CHECK(run_command({"man"}).out.find("\n.SS warpmat cuda [OPTIONS] PROGRAM [ARGUMENTS]\n") != std::string::npos);
+  CHECK(run_pretending({"diff", "--help"}).out.find("\nUsage: warpmat diff [OPTIONS] [FILE] [-- PROGRAM [ARGUMENTS]]\n") !=
+        std::string::npos);
+  CHECK(run_pretending({"record", "--help"}).out.find("\nUsage: warpmat record [OPTIONS] [-- PROGRAM [ARGUMENTS]]\n") != std::string::npos);
+}
+
 TEST_CASE("the command prints its version", "[tools]") {
   const Outcome outcome = run_command({"--version"});
   CHECK(outcome.status == 0);

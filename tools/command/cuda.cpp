@@ -216,8 +216,8 @@ void run_cuda(const CudaOptions& options, std::vector<std::string> words) {
 
 void add_cuda(Command app) {
   const auto options = std::make_shared<CudaOptions>();
-  const Command command = app.add_subcommand("cuda", "Run a CUDA program without a GPU: cuda [OPTIONS] PROGRAM [ARGUMENTS]");
-  command.prefix_command();
+  const Command command = app.add_subcommand("cuda", "Run a CUDA program without a GPU");
+  command.prefix_command("PROGRAM [ARGUMENTS]");
   command.add_option("--target", options->target, "The GPU to be, for example sm_80").capture_default_str();
   command.add_option("--jobs", options->jobs, "Threads of each launch; 0: one for each core, the default. The result does not depend on it")
       .range(0, 1024);

@@ -8,6 +8,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/command_line/help_format.h"
+
 namespace warpmat::inline v0_1 {
 namespace {
 
@@ -15,6 +17,12 @@ namespace {
 std::map<const CLI::App*, std::vector<std::string>*>& takers_of_words() {
   static std::map<const CLI::App*, std::vector<std::string>*> takers;
   return takers;
+}
+
+/// What the usage line of a subcommand has behind options and arguments.
+std::map<const CLI::App*, std::string>& ends_of_usage() {
+  static std::map<const CLI::App*, std::string> ends;
+  return ends;
 }
 
 /// Set the help texts that were given as functions and are not evaluated yet.
@@ -114,15 +122,24 @@ CommandOption Command::add_flag_callback(const std::string& names, std::function
 CommandOption Command::get_option(const std::string& name) const {
   return CommandOption(*app_->get_option(name));
 }
-void Command::prefix_command() const {
+void Command::prefix_command(const std::string& words) const {
   app_->prefix_command();
+  ends_of_usage()[app_] = words;
 }
 std::vector<std::string> Command::remaining() const {
   return app_->remaining();
 }
 void Command::words_behind_dashes(std::vector<std::string>& words) const {
   takers_of_words()[app_] = &words;
+  ends_of_usage()[app_] = "[-- PROGRAM [ARGUMENTS]]";
 }
+std::string HelpFormat::make_usage(const CLI::App* app, std::string name) const {
+  std::string usage = CLI::Formatter::make_usage(app, std::move(name));
+  if (const auto end = ends_of_usage().find(app); end != ends_of_usage().end())
+    usage.insert(usage.find_last_not_of('\n') + 1, ' ' + end->second);
+  return usage;
+}
+
 void make_help_texts() {
   for (const auto& make : texts_to_make()) make();
   texts_to_make().clear();

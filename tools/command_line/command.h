@@ -83,11 +83,11 @@ class Command {
   /// An option that was added. Throws where there is none of that name.
   CommandOption get_option(const std::string& name) const;
 
-  /// What follows the first word that is no option is not parsed: remaining() has it.
-  void prefix_command() const;
+  /// The first word that is no option, and what follows it, is not parsed: remaining() has it. The help calls it `words`.
+  void prefix_command(const std::string& words) const;
   std::vector<std::string> remaining() const;
 
-  /// What follows the word "--" is not parsed: `words` gets it.
+  /// What follows the word "--", a program and its arguments, is not parsed: `words` gets it.
   void words_behind_dashes(std::vector<std::string>& words) const;
 
   CLI::App& app() const { return *app_; }

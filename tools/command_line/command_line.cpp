@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "tools/command_line/card_names.h"
+#include "tools/command_line/help_format.h"
 #include "tools/report/nearest.h"
 
 namespace warpmat::inline v0_1 {
@@ -72,6 +74,7 @@ int fail(std::string message, int status) {
 
 int run_command_line(int argc, char** argv, std::span<const AddSubcommand> subcommands, AddSubcommand add_to_help) {
   CLI::App app("NVIDIA's warp matrix instructions on a CPU, bit for bit", "warpmat");
+  app.formatter(std::make_shared<HelpFormat>());
   app.set_version_flag("--version", fmt::format("warpmat {}", version()), "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.require_subcommand(0, 1);  // a word that is no subcommand is then an unexpected argument, and the message names it

@@ -10,10 +10,12 @@
 
 #include <warpmat/version.h>
 
+#include "tools/command_line/help_format.h"
+
 namespace warpmat::inline v0_1 {
 namespace {
 
-const CLI::Formatter help_format;  // the words of --help: types, REQUIRED, Needs, Excludes
+const HelpFormat help_format;  // types, REQUIRED, Needs, Excludes
 
 std::string_view escape(char c) {
   switch (c) {
