@@ -18,6 +18,6 @@ std::string cuda_program_path() {
 std::string driver_program_path() {
   return WARPMAT_DRIVER_PROGRAM;
 }
-std::string published_vectors_path() {
-  return WARPMAT_VECTORS;
+std::string test_inputs_path() {
+  return WARPMAT_TEST_INPUTS;
 }

@@ -19,5 +19,5 @@ std::string cuda_program_path();
 /// tests/gpu/programs/driver_program.cpp, built. Empty where the libraries are not.
 std::string driver_program_path();
 
-/// The folder with the full set of published results, WARPMAT_VECTORS of the configuration; it need not exist.
-std::string published_vectors_path();
+/// The folder with more inputs of tests, WARPMAT_TEST_INPUTS of the configuration; it need not exist.
+std::string test_inputs_path();

@@ -1,4 +1,4 @@
-// The full set of the published results that tests/vectors/published has a sample of: an extra, built where WARPMAT_VECTORS has it. The
+// The full set of the published results that tests/vectors/published has a sample of: an extra, built where WARPMAT_TEST_INPUTS has it. The
 // sample is what the labels rest on.
 
 #include <fmt/core.h>
@@ -46,7 +46,7 @@ TEST_CASE("the full set of published outputs agrees too, and has the sample in i
     const Format format = published.form->format(OperandName::a), result = published.form->format(OperandName::d);
     CAPTURE(published.gpu, row(format).name, row(result).name);
     auto products =
-        full_set(fmt::format("{}/published/{}_{}.tsv.gz", published_vectors_path(), published.gpu, row(format).name), format, result);
+        full_set(fmt::format("{}/vectors/published/{}_{}.tsv.gz", test_inputs_path(), published.gpu, row(format).name), format, result);
     CHECK(products.size() == full_lines);
     CHECK(std::equal(published.products.begin(), published.products.end(), products.begin()));
     published.products = std::move(products);

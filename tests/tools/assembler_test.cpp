@@ -237,10 +237,10 @@ bool is_module(const std::filesystem::path& path) {
   return text.find(".entry") != std::string::npos && text.find(".target") != std::string::npos;
 }
 
-/// The modules that examples, tests and, where they are, ../shared/kernels and the folder WARPMAT_MODULES of the environment have.
+/// The modules that examples, tests and, where they are, the kernels of test_inputs_path() and the folder WARPMAT_MODULES of the
+/// environment have.
 std::vector<std::filesystem::path> modules() {
-  std::vector<std::filesystem::path> paths, roots;
-  for (const char* folder : {"examples", "tests", "../shared/kernels"}) roots.push_back(source_path(folder));
+  std::vector<std::filesystem::path> paths, roots{source_path("examples"), source_path("tests"), test_inputs_path() + "/kernels"};
   if (const char* const more = std::getenv("WARPMAT_MODULES"); more != nullptr) roots.emplace_back(more);
   for (const std::filesystem::path& root : roots) {
     if (!std::filesystem::exists(root)) continue;
