@@ -89,6 +89,7 @@ TEST_CASE("C: misuse of programs", "[c]") {
   CHECK(error.line == 1);
   CHECK(warpmat_program_parse("", "sm_1", &error) == nullptr);
   CHECK(error.status == WARPMAT_UNKNOWN_TARGET);
+  CHECK(std::string(error.message).starts_with("unknown target 'sm_1': there are sm_70, "));
   CHECK(warpmat_program_parse("mma;\n", "sm_90", nullptr) == nullptr);
   CHECK(warpmat_warp_create(nullptr, 0, &error) == nullptr);
   CHECK(error.status == WARPMAT_BAD_ARGUMENT);
