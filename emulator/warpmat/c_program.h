@@ -279,6 +279,15 @@ typedef struct warpmat_launch_config {
 WARPMAT_API warpmat_status warpmat_launch(const warpmat_kernel* kernel, const warpmat_launch_config* config, warpmat_device_memory* memory,
                                           uint64_t* operations, warpmat_error* error);
 
+/* Calls work(data) on at most `jobs` threads, the caller's among them, and returns when all calls have returned. The caller's call alone
+ * must be enough: others help if threads are there. */
+typedef void (*warpmat_run_on_threads)(int jobs, void (*work)(void* data), void* data);
+
+/* Gives all later launches of the process the threads that they run on, as those of a pool that the program has: to begin threads takes
+ * longer than a short launch. Without a call, or after one with null, threads begin and end with each launch on several. Any thread may
+ * call it. After fork() the child's launches call `threads`, too; it must then use the caller's thread alone. */
+WARPMAT_API void warpmat_set_threads(warpmat_run_on_threads threads);
+
 /* ---- Results --------------------------------------------------------------------------------------------------------------------------
  */
 

@@ -249,6 +249,15 @@ struct ChildLaunches {
   std::vector<ChildLaunch> made = {};                  ///< in the order of the blocks
 };
 
+/// Calls work(data) on at most `jobs` threads, the caller's among them, and returns when all calls have returned. The caller's call alone
+/// must be enough: others help if threads are there. `work` throws nothing.
+using RunOnThreads = void (*)(int jobs, void (*work)(void* data), void* data);
+
+/// Gives all later launches of the process the threads that they run on, as those of a pool that the program has: to begin threads takes
+/// longer than a short launch. Without a call, or after one with nullptr, threads begin and end with each launch on several. Any thread may
+/// call it. After fork() the child's launches call it, too; it must then use the caller's thread alone.
+WARPMAT_API void set_threads(RunOnThreads threads);
+
 struct LaunchOptions {
   int jobs = 1;                       ///< threads; 0 means the number of cores. The result does not depend on it
   std::uint64_t schedule = 0;         ///< 0: blocks and warps in order; else the seed of another order

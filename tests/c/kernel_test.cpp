@@ -85,7 +85,33 @@ void append(void* user, const char* printed, std::size_t bytes) {
   static_cast<std::string*>(user)->append(printed, bytes);
 }
 
+int teams = 0, team_jobs = 0;
+
+void run_alone(int jobs, void (*work)(void* data), void* data) {
+  ++teams;
+  team_jobs = jobs;
+  work(data);
+}
+
 }  // namespace
+
+TEST_CASE("C: launches on several threads run on those that the program gives", "[c]") {
+  const Kernel kernel(std::string(head) + ".visible .entry k() {\n  ret;\n}\n");
+  warpmat_device_memory* const memory = warpmat_device_memory_create(nullptr);
+  warpmat_launch_config config = config_of({}, 9, 32);
+  teams = 0;
+  warpmat_set_threads(run_alone);
+  CHECK(warpmat_launch(kernel.kernel, &config, memory, nullptr, nullptr) == WARPMAT_OK);
+  CHECK(teams == 0);
+  config.jobs = 3;
+  CHECK(warpmat_launch(kernel.kernel, &config, memory, nullptr, nullptr) == WARPMAT_OK);
+  CHECK(teams == 1);
+  CHECK(team_jobs == 3);
+  warpmat_set_threads(nullptr);
+  CHECK(warpmat_launch(kernel.kernel, &config, memory, nullptr, nullptr) == WARPMAT_OK);
+  CHECK(teams == 1);
+  warpmat_device_memory_free(memory);
+}
 
 TEST_CASE("C: a kernel that does not compute the product which its launch tells ends with WARPMAT_MISPAIRED", "[c]") {
   const Kernel kernel(std::string(head) + ".visible .entry k(.param .u64 A, .param .u64 B, .param .u64 C) {\n  ret;\n}\n");

@@ -26,7 +26,7 @@ namespace {
 
 /// Each test begins and ends with threads that end with their launch.
 struct OwnThreadsAtEnd {
-  ~OwnThreadsAtEnd() { machine::set_threads(nullptr); }
+  ~OwnThreadsAtEnd() { set_threads(nullptr); }
 };
 
 const Module& numbers() {
@@ -52,7 +52,7 @@ void count(int jobs, void (*work)(void* data), void* data) {
 
 TEST_CASE("Launches of several blocks ask for threads, those of one block or one job do not", "[machine][pool]") {
   const OwnThreadsAtEnd at_end;
-  machine::set_threads(count);
+  set_threads(count);
   asked = 0;
   CHECK(words_of(numbers(), {1}, {64}, {.jobs = 4}) == up_to(64));
   CHECK(words_of(numbers(), {9}, {64}, {.jobs = 1}) == up_to(9 * 64));
@@ -67,7 +67,7 @@ TEST_CASE("Launches of several blocks ask for threads, those of one block or one
 #if defined(__linux__)
 TEST_CASE("0 jobs are the cores that the process may use", "[machine][pool]") {
   const OwnThreadsAtEnd at_end;
-  machine::set_threads(count);
+  set_threads(count);
   cpu_set_t all, one;
   REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
   const int cores = CPU_COUNT(&all);

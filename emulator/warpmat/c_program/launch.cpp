@@ -149,3 +149,7 @@ warpmat_status warpmat_launch(const warpmat_kernel* kernel, const warpmat_launch
     for (const ChildLaunch& child : children.made) tell_child(config, child);
   });
 }
+
+void warpmat_set_threads(warpmat_run_on_threads threads) {
+  set_threads(threads);
+}

@@ -1,3 +1,4 @@
+#include <warpmat/launch.h>
 #include <warpmat/machine/threads.h>
 
 #if defined(__linux__)
@@ -23,10 +24,6 @@ constinit std::atomic<RunOnThreads> given_threads{nullptr};
 
 }  // namespace
 
-void set_threads(RunOnThreads threads) {
-  given_threads = threads;
-}
-
 unsigned usable_cores() {
 #if defined(__linux__)
   cpu_set_t cores;  // fails on a machine with more cores than it has places for
@@ -42,3 +39,7 @@ void run_on_threads(int jobs, void (*work)(void* data), void* data) {
 }
 
 }  // namespace warpmat::inline v0_1::machine
+
+void warpmat::set_threads(RunOnThreads threads) {
+  machine::given_threads = threads;
+}

@@ -163,7 +163,7 @@ void run_in_pool(int jobs, Work work, void* data) {
 }  // namespace
 
 void use_thread_pool() {
-  if (!sanitizes_threads) machine::set_threads(run_in_pool);
+  if (!sanitizes_threads) set_threads(run_in_pool);
 }
 
 }  // namespace warpmat::inline v0_1
