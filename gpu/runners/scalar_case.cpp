@@ -31,7 +31,7 @@ ScalarOperand operand(const Match& match, const OperandPattern& pattern) {
   const DataType& type = match.type_of(pattern);
   // Uses the widest register that is allowed, so that the GPU shows how it fills the upper bits.
   const int bits = type.is_predicate() ? 1 : pattern.may_be_wider ? std::max(type.bits, 32) : type.bits;
-  return {&type, kind_of(type), bits, pattern.implicit, pattern.paired, pattern.count};
+  return {&type, kind_of(type), bits, pattern.implicit(), pattern.paired, pattern.count};
 }
 
 /// Calls `use` with every spelling of a pattern.

@@ -7,7 +7,12 @@
 
 #include <array>
 #include <cstring>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/core.h>
 
 #include "catch.h"
 #include "machine/kernel.h"
@@ -302,6 +307,49 @@ TEST_CASE("Reductions of a box", "[machine][bulk]") {
   const Run result = run(tile_kernel(fenced), map, tensor, {4, 0, 0});
   std::memcpy(words.data(), result.from.data(), 32);
   CHECK(words == std::vector<std::uint32_t>{1, 2, 3, 4, 5 + 0xa5a5a5a5, 6 + 0xa5a5a5a5, 7 + 0xa5a5a5a5, 0});
+}
+
+TEST_CASE("A reduction of a box is that of its elements' type, or of bits as wide", "[machine][bulk]") {
+  struct Case {
+    std::string operation;
+    std::set<std::string_view> types;
+  };
+  const std::set<std::string_view> all{"u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16", "f32_ftz", "tf32", "tf32_ftz"};
+  for (const Case& c : {Case{"add", {"u32", "s32", "u64", "f16", "f32", "f64", "bf16", "f32_ftz", "tf32", "tf32_ftz"}},
+                        Case{"max", {"u32", "s32", "u64", "s64", "f16", "bf16"}}, Case{"inc", {"u32"}}, Case{"xor", all}}) {
+    const std::string copy = fmt::format(R"(
+    fence.proxy.async; mbarrier.arrive.shared::cta.b64 _, [%r1];
+    cp.reduce.async.bulk.tensor.3d.global.shared::cta.{}.tile.bulk_group [%l0, {{%r10, %r11, %r12}}], [%r0];
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group 0;
+)",
+                                         c.operation);
+    const Module reducing = tile_kernel(copy);
+    for (const auto& [type, bits] : {std::pair{"u8", 8U},
+                                     {"u16", 16U},
+                                     {"u32", 32U},
+                                     {"s32", 32U},
+                                     {"u64", 64U},
+                                     {"s64", 64U},
+                                     {"f16", 16U},
+                                     {"f32", 32U},
+                                     {"f64", 64U},
+                                     {"bf16", 16U},
+                                     {"f32_ftz", 32U},
+                                     {"tf32", 32U},
+                                     {"tf32_ftz", 32U},
+                                     {"u4x16", 4U}}) {
+      INFO(c.operation << " of " << type);
+      const unsigned count = 128 / bits;
+      const TensorMap::Arguments map{
+          .type = find_tensor_type(type).value(), .rank = 3, .dims = {2 * count, 1, 1}, .strides = {32, 32}, .box = {count, 1, 1}};
+      const std::string message = message_of([&] { run(reducing, map, pattern(32), {static_cast<int>(count), 0, 0}); });
+      if (c.types.contains(type))
+        CHECK(message == "nothing");
+      else
+        CHECK_THAT(message, ContainsSubstring("has no elements of type " + std::string(type)));
+    }
+  }
 }
 
 TEST_CASE("Linear copies to and from shared memory", "[machine][bulk]") {

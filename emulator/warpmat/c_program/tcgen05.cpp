@@ -323,7 +323,7 @@ const Target* target_of(const char* target, warpmat_error* error) {
 /// What `text` is, or nothing, having reported why.
 std::optional<warpmat_tcgen05> made(const std::string& text, const Target& target, warpmat_error* error) {
   const auto match = catalogue::find_row(text);
-  if (!match || !text.starts_with("tcgen05.")) {
+  if (!match || match->pattern->row.semantics != catalogue::Semantics::tensor_memory) {
     report(error, WARPMAT_UNKNOWN_OPCODE,
            match ? fmt::format("{} is no statement of tcgen05", text) : catalogue::explain_unknown_row(text));
     return std::nullopt;

@@ -40,11 +40,9 @@ InstructionOperand::InstructionOperand(const Form& form, const Operand& operand)
 
 namespace {
 
-constexpr std::string_view number_name = "lut";  // of a row: an immediate
-
 Role role_of(const DataType& type, const catalogue::OperandPattern& pattern) {
   if (type.is_predicate()) return Role::predicate;
-  return pattern.name == number_name ? Role::number : Role::value;
+  return pattern.role == catalogue::OperandPattern::Role::number ? Role::number : Role::value;
 }
 
 /// Bits of a register of that type.

@@ -29,7 +29,7 @@ bool is_plain_access(const Match& match) {
   const DataType& type = *match.types.back();
   const bool shared = match.has(catalogue::Qualifier::shared) || match.has(catalogue::Qualifier::shared_cta);
   const std::size_t expected = match.vector() == 1 ? 2 : 3;
-  return shared && match.qualifiers.size() == expected && find_data_type(type.name) != nullptr && type.bits <= widest_register &&
+  return shared && match.qualifiers.size() == expected && is_fundamental(type) && type.bits <= widest_register &&
          match.vector() <= widest_vector && type.bits * match.vector() <= widest_bits;
 }
 
@@ -67,7 +67,7 @@ ScalarForm::ScalarForm(const Match& match)
     for (const InstructionOperand& operand : operands_of_access(match, kind_)) add_operand(operand);
   } else {
     for (const OperandPattern& pattern : pattern_->operands)
-      if (!pattern.implicit) add_operand(InstructionOperands::scalar(match, pattern));
+      if (!pattern.implicit()) add_operand(InstructionOperands::scalar(match, pattern));
   }
   if (kind_ == InstructionKind::scalar) add_computed(match);
   find_neighbours();
@@ -92,7 +92,7 @@ void ScalarForm::add_computed(const Match& match) {
   std::optional<std::size_t> carry;
   std::size_t next = 0;
   for (const OperandPattern& pattern : pattern_->operands) {
-    if (!pattern.implicit) {
+    if (!pattern.implicit()) {
       add(match, pattern, next++);
       continue;
     }

@@ -1,7 +1,9 @@
 #include <warpmat/machine/bulk_copies.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include <warpmat/machine/atomic_update.h>
@@ -9,6 +11,7 @@
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/mbarrier.h>
 #include <warpmat/numeric/canonical_nan.h>
+#include <warpmat/tables/types.h>
 
 namespace warpmat::inline v0_1::machine {
 
@@ -51,9 +54,18 @@ void add_range(std::vector<SharedRange>& ranges, const SharedRange& range) {
     ranges.push_back(range);
 }
 
-const code::Reduction* find_reduction(const BulkCopy& copy, std::string_view type) {
-  const auto found = std::ranges::find_if(copy.reductions, [&](const code::Reduction& r) { return r.type->name == type; });
-  return found == copy.reductions.end() ? nullptr : &*found;
+/// The type as which elements of a tensor are reduced; nullptr if they have less than a byte.
+const DataType* reduced_type(TensorMap::Type type) {
+  static const std::array types = [] {
+    constexpr std::array<std::string_view, 13> names{"u8",  "u16", "u32",  "s32", "u64", "s64", "f16",
+                                                     "f32", "f64", "bf16", "f32", "f32", "f32"};  // in the order of TensorMap::Type
+    static_assert(static_cast<std::size_t>(TensorMap::Type::tf32_ftz) == names.size() - 1);
+    std::array<const DataType*, names.size()> found{};
+    std::ranges::transform(names, found.begin(), find_ptx_type);
+    return found;
+  }();
+  const auto i = static_cast<std::size_t>(type);
+  return i < types.size() ? types[i] : nullptr;
 }
 
 }  // namespace
@@ -62,11 +74,13 @@ const code::Reduction* find_reduction(const BulkCopy& copy, std::string_view typ
 const code::Reduction* reduction_of(const BulkCopy& copy, const TensorMap* map) {
   if (copy.reductions.empty()) return nullptr;
   if (map == nullptr) return &copy.reductions.front();
-  if (map->element_bits() < 8) return nullptr;
-  std::string_view type = name(map->type());
-  if (type == "f32_ftz" || type == "tf32" || type == "tf32_ftz") type = "f32";
-  if (const code::Reduction* found = find_reduction(copy, type)) return found;
-  return find_reduction(copy, map->element_bits() == 64 ? "b64" : "b32");
+  const DataType* const type = reduced_type(map->type());
+  if (type == nullptr) return nullptr;
+  const int width = std::max(type->bits, 32);
+  const auto found = std::ranges::find_if(copy.reductions, [&](const code::Reduction& r) {
+    return r.type == type || (r.type->type_class == DataType::Class::bits && r.type->bits == width);
+  });
+  return found == copy.reductions.end() ? nullptr : &*found;
 }
 
 void for_each_part(const TensorMap& map, const TensorPlace& place, bool stores, std::uint32_t shared, std::uint32_t shared_base,

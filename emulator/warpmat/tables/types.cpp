@@ -77,7 +77,7 @@ const DataType* find(std::size_t count, std::string_view name) {
   const auto end = numbers.begin() + static_cast<std::ptrdiff_t>(count), found = number ? std::find(numbers.begin(), end, *number) : end;
   if (found == end) return nullptr;
   const DataType& type = types[static_cast<std::size_t>(found - numbers.begin())];
-  return type.name == name ? &type : nullptr;  // zero bytes before a name change no number
+  return type.name.size() == name.size() ? &type : nullptr;  // zero bytes before a name change no number
 }
 
 }  // namespace
@@ -94,13 +94,17 @@ const DataType* find_ptx_type(std::string_view name) {
   return find(types.size(), name);
 }
 
+bool is_fundamental(const DataType& type) {
+  return std::ranges::any_of(data_types(), [&](const DataType& one) { return &one == &type; });
+}
+
 const DataType* find_untyped(int width) {
   const auto found = std::ranges::find_if(types, [&](const DataType& type) { return type.type_class == bits && type.bits == width; });
   return found == types.end() ? nullptr : &*found;
 }
 
 bool takes(const DataType& type, const DataType& declared) {
-  if (type.is_floating() && declared.is_floating()) return declared.name == type.name;
+  if (type.is_floating() && declared.is_floating()) return &declared == &type;
   return accepts(accepted_by(type), declared);
 }
 

@@ -10,6 +10,9 @@ namespace warpmat::inline v0_1 {
 /// alternate formats; or nullptr.
 const DataType* find_ptx_type(std::string_view name);
 
+/// Whether the type is one of data_types().
+bool is_fundamental(const DataType& type);
+
 /// The type of `bits` without an interpretation, .b8 to .b128, or nullptr if PTX has none of that width.
 const DataType* find_untyped(int bits);
 

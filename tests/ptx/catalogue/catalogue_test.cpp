@@ -30,13 +30,31 @@ TEST_CASE("operand patterns: pairs, optional ones, vectors, wider registers, the
   CHECK(pattern.operands[1].paired);
   CHECK(pattern.operands[1].optional);
   CHECK(pattern.operands[1].type->is_predicate());
-  CHECK(pattern.operands[2].implicit);
+  CHECK(pattern.operands[2].implicit());
   CHECK(pattern.operands[2].result);
   CHECK(pattern.operands[3].count == 4);
   CHECK(pattern.operands[3].type_index == 1);
   CHECK_FALSE(pattern.operands[4].optional);
-  CHECK(pattern.operands[5].implicit);
+  CHECK(pattern.operands[5].implicit());
   CHECK_FALSE(pattern.operands[5].result);
+}
+
+TEST_CASE("an operand of a row is an address, a number or the carry by its name", "[catalogue]") {
+  using enum OperandPattern::Role;
+  const Pattern pattern(Row{"x.b32", "d:T, cc = address:u64, a:T, lut:b32, cc"});
+  std::vector<OperandPattern::Role> roles;
+  for (const OperandPattern& operand : pattern.operands) roles.push_back(operand.role);
+  CHECK(roles == std::vector{data, carry, address, data, number, carry});
+}
+
+TEST_CASE("a conversion's small format is the destination's, or the source's where both are packed and the source is small",
+          "[catalogue]") {
+  const auto stride_of = [](const char* opcode) { return executable(find_row(opcode).value()).modifiers.format.stride; };
+  CHECK(stride_of("cvt.rn.f16x2.e4m3x2") == 8);
+  CHECK(stride_of("cvt.rn.relu.f16x2.e2m1x2") == 4);
+  CHECK(stride_of("cvt.rn.satfinite.e4m3x2.f16x2") == 8);
+  CHECK(stride_of("cvt.rn.f16x2.f32") == 16);
+  CHECK(stride_of("cvt.rn.bf16.f16") == 16);
 }
 
 TEST_CASE("a row that is found has the statement's types and runs", "[catalogue]") {

@@ -17,13 +17,19 @@
 namespace warpmat::inline v0_1::catalogue {
 namespace {
 
+/// The names of a row's operands (row.h) that say more than which one it is.
+OperandPattern::Role role_of(std::string_view name) {
+  using enum OperandPattern::Role;
+  return name == "address" ? address : name == "lut" ? number : name == "cc" ? carry : data;
+}
+
 /// "a:f32*4", "p", "d:T+".
 OperandPattern parse_operand(std::string_view text, bool result) {
   OperandPattern operand;
   operand.result = result;
   const std::size_t colon = text.find(':');
   operand.name = text.substr(0, colon);
-  operand.implicit = operand.name == "cc";
+  operand.role = role_of(operand.name);
   std::string_view type = colon == std::string_view::npos ? "pred" : text.substr(colon + 1);
   if (const std::size_t star = type.find('*'); star != std::string_view::npos) {
     operand.count = type.substr(star + 1) == "v" ? 0 : std::stoi(std::string(type.substr(star + 1)));
@@ -118,7 +124,7 @@ Pattern::Pattern(Row row_) : OpcodeRow(row_.opcode), row(std::move(row_)), name(
   if (row.semantics == Semantics::compute && row.function == nullptr && row.kernel.empty()) row.kernel = named_kernel(*this);
   operands = parse_operands(row.operands);
   most_operands = static_cast<std::size_t>(
-      std::ranges::count_if(operands, [](const OperandPattern& operand) { return !operand.implicit && !operand.paired; }));
+      std::ranges::count_if(operands, [](const OperandPattern& operand) { return !operand.implicit() && !operand.paired; }));
 }
 
 int Match::vector() const {

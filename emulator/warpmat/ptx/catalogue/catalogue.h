@@ -27,7 +27,15 @@ constexpr bool is_integer_of(const DataType& type, int bits) {
 
 /// One operand of a row, parsed from Row::operands.
 struct OperandPattern {
+  enum class Role : std::uint8_t {
+    data,
+    address,  ///< in brackets
+    number,   ///< an immediate
+    carry,    ///< not written in the text
+  };
+
   std::string name;
+  Role role = Role::data;
   bool result = false;
   const DataType* type = nullptr;  ///< nullptr: type number `type_index` of the statement
   int type_index = 0;              ///< 0 for T, 1 for U
@@ -35,7 +43,8 @@ struct OperandPattern {
   bool may_be_wider = false;  ///< T+
   bool paired = false;        ///< follows the preceding operand after |
   bool optional = false;
-  bool implicit = false;  ///< cc: not written in the text
+
+  bool implicit() const { return role == Role::carry; }
 };
 
 /// A row with its parsed patterns.

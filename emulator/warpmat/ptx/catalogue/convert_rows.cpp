@@ -74,6 +74,11 @@ std::vector<KernelRow> between_floats() {
   };
 }
 
+/// f16x2 of two small numbers, whose format is that of the source.
+KernelRow to_halves(const std::string& small, const Requirement& requirement) {
+  return {"cvt.rn(.relu)?.f16x2" + small, "d:T = a:U", requirement, "cvt.f16x2.pair", 1};
+}
+
 std::vector<KernelRow> packed() {
   return {
       {"cvt(.rn|.rz)(.relu)?(.f16x2|.bf16x2).f32", "d:T = a:U, b:U", sm80, "cvt.pair.U"},
@@ -82,11 +87,11 @@ std::vector<KernelRow> packed() {
       {"cvt.rn.satfinite(.relu)?(.e4m3x2|.e5m2x2).f32", "d:T = a:U, b:U", sm89, "cvt.pair.U"},
       {"cvt.rn.satfinite(.relu)?(.e4m3x2|.e5m2x2).f16x2", "d:T = a:U", sm89, "cvt.pair.U"},
       {"cvt.rn.satfinite(.relu)?(.e4m3x2|.e5m2x2).bf16x2", "d:T = a:U", blackwell_91, "cvt.pair.U"},
-      {"cvt.rn(.relu)?.f16x2(.e4m3x2|.e5m2x2)", "d:T = a:U", sm89, "cvt.f16x2.pair"},
+      to_halves("(.e4m3x2|.e5m2x2)", sm89),
       {"cvt.rs(.relu)?.satfinite(.e4m3x4|.e5m2x4|.e2m3x4|.e3m2x4|.e2m1x4).f32", "d:T = a:U*4, rbits:b32", stochastic, "cvt.rs.quad.U"},
       {"cvt.rn.satfinite(.relu)?(.e2m1x2|.e2m3x2|.e3m2x2).f32", "d:T = a:U, b:U", sm100_families, "cvt.pair.U"},
       {"cvt.rn.satfinite(.relu)?(.e2m1x2|.e2m3x2|.e3m2x2)(.f16x2|.bf16x2)", "d:T = a:U", blackwell_91, "cvt.pair.U"},
-      {"cvt.rn(.relu)?.f16x2(.e2m1x2|.e2m3x2|.e3m2x2)", "d:T = a:U", sm100_families, "cvt.f16x2.pair"},
+      to_halves("(.e2m1x2|.e2m3x2|.e3m2x2)", sm100_families),
       {"cvt(.rz|.rp)(.satfinite)?.ue8m0x2.f32", "d:T = a:U, b:U", sm100_families, "cvt.power.U"},
       {"cvt(.rz|.rp)(.satfinite)?.ue8m0x2.bf16x2", "d:T = a:U", sm100_families, "cvt.power.U"},
       {"cvt.rn.bf16x2.ue8m0x2", "d:T = a:U", sm100_families, "cvt.bf16x2.power"},

@@ -99,8 +99,7 @@ std::uint32_t true_value(const DataType& type) {
 
 /// The format of up to 19 bits of a conversion: the destination's, or the source's for packed formats converted to f16x2.
 scalar::SmallFloat conversion_format(const Match& match) {
-  const bool unpacks = match.pattern->row.kernel == "cvt.f16x2.pair";
-  for (const DataType* type : std::span(match.types).subspan(unpacks ? 1 : 0)) {
+  for (const DataType* type : std::span(match.types).subspan(match.pattern->row.format_from)) {
     if (!type->format || *type->format == Format::ue8m0) continue;  // ue8m0 has its own kernels
     const FormatRow& format = row(*type->format);
     if (format.bits - format.ignored_low_bits <= 19) return scalar::small_float(format.format, type->bits / type->elements);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,10 +20,12 @@ struct KernelRow {
   std::string opcode, operands;
   Requirement requirement = any_target;
   std::string kernel = {};
+  std::uint8_t format_from = 0;  ///< as Row's
 };
 
 inline void add_kernel_rows(std::vector<Row>& rows, std::span<const KernelRow> table) {
-  for (const KernelRow& row : table) rows.push_back({row.opcode, row.operands, nullptr, Semantics::compute, row.requirement, row.kernel});
+  for (const KernelRow& row : table)
+    rows.push_back({row.opcode, row.operands, nullptr, Semantics::compute, row.requirement, row.kernel, 0, row.format_from});
 }
 
 }  // namespace warpmat::inline v0_1::catalogue

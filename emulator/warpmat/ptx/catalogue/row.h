@@ -27,6 +27,7 @@ namespace warpmat::inline v0_1::catalogue {
 //     a:f32*v   as many as .v2, .v4 or .v8 says, else one
 //     d|p       two results at one place, as in setp and shfl; [|p] if the second is optional
 //     address   in brackets in the text: [%rd1+16]
+//     lut       a number: the table of lop3
 //     cc        the carry of .cc instructions, a predicate that is not written in the text
 //
 // Function: executes the instruction in all 32 lanes. results[i] and sources[i] are the operands in the row's order, each
@@ -107,6 +108,8 @@ struct Row {
   Requirement requirement{.baseline = 1, .ptx = {1, 0}};
   std::string kernel = {};          ///< see Kernel above; empty where there is a function, or the machine executes the row
   std::uint8_t video_elements = 0;  ///< of a video instruction: 1, 2 or 4; 0 of all others
+  /// Of a conversion: the number of the type, 0 of T or 1 of U, from which on its small format is sought. 1 where both have one.
+  std::uint8_t format_from = 0;
 };
 
 }  // namespace warpmat::inline v0_1::catalogue

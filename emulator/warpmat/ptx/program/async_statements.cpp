@@ -99,7 +99,7 @@ void FunctionResolver::mbarrier(const Match& match) {
   std::size_t next = 0;
   if (arrives || waits) {
     const syntax::Operand& written = operand(next++);
-    const bool ignored = written.kind == Kind::name && written.text == "_";
+    const bool ignored = written.kind == Kind::name && written.discards();
     if (what.remote && arrives && !ignored) fail(written, fmt::format("{} returns no state: the operand is _", statement_->opcode));
     if (waits || !ignored) operation.results = {result(written, type_named(waits ? "pred" : "b64"))};
   }

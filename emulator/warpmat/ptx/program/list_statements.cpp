@@ -51,7 +51,7 @@ std::vector<SeatedItem> ListDraft::seated() const {
 // ---- Directives and declarations ----
 
 void FunctionResolver::list_element(const syntax::Directive& directive) {
-  if (directive.name == ".version")
+  if (directive.is_version())
     list_->program.version = {static_cast<int>(directive.numbers[0]), static_cast<int>(directive.numbers[1])};
   else if (list_->given_target == nullptr)
     list_->program.target = find_target(directive.value);
@@ -77,7 +77,7 @@ void FunctionResolver::list_element(const syntax::Variable& variable) {
   if (type == nullptr || (is_register ? !type->is_register : type->bits < 8))
     warpmat::fail(variable.location, fmt::format("'{}' needs a type such as .b32 or .f32{}", variable.name,
                                                  variable.type.empty() ? "" : fmt::format(", not '.{}'", variable.type)));
-  if (variable.name == "_" || variable.name == "%laneid")
+  if (variable.name == syntax::discard || is_laneid(variable.name))
     warpmat::fail(variable.location, fmt::format("'{}' is no name for a variable", variable.name));
   if (variable.vector != 1 || variable.pointer || !variable.values.empty())
     warpmat::fail(variable.location,
@@ -232,10 +232,10 @@ void FunctionResolver::check_list_count() const {
 Seat FunctionResolver::list_seat() const {
   const InstructionOperand& operand = list_->instruction->operands()[list_->argument];
   // A type that .reg cannot declare is checked as untyped bits of the same size.
-  const DataType* const declared = find_data_type(operand.type()->name);
+  const DataType* const type = operand.type();
   return {.role = operand.is_written() ? "the result" : "a source",
           .instruction = mnemonic_of(statement_->opcode),
-          .type = declared != nullptr ? declared : find_untyped(operand.type()->bits),
+          .type = is_fundamental(*type) ? type : find_untyped(type->bits),
           .accepts = operand.accepts(),
           .written = operand.is_written(),
           .may_be_wider = operand.may_be_wider(),
@@ -289,7 +289,7 @@ FunctionResolver::Place FunctionResolver::list_place(const syntax::Operand& oper
   if (operand.kind != Kind::address || operand.items.size() != 1) refuse({Refused::no_address}, seat, operand);
   syntax::Operand base = operand.items.front();
   if (base.kind == Kind::number) refuse({Refused::address_number}, seat, base);
-  if (base.kind != Kind::name || base.text == "_") refuse({Refused::address_base}, seat, base);
+  if (base.kind != Kind::name || base.discards()) refuse({Refused::address_base}, seat, base);
   const auto named = names_.find(base.text);
   const bool is_variable = named && named->kind != Named::Kind::register_;
   if (is_variable) base.offset = operand.offset;

@@ -113,7 +113,7 @@ void FunctionResolver::load(const Match& match) {
   int bits = 0;
   const bool mixed = has_several_types(items);
   for (const syntax::Operand& item : items) {
-    if (item.text == "_" && written.kind == Kind::vector) continue;
+    if (item.discards() && written.kind == Kind::vector) continue;
     const Value value = named_register(item);
     if (!mixed) check_type(item, value, type);
     const int register_bits = bits_of(value);
@@ -123,7 +123,7 @@ void FunctionResolver::load(const Match& match) {
   if (bits == 0) fail(written, fmt::format("{} loads nothing: one register of a vector is not _", statement_->opcode));
   if (bits < type.bits || bits == 1) fail(written, fmt::format("{} does not fit registers of {} bits", statement_->opcode, bits));
   for (const syntax::Operand& item : items)
-    operation.results.push_back(item.text == "_" ? temporary(register_class_of(bits)) : named_register(item));
+    operation.results.push_back(item.discards() ? temporary(register_class_of(bits)) : named_register(item));
   access.register_bits = static_cast<std::uint8_t>(bits);
   const Place where = place_in(operand(1), access.space);
   operation.sources = {where.base};

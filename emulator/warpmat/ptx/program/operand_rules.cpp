@@ -190,8 +190,8 @@ std::optional<Objection> judge_register(const Seat& seat, const DataType& declar
     return Objection{.kind = Why::width, .declared = &declared, .bits = bits};
   };
   const auto judge_type = [&]() -> std::optional<Objection> {
-    const bool named_alike = seat.type->is_floating() && declared.is_floating();  // one floating-point type is not another's
-    if (named_alike ? declared.name == seat.type->name : accepts(seat.accepts, declared)) return std::nullopt;
+    const bool both_floating = seat.type->is_floating() && declared.is_floating();  // one floating-point type is not another's
+    if (both_floating ? &declared == seat.type : accepts(seat.accepts, declared)) return std::nullopt;
     return Objection{.kind = Why::type, .declared = &declared, .bits = bits};
   };
   const auto first = dialect.width_first ? judge_width() : judge_type();

@@ -178,8 +178,8 @@ void FunctionResolver::refuse(const Objection& objection, const Seat& seat, cons
 
 /// The special register that the text names at a seat.
 std::optional<SpecialRegisterName> FunctionResolver::special_at(const syntax::Operand& given, const Seat& seat) const {
-  if (dialect().only_laneid ? given.text != "%laneid" : seat.written) return std::nullopt;
-  return find_special_register(given.text);
+  if (!dialect().only_laneid) return seat.written ? std::nullopt : find_special_register(given.text);
+  return is_laneid(given.text) ? find_special_register(given.text) : std::nullopt;
 }
 
 /// What the text of an operand means at its seat, where it may stand. A list notes it for its users.
@@ -202,7 +202,7 @@ FunctionResolver::Meaning FunctionResolver::judged_meaning(const syntax::Operand
     if (in_list) check(judge_laneid(seat), seat, given);
     return {.kind = Meaning::Kind::special, .special = std::move(special)};
   }
-  if (given.text == "WARP_SZ" && !in_list && !seat.written && !seat.type->is_floating()) return {.kind = Meaning::Kind::warp_size};
+  if (is_warp_size(given.text) && !in_list && !seat.written && !seat.type->is_floating()) return {.kind = Meaning::Kind::warp_size};
   auto named = names_.find(given.text);
   if (!named) named = draft_.symbols.find(given.text);
   if (!named) return unnamed_meaning(given, seat);
@@ -222,7 +222,7 @@ FunctionResolver::Meaning FunctionResolver::unnamed_meaning(const syntax::Operan
   using Why = Objection::Kind;
   const bool in_list = list_ != nullptr;
   if (in_list && given.offset != 0) refuse({Why::offset}, seat, given);
-  if (given.text == "_" && (in_list || seat.written)) {
+  if (given.discards() && (in_list || seat.written)) {
     check(judge_discard(seat, dialect()), seat, given);
     if (seat.in_pair && !may_discard_) fail(given, text_in_module({Why::discard_target}, seat, given, statement_->opcode));
     return {.kind = Meaning::Kind::discard};
@@ -342,14 +342,14 @@ std::vector<Value> FunctionResolver::group(const syntax::Operand& operand, const
     values.push_back(seat.written ? result(item, type, seat) : source(item, type, seat));
   };
   if (operand.kind != Kind::vector) {
-    const bool unread = seat.written && seat.may_discard && operand.text == "_";
+    const bool unread = seat.written && seat.may_discard && operand.discards();
     if (in_braces && !unread) refuse({.kind = Why::braces, .number = static_cast<int>(count)}, seat, operand);
     for (std::size_t i = 0; i < count; ++i) one(operand);
     return values;
   }
   if (operand.items.size() != count)
     refuse({.kind = Why::count, .number = static_cast<int>(operand.items.size()), .wanted = static_cast<int>(count)}, seat, operand);
-  if (seat.written && std::ranges::all_of(operand.items, [](const syntax::Operand& item) { return item.text == "_"; }))
+  if (seat.written && std::ranges::all_of(operand.items, [](const syntax::Operand& item) { return item.discards(); }))
     refuse({Why::vector_discarded}, seat, operand);
   seat.may_discard = true;
   for (const syntax::Operand& item : operand.items) one(item);
@@ -409,7 +409,7 @@ void FunctionResolver::read_operand(const Match& match, const OperandPattern& pa
                                     DraftOperation& operation) {
   const DataType& type = match.type_of(pattern);
   std::vector<Value>& values = pattern.result ? operation.results : operation.sources;
-  if (pattern.name == "address") {
+  if (pattern.role == OperandPattern::Role::address) {
     if (const auto space = variable_space(operand.items.empty() ? operand : operand.items.front());
         space == Space::param && !match.has(Qualifier::param))
       fail(operand, fmt::format("{} takes no address of a parameter", statement_->opcode));
@@ -465,13 +465,13 @@ void FunctionResolver::read_operands(const Match& match, DraftOperation& operati
   std::size_t explicit_ones = 0;
   for (std::size_t i = 0; i < patterns.size(); ++i) {
     const OperandPattern& pattern = patterns[i];
-    if (list_ != nullptr && !pattern.implicit) list_->argument = explicit_ones++;
-    if (pattern.implicit) {
+    if (list_ != nullptr && !pattern.implicit()) list_->argument = explicit_ones++;
+    if (pattern.implicit()) {
       if (!carry_) carry_ = temporary(RegisterClass::predicate);
       (pattern.result ? operation.results : operation.sources).push_back(*carry_);
     } else if (pattern.paired) {
       if (last != nullptr && last->kind == Kind::pair) {
-        may_discard_ = !match.is(Name::elect) && last->items[0].text != "_";
+        may_discard_ = !match.is(Name::elect) && !last->items[0].discards();
         read_operand(match, pattern, last->items[1], operation);
       } else if (pattern.optional) {
         operation.results.push_back(temporary(register_class_of(match.type_of(pattern).bits)));  // never read
@@ -482,7 +482,7 @@ void FunctionResolver::read_operands(const Match& match, DraftOperation& operati
       last = &operand(next++);
       if (list_ != nullptr) begin_list_operand(*last);
       const bool pair = last->kind == Kind::pair, paired = i + 1 < patterns.size() && patterns[i + 1].paired;
-      const bool unread = pair && match.is(Name::match) && last->items[1].text == "_";
+      const bool unread = pair && match.is(Name::match) && last->items[1].discards();
       if (pair && !paired && !unread) fail(*last, fmt::format("{} writes one result here, without |", statement_->opcode));
       may_discard_ = (pair && !match.is(Name::shfl)) || match.is(Name::setp) || match.is(Name::atom) ||
                      (match.is(Name::match) && match.has(Qualifier::all));

@@ -103,6 +103,14 @@ bool may_be_special(std::string_view name) {
 
 }  // namespace
 
+bool is_laneid(std::string_view name) {
+  return name == "%laneid";
+}
+
+bool is_warp_size(std::string_view name) {
+  return name == "WARP_SZ";
+}
+
 std::optional<SpecialRegisterName> find_special_register(std::string_view name) {
   if (!may_be_special(name)) return std::nullopt;
   const auto named = [](const Row& row) {

@@ -95,6 +95,12 @@ struct SpecialRegisterName {
   bool elements = false;  ///< %tid: .x .y .z .w together
 };
 
+/// Whether the name is %laneid, the only special register that a list has.
+bool is_laneid(std::string_view name);
+
+/// Whether the name is WARP_SZ, the number of lanes of a warp.
+bool is_warp_size(std::string_view name);
+
 /// The special register `name` ("%tid.x"), if it exists.
 std::optional<SpecialRegisterName> find_special_register(std::string_view name);
 

@@ -82,14 +82,14 @@ void FunctionResolver::tensor_transfer(TensorStatement& statement, DraftOperatio
   const syntax::Operand& written = operand(registers_at);
   if (written.kind != Kind::vector) fail(written, fmt::format("{} takes {} registers in braces", statement_->opcode, transfer.registers()));
   for (const syntax::Operand& item : written.items)
-    if (item.text == "_") fail(item, fmt::format("{} moves every register: none may be _", statement_->opcode));
+    if (item.discards()) fail(item, fmt::format("{} moves every register: none may be _", statement_->opcode));
   const std::vector<Value> values = group(written, word_type(), loads, static_cast<std::size_t>(transfer.registers()));
   std::vector<Value>& to = loads ? operation.results : operation.sources;
   to.insert(to.end(), values.begin(), values.end());
   if (reduced == 0) return;
   const syntax::Operand& reduced_to = operand(1);  // which may stand in braces (ptxas 13.0)
   const bool braced = reduced_to.kind == Kind::vector && reduced_to.items.size() == 1;
-  operation.results.push_back(result(braced ? reduced_to.items.front() : reduced_to, *find_ptx_type(type_of(statement.reduction))));
+  operation.results.push_back(result(braced ? reduced_to.items.front() : reduced_to, *type_of(statement.reduction)));
 }
 
 /// mma{.ws}{.sp} [d], a-desc or [a], b-desc{, [metadata]}, idesc, ... as TensorStatement says.

@@ -34,17 +34,19 @@ constexpr std::array names{ActionName{Qualifier::alloc, TensorAction::allocate},
                            ActionName{Qualifier::shift, TensorAction::shift},
                            ActionName{Qualifier::mma, TensorAction::multiply}};
 
-struct ReductionName {
+struct ReductionRow {
   Qualifier operation;
-  std::string_view type;
+  const DataType* type;
   TensorStatement::Reduction reduction;
 };
-constexpr std::array reductions{ReductionName{Qualifier::min, "u32", TensorStatement::Reduction::min_u32},
-                                ReductionName{Qualifier::max, "u32", TensorStatement::Reduction::max_u32},
-                                ReductionName{Qualifier::min, "s32", TensorStatement::Reduction::min_s32},
-                                ReductionName{Qualifier::max, "s32", TensorStatement::Reduction::max_s32},
-                                ReductionName{Qualifier::min, "f32", TensorStatement::Reduction::min_f32},
-                                ReductionName{Qualifier::max, "f32", TensorStatement::Reduction::max_f32}};
+std::span<const ReductionRow> reductions() {
+  using enum TensorStatement::Reduction;
+  static const DataType *const u32 = find_ptx_type("u32"), *const s32 = find_ptx_type("s32"), *const f32 = find_ptx_type("f32");
+  static const std::array all{ReductionRow{Qualifier::min, u32, min_u32}, ReductionRow{Qualifier::max, u32, max_u32},
+                              ReductionRow{Qualifier::min, s32, min_s32}, ReductionRow{Qualifier::max, s32, max_s32},
+                              ReductionRow{Qualifier::min, f32, min_f32}, ReductionRow{Qualifier::max, f32, max_f32}};
+  return all;
+}
 
 bool has_own_features(const Target& target) {
   return target.features == Target::Features::architecture;
@@ -61,10 +63,10 @@ std::optional<std::string> target_refusal(const Match& match, const Target& targ
 
 std::optional<std::string> describe_transfer(const Match& match, TensorStatement& statement) {
   const Transfer& transfer = statement.transfer = tensor_transfer_of(match);
-  const auto* const reduction = std::ranges::find_if(reductions, [&](const ReductionName& r) {
-    return match.has(Qualifier::red) && match.has(r.operation) && match.types.back()->name == r.type;
+  const auto reduction = std::ranges::find_if(reductions(), [&](const ReductionRow& r) {
+    return match.has(Qualifier::red) && match.has(r.operation) && match.types.back() == r.type;
   });
-  if (reduction != reductions.end()) {
+  if (reduction != reductions().end()) {
     statement.reduction = reduction->reduction;
     statement.absolute = match.has(Qualifier::abs);
     statement.nan = match.has(Qualifier::NaN);
@@ -116,9 +118,9 @@ TensorVariant tensor_variant_of(const Match& match) {
   return variant;
 }
 
-std::string_view type_of(TensorStatement::Reduction reduction) {
-  const auto* const found = std::ranges::find(reductions, reduction, &ReductionName::reduction);
-  return found == reductions.end() ? std::string_view() : found->type;
+const DataType* type_of(TensorStatement::Reduction reduction) {
+  const auto found = std::ranges::find(reductions(), reduction, &ReductionRow::reduction);
+  return found == reductions().end() ? nullptr : found->type;
 }
 
 std::optional<std::string> product_refusal(std::string_view opcode, const TensorKind& kind, const TensorVariant& variant,

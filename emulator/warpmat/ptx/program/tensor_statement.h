@@ -30,7 +30,7 @@ TensorVariant tensor_variant_of(const catalogue::Match& match);
 std::optional<std::string> product_refusal(std::string_view opcode, const TensorKind& kind, const TensorVariant& variant,
                                            const Target& target);
 
-/// The type of a tcgen05.ld.red's result, "f32"; empty without a reduction.
-std::string_view type_of(TensorStatement::Reduction reduction);
+/// The type of a tcgen05.ld.red's result; nullptr without a reduction.
+const DataType* type_of(TensorStatement::Reduction reduction);
 
 }  // namespace warpmat::inline v0_1::code

@@ -52,8 +52,8 @@ std::vector<Value> FunctionResolver::texture_results(const syntax::Operand& oper
   if (items.size() != count) fail(operand, fmt::format("{} has {} registers here, {} are given", statement_->opcode, count, items.size()));
   std::vector<Value> values;
   for (const syntax::Operand& item : items) {
-    const Value value = item.text == "_" ? temporary(register_class_of(bits)) : named_register(item);
-    if (item.text != "_" && (bits_of(value) < bits || class_of(value) == RegisterClass::quad || bits_of(value) == 1))
+    const Value value = item.discards() ? temporary(register_class_of(bits)) : named_register(item);
+    if (!item.discards() && (bits_of(value) < bits || class_of(value) == RegisterClass::quad || bits_of(value) == 1))
       fail(item, fmt::format("{} gives {} bits, '{}' has {}", statement_->opcode, bits, item.text, bits_of(value)));
     values.push_back(value);
   }

@@ -59,35 +59,36 @@ void FunctionResolver::exchange(const Match& match) {
   struct Row {
     Name name;
     Qualifier qualifier;
-    std::string_view type;
+    const DataType* type;  // nullptr: any
     WarpOperation operation;
   };
-  constexpr std::array rows{
-      Row{Name::shfl, Qualifier::up, "", shuffle_up},
-      Row{Name::shfl, Qualifier::down, "", shuffle_down},
-      Row{Name::shfl, Qualifier::bfly, "", shuffle_butterfly},
-      Row{Name::shfl, Qualifier::idx, "", shuffle_index},
-      Row{Name::vote, Qualifier::all, "", vote_all},
-      Row{Name::vote, Qualifier::any, "", vote_any},
-      Row{Name::vote, Qualifier::uni, "", vote_uniform},
-      Row{Name::vote, Qualifier::ballot, "", vote_ballot},
-      Row{Name::match, Qualifier::any, "", match_any},
-      Row{Name::match, Qualifier::all, "", match_all},
-      Row{Name::redux, Qualifier::add, "", reduce_add},
-      Row{Name::redux, Qualifier::min, "u32", reduce_min},
-      Row{Name::redux, Qualifier::max, "u32", reduce_max},
-      Row{Name::redux, Qualifier::min, "s32", reduce_min_signed},
-      Row{Name::redux, Qualifier::max, "s32", reduce_max_signed},
-      Row{Name::redux, Qualifier::and_, "", reduce_and},
-      Row{Name::redux, Qualifier::or_, "", reduce_or},
-      Row{Name::redux, Qualifier::xor_, "", reduce_xor},
-      Row{Name::redux, Qualifier::min, "f32", reduce_min_float},
-      Row{Name::redux, Qualifier::max, "f32", reduce_max_float},
+  static const DataType *const u32 = find_ptx_type("u32"), *const s32 = find_ptx_type("s32"), *const f32 = find_ptx_type("f32");
+  static const std::array rows{
+      Row{Name::shfl, Qualifier::up, nullptr, shuffle_up},
+      Row{Name::shfl, Qualifier::down, nullptr, shuffle_down},
+      Row{Name::shfl, Qualifier::bfly, nullptr, shuffle_butterfly},
+      Row{Name::shfl, Qualifier::idx, nullptr, shuffle_index},
+      Row{Name::vote, Qualifier::all, nullptr, vote_all},
+      Row{Name::vote, Qualifier::any, nullptr, vote_any},
+      Row{Name::vote, Qualifier::uni, nullptr, vote_uniform},
+      Row{Name::vote, Qualifier::ballot, nullptr, vote_ballot},
+      Row{Name::match, Qualifier::any, nullptr, match_any},
+      Row{Name::match, Qualifier::all, nullptr, match_all},
+      Row{Name::redux, Qualifier::add, nullptr, reduce_add},
+      Row{Name::redux, Qualifier::min, u32, reduce_min},
+      Row{Name::redux, Qualifier::max, u32, reduce_max},
+      Row{Name::redux, Qualifier::min, s32, reduce_min_signed},
+      Row{Name::redux, Qualifier::max, s32, reduce_max_signed},
+      Row{Name::redux, Qualifier::and_, nullptr, reduce_and},
+      Row{Name::redux, Qualifier::or_, nullptr, reduce_or},
+      Row{Name::redux, Qualifier::xor_, nullptr, reduce_xor},
+      Row{Name::redux, Qualifier::min, f32, reduce_min_float},
+      Row{Name::redux, Qualifier::max, f32, reduce_max_float},
   };
   WarpExchange exchange;
   bool found = false;
   for (const Row& row : rows) {
-    if (row.name != match.name() || !match.has(row.qualifier) || (!row.type.empty() && match.types.back()->name != row.type)) continue;
+    if (row.name != match.name() || !match.has(row.qualifier) || (row.type != nullptr && match.types.back() != row.type)) continue;
     exchange.operation = row.operation;
     found = true;
   }

@@ -18,6 +18,8 @@ namespace warpmat::inline v0_1::syntax {
 // entry without a name. It knows no instructions: an opcode is a text, operands are the items between commas. Names and numbers point into
 // Module::text.
 
+inline constexpr std::string_view discard = "_";
+
 /// An operand of a statement.
 struct Operand {
   enum class Kind : std::uint8_t {
@@ -37,6 +39,9 @@ struct Operand {
   std::int64_t offset = 0;               ///< of a name outside brackets, or of an address
   std::optional<std::uint64_t> value{};  ///< of a constant expression, (128 >> 4) << 16, whose text is its spelling
   std::vector<Operand> items{};
+
+  /// Whether it stands for a result that is discarded, `_`.
+  bool discards() const { return text == discard; }
 };
 
 /// @p or @!p.
@@ -120,6 +125,8 @@ struct Directive {
   std::string_view name{};  ///< with its dot
   std::vector<std::int64_t> numbers{};
   std::string_view value{};  ///< of a .target in a list
+
+  bool is_version() const { return name == ".version"; }
 };
 
 /// What is no PTX in a list of statements, where it stands: a list reports its errors in the order of the text, those of a statement
