@@ -15,6 +15,7 @@
 #include <tbb/task_arena.h>
 #include <unistd.h>
 
+#include <warpmat/launch.h>
 #include <warpmat/machine/threads.h>
 #include <warpmat/pool/taken_cpus.h>
 
