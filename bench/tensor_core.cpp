@@ -11,7 +11,7 @@ constexpr int rows = 128, columns = 256, line_bytes = 128;  // 32 bytes of each 
 constexpr std::uint32_t instruction = 1u << 4 | columns / 8 << 17 | rows / 16 << 24;
 
 TensorDescriptor matrix_from(std::uint32_t start) {
-  return {.matrix = {.start = start, .stride = 8 * line_bytes, .swizzle = Swizzle::bytes_128}};
+  return {.matrix = MatrixDescriptor({.start = start, .stride = 8 * line_bytes, .swizzle = Swizzle::bytes_128})};
 }
 
 }  // namespace

@@ -10,8 +10,8 @@ namespace {
 
 constexpr const char* target_name = "sm_90a";
 constexpr std::uint32_t a_start = 0, b_start = 64 * 128;  // lines of 128 bytes: 64 of A, 256 of B; 32 bytes of each are read
-constexpr MatrixDescriptor a_matrix{.start = a_start, .stride = 1024, .swizzle = Swizzle::bytes_128};
-constexpr MatrixDescriptor b_matrix{.start = b_start, .stride = 1024, .swizzle = Swizzle::bytes_128};
+const MatrixDescriptor a_matrix({.start = a_start, .stride = 1024, .swizzle = Swizzle::bytes_128});
+const MatrixDescriptor b_matrix({.start = b_start, .stride = 1024, .swizzle = Swizzle::bytes_128});
 constexpr std::size_t d_words = std::size_t{4} * warp_size;  // of a tile
 
 }  // namespace

@@ -341,8 +341,7 @@ WARPMAT_API warpmat_status warpmat_descriptor_decode(uint64_t bits, warpmat_matr
 /* WARPMAT_BAD_ARGUMENT, naming the field, where one cannot hold its value. */
 WARPMAT_API warpmat_status warpmat_descriptor_encode(const warpmat_matrix_descriptor* descriptor, uint64_t* bits, warpmat_error* error);
 /* The address from which the matrix unit reads byte `byte` of line `line`: of K-major operands a row of A or a column of B, along k; with
- * `mn_major` one k, along m or n. 0 for a null descriptor, or one whose swizzle is none of 0, 32,
- * 64 and 128. */
+ * `mn_major` one k, along m or n. 0 for a null descriptor, or one that warpmat_descriptor_encode refuses. */
 WARPMAT_API uint32_t warpmat_descriptor_address(const warpmat_matrix_descriptor* descriptor, int mn_major, uint32_t line, uint32_t byte);
 
 /* ---- Executing -------------------------------------------------------------------------------------------------------------------------

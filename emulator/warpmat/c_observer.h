@@ -1,6 +1,6 @@
 /* What happens in a launch, or as a list of statements is executed, event by event, in C: for tracers, counters, timing models and checks
  * of your own. warpmat_launch_config of c_program.h takes observers, and warpmat_warp_observe below. The rules in c.h hold here, too.
- * observer.h is the same for C++; its table says when each event comes, and before or after which effect.
+ * warpmat_observer says when each event comes, and before or after which effect; observer.h is the same for C++.
  *
  * The library fills the structs of this header. They and what they point to are valid during the call, and an observer changes nothing of
  * them. `size` says how much of a struct the library knows. */
@@ -249,7 +249,7 @@ typedef struct warpmat_barrier_event {
  * `observer_of_cluster` receives those of one cluster, whose events have one order; observers of other clusters are told meanwhile by other
  * threads.
  *
- * Callbacks may be null; events for which no observer asks cost nothing. A callback returns 0; another value ends the launch with
+ * Callbacks may be null; an event for which no observer asks costs one test. A callback returns 0; another value ends the launch with
  * WARPMAT_STOPPED at this place. It calls no function that changes the launch's memory. An observer whose size ends before a callback has
  * none. The caller keeps the struct until `finished`, or the end of the launch. */
 struct warpmat_observer {
@@ -257,6 +257,7 @@ struct warpmat_observer {
   void* user; /* handed to each callback */
   /* A part of a warp has reached a statement, before its effect: once for each time that it executes it. */
   int (*operation)(void* user, const warpmat_event* event);
+  /* ACCESSES, of shared memory SHARED_ACCESSES: the addresses are valid, and the access has no effect yet; ldmatrix and stmatrix have. */
   int (*access)(void* user, const warpmat_access* access);
   /* A lane has issued a bulk copy between global and shared memory, of multicast one for each block that receives it. Its bytes move later.
    * warpmat_bulk_accesses lists what it will access; shared addresses are offsets. `event` has the lane alone. */
@@ -272,30 +273,33 @@ struct warpmat_observer {
   int (*block_ends)(
       void* user, const warpmat_block_event* block); /* always: all warps have exited, without an error; of a list, warpmat_warp_observe */
   int (*registers_differ)(void* user, const warpmat_registers_event* registers); /* always: as a block ends */
-  int (*run)(void* user, const warpmat_run_event* run);                          /* RUNS; `operation` gets what is outside of runs */
-  int (*performs)(void* user, const warpmat_event* event);                       /* OPERATIONS, wgmma PRODUCTS: all lanes are there */
-  int (*calls)(void* user, const warpmat_call_event* call);                      /* OPERATIONS */
-  int (*returns)(void* user, const warpmat_call_event* call);                    /* OPERATIONS */
-  int (*exchange)(void* user, const warpmat_exchange* exchange);                 /* EXCHANGES; ABSENT_LANES: some shuffles */
-  int (*remote_access)(void* user, const warpmat_remote_access* access);         /* SHARED_ACCESSES */
-  int (*shared_written)(void* user, const warpmat_shared_range* range);          /* SHARED_ACCESSES: by mbarrier.init */
-  int (*copies_land)(void* user, const warpmat_copies_event* copies);            /* COPIES: bytes of cp.async are there */
-  int (*copies_complete)(void* user, const warpmat_event* event);                /* COPIES: lanes have waited for cp.async */
-  int (*bulk_issues)(void* user, const warpmat_event* event, const warpmat_bulk_event* copy); /* COPIES */
-  int (*bulk_reads)(void* user, const warpmat_bulk_event* copy);                              /* COPIES: it has read shared memory */
-  int (*bulk_completes)(void* user, const warpmat_bulk_event* copy);                          /* COPIES: it has written its destination */
-  int (*product_issues)(void* user, const warpmat_event* event, const warpmat_async_product* product); /* PRODUCTS */
+  int (*run)(void* user, const warpmat_run_event* run);       /* RUNS, before their effect; `operation` gets what is outside of runs */
+  int (*performs)(void* user, const warpmat_event* event);    /* OPERATIONS, wgmma PRODUCTS: all lanes are there; before its effect */
+  int (*calls)(void* user, const warpmat_call_event* call);   /* OPERATIONS: registers are about to move to the function */
+  int (*returns)(void* user, const warpmat_call_event* call); /* OPERATIONS: and back */
+  /* EXCHANGES; ABSENT_LANES: shuffles that read a lane outside of the group. Before its effect. */
+  int (*exchange)(void* user, const warpmat_exchange* exchange);
+  int (*remote_access)(void* user, const warpmat_remote_access* access); /* SHARED_ACCESSES, before its effect */
+  int (*shared_written)(void* user, const warpmat_shared_range* range);  /* SHARED_ACCESSES: mbarrier.init has written it */
+  int (*copies_land)(void* user, const warpmat_copies_event* copies);    /* COPIES: bytes of cp.async are there */
+  int (*copies_complete)(void* user, const warpmat_event* event);        /* COPIES: lanes have waited for cp.async */
+  int (*bulk_issues)(void* user, const warpmat_event* event,
+                     const warpmat_bulk_event* copy);                /* COPIES: addresses are valid, nothing has moved */
+  int (*bulk_reads)(void* user, const warpmat_bulk_event* copy);     /* COPIES: it has read shared memory */
+  int (*bulk_completes)(void* user, const warpmat_bulk_event* copy); /* COPIES: it has written its destination */
+  int (*product_issues)(void* user, const warpmat_event* event,
+                        const warpmat_async_product* product); /* PRODUCTS: its operands are about to be read */
   /* PRODUCTS: wgmma.wait_group; the products have read their operands. */
   int (*products_read)(void* user, const warpmat_event* event, const warpmat_async_product* products, size_t count);
   /* PRODUCTS: it is about to write its accumulators. */
   int (*product_completes)(void* user, const warpmat_event* event, const warpmat_async_product* product);
-  int (*tensor_accessed)(void* user, const warpmat_tensor_access* access);    /* TENSOR_MEMORY */
-  int (*tensor_ordered)(void* user, const warpmat_tensor_order* order);       /* TENSOR_MEMORY */
-  int (*tensor_freed)(void* user, const warpmat_tensor_freed* freed);         /* TENSOR_MEMORY */
-  int (*synchronises)(void* user, const warpmat_synchronisation* what);       /* SYNCHRONISATION */
-  int (*barrier_arrives)(void* user, const warpmat_barrier_event* barrier);   /* SYNCHRONISATION */
-  int (*barrier_completes)(void* user, const warpmat_barrier_event* barrier); /* SYNCHRONISATION */
-  int (*barrier_leaves)(void* user, const warpmat_barrier_event* barrier);    /* SYNCHRONISATION: the cluster's alone */
+  int (*tensor_accessed)(void* user, const warpmat_tensor_access* access);  /* TENSOR_MEMORY: its cells may be touched; before its effect */
+  int (*tensor_ordered)(void* user, const warpmat_tensor_order* order);     /* TENSOR_MEMORY, after its effect */
+  int (*tensor_freed)(void* user, const warpmat_tensor_freed* freed);       /* TENSOR_MEMORY: dealloc has freed columns */
+  int (*synchronises)(void* user, const warpmat_synchronisation* what);     /* SYNCHRONISATION, after its effect */
+  int (*barrier_arrives)(void* user, const warpmat_barrier_event* barrier); /* SYNCHRONISATION: the warp has arrived */
+  int (*barrier_completes)(void* user, const warpmat_barrier_event* barrier); /* SYNCHRONISATION: all are there, no warp has continued */
+  int (*barrier_leaves)(void* user, const warpmat_barrier_event* barrier);    /* SYNCHRONISATION: a warp goes on; the cluster's alone */
   /* The launch has no more events for it, and does not use it again: its cluster has ended, or the launch. On the thread that ran it. */
   void (*finished)(void* user);
 };

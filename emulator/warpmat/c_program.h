@@ -101,12 +101,29 @@ typedef struct warpmat_device_memory warpmat_device_memory;
 /* A memory without buffers; null if memory is exhausted. */
 WARPMAT_API warpmat_device_memory* warpmat_device_memory_create(warpmat_error* error);
 
+/* The same, but the first allocated buffer lies at `first_address`, or at the next multiple of its alignment; all others lie behind it. */
+WARPMAT_API warpmat_device_memory* warpmat_device_memory_create_at(uint64_t first_address, warpmat_error* error);
+
 /* Frees a memory and its buffers. Null is ignored. */
 WARPMAT_API void warpmat_device_memory_free(warpmat_device_memory* memory);
 
-/* Allocates a zeroed buffer and stores its address, a multiple of 256, in `address`. `name` appears in messages and may be null. */
+/* The size that the heap of malloc() in kernels is to have, 8 MiB unless said. WARPMAT_BAD_ARGUMENT once a kernel has used it. */
+WARPMAT_API warpmat_status warpmat_device_memory_set_heap_bytes(warpmat_device_memory* memory, uint64_t bytes, warpmat_error* error);
+
+/* Allocates a zeroed buffer and stores its address, a multiple of 256, in `address`. `name` appears in messages and may be null. Addresses
+ * depend only on the order, sizes and alignments of the buffers. WARPMAT_BAD_ARGUMENT where no addresses are left. */
 WARPMAT_API warpmat_status warpmat_buffer_allocate(warpmat_device_memory* memory, uint64_t bytes, const char* name, uint64_t* address,
                                                    warpmat_error* error);
+
+/* The same at a multiple of `alignment`, a power of two, and of 256. WARPMAT_BAD_ARGUMENT for another alignment, too. */
+WARPMAT_API warpmat_status warpmat_buffer_allocate_aligned(warpmat_device_memory* memory, uint64_t bytes, uint64_t alignment,
+                                                           const char* name, uint64_t* address, warpmat_error* error);
+
+/* A buffer with a copy of the `bytes` bytes of `contents` at an address that another memory or a GPU gave it. `contents` may be null
+ * without bytes, `name` always. WARPMAT_BAD_ARGUMENT, and nothing changed, where it overlaps another buffer, freed or not, or addresses
+ * that are not of global memory. Buffers that are allocated later keep away from it. */
+WARPMAT_API warpmat_status warpmat_buffer_place(warpmat_device_memory* memory, uint64_t address, const void* contents, uint64_t bytes,
+                                                const char* name, warpmat_error* error);
 
 /* Frees the buffer that begins at `address`. Later accesses of kernels to it are errors. */
 WARPMAT_API warpmat_status warpmat_buffer_free(warpmat_device_memory* memory, uint64_t address, warpmat_error* error);
@@ -114,9 +131,58 @@ WARPMAT_API warpmat_status warpmat_buffer_free(warpmat_device_memory* memory, ui
 /* The `bytes` bytes at `address`, readable and writable until their buffer is freed. Null unless one buffer contains them all. */
 WARPMAT_API uint8_t* warpmat_buffer_bytes(warpmat_device_memory* memory, uint64_t address, uint64_t bytes, warpmat_error* error);
 
-/* The address in `memory` of the .global or .const variable `name` of the kernel's module, as cuModuleGetGlobal returns it. */
+/* A buffer as it is when it is asked for. */
+typedef struct warpmat_buffer_info {
+  size_t size;
+  uint64_t address, bytes; /* its first byte, and its size */
+  const char* name;        /* "" without one; lasts as long as the memory */
+  int freed;
+} warpmat_buffer_info;
+
+/* The buffer that contains `address`, freed or not. WARPMAT_OUT_OF_RANGE if there is none: the error says which one is the nearest. */
+WARPMAT_API warpmat_status warpmat_buffer_find(const warpmat_device_memory* memory, uint64_t address, warpmat_buffer_info* info,
+                                               warpmat_error* error);
+
+/* The buffer of that name that is not freed. WARPMAT_BAD_ARGUMENT if there is none, or several. */
+WARPMAT_API warpmat_status warpmat_buffer_find_name(const warpmat_device_memory* memory, const char* name, warpmat_buffer_info* info,
+                                                    warpmat_error* error);
+
+/* The position of `address` relative to the nearest buffer, as messages have it: "16 bytes beyond the end of buffer 'A' of 1024 bytes at
+ * 0x7f0000000000"; as much of it as `capacity` bytes hold, with a null. `length`, which may be null, receives the length of all of it. */
+WARPMAT_API warpmat_status warpmat_address_describe(const warpmat_device_memory* memory, uint64_t address, char* text, size_t capacity,
+                                                    size_t* length, warpmat_error* error);
+
+/* The address in `memory` of the .global or .const variable `name`, in PTX or in C++, of the kernel's module, as cuModuleGetGlobal returns
+ * it. All variables of the module get memory and their initial contents now, if nothing of the module was placed in `memory` before. */
 WARPMAT_API warpmat_status warpmat_variable_address(const warpmat_kernel* kernel, warpmat_device_memory* memory, const char* name,
                                                     uint64_t* address, warpmat_error* error);
+
+/* A .global or .const variable of the kernel's module. */
+typedef struct warpmat_module_variable {
+  size_t size;
+  const char* name; /* in PTX; lasts as long as the kernel */
+  uint64_t bytes;
+  uint64_t address; /* in the memory that was asked about; 0 without one */
+  int constant;     /* .const */
+} warpmat_module_variable;
+
+/* The number of variables, and variable `index`. With a memory it tells the address as warpmat_variable_address does; `memory` may be
+ * null. */
+WARPMAT_API int warpmat_kernel_variable_count(const warpmat_kernel* kernel);
+WARPMAT_API warpmat_status warpmat_kernel_variable(const warpmat_kernel* kernel, int index, warpmat_device_memory* memory,
+                                                   warpmat_module_variable* variable, warpmat_error* error);
+
+/* Where a variable is to lie: from an address on that a buffer has. */
+typedef struct warpmat_variable_place {
+  const char* name; /* in PTX */
+  uint64_t address;
+} warpmat_variable_place;
+
+/* Says where variables of the kernel's module lie in `memory`, whose contents stay; the others get memory and their initial contents.
+ * WARPMAT_BAD_ARGUMENT, and nothing placed, for a name that no variable of the module or that another place has, where one buffer does not
+ * hold the whole variable, and where the module was placed in `memory` before: by this function, by one above or by a launch. */
+WARPMAT_API warpmat_status warpmat_place_variables(const warpmat_kernel* kernel, warpmat_device_memory* memory,
+                                                   const warpmat_variable_place* places, size_t count, warpmat_error* error);
 
 /* One argument of a kernel: a number, an address or a struct, with the bytes that the parameter has in memory. */
 typedef struct warpmat_argument {
@@ -166,6 +232,18 @@ WARPMAT_API warpmat_status warpmat_tensor_map_encode(const warpmat_tensor_map* m
 /* The inverse, of bytes that warpmat_tensor_map_encode or a kernel made. WARPMAT_BAD_ARGUMENT for bytes that are no map of warpmat. */
 WARPMAT_API warpmat_status warpmat_tensor_map_decode(const uint8_t bytes[WARPMAT_TENSOR_MAP_BYTES], warpmat_tensor_map* map,
                                                      warpmat_error* error);
+
+/* What a copy by a map moves: rows, each of contiguous elements in global memory or one slice. */
+typedef struct warpmat_tensor_box {
+  size_t size;
+  uint64_t rows, row_bytes; /* of global memory */
+  uint64_t bytes;           /* that the copy counts at its mbarrier: all rows, inside of the tensor or not, without padding */
+  uint64_t row_pitch;       /* from one row to the next in shared memory */
+  uint64_t shared_bytes;    /* of shared memory that the box occupies: whole spans of the swizzle */
+} warpmat_tensor_box;
+
+/* WARPMAT_BAD_ARGUMENT where the driver refuses the map. */
+WARPMAT_API warpmat_status warpmat_tensor_map_box(const warpmat_tensor_map* map, warpmat_tensor_box* box, warpmat_error* error);
 
 /* A cp.async.bulk or cp.async.bulk.tensor between global and shared memory, whole or reducing, for timing models. Not .tile::gather4,
  * .tile::scatter4, .im2col::w and .cp_mask, which launches do not execute either. */

@@ -17,7 +17,7 @@ namespace warpmat::inline v0_1 {
 // ---- One element of a result ----
 
 // One element of a result, step by step, as the reference computes it; `warpmat explain` shows it. This is not a second arithmetic: the
-// reference executes, and its steps are recorded (ReferenceArithmetic in execute/reference/arithmetic.h).
+// reference (Path::reference) executes, and its steps are recorded.
 
 /// A number that enters a product, with its origin.
 struct Factor {

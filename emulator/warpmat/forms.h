@@ -144,7 +144,7 @@ enum class OperandKind : std::uint8_t {
 /// "fragment", "address", "selector", "ids", "stride".
 [[nodiscard]] WARPMAT_API std::string_view name(OperandKind kind);
 
-struct FormRow;     // tables/form_row.h
+struct FormRow;     // the table's own
 struct OperandRow;  // the same
 
 /// One operand of a form, in PTX's order. Only the table makes them, and nothing changes one.

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -29,37 +28,33 @@ namespace warpmat::inline v0_1 {
 
 class DeviceHeap;
 struct Internals;
+struct StoredBuffer;
 struct Texture;
 
 /// The global memory of a GPU: buffers with gaps between them, so that accesses outside a buffer are detected. Addresses depend only on the
 /// order and sizes of the allocations. Do not change it while a kernel runs.
 class WARPMAT_API DeviceMemory {
  public:
-  /// Frees a buffer's bytes, unless they are the process's own.
-  struct Release {
-    Release() : owned(true) {}
-    explicit Release(bool owned_) : owned(owned_) {}
-    void operator()(std::uint8_t* bytes) const {
-      if (owned) std::free(bytes);
-    }
-    bool owned;
-  };
+  /// A buffer as it is when it is asked for. `name` is valid as long as the memory has the buffer, freed or not; `contents`, which a kernel
+  /// may change, until it is freed or moved.
   struct Buffer {
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;
-    std::string name;
+    std::string_view name = {};
     bool freed = false;
-    std::unique_ptr<std::uint8_t[], Release> data;
+    std::span<const std::byte> contents = {};  ///< none of a freed one
     std::uint64_t end() const { return address + bytes; }
   };
 
-  DeviceMemory() = default;
-  /// The first buffer lies at `first_address`, all others behind it.
-  explicit DeviceMemory(std::uint64_t first_address) : next_address_(first_address) {}
-  DeviceMemory(DeviceMemory&&) = default;
-  DeviceMemory& operator=(DeviceMemory&&) = default;
+  DeviceMemory();
+  /// The first allocated buffer lies at `first_address`, or at the next multiple of its alignment; all others lie behind it.
+  explicit DeviceMemory(std::uint64_t first_address);
+  DeviceMemory(DeviceMemory&& other) noexcept;
+  DeviceMemory& operator=(DeviceMemory&& other) noexcept;
+  ~DeviceMemory();
 
-  /// Allocates a zeroed buffer. Its address is a multiple of `alignment`, a power of two of at least 256. `name` appears in messages.
+  /// Allocates a zeroed buffer behind all allocated ones, where none is placed. Its address is a multiple of `alignment`, a power of two,
+  /// and of 256. `name` appears in messages. Throws std::invalid_argument for another alignment, and where no addresses are left.
   [[nodiscard]] std::uint64_t allocate(std::uint64_t bytes, std::string name = {}, std::uint64_t alignment = 256);
   /// Allocates a buffer with these contents.
   template <typename T>
@@ -71,7 +66,8 @@ class WARPMAT_API DeviceMemory {
   [[nodiscard]] std::uint64_t allocate(const std::vector<T>& contents, std::string name = {}) {
     return allocate(std::span<const T>(contents), std::move(name));
   }
-  /// A buffer with these contents at an address that another memory gave it. Throws std::invalid_argument where it overlaps another buffer.
+  /// A buffer with these contents at an address that another memory gave it. Throws std::invalid_argument where it overlaps another buffer,
+  /// freed or not, or addresses that are not of global memory.
   void place(std::uint64_t address, std::span<const std::uint8_t> contents, std::string name);
   /// Frees the buffer that begins at `address`; later accesses to it are errors. Throws std::invalid_argument if none begins there.
   void free(std::uint64_t address);
@@ -96,11 +92,11 @@ class WARPMAT_API DeviceMemory {
     return out;
   }
 
-  /// The buffer that contains `address`, freed or not, or nullptr.
-  const Buffer* find(std::uint64_t address) const;
-  /// The buffer of that name that is not freed; nullptr if there is none, or several.
-  const Buffer* find_name(std::string_view name) const;
-  /// The position of `address` relative to the nearest buffer: "buffer 'A' of 1024 bytes ends 16 bytes before".
+  /// The buffer that contains `address`, freed or not; nothing if there is none.
+  [[nodiscard]] std::optional<Buffer> find(std::uint64_t address) const;
+  /// The buffer of that name that is not freed; nothing if there is none, or several.
+  [[nodiscard]] std::optional<Buffer> find_name(std::string_view name) const;
+  /// The position of `address` relative to the nearest buffer: "16 bytes beyond the end of buffer 'A' of 1024 bytes at 0x7f0000000000".
   std::string describe(std::uint64_t address) const;
 
   /// The size that the heap of malloc() in kernels is to have, 8 MiB unless said. Throws std::logic_error once a kernel has used it.
@@ -111,11 +107,13 @@ class WARPMAT_API DeviceMemory {
 
   std::uint64_t allocate_bytes(std::span<const std::byte> contents, std::string name);
   void copy_out(std::uint64_t address, std::span<std::byte> to) const;
-  std::vector<Buffer>::iterator beginning_at(std::uint64_t address);
+  std::uint64_t free_address(std::uint64_t bytes, std::uint64_t alignment) const;
+  StoredBuffer& beginning_at(std::uint64_t address);
 
-  std::uint64_t next_address_ = 0x00007f00'00000000;                           ///< where the next buffer may begin
-  std::vector<Buffer> buffers_;                                                ///< sorted by address
-  std::map<std::shared_ptr<const void>, std::vector<std::uint64_t>> modules_;  ///< Internals::modules
+  std::uint64_t next_address_ = 0x00007f00'00000000;  ///< where the next buffer may begin
+  std::vector<StoredBuffer> buffers_;                 ///< sorted by address
+  /// The addresses of each module's variables once they are placed. It keeps the module alive, so that no other module gets its address.
+  std::map<std::shared_ptr<const void>, std::vector<std::uint64_t>> modules_;
   std::map<std::uint64_t, std::shared_ptr<const Texture>> textures_;
   std::uint64_t last_texture_ = 0;  ///< the handle that was given last
   std::uint64_t heap_bytes_ = 8 << 20;
@@ -183,11 +181,20 @@ class WARPMAT_API Kernel {
     bool pointer = false;  ///< .ptr
   };
 
+  /// A .global or .const variable of the module.
+  struct Variable {
+    std::string name;  ///< in PTX
+    std::uint64_t bytes = 0;
+    bool constant = false;  ///< .const
+  };
+
   /// The name in PTX.
   [[nodiscard]] std::string entry() const;
   /// The GPU that it is resolved for: "sm_90a".
   [[nodiscard]] std::string target() const;
   [[nodiscard]] std::vector<Parameter> parameters() const;
+  /// The variables of its module, which variable_address() finds by their names.
+  [[nodiscard]] std::vector<Variable> variables() const;
 
  private:
   friend struct Internals;
@@ -314,8 +321,9 @@ struct LaunchResult {
 /// std::invalid_argument.
 [[nodiscard]] WARPMAT_API std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::string_view name);
 
-/// Says where variables of the kernel's module lie in `memory`: the address of a buffer there by the variable's name in PTX. Variables
-/// without a row get memory and their initial contents. Precondition: nothing of the module was placed in `memory` before.
+/// Says where variables of the kernel's module lie in `memory`: an address in a buffer there by the variable's name in PTX. Variables
+/// without a row get memory and their initial contents. Throws std::invalid_argument, and places nothing, for a name that no variable of
+/// the module has, for an address from which a buffer does not hold the whole variable, and where the module was placed in `memory` before.
 WARPMAT_API void place_variables(const Kernel& kernel, DeviceMemory& memory, const std::map<std::string, std::uint64_t>& addresses);
 
 /// Runs a kernel to its end. Checks `arguments` against the entry's parameters. Throws std::invalid_argument if grid, block, shared memory

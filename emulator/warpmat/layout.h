@@ -47,8 +47,8 @@ namespace warpmat::inline v0_1 {
 // Sparse metadata and block scales follow the same rule. A selector that chooses lanes or bytes is an index bit too: the "matrix" of such a
 // fragment is the selector's value.
 //
-// Sources: PTX ISA 9.1 sections 9.7.14.3, 9.7.14.5.1 to 9.7.14.5.17 and 9.7.14.6; CUTLASS's MMA traits. tables/lowering.cpp states how each
-// was confirmed.
+// Sources: PTX ISA 9.1 sections 9.7.14.3, 9.7.14.5.1 to 9.7.14.5.17 and 9.7.14.6; CUTLASS's MMA traits. The label of each
+// form says how it was confirmed (label_of in forms.h, docs/evidence.md).
 
 /// Rows, columns and depth of a matrix product: A is m x k, B is k x n, C and D are m x n.
 struct Shape {
@@ -77,7 +77,7 @@ class LinearLayout;
 
 /// A view of a LinearLayout in which element and place are found without a search, known to the compiler where the layout is: its columns,
 /// and those of its inverse. Index bits are those of row, column, matrix and copy, from low to high in this order; a place is the number
-/// above. FragmentBuilder (layout/fragments.h) makes one, or of().
+/// above. of() makes one from a LinearLayout; those of instructions are Operand::fragment (forms.h).
 class Fragment {
  public:
   WARPMAT_LOCAL static constexpr int lane_bits = 5;
@@ -373,37 +373,58 @@ class WARPMAT_API TiledLayout {
 /// The axis along which a line's bytes run: k of A and B ("K-major"), or m of A and n of B ("MN-major", the transposed operands).
 enum class Major : std::uint8_t { k, mn };
 
-/// A matrix descriptor of wgmma, decoded. Offsets and addresses in bytes, multiples of 16 from 0 to 2^18 - 16.
-struct MatrixDescriptor {
-  std::uint32_t start = 0;    ///< address of the first line in shared memory
-  std::uint32_t leading = 0;  ///< leading (dimension) byte offset
-  std::uint32_t stride = 0;   ///< stride (dimension) byte offset
-  int base_offset = 0;        ///< 0 to 7: offset into the swizzle's pattern
-  Swizzle swizzle = Swizzle::none;
+/// A matrix descriptor of wgmma, one that 64 bits can hold.
+class MatrixDescriptor {
+ public:
+  /// The fields of a descriptor, right or wrong. Offsets and addresses in bytes, multiples of 16 from 0 to 2^18 - 16.
+  struct Fields {
+    std::uint32_t start = 0;    ///< address of the first line in shared memory
+    std::uint32_t leading = 0;  ///< leading (dimension) byte offset
+    std::uint32_t stride = 0;   ///< stride (dimension) byte offset
+    int base_offset = 0;        ///< 0 to 7: offset into the swizzle's pattern
+    Swizzle swizzle = Swizzle::none;
+    friend constexpr bool operator==(const Fields&, const Fields&) = default;
+  };
+
+  /// All fields are 0.
+  MatrixDescriptor() : fields_{} {}
+  /// Throws std::invalid_argument, which says what would be right, if a field cannot hold its value.
+  WARPMAT_API explicit MatrixDescriptor(const Fields& fields);
 
   /// Decodes a 64-bit register. Bits outside all fields are ignored.
   [[nodiscard]] WARPMAT_API static MatrixDescriptor decode(std::uint64_t bits);
 
-  /// The 64 bits. Throws std::invalid_argument if a field cannot hold its value.
+  /// The 64 bits.
   [[nodiscard]] WARPMAT_API std::uint64_t encode() const;
+
+  const Fields& fields() const { return fields_; }
+  std::uint32_t start() const { return fields_.start; }
+  std::uint32_t leading() const { return fields_.leading; }
+  std::uint32_t stride() const { return fields_.stride; }
+  int base_offset() const { return fields_.base_offset; }
+  Swizzle swizzle() const { return fields_.swizzle; }
 
   /// The address from which the matrix unit reads byte `byte` of line `line`.
   std::uint32_t address(Major major, std::uint32_t line, std::uint32_t byte) const {
     const std::uint32_t width = line_bytes();
-    const bool exchanged = major == Major::mn && swizzle == Swizzle::none;
-    const std::uint32_t lines_on = exchanged ? leading : stride, bytes_on = exchanged ? stride : leading;
-    const std::uint32_t linear = start + line / 8 * lines_on + line % 8 * width + (byte >> width_bits()) * bytes_on + (byte & (width - 1));
-    const std::uint32_t pattern = (linear >> 7) - static_cast<std::uint32_t>(base_offset);
+    const bool exchanged = major == Major::mn && swizzle() == Swizzle::none;
+    const std::uint32_t lines_on = exchanged ? leading() : stride(), bytes_on = exchanged ? stride() : leading();
+    const std::uint32_t linear =
+        start() + line / 8 * lines_on + line % 8 * width + (byte >> width_bits(swizzle())) * bytes_on + (byte & (width - 1));
+    const std::uint32_t pattern = (linear >> 7) - static_cast<std::uint32_t>(base_offset());
     return linear ^ (pattern & (width / 16 - 1)) << 4;
   }
 
   /// Consecutive bytes of a line: 16, 32, 64 or 128.
-  std::uint32_t line_bytes() const { return 1u << width_bits(); }
+  std::uint32_t line_bytes() const { return line_bytes(swizzle()); }
+  static constexpr std::uint32_t line_bytes(Swizzle swizzle) { return 1u << width_bits(swizzle); }
 
   friend constexpr bool operator==(const MatrixDescriptor&, const MatrixDescriptor&) = default;
 
  private:
-  unsigned width_bits() const { return 4 + static_cast<unsigned>(swizzle); }
+  static constexpr unsigned width_bits(Swizzle swizzle) { return 4 + static_cast<unsigned>(swizzle); }
+
+  Fields fields_;
 };
 
 // ---- Matrices in memory ----

@@ -31,7 +31,7 @@ class WarpState;
 struct BulkTransfer;
 struct PendingProduct;
 
-// What a launch tells its observers. Tracers, counters and warpmat's own checks (checks/) are observers; the machine knows none of them.
+// What a launch tells its observers. Tracers, counters and warpmat's own checks are observers; the machine knows none of them.
 //
 // Order. Blocks of a cluster run on one thread at a time, so the events of a cluster have one order, which is that of execution. An
 // observer is told of an event before the next one begins. Several observers are told in the order: checks,
@@ -155,7 +155,7 @@ class WARPMAT_API Event {
 /// Consecutive statements without guards that only compute.
 struct RunEvent {
   Event event;               ///< the first one; its lanes are those of all
-  std::uint32_t operations;  ///< their number: consecutive ones of Program::operations
+  std::uint32_t operations;  ///< their number, preparations too: each is one of LaunchResult::operations
 };
 
 class WARPMAT_API BlockEvent {
@@ -382,8 +382,9 @@ class WARPMAT_API Observer {
   virtual void barrier_arrives(const BarrierEvent&) {}
   virtual void barrier_completes(const BarrierEvent&) {}
   virtual void barrier_leaves(const BarrierEvent&) {}
-  /// `took`: ticks (machine/ticks.h) of the calls of all checks. The calls of other observers for the same event follow. An access that
-  /// concerns no other observer may have no event, or a call before that of its event.
+  /// `took`: the time of the calls of all checks, in ticks of a clock of constant rate: x86's time stamp counter, aarch64's virtual
+  /// counter, elsewhere std::chrono::steady_clock. The calls of other observers for the same event follow. An access that concerns no other
+  /// observer may have no event, or a call before that of its event.
   virtual void checks_told(EventKinds, std::uint64_t took) { static_cast<void>(took); }
 
  protected:

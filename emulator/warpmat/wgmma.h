@@ -174,7 +174,7 @@ struct MatrixLines {
   /// The number of steps to the next eight lines, and to the next non-adjacent bytes of the same line.
   std::uint32_t line_steps() const { return lines / 8 - 1; }
   std::uint32_t byte_steps(Swizzle swizzle) const {
-    const std::uint32_t width = MatrixDescriptor{.swizzle = swizzle}.line_bytes();
+    const std::uint32_t width = MatrixDescriptor::line_bytes(swizzle);
     return (line_bytes + width - 1) / width - 1;
   }
 
@@ -185,7 +185,8 @@ struct MatrixLines {
 [[nodiscard]] WARPMAT_API MatrixLines matrix_lines(const WgmmaForm& form, OperandName operand, Major major);
 
 /// The descriptor of a matrix whose bytes follow `start` without gaps, as in kernels: groups of eight lines in order, then the next bytes
-/// of each line. The base offset makes the swizzle's pattern begin with the matrix.
+/// of each line. The base offset makes the swizzle's pattern begin with the matrix. Throws std::invalid_argument for a `start` that a
+/// descriptor cannot hold.
 [[nodiscard]] WARPMAT_API MatrixDescriptor compact_descriptor(const MatrixLines& matrix, Swizzle swizzle, std::uint32_t start);
 
 /// The first byte of an element of operand a or b in shared memory, and for b1 its bit.

@@ -23,9 +23,10 @@ std::uint32_t random_stride(std::uint32_t times, std::uint32_t available, Random
 }  // namespace
 
 std::uint64_t random_descriptor(const MatrixLines& matrix, std::uint32_t memory_bytes, Random& random) {
-  MatrixDescriptor d;
+  MatrixDescriptor::Fields d;
   d.swizzle = static_cast<Swizzle>(random.below(4));
-  const std::uint32_t eight_lines = 8 * d.line_bytes(), line_steps = matrix.line_steps(), byte_steps = matrix.byte_steps(d.swizzle);
+  const std::uint32_t eight_lines = 8 * MatrixDescriptor::line_bytes(d.swizzle), line_steps = matrix.line_steps(),
+                      byte_steps = matrix.byte_steps(d.swizzle);
   std::uint32_t lines_on = eight_lines, bytes_on = eight_lines * (line_steps + 1);
   if (random.one_in(3)) {
     const std::uint32_t size = bytes_on * (byte_steps + 1);
@@ -41,7 +42,7 @@ std::uint64_t random_descriptor(const MatrixLines& matrix, std::uint32_t memory_
   d.stride = lines_on;
   d.leading = bytes_on;
   if (matrix.major == Major::mn && d.swizzle == Swizzle::none) std::swap(d.stride, d.leading);
-  return d.encode() | (random.next() & no_field);
+  return MatrixDescriptor(d).encode() | (random.next() & no_field);
 }
 
 }  // namespace warpmat::inline v0_1

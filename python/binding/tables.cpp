@@ -276,14 +276,14 @@ void bind_layouts(py::module_& module) {
   module.def(
       "encode_descriptor",
       [](std::uint32_t start, std::uint32_t leading, std::uint32_t stride, int base_offset, int swizzle) {
-        return MatrixDescriptor{start, leading, stride, base_offset, swizzle_of(swizzle)}.encode();
+        return MatrixDescriptor({start, leading, stride, base_offset, swizzle_of(swizzle)}).encode();
       },
       py::arg("start"), py::arg("leading"), py::arg("stride"), py::arg("base_offset"), py::arg("swizzle"));
   module.def(
       "decode_descriptor",
       [](std::uint64_t bits) {
         const MatrixDescriptor d = MatrixDescriptor::decode(bits);
-        return py::make_tuple(d.start, d.leading, d.stride, d.base_offset, bytes_of(d.swizzle));
+        return py::make_tuple(d.start(), d.leading(), d.stride(), d.base_offset(), bytes_of(d.swizzle()));
       },
       py::arg("bits"));
   module.def(

@@ -364,8 +364,10 @@ def test_swizzles_and_descriptors():
     assert warpmat.MatrixDescriptor.decode(descriptor.encode()) == descriptor
     assert np.array_equal(descriptor.address(np.arange(16)[:, None], np.arange(0, 128, 16)),
                           1024 + warpmat.swizzle(128 * np.arange(16)[:, None] + np.arange(0, 128, 16)))
-    with pytest.raises(ValueError):
-        warpmat.MatrixDescriptor(start=1 << 18).encode()
+    for wrong, message in [({"start": 1 << 18}, "start address 262144 does not fit"), ({"stride": 24}, "multiples of 16 from 0 to 262128"),
+                           ({"base_offset": 8}, "base offset is 0 to 7, not 8"), ({"swizzle": 16}, "")]:
+        with pytest.raises(ValueError, match=message):
+            warpmat.MatrixDescriptor(**wrong)
 
 
 def test_evidence_says_how_bits_are_known():

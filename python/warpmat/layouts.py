@@ -121,7 +121,8 @@ def swizzle(addresses: npt.ArrayLike, bits: int = 3, base: int = 4, shift: int =
 
 @dataclass(frozen=True)
 class MatrixDescriptor:
-    """A matrix descriptor of wgmma: byte addresses and offsets, multiples of 16 below 2^18. swizzle: 0, 32, 64 or 128 bytes.
+    """A matrix descriptor of wgmma: byte addresses and offsets, multiples of 16 below 2^18. base_offset: 0 to 7. swizzle: 0, 32, 64 or 128
+    bytes. ValueError where a field cannot hold its value.
 
     >>> opcode = "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
     >>> warpmat.MatrixDescriptor.of(opcode, "b", swizzle=128).stride
@@ -133,6 +134,9 @@ class MatrixDescriptor:
     stride: int = 0
     base_offset: int = 0
     swizzle: int = 0
+
+    def __post_init__(self) -> None:
+        self.encode()
 
     @staticmethod
     def decode(bits: int) -> MatrixDescriptor:
@@ -151,7 +155,7 @@ class MatrixDescriptor:
         return _core.wgmma_memory_bits(opcode, operand, _k_major(major), self.encode())
 
     def encode(self) -> int:
-        """The 64 bits. ValueError where a field cannot hold its value."""
+        """The 64 bits."""
         return _core.encode_descriptor(self.start, self.leading, self.stride, self.base_offset, self.swizzle)
 
     def address(self, line: Union[int, npt.ArrayLike], byte: Union[int, npt.ArrayLike], major: str = "k") -> npt.NDArray[np.int64]:

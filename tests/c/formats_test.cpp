@@ -139,6 +139,7 @@ TEST_CASE("C: a matrix descriptor's fields, bits and addresses", "[c][wgmma]") {
   descriptor.swizzle = 0;
   descriptor.stride = 8;
   expect(warpmat_descriptor_encode(&descriptor, &bits, &error), "stride");
+  CHECK(warpmat_descriptor_address(&descriptor, 0, 1, 0) == 0);
   expect(warpmat_descriptor_encode(nullptr, &bits, &error), "null");
   expect(warpmat_descriptor_encode(&descriptor, nullptr, &error), "null");
   descriptor.size = 8;

@@ -146,6 +146,24 @@ TEST_CASE("C: what the driver refuses of a tensor map is refused with its rule",
   CHECK(warpmat_tensor_map_decode(bytes, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
 }
 
+TEST_CASE("C: what a tensor map's box moves and occupies", "[c][tensor]") {
+  auto map = matrix_map(0x7f0000001000);  // 16 rows of 8 f32
+  auto box = sized<warpmat_tensor_box>();
+  auto error = sized<warpmat_error>();
+  REQUIRE(warpmat_tensor_map_box(&map, &box, &error) == WARPMAT_OK);
+  CHECK((box.rows == 16 && box.row_bytes == 32 && box.bytes == 512 && box.row_pitch == 32 && box.shared_bytes == 512));
+  map.swizzle = 3;  // rows begin at multiples of its span
+  REQUIRE(warpmat_tensor_map_box(&map, &box, &error) == WARPMAT_OK);
+  CHECK((box.rows == 16 && box.row_bytes == 32 && box.bytes == 512 && box.row_pitch == 128 && box.shared_bytes == 2048));
+  CHECK(warpmat_tensor_map_box(nullptr, &box, &error) == WARPMAT_BAD_ARGUMENT);
+  CHECK(warpmat_tensor_map_box(&map, nullptr, &error) == WARPMAT_BAD_ARGUMENT);
+  box.size = 8;
+  CHECK(warpmat_tensor_map_box(&map, &box, &error) == WARPMAT_BAD_ARGUMENT);
+  box = sized<warpmat_tensor_box>();
+  map.rank = 6;
+  CHECK(warpmat_tensor_map_box(&map, &box, &error) == WARPMAT_BAD_ARGUMENT);
+}
+
 TEST_CASE("C: a launch has clusters", "[c]") {
   std::string message;
   CHECK(cluster_sizes(0, message) == std::vector<std::uint32_t>(8, 1));

@@ -35,9 +35,10 @@ warpmat_memory memory_of(std::vector<std::uint8_t>& bytes) {
   return memory;
 }
 
-const std::uint64_t a_descriptor = MatrixDescriptor{.start = base, .leading = 128, .stride = 1024, .swizzle = Swizzle::bytes_128}.encode();
+const std::uint64_t a_descriptor =
+    MatrixDescriptor({.start = base, .leading = 128, .stride = 1024, .swizzle = Swizzle::bytes_128}).encode();
 const std::uint64_t b_descriptor =
-    MatrixDescriptor{.start = base + 16384, .leading = 128, .stride = 1024, .swizzle = Swizzle::bytes_128}.encode();
+    MatrixDescriptor({.start = base + 16384, .leading = 128, .stride = 1024, .swizzle = Swizzle::bytes_128}).encode();
 
 /// Metadata whose first code is defined, for all lanes.
 std::uint32_t metadata_word(const Form& tile) {
@@ -219,8 +220,8 @@ TEST_CASE("C: of every wgmma the listed bytes are those that it reads, and no ot
         const Wgmma wgmma(form, *find_target("sm_90a"), newest_ptx, {.major_a = major, .major_b = major});
         WgmmaCall call{.instruction = on_hopper(form.opcode.c_str())};
         call.transpose_a = call.transpose_b = transposed;
-        call.a_descriptor = MatrixDescriptor{.start = base, .leading = 256, .stride = 1024, .swizzle = swizzle}.encode();
-        call.b_descriptor = MatrixDescriptor{.start = base + 16384, .leading = 256, .stride = 1024, .swizzle = swizzle}.encode();
+        call.a_descriptor = MatrixDescriptor({.start = base, .leading = 256, .stride = 1024, .swizzle = swizzle}).encode();
+        call.b_descriptor = MatrixDescriptor({.start = base + 16384, .leading = 256, .stride = 1024, .swizzle = swizzle}).encode();
         const std::vector<warpmat_memory_access> list = call.accesses();
         std::vector<std::uint8_t> others = bytes, listed = bytes;  // with all other bytes, and with those of the list, inverted
         for (std::uint8_t& byte : others) byte = static_cast<std::uint8_t>(~byte);
@@ -336,7 +337,7 @@ TEST_CASE("C: every misuse of wgmma is an error and changes nothing", "[c][wgmma
   CHECK(message([](auto& c) { c.flags = WARPMAT_WIDE_ADDRESSES; }) == "flags 0x4 are not known");
   CHECK(message([](auto& c) { c.warps = 3; }) == "4 warps execute it together; 3 given");
   CHECK(message([](auto& c) { c.scale_b = 2; }) == "imm-scale-a and imm-scale-b are 1 or -1");
-  CHECK(status([](auto& c) { c.b_descriptor = MatrixDescriptor{.start = 128 << 10}.encode(); }) == WARPMAT_OUT_OF_RANGE);
+  CHECK(status([](auto& c) { c.b_descriptor = MatrixDescriptor({.start = 128 << 10}).encode(); }) == WARPMAT_OUT_OF_RANGE);
   CHECK(error.operand == WARPMAT_B);
   CHECK(std::string(error.message).find("leaves shared memory") != std::string::npos);
 

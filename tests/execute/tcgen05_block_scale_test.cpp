@@ -24,7 +24,7 @@ double e2m1_value(std::uint32_t bits) {
 /// 16 bytes further along K after `leading` bytes, the next eight lines after 128 (no swizzle, K-major).
 TensorDescriptor plain(std::uint32_t start, std::uint32_t leading) {
   TensorDescriptor descriptor;
-  descriptor.matrix = {.start = start, .leading = leading, .stride = 128, .base_offset = 0, .swizzle = Swizzle::none};
+  descriptor.matrix = MatrixDescriptor({.start = start, .leading = leading, .stride = 128, .base_offset = 0, .swizzle = Swizzle::none});
   return descriptor;
 }
 

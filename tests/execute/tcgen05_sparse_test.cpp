@@ -65,8 +65,8 @@ void store(std::vector<std::uint8_t>& memory, std::uint32_t start, int lines, in
 
 TensorDescriptor plain(std::uint32_t start, int lines) {
   TensorDescriptor descriptor;
-  descriptor.matrix = {
-      .start = start, .leading = static_cast<std::uint32_t>(lines * 16), .stride = 128, .base_offset = 0, .swizzle = Swizzle::none};
+  descriptor.matrix = MatrixDescriptor(
+      {.start = start, .leading = static_cast<std::uint32_t>(lines * 16), .stride = 128, .base_offset = 0, .swizzle = Swizzle::none});
   return descriptor;
 }
 

@@ -168,11 +168,12 @@ class Setup {
   /// transposed 32-bit matrices atoms of four lines of 128 bytes.
   TensorDescriptor store(const std::vector<std::uint32_t>& matrix, const Code& code, int lines, bool transposed, std::uint32_t start) {
     TensorDescriptor descriptor;
-    descriptor.matrix = {.start = start, .leading = 8192, .stride = 128, .base_offset = 0, .swizzle = Swizzle::none};
+    descriptor.matrix = MatrixDescriptor({.start = start, .leading = 8192, .stride = 128, .base_offset = 0, .swizzle = Swizzle::none});
     const bool atoms = transposed && code.bits == 32;
     if (atoms) {
       descriptor.wide_atoms = true;
-      descriptor.matrix = {.start = start, .leading = 2048, .stride = 512, .base_offset = 0, .swizzle = Swizzle::bytes_128};
+      descriptor.matrix =
+          MatrixDescriptor({.start = start, .leading = 2048, .stride = 512, .base_offset = 0, .swizzle = Swizzle::bytes_128});
     }
     for (int line = 0; line < lines; ++line)
       for (int k = 0; k < k_; ++k) {

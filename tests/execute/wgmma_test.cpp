@@ -71,7 +71,7 @@ TEST_CASE("wgmma has the H200's bits, by the fast path and by the reference", "[
     const Wgmma instruction(*form, hopper(), newest_ptx,
                             {.negates_a = row[2] == "-1", .negates_b = row[3] == "-1", .selector = std::stoi(row[1])});
     SharedMemory memory(bytes_of(row[7]), 1024);
-    const std::uint64_t descriptor = MatrixDescriptor{.start = 1024, .leading = 128, .stride = 4096}.encode();
+    const std::uint64_t descriptor = MatrixDescriptor({.start = 1024, .leading = 128, .stride = 4096}).encode();
     Words b(instruction.b_words());
     instruction.read_b(memory, descriptor, b.data());
     const Words a = words_of(row[5]), metadata = words_of(row[6]), c = words_of(row[8]), d = words_of(row[9]);
@@ -122,7 +122,7 @@ TEST_CASE("operands in memory come to the places that the fragments of the tile 
     low[i] = static_cast<std::uint8_t>(i);
     high[i] = static_cast<std::uint8_t>(i >> 8);
   }
-  const MatrixDescriptor descriptor{.start = 4096, .leading = 2064, .stride = 1040, .base_offset = 3, .swizzle = Swizzle::bytes_64};
+  const MatrixDescriptor descriptor({.start = 4096, .leading = 2064, .stride = 1040, .base_offset = 3, .swizzle = Swizzle::bytes_64});
   for (const char* opcode :
        {"wgmma.mma_async.sync.aligned.m64n24k16.f32.f16.f16", "wgmma.mma_async.sync.aligned.m64n24k8.f32.tf32.tf32",
         "wgmma.mma_async.sp.sync.aligned.m64n24k64.s32.s8.u8", "wgmma.mma_async.sp.sync.aligned.m64n24k32.f16.f16.f16"})
@@ -189,7 +189,7 @@ TEST_CASE("the columns of a wide product are those of narrow ones", "[execute][w
 TEST_CASE("a product that leaves shared memory names operand and address", "[execute][wgmma]") {
   const Wgmma instruction = wgmma("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16");
   Words b(instruction.b_words());
-  const std::uint64_t descriptor = MatrixDescriptor{.start = 1024, .leading = 1024, .stride = 0}.encode();
+  const std::uint64_t descriptor = MatrixDescriptor({.start = 1024, .leading = 1024, .stride = 0}).encode();
   CHECK_THROWS_WITH(
       instruction.read_b(SharedMemory(1024, 1024), descriptor, b.data()),
       ContainsSubstring("the matrix that the descriptor of operand b names leaves shared memory, which has 1024 bytes from 0x400 on"));
@@ -199,9 +199,9 @@ TEST_CASE("a product that leaves shared memory names operand and address", "[exe
 TEST_CASE("a call whose descriptor leaves shared memory names the warp that reads there", "[execute][wgmma]") {
   const Instruction instruction = find("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "sm_90a");
   constexpr std::size_t warps = 8, group = 4, memory_bytes = 1024;
-  const std::uint64_t inside = MatrixDescriptor{.start = 0, .leading = 128, .stride = 0}.encode();
-  const std::uint64_t from_warp_2 = MatrixDescriptor{.start = 0, .leading = 128, .stride = 256}.encode();  // 512 bytes for each warp
-  const std::uint64_t outside = MatrixDescriptor{.start = memory_bytes, .leading = 128, .stride = 0}.encode();
+  const std::uint64_t inside = MatrixDescriptor({.start = 0, .leading = 128, .stride = 0}).encode();
+  const std::uint64_t from_warp_2 = MatrixDescriptor({.start = 0, .leading = 128, .stride = 256}).encode();  // 512 bytes for each warp
+  const std::uint64_t outside = MatrixDescriptor({.start = memory_bytes, .leading = 128, .stride = 0}).encode();
   std::vector<std::uint8_t> memory(memory_bytes);
   Words d(warps * group * warp_size), one{1};
   const auto message = [&](std::uint64_t a, std::uint64_t b, std::int64_t warp) {  // of the second warpgroup

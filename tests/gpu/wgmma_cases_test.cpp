@@ -69,7 +69,7 @@ TEST_CASE("random descriptors name matrices inside of the memory, compact ones a
         for (std::uint32_t byte = 0; byte < 64; byte += 16) chunks.insert(d.address(major, line, byte));
       REQUIRE(*chunks.rbegin() + 16 <= bytes);
       overlapping += chunks.size() < 64 * 4;
-      compact += d.start % 1024 == 0 && chunks.size() == 64 * 4 && *chunks.rbegin() - *chunks.begin() == 64 * 64 - 16;
+      compact += d.start() % 1024 == 0 && chunks.size() == 64 * 4 && *chunks.rbegin() - *chunks.begin() == 64 * 64 - 16;
     }
   CHECK(overlapping > 20);
   CHECK(compact > 100);

@@ -53,15 +53,29 @@ TEST_CASE("a descriptor's fields come back from its 64 bits, and the other bits 
 }
 
 TEST_CASE("fields that a descriptor cannot hold are refused", "[layout][wgmma]") {
-  CHECK_THROWS_WITH((MatrixDescriptor{.start = 8}.encode()), ContainsSubstring("start address 8 does not fit"));
-  CHECK_THROWS_WITH((MatrixDescriptor{.leading = 1 << 18}.encode()), ContainsSubstring("leading byte offset 262144"));
-  CHECK_THROWS_WITH((MatrixDescriptor{.stride = 24}.encode()), ContainsSubstring("stride byte offset 24"));
-  CHECK_THROWS_WITH((MatrixDescriptor{.base_offset = 8}.encode()), ContainsSubstring("base offset is 0 to 7"));
+  CHECK_THROWS_WITH((MatrixDescriptor({.start = 8})),
+                    "start address 8 does not fit a matrix descriptor, which takes multiples of 16 from 0 to 262128");
+  CHECK_THROWS_WITH((MatrixDescriptor({.leading = 1 << 18})), ContainsSubstring("leading byte offset 262144"));
+  CHECK_THROWS_WITH((MatrixDescriptor({.stride = 24})), ContainsSubstring("stride byte offset 24"));
+  for (const int offset : {-1, 8})
+    CHECK_THROWS_WITH((MatrixDescriptor({.base_offset = offset})),
+                      "a matrix descriptor's base offset is 0 to 7, not " + std::to_string(offset));
+  CHECK_THROWS_WITH((MatrixDescriptor({.swizzle = static_cast<Swizzle>(4)})),
+                    "a matrix descriptor's swizzle is none, bytes_32, bytes_64 or bytes_128, not 4");
+}
+
+TEST_CASE("a descriptor has the fields that it was made of", "[layout][wgmma]") {
+  const MatrixDescriptor::Fields fields{.start = 262128, .leading = 16, .stride = 0, .base_offset = 7, .swizzle = Swizzle::bytes_64};
+  const MatrixDescriptor descriptor(fields);
+  CHECK(descriptor.fields() == fields);
+  CHECK(MatrixDescriptor::decode(descriptor.encode()).fields() == fields);
+  CHECK(MatrixDescriptor().encode() == 0);
+  CHECK(MatrixDescriptor() == MatrixDescriptor::decode(0));
 }
 
 TEST_CASE("the swizzle of a descriptor is that of shared memory", "[layout][wgmma]") {
   for (const Swizzle swizzle : {Swizzle::none, Swizzle::bytes_32, Swizzle::bytes_64, Swizzle::bytes_128}) {
-    const MatrixDescriptor plain{.start = 0, .leading = 0, .stride = 0, .base_offset = 0, .swizzle = swizzle};
+    const MatrixDescriptor plain({.start = 0, .leading = 0, .stride = 0, .base_offset = 0, .swizzle = swizzle});
     const LinearLayout layout = swizzle_layout(swizzle);
     for (std::uint32_t line = 0; line < 8; ++line)
       for (std::uint32_t byte = 0; byte < plain.line_bytes(); ++byte) {

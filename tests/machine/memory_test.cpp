@@ -1,4 +1,10 @@
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.h"
@@ -209,6 +215,9 @@ TEST_CASE("a variable of the module is found by its name, read and set, and keep
 )",
                                     "sm_90", ".global .align 4 .u32 counter[2] = {7, 40};\n.const .align 4 .u32 scale = 2;");
   const Kernel kernel(module, "k");
+  std::map<std::string, std::uint64_t> sizes;
+  for (const Kernel::Variable& variable : kernel.variables()) sizes[variable.name + (variable.constant ? " const" : "")] = variable.bytes;
+  CHECK(sizes == std::map<std::string, std::uint64_t>{{"counter", 8}, {"scale const", 4}});
   DeviceMemory memory;
   const std::uint64_t out = memory.allocate(4, "out");
   const std::uint64_t counter = variable_address(kernel, memory, "counter"), scale = variable_address(kernel, memory, "scale");
@@ -257,6 +266,42 @@ TEST_CASE("memory is placed at addresses that another memory gave it, without ov
   CHECK(memory.allocate(8) >= 0x1000'0000);
 }
 
+TEST_CASE("what is allocated keeps away from what is placed", "[machine]") {
+  DeviceMemory memory(0x10'0000);
+  memory.place(0x10'0800, std::vector<std::uint8_t>(0x1000, 9), "placed");
+  const std::uint64_t address = memory.allocate(0x8000, "allocated");
+  CHECK(address >= 0x10'1800 + 4096);
+  CHECK(memory.read<std::uint8_t>(0x10'0800, 0x1000) == std::vector<std::uint8_t>(0x1000, 9));
+  CHECK_THROWS_WITH(memory.place(0x7e00'0000'0000, std::vector<std::uint8_t>{1}, "shared"),
+                    ContainsSubstring("global memory lies elsewhere"));
+  CHECK_THROWS_AS(memory.place(~std::uint64_t{0}, std::vector<std::uint8_t>{1}, "last"), std::invalid_argument);
+}
+
+TEST_CASE("a buffer is found by its addresses and its name, and is read alone", "[machine][memory]") {
+  DeviceMemory memory;
+  const std::uint64_t a = memory.allocate(std::vector<std::uint32_t>{7, 8}, "a");
+  const std::optional<DeviceMemory::Buffer> found = memory.find(a + 7);
+  REQUIRE(found);
+  for (int i = 0; i < 100; ++i) CHECK(memory.allocate(8, "twice") > a);
+  CHECK(found->name == "a");  // as long as the memory has it
+  CHECK(found->address == a);
+  CHECK(found->end() == a + 8);
+  CHECK_FALSE(found->freed);
+  REQUIRE(found->contents.size() == 8);
+  CHECK(found->contents[4] == std::byte{8});
+  CHECK(memory.find_name("a")->address == a);
+  CHECK_FALSE(memory.find_name("twice"));
+  CHECK_FALSE(memory.find(a + 8));
+  CHECK_FALSE(memory.find(a - 1));
+  memory.free(a);
+  CHECK(memory.find(a)->freed);
+  CHECK(memory.find(a)->contents.empty());
+  CHECK_FALSE(memory.find_name("a"));
+
+  DeviceMemory moved = std::move(memory);
+  CHECK(moved.find(a)->name == "a");
+}
+
 TEST_CASE("a module's variables may lie where another memory had them", "[machine]") {
   const Module module(R"(
 .version 8.0
@@ -277,7 +322,10 @@ TEST_CASE("a module's variables may lie where another memory had them", "[machin
   const Kernel kernel(module, "read");
   DeviceMemory memory(0x1000'0000);
   memory.place(0x7000, std::vector<std::uint8_t>{99, 0, 0, 0}, "there");
+  CHECK_THROWS_WITH(place_variables(kernel, memory, {{"nowhere", 0x7000}}), ContainsSubstring("no .global or .const variable 'nowhere'"));
+  CHECK_THROWS_WITH(place_variables(kernel, memory, {{"there", 0x7001}}), ContainsSubstring("does not lie in one buffer at 0x7001"));
   place_variables(kernel, memory, {{"there", 0x7000}});
+  CHECK_THROWS_WITH(place_variables(kernel, memory, {{"there", 0x7000}}), ContainsSubstring("lie in this memory already"));
   CHECK(variable_address(kernel, memory, "there") == 0x7000);
   const std::uint64_t to = memory.allocate(8, "to");
   launch(kernel, {.grid = {1}, .block = {1}}, memory, {to});

@@ -212,14 +212,14 @@ TEST_CASE("the chunks of products stay known while others are looked up", "[mach
   const code::WarpgroupProduct& product = product_of(kernel);
   machine::ChunkLists lists;
   const auto find = [&](std::uint64_t start) {
-    return lists.find(product, MatrixDescriptor{.start = static_cast<std::uint32_t>(16 * start), .leading = 128, .stride = 256}.encode(),
+    return lists.find(product, MatrixDescriptor({.start = static_cast<std::uint32_t>(16 * start), .leading = 128, .stride = 256}).encode(),
                       0);
   };
   const machine::ProductChunkList first = find(0);
   for (std::uint64_t i = 1; i < 1024; ++i) find(i);  // as many as there may be
   CHECK(find(0) == first);
   CHECK(first.use_count() == 0);  // no thread waits to count its owners
-  CHECK(first->a[1].addresses == product.instruction.a_chunks(MatrixDescriptor{.leading = 128, .stride = 256}.encode(), 1));
+  CHECK(first->a[1].addresses == product.instruction.a_chunks(MatrixDescriptor({.leading = 128, .stride = 256}).encode(), 1));
   const machine::ProductChunkList other = find(1024);
   CHECK(other->a[0].first == 16 * 1024);
   CHECK(other.use_count() == 1);

@@ -57,11 +57,11 @@ MatrixDescriptor described(const MatrixLines& matrix, const TileOptions& options
   const Swizzle swizzle =
       chosen<Swizzle>("swizzle", options.swizzle.empty() ? "128" : options.swizzle,
                       {{"none", Swizzle::none}, {"32", Swizzle::bytes_32}, {"64", Swizzle::bytes_64}, {"128", Swizzle::bytes_128}});
-  MatrixDescriptor d = compact_descriptor(matrix, swizzle, options.start.value_or(0));
+  MatrixDescriptor::Fields d = compact_descriptor(matrix, swizzle, options.start.value_or(0)).fields();
   d.leading = options.leading.value_or(d.leading);
   d.stride = options.stride.value_or(d.stride);
   d.base_offset = options.base_offset.value_or(d.base_offset);
-  return d;
+  return MatrixDescriptor(d);
 }
 
 Tile tile_of(const WgmmaForm& form, const LayoutOptions& options) {
@@ -93,23 +93,24 @@ void note_ignored_bits(const Tile& tile, std::vector<std::string>& notes) {
 /// A swizzle's pattern uses the number of 128-byte blocks of the absolute address, less the base offset.
 void note_pattern(const Tile& tile, std::vector<std::string>& notes) {
   const MatrixDescriptor& d = tile.descriptor;
-  if (d.swizzle == Swizzle::none) {
-    if (d.base_offset != 0) notes.push_back(fmt::format("base offset {} (bits 49 to 51) does nothing without a swizzle", d.base_offset));
+  if (d.swizzle() == Swizzle::none) {
+    if (d.base_offset() != 0)
+      notes.push_back(fmt::format("base offset {} (bits 49 to 51) does nothing without a swizzle", d.base_offset()));
     return;
   }
-  const int repeat = static_cast<int>(d.line_bytes() / 16), begins = static_cast<int>(d.start >> 7) % repeat;
-  if (begins == d.base_offset % repeat) return;
+  const int repeat = static_cast<int>(d.line_bytes() / 16), begins = static_cast<int>(d.start() >> 7) % repeat;
+  if (begins == d.base_offset() % repeat) return;
   notes.push_back(fmt::format(
       "base offset {} (bits 49 to 51): the pattern of a {}-byte swizzle repeats every {} bytes and does not begin with this matrix, whose "
       "start address {:#x} asks for base offset {}, or for a multiple of {}",
-      d.base_offset, d.line_bytes(), 8 * d.line_bytes(), d.start, d.start >> 7 & 7, 8 * d.line_bytes()));
+      d.base_offset(), d.line_bytes(), 8 * d.line_bytes(), d.start(), d.start() >> 7 & 7, 8 * d.line_bytes()));
 }
 
 /// Notes a field that this matrix does not use.
 void note_unused(const Tile& tile, std::vector<std::string>& notes) {
   const MatrixDescriptor& d = tile.descriptor;
-  const bool exchanged = tile.major == Major::mn && d.swizzle == Swizzle::none;
-  const bool lines_on = tile.lines().line_steps() != 0, bytes_on = tile.lines().byte_steps(d.swizzle) != 0;
+  const bool exchanged = tile.major == Major::mn && d.swizzle() == Swizzle::none;
+  const bool lines_on = tile.lines().line_steps() != 0, bytes_on = tile.lines().byte_steps(d.swizzle()) != 0;
   if (!(exchanged ? lines_on : bytes_on))
     notes.push_back("the leading byte offset (bits 16 to 29) is not used: the matrix ends before it would count");
   if (!(exchanged ? bytes_on : lines_on))
@@ -131,11 +132,12 @@ void note_overlaps(const Tile& tile, std::vector<std::string>& notes) {
   const MatrixDescriptor& d = tile.descriptor;
   const std::size_t shared = shared_chunks(tile, d);
   if (shared == 0) return;
-  MatrixDescriptor exchanged = d;
+  MatrixDescriptor::Fields exchanged = d.fields();
   std::swap(exchanged.leading, exchanged.stride);
   notes.push_back(fmt::format(
       "{} chunks of 16 bytes are read again as others: leading byte offset {} (bits 16 to 29), stride byte offset {} (bits 32 to 45){}",
-      shared, d.leading, d.stride, shared_chunks(tile, exchanged) == 0 ? "; exchanged, no bytes would be shared" : ""));
+      shared, d.leading(), d.stride(),
+      shared_chunks(tile, MatrixDescriptor(exchanged)) == 0 ? "; exchanged, no bytes would be shared" : ""));
 }
 
 void note_end(const Tile& tile, std::vector<std::string>& notes) {
@@ -157,16 +159,16 @@ std::vector<std::string> notes_of(const Tile& tile) {
 // ---- Answers ------------------------------------------------------------------------------------------------------------------------
 
 std::string swizzle_text(const MatrixDescriptor& d) {
-  return d.swizzle == Swizzle::none ? "none" : fmt::format("{} bytes", d.line_bytes());
+  return d.swizzle() == Swizzle::none ? "none" : fmt::format("{} bytes", d.line_bytes());
 }
 
 std::string fields_text(const Tile& tile) {
   const MatrixDescriptor& d = tile.descriptor;
   Table table({"field", "bits", "value"});
-  table.add({"start address", "0-13", fmt::format("{:#x}", d.start)});
-  table.add({"leading byte offset", "16-29", std::to_string(d.leading)});
-  table.add({"stride byte offset", "32-45", std::to_string(d.stride)});
-  table.add({"base offset", "49-51", std::to_string(d.base_offset)});
+  table.add({"start address", "0-13", fmt::format("{:#x}", d.start())});
+  table.add({"leading byte offset", "16-29", std::to_string(d.leading())});
+  table.add({"stride byte offset", "32-45", std::to_string(d.stride())});
+  table.add({"base offset", "49-51", std::to_string(d.base_offset())});
   table.add({"swizzle", "62-63", swizzle_text(d)});
   std::string text = fmt::format("descriptor {:#018x}\n{}", tile.bits, table.text());
   for (const std::string& note : notes_of(tile)) text += "note: " + note + "\n";
@@ -215,11 +217,11 @@ Json all_json(const Tile& tile) {
           {"operand", name(tile.operand)},
           {"major", tile.major == Major::k ? "k" : "mn"},
           {"descriptor", fmt::format("{:#018x}", tile.bits)},
-          {"start", d.start},
-          {"leading", d.leading},
-          {"stride", d.stride},
-          {"base_offset", d.base_offset},
-          {"swizzle", d.swizzle == Swizzle::none ? 0 : static_cast<int>(d.line_bytes())},
+          {"start", d.start()},
+          {"leading", d.leading()},
+          {"stride", d.stride()},
+          {"base_offset", d.base_offset()},
+          {"swizzle", d.swizzle() == Swizzle::none ? 0 : static_cast<int>(d.line_bytes())},
           {"notes", notes_of(tile)},
           {"known", known_text(tile.form)},
           {"rows", tile.rows()},
@@ -248,7 +250,7 @@ std::string picture(const Tile& tile) {
   return memory_svg(
       fmt::format("Operand {} of {} in shared memory", name(tile.operand), tile.form.opcode),
       fmt::format("{}-major, descriptor {:#018x}: start {:#x}, leading byte offset {}, stride byte offset {}, base offset {}, swizzle {}",
-                  k_major ? "K" : "MN", tile.bits, d.start, d.leading, d.stride, d.base_offset, swizzle_text(d)),
+                  k_major ? "K" : "MN", tile.bits, d.start(), d.leading(), d.stride(), d.base_offset(), swizzle_text(d)),
       chunks);
 }
 

@@ -50,8 +50,8 @@ std::string text_of(const TensorMap& map, const std::string& buffer) {
 void DescriptorReport::bulk_issues(const machine::Event& event, const machine::BulkEvent& copy) {
   if (copy.map == nullptr) return;
   const TensorMap& map = *copy.map;
-  const DeviceMemory::Buffer* const buffer = memory_.find(map.address());
-  const std::string of = buffer == nullptr ? fmt::format("{:#x}", map.address())
+  const std::optional<DeviceMemory::Buffer> buffer = memory_.find(map.address());
+  const std::string of = !buffer ? fmt::format("{:#x}", map.address())
                          : map.address() == buffer->address
                              ? fmt::format("'{}'", buffer->name)
                              : fmt::format("'{}' from byte {} on", buffer->name, map.address() - buffer->address);
@@ -66,11 +66,11 @@ DescriptorReport::Said& DescriptorReport::said(const machine::Event& event, cons
 
 void DescriptorReport::add(const machine::Event& event, char operand, Major major, std::uint64_t descriptor) {
   const MatrixDescriptor says = MatrixDescriptor::decode(descriptor);
-  const std::string base = says.base_offset == 0 ? "" : fmt::format("base offset {}, ", says.base_offset);
+  const std::string base = says.base_offset() == 0 ? "" : fmt::format("base offset {}, ", says.base_offset());
   const std::string text =
-      fmt::format("operand {}: leading byte offset {}, stride byte offset {}, {}swizzle {}, {}-major", operand, says.leading, says.stride,
-                  base, swizzle_names[static_cast<std::size_t>(says.swizzle)], major == Major::k ? "K" : "MN");
-  said(event, text).starts.insert(says.start);
+      fmt::format("operand {}: leading byte offset {}, stride byte offset {}, {}swizzle {}, {}-major", operand, says.leading(),
+                  says.stride(), base, swizzle_names[static_cast<std::size_t>(says.swizzle())], major == Major::k ? "K" : "MN");
+  said(event, text).starts.insert(says.start());
 }
 
 void DescriptorReport::product_issues(const machine::ProductEvent& event) {

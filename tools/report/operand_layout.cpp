@@ -152,7 +152,7 @@ LayoutGrid memory_grid(const WgmmaForm& form, OperandName operand, Major major, 
   grid.places = GridPlaces::memory;
   grid.title =
       fmt::format("Operand {} of {} in shared memory, {}-major, {}", name(operand), form.opcode, major == Major::k ? "K" : "MN",
-                  descriptor.swizzle == Swizzle::none ? "no swizzle" : fmt::format("swizzle of {} bytes", descriptor.line_bytes()));
+                  descriptor.swizzle() == Swizzle::none ? "no swizzle" : fmt::format("swizzle of {} bytes", descriptor.line_bytes()));
   grid.remark = operand == OperandName::a ? layout_remark(form, operand) : "";
   grid.known = known_text(form);
   grid.rows = extent.rows;

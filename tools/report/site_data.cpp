@@ -116,7 +116,7 @@ Json memory_json(const WgmmaForm& form, OperandName operand) {
     for (const auto& [swizzle, name] : swizzles) {
       const MatrixDescriptor d = compact_descriptor(matrix_lines(form, operand, major), swizzle, 0);
       of_major["swizzles"][name] = {
-          {"width", d.line_bytes()}, {"leading", d.leading}, {"stride", d.stride}, {"descriptor", fmt::format("{:#018x}", d.encode())}};
+          {"width", d.line_bytes()}, {"leading", d.leading()}, {"stride", d.stride()}, {"descriptor", fmt::format("{:#018x}", d.encode())}};
     }
   }
   return {{"kind", "memory"},

@@ -93,8 +93,8 @@ MatrixExtent tensor_extent(const TensorProduct& product, OperandName operand) {
 
 TensorDescriptor TensorImage::descriptor(const TensorProduct& product, OperandName operand, std::uint32_t start) {
   TensorDescriptor descriptor;
-  descriptor.matrix = {
-      .start = start, .leading = leading_bytes(product, operand), .stride = 8 * sixteen, .base_offset = 0, .swizzle = Swizzle::none};
+  descriptor.matrix = MatrixDescriptor(
+      {.start = start, .leading = leading_bytes(product, operand), .stride = 8 * sixteen, .base_offset = 0, .swizzle = Swizzle::none});
   return descriptor;
 }
 

@@ -43,6 +43,7 @@ struct warpmat_kernel {
   warpmat::Kernel kernel;
   std::string entry = kernel.entry(), target = kernel.target();
   std::vector<warpmat::Kernel::Parameter> parameters = kernel.parameters();
+  std::vector<warpmat::Kernel::Variable> variables = kernel.variables();
 };
 
 struct warpmat_device_memory {

@@ -1,5 +1,7 @@
 // The C interface of modules, kernels and their memory.
 
+#include <map>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -9,6 +11,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/c_program.h>
+#include <warpmat/c_program/doubles.h>
 #include <warpmat/c_program/handles.h>
 #include <warpmat/launch.h>
 #include <warpmat/tables/unknown_target.h>
@@ -22,6 +25,10 @@ std::string entry_of(const warpmat_module& module, const char* entry) {
   if (entry != nullptr) return entry;
   if (module.entries.size() != 1) throw std::invalid_argument(fmt::format("the module has {} entries: say which", module.entries.size()));
   return module.entries.front();
+}
+
+void tell_buffer(const DeviceMemory::Buffer& buffer, warpmat_buffer_info* info) {
+  copy_out(warpmat_buffer_info{info->size, buffer.address, buffer.bytes, buffer.name.data(), buffer.freed}, info);
 }
 
 }  // namespace
@@ -93,16 +100,45 @@ warpmat_device_memory* warpmat_device_memory_create(warpmat_error* error) {
   return made(error, [] { return new warpmat_device_memory; });
 }
 
+warpmat_device_memory* warpmat_device_memory_create_at(uint64_t first_address, warpmat_error* error) {
+  return made(error, [&] { return new warpmat_device_memory{DeviceMemory(first_address)}; });
+}
+
 void warpmat_device_memory_free(warpmat_device_memory* memory) {
   delete memory;
 }
 
+warpmat_status warpmat_device_memory_set_heap_bytes(warpmat_device_memory* memory, uint64_t bytes, warpmat_error* error) {
+  return done(error, [&] {
+    need(memory, "the memory");
+    try {
+      memory->memory.set_heap_bytes(bytes);
+    } catch (const std::logic_error& used) {
+      throw std::invalid_argument(used.what());
+    }
+  });
+}
+
 warpmat_status warpmat_buffer_allocate(warpmat_device_memory* memory, uint64_t bytes, const char* name, uint64_t* address,
                                        warpmat_error* error) {
+  return warpmat_buffer_allocate_aligned(memory, bytes, 1, name, address, error);
+}
+
+warpmat_status warpmat_buffer_allocate_aligned(warpmat_device_memory* memory, uint64_t bytes, uint64_t alignment, const char* name,
+                                               uint64_t* address, warpmat_error* error) {
   return done(error, [&] {
     need(memory, "the memory");
     need(address, "address");
-    *address = memory->memory.allocate(bytes, text_of(name));
+    *address = memory->memory.allocate(bytes, text_of(name), alignment);
+  });
+}
+
+warpmat_status warpmat_buffer_place(warpmat_device_memory* memory, uint64_t address, const void* contents, uint64_t bytes, const char* name,
+                                    warpmat_error* error) {
+  return done(error, [&] {
+    need(memory, "the memory");
+    if (bytes != 0) need(contents, "the contents");
+    memory->memory.place(address, std::span(static_cast<const std::uint8_t*>(contents), bytes), text_of(name));
   });
 }
 
@@ -120,6 +156,36 @@ uint8_t* warpmat_buffer_bytes(warpmat_device_memory* memory, uint64_t address, u
   });
 }
 
+warpmat_status warpmat_buffer_find(const warpmat_device_memory* memory, uint64_t address, warpmat_buffer_info* info, warpmat_error* error) {
+  return done(error, [&] {
+    need(memory, "the memory");
+    WARPMAT_NEED_SIZE(info, freed, "info");
+    const auto found = memory->memory.find(address);
+    if (!found) throw std::out_of_range(fmt::format("no buffer contains {:#x}: {}", address, memory->memory.describe(address)));
+    tell_buffer(*found, info);
+  });
+}
+
+warpmat_status warpmat_buffer_find_name(const warpmat_device_memory* memory, const char* name, warpmat_buffer_info* info,
+                                        warpmat_error* error) {
+  return done(error, [&] {
+    need(memory, "the memory");
+    need(name, "the name");
+    WARPMAT_NEED_SIZE(info, freed, "info");
+    const auto found = memory->memory.find_name(name);
+    if (!found) throw std::invalid_argument(fmt::format("not one buffer that is not freed has the name '{}', but none or several", name));
+    tell_buffer(*found, info);
+  });
+}
+
+warpmat_status warpmat_address_describe(const warpmat_device_memory* memory, uint64_t address, char* text, size_t capacity, size_t* length,
+                                        warpmat_error* error) {
+  return done(error, [&] {
+    need(memory, "the memory");
+    copy_text(memory->memory.describe(address), text, capacity, length);
+  });
+}
+
 warpmat_status warpmat_variable_address(const warpmat_kernel* kernel, warpmat_device_memory* memory, const char* name, uint64_t* address,
                                         warpmat_error* error) {
   return done(error, [&] {
@@ -128,5 +194,38 @@ warpmat_status warpmat_variable_address(const warpmat_kernel* kernel, warpmat_de
     need(name, "the name");
     need(address, "address");
     *address = variable_address(kernel->kernel, memory->memory, name);
+  });
+}
+
+int warpmat_kernel_variable_count(const warpmat_kernel* kernel) {
+  return kernel == nullptr ? 0 : static_cast<int>(kernel->variables.size());
+}
+
+warpmat_status warpmat_kernel_variable(const warpmat_kernel* kernel, int index, warpmat_device_memory* memory,
+                                       warpmat_module_variable* variable, warpmat_error* error) {
+  return done(error, [&] {
+    need(kernel, "the kernel");
+    WARPMAT_NEED_SIZE(variable, constant, "variable");
+    if (index < 0 || index >= warpmat_kernel_variable_count(kernel))
+      throw std::invalid_argument(fmt::format("variable {} is none of the module's {}", index, kernel->variables.size()));
+    const Kernel::Variable& v = kernel->variables[static_cast<std::size_t>(index)];
+    const std::uint64_t address = memory == nullptr ? 0 : variable_address(kernel->kernel, memory->memory, v.name);
+    copy_out(warpmat_module_variable{variable->size, v.name.c_str(), v.bytes, address, v.constant}, variable);
+  });
+}
+
+warpmat_status warpmat_place_variables(const warpmat_kernel* kernel, warpmat_device_memory* memory, const warpmat_variable_place* places,
+                                       size_t count, warpmat_error* error) {
+  return done(error, [&] {
+    need(kernel, "the kernel");
+    need(memory, "the memory");
+    if (count != 0) need(places, "places");
+    std::map<std::string, std::uint64_t> addresses;
+    for (const warpmat_variable_place& place : std::span(places, count)) {
+      need(place.name, "the name of a place");
+      if (!addresses.emplace(place.name, place.address).second)
+        throw std::invalid_argument(fmt::format("variable '{}' has two places", place.name));
+    }
+    place_variables(kernel->kernel, memory->memory, addresses);
   });
 }

@@ -88,3 +88,12 @@ warpmat_status warpmat_tensor_map_decode(const uint8_t bytes[WARPMAT_TENSOR_MAP_
     return report_exception(error);
   }
 }
+
+warpmat_status warpmat_tensor_map_box(const warpmat_tensor_map* map, warpmat_tensor_box* box, warpmat_error* error) {
+  return done(error, [&] {
+    WARPMAT_NEED_SIZE(map, pixels, "the map");
+    WARPMAT_NEED_SIZE(box, shared_bytes, "box");
+    const TensorMap made(arguments_of(*map));
+    copy_out(warpmat_tensor_box{box->size, made.rows(), made.row_bytes(), made.box_bytes(), made.row_pitch(), made.shared_bytes()}, box);
+  });
+}

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/launch.h>
+#include <warpmat/machine/stored_buffer.h>
 
 namespace warpmat::inline v0_1::checks {
 namespace {
@@ -58,13 +59,13 @@ std::string Companion::entry(const Subject& subject, const Cell& cell) const {
   const GemmMatrix& told = subject.told.matrix;
   if (const auto found = told.place(cell.bit)) return told.element(found->first, found->second);
   const std::uint64_t address = cell.bit / 8, bit = cell.bit % 8;
-  const DeviceMemory::Buffer* const buffer = subject.memory.find(address);
+  const std::optional<DeviceMemory::Buffer> buffer = subject.memory.find(address);
   const bool part = subject.told.kind == CompanionMatrix::Kind::metadata;
   return (part ? fmt::format("bits {} to {} of ", bit, bit + 3) : "") +
-         (buffer == nullptr ? fmt::format("the byte at {:#x}", address)
-                            : fmt::format("byte {} of {}", address - buffer->address,
-                                          buffer->name.empty() ? fmt::format("the buffer at {:#x}", buffer->address)
-                                                               : fmt::format("'{}'", buffer->name)));
+         (!buffer ? fmt::format("the byte at {:#x}", address)
+                  : fmt::format(
+                        "byte {} of {}", address - buffer->address,
+                        buffer->name.empty() ? fmt::format("the buffer at {:#x}", buffer->address) : fmt::format("'{}'", buffer->name)));
 }
 
 Trap Companion::trap(const Subject& subject, const Cell& cell, std::size_t at, const std::string& what) const {
@@ -161,7 +162,7 @@ std::optional<Trap> Companion::descending(const Subject& subject) const {
       for (int bit = 0; step(along_k, bit) < cells_.size(); ++bit) {
         const auto other = neighbour(at, along_k, bit);
         if (!other || cells_[*other].bit >= cells_[at].bit) continue;
-        if (subject.memory.find(cells_[*other].bit / 8) != subject.memory.find(cells_[at].bit / 8)) continue;
+        if (find_buffer(subject.memory, cells_[*other].bit / 8) != find_buffer(subject.memory, cells_[at].bit / 8)) continue;
         return trap(subject, cells_[at], at,
                     fmt::format("{} has {} as its {}, and {} has {}, which lies before it: they are exchanged", place(subject, at),
                                 entry(subject, cells_[at]), noun(subject), place(subject, *other), entry(subject, cells_[*other])));

@@ -55,23 +55,23 @@ GemmMatrix matrix_of(std::string_view text, std::string_view name) {
 }
 
 /// Sets the matrix's address.
-const DeviceMemory::Buffer& find_buffer(GemmMatrix& matrix, const DeviceMemory& memory, const code::Program& program,
-                                        const std::vector<std::uint8_t>& parameters) {
-  const DeviceMemory::Buffer* buffer = memory.find_name(matrix.name);
-  matrix.address = buffer == nullptr ? 0 : buffer->address;
+DeviceMemory::Buffer buffer_of(GemmMatrix& matrix, const DeviceMemory& memory, const code::Program& program,
+                               const std::vector<std::uint8_t>& parameters) {
+  std::optional<DeviceMemory::Buffer> buffer = memory.find_name(matrix.name);
+  matrix.address = buffer ? buffer->address : 0;
   for (const code::Parameter& parameter : program.parameters) {
-    if (buffer != nullptr || parameter.bytes != 8 || readable_name(parameter.name) != matrix.name) continue;
+    if (buffer || parameter.bytes != 8 || readable_name(parameter.name) != matrix.name) continue;
     std::memcpy(&matrix.address, parameters.data() + parameter.offset, 8);
     buffer = memory.find(matrix.address);
   }
-  if (buffer == nullptr)
+  if (!buffer)
     throw std::invalid_argument(fmt::format("there is no buffer '{}', nor a parameter of that name with the address of one", matrix.name));
   return *buffer;
 }
 
 void place_matrix(GemmMatrix& matrix, const DeviceMemory& memory, const code::Program& program,
                   const std::vector<std::uint8_t>& parameters) {
-  const DeviceMemory::Buffer& buffer = find_buffer(matrix, memory, program, parameters);
+  const DeviceMemory::Buffer buffer = buffer_of(matrix, memory, program, parameters);
   if (matrix.pitch == 0) matrix.pitch = matrix.stored_columns();
   if (matrix.pitch < matrix.stored_columns())
     throw std::invalid_argument(
@@ -98,7 +98,7 @@ void place_companion(CompanionMatrix& companion, const Gemm& gemm, const DeviceM
   if (block == 0)
     throw std::invalid_argument(
         fmt::format("the product has {}={}, and the kernel has no {}", companion.key, matrix.name, scales ? "block-scaled mma" : "mma.sp"));
-  const DeviceMemory::Buffer& buffer = find_buffer(matrix, memory, program, parameters);
+  const DeviceMemory::Buffer buffer = buffer_of(matrix, memory, program, parameters);
   matrix.rows = companion.of_b ? gemm.b.columns : gemm.a.rows;
   matrix.columns = (gemm.k + block - 1) / block;
   matrix.pitch = matrix.stored_columns();
@@ -296,7 +296,7 @@ std::vector<Gemm> find_gemms(std::string_view text, const DeviceMemory& memory, 
   for (std::size_t i = 0; i < gemms.size(); ++i)
     for (GemmMatrix* const factor : {&gemms[i].a, &gemms[i].b})
       for (std::size_t j = 0; j < i; ++j)
-        if (factor->name == gemms[j].c.name && memory.find_name(factor->name) == nullptr) {
+        if (factor->name == gemms[j].c.name && !memory.find_name(factor->name)) {
           factor->producer = static_cast<int>(j);
           in_registers[j] = true;
         }

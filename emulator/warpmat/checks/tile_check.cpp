@@ -11,6 +11,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/machine/stored_buffer.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/machine/warpgroup.h>
 #include <warpmat/wgmma.h>
@@ -118,9 +119,9 @@ std::optional<TileCheck::Place> TileCheck::place_at(const BlockTiles& tiles, std
   if (chunk.tile == 0) return std::nullopt;
   const Tile& tile = tiles.tiles[chunk.tile - 1];
   const Place place{tile.address + chunk.at, tile.statement, tile.map};
-  const auto bytes = setup_.memory->find(place.address);
-  if (bytes == nullptr ||
-      std::memcmp(bytes->data.get() + (place.address - bytes->address), tiles.shared + offset, machine::Product::chunk_bytes) != 0)
+  const StoredBuffer* const buffer = find_buffer(*setup_.memory, place.address);
+  if (buffer == nullptr || buffer->freed ||
+      std::memcmp(buffer->data.get() + (place.address - buffer->address), tiles.shared + offset, machine::Product::chunk_bytes) != 0)
     return std::nullopt;
   return place;
 }
@@ -251,10 +252,10 @@ void TileCheck::check(const machine::ProductEvent& event, const Operand& reader,
   const MatrixDescriptor read = MatrixDescriptor::decode(reader.descriptor);
   const TensorMap& map = maps_[at.map];
   const std::string sides =
-      read.swizzle != map.swizzle()
-          ? fmt::format("the descriptor's swizzle is {}, the tensor map's {}", swizzle_name(read.swizzle), swizzle_name(map.swizzle()))
+      read.swizzle() != map.swizzle()
+          ? fmt::format("the descriptor's swizzle is {}, the tensor map's {}", swizzle_name(read.swizzle()), swizzle_name(map.swizzle()))
           : fmt::format("the descriptor's leading byte offset is {} and its stride byte offset {}; the map's rows lie {} bytes apart",
-                        read.leading, read.stride, map.row_pitch());
+                        read.leading(), read.stride(), map.row_pitch());
   try {
     product.trap(-1, std::nullopt,
                  fmt::format("the descriptor of operand {} reads the tile otherwise than {} wrote it: {}; {}", operand,

@@ -165,13 +165,13 @@ std::uint8_t* AddressSpace::device_bytes(const void* address, std::uint64_t coun
 std::uint8_t* AddressSpace::host_bytes(const void* address, std::uint64_t count) {
   require(address != nullptr);
   const std::uint64_t at = address_of(address);
-  const DeviceMemory::Buffer* const buffer = memory_.find(at);
+  const std::optional<DeviceMemory::Buffer> buffer = memory_.find(at);
   const bool reserved = at >= device_start && at < shared_end;
-  if (buffer == nullptr) {
+  if (!buffer) {
     if (reserved) throw ApiError(cudaErrorInvalidValue, fmt::format("{:#x} is no host address: {}", at, memory_.describe(at)));
     return static_cast<std::uint8_t*>(const_cast<void*>(address));
   }
-  if (buffer->freed || reinterpret_cast<std::uintptr_t>(buffer->data.get()) != buffer->address)
+  if (buffer->freed || reinterpret_cast<std::uintptr_t>(buffer->contents.data()) != buffer->address)
     throw ApiError(cudaErrorInvalidValue, fmt::format("{:#x} is no host address: {}", at, memory_.describe(at)));
   // memory that is registered in part goes on behind it
   return reserved ? device_bytes(address, count) : static_cast<std::uint8_t*>(const_cast<void*>(address));
@@ -190,8 +190,7 @@ const Allocation* AddressSpace::find(const void* at) const {
 
 bool AddressSpace::is_device_address(const void* address) const {
   const std::uint64_t at = address_of(address);
-  const DeviceMemory::Buffer* const buffer = memory_.find(at);
-  return buffer != nullptr && at >= device_start && at < shared_end;
+  return memory_.find(at) && at >= device_start && at < shared_end;
 }
 
 void AddressSpace::share_variable(std::uint64_t address, std::uint64_t bytes) {

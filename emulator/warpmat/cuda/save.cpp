@@ -57,7 +57,7 @@ Json buffers_json(Context& context, const Kernel& kernel, const std::filesystem:
   Json all = Json::array();
   DeviceMemory& memory = context.space.memory();
   for (const auto& [address, allocation] : context.space.allocations())
-    all.push_back(buffer_json(folder, all.size(), memory.find(address)->name, address,
+    all.push_back(buffer_json(folder, all.size(), std::string(memory.find(address)->name), address,
                               std::as_const(memory).bytes(address, allocation.bytes), false));
   for (const code::Variable& variable : program_of(kernel).module_variables) {
     if (variable.bytes == 0) continue;

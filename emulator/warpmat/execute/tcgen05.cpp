@@ -146,8 +146,8 @@ class SharedReader {
     throw Trap(Trap::Kind::out_of_range, operand_, 0, address,
                format_text("the matrix that the descriptor of operand {} names leaves shared memory, which has {} bytes from {:#x} on "
                            "(start {:#x}, leading byte offset {}, stride byte offset {})",
-                           name(operand_), memory_.size(), memory_.base(), descriptor_.matrix.start, descriptor_.matrix.leading,
-                           descriptor_.matrix.stride));
+                           name(operand_), memory_.size(), memory_.base(), descriptor_.matrix.start(), descriptor_.matrix.leading(),
+                           descriptor_.matrix.stride()));
   }
 
   OperandName operand_;

@@ -52,8 +52,8 @@ template <typename Visit>
 void for_each_chunk(const MatrixDescriptor& descriptor, Major major, const Extent& of, Visit visit) {
   const MatrixDescriptor matrix = descriptor;  // a copy that visit cannot change
   const Extent extent = of;
-  if (const std::uint32_t span = std::bit_ceil(extent.bytes);
-      major == Major::k && extent.first_byte == 0 && span <= matrix.line_bytes() && matrix.start % span == 0 && matrix.stride % span == 0) {
+  if (const std::uint32_t span = std::bit_ceil(extent.bytes); major == Major::k && extent.first_byte == 0 && span <= matrix.line_bytes() &&
+                                                              matrix.start() % span == 0 && matrix.stride() % span == 0) {
     // The common case: a line begins at a multiple of its bytes, so their addresses differ in these bits alone, which the swizzle may flip.
     for (std::uint32_t line = 0; line < extent.lines; ++line) {
       const std::uint32_t first = matrix.address(Major::k, extent.first_line + line, 0);
@@ -129,7 +129,7 @@ class Reader {
     throw Trap(Trap::Kind::out_of_range, operand_, 0, address,
                format_text("the matrix that the descriptor of operand {} names leaves shared memory, which has {} bytes from {:#x} on "
                            "(start {:#x}, leading byte offset {}, stride byte offset {})",
-                           name(operand_), size_, base_, descriptor_.start, descriptor_.leading, descriptor_.stride));
+                           name(operand_), size_, base_, descriptor_.start(), descriptor_.leading(), descriptor_.stride()));
   }
 
   const std::uint8_t* bytes_;

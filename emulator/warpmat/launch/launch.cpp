@@ -117,6 +117,17 @@ const std::vector<std::uint64_t>& place_module(const code::Program& program, Dev
   return addresses;
 }
 
+/// Throws std::invalid_argument unless a buffer holds all of the module's variable `name` from `address` on.
+void check_place(const code::Program& program, const DeviceMemory& memory, std::string_view name, std::uint64_t address) {
+  const auto variable = std::ranges::find(program.module_variables, name, &code::Variable::name);
+  if (variable == program.module_variables.end())
+    throw std::invalid_argument(fmt::format("the module has no .global or .const variable '{}': names are those of the PTX", name));
+  const std::optional<DeviceMemory::Buffer> buffer = memory.find(address);
+  if (variable->bytes != 0 && (!buffer || buffer->freed || variable->bytes > buffer->end() - address))
+    throw std::invalid_argument(fmt::format("variable '{}' of {} bytes does not lie in one buffer at {:#x}: {}", name, variable->bytes,
+                                            address, memory.describe(address)));
+}
+
 /// The bytes of `levels` levels of recursion, of a warp or lane. A GPU has fewer.
 std::uint32_t bytes_of_levels(std::uint64_t bytes, std::uint64_t levels, const char* what) {
   constexpr std::uint64_t most = std::uint64_t{1} << 30;
@@ -163,6 +174,12 @@ std::vector<Kernel::Parameter> Kernel::parameters() const {
   return all;
 }
 
+std::vector<Kernel::Variable> Kernel::variables() const {
+  std::vector<Variable> all;
+  for (const code::Variable& v : program_->module_variables) all.push_back({std::string(v.name), v.bytes, v.space == Space::constant});
+  return all;
+}
+
 std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::string_view name) {
   const std::vector<code::Variable>& variables = program_of(kernel).module_variables;
   std::vector<std::string_view> names;
@@ -174,7 +191,11 @@ std::uint64_t variable_address(const Kernel& kernel, DeviceMemory& memory, std::
 }
 
 void place_variables(const Kernel& kernel, DeviceMemory& memory, const std::map<std::string, std::uint64_t>& addresses) {
-  static_cast<void>(place_module(program_of(kernel), memory, addresses));
+  const code::Program& program = program_of(kernel);
+  if (Internals::modules(memory).contains(program.module))
+    throw std::invalid_argument("variables of the kernel's module lie in this memory already: they are placed before a launch, and once");
+  for (const auto& [name, address] : addresses) check_place(program, memory, name, address);
+  static_cast<void>(place_module(program, memory, addresses));
 }
 
 LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemory& memory, const std::vector<Argument>& arguments,

@@ -48,14 +48,14 @@ DecodedTensorDescriptor decode_tensor_descriptor(std::uint64_t bits, bool absolu
   const auto number = static_cast<int>(field(bits, 61, 3));
   for (const Layout& layout : layouts)
     if (layout.number == number) {
-      MatrixDescriptor matrix = MatrixDescriptor::decode(bits);  // its swizzle has other bits
-      matrix.swizzle = layout.swizzle;
-      if (absolute && (layout.number != swizzle_128 || matrix.base_offset != 0))
+      MatrixDescriptor::Fields fields = MatrixDescriptor::decode(bits).fields();
+      fields.swizzle = layout.swizzle;  // in other bits than wgmma's
+      if (absolute && (layout.number != swizzle_128 || fields.base_offset != 0))
         return {{},
                 format_text("has an absolute address in place of the leading byte offset, which goes with swizzling mode {} and base "
                             "offset 0; they are {} and {}",
-                            swizzle_128, number, matrix.base_offset)};
-      return {{matrix, layout.wide_atoms, absolute}, std::nullopt};
+                            swizzle_128, number, fields.base_offset)};
+      return {{MatrixDescriptor(fields), layout.wide_atoms, absolute}, std::nullopt};
     }
   return {
       {},

@@ -13,6 +13,7 @@
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/machine/mbarrier.h>
+#include <warpmat/machine/stored_buffer.h>
 #include <warpmat/machine/tensor_core.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/machine/warpgroup.h>
@@ -21,8 +22,8 @@ namespace warpmat::inline v0_1::machine {
 
 /// The first lane's access to global memory by the statements of one number.
 struct LastAccess {
-  const DeviceMemory::Buffer* buffer = nullptr;  ///< null: none yet
-  std::uint32_t address = 0, stride = 0;         ///< the low bits of the address, and of its distance from the one before
+  const StoredBuffer* buffer = nullptr;   ///< null: none yet
+  std::uint32_t address = 0, stride = 0;  ///< the low bits of the address, and of its distance from the one before
 };
 
 /// One barrier of a block (PTX ISA 9.1 section 9.7.13.1). It counts whole warps, whether their lanes arrive together or not.

@@ -10,6 +10,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/mbarrier.h>
+#include <warpmat/machine/stored_buffer.h>
 #include <warpmat/numeric/canonical_nan.h>
 #include <warpmat/tables/types.h>
 
@@ -251,7 +252,7 @@ bool BulkCopies::load_whole_rows(const BulkTransfer& transfer, const TensorRun& 
     return false;
   if (rounds(map.type()) || run.first.begin != 0 || run.first.end != bytes || bytes != map.row_pitch() || bytes % chunk != 0) return false;
   if (map.swizzle() != TensorMap::Swizzle::none && (base + to) % bytes != 0) return false;
-  const DeviceMemory::Buffer* const buffer = cluster_.launch().memory.find(run.first.address);
+  const StoredBuffer* const buffer = find_buffer(cluster_.launch().memory, run.first.address);
   if (buffer == nullptr || buffer->freed) return false;
   const std::uint64_t behind = buffer->end() - run.first.address;
   if (bytes > behind || (run.step != 0 && run.count - 1 > (behind - bytes) / run.step)) return false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -11,7 +12,9 @@
 
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/internals.h>
+#include <warpmat/machine/stored_buffer.h>
 #include <warpmat/machine/texture.h>
+#include <warpmat/ptx/program/address_windows.h>
 
 namespace warpmat::inline v0_1 {
 namespace {
@@ -19,27 +22,79 @@ namespace {
 constexpr std::uint64_t gap_bytes = 64 << 10;
 constexpr std::uint64_t smallest_alignment = 256;
 
-std::string title(const DeviceMemory::Buffer& buffer) {
-  return buffer.name.empty() ? fmt::format("the buffer of {} bytes at {:#x}", buffer.bytes, buffer.address)
-                             : fmt::format("buffer '{}' of {} bytes at {:#x}", buffer.name, buffer.bytes, buffer.address);
+constexpr std::uint64_t last_address = std::numeric_limits<std::uint64_t>::max();
+
+std::string title(const StoredBuffer& buffer) {
+  return buffer.name->empty() ? fmt::format("the buffer of {} bytes at {:#x}", buffer.bytes, buffer.address)
+                              : fmt::format("buffer '{}' of {} bytes at {:#x}", *buffer.name, buffer.bytes, buffer.address);
 }
 
 /// Zeroed bytes. Large ones take memory of the machine only where they are touched.
-std::unique_ptr<std::uint8_t[], DeviceMemory::Release> zeroed(std::uint64_t bytes) {
-  std::unique_ptr<std::uint8_t[], DeviceMemory::Release> data(static_cast<std::uint8_t*>(std::calloc(bytes, 1)));
+StoredBuffer::Bytes zeroed(std::uint64_t bytes) {
+  StoredBuffer::Bytes data(static_cast<std::uint8_t*>(std::calloc(bytes, 1)));
   if (data == nullptr && bytes != 0) throw std::bad_alloc();
   return data;
 }
 
+StoredBuffer stored(std::uint64_t address, std::uint64_t bytes, StoredBuffer::Bytes data, std::string name) {
+  return {address, bytes, std::move(data), false, std::make_unique<const std::string>(std::move(name))};
+}
+
+DeviceMemory::Buffer shown(const StoredBuffer& buffer) {
+  const std::span bytes(buffer.data.get(), buffer.freed ? 0 : buffer.bytes);
+  return {buffer.address, buffer.bytes, *buffer.name, buffer.freed, std::as_bytes(bytes)};
+}
+
+/// The sum, or the last address where it is greater.
+std::uint64_t plus(std::uint64_t a, std::uint64_t b) {
+  return a > last_address - b ? last_address : a + b;
+}
+
+/// Throws std::invalid_argument for addresses that global memory does not have.
+void check_range(std::uint64_t address, std::uint64_t bytes) {
+  constexpr std::uint64_t windows = code::window_start(Space::shared), behind_windows = code::window_start(Space::global);
+  if (bytes > last_address - address)
+    throw std::invalid_argument(fmt::format("{} bytes at {:#x} end beyond the last address, {:#x}", bytes, address, last_address));
+  if (address < behind_windows && plus(address, bytes) > windows)
+    throw std::invalid_argument(fmt::format(
+        "{} bytes at {:#x} overlap the windows of shared, local and parameter memory, {:#x} to {:#x}: global memory lies elsewhere", bytes,
+        address, windows, behind_windows - 1));
+}
+
+/// The first of the buffers that begins behind `address`.
+template <typename Buffers>
+auto first_behind(Buffers& buffers, std::uint64_t address) {
+  return std::ranges::upper_bound(buffers, address, {}, &StoredBuffer::address);
+}
+
 }  // namespace
+
+DeviceMemory::DeviceMemory() = default;
+DeviceMemory::DeviceMemory(std::uint64_t first_address) : next_address_(first_address) {}
+DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept = default;
+DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept = default;
+DeviceMemory::~DeviceMemory() = default;
+
+/// Where allocate() has its next buffer: gaps lie between it and those that are placed.
+std::uint64_t DeviceMemory::free_address(std::uint64_t bytes, std::uint64_t alignment) const {
+  for (std::uint64_t from = next_address_; from <= last_address - (alignment - 1);) {
+    const std::uint64_t address = (from + alignment - 1) / alignment * alignment;
+    if (bytes > last_address - address) throw std::bad_alloc();
+    check_range(address, bytes);
+    const auto behind = std::ranges::lower_bound(buffers_, plus(address, plus(bytes, gap_bytes)), {}, &StoredBuffer::address);
+    if (behind == buffers_.begin() || plus(std::prev(behind)->end(), gap_bytes) <= address) return address;
+    from = plus(std::prev(behind)->end(), gap_bytes);
+  }
+  throw std::invalid_argument(
+      fmt::format("no multiple of {} lies behind {:#x}, where the next buffer may begin", alignment, next_address_));
+}
 
 std::uint64_t DeviceMemory::allocate(std::uint64_t bytes, std::string name, std::uint64_t alignment) {
   if (!std::has_single_bit(alignment)) throw std::invalid_argument(fmt::format("the alignment {} is not a power of two", alignment));
   alignment = std::max(alignment, smallest_alignment);
-  const std::uint64_t address = (next_address_ + alignment - 1) / alignment * alignment;
-  const auto after = std::ranges::upper_bound(buffers_, address, {}, &Buffer::address);
-  buffers_.insert(after, {address, bytes, std::move(name), false, zeroed(bytes)});
-  next_address_ = address + bytes + gap_bytes;
+  const std::uint64_t address = free_address(bytes, alignment);
+  buffers_.insert(first_behind(buffers_, address), stored(address, bytes, zeroed(bytes), std::move(name)));
+  next_address_ = plus(address, plus(bytes, gap_bytes));
   return address;
 }
 
@@ -50,64 +105,72 @@ std::uint64_t DeviceMemory::allocate_bytes(std::span<const std::byte> contents, 
 }
 
 void DeviceMemory::place(std::uint64_t address, std::span<const std::uint8_t> contents, std::string name) {
-  const auto after = std::ranges::upper_bound(buffers_, address, {}, &Buffer::address);
+  check_range(address, contents.size());
+  const auto after = first_behind(buffers_, address);
   const bool before_next = after == buffers_.end() || contents.size() <= after->address - address;
-  if (!before_next || (after != buffers_.begin() && std::prev(after)->end() > address))
+  if (!before_next || (after != buffers_.begin() && (std::prev(after)->end() > address || std::prev(after)->address == address)))
     throw std::invalid_argument(fmt::format("{} bytes at {:#x} overlap another buffer: {}", contents.size(), address, describe(address)));
-  Buffer buffer{address, contents.size(), std::move(name), false, zeroed(contents.size())};
+  StoredBuffer buffer = stored(address, contents.size(), zeroed(contents.size()), std::move(name));
   if (!contents.empty()) std::memcpy(buffer.data.get(), contents.data(), contents.size());
   buffers_.insert(after, std::move(buffer));
 }
 
-std::vector<DeviceMemory::Buffer>::iterator DeviceMemory::beginning_at(std::uint64_t address) {
-  const auto found = std::ranges::lower_bound(buffers_, address, {}, &Buffer::address);
+StoredBuffer& DeviceMemory::beginning_at(std::uint64_t address) {
+  const auto found = std::ranges::lower_bound(buffers_, address, {}, &StoredBuffer::address);
   if (found == buffers_.end() || found->address != address) throw std::invalid_argument(fmt::format("no buffer begins at {:#x}", address));
-  return found;
+  return *found;
 }
 
 void DeviceMemory::free(std::uint64_t address) {
-  Buffer& buffer = *beginning_at(address);
+  StoredBuffer& buffer = beginning_at(address);
   if (buffer.freed) throw std::invalid_argument(fmt::format("no buffer begins at {:#x}", address));
   buffer.freed = true;
   buffer.data.reset();
 }
 
 void DeviceMemory::move_to_own_address(std::uint64_t address) {
-  Buffer& buffer = *beginning_at(address);
+  StoredBuffer& buffer = beginning_at(address);
   auto* const own = reinterpret_cast<std::uint8_t*>(address);
   if (buffer.bytes != 0) std::memcpy(own, buffer.data.get(), buffer.bytes);
-  buffer.data = {own, Release(false)};
+  buffer.data = {own, StoredBuffer::Release(false)};
 }
 
 void DeviceMemory::add_own_memory(std::span<std::uint8_t> bytes, std::string name) {
   const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(bytes.data()));
-  const auto after = std::ranges::upper_bound(buffers_, address, {}, &Buffer::address);
-  buffers_.insert(after, {address, bytes.size(), std::move(name), false, {bytes.data(), Release(false)}});
+  buffers_.insert(first_behind(buffers_, address),
+                  stored(address, bytes.size(), {bytes.data(), StoredBuffer::Release(false)}, std::move(name)));
 }
 
 void DeviceMemory::remove(std::uint64_t address) {
-  buffers_.erase(beginning_at(address));
+  buffers_.erase(buffers_.begin() + (&beginning_at(address) - buffers_.data()));
 }
 
-const DeviceMemory::Buffer* DeviceMemory::find(std::uint64_t address) const {
-  const auto after = std::ranges::upper_bound(buffers_, address, {}, &Buffer::address);
-  if (after == buffers_.begin()) return nullptr;
-  const Buffer& buffer = *std::prev(after);
+const StoredBuffer* find_buffer(const DeviceMemory& memory, std::uint64_t address) {
+  const std::vector<StoredBuffer>& buffers = Internals::buffers(memory);
+  const auto after = first_behind(buffers, address);
+  if (after == buffers.begin()) return nullptr;
+  const StoredBuffer& buffer = *std::prev(after);
   return address < buffer.end() ? &buffer : nullptr;
 }
 
-const DeviceMemory::Buffer* DeviceMemory::find_name(std::string_view name) const {
-  const auto has_name = [&](const Buffer& buffer) { return !buffer.freed && buffer.name == name; };
+std::optional<DeviceMemory::Buffer> DeviceMemory::find(std::uint64_t address) const {
+  const StoredBuffer* const found = find_buffer(*this, address);
+  return found == nullptr ? std::nullopt : std::optional(shown(*found));
+}
+
+std::optional<DeviceMemory::Buffer> DeviceMemory::find_name(std::string_view name) const {
+  const auto has_name = [&](const StoredBuffer& buffer) { return !buffer.freed && *buffer.name == name; };
   const auto found = std::ranges::find_if(buffers_, has_name);
-  return found == buffers_.end() || std::find_if(std::next(found), buffers_.end(), has_name) != buffers_.end() ? nullptr : &*found;
+  if (found == buffers_.end() || std::find_if(std::next(found), buffers_.end(), has_name) != buffers_.end()) return std::nullopt;
+  return shown(*found);
 }
 
 std::string DeviceMemory::describe(std::uint64_t address) const {
   if (buffers_.empty()) return "there are no buffers";
-  if (const Buffer* buffer = find(address)) {
+  if (const StoredBuffer* buffer = find_buffer(*this, address)) {
     return fmt::format("{} bytes into {}{}", address - buffer->address, title(*buffer), buffer->freed ? ", which was freed" : "");
   }
-  const auto after = std::ranges::upper_bound(buffers_, address, {}, &Buffer::address);
+  const auto after = first_behind(buffers_, address);
   const std::uint64_t to_next = after == buffers_.end() ? ~std::uint64_t{0} : after->address - address;
   const std::uint64_t from_last = after == buffers_.begin() ? ~std::uint64_t{0} : address - std::prev(after)->end();
   if (from_last <= to_next) return fmt::format("{} bytes beyond the end of {}", from_last, title(*std::prev(after)));
@@ -115,7 +178,7 @@ std::string DeviceMemory::describe(std::uint64_t address) const {
 }
 
 std::span<const std::uint8_t> DeviceMemory::bytes(std::uint64_t address, std::uint64_t count) const {
-  const Buffer* buffer = find(address);
+  const StoredBuffer* buffer = find_buffer(*this, address);
   if (buffer == nullptr || buffer->freed || count > buffer->end() - address)
     throw std::out_of_range(fmt::format("{} bytes at {:#x} do not lie in one buffer: {}", count, address, describe(address)));
   return {buffer->data.get() + (address - buffer->address), count};

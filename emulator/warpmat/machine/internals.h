@@ -16,9 +16,8 @@ struct Internals {
   using Textures = std::map<std::uint64_t, std::shared_ptr<const Texture>>;
 
   static const std::shared_ptr<const syntax::Module>& syntax(const Module& module) { return module.syntax_; }
+  static const std::vector<StoredBuffer>& buffers(const DeviceMemory& memory) { return memory.buffers_; }
   static const code::Program& program(const Kernel& kernel) { return *kernel.program_; }
-  /// The addresses of each module's variables once they are placed. The map keeps the module alive, so that no other module gets its
-  /// address.
   static PlacedModules& modules(DeviceMemory& memory) { return memory.modules_; }
   static std::shared_ptr<DeviceHeap>& heap(DeviceMemory& memory) { return memory.heap_; }
   static std::uint64_t heap_bytes(const DeviceMemory& memory) { return memory.heap_bytes_; }

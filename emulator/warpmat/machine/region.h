@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/stored_buffer.h>
 #include <warpmat/ptx/program/address_windows.h>
 
 namespace warpmat::inline v0_1::machine {
@@ -31,7 +32,7 @@ struct Region {
 
 /// Has the CPU fetch what a load will read next if it goes on by `stride` bytes from `offset`: a loop over the grid, or the next warp. The
 /// CPU's own prefetchers see one instruction for all loads of a kernel. Inlined: GCC leaves out calls of a function that only prefetches.
-[[gnu::always_inline]] inline void fetch_ahead(const WarpState& warp, const code::Operation& operation, const DeviceMemory::Buffer& buffer,
+[[gnu::always_inline]] inline void fetch_ahead(const WarpState& warp, const code::Operation& operation, const StoredBuffer& buffer,
                                                std::uint64_t offset, std::uint32_t stride) {
   constexpr std::uint32_t near = 192, line = 64;
   if (stride + near < 2 * near || operation.semantics != catalogue::Semantics::load || buffer.freed) return;
@@ -54,8 +55,8 @@ struct Region {
   const auto* const base = warp.at<std::uint64_t>(warp.source_slot(operation, operand.source));
   const std::uint64_t address = base[first_lane(mask)] + static_cast<std::uint64_t>(operand.offset);
   LastAccess& last = warp.block().last_access(operation.payload);
-  const DeviceMemory::Buffer*& buffer = last.buffer;
-  if (buffer == nullptr || address - buffer->address >= buffer->bytes) buffer = warp.launch().memory.find(address);
+  const StoredBuffer*& buffer = last.buffer;
+  if (buffer == nullptr || address - buffer->address >= buffer->bytes) buffer = find_buffer(warp.launch().memory, address);
   const std::uint32_t stride = static_cast<std::uint32_t>(address) - last.address;
   if (stride == last.stride && buffer != nullptr) fetch_ahead(warp, operation, *buffer, address - buffer->address, stride);
   last.address = static_cast<std::uint32_t>(address);

@@ -6,6 +6,7 @@
 #include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/operations.h>
 #include <warpmat/machine/region.h>
+#include <warpmat/machine/stored_buffer.h>
 
 namespace warpmat::inline v0_1::machine {
 
@@ -65,7 +66,7 @@ std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t addres
     case Space::global:
     case Space::constant: break;
   }
-  const DeviceMemory::Buffer* buffer = launch_.memory.find(address);
+  const StoredBuffer* buffer = find_buffer(launch_.memory, address);
   if (buffer != nullptr && !buffer->freed && bytes <= buffer->end() - address) {
     last_buffer_ = buffer;
     return buffer->data.get() + (address - buffer->address);

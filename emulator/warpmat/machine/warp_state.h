@@ -18,6 +18,7 @@
 #include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/machine/observers.h>
+#include <warpmat/machine/stored_buffer.h>
 #include <warpmat/scalar/lane_offsets.h>
 #include <warpmat/warp.h>
 
@@ -280,7 +281,7 @@ class WarpState {
   /// The place of `bytes` at an address. Traps if they lie in no memory of that space, or if the kernel may not write them.
   std::uint8_t* locate_lane(Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool writes);
   /// The buffer in which locate_lane() has found the last address of global memory.
-  const DeviceMemory::Buffer& last_buffer() const { return *last_buffer_; }
+  const StoredBuffer& last_buffer() const { return *last_buffer_; }
   /// A lane's local memory: that of all functions, and that of the executing one.
   std::uint8_t* whole_local_memory(int lane) { return local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane); }
   std::uint8_t* local_memory(int lane) { return whole_local_memory(lane) + split().local; }
@@ -399,7 +400,7 @@ class WarpState {
   std::unique_ptr<WarpgroupState> wgmma_;  ///< set if the program has wgmma statements
   std::optional<SharedPlace> waits_for_;   ///< the mbarrier of the last unsuccessful wait
   ClusterArrivals cluster_arrivals_;
-  const DeviceMemory::Buffer* last_buffer_ = nullptr;
+  const StoredBuffer* last_buffer_ = nullptr;
   std::optional<scalar::LanePlaces> told_places_;
   bool announced_ = false;  ///< observers know of the next operation, which waits for the reservation
 };

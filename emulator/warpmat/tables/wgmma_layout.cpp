@@ -34,12 +34,12 @@ MatrixLines matrix_lines(const WgmmaForm& form, OperandName operand, Major major
 }
 
 MatrixDescriptor compact_descriptor(const MatrixLines& matrix, Swizzle swizzle, std::uint32_t start) {
-  MatrixDescriptor d{.start = start, .swizzle = swizzle};
-  d.stride = 8 * d.line_bytes();
+  MatrixDescriptor::Fields d{.start = start, .swizzle = swizzle};
+  d.stride = 8 * MatrixDescriptor::line_bytes(swizzle);
   d.leading = d.stride * (matrix.lines / 8);
   if (matrix.major == Major::mn && swizzle == Swizzle::none) std::swap(d.stride, d.leading);
   if (swizzle != Swizzle::none) d.base_offset = static_cast<int>(start >> 7 & 7);
-  return d;
+  return MatrixDescriptor(d);
 }
 
 MemoryPlace memory_place(const WgmmaForm& form, OperandName operand, Major major, const MatrixDescriptor& descriptor, int row, int column) {

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include <warpmat/launch.h>
+
+namespace warpmat::inline v0_1 {
+
+/// A buffer of a DeviceMemory, with its bytes. It stays where it is while a kernel runs.
+struct StoredBuffer {
+  /// Frees a buffer's bytes, unless they are the process's own.
+  struct Release {
+    Release() : owned(true) {}
+    explicit Release(bool owned_) : owned(owned_) {}
+    void operator()(std::uint8_t* bytes) const {
+      if (owned) std::free(bytes);
+    }
+    bool owned;
+  };
+  using Bytes = std::unique_ptr<std::uint8_t[], Release>;
+
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  Bytes data = nullptr;
+  bool freed = false;
+  std::unique_ptr<const std::string> name;  ///< behind a pointer: DeviceMemory::Buffer's name outlives later allocations
+
+  std::uint64_t end() const { return address + bytes; }
+};
+
+/// The buffer that contains `address`, freed or not, or nullptr.
+const StoredBuffer* find_buffer(const DeviceMemory& memory, std::uint64_t address);
+
+}  // namespace warpmat::inline v0_1
