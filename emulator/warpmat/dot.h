@@ -24,8 +24,8 @@ namespace warpmat::inline v0_1 {
 // Any NaN, 0 · infinity, or infinities of both signs give the canonical NaN; otherwise an infinity keeps its sign. The result of a step is
 // the accumulator of the next, with K ascending. The order of the steps is visible in the bits; the order within a sum is not.
 //
-// Sources: Fasi, Higham, Mikaitis, Pranesh 2021; arXiv 2511.10909; arXiv 2512.07004. docs/evidence.md tells what was compared with
-// hardware, and the label of a form (label_of in forms.h) how its arithmetic is known.
+// Sources: Fasi, Higham, Mikaitis, Pranesh 2021; arXiv 2511.10909; arXiv 2512.07004. docs/numerics.md says how each number of a row is
+// known.
 
 WARPMAT_LOCAL inline constexpr int no_floor = -10'000;  ///< below every exponent; safe to subtract from
 

@@ -47,8 +47,8 @@ namespace warpmat::inline v0_1 {
 // Sparse metadata and block scales follow the same rule. A selector that chooses lanes or bytes is an index bit too: the "matrix" of such a
 // fragment is the selector's value.
 //
-// Sources: PTX ISA 9.1 sections 9.7.14.3, 9.7.14.5.1 to 9.7.14.5.17 and 9.7.14.6; CUTLASS's MMA traits. The label of each
-// form says how it was confirmed (label_of in forms.h, docs/evidence.md).
+// Sources: PTX ISA 9.1 sections 9.7.14.3, 9.7.14.5.1 to 9.7.14.5.17 and 9.7.14.6; CUTLASS's MMA traits. layout_label (forms.h)
+// says how the layout of a form is known.
 
 /// Rows, columns and depth of a matrix product: A is m x k, B is k x n, C and D are m x n.
 struct Shape {

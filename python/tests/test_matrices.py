@@ -364,10 +364,18 @@ def test_swizzles_and_descriptors():
     assert warpmat.MatrixDescriptor.decode(descriptor.encode()) == descriptor
     assert np.array_equal(descriptor.address(np.arange(16)[:, None], np.arange(0, 128, 16)),
                           1024 + warpmat.swizzle(128 * np.arange(16)[:, None] + np.arange(0, 128, 16)))
-    for wrong, message in [({"start": 1 << 18}, "start address 262144 does not fit"), ({"stride": 24}, "multiples of 16 from 0 to 262128"),
-                           ({"base_offset": 8}, "base offset is 0 to 7, not 8"), ({"swizzle": 16}, "")]:
-        with pytest.raises(ValueError, match=message):
-            warpmat.MatrixDescriptor(**wrong)
+
+
+@pytest.mark.parametrize("fields, message", [
+    ({"start": 1 << 18}, "start address 262144 does not fit a matrix descriptor, which takes multiples of 16 from 0 to 262128"),
+    ({"leading": 8}, "leading byte offset 8 does not fit a matrix descriptor, which takes multiples of 16 from 0 to 262128"),
+    ({"stride": -16}, "stride byte offset -16 does not fit a matrix descriptor, which takes multiples of 16 from 0 to 262128"),
+    ({"base_offset": 8}, "a matrix descriptor's base offset is 0 to 7, not 8"),
+    ({"swizzle": 48}, "48"),
+])
+def test_a_descriptor_refuses_what_its_64_bits_cannot_hold(fields, message):
+    with pytest.raises(ValueError, match=message):
+        warpmat.MatrixDescriptor(**fields)
 
 
 def test_evidence_says_how_bits_are_known():

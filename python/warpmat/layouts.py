@@ -136,6 +136,9 @@ class MatrixDescriptor:
     swizzle: int = 0
 
     def __post_init__(self) -> None:
+        for what, value in (("start address", self.start), ("leading byte offset", self.leading), ("stride byte offset", self.stride)):
+            if not 0 <= value < 1 << 32:  # the others are the core's to refuse
+                raise ValueError(f"{what} {value} does not fit a matrix descriptor, which takes multiples of 16 from 0 to 262128")
         self.encode()
 
     @staticmethod

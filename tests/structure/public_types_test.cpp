@@ -87,6 +87,32 @@ TEST_CASE("public headers have no internal type in what users see", "[structure]
   CHECK(fmt::format("{}", fmt::join(wrong, "\n")) == "");
 }
 
+/// The lines of a header whose comments name a file in a folder of the library, or of the tools, which users do not have.
+std::vector<std::string> lines_with_internal_files(const SourceFile& header) {
+  static const std::regex file(R"re((^|[^\w/<.])[a-z_]\w*/[\w/-]*\w(\.(h|cpp|inc|py)\b|/[ ,;.)]))re");
+  std::vector<std::string> wrong;
+  std::istringstream in(header.text);
+  for (std::string line; std::getline(in, line);)
+    if (!line.starts_with("#include") && std::regex_search(line, file)) wrong.push_back(header.path + ": " + line);
+  return wrong;
+}
+
+TEST_CASE("public headers name no internal file", "[structure]") {
+  std::vector<std::string> wrong;
+  for (const SourceFile& header : public_headers()) std::ranges::copy(lines_with_internal_files(header), std::back_inserter(wrong));
+  CHECK(fmt::format("{}", fmt::join(wrong, "\n")) == "");
+}
+
+TEST_CASE("an internal file in a public header is found", "[structure]") {
+  const SourceFile header{"x.h",
+                          "#include <warpmat/layout.h>\n"
+                          "// numeric/matrix_unit.h has a function for each line.\n"
+                          "// ticks (machine/ticks.h); see execute/fast/float_dot-inl.h\n"
+                          "int fast;  ///< a row of tables/lowering.cpp\n"
+                          "// docs/numerics.md, observer.h, and 1/x.\n"};
+  CHECK(lines_with_internal_files(header).size() == 3);
+}
+
 TEST_CASE("an internal type in what users see is found", "[structure]") {
   const SourceFile header{"x.h",
                           "\nclass Inside;\n"
