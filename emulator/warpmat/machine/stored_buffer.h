@@ -15,8 +15,8 @@ struct StoredBuffer {
   struct Release {
     Release() : owned(true) {}
     explicit Release(bool owned_) : owned(owned_) {}
-    void operator()(std::uint8_t* bytes) const {
-      if (owned) std::free(bytes);
+    void operator()(std::uint8_t* all) const {
+      if (owned) std::free(all);
     }
     bool owned;
   };
