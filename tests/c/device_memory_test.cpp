@@ -147,16 +147,20 @@ TEST_CASE("a C memory begins at a chosen address, and its buffers are aligned as
 
 TEST_CASE("a C memory whose addresses are at an end says so", "[c][memory]") {
   Memory last(UINT64_MAX);
-  CHECK(last.allocate(1, 256) == WARPMAT_BAD_ARGUMENT);
-  CHECK_THAT(last.message(), ContainsSubstring("no multiple of 256 lies behind 0xffffffffffffffff"));
+  CHECK(last.allocate(1, 256) == WARPMAT_NO_MEMORY);
   Memory high(UINT64_MAX - 1023);
   REQUIRE(high.allocate(8, 256) == WARPMAT_OK);
-  CHECK(high.allocate(8, 256) == WARPMAT_BAD_ARGUMENT);
+  CHECK(high.allocate(8, 256) == WARPMAT_NO_MEMORY);
   Memory beyond(UINT64_MAX - 1023);
   CHECK(beyond.allocate(4096, 256) == WARPMAT_NO_MEMORY);
-  Memory shared(0x7e00'0000'0000);  // generic addresses of shared memory
-  CHECK(shared.allocate(8, 256) == WARPMAT_BAD_ARGUMENT);
-  CHECK_THAT(shared.message(), ContainsSubstring("global memory lies elsewhere"));
+}
+
+TEST_CASE("C allocates behind the addresses of shared, local and parameter memory", "[c][memory]") {
+  Memory below(0x7dff'ffff'fe00);
+  REQUIRE(below.allocate(256, 256) == WARPMAT_OK);
+  CHECK(below.address == 0x7dff'ffff'fe00);
+  REQUIRE(below.allocate(1024, 256) == WARPMAT_OK);
+  CHECK(below.address == 0x7e03'0000'0000);
 }
 
 TEST_CASE("C places buffers where another memory had them, without overlap", "[c][memory]") {
@@ -343,6 +347,35 @@ TEST_CASE("C sets the size of the heap of malloc() before a kernel uses it", "[c
   }
   warpmat_error error = sized<warpmat_error>();
   CHECK(warpmat_device_memory_set_heap_bytes(nullptr, 4096, &error) == WARPMAT_BAD_ARGUMENT);
+}
+
+TEST_CASE("variables of a module without room in a C memory are not placed in part", "[c][memory]") {
+  const Kernel kernel(variables_text);
+  Memory memory(UINT64_MAX - 511);  // room for one of three
+  std::uint64_t address = 0;
+  for (const char* name : {"there", "there", "factor"})
+    CHECK(warpmat_variable_address(kernel.kernel, memory.memory, name, &address, &memory.error) == WARPMAT_NO_MEMORY);
+  CHECK(memory.find(UINT64_MAX - 511) == WARPMAT_OUT_OF_RANGE);
+}
+
+TEST_CASE("variables of two bodies that have one name in PTX are two in C", "[c][memory]") {
+  const Kernel kernel(R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry other() { .global .align 4 .u32 twice; ret; }
+.visible .entry k() { .global .align 4 .u32 twice[2]; ret; }
+)");
+  Memory memory;
+  REQUIRE(warpmat_kernel_variable_count(kernel.kernel) == 2);
+  warpmat_module_variable first = sized<warpmat_module_variable>(), second = first;
+  REQUIRE(warpmat_kernel_variable(kernel.kernel, 0, memory.memory, &first, &memory.error) == WARPMAT_OK);
+  REQUIRE(warpmat_kernel_variable(kernel.kernel, 1, memory.memory, &second, &memory.error) == WARPMAT_OK);
+  CHECK(first.address != second.address);
+  Memory other;
+  REQUIRE(other.allocate(64, 256) == WARPMAT_OK);
+  const warpmat_variable_place place{"twice", other.address};
+  CHECK(warpmat_place_variables(kernel.kernel, other.memory, &place, 1, &other.error) == WARPMAT_BAD_ARGUMENT);
+  CHECK_THAT(other.message(), ContainsSubstring("several variables of the module have the name 'twice'"));
 }
 
 }  // namespace warpmat::device_memory_test

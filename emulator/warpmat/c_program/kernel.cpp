@@ -14,6 +14,8 @@
 #include <warpmat/c_program/doubles.h>
 #include <warpmat/c_program/handles.h>
 #include <warpmat/launch.h>
+#include <warpmat/machine/internals.h>
+#include <warpmat/ptx/program/code.h>
 #include <warpmat/tables/unknown_target.h>
 
 using namespace warpmat;
@@ -209,7 +211,11 @@ warpmat_status warpmat_kernel_variable(const warpmat_kernel* kernel, int index, 
     if (index < 0 || index >= warpmat_kernel_variable_count(kernel))
       throw std::invalid_argument(fmt::format("variable {} is none of the module's {}", index, kernel->variables.size()));
     const Kernel::Variable& v = kernel->variables[static_cast<std::size_t>(index)];
-    const std::uint64_t address = memory == nullptr ? 0 : variable_address(kernel->kernel, memory->memory, v.name);
+    std::uint64_t address = 0;
+    if (memory != nullptr) {  // bodies may have variables of one name, so the index counts
+      static_cast<void>(variable_address(kernel->kernel, memory->memory, v.name));
+      address = Internals::modules(memory->memory).at(program_of(kernel->kernel).module)[static_cast<std::size_t>(index)];
+    }
     copy_out(warpmat_module_variable{variable->size, v.name.c_str(), v.bytes, address, v.constant}, variable);
   });
 }

@@ -93,17 +93,31 @@ std::vector<std::uint8_t> place_arguments(const code::Program& program, const st
   return bytes;
 }
 
+/// A buffer for each of the module's variables, but those that are `known` to lie in one. Where the memory has no room it keeps none of
+/// them.
+std::vector<std::uint64_t> allocate_variables(const code::Program& program, DeviceMemory& memory,
+                                              const std::map<std::string, std::uint64_t>& known) {
+  std::vector<std::uint64_t> addresses, made;
+  try {
+    for (const code::Variable& variable : program.module_variables) {
+      const auto found = known.find(std::string(variable.name));
+      if (found == known.end()) made.push_back(memory.allocate(variable.bytes, readable_name(variable.name)));
+      addresses.push_back(found != known.end() ? found->second : made.back());
+    }
+  } catch (...) {
+    for (const std::uint64_t address : made) memory.remove(address);
+    throw;
+  }
+  return addresses;
+}
+
 /// Places the module's variables once in each memory, each in its own buffer with its initial contents, but those that are `known` to lie
 /// in one. Returns their addresses.
 const std::vector<std::uint64_t>& place_module(const code::Program& program, DeviceMemory& memory,
                                                const std::map<std::string, std::uint64_t>& known = {}) {
-  const auto [place, added] = Internals::modules(memory).try_emplace(program.module);
-  std::vector<std::uint64_t>& addresses = place->second;
-  if (!added) return addresses;
-  for (const code::Variable& variable : program.module_variables) {
-    const auto found = known.find(std::string(variable.name));
-    addresses.push_back(found != known.end() ? found->second : memory.allocate(variable.bytes, readable_name(variable.name)));
-  }
+  auto& modules = Internals::modules(memory);
+  if (const auto placed = modules.find(program.module); placed != modules.end()) return placed->second;
+  std::vector<std::uint64_t> addresses = allocate_variables(program, memory, known);
   std::vector<std::uint8_t> contents = program.module_bytes;
   for (const code::Relocation& relocation : program.module_relocations) {
     const std::uint64_t address = (addresses[static_cast<std::size_t>(relocation.variable)] + relocation.addend) >> relocation.shift;
@@ -114,12 +128,14 @@ const std::vector<std::uint64_t>& place_module(const code::Program& program, Dev
     if (variable.bytes != 0 && !known.contains(std::string(variable.name)))
       std::memcpy(memory.bytes(addresses[i], variable.bytes).data(), contents.data() + variable.address, variable.bytes);
   }
-  return addresses;
+  return modules.emplace(program.module, std::move(addresses)).first->second;
 }
 
 /// Throws std::invalid_argument unless a buffer holds all of the module's variable `name` from `address` on.
 void check_place(const code::Program& program, const DeviceMemory& memory, std::string_view name, std::uint64_t address) {
   const auto variable = std::ranges::find(program.module_variables, name, &code::Variable::name);
+  if (std::ranges::count(program.module_variables, name, &code::Variable::name) > 1)
+    throw std::invalid_argument(fmt::format("several variables of the module have the name '{}'", name));
   if (variable == program.module_variables.end())
     throw std::invalid_argument(fmt::format("the module has no .global or .const variable '{}': names are those of the PTX", name));
   const std::optional<DeviceMemory::Buffer> buffer = memory.find(address);

@@ -50,12 +50,18 @@ std::uint64_t plus(std::uint64_t a, std::uint64_t b) {
   return a > last_address - b ? last_address : a + b;
 }
 
+/// The addresses of shared, local and parameter memory, which global memory does not have.
+constexpr std::uint64_t windows = code::window_start(Space::shared), behind_windows = code::window_start(Space::global);
+
+bool in_windows(std::uint64_t address, std::uint64_t bytes) {
+  return address < behind_windows && plus(address, bytes) > windows;
+}
+
 /// Throws std::invalid_argument for addresses that global memory does not have.
 void check_range(std::uint64_t address, std::uint64_t bytes) {
-  constexpr std::uint64_t windows = code::window_start(Space::shared), behind_windows = code::window_start(Space::global);
   if (bytes > last_address - address)
     throw std::invalid_argument(fmt::format("{} bytes at {:#x} end beyond the last address, {:#x}", bytes, address, last_address));
-  if (address < behind_windows && plus(address, bytes) > windows)
+  if (in_windows(address, bytes))
     throw std::invalid_argument(fmt::format(
         "{} bytes at {:#x} overlap the windows of shared, local and parameter memory, {:#x} to {:#x}: global memory lies elsewhere", bytes,
         address, windows, behind_windows - 1));
@@ -75,18 +81,20 @@ DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept = default;
 DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept = default;
 DeviceMemory::~DeviceMemory() = default;
 
-/// Where allocate() has its next buffer: gaps lie between it and those that are placed.
+/// Where allocate() has its next buffer, outside of the windows: gaps lie between it and those that are placed.
 std::uint64_t DeviceMemory::free_address(std::uint64_t bytes, std::uint64_t alignment) const {
   for (std::uint64_t from = next_address_; from <= last_address - (alignment - 1);) {
     const std::uint64_t address = (from + alignment - 1) / alignment * alignment;
     if (bytes > last_address - address) throw std::bad_alloc();
-    check_range(address, bytes);
+    if (in_windows(address, bytes)) {
+      from = behind_windows;
+      continue;
+    }
     const auto behind = std::ranges::lower_bound(buffers_, plus(address, plus(bytes, gap_bytes)), {}, &StoredBuffer::address);
     if (behind == buffers_.begin() || plus(std::prev(behind)->end(), gap_bytes) <= address) return address;
     from = plus(std::prev(behind)->end(), gap_bytes);
   }
-  throw std::invalid_argument(
-      fmt::format("no multiple of {} lies behind {:#x}, where the next buffer may begin", alignment, next_address_));
+  throw std::bad_alloc();
 }
 
 std::uint64_t DeviceMemory::allocate(std::uint64_t bytes, std::string name, std::uint64_t alignment) {
