@@ -111,7 +111,7 @@ WARPMAT_API void warpmat_device_memory_free(warpmat_device_memory* memory);
 WARPMAT_API warpmat_status warpmat_device_memory_set_heap_bytes(warpmat_device_memory* memory, uint64_t bytes, warpmat_error* error);
 
 /* Allocates a zeroed buffer and stores its address, a multiple of 256, in `address`. `name` appears in messages and may be null. Addresses
- * depend only on the order, sizes and alignments of the buffers. WARPMAT_NO_MEMORY where no room is left. */
+ * depend only on the order, sizes and alignments of the buffers. WARPMAT_NO_MEMORY where no addresses or memory are left. */
 WARPMAT_API warpmat_status warpmat_buffer_allocate(warpmat_device_memory* memory, uint64_t bytes, const char* name, uint64_t* address,
                                                    warpmat_error* error);
 

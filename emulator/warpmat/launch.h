@@ -54,7 +54,8 @@ class WARPMAT_API DeviceMemory {
   ~DeviceMemory();
 
   /// Allocates a zeroed buffer behind all allocated ones, where none is placed. Its address is a multiple of `alignment`, a power of two,
-  /// and of 256. `name` appears in messages. Throws std::invalid_argument for another alignment, std::bad_alloc without room.
+  /// and of 256. `name` appears in messages. Throws std::invalid_argument for another alignment, std::bad_alloc where no addresses or
+  /// memory are left.
   [[nodiscard]] std::uint64_t allocate(std::uint64_t bytes, std::string name = {}, std::uint64_t alignment = 256);
   /// Allocates a buffer with these contents.
   template <typename T>

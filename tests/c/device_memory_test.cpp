@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "c/calls.h"
+#include "c/owned_kernel.h"
 #include "catch.h"
 
 namespace warpmat::device_memory_test {
@@ -94,20 +95,8 @@ class Memory {
   explicit Memory(warpmat_device_memory* made) : memory(made) { REQUIRE(memory != nullptr); }
 };
 
-struct Kernel {
-  explicit Kernel(const char* text) {
-    warpmat_error error = sized<warpmat_error>();
-    warpmat_module* const module = warpmat_module_parse(text, &error);
-    INFO(error.message);
-    REQUIRE(module != nullptr);
-    kernel = warpmat_kernel_create(module, "k", nullptr, 0, &error);
-    INFO(error.message);
-    REQUIRE(kernel != nullptr);
-    warpmat_module_free(module);
-  }
-  ~Kernel() { warpmat_kernel_free(kernel); }
-  Kernel(const Kernel&) = delete;
-  Kernel& operator=(const Kernel&) = delete;
+struct Kernel : OwnedKernel {
+  explicit Kernel(const char* text) : OwnedKernel(text, "k") {}
 
   warpmat_status launch(Memory& memory, std::uint64_t to) const {
     const warpmat_argument argument = WARPMAT_ARGUMENT(to);
@@ -117,8 +106,6 @@ struct Kernel {
     config.argument_count = 1;
     return warpmat_launch(kernel, &config, memory.memory, nullptr, &memory.error);
   }
-
-  warpmat_kernel* kernel = nullptr;
 };
 
 }  // namespace
@@ -349,9 +336,9 @@ TEST_CASE("C sets the size of the heap of malloc() before a kernel uses it", "[c
   CHECK(warpmat_device_memory_set_heap_bytes(nullptr, 4096, &error) == WARPMAT_BAD_ARGUMENT);
 }
 
-TEST_CASE("variables of a module without room in a C memory are not placed in part", "[c][memory]") {
+TEST_CASE("a module whose variables a C memory has not enough addresses for is not placed in part", "[c][memory]") {
   const Kernel kernel(variables_text);
-  Memory memory(UINT64_MAX - 511);  // room for one of three
+  Memory memory(UINT64_MAX - 511);  // addresses for one of three
   std::uint64_t address = 0;
   for (const char* name : {"there", "there", "factor"})
     CHECK(warpmat_variable_address(kernel.kernel, memory.memory, name, &address, &memory.error) == WARPMAT_NO_MEMORY);

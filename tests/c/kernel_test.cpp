@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "c/calls.h"
+#include "c/owned_kernel.h"
 #include "catch.h"
 
 namespace warpmat::kernel_test {
@@ -32,23 +33,7 @@ std::string kernel_text(const std::string& body) {
          "  ld.param.u64 a, [p];\n  mov.u32 t, %tid.x;\n" + body + "  ret;\n}\n";
 }
 
-struct Kernel {
-  explicit Kernel(const std::string& ptx, const char* entry = nullptr, const char* target = nullptr) {
-    warpmat_error error = fresh();
-    warpmat_module* const module = warpmat_module_parse(ptx.c_str(), &error);
-    INFO(error.message);
-    REQUIRE(module != nullptr);
-    kernel = warpmat_kernel_create(module, entry, target, 0, &error);
-    INFO(error.message);
-    REQUIRE(kernel != nullptr);
-    warpmat_module_free(module);
-  }
-  ~Kernel() { warpmat_kernel_free(kernel); }
-  Kernel(const Kernel&) = delete;
-  Kernel& operator=(const Kernel&) = delete;
-
-  warpmat_kernel* kernel;
-};
+using Kernel = OwnedKernel;
 
 struct Memory {
   explicit Memory(std::uint64_t bytes) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "c/calls.h"
+#include "c/owned_kernel.h"
 #include "catch.h"
 
 namespace warpmat {
@@ -17,13 +18,7 @@ namespace warpmat {
 class Launched {
  public:
   Launched(const std::string& text, std::uint64_t bytes) : buffer_bytes_(bytes) {
-    warpmat_module* const module = warpmat_module_parse(text.c_str(), &error);
-    INFO(error.message);
-    REQUIRE(module != nullptr);
-    kernel = warpmat_kernel_create(module, "k", nullptr, 0, &error);
-    INFO(error.message);
-    REQUIRE(kernel != nullptr);
-    warpmat_module_free(module);
+    kernel = make_kernel(text, "k");
     config.block[0] = 32;
     config.jobs = 1;
     config.arguments = &argument_;

@@ -30,9 +30,8 @@ Words header_words() {
   static const std::regex word(R"re(\w+)re");
   const std::string folder = "emulator/warpmat/";
   Words words;
-  for (const SourceFile& file : source_files({"emulator/warpmat"}, {".h"})) {
+  for (const SourceFile& file : public_headers()) {
     const std::string name = file.path.substr(folder.size());
-    if (name.find('/') != std::string::npos) continue;
     std::set<std::string>& of = name == "c.h" || name.starts_with("c_") ? words.c : words.cpp;
     for (std::sregex_iterator match(file.text.begin(), file.text.end(), word), end; match != end; ++match) of.insert(match->str());
   }

@@ -19,16 +19,6 @@ namespace warpmat::public_types_test {
 
 namespace {
 
-/// The text of each public header, whose users are those of the library.
-std::vector<SourceFile> public_headers() {
-  std::vector<SourceFile> headers = source_files({"emulator/warpmat"}, {".h"});
-  const std::string folder = "emulator/warpmat/";
-  std::erase_if(headers, [&](const SourceFile& file) {
-    return file.path.find('/', folder.size()) != std::string::npos || file.path == folder + "text.h";  // text.h is not installed
-  });
-  return headers;
-}
-
 /// The names of types that `pattern` finds in the headers.
 std::set<std::string> names_in(const std::vector<SourceFile>& headers, const std::regex& pattern) {
   std::set<std::string> names;

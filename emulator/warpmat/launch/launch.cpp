@@ -93,8 +93,8 @@ std::vector<std::uint8_t> place_arguments(const code::Program& program, const st
   return bytes;
 }
 
-/// A buffer for each of the module's variables, but those that are `known` to lie in one. Where the memory has no room it keeps none of
-/// them.
+/// Allocates a buffer for each of the module's variables, but those that are `known` to lie in one, and returns the addresses of all. Where
+/// an allocation fails it frees those before.
 std::vector<std::uint64_t> allocate_variables(const code::Program& program, DeviceMemory& memory,
                                               const std::map<std::string, std::uint64_t>& known) {
   std::vector<std::uint64_t> addresses, made;
