@@ -15,7 +15,7 @@
 #include "gpu/runners/scalar_kernel.h"
 #include "tools/report/ptx_file.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr const char* target_name = "sm_90a";
@@ -128,4 +128,4 @@ void ProductAlone::run() {
   for (std::size_t step = 0; step < steps; ++step) instruction_.execute(batch, warps);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -11,7 +11,7 @@
 #include "gpu/runners/scalar_case.h"
 #include "tools/report/launch_description.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// One spelling, the middle one, of each scalar row of the catalogue that sm_90a has.
 std::vector<ScalarCase> scalar_rows();
@@ -67,4 +67,4 @@ class ProductAlone {
   std::vector<std::uint32_t> a_, b_, sums_;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -12,7 +12,7 @@
 
 #include "report.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 struct Options {
@@ -82,7 +82,7 @@ void add_options(CLI::App& app, Options& options) {
 }
 
 }  // namespace
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat
 
 int main(int argc, char** argv) {
   CLI::App app("Measures how fast instructions are executed on this machine", "tools/bench");

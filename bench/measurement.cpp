@@ -18,7 +18,7 @@
 #include "warpgroup.h"
 #include "workload.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 // ---- Names ------------------------------------------------------------------------------------------------------------------------------
@@ -337,4 +337,4 @@ Times measure(const MeasurementPlan& plan) {
   return collector.times;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 #include "gpu/cases/operand_classes.h"
 #include "selection.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The selection of measurements.
 struct MeasurementPlan {
@@ -70,4 +70,4 @@ class Times {
 /// Measures on this machine. Repetitions are interleaved in random order, so that a disturbance affects few of each.
 Times measure(const MeasurementPlan& plan);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -15,7 +15,7 @@
 #include "warpgroup.h"
 #include "workload.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Cells = std::vector<std::string>;
@@ -219,4 +219,4 @@ std::string report_page(const MeasurementPlan& plan, const Times& times) {
          tables(plan, times, as_markdown);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

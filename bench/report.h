@@ -4,7 +4,7 @@
 
 #include "measurement.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The machine and the tables as aligned text.
 std::string report_text(const MeasurementPlan& plan, const Times& times);
@@ -12,4 +12,4 @@ std::string report_text(const MeasurementPlan& plan, const Times& times);
 /// docs/performance.md: the measurements, the method, the machine and the tables.
 std::string report_page(const MeasurementPlan& plan, const Times& times);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

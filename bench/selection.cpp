@@ -10,7 +10,7 @@
 
 #include <warpmat/instruction.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 struct Representative {
@@ -109,4 +109,4 @@ std::vector<Selected> select(const std::string& pattern, const Target* target) {
   return selected;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A form on a target.
 struct Selected {
@@ -20,4 +20,4 @@ std::vector<Selected> representative_selection();
 /// the form differently, with its oldest target. Throws std::runtime_error if nothing matches or `pattern` is not a regular expression.
 std::vector<Selected> select(const std::string& pattern, const Target* target);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

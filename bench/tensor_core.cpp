@@ -4,7 +4,7 @@
 
 #include "tools/report/launch_description.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr int rows = 128, columns = 256, line_bytes = 128;  // 32 bytes of each line are read
@@ -34,4 +34,4 @@ void TensorCoreProduct::run() {
   multiply(product_, operands, memory_, {}, {});
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 
 #include <warpmat/execute/tcgen05.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// One tcgen05.mma m128n256k16 of kind::f16 with f32 sums, A and B in shared memory with a swizzle of 128 bytes; each D is the next C: as
 /// many products as two of WarpgroupProduct.
@@ -25,4 +25,4 @@ class TensorCoreProduct {
   TensorMemory memory_;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

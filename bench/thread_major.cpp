@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 constexpr std::size_t warp_words = ThreadMajorWarps::thread_words * warp_size;
 
@@ -58,4 +58,4 @@ void ThreadMajorWarps::execute(std::size_t warp) {
   if (warpmat_execute(instruction_, &call, 1, &error) != WARPMAT_OK) throw std::runtime_error(error.message);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 
 #include "workload.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The first warps of a workload in a simulator's layout: an array of registers for each thread, a memory for each warp. They are executed
 /// through the C interface, one warp per call.
@@ -37,4 +37,4 @@ class ThreadMajorWarps {
   std::vector<std::size_t> strides_;  ///< by operand: words from warp to warp
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

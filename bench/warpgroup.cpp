@@ -5,7 +5,7 @@
 
 #include "tools/report/launch_description.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr const char* target_name = "sm_90a";
@@ -55,4 +55,4 @@ void WarpgroupProduct::run_products() {
   mma_.execute(batch, products);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -7,7 +7,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// One wgmma m64n256k16 of f16 by a warpgroup, with A and B in shared memory with a swizzle of 128 bytes; each D is the next C. Also its
 /// products as mma m16n8k16, each on its own registers.
@@ -30,4 +30,4 @@ class WarpgroupProduct {
   std::vector<std::uint32_t> of_mma_a_, of_mma_b_, sums_;  ///< of the products, consecutive
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -1,6 +1,6 @@
 #include "workload.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::uint64_t seed = 1;
@@ -44,4 +44,4 @@ Batch Workload::batch(WarpStates& states) const {
   return batch;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

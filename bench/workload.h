@@ -5,7 +5,7 @@
 
 #include "gpu/cases/cases.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// An instruction with the operands of many warps. Thread-safe.
 class Workload {
@@ -31,4 +31,4 @@ class Workload {
   std::vector<std::vector<Register>> numbers_;  ///< by operand: immediates, the same for all warps
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

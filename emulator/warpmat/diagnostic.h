@@ -7,7 +7,7 @@
 
 #include <warpmat/version.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // ---- Places and errors ----
 
@@ -39,4 +39,4 @@ class WARPMAT_API SyntaxError : public std::runtime_error {
   const std::vector<Diagnostic> errors;  ///< never empty
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 #include <warpmat/formats.h>
 #include <warpmat/version.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // How a matrix unit adds up a dot product.
 //
@@ -83,4 +83,4 @@ WARPMAT_API std::uint64_t grouped_dot(const DotModel& model, Format accumulator,
 
 WARPMAT_LOCAL inline constexpr std::size_t group_elements = 16;
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

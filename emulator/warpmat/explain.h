@@ -12,7 +12,7 @@
 #include <warpmat/version.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // ---- One element of a result ----
 
@@ -121,11 +121,11 @@ struct Parting {
 /// Where the two part, or that they agree, in a sentence or two.
 [[nodiscard]] WARPMAT_API std::string parting_text(const Explanation& first, const Explanation& second);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat
 
 // ---- Bank conflicts ----
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 // Bank conflicts of shared memory. Word w, of four bytes, is in bank w mod 32. A wavefront reads one word from each bank. A warp's access
 // is a sequence of phases, each of consecutive lanes. A phase takes as many wavefronts as its fullest bank has different words.
@@ -182,4 +182,4 @@ struct GlobalRequest {
 };
 [[nodiscard]] WARPMAT_API GlobalRequest global_request(std::uint32_t bytes, std::span<const std::uint64_t> addresses, LaneMask lanes);
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

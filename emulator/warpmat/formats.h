@@ -6,7 +6,7 @@
 
 #include <warpmat/version.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // ---- Formats ----
 
@@ -137,4 +137,4 @@ enum class Overflow : std::uint8_t {
 /// The element nearest to `value`, ties to even; beyond the range infinity, or the largest number where the format has none.
 [[nodiscard]] WARPMAT_API std::uint64_t from_double(Format format, double value);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

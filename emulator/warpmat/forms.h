@@ -15,7 +15,7 @@
 #include <warpmat/layout.h>
 #include <warpmat/version.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // ---- Targets ----
 
@@ -534,4 +534,4 @@ WARPMAT_LOCAL inline constexpr Accepts accepts_predicates{false, false, false, t
 /// The registers that ptxas accepts for `operand`, one of `form`'s.
 [[nodiscard]] WARPMAT_API Accepts accepted_by(const Form& form, const Operand& operand);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -14,7 +14,7 @@
 #include <warpmat/version.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // ---- Registers and options ----
 
@@ -409,4 +409,4 @@ struct MemoryAccess {
 /// address that is misaligned, or of wmma not the same in all lanes.
 [[nodiscard]] WARPMAT_API std::vector<MemoryAccess> accesses(const Instruction& instruction, const Batch& batch, std::size_t warp = 0);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -22,7 +22,7 @@
 #include <warpmat/version.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // ---- Global memory ----
 
@@ -446,4 +446,4 @@ class WARPMAT_API TensorMap {
 [[nodiscard]] WARPMAT_API std::optional<TensorMap::Type> find_tensor_type(std::string_view name);
 [[nodiscard]] WARPMAT_API std::string_view name(TensorMap::Type type);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

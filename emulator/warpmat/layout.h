@@ -15,7 +15,7 @@
 
 #include <warpmat/version.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // ---- Fragments: which lane and register holds which element ----
 
@@ -467,4 +467,4 @@ struct MemoryMatrix {
   MemoryLayout layout = {};
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

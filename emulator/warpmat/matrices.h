@@ -18,7 +18,7 @@
 
 // ---- Matrices without Eigen ----
 
-namespace warpmat::inline v0_1::numbers {
+namespace warpmat::numbers {
 
 // Matrices of doubles without Eigen, for calls between the library and programs. Eigen's allocation depends on the compiler's flags for
 // vector instructions (EIGEN_MAX_ALIGN_BYTES). A program compiled with other flags cannot free what the library allocates by Eigen. So
@@ -48,9 +48,9 @@ class Matrix {
   std::vector<double> values_;
 };
 
-}  // namespace warpmat::inline v0_1::numbers
+}  // namespace warpmat::numbers
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // ---- Conversion ----
 
@@ -286,4 +286,4 @@ inline MatrixDifference difference(std::span<const std::uint8_t> held, Format fo
       tolerance);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -14,17 +14,17 @@
 #include <warpmat/version.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 class Wgmma;
 }
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 struct Call;
 struct Operation;
 struct Program;
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 class Block;
 class WarpState;
@@ -395,4 +395,4 @@ class WARPMAT_API Observer {
   EventKinds wanted_;
 };
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -10,7 +10,7 @@
 #include <warpmat/program.h>
 #include <warpmat/version.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // ---- A statement's operands ----
 
@@ -147,4 +147,4 @@ inline std::string compare_variable(const Warp& warp, std::string_view name, con
   return numbers::compare_variable(warp, name, from_eigen(expected), format, layout);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -19,7 +19,7 @@
 #include <warpmat/version.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // ---- Programs ----
 
@@ -328,4 +328,4 @@ struct OperandPlace {
 /// the program has it".
 [[nodiscard]] WARPMAT_API std::string statements_with(const Program& program, OperandName operand);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

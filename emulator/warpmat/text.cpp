@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::string format_text_of(fmt::string_view format, fmt::format_args values) {
   return fmt::vformat(format, values);
@@ -22,4 +22,4 @@ std::string comma_list(const std::vector<std::string_view>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

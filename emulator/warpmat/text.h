@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// fmt::vformat, used by format_text.
 [[nodiscard]] std::string format_text_of(fmt::string_view format, fmt::format_args values);
@@ -37,4 +37,4 @@ template <typename Range>
 /// "a, b, c".
 [[nodiscard]] std::string comma_list(const std::vector<std::string_view>& words);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

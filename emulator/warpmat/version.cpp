@@ -1,9 +1,9 @@
 #include <warpmat/version.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::string_view version() {
   return WARPMAT_VERSION;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -30,12 +30,12 @@
 #if defined(__cplusplus) && __cplusplus > 201703L /* before C++20 there is the C interface alone */
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The version of the library that is linked: "0.1.0".
 [[nodiscard]] WARPMAT_API std::string_view version();
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat
 #endif
 
 #endif

@@ -13,7 +13,7 @@
 
 #include <warpmat/version.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // ---- Sets of lanes ----
 
@@ -128,4 +128,4 @@ class WARPMAT_API SharedMemory {
   std::uint32_t base_;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

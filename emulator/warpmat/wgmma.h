@@ -14,7 +14,7 @@
 #include <warpmat/layout.h>
 #include <warpmat/version.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // ---- Forms ----
 
@@ -198,4 +198,4 @@ struct MemoryPlace {
 [[nodiscard]] WARPMAT_API MemoryPlace memory_place(const WgmmaForm& form, OperandName operand, Major major,
                                                    const MatrixDescriptor& descriptor, int row, int column);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 EarlyExit early_exit(Random& random, const std::string& word, std::uint32_t warps_of_block, std::uint32_t threads_of_grid) {
   EarlyExit made;
@@ -33,4 +33,4 @@ std::string absent_shuffle(Random& random, int depth, const std::string& result,
                      segments << 8 | (mode[0] == 'u' ? 0u : 31u), depth);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

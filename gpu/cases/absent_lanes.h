@@ -5,7 +5,7 @@
 
 #include "gpu/cases/random.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // What random kernels (kernel_program.h) do with lanes that are absent: lanes that exit early, and shuffles that read lanes which take no
 // part. Registers are those of the generator: %thread of the block, %i of the grid, %m<depth> the lanes that are together.
@@ -25,4 +25,4 @@ EarlyExit early_exit(Random& random, const std::string& word, std::uint32_t warp
 std::string absent_shuffle(Random& random, int depth, const std::string& result, const std::string& in_range, const std::string& value,
                            const std::string& lane);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using std::uint64_t;
@@ -319,4 +319,4 @@ std::vector<std::uint32_t> answer_words(const Program& program, const WarpStates
   return words;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

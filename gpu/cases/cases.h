@@ -9,7 +9,7 @@
 #include "gpu/cases/operand_classes.h"
 #include "gpu/runners/runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Test cases of single instructions, derived from their forms. No form is named here.
 
@@ -43,4 +43,4 @@ WarpStates make_case(const Program& program, const Form& form, const OperandClas
 /// wrote.
 std::vector<std::uint32_t> answer_words(const Program& program, const WarpStates& states, std::size_t warp);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -11,7 +11,7 @@
 #include "gpu/cases/random.h"
 #include "gpu/cases/scalar_operands.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::uint64_t word_bytes = 8, lane_count = 32;
@@ -156,4 +156,4 @@ std::vector<std::uint64_t> constant_operands(const ConstantCase& shown, std::uin
   return words;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

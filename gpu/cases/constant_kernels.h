@@ -7,7 +7,7 @@
 
 #include "gpu/runners/scalar_case.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Kernels whose instructions have constants for operands, as ptxas may compute such instructions itself.
 
@@ -37,4 +37,4 @@ std::string constant_entry(const ConstantCase& shown, const std::string& name, s
 /// The operands that the entry reads.
 std::vector<std::uint64_t> constant_operands(const ConstantCase& shown, std::uint64_t first, std::size_t count);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

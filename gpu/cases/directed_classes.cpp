@@ -4,7 +4,7 @@
 
 #include "gpu/cases/element_codes.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using std::uint64_t;
@@ -274,4 +274,4 @@ uint64_t ladder(const ElementSite& s) {
   return s.role == Role::other ? scale_factor(s) : rung<Ladder>(s);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

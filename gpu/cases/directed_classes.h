@@ -2,7 +2,7 @@
 
 #include "gpu/cases/operand_classes.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Operand classes that aim at the regions where the rules of a matrix unit differ from their nearest alternatives; random operands almost
 // never reach most of them. They use the widths of formats, and one fact of the arithmetic: a sum of products is rounded to the
@@ -27,4 +27,4 @@ std::uint64_t powers(const ElementSite& site);
 /// Integers: products whose sum with C ends on a limit of the accumulator, one unit beside it, or leaves the range and returns.
 std::uint64_t ladder(const ElementSite& site);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

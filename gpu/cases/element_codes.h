@@ -9,7 +9,7 @@
 
 #include "gpu/cases/random.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Codes of elements, built from the widths of a format's fields; shared by the operand classes.
 
@@ -69,4 +69,4 @@ inline std::uint64_t smallest_integer(const FormatRow& f) {
   return f.is_signed ? std::uint64_t{1} << (f.bits - 1) : 0;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -12,7 +12,7 @@
 
 #include "gpu/cases/operand_classes.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using std::uint64_t;
@@ -471,4 +471,4 @@ FuzzProgram shrink(const FuzzProgram& program, const std::function<bool(const Fu
   return shortest;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -10,7 +10,7 @@
 
 #include "gpu/runners/runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Random programs whose result the ISA defines, so that two runners must agree on every bit. Addresses are valid, lanes do not write to the
 // same bytes, and a barrier precedes and follows each statement that writes memory.
@@ -56,4 +56,4 @@ WarpStates random_fuzz_states(const Program& program, std::uint64_t seed, std::u
 /// `fails` is never called with a program without statements.
 FuzzProgram shrink(const FuzzProgram& program, const std::function<bool(const FuzzProgram&)>& fails);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

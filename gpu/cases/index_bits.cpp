@@ -2,7 +2,7 @@
 
 #include <warpmat/layout/fragments.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 int index_bit_count(const Fragment& f) {
   return f.inside_bits() + Fragment::lane_bits + log2_exact(f.registers());
@@ -38,4 +38,4 @@ Fragment fragment_of(const Fragment& like, std::span<const IndexBit> bits) {
   return Fragment(f).with_payload(like.payload_bits(), like.payload_shift());
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

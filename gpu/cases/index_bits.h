@@ -6,7 +6,7 @@
 
 #include <warpmat/layout.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // A fragment as the list of meanings of its places' index bits (layout.h), from the lowest on.
 
@@ -27,4 +27,4 @@ std::vector<IndexBit> index_bits(const Fragment& fragment);
 /// A fragment of elements like those of `like`, with other places.
 Fragment fragment_of(const Fragment& like, std::span<const IndexBit> bits);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

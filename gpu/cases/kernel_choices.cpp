@@ -6,7 +6,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::size_t slots() {
   std::size_t count = 0;
@@ -60,4 +60,4 @@ const Choices& choices(const Target& target) {
   return known.try_emplace(target.name, target).first->second;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

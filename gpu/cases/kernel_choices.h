@@ -9,7 +9,7 @@
 
 #include "gpu/runners/scalar_case.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The building blocks of random kernels (kernel_program.h): registers, and the statements that may be drawn.
 
@@ -62,4 +62,4 @@ struct Choices {
 /// The choices of `target`, made once.
 const Choices& choices(const Target& target);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

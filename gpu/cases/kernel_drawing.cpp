@@ -6,7 +6,7 @@
 
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 KernelDrawing::KernelDrawing(const Target& of, std::uint64_t key, int max_units)
     : target(of),
@@ -56,4 +56,4 @@ std::uint64_t KernelDrawing::own_offset(bool is_f64, std::uint32_t bytes) {
   return is_f64 ? own_bytes - 8 : bytes * random.below((own_bytes - 8) / bytes);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -11,7 +11,7 @@
 #include "gpu/cases/random.h"
 #include "gpu/cases/scalar_operands.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 using Lines = std::vector<std::string>;  ///< of PTX
 
@@ -56,4 +56,4 @@ struct KernelDrawing {
   bool parted = false;   ///< some lanes of a warp may have left
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 #include "gpu/cases/absent_lanes.h"
 #include "gpu/runners/module_head.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The numbers that one register starts with, in all threads.
@@ -106,4 +106,4 @@ std::string kernel_end() {
   return text + fmt::format("{}:\nret;\n}}\n", exit_label);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

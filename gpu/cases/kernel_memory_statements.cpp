@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 struct OwnPlace {
@@ -129,4 +129,4 @@ std::string atomic_statement(KernelDrawing& d) {
   }
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 std::string text_of(const std::vector<KernelUnit>& units) {
@@ -56,4 +56,4 @@ KernelProgram shrink(const KernelProgram& kernel, const std::function<bool(const
   return shortest;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 
 #include "gpu/runners/kernel_runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Random kernels whose result the ISA defines, so that two runners must agree on every byte. Every register is written before it is read,
 // addresses are valid, and no two threads access the same bytes without a barrier in between. Atomics whose order is visible use the
@@ -41,4 +41,4 @@ KernelProgram random_kernel(const Target& target, std::uint64_t seed, std::uint6
 /// The shortest kernel found for which `fails` holds.
 KernelProgram shrink(const KernelProgram& kernel, const std::function<bool(const KernelProgram&)>& fails);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

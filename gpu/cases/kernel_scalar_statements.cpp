@@ -6,7 +6,7 @@
 
 #include "gpu/runners/scalar_case.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 const ScalarCase& scalar_case(KernelDrawing& d) {
@@ -69,4 +69,4 @@ std::string special_statement(KernelDrawing& d) {
   }
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -10,7 +10,7 @@
 #include "gpu/cases/kernel_drawing.h"
 #include "gpu/cases/kernel_program.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The statements of random kernels by subject. Each function draws some.
 
@@ -55,4 +55,4 @@ void add_buffers(KernelDrawing& d, KernelProgram& program);
 std::string kernel_begin(const KernelDrawing& d);
 std::string kernel_end();
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 struct Summed {
@@ -119,4 +119,4 @@ KernelUnit mixed_sum(KernelDrawing& d) {
   }
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

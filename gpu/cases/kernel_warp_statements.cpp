@@ -9,7 +9,7 @@
 
 #include "gpu/cases/absent_lanes.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::string vote_statement(KernelDrawing& d, int depth) {
   const std::string p = d.any(pool_named('p')), q = d.any(pool_named('p')), r = d.any(pool_named('r')), s = d.any(pool_named('r'));
@@ -94,4 +94,4 @@ Lines matrix_statements(KernelDrawing& d) {
   return lines;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include "gpu/cases/directed_classes.h"
 #include "gpu/cases/element_codes.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using std::uint64_t;
@@ -294,4 +294,4 @@ const OperandClass* find_operand_class(std::string_view name) {
   return found == std::end(classes) ? nullptr : found;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

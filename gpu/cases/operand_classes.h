@@ -8,7 +8,7 @@
 
 #include "gpu/cases/random.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The random operands of a product. A class draws the bits of one element at a time, from the element's key and its warp's key. Some
 // decisions (the spread of exponents, whether NaNs occur) hold for a whole warp, so that many results stay finite.
@@ -57,4 +57,4 @@ std::span<const OperandClass> operand_classes();
 /// The class of that name, or nullptr.
 const OperandClass* find_operand_class(std::string_view name);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 Role role_of(OperandName operand) {
@@ -66,4 +66,4 @@ void OperandSites::move_to(int row, int column) {
   site_.in_part = position.in_part;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

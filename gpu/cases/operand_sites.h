@@ -9,7 +9,7 @@
 
 #include "gpu/cases/operand_classes.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The properties of an element that operand classes use: its product, its row and column, and its position along K.
 
@@ -52,4 +52,4 @@ class OperandSites {
   std::vector<Position> positions_;  ///< by the index along K; tests draw millions of elements
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Random numbers that depend only on a key: not on a machine, a thread count, or earlier draws. All use splitmix64 (Steele, Lea, Flood
 // 2014), so another program can generate the same operands; docs/recording.md describes that.
@@ -48,4 +48,4 @@ class Random {
   std::uint64_t state_;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

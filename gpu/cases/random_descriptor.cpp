@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::uint32_t granule = 16;                      // bytes: of addresses and offsets
@@ -45,4 +45,4 @@ std::uint64_t random_descriptor(const MatrixLines& matrix, std::uint32_t memory_
   return MatrixDescriptor(d).encode() | (random.next() & no_field);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -7,7 +7,7 @@
 #include "gpu/cases/kernel_statements.h"
 #include "gpu/cases/random.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// Draws a kernel: units of statements (kernel_statements.h), and the branches and loops around them.
@@ -99,4 +99,4 @@ KernelProgram random_kernel(const Target& target, std::uint64_t seed, std::uint6
   return KernelGenerator(target, combine(combine(seed, hash_name("kernel")), index), max_units).kernel();
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

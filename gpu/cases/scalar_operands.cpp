@@ -9,7 +9,7 @@
 
 #include "gpu/cases/random.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The fields of a floating-point kind.
@@ -156,4 +156,4 @@ ScalarOperands draw_scalar_operands(std::span<const ScalarCase> cases, ScalarCla
           }};
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

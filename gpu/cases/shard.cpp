@@ -6,7 +6,7 @@
 #include <charconv>
 #include <stdexcept>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The number that all of `text` spells, or 0.
@@ -38,4 +38,4 @@ Shard parse_shard(std::string_view text) {
       fmt::format("'{}' is no part of a run: I/N with I from 1 to N and N at most {}, for example 2/8", text, max_shards));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

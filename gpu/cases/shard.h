@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Part `number` of the `count` parts of a run shared by several machines; --shard 2/8 names it.
 struct Shard {
@@ -33,4 +33,4 @@ Shard parse_shard(std::string_view text);
 
 inline constexpr std::size_t max_shards = 1'000'000;
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -3,7 +3,7 @@
 #include "gpu/cases/cases.h"
 #include "gpu/cases/wgmma_cases.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 Shard::Range TestedForm::cases_of(const Shard::Range& products) const {
   if (warpgroup() == nullptr) return products;
@@ -30,4 +30,4 @@ bool applies(const OperandClass& operand_class, const TestedForm& form) {
   return form.warpgroup() != nullptr ? applies(operand_class, *form.warpgroup()) : applies(operand_class, *form.warp());
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -12,7 +12,7 @@
 #include "gpu/cases/operand_classes.h"
 #include "gpu/cases/shard.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A tcgen05.mma, of which the cases have one tile: a form of mma with the tcgen05.mma's lowering.
 struct TensorTile {
@@ -64,4 +64,4 @@ std::vector<TestedForm> tested_forms(const Target& target);
 int variants(const TestedForm& form);
 bool applies(const OperandClass& operand_class, const TestedForm& form);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

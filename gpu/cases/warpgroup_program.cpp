@@ -10,7 +10,7 @@
 #include "gpu/cases/random_descriptor.h"
 #include "gpu/cases/wgmma_cases.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using std::uint32_t;
@@ -226,4 +226,4 @@ KernelProgram random_warpgroup_kernel(uint64_t seed, uint64_t index, int max_uni
   return WarpgroupGenerator(combine(combine(seed, hash_name("warpgroup")), index), max_units).kernel();
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 
 #include "gpu/cases/kernel_program.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Kernel `index` of `seed` with products of one warpgroup, for sm_90a, of up to `max_units` units. A unit is a group or two of products of
 /// random forms, with random descriptors and registers of A, that accumulate or start anew. Other units are moves between accumulators and
@@ -12,4 +12,4 @@ namespace warpmat::inline v0_1 {
 /// result byte.
 KernelProgram random_warpgroup_kernel(std::uint64_t seed, std::uint64_t index, int max_units = 8);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

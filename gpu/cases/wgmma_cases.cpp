@@ -10,7 +10,7 @@
 #include "gpu/cases/random_descriptor.h"
 #include "gpu/runners/module_head.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using std::uint32_t;
@@ -315,4 +315,4 @@ std::string wgmma_statement(const WgmmaForm& form, const WgmmaVariant& variant, 
   return text + ";";
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

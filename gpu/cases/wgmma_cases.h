@@ -10,7 +10,7 @@
 #include "gpu/cases/operand_classes.h"
 #include "gpu/runners/kernel_runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Cases of wgmma: kernels in which each block executes one product and is one case. Registers, shared memory, descriptors and scale-d are
 // loaded from global memory, and D is stored there.
@@ -50,4 +50,4 @@ std::string answer_place(const WgmmaForm& form, std::size_t word);
 std::string wgmma_statement(const WgmmaForm& form, const WgmmaVariant& variant, const std::string& d, const std::string& a,
                             const std::string& b, const std::string& e, const std::string& scale);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

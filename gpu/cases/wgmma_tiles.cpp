@@ -9,7 +9,7 @@
 
 #include "gpu/cases/wgmma_cases.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The registers of one warp, from a buffer with `each` registers for 128 threads per case.
@@ -98,4 +98,4 @@ std::vector<WgmmaTile> wgmma_tiles(const WgmmaForm& form, const OperandClass& op
   return tiles;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

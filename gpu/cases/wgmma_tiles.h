@@ -9,7 +9,7 @@
 
 #include "gpu/cases/operand_classes.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// 16 rows and 8 columns of a case of wgmma: one warp's part of a tile. Its operands have the form of an mma's, loaded from shared memory
 /// and with the signs of negated products flipped, so that any arithmetic of mma can compute it.
@@ -50,4 +50,4 @@ class WgmmaTile {
 std::vector<WgmmaTile> wgmma_tiles(const WgmmaForm& form, const OperandClass& operand_class, int variant, std::uint64_t seed,
                                    std::size_t first, std::size_t count);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cstring>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// Words of shared memory that one execution can write: the rows of a stmatrix, or the words of the lanes' st.shared.
@@ -86,4 +86,4 @@ Comparison compare_states(const Program& program, const WarpStates& expected, co
   return comparison;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 
 #include "gpu/runners/runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The outputs of statements. An output is a 32-bit word of one lane's registers or of shared memory that a statement can write.
 struct Outputs {
@@ -42,4 +42,4 @@ struct Comparison {
 /// write must agree too, but are not counted as outputs.
 Comparison compare_states(const Program& program, const WarpStates& expected, const WarpStates& found, std::size_t most = 8);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

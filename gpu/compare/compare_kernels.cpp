@@ -5,7 +5,7 @@
 
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 std::vector<std::string> sorted_lines(const std::string& text) {
@@ -39,4 +39,4 @@ KernelComparison compare_kernels(const KernelLaunch& launch, const KernelAnswer&
   return comparison;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 
 #include "gpu/runners/kernel_runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A byte that differs between two runs of a kernel.
 struct ByteDifference {
@@ -28,4 +28,4 @@ bool same_printed(const LaunchConfig& config, const std::string& expected, const
 KernelComparison compare_kernels(const KernelLaunch& launch, const KernelAnswer& expected, const KernelAnswer& found,
                                  std::size_t max_differences);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -12,7 +12,7 @@
 #include "gpu/cases/random.h"
 #include "gpu/runners/module_head.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::size_t batch_size = 8;  // entries of one module
@@ -111,4 +111,4 @@ std::vector<ConstantFinding> run_constant_sweep(const ConstantSweep& sweep, cons
   return findings;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -10,7 +10,7 @@
 #include "gpu/cases/constant_kernels.h"
 #include "gpu/runners/constant_runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A result in which the two runners differ.
 struct ConstantDifference {
@@ -52,4 +52,4 @@ using OpenConstantRunner = std::function<std::unique_ptr<ConstantRunner>()>;
 std::vector<ConstantFinding> run_constant_sweep(const ConstantSweep& sweep, const OpenConstantRunner& expected,
                                                 const OpenConstantRunner& found);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -10,7 +10,7 @@
 #include "gpu/cases/random.h"
 #include "gpu/compare/compare.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::uint32_t row_bytes = Form::row_bytes;
@@ -127,4 +127,4 @@ std::vector<const NamedRegister*> address_inputs(const Program& program) {
   return registers;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

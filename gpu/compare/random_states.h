@@ -2,7 +2,7 @@
 
 #include "gpu/runners/runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Warps of random bits for any program. Registers that a matrix instruction reads before any statement writes them hold operands of its
 /// operand classes, another class in each warp. Registers that are initially row addresses point to rows of 16 bytes, a different row for
@@ -13,4 +13,4 @@ WarpStates random_states(const Program& program, std::size_t warps, std::uint64_
 /// The registers that some statement uses as an address before any statement writes them.
 std::vector<const NamedRegister*> address_inputs(const Program& program);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 
 #include "gpu/cases/scalar_operands.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::size_t scalar_batch_size = 64;  // entries of one module: the assembler needs about 1 ms for each
@@ -177,4 +177,4 @@ std::vector<ScalarFinding> run_scalar_sweep(const ScalarSweep& sweep, const std:
   return findings;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -10,7 +10,7 @@
 
 #include "gpu/runners/scalar_runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// An element that differs between GPU and library.
 struct ScalarDifference {
@@ -61,4 +61,4 @@ struct ScalarObserver {
 std::vector<ScalarFinding> run_scalar_sweep(const ScalarSweep& sweep, const std::function<std::unique_ptr<ScalarGpu>()>& open,
                                             const ScalarObserver& observer = {});
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

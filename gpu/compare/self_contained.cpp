@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::size_t vector_bytes = 16;  // of st.shared.v4.b32
@@ -132,4 +132,4 @@ std::string self_contained(const Program& program, const WarpStates& initial, st
   return Writer(program, initial, warp, shared_base).text();
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

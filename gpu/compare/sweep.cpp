@@ -20,7 +20,7 @@
 #include <utility>
 #include <variant>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::size_t batch_warps = 4096, batch_warpgroups = 128;
@@ -281,4 +281,4 @@ void sweep(const CaseRunner& reference, const CaseRunner& device, const SweepPla
   sweep(reference, std::span(&device, 1), plan, observer);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

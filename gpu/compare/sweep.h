@@ -11,7 +11,7 @@
 #include "gpu/compare/compare.h"
 #include "gpu/runners/case_runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The cases on which two runners are compared.
 struct SweepPlan {
@@ -75,4 +75,4 @@ std::vector<SweepRow> rows_of(const SweepPlan& plan);
 void sweep(const CaseRunner& reference, std::span<const CaseRunner> devices, const SweepPlan& plan, const SweepObserver& observer = {});
 void sweep(const CaseRunner& reference, const CaseRunner& device, const SweepPlan& plan, const SweepObserver& observer = {});
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Captures standard output during its lifetime: the driver prints there.
 class CapturedOutput {
@@ -47,4 +47,4 @@ class CapturedOutput {
   int saved_ = -1;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

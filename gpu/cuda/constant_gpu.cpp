@@ -5,7 +5,7 @@
 
 #include "gpu/cuda/driver.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// Memory of the device, freed with this.
@@ -79,4 +79,4 @@ std::unique_ptr<ConstantRunner> open_constant_gpu() {
   return std::make_unique<CudaConstantGpu>();
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,10 +5,10 @@
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/runners/constant_runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// This machine's first GPU for kernels with constants, which the driver assembles. Throws NoGpu. Several may exist, each for a thread of
 /// its own.
 std::unique_ptr<ConstantRunner> open_constant_gpu();
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

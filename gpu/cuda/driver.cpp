@@ -9,7 +9,7 @@
 
 #include "gpu/cuda/gpu_runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 std::string reason(const Driver& driver, CUresult result) {
@@ -124,4 +124,4 @@ std::string installed_driver_version() {
   return version;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

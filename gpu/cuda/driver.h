@@ -7,7 +7,7 @@
 
 #include "gpu/cuda/driver_api.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A failed call to the CUDA driver: "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
 class DriverError : public std::runtime_error {
@@ -93,4 +93,4 @@ CUresult wait_for(CUevent event, std::chrono::seconds limit);
 /// The version of the installed driver, "580.159.04"; "unknown" if the driver's management library does not report it.
 std::string installed_driver_version();
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

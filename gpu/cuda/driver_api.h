@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The few types and constants of the CUDA driver's interface that are used here, under NVIDIA's names, so that the build does not need the
 // CUDA Toolkit. The interface is binary and does not change: changed functions got a new name (_v2). Source: CUDA Driver API reference. If
@@ -84,4 +84,4 @@ struct CUDA_MEMCPY2D {
   std::size_t WidthInBytes, Height;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -14,7 +14,7 @@
 #include "gpu/cuda/driver.h"
 #include "gpu/runners/kernel.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 // ---- Resources of the driver ----------------------------------------------------------------------------------------------------------
@@ -385,4 +385,4 @@ std::unique_ptr<GpuRunner> open_gpus(const GpuOptions& options) {
   return std::make_unique<GpuGroup>(devices, options.time_limit);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 
 #include "gpu/runners/runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// No GPU can run the program; the message says why in one sentence. Commands then end with exit status 77, which test drivers call
 /// skipped.
@@ -53,4 +53,4 @@ struct GpuOptions {
 /// Finds the driver and the GPUs. Throws NoGpu.
 std::unique_ptr<GpuRunner> open_gpus(const GpuOptions& options = {});
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

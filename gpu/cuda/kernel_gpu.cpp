@@ -10,7 +10,7 @@
 #include "gpu/cuda/captured_output.h"
 #include "gpu/cuda/driver.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::uint64_t portable_cluster = 8;  // blocks that every GPU with clusters supports
@@ -253,4 +253,4 @@ std::unique_ptr<KernelRunner> open_kernel_gpu(std::chrono::seconds time_limit) {
   return std::make_unique<CudaKernelRunner>(time_limit);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

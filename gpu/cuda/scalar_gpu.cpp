@@ -9,7 +9,7 @@
 #include "gpu/cuda/driver.h"
 #include "gpu/runners/scalar_kernel.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 class CudaScalarGpu : public ScalarGpu {
@@ -111,4 +111,4 @@ std::unique_ptr<ScalarGpu> open_scalar_gpu(const Target& target, PtxVersion vers
   return std::make_unique<CudaScalarGpu>(target, version);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

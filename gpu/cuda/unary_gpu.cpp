@@ -2,7 +2,7 @@
 
 #include "gpu/cuda/driver.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 class UnaryGpu : public UnaryFunction {
@@ -65,4 +65,4 @@ std::unique_ptr<UnaryFunction> open_unary_gpu(const std::string& opcode, const T
   return std::make_unique<UnaryGpu>(opcode, target);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

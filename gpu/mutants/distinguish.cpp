@@ -12,7 +12,7 @@
 #include "gpu/mutants/variant_runner.h"
 #include "gpu/runners/one_warp.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 // ---- One warp's operands by element --------------------------------------------------------------------------------------------------
@@ -293,4 +293,4 @@ std::string value_text(Format format, std::uint64_t bits) {
   return fraction == 1 ? fmt::format("{}2^{}", sign, exponent) : fmt::format("{}{} * 2^{}", sign, fraction, exponent);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

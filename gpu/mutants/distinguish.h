@@ -11,7 +11,7 @@
 #include "gpu/rules/events.h"
 #include "gpu/runners/runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The question which of two models a card follows; operands on which they differ answer it.
 struct Question {
@@ -60,4 +60,4 @@ std::uint64_t result_bits(const Distinction& distinction, const WarpStates& stat
 /// An element as text: "2^-12", "-1.5 * 2^3", "+0", "NaN 0x7f800001", "-17".
 std::string value_text(Format format, std::uint64_t bits);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

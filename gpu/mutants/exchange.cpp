@@ -8,7 +8,7 @@
 
 #include "gpu/cases/index_bits.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr OperandName exchangeable[] = {OperandName::d, OperandName::a, OperandName::b, OperandName::c, OperandName::r};
@@ -50,4 +50,4 @@ Form exchanged(const Form& form, const Exchange& exchange) {
   return std::move(changed).form();
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

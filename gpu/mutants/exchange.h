@@ -5,7 +5,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A variation of a form's layout: two index bits of an operand's places (layout.h) have exchanged their meanings, such as "lane
 /// 0" and "register 1". Index bits are numbered from the lowest: element inside the register, lane, register.
@@ -23,4 +23,4 @@ std::string text(const Form& form, const Exchange& exchange);
 /// The form with that layout.
 Form exchanged(const Form& form, const Exchange& exchange);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

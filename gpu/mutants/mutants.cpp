@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr int deltas[] = {-2, -1, 1, 2};
@@ -93,4 +93,4 @@ std::vector<Mutant> layout_mutants_of(const Form& form) {
   return mutants;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

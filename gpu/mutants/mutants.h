@@ -7,7 +7,7 @@
 #include "gpu/mutants/exchange.h"
 #include "gpu/mutants/variant.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The change in a mutant: "fraction_bits+1", "floor none", "step halved", "products_normalised", "layout of a: lane 0 and register 1".
 struct Mutant {
@@ -24,4 +24,4 @@ std::vector<Mutant> mutants_of(const Form& form, const Lowering& row);
 /// The mutants of the form's layouts: every two index bits of every operand exchanged.
 std::vector<Mutant> layout_mutants_of(const Form& form);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -16,7 +16,7 @@
 #include "gpu/runners/emulator_runner.h"
 #include "gpu/runners/one_warp.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The emulator, with its last results stored.
@@ -234,4 +234,4 @@ std::vector<Verdict> refute_mutants(const std::vector<Recording>& recordings, un
   return all;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 #include "gpu/mutants/mutants.h"
 #include "gpu/recordings/vectors.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The verdict of recorded answers on one mutant of one form.
 struct Verdict {
@@ -38,4 +38,4 @@ std::string known_limits_markdown();
 /// A table in Markdown: the number of mutants, how many recorded answers refuted, and every survivor with the reason.
 std::string mutants_markdown(const std::vector<Verdict>& verdicts);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

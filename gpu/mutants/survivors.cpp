@@ -10,7 +10,7 @@
 #include "gpu/compare/sweep.h"
 #include "gpu/mutants/refute.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// A mutant that recorded answers do not refute, the forms concerned, and the reason.
@@ -114,4 +114,4 @@ std::string mutants_markdown(const std::vector<Verdict>& verdicts) {
   return summary(verdicts) + table_of_changes(verdicts) + "\n" + table_of_survivors(verdicts);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 #include <optional>
 #include <stdexcept>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::string_view table_name = "table";
@@ -136,4 +136,4 @@ VariedLowering::VariedLowering(const Form& form, const Lowering& row, const Mode
           fmt::format("{} does not concern {} as {} executes it", deviation.name, form.opcode, machine_name(form, row)));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 
 #include "gpu/rules/deviation.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A constant of a unit's model.
 struct ModelColumn {
@@ -65,4 +65,4 @@ class VariedLowering {
   Deviations deviations_;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -12,7 +12,7 @@
 #include "gpu/rules/counting.h"
 #include "gpu/rules/deviating.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 void execute_variant(const VariedLowering& varied, const Batch& batch, Events* counts) {
   if (!varied.deviations().empty()) return execute_deviating(varied.form(), varied.lowering(), varied.deviations(), batch);
@@ -37,4 +37,4 @@ void VariantRunner::run(const Program& program, WarpStates& states) {
   }
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

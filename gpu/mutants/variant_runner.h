@@ -8,7 +8,7 @@
 #include "gpu/rules/events.h"
 #include "gpu/runners/runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Executes the form of `varied` by the reference with its changes. Counts regions if `counts` is not nullptr and there are no deviations,
 /// whose regions cannot be counted.
@@ -36,4 +36,4 @@ class VariantRunner : public Runner {
   Execute execute_;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

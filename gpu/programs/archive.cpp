@@ -10,7 +10,7 @@
 #include <cstring>
 #include <stdexcept>
 
-namespace warpmat::inline v0_1::programs {
+namespace warpmat::programs {
 namespace {
 
 constexpr std::string_view magic = "warpmat launches 1\n";
@@ -181,4 +181,4 @@ bool is_archive(const std::filesystem::path& path) {
   return static_cast<bool>(in.read(start.data(), static_cast<std::streamsize>(start.size()))) && start == magic;
 }
 
-}  // namespace warpmat::inline v0_1::programs
+}  // namespace warpmat::programs

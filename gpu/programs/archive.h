@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpmat::inline v0_1::programs {
+namespace warpmat::programs {
 
 // The file of a program's recorded launches: lines of JSON, and the contents of memory in blocks of 64 KiB, each once, compressed by zstd.
 // It is only appended to, so that what a killed program leaves behind can be read.
@@ -84,4 +84,4 @@ class ArchiveReader {
 /// Whether the file begins as an archive does.
 bool is_archive(const std::filesystem::path& path);
 
-}  // namespace warpmat::inline v0_1::programs
+}  // namespace warpmat::programs

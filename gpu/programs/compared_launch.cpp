@@ -17,7 +17,7 @@
 
 #include "gpu/compare/compare_kernels.h"
 
-namespace warpmat::inline v0_1::programs {
+namespace warpmat::programs {
 namespace {
 
 constexpr std::uint64_t own_memory = 0x1000'0000'0000;  // where no driver puts a program's memory
@@ -265,4 +265,4 @@ Comparison LaunchComparer::compare(const RecordedLaunch& launch, const std::stri
   return comparison;
 }
 
-}  // namespace warpmat::inline v0_1::programs
+}  // namespace warpmat::programs

@@ -15,7 +15,7 @@
 #include "gpu/programs/element_type.h"
 #include "gpu/programs/recorded_launch.h"
 
-namespace warpmat::inline v0_1::programs {
+namespace warpmat::programs {
 
 /// An element that differs.
 struct ElementDifference {
@@ -88,4 +88,4 @@ class LaunchComparer {
   std::map<std::pair<std::vector<Hash>, std::string>, Kernel> kernels_;
 };
 
-}  // namespace warpmat::inline v0_1::programs
+}  // namespace warpmat::programs

@@ -6,7 +6,7 @@
 
 #include <warpmat/formats.h>
 
-namespace warpmat::inline v0_1::programs {
+namespace warpmat::programs {
 namespace {
 
 constexpr ElementType words{"", "b32", 4};
@@ -101,4 +101,4 @@ std::string to_text(const ElementType& type, std::uint64_t bits) {
   return type.ptx.starts_with('u') ? fmt::format("{} ({})", bits, hex) : hex;
 }
 
-}  // namespace warpmat::inline v0_1::programs
+}  // namespace warpmat::programs

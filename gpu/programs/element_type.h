@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpmat::inline v0_1::programs {
+namespace warpmat::programs {
 
 /// How to read memory as numbers.
 struct ElementType {
@@ -20,4 +20,4 @@ ElementType pointed_type(std::string_view signature, std::size_t index);
 /// "1.5 (0x3fc00000)": the number and its bits.
 std::string to_text(const ElementType& type, std::uint64_t bits);
 
-}  // namespace warpmat::inline v0_1::programs
+}  // namespace warpmat::programs

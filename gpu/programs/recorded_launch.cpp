@@ -8,7 +8,7 @@
 
 #include <warpmat/machine/tensor_map_bytes.h>
 
-namespace warpmat::inline v0_1::programs {
+namespace warpmat::programs {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -157,4 +157,4 @@ ArchiveLine parse_line(std::string_view text) {
   return line;
 }
 
-}  // namespace warpmat::inline v0_1::programs
+}  // namespace warpmat::programs

@@ -10,7 +10,7 @@
 
 #include "gpu/programs/archive.h"
 
-namespace warpmat::inline v0_1::programs {
+namespace warpmat::programs {
 
 // The lines of an archive. Each is an object of JSON whose "line" says which of these structures it is.
 
@@ -71,4 +71,4 @@ struct ArchiveLine {
 /// Throws std::runtime_error that says what is wrong.
 ArchiveLine parse_line(std::string_view text);
 
-}  // namespace warpmat::inline v0_1::programs
+}  // namespace warpmat::programs

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <stdexcept>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::string_view suffix = ".digests";
@@ -99,4 +99,4 @@ std::optional<DifferentAnswer> first_difference(UnaryFunction& first, UnaryFunct
   return DifferentAnswer{static_cast<std::uint32_t>(block * block_operands + static_cast<std::size_t>(in_a - a.begin())), *in_a, *in_b};
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

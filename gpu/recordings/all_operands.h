@@ -11,7 +11,7 @@
 
 #include "gpu/runners/unary_function.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Instructions of one operand whose answers to all 2^32 operands are recorded: the approximate ones. Their file holds a digest for each
 // block of 2^20 operands: block b has the operands b · 2^20 to b · 2^20 + 2^20 - 1 as words of a UnaryFunction.
@@ -64,4 +64,4 @@ struct DifferentAnswer {
 /// The first difference in a block; nothing if there is none.
 std::optional<DifferentAnswer> first_difference(UnaryFunction& first, UnaryFunction& second, std::size_t block);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

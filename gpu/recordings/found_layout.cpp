@@ -9,7 +9,7 @@
 #include "gpu/cases/index_bits.h"
 #include "gpu/runners/emulator_runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The element at `place` of the answer of one warp: words of 32 lanes in the registers' order.
@@ -121,4 +121,4 @@ std::string layout_text(const Form& form, const Fragment& fragment) {
   return text;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 
 #include "gpu/recordings/vectors.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The layout in which a card's wmma.load left a matrix in registers: the permutation of index bits (layout.h) under which the
 /// recorded examples hold the elements of memory. It assumes only what the ISA defines: the places of elements in memory. Nothing if
@@ -19,4 +19,4 @@ std::optional<Fragment> layout_of_loads(const Provenance& provenance, const Answ
 /// copy", for element inside the register, lane, register.
 std::string layout_text(const Form& form, const Fragment& fragment);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

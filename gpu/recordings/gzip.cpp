@@ -7,7 +7,7 @@
 #include <new>
 #include <stdexcept>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr int gzip_window = 15 + 16;  // zlib's code for the gzip format
@@ -50,4 +50,4 @@ std::string uncompress(std::string_view bytes) {
   return text;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The bytes of a gzip file with `text`; deterministic.
 std::string compress(std::string_view text);
@@ -11,4 +11,4 @@ std::string compress(std::string_view text);
 /// The inverse, for texts of at most 1 GiB. Throws std::runtime_error naming the error in the bytes.
 std::string uncompress(std::string_view bytes);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <tuple>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// An example of a recording: the index of its answers, and its index among theirs.
@@ -69,4 +69,4 @@ std::size_t limit_size(Recording& recording, std::size_t max_bytes) {
   return order.size() - fits;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 
 #include "gpu/recordings/vectors.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Removes examples until encode(recording) has at most `max_bytes`, and uses at least 99 hundredths of that if possible. Examples that
 /// contradict the emulator are removed last; the others are removed evenly from all forms and classes. Digests stay, so every warp is still
@@ -12,4 +12,4 @@ namespace warpmat::inline v0_1 {
 /// large.
 std::size_t limit_size(Recording& recording, std::size_t max_bytes);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

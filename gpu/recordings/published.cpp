@@ -13,7 +13,7 @@
 
 #include "gpu/recordings/gzip.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 namespace fs = std::filesystem;
@@ -196,4 +196,4 @@ std::uint64_t result_bits(const Program& program, const PublishedProducts& publi
   return read_element(form.operand(OperandName::d).fragment, d, place_of(form, product));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

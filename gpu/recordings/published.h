@@ -10,7 +10,7 @@
 
 #include "gpu/runners/runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Dot products that others computed on one GPU and published, all of one form. tests/vectors/published/README.md names the source.
 struct PublishedProducts {
@@ -43,4 +43,4 @@ WarpStates states_of(const Program& program, const PublishedProducts& published)
 /// The bits of result number `product` in a runner's output for these states.
 std::uint64_t result_bits(const Program& program, const PublishedProducts& published, const WarpStates& states, std::size_t product);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -23,7 +23,7 @@
 #include "gpu/compare/compare.h"
 #include "gpu/recordings/gzip.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -428,4 +428,4 @@ std::vector<Replayed> replay_all(const std::function<std::unique_ptr<Runner>()>&
   return results;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -14,7 +14,7 @@
 #include "gpu/cases/tested_form.h"
 #include "gpu/runners/case_runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Recorded answers: a GPU's results for generated cases, small enough to commit and checkable without the GPU. docs/recording.md describes
 // the file and the generator for other programs.
@@ -124,4 +124,4 @@ std::vector<Replayed> replay_all(
     const std::function<std::unique_ptr<Runner>()>& make_runner, const Recording& recording, unsigned threads,
     std::size_t max_warps = ~std::size_t{0}, const std::function<void()>& done = [] {}, KernelRunner* kernels = nullptr);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::uint64_t CountingArithmetic::step(const DotModel& model, Format accumulator, std::span<const Value> a, std::span<const Value> b,
                                        std::uint64_t c, int scale_exponent) {
@@ -144,4 +144,4 @@ void execute_counting(const Form& form, const Lowering& lowering, const Batch& b
   execute_with(arithmetic, form, lowering, batch, options);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

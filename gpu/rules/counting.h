@@ -9,7 +9,7 @@
 
 #include "gpu/rules/events.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The arithmetic that ships, with the regions counted that decide its results.
 class CountingArithmetic : public ReferenceArithmetic<CountingArithmetic> {
@@ -39,4 +39,4 @@ class CountingArithmetic : public ReferenceArithmetic<CountingArithmetic> {
 /// execute() of the emulator's reference, with the regions counted that it reaches. What a trap leaves in `counts` is unspecified.
 void execute_counting(const Form& form, const Lowering& lowering, const Batch& batch, const ExecutionOptions& options, Events& counts);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

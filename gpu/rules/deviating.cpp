@@ -15,7 +15,7 @@
 
 #include <warpmat/tables/form_row.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using enum Deviation;
@@ -348,4 +348,4 @@ void execute_deviating(const Form& form, const Lowering& lowering, Deviations de
     write_element(form.operand(OperandName::d).fragment, batch.destination, element, arithmetic.nan(form.accumulator()));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

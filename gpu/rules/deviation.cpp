@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 // ---- Properties of a form and its lowering ------------------------------------------------------------------------------------
@@ -229,4 +229,4 @@ const DeviationRow* find_deviation(std::string_view name) {
   return found == std::end(rows) ? nullptr : found;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

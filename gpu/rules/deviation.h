@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 class Form;
 struct Lowering;
@@ -101,4 +101,4 @@ std::string_view name(Deviation deviation);
 /// The row of that name, or nullptr.
 const DeviationRow* find_deviation(std::string_view name);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Kind = Value::Kind;
@@ -276,4 +276,4 @@ void count_integer(Events& counts, std::int64_t sum, std::int64_t least, std::in
   counts.add_if(sum < lowest, Event::integer_below);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 
 #include <warpmat/numeric/matrix_unit.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Regions of operands in which one rule of an instruction decides the bits. A count of compared outputs says nothing about a region that no
 // operand reached. These events record which regions were reached; execute_counting() of counting.h counts them.
@@ -160,4 +160,4 @@ void count_scale(Events& counts, Format format, std::uint64_t code);
 /// Counts an integer sum, with the minimum and maximum of its partial sums, C included.
 void count_integer(Events& counts, std::int64_t sum, std::int64_t least, std::int64_t largest);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// Kinds of arithmetic, as bits of a set.
@@ -336,4 +336,4 @@ Reach reach(const Form& form, const Lowering& lowering, Event event, std::size_t
   return {true, rule.why(facts)};
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

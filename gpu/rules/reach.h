@@ -6,7 +6,7 @@
 
 #include "gpu/rules/events.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The regions (events.h) of an instruction, and which of them operands can reach. Derived from the widths of its formats and the
 // numbers of its unit, never from what some operands did reach.
@@ -21,4 +21,4 @@ struct Reach {
 
 Reach reach(const Form& form, const Lowering& lowering, Event event, std::size_t number = 0);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -3,7 +3,7 @@
 #include "gpu/runners/kernel_runner.h"
 #include "gpu/runners/runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Runners of cases: those of one warp run as programs, those of a warpgroup as kernels. `kernels` may be nullptr if there are none of the
 /// latter.
@@ -14,4 +14,4 @@ struct CaseRunner {
   KernelRunner* kernels;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

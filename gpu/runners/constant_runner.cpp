@@ -1,6 +1,6 @@
 #include "gpu/runners/constant_runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::vector<std::uint64_t> EmulatorConstantRunner::run(const std::string& entry, std::span<const std::uint64_t> operands,
                                                        std::size_t results) {
@@ -11,4 +11,4 @@ std::vector<std::uint64_t> EmulatorConstantRunner::run(const std::string& entry,
   return memory.read<std::uint64_t>(to, results);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -11,7 +11,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/launch.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Runners of the kernels of gpu/cases/constant_kernels.h: one warp, a pointer to its operands in memory and one to its results, both words
 /// of 64 bits.
@@ -38,4 +38,4 @@ class EmulatorConstantRunner : public ConstantRunner {
   std::optional<Module> module_;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -14,7 +14,7 @@
 #include <warpmat/machine/threads.h>
 #include <warpmat/program.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The failure of the lowest warp, from any thread.
@@ -106,4 +106,4 @@ std::string EmulatorRunner::description() const {
   return fmt::format("emulator{} on {} threads", options_.path == Path::reference ? " (reference)" : "", threads_);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -2,7 +2,7 @@
 
 #include "gpu/runners/runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The emulator, on several threads. Thread-safe.
 class EmulatorRunner : public Runner {
@@ -21,4 +21,4 @@ class EmulatorRunner : public Runner {
   ExecutionOptions options_;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 
 #include "gpu/runners/module_head.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// A prefix for the wrapper's own names; no register of `program` begins with it.
@@ -183,4 +183,4 @@ std::string explain_log(const std::string& text, const std::string& log) {
   return fmt::format("'{}': {}", statement, rest.substr(message, end - message));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

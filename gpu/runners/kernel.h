@@ -4,7 +4,7 @@
 
 #include <warpmat/program.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A program as a kernel that the driver can assemble: one .entry, which a block of 32 threads runs for each warp.
 ///
@@ -33,4 +33,4 @@ PtxVersion required_version(const Program& program);
 /// The text of the line that an assembler's log names: "'mma.sync… {d0…};': error   : Feature …"; the log itself if it names none.
 std::string explain_log(const std::string& text, const std::string& log);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <map>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::vector<std::uint8_t> KernelParameter::placed(const std::vector<std::uint64_t>& addresses, const Encode& encode,
                                                   const Place& place) const {
@@ -64,4 +64,4 @@ KernelAnswer EmulatorKernelRunner::run(const KernelLaunch& launch, const Kernel&
   return answer;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

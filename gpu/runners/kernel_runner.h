@@ -11,7 +11,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/launch.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // A whole kernel for any runner: the emulator or a GPU. Buffers are identified by index, because each runner has its own addresses.
 
@@ -90,4 +90,4 @@ class EmulatorKernelRunner : public KernelRunner {
   std::optional<Module> module_;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -7,11 +7,11 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The directives with which a module begins.
 inline std::string module_head(PtxVersion version, std::string_view target) {
   return fmt::format(".version {}\n.target {}\n.address_size 64\n", to_string(version), target);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 
 #include "gpu/runners/runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The states of warp `warp` only.
 inline WarpStates one_warp(const Program& program, const WarpStates& states, std::size_t warp) {
@@ -15,4 +15,4 @@ inline WarpStates one_warp(const Program& program, const WarpStates& states, std
   return one;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

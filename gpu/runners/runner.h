@@ -8,7 +8,7 @@
 
 #include <warpmat/program.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The registers and shared memories of many warps that run one program: a runner's input and output.
 struct WarpStates {
@@ -46,4 +46,4 @@ class Runner {
   virtual std::string description() const = 0;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

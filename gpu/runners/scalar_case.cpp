@@ -9,7 +9,7 @@
 
 #include <warpmat/ptx/catalogue/video_selectors.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using catalogue::Match;
@@ -170,4 +170,4 @@ std::vector<ScalarCase> scalar_cases(const Target& target, PtxVersion version) {
   return cases;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

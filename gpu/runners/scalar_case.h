@@ -9,7 +9,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/ptx/catalogue/executable.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Scalar instructions as cases to compare with a GPU: one for each spelling of a catalogue row with a kernel.
 
@@ -77,4 +77,4 @@ inline constexpr PtxVersion assembled_version{9, 0};  ///< the newest that CUDA 
 /// All cases of `target`, in the order of the catalogue.
 std::vector<ScalarCase> scalar_cases(const Target& target, PtxVersion version);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 
 #include "gpu/runners/module_head.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The entry of one case. Results are %d0, %d1, ..., sources %s0, %s1, ...
@@ -82,4 +82,4 @@ std::string scalar_module(std::span<const ScalarCase> cases, const Target& targe
   return text;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

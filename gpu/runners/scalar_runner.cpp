@@ -5,7 +5,7 @@
 
 #include <warpmat/numeric/rounding_mode.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::size_t lanes_at_once = 32;
@@ -109,4 +109,4 @@ void run_scalar(const ScalarCase& shown, const ScalarOperands& operands, ScalarR
   for (std::size_t first = 0; first < operands.count(); first += lanes_at_once) run_warp(shown, operands, first, results);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 
 #include "gpu/runners/scalar_case.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The operands of `count` elements of one class, for runs of some cases. Narrow ones are stored as 32-bit words.
 class ScalarOperands {
@@ -57,4 +57,4 @@ class ScalarGpu {
   virtual void run(std::size_t place, const ScalarCase& shown, ScalarResults& results) = 0;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -2,7 +2,7 @@
 
 #include "gpu/runners/runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 WarpStates::WarpStates(const Program& program, std::size_t warp_count, std::size_t at_least_shared_bytes)
     : warps(warp_count),
@@ -11,4 +11,4 @@ WarpStates::WarpStates(const Program& program, std::size_t warp_count, std::size
       registers(warps * words),
       shared(warps * shared_bytes) {}
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -12,7 +12,7 @@
 #include "gpu/runners/module_head.h"
 #include "gpu/runners/scalar_case.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::size_t warp_size = 32;
@@ -112,4 +112,4 @@ std::string unary_kernel(const std::string& opcode, const Target& target) {
              answer_of_result(*unary.result));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // An instruction of one operand as a function from 32-bit words to 32-bit words, so that all of its operands can be tried:
 //
@@ -34,4 +34,4 @@ std::unique_ptr<UnaryFunction> emulated_function(const std::string& opcode);
 /// A kernel `answers(results, first)`: thread i writes the answer to the operand first + i. Throws what emulated_function throws.
 std::string unary_kernel(const std::string& opcode, const Target& target);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -12,7 +12,7 @@
 
 #include "python/binding/module.h"
 
-namespace warpmat::inline v0_1::python {
+namespace warpmat::python {
 
 namespace py = pybind11;
 
@@ -93,4 +93,4 @@ void bind_banks(py::module_& module) {
   module.def("bank_label", &bank_label, py::arg("target"), py::arg("example"));
 }
 
-}  // namespace warpmat::inline v0_1::python
+}  // namespace warpmat::python

@@ -6,7 +6,7 @@
 
 #include <stdexcept>
 
-namespace warpmat::inline v0_1::python {
+namespace warpmat::python {
 
 namespace py = pybind11;
 
@@ -113,4 +113,4 @@ void execute_cases(const Instruction& instruction, const Batch& batch, std::size
   }
 }
 
-}  // namespace warpmat::inline v0_1::python
+}  // namespace warpmat::python

@@ -13,7 +13,7 @@
 
 #include "python/binding/element_table.h"
 
-namespace warpmat::inline v0_1::python {
+namespace warpmat::python {
 
 /// The matrices of many cases in a NumPy array: [cases][matrices][rows][columns]. [matrices] is left out if an operand has one, [cases] if
 /// all cases share the matrices.
@@ -68,4 +68,4 @@ class BoundInstruction {
 void execute_cases(const Instruction& instruction, const Batch& batch, std::size_t first, std::size_t count,
                    const ExecutionOptions& options);
 
-}  // namespace warpmat::inline v0_1::python
+}  // namespace warpmat::python

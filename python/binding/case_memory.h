@@ -7,7 +7,7 @@
 #include <optional>
 #include <stdexcept>
 
-namespace warpmat::inline v0_1::python {
+namespace warpmat::python {
 
 /// The memory of each case, one after the other; no bytes for instructions without memory.
 struct CaseMemory {
@@ -25,4 +25,4 @@ struct CaseMemory {
   }
 };
 
-}  // namespace warpmat::inline v0_1::python
+}  // namespace warpmat::python

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace warpmat::inline v0_1::python {
+namespace warpmat::python {
 
 ElementTable::ElementTable(const Fragment& fragment, int only_matrix)
     : matrices_(only_matrix < 0 ? fragment.matrices() : 1),
@@ -75,4 +75,4 @@ void ElementTable::gather(const std::uint32_t* words, const Matrices& to) const 
   }
 }
 
-}  // namespace warpmat::inline v0_1::python
+}  // namespace warpmat::python

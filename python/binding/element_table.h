@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace warpmat::inline v0_1::python {
+namespace warpmat::python {
 
 /// Matrices in a NumPy array: bit patterns of `bytes` bytes (1, 2, 4 or 8) each, with any strides. A matrix at the edge of a larger one has
 /// only `rows` rows and `columns` columns.
@@ -58,4 +58,4 @@ class ElementTable {
   std::vector<Slot> slots_;
 };
 
-}  // namespace warpmat::inline v0_1::python
+}  // namespace warpmat::python

@@ -8,7 +8,7 @@
 #include "gpu/cuda/gpu_runner.h"
 #include "python/binding/module.h"
 
-namespace warpmat::inline v0_1::python {
+namespace warpmat::python {
 
 namespace py = pybind11;
 
@@ -68,4 +68,4 @@ void bind_errors() {
   });
 }
 
-}  // namespace warpmat::inline v0_1::python
+}  // namespace warpmat::python

@@ -10,7 +10,7 @@
 #include "python/binding/module.h"
 #include "python/binding/tasks.h"
 
-namespace warpmat::inline v0_1::python {
+namespace warpmat::python {
 
 namespace py = pybind11;
 
@@ -260,4 +260,4 @@ void bind_instruction(py::module_& module) {
   bind_explanation(type);
 }
 
-}  // namespace warpmat::inline v0_1::python
+}  // namespace warpmat::python

@@ -16,7 +16,7 @@
 #include "tools/report/explanation_html.h"
 #include "tools/report/explanation_json.h"
 
-namespace warpmat::inline v0_1::python {
+namespace warpmat::python {
 
 namespace py = pybind11;
 
@@ -90,4 +90,4 @@ void bind_explanation(py::class_<BoundInstruction>& type) {
   type.def("explain", &explain_one, py::arg("operands"), py::arg("memory"), py::arg("element"), py::arg("against"), py::arg("undefined"));
 }
 
-}  // namespace warpmat::inline v0_1::python
+}  // namespace warpmat::python

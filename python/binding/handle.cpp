@@ -15,7 +15,7 @@
 #include "python/binding/module.h"
 #include "python/binding/tasks.h"
 
-namespace warpmat::inline v0_1::python {
+namespace warpmat::python {
 
 namespace py = pybind11;
 
@@ -116,4 +116,4 @@ void bind_handle(py::module_& module) {
            py::arg("jobs"));
 }
 
-}  // namespace warpmat::inline v0_1::python
+}  // namespace warpmat::python

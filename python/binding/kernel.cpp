@@ -27,7 +27,7 @@
 #include "tools/report/profile_report.h"
 #include "tools/report/ptx_file.h"
 
-namespace warpmat::inline v0_1::python {
+namespace warpmat::python {
 
 namespace py = pybind11;
 
@@ -258,4 +258,4 @@ void bind_kernel(py::module_& module) {
              py::arg("shared_bytes"), py::arg("buffers"), py::arg("parameters"));
 }
 
-}  // namespace warpmat::inline v0_1::python
+}  // namespace warpmat::python

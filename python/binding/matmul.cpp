@@ -12,7 +12,7 @@
 // A product of matrices of any size by the tiles of one instruction, chained along K as a kernel does: the sums of one instruction are
 // operand c of the next.
 
-namespace warpmat::inline v0_1::python {
+namespace warpmat::python {
 
 namespace py = pybind11;
 
@@ -170,4 +170,4 @@ void bind_matmul(py::class_<BoundInstruction>& type) {
            py::arg("undefined"), py::arg("path"), py::arg("jobs"));
 }
 
-}  // namespace warpmat::inline v0_1::python
+}  // namespace warpmat::python

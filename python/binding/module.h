@@ -5,7 +5,7 @@
 // The module warpmat._core, on which the package's Python files are built. Its functions take arrays that those files have checked and
 // reshaped; python/warpmat/_core.pyi has their types.
 
-namespace warpmat::inline v0_1::python {
+namespace warpmat::python {
 
 /// Translates C++ exceptions to those of python/warpmat/errors.py.
 void bind_errors();
@@ -26,4 +26,4 @@ void bind_program(pybind11::module_& module);
 /// Whole kernels.
 void bind_kernel(pybind11::module_& module);
 
-}  // namespace warpmat::inline v0_1::python
+}  // namespace warpmat::python

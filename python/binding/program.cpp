@@ -18,7 +18,7 @@
 #include "tools/report/bank_program.h"
 #include "tools/report/evidence_line.h"
 
-namespace warpmat::inline v0_1::python {
+namespace warpmat::python {
 
 namespace py = pybind11;
 
@@ -184,4 +184,4 @@ void bind_program(py::module_& module) {
       .def("banks", &ProgramRun::banks);
 }
 
-}  // namespace warpmat::inline v0_1::python
+}  // namespace warpmat::python

@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-namespace warpmat::inline v0_1::python {
+namespace warpmat::python {
 
 /// The bytes of a swizzle's lines: 32, 64 or 128; 0 for none.
 inline int bytes_of(Swizzle swizzle) {
@@ -18,4 +18,4 @@ inline Swizzle swizzle_of(int bytes) {
   throw std::invalid_argument(fmt::format("there is no swizzle of {} bytes: 0, 32, 64 and 128 would be right", bytes));
 }
 
-}  // namespace warpmat::inline v0_1::python
+}  // namespace warpmat::python

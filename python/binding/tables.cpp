@@ -23,7 +23,7 @@
 #include "tools/report/evidence_line.h"
 #include "tools/report/lowered_forms.h"
 
-namespace warpmat::inline v0_1::python {
+namespace warpmat::python {
 
 namespace py = pybind11;
 
@@ -393,4 +393,4 @@ void bind_tables(py::module_& module) {
   module.def("stored_columns", &stored_columns, py::arg("form"), py::arg("metadata"));
 }
 
-}  // namespace warpmat::inline v0_1::python
+}  // namespace warpmat::python

@@ -13,7 +13,7 @@
 
 #include <warpmat/machine/threads.h>
 
-namespace warpmat::inline v0_1::python {
+namespace warpmat::python {
 namespace {
 
 constexpr auto between_signals = std::chrono::milliseconds(50);
@@ -134,4 +134,4 @@ void run_tasks(std::size_t tasks, unsigned jobs, const std::function<void(std::s
   all.rethrow();
 }
 
-}  // namespace warpmat::inline v0_1::python
+}  // namespace warpmat::python

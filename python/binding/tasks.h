@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <functional>
 
-namespace warpmat::inline v0_1::python {
+namespace warpmat::python {
 
 /// Checks Python's signals at intervals, on the thread that Python called and that has released Python's lock. It throws Python's
 /// exception: KeyboardInterrupt.
@@ -42,4 +42,4 @@ void run_tasks(std::size_t tasks, unsigned jobs, const std::function<void(std::s
 /// The maximum number of threads that run_tasks uses.
 std::size_t worker_count(std::size_t tasks, unsigned jobs);
 
-}  // namespace warpmat::inline v0_1::python
+}  // namespace warpmat::python

@@ -11,7 +11,7 @@
 
 // Layouts of wgmma: registers of four warps, and matrices in shared memory behind descriptors.
 
-namespace warpmat::inline v0_1::python {
+namespace warpmat::python {
 
 namespace py = pybind11;
 
@@ -108,4 +108,4 @@ void bind_wgmma(py::module_& module) {
   module.def("wgmma_memory_bits", &wgmma_memory_bits, py::arg("opcode"), py::arg("operand"), py::arg("k_major"), py::arg("descriptor"));
 }
 
-}  // namespace warpmat::inline v0_1::python
+}  // namespace warpmat::python

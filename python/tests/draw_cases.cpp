@@ -14,7 +14,7 @@
 // announces. These are the words of the operands, uint32 [warps][words][32] each; shared memory, uint8 [warps][bytes]; and the words of the
 // written operand after the run, or for stores the memory again.
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Words = std::vector<std::uint32_t>;
@@ -66,7 +66,7 @@ void draw(const Form& form, const Target& target, const OperandClass& drawn, std
 }
 
 }  // namespace
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat
 
 int main(int count, char** arguments) try {
   using namespace warpmat;

@@ -17,7 +17,7 @@
 #include "gpu/cuda/unary_gpu.h"
 #include "gpu/runners/emulator_runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 bool is_set(const char* variable, std::string_view value) {
@@ -176,4 +176,4 @@ std::unique_ptr<GpuRunner> open_gpus(const GpuOptions& options) {
   return std::make_unique<PretendGpu>();
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -16,7 +16,7 @@
 #include "tools/report/process.h"
 #include "tools/report/toolkit_program.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 namespace fs = std::filesystem;
@@ -117,4 +117,4 @@ std::optional<AssembledKernel> kernel_by_ptxas(const Module& module, std::string
   return made;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

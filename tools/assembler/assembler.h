@@ -13,7 +13,7 @@
 #include "tools/assembler/fused_sums.h"
 #include "tools/assembler/immediates.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The CUDA Toolkit's assembler, where it is installed: a process of its own, which only the tools start, never the library.
 
@@ -50,4 +50,4 @@ std::optional<AssembledKernel> kernel_by_ptxas(const Module& module, std::string
 inline constexpr const char* no_ptxas =
     "no ptxas in PATH, CUDA_HOME, CUDA_PATH or /usr/local/cuda: sums are fused by the rule of docs/assembler.md";
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 // ELF of 64 bits, little-endian (System V ABI), and the line number program of DWARF 2 (section 6.2).
@@ -217,4 +217,4 @@ std::vector<MachineFunction> read_cubin(std::string_view bytes) {
   return functions;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// One machine instruction of 128 bits (sm_75 and later), and the line that .loc gave it; 0 where none did.
 struct MachineInstruction {
@@ -22,4 +22,4 @@ struct MachineFunction {
 /// The functions of an object file that ptxas wrote with -lineinfo. Throws std::runtime_error where it is none.
 std::vector<MachineFunction> read_cubin(std::string_view bytes);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

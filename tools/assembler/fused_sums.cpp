@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 enum class SumKind { other, multiply, add, fuse };
@@ -369,4 +369,4 @@ SumsInCode read_sums(const NumberedModule& module, const std::vector<MachineFunc
   return result;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

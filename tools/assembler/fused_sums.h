@@ -9,7 +9,7 @@
 #include "tools/assembler/cubin.h"
 #include "tools/assembler/numbered_module.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// What machine code shows of the sums of a module, and what it leaves open.
 struct SumsInCode {
@@ -26,4 +26,4 @@ SumsInCode read_sums(const NumberedModule& module, const std::vector<MachineFunc
 /// Whether the statement is an add or sub that ptxas may fuse: of floating point, without rounding modifier.
 bool may_be_fused(const syntax::Statement& statement);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 // Opcodes and forms as in fused_sums.cpp.
@@ -101,4 +101,4 @@ std::vector<ResultInCode> read_results(const NumberedModule& module, const std::
   return results;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

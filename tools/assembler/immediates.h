@@ -8,7 +8,7 @@
 #include "tools/assembler/cubin.h"
 #include "tools/assembler/numbered_module.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// What machine code shows of the approximate functions of f32 in `entry` and in the functions that it may call: computed at run time, or
 /// an immediate. `module` has probes of them. Those of which copies differ are left out, as in unrolled loops.
@@ -18,4 +18,4 @@ std::vector<ResultInCode> read_results(const NumberedModule& module, const std::
 /// a guard.
 bool is_approximate(const syntax::Statement& statement);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

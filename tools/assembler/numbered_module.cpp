@@ -9,7 +9,7 @@
 
 #include <warpmat/ptx/text/lexer.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// Where each line of a text begins.
@@ -107,4 +107,4 @@ NumberedModule number_statements(const syntax::Module& module, bool (*probed)(co
   return Numbering(module, probed).run();
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A module's text in which .loc gives each statement of a function's body a line of its own, so that machine code names statements. The
 /// text's own .file and .loc are left out.
@@ -28,4 +28,4 @@ struct NumberedModule {
 /// shows what that is, and is never executed. `module` outlives the result.
 NumberedModule number_statements(const syntax::Module& module, bool (*probed)(const syntax::Statement&) = nullptr);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

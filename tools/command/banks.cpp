@@ -15,7 +15,7 @@
 #include "tools/report/bank_report.h"
 #include "tools/report/ptx_file.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 struct BanksOptions {
@@ -82,4 +82,4 @@ void add_banks(Command app) {
   command.callback([options] { fmt::print("{}", banks(*options)); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -20,7 +20,7 @@
 #include "tools/report/program_warnings.h"
 #include "tools/report/ptx_file.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 struct CheckOptions {
@@ -149,4 +149,4 @@ void add_check(Command app) {
   command.callback([options] { check(*options); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

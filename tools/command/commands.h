@@ -2,7 +2,7 @@
 
 #include "tools/command_line/command.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The users' subcommands, a file each. Every function adds its subcommand to `app`; its callback does the work and reports a failure by
 // throwing an std::exception whose message is one sentence.
@@ -20,4 +20,4 @@ void add_run(Command app);
 void add_site(Command app);
 void add_swizzle(Command app);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -29,7 +29,7 @@
 #include "tools/report/input_file.h"
 #include "tools/report/process.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -251,4 +251,4 @@ void add_cuda(Command app) {
   command.callback([options, command] { run_cuda(*options, command.remaining()); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

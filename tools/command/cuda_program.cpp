@@ -12,7 +12,7 @@
 
 #include "tools/report/process.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 namespace fs = std::filesystem;
@@ -96,4 +96,4 @@ void refuse_static_runtime(const fs::path& program) {
                   program.string()));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The folder of libcudart.so.13: beside this command in a build folder, else where the installation has it. Throws std::runtime_error.
 std::filesystem::path cuda_libraries();
@@ -11,4 +11,4 @@ std::filesystem::path cuda_libraries();
 /// Throws std::runtime_error with the flag to build with, if `program` has CUDA's runtime in it instead of calling the shared library.
 void refuse_static_runtime(const std::filesystem::path& program);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -3,7 +3,7 @@
 #include <span>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Files of the source tree that the command writes; the build converts them to source code (tools/CMakeLists.txt).
 
@@ -20,4 +20,4 @@ std::span<const EmbeddedFile> new_cuda_files();
 /// The files of the page: tools/site.
 std::span<const EmbeddedFile> site_files();
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -22,7 +22,7 @@
 #include "tools/report/ptx_file.h"
 #include "tools/report/register_array.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 // ---- Executing ----------------------------------------------------------------------------------------------------------------------
@@ -233,4 +233,4 @@ void add_exec(Command app) {
   command.callback([options, command] { exec(*options, command); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -11,7 +11,7 @@
 
 #include "tools/report/npy.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// An input array of `warpmat exec`: `case_bytes` bytes for each case.
 class CaseFile {
@@ -47,4 +47,4 @@ inline void check_equal_cases(const CaseFile& first, const CaseFile& file) {
                                          first.cases(), file.path(), file.cases()));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -11,7 +11,7 @@
 
 #include "tools/report/register_array.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 FileRole memory_role(bool written) {
@@ -182,4 +182,4 @@ void gather_matrix(const Operand& operand, Reading reading, ConstRegisterList re
     write_element(bytes, i, read_element(operand.fragment, registers, element_at(operand, i, 0)), type, reading);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

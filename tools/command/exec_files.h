@@ -12,7 +12,7 @@
 #include "tools/report/element_array.h"
 #include "tools/report/npy.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The arrays that `warpmat exec` reads and writes for a form: for each operand its registers, or its logical matrix.
 
@@ -104,4 +104,4 @@ class Input {
 /// Converts the matrix of one case from an operand's registers to an array of written_dtype.
 void gather_matrix(const Operand& operand, Reading reading, ConstRegisterList registers, std::span<std::byte> bytes);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

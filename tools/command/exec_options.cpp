@@ -9,7 +9,7 @@
 #include <set>
 #include <stdexcept>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 const std::vector<NumberRole>& number_roles() {
   static const std::vector<NumberRole> roles{{"selector", OperandName::selector, 0}, {"byte-id-a", OperandName::ids_a, 0},
@@ -154,4 +154,4 @@ int selected_matrix(const Form& form, const OperandOptions& options, OperandName
   return 0;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -13,7 +13,7 @@
 
 #include "exec_files.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The arrays and numbers of an instruction's operands, for `warpmat exec` and `warpmat explain`.
 
@@ -61,4 +61,4 @@ struct Inputs {
 /// The matrix of an operand that the numbers of `options` choose, by selector or ids; else 0.
 int selected_matrix(const Form& form, const OperandOptions& options, OperandName operand);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -19,7 +19,7 @@
 #include "tools/report/evidence_line.h"
 #include "tools/report/progress.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Options of wgmma: its operands in shared memory, and its immediates.
 struct WgmmaOptions {
@@ -91,4 +91,4 @@ void run_chunks(std::size_t cases, std::size_t step, unsigned jobs, MakeChunk ma
   if (!failures.empty()) std::rethrow_exception(std::ranges::min(failures, {}, [](const auto& failure) { return failure.first; }).second);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -22,7 +22,7 @@
 #include "tools/report/element_array.h"
 #include "tools/report/tensor_image.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// An operand's option, its matrix, and whether exec may fill it with zeros.
@@ -202,4 +202,4 @@ void exec_tensor(const ExecOptions& options, const Command& command) {
   print_evidence(options.labels, options.target, labels);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -19,7 +19,7 @@
 #include "tools/report/element_array.h"
 #include "tools/report/npy.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::size_t warps = WgmmaForm::warps;
@@ -347,4 +347,4 @@ void exec_wgmma(const ExecOptions& options, const Command& command) {
   print_evidence(options.labels, options.target, labels);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -27,7 +27,7 @@
 #include "tools/report/ptx_file.h"
 #include "tools/report/session.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 struct ExplainOptions {
@@ -293,4 +293,4 @@ void add_explain(Command app) {
   command.callback([options] { explain_command(*options); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

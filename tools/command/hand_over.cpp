@@ -11,7 +11,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 void hand_over_to_lab(char** argv) {
   namespace fs = std::filesystem;
@@ -30,4 +30,4 @@ void hand_over_to_lab(char** argv) {
       argv[1], unknown ? "this command" : self.string()));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

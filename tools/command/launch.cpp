@@ -33,7 +33,7 @@
 #include "tools/report/split.h"
 #include "why.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 struct LaunchCommandOptions {
@@ -300,4 +300,4 @@ void add_launch(Command app) {
   command.callback([options, command] { run_launch(*options, command); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -13,7 +13,7 @@
 #include "tools/assembler/assembler.h"
 #include "tools/report/ptx_file.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 void add_launch_flags(Command command, LaunchFlags& flags) {
   command.add_option("FILE", flags.file, "launch.json, or a .ptx or .cu file with the options below").required();
@@ -156,4 +156,4 @@ LaunchResult launch(ReadyLaunch& ready, const LaunchOptions& options) {
   }
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

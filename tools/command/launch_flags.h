@@ -9,7 +9,7 @@
 
 #include "tools/report/launch_description.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The launch that `warpmat launch` and `warpmat banks` execute.
 struct LaunchFlags {
@@ -40,4 +40,4 @@ ReadyLaunch ready_launch(const LaunchFlags& flags, LaunchDescription description
 /// Runs it. The message of a trap also says that the block was not given, where that is so.
 LaunchResult launch(ReadyLaunch& ready, const LaunchOptions& options);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -30,7 +30,7 @@
 #include "tools/report/ptx_file.h"
 #include "tools/report/split.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -547,4 +547,4 @@ void add_layout(Command app) {
   });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

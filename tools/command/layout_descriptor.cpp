@@ -14,7 +14,7 @@
 #include "tools/report/memory_picture.h"
 #include "tools/report/operand_layout.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -282,4 +282,4 @@ std::string wgmma_memory(const WgmmaForm& form, const LayoutOptions& options) {
          fmt::format("\nRow and column -> address of the first byte{}\n{}", tile.element_bits() < 8 ? ", bit" : "", element_table(tile));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

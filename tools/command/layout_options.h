@@ -6,7 +6,7 @@
 
 #include "tools/report/layout_grid.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A tile in shared memory for 'warpmat layout': the 64 bits of its descriptor, or their fields.
 struct TileOptions {
@@ -35,4 +35,4 @@ struct LayoutOptions {
   bool picture() const { return !json() && format != "text"; }
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

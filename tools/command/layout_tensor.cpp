@@ -14,7 +14,7 @@
 #include <warpmat/ptx/program/tensor_statement.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -239,4 +239,4 @@ std::string tensor_layout(const LayoutOptions& options) {
   return options.picture() ? grid_text(grid, options.format, options.colour) : whole_grid(grid);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 
 #include "layout_options.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The output of 'warpmat layout' for tcgen05: which thread and register holds which cell of tensor memory in ld and st, and which cell
 /// holds which element of d, a, e, scale-a and scale-b of mma, whose instruction descriptor is TileOptions::descriptor.
@@ -18,4 +18,4 @@ std::string tensor_layout(const LayoutOptions& options);
 /// std::invalid_argument for an opcode that is none, for none or a wrong descriptor.
 TensorProduct tensor_product_of(const std::string& opcode, std::optional<std::uint64_t> descriptor);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -15,7 +15,7 @@
 
 #include "tools/report/operand_layout.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -218,4 +218,4 @@ std::string wgmma_registers(const WgmmaForm& form, const LayoutOptions& options)
                            r.fills_register() ? "" : " of each element, low bits first", lane_table(r));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

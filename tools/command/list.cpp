@@ -24,7 +24,7 @@
 #include "tools/report/operand_layout.h"
 #include "tools/report/pattern.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -352,4 +352,4 @@ void add_list(Command app) {
   command.callback([options] { list(*options); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

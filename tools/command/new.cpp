@@ -12,7 +12,7 @@
 #include "tools/report/input_file.h"
 #include "tools/report/shell_word.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 namespace fs = std::filesystem;
@@ -84,4 +84,4 @@ void add_new(Command app) {
   command.callback([options] { write_project(options->directory, options->cuda ? new_cuda_files() : new_files()); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr const char* without_file = "true";  ///< the value of --profile without a file
@@ -38,4 +38,4 @@ void report_profile(const std::vector<std::string>& values, const std::string& c
   }
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 #include "tools/command_line/command.h"
 #include "tools/report/profile_report.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // --profile[=FILE] of launch and cuda.
 
@@ -22,4 +22,4 @@ void refuse_separate_file(const std::vector<std::string>& values, const std::str
 /// Prints the table on standard error and writes the files, as far as `values` asks for them.
 void report_profile(const std::vector<std::string>& values, const std::string& command, const std::vector<ProfiledKernel>& kernels);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -24,7 +24,7 @@
 #include "tools/report/versus.h"
 #include "tools/report/warp_place.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 struct RunOptions {
@@ -153,4 +153,4 @@ void add_run(Command app) {
   command.callback([options, command] { run_program(*options, command); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -11,7 +11,7 @@
 
 #include "tools/report/compared_results.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -64,4 +64,4 @@ void write_report(const std::string& path, const Command& command, std::string_v
   write_file(path, {json.dump(1), "\n"});
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -11,7 +11,7 @@
 
 #include "tools/report/evidence_line.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // --report FILE.json: the executed instructions, their counts, and the evidence for their bits.
 
@@ -35,4 +35,4 @@ void add_report_option(Command command, std::string& path);
 void write_report(const std::string& path, const Command& command, std::string_view target, const std::vector<Labelled>& all,
                   const std::map<std::string, std::uint64_t>& counts);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

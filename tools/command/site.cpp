@@ -13,7 +13,7 @@
 
 #include "tools/report/site_data.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 namespace fs = std::filesystem;
@@ -73,4 +73,4 @@ void add_site(Command app) {
   command.callback([directory] { write_site(*directory); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -11,7 +11,7 @@
 #include "commands.h"
 #include "tools/report/swizzle_search.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -132,4 +132,4 @@ void add_swizzle(Command app) {
   command.callback([options] { swizzle(*options); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -11,7 +11,7 @@
 #include "tools/report/explanation_pair.h"
 #include "tools/report/npy.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// Registers of an operand, a case for each product.
@@ -120,4 +120,4 @@ void print_why(const Why& why, const std::string& files, std::string_view target
   }
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Prints the way of an element (LaunchOptions::why) to standard output. With `files` it writes the operands of its products by mma to
 /// FILES.a.npy, FILES.b.npy and FILES.c.npy, and prints the commands that explain each product for `target`. With `against`, a name for
@@ -16,4 +16,4 @@ void print_why(const Why& why, const std::string& files, std::string_view target
 /// which their sums part; or that there is none. Products whose operands were not kept (wgmma, scale factors, metadata) are named.
 std::string parting_of(const Why& why, std::string_view target, const std::string& against);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -7,7 +7,7 @@
 
 #include "tools/report/cards.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 void accept_card_names(Command app) {
   for (CLI::App* const subcommand : app.app().get_subcommands(nullptr))
@@ -19,4 +19,4 @@ void accept_card_names(Command app) {
         });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -10,7 +10,7 @@
 
 #include "tools/command_line/help_format.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// Where the words behind "--" go, by subcommand.
@@ -188,4 +188,4 @@ template CommandOption CommandOption::range(int, int, bool) const;
 template CommandOption CommandOption::range(unsigned, unsigned, bool) const;
 template CommandOption CommandOption::range(std::size_t, std::size_t, bool) const;
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -12,7 +12,7 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // What the subcommands say to CLI11, whose headers only this folder includes: each file that has them compiles the whole parser, seven
 // seconds of it.
@@ -111,4 +111,4 @@ int take_words_behind_dashes(CLI::App& app, int argc, char** argv);
 /// Ends the command with that status: what was wrong has been said.
 [[noreturn]] void exit_with(int status);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -16,7 +16,7 @@
 #include "tools/command_line/help_format.h"
 #include "tools/report/nearest.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// "warpmat exec", or "warpmat" where no subcommand was reached.
@@ -103,4 +103,4 @@ int run_command_line(int argc, char** argv, std::span<const AddSubcommand> subco
   return 0;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

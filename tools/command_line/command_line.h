@@ -5,7 +5,7 @@
 
 #include "tools/command_line/command.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Adds one subcommand to the application. Its callback does the work and reports a failure by an std::exception whose message is one
 /// sentence.
@@ -18,4 +18,4 @@ int fail(std::string message, int status);
 /// subcommand pass through. `add_to_help` may add to the application what only its help shows, or be null.
 int run_command_line(int argc, char** argv, std::span<const AddSubcommand> subcommands, AddSubcommand add_to_help = nullptr);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -15,7 +15,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 std::vector<std::string> target_names() {
@@ -284,4 +284,4 @@ void add_completion(Command app, const std::string& name) {
   command.callback([options, app] { print_completion(app, *options); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

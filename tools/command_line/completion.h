@@ -5,7 +5,7 @@
 
 #include "tools/command_line/command.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The possible completions of the word at the cursor.
 struct Candidate {
@@ -23,4 +23,4 @@ std::string completion_script(const std::string& shell, const std::string& name)
 /// Adds the subcommand `completion`, which prints the script for the executable `name` and answers it.
 void add_completion(Command app, const std::string& name);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 
 #include <warpmat/instruction.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Adds --undefined, which sets `undefined`. It must outlive the parsing.
 inline void add_undefined_flag(Command command, Undefined& undefined) {
@@ -35,4 +35,4 @@ inline void add_execution_flags(Command command, ExecutionOptions& options) {
   add_undefined_flag(command, options.undefined);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The words of --help, which the man page has too.
 class HelpFormat : public CLI::Formatter {
@@ -13,4 +13,4 @@ class HelpFormat : public CLI::Formatter {
   std::string make_usage(const CLI::App* app, std::string name) const override;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

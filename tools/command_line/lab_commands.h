@@ -4,7 +4,7 @@
 
 #include "tools/command_line/command.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A subcommand of warpmat-lab. `warpmat` lists it too, and hands its command line on.
 struct LabCommand {
@@ -38,4 +38,4 @@ inline Command add_lab_subcommand(Command app, std::string_view name) {
   return app.add_subcommand(command->name, command->summary);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

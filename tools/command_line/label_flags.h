@@ -8,7 +8,7 @@
 
 #include "tools/report/evidence_line.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Adds --quiet and --require to a command that executes. `options` must outlive the parsing.
 inline void add_label_flags(Command command, LabelOptions& options) {
@@ -21,4 +21,4 @@ inline void add_label_flags(Command command, LabelOptions& options) {
       .check([](const std::string& text) { return find_label(text) ? std::string() : fmt::format("'{}' is no label", text); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

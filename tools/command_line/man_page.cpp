@@ -12,7 +12,7 @@
 
 #include "tools/command_line/help_format.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 const HelpFormat help_format;  // types, REQUIRED, Needs, Excludes
@@ -138,4 +138,4 @@ void add_man(Command app, const std::string& name) {
   command.callback([app, name] { fmt::print("{}", man_page(app, name)); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

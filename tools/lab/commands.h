@@ -2,7 +2,7 @@
 
 #include "tools/command_line/command.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The laboratory's subcommands, a file each, as tools/command/commands.h has the users'. Their names and summaries are rows of
 // tools/command_line/lab_commands.h.
@@ -18,4 +18,4 @@ void add_record(Command app);
 void add_replay(Command app);
 void add_support(Command app);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -18,7 +18,7 @@
 #include "saved_launch.h"
 #include "tools/lab/report/interruption.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using namespace programs;
@@ -180,4 +180,4 @@ void compare_archive(const std::filesystem::path& path, const CompareArchiveOpti
   report.fail_if_wrong();
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 
 #include "tools/command_line/command.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 struct CompareArchiveOptions {
   std::string target;      ///< empty: the GPU that was recorded
@@ -24,4 +24,4 @@ bool holds_launches(const std::filesystem::path& file);
 /// sums. Throws std::runtime_error where something differs or nothing was compared, Interrupted after a signal.
 void compare_archive(const std::filesystem::path& archive, const CompareArchiveOptions& options);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

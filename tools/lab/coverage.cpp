@@ -21,7 +21,7 @@
 #include "tools/lab/report/tensor_question.h"
 #include "tools/report/pattern.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -150,4 +150,4 @@ void add_coverage(Command app) {
   });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -48,7 +48,7 @@
 #include "tools/report/ptx_file.h"
 #include "tools/report/warp_place.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 struct DiffOptions {
@@ -540,4 +540,4 @@ void add_diff(Command app) {
   command.callback([options] { run_diff(*options); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

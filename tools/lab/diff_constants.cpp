@@ -18,7 +18,7 @@
 #include "tools/report/pattern.h"
 #include "tools/report/progress.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 std::vector<ScalarCase> selected_cases(const Target& target, const ConstantDiff& options) {
@@ -100,4 +100,4 @@ void diff_constants(const ConstantDiff& options) {
   fail_if_wrong(findings, sweep, gpu->description());
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 
 #include "gpu/cases/shard.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 struct ConstantDiff {
   std::string target, forms;    ///< forms: only opcodes in which this regular expression is found
@@ -18,4 +18,4 @@ struct ConstantDiff {
 /// `warpmat diff --scalar --constants`: compares instructions with constant operands with a GPU. Throws if something differs.
 void diff_constants(const ConstantDiff& options);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

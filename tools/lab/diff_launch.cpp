@@ -9,7 +9,7 @@
 #include "gpu/cuda/kernel_gpu.h"
 #include "tools/report/launch_description.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::size_t max_differences = 10;
@@ -46,4 +46,4 @@ void diff_launch(const std::filesystem::path& file, const Checks& checks) {
   if (!comparison.same_text) throw std::runtime_error("the printed text differs between emulator and GPU");
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

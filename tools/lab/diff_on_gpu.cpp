@@ -11,7 +11,7 @@
 #include "gpu/device/sweep_options.h"
 #include "tools/report/process.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The target of this machine's first GPU, with the features of its architecture alone where it has such.
@@ -75,4 +75,4 @@ void diff_on_gpu(const OnGpuOptions& options) {
   if (totals.different != 0) throw std::runtime_error(fmt::format("{} words differ", totals.different));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

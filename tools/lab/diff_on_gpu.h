@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 struct OnGpuOptions {
   std::string forms;             ///< only opcodes in which this regular expression is found
@@ -19,4 +19,4 @@ struct OnGpuOptions {
 /// does not compile, or is missing.
 void diff_on_gpu(const OnGpuOptions& options);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

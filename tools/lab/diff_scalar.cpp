@@ -20,7 +20,7 @@
 #include "tools/report/pattern.h"
 #include "tools/report/progress.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 std::vector<ScalarCase> selected_cases(const Target& target, const std::string& forms) {
@@ -134,4 +134,4 @@ void diff_scalar(const ScalarDiff& options) {
   fail_if_wrong(findings, sweep, gpu->description());
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

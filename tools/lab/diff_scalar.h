@@ -5,7 +5,7 @@
 
 #include "gpu/cases/shard.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 struct ScalarDiff {
   std::string target, forms;   ///< forms: only opcodes that match this regular expression
@@ -17,4 +17,4 @@ struct ScalarDiff {
 /// `warpmat diff --scalar`: compares scalar instructions with a GPU. Throws if something differs.
 void diff_scalar(const ScalarDiff& options);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -22,7 +22,7 @@
 #include "tools/lab/report/tensor_program.h"
 #include "tools/report/pattern.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -292,4 +292,4 @@ void add_distinguish(Command app) {
   command.callback([options] { options->tensor ? find_tensor_operands(*options) : find_operands(*options); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -24,7 +24,7 @@
 #include "tools/lab/report/upgrade_report.h"
 #include "tools/report/progress.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 namespace fs = std::filesystem;
@@ -182,4 +182,4 @@ void add_evidence(Command app) {
   command.callback([options] { print_evidence(*options); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

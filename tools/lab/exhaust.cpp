@@ -16,7 +16,7 @@
 #include "tools/command_line/lab_commands.h"
 #include "tools/report/progress.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 struct ExhaustOptions {
@@ -121,4 +121,4 @@ void add_exhaust(Command app) {
   command.callback([options] { exhaust(*options); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -34,7 +34,7 @@
 #include "tools/lab/report/shard_option.h"
 #include "tools/report/progress.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 struct FuzzCommandOptions {
@@ -350,4 +350,4 @@ void add_fuzz(Command app) {
   command.callback([options] { fuzz(*options); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

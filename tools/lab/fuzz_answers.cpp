@@ -14,7 +14,7 @@
 #include "tools/report/input_file.h"
 #include "tools/report/progress.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// How many of the recorded bytes `answer` has (check_places).
@@ -96,4 +96,4 @@ void fuzz_answers(const std::string& file, const Shard& shard) {
   if (counts[2] != 0) throw std::runtime_error(fmt::format("{} kernels differ between emulator and GPU", counts[2]));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -14,7 +14,7 @@
 #include "tools/report/launch_files.h"
 #include "tools/report/progress.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// What all kernels of a run have shown.
@@ -82,4 +82,4 @@ void fuzz_assembler(const KernelFuzzOptions& options, const std::string& target_
   if (counts.differing != 0) throw std::runtime_error(fmt::format("{} kernels differ between the rule and machine code", counts.differing));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,10 +4,10 @@
 
 #include "tools/lab/fuzz_kernels.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// `warpmat fuzz --kernels --assembler`: assembles random kernels for `target` by this machine's ptxas, and compares which sums became fma
 /// there and by the rule of contraction. Needs no GPU. Throws std::runtime_error where one differs or ptxas is not installed.
 void fuzz_assembler(const KernelFuzzOptions& options, const std::string& target);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

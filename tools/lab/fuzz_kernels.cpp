@@ -22,7 +22,7 @@
 #include "tools/report/launch_files.h"
 #include "tools/report/progress.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 class KernelFuzzer {
@@ -212,4 +212,4 @@ void fuzz_kernels(const KernelFuzzOptions& options) {
   if (run < part.count) throw_if_interrupted("the rest was not run");
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

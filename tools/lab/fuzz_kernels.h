@@ -5,7 +5,7 @@
 
 #include "gpu/cases/shard.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 struct KernelFuzzOptions {
   std::uint64_t first = 0, kernels = 1000, seed = 1;  ///< numbers of the kernels of the whole run
@@ -25,4 +25,4 @@ void fuzz_kernels(const KernelFuzzOptions& options);
 /// std::runtime_error if something differs.
 void fuzz_answers(const std::string& file, const Shard& shard);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -15,7 +15,7 @@
 #include "gpu/mutants/refute.h"
 #include "tools/command_line/lab_commands.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -70,4 +70,4 @@ void add_mutants(Command app) {
   command.callback([options] { refute(*options); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

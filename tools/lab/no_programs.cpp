@@ -5,7 +5,7 @@
 #include "compared_archive.h"
 #include "recorded_program.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 [[noreturn]] void refuse() {
@@ -26,4 +26,4 @@ void compare_archive(const std::filesystem::path&, const CompareArchiveOptions&)
   refuse();
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

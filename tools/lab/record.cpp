@@ -30,7 +30,7 @@
 #include "tools/report/pattern.h"
 #include "tools/report/progress.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 namespace fs = std::filesystem;
@@ -302,4 +302,4 @@ void add_record(Command app) {
   });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

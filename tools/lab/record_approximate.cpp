@@ -19,7 +19,7 @@
 #include "tools/report/pattern.h"
 #include "tools/report/progress.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 std::vector<std::string> selected_functions(const Target& target, const std::string& forms) {
@@ -62,4 +62,4 @@ void record_approximate(const std::string& directory, const std::string& forms, 
              place.string());
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -14,7 +14,7 @@
 #include "gpu/programs/archive.h"
 #include "tools/report/process.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 namespace fs = std::filesystem;
@@ -99,4 +99,4 @@ int record_program(const RecordedProgramOptions& options, const fs::path& archiv
   return status;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

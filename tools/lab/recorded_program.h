@@ -8,7 +8,7 @@
 
 #include "tools/command_line/command.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A program to run on the GPU with its launches recorded, and which of them.
 struct RecordedProgramOptions {
@@ -27,4 +27,4 @@ void add_recording_flags(Command command, RecordedProgramOptions& options);
 /// output are those of this process. Returns its exit status. Throws std::runtime_error, NoGpu without a driver.
 int record_program(const RecordedProgramOptions& options, const std::filesystem::path& archive);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

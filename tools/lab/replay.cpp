@@ -20,7 +20,7 @@
 #include "tools/lab/report/interruption.h"
 #include "tools/report/progress.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 struct ReplayOptions {
@@ -160,4 +160,4 @@ void add_replay(Command app) {
   command.callback([options] { holds_launches(options->files.front()) ? replay_launches(*options) : replay_files(*options); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

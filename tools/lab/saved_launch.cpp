@@ -10,7 +10,7 @@
 
 #include "tools/report/launch_files.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using namespace programs;
@@ -61,4 +61,4 @@ void save_launch(const std::filesystem::path& path, const ArchiveReader& archive
   write_launch(path, saved, expected);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -19,7 +19,7 @@
 #include "tools/report/cards.h"
 #include "tools/report/lowered_forms.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 struct SupportOptions {
@@ -178,4 +178,4 @@ void add_support(Command app) {
   command.callback([options] { support(*options); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

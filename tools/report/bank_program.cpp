@@ -5,7 +5,7 @@
 
 #include "tools/report/ptx_file.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The addresses in a statement's operand before the statement runs.
@@ -63,4 +63,4 @@ void count_program(const std::string& file, const std::string& target, std::size
   count_program(warp, {}, report);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

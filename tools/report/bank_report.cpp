@@ -14,7 +14,7 @@
 
 #include "tools/report/svg.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using checks::BankAccess;
@@ -237,4 +237,4 @@ std::string bank_picture_svg(const BankLine& line) {
   return out + "</svg>\n";
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// An access of one warp, kept as an example.
 struct BankExample {
@@ -61,4 +61,4 @@ nlohmann::ordered_json bank_json(const std::vector<BankLine>& lines);
 std::string bank_picture_text(const BankLine& line);
 std::string bank_picture_svg(const BankLine& line);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -17,7 +17,7 @@
 #include "tools/report/lowered_forms.h"
 #include "tools/report/split.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 struct Cards {
@@ -153,4 +153,4 @@ std::string card_table() {
   return text;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

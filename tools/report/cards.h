@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The product names of cards with `hardware`: "A100, A30".
 std::string_view card_names(Hardware hardware);
@@ -16,4 +16,4 @@ std::string_view target_of_card(std::string_view card);
 /// The evidence for each card by product names: a table in Markdown, from the tables of forms and lowerings.
 std::string card_table();
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include "gpu/cases/cases.h"
 #include "gpu/compare/compare.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 // Cases of each form and class of operands in the sweeps of docs/evidence.md.
@@ -31,4 +31,4 @@ std::uint64_t results_behind(Label label, const Form& form) {
   return label == Label::replayed ? published_results : 0;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The number of results of this form on an H200 that the sweeps of docs/evidence.md have compared with the emulator's; 0 if sm_90 lacks
 /// the form.
@@ -19,4 +19,4 @@ inline constexpr std::uint64_t compared_results_of_wgmma = 2'426'471'424;
 /// Of a form that is `replayed`: what others published of its formats on one GPU (docs/evidence.md).
 inline constexpr std::uint64_t published_results = 1'000;
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

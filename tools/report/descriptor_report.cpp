@@ -10,7 +10,7 @@
 
 #include "tools/report/tensor_map_names.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::size_t most_listed = 8;
@@ -93,4 +93,4 @@ std::string DescriptorReport::text() const {
   return all;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// What the descriptors of a launch say: those of wgmma's operands in shared memory, and the tensor maps of copies.
 class DescriptorReport : public machine::Observer {
@@ -38,4 +38,4 @@ class DescriptorReport : public machine::Observer {
   std::map<std::array<std::string, 3>, Said> all_;  ///< by line of the source, opcode and text
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

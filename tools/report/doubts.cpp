@@ -1,6 +1,6 @@
 #include "tools/report/doubts.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::string_view doubt_text(code::Doubt::Why why) {
   switch (why) {
@@ -12,4 +12,4 @@ std::string_view doubt_text(code::Doubt::Why why) {
   return "";
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 // ---- The contents of each dtype -------------------------------------------------------------------------------------------------------
@@ -249,4 +249,4 @@ std::string dtype_help() {
          table.text();
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

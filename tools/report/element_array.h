@@ -12,7 +12,7 @@
 
 #include "tools/report/npy.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The low `bits` bits of a value, 1 to 64 of them.
 inline std::uint64_t low_bits(std::uint64_t value, int bits) {
@@ -75,4 +75,4 @@ void write_element(std::span<std::byte> elements, std::size_t index, std::uint64
 /// The table of dtypes for --help: which of them hold bit patterns and which numbers, for every format.
 std::string dtype_help();
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 #include <random>
 #include <stdexcept>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 bool counts(const ElementType& type, double number) {
@@ -85,4 +85,4 @@ std::string source_help() {
       fmt::join(limits, ", "));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 
 #include "tools/report/element_array.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The bits of `count` elements from a source other than a file: "zeros", "iota", "iota-bits", "random[:SEED]". Nothing if `source` is none
 /// of them. Throws std::runtime_error for iota if the format cannot count to the end, and for a seed that is not a number.
@@ -17,4 +17,4 @@ std::optional<std::vector<std::uint64_t>> generated_elements(const std::string& 
 /// The values of the sources for each format, for --help.
 std::string source_help();
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

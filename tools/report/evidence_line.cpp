@@ -19,7 +19,7 @@
 #include "tools/report/floor.h"
 #include "tools/report/lowered_forms.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// An instruction with the weakest label, preferably one with a remark.
@@ -238,4 +238,4 @@ void print_evidence(const LabelOptions& options, std::string_view target, const 
   if (!options.quiet) fmt::print(stderr, "warpmat: {}{}\n", evidence_line(target, all), remark);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

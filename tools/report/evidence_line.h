@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The label options of commands that execute.
 struct LabelOptions {
@@ -52,4 +52,4 @@ void require_labels(const LabelOptions& options, std::string_view target, const 
 /// Prints the line with `remark` at its end to standard error, unless `options` are quiet.
 void print_evidence(const LabelOptions& options, std::string_view target, const std::vector<Labelled>& all, std::string_view remark = "");
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 numbers::Matrix matrix_of(const WarpPlace& place, const std::vector<std::uint64_t>& elements) {
@@ -99,4 +99,4 @@ std::string Expectation::lines(const Warp& warp, const std::vector<std::uint64_t
   return text;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

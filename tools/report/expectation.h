@@ -4,7 +4,7 @@
 
 #include "tools/report/warp_place.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// One --expect: PLACE=FILE.npy[:TOLERANCE].
 class Expectation {
@@ -38,4 +38,4 @@ std::string explain_options(const Program& program, const WarpPlace& place, std:
 /// and farther from numbers than everything else.
 double ulps_between(const ElementType& type, std::uint64_t a, std::uint64_t b);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

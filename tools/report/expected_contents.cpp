@@ -14,7 +14,7 @@
 #include "tools/report/npy.h"
 #include "tools/report/split.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 [[noreturn]] void refuse_expected(const std::string& message) {
@@ -143,4 +143,4 @@ ReadExpectation read_expected(const ExpectedContents& expected, std::string_view
   return read;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

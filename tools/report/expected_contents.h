@@ -12,7 +12,7 @@
 
 #include "tools/report/element_array.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The type of a buffer's elements: a format of PTX or NumPy's name of one ("f16", "float16", "bf16", "int32"), or plain bits ("b16",
 /// "u16", "uint32"). Throws std::runtime_error that lists the types.
@@ -47,4 +47,4 @@ struct ReadExpectation {
 ReadExpectation read_expected(const ExpectedContents& expected, std::string_view name, std::size_t size,
                               const std::optional<ElementType>& type, const std::vector<std::size_t>& shape);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

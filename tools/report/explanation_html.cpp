@@ -9,7 +9,7 @@
 #include "tools/report/explanation_html.h"
 #include "tools/report/markup.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// Applies only below an element of class warpmat: notebooks have their own styles.
@@ -106,4 +106,4 @@ std::string explanation_html(const Explanation& explanation, const Explanation* 
       escaped(what(explanation)), explanation_part_html(explanation, other), dark_style);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A file that needs no network: `explanation` and, unless it is nullptr, `other`. It has the words of explanation_text.
 std::string explanation_html(const Explanation& explanation, const Explanation* other);
@@ -12,4 +12,4 @@ std::string explanation_html(const Explanation& explanation, const Explanation* 
 /// The same as a part of a page, such as a notebook, without effect on its other parts.
 std::string explanation_part_html(const Explanation& explanation, const Explanation* other);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

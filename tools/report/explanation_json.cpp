@@ -9,7 +9,7 @@
 
 #include "tools/report/explanation_html.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -139,4 +139,4 @@ Json explanation_json(const Explanation& explanation, const Explanation* other) 
   return json;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

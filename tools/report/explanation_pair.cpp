@@ -7,7 +7,7 @@
 
 #include "gpu/mutants/variant.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// A form with its lowering and target.
@@ -96,4 +96,4 @@ ExplanationPair explain_pair(const NamedProduct& named, const Batch& batch, cons
   return pair_of(Computer(named), batch, element, against, options);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// An element's explanation and, if requested, that of the same element on another GPU, with another model or by a loop in f32.
 struct ExplanationPair {
@@ -41,4 +41,4 @@ struct NamedProduct {
 ExplanationPair explain_pair(const NamedProduct& named, const Batch& batch, const Element& element, const std::string& against,
                              const ExecutionOptions& options);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 #include <array>
 #include <optional>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::string_view elf_magic =
@@ -194,4 +194,4 @@ std::string how_to_ptx(const std::filesystem::path& path, FileKind kind, std::st
   return fmt::format("{}, and this command takes PTX, which is text", is);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

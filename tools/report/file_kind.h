@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// What people hand to a command that takes PTX.
 enum class FileKind : std::uint8_t {
@@ -31,4 +31,4 @@ FileKind kind_of(const std::filesystem::path& path, std::string_view contents);
 /// Why a file of this kind is not PTX, and what to type to get PTX: one sentence. `command` is what then takes the PTX: "warpmat launch".
 std::string how_to_ptx(const std::filesystem::path& path, FileKind kind, std::string_view contents, std::string_view command);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr auto h200 = "H200";
@@ -53,4 +53,4 @@ std::optional<Floor> find_floor(const Form& form, Hardware hardware) {
   return Floor{floor, found->evidence, found->source};
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The minimum exponent to which a matrix unit aligns terms (DotModel::floor), and its evidence. Floors have a label of their own: operands
 /// that confirm the rest of a row need not come near the floor. Normally distributed operands, as in most published outputs, do not.
@@ -19,4 +19,4 @@ struct Floor {
 /// if no operands can distinguish floors, because every product bit is above all that the floor cuts (f16 with f32 results; fp8 on sm_90).
 std::optional<Floor> find_floor(const Form& form, Hardware hardware);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

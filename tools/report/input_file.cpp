@@ -7,7 +7,7 @@
 #include <fstream>
 #include <stdexcept>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::string unreadable(const std::filesystem::path& path) {
   std::error_code error;
@@ -36,4 +36,4 @@ std::string read_file(const std::filesystem::path& path) {
   return bytes;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The bytes of a file. Throws std::runtime_error: "cannot read FILE: there is no such file".
 std::string read_file(const std::filesystem::path& path);
@@ -11,4 +11,4 @@ std::string read_file(const std::filesystem::path& path);
 /// Why `path` cannot be read, as operating systems say it; empty where it can.
 std::string unreadable(const std::filesystem::path& path);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -12,7 +12,7 @@
 #include "tools/report/input_file.h"
 #include "tools/report/nearest.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// "launch.json:3:5: syntax error while parsing value - ..." of "[json.exception.parse_error.101] parse error at line 3, column 5: syntax
@@ -111,4 +111,4 @@ void JsonPlace::check_keys(const nlohmann::ordered_json& object, std::initialize
   }
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

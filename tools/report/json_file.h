@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// An object of JSON that people write, with the line of each of its values for messages.
 class JsonFile {
@@ -41,4 +41,4 @@ struct JsonPlace {
   void check_keys(const nlohmann::ordered_json& object, std::initializer_list<std::string_view> known) const;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -20,7 +20,7 @@
 #include "tools/report/ptx_file.h"
 #include "tools/report/split.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 [[noreturn]] void fail(const std::string& message) {
@@ -415,4 +415,4 @@ MatrixDifference compare(const BufferExpectation& expectation, const PreparedLau
                     buffer.expected->tolerance);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

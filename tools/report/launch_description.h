@@ -15,7 +15,7 @@
 #include "tools/report/expected_contents.h"
 #include "tools/report/npy.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The description of a launch, from a file launch.json or the options of `warpmat launch`: the kernel, the buffers with their contents, and
 // the parameters. docs/launch.md describes the file.
@@ -145,4 +145,4 @@ std::vector<BufferExpectation> read_expectations(const LaunchDescription& descri
 /// How the buffer, after the launch, differs from what it should hold.
 MatrixDifference compare(const BufferExpectation& expectation, const PreparedLaunch& prepared);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -11,7 +11,7 @@
 #include "tools/report/npy.h"
 #include "tools/report/tensor_map_names.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 using Json = nlohmann::ordered_json;
 
@@ -109,4 +109,4 @@ void write_launch(const std::filesystem::path& path, const KernelLaunch& launch,
   write_file(path, {json.dump(1), "\n"});
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 
 #include "gpu/runners/kernel_runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// What a launch left in a buffer of it on another machine.
 struct ExpectedBuffer {
@@ -21,4 +21,4 @@ struct ExpectedBuffer {
 /// of what is expected, NAME.BUFFER.expected. Throws std::runtime_error.
 void write_launch(const std::filesystem::path& path, const KernelLaunch& launch, const std::vector<ExpectedBuffer>& expected = {});
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -12,7 +12,7 @@
 #include "tools/report/launch_description.h"
 #include "tools/report/tensor_map_names.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using ParsedJson = nlohmann::ordered_json;
@@ -323,4 +323,4 @@ void fill_from_triton(const std::filesystem::path& path, LaunchDescription& desc
   if (description.config.cluster == Dim3{}) description.config.cluster.x = static_cast<std::uint32_t>(number(json, "num_ctas", 1, where));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

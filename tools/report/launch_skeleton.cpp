@@ -7,7 +7,7 @@
 
 #include <warpmat/launch.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -76,4 +76,4 @@ std::string launch_skeleton(const std::filesystem::path& ptx, const std::string&
          fmt::format("  \"buffers\": {},\n  \"params\": {}\n}}\n", lines(buffers), lines(params));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

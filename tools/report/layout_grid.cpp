@@ -9,7 +9,7 @@
 
 #include "tools/report/svg.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 std::string matrix_name(const LayoutGrid& grid, std::size_t matrix) {
@@ -204,4 +204,4 @@ std::string grid_text(const LayoutGrid& grid, const std::string& format, GridCol
   return format == "svg" ? grid_svg(grid, colour) : grid_latex(grid, colour);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

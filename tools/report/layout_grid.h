@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // A layout as tables and pictures: the formats of `warpmat layout --format`. Fill a LayoutGrid with the places of matrices' elements to get
 // all of them.
@@ -59,4 +59,4 @@ std::string grid_text(const LayoutGrid& grid, const std::string& format, GridCol
 /// hue, by the palette of Okabe and Ito, which is safe for the colour-blind.
 std::string grid_colour(int number);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

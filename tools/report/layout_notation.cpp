@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// A number whose bits contribute to another one.
@@ -165,4 +165,4 @@ std::string linear_layout_text(const Fragment& f) {
   return out + fmt::format("where out dims are: [row (size {}), column (size {}){}]\n", f.rows(), f.columns(), matrix);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // A fragment in closed form, derived from the fragment's index bits.
 
@@ -21,4 +21,4 @@ std::string cute_layout(const Fragment& fragment, bool transposed);
 /// elements of a lane.
 std::string linear_layout_text(const Fragment& fragment);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::string_view meaning(Label label) {
   switch (label) {
@@ -54,4 +54,4 @@ std::string evidence_text(const std::vector<LoweredForm>& found) {
   return fmt::format("{}", fmt::join(said, "; "));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -10,7 +10,7 @@
 
 #include "tools/report/floor.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A form on a hardware that has it.
 struct LoweredForm {
@@ -37,4 +37,4 @@ std::string evidence_label(const LoweredForm& lowered);
 /// "measured sm_90; replayed (floor published) sm_80 sm_86": the strongest evidence first.
 std::string evidence_text(const std::vector<LoweredForm>& found);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// `text` as characters of an XML or HTML document.
 inline std::string escaped(std::string_view text) {
@@ -18,4 +18,4 @@ inline std::string escaped(std::string_view text) {
   return out;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 
 #include "tools/report/split.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The forms by the names of the machine instructions that they become on some target.
@@ -82,4 +82,4 @@ MeantForms forms_meant(std::string_view spelling) {
   return meant;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

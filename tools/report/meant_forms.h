@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The forms that a spelling may mean, in the tables' order.
 struct MeantForms {
@@ -26,4 +26,4 @@ std::set<std::string> machine_names(const Form& form, const Target* only);
 /// that become it. Some qualifiers in any order (mma.m16n8k32.e4m3) mean all forms that have them, dense ones where .sp is not among them.
 MeantForms forms_meant(std::string_view spelling);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

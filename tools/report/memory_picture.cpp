@@ -8,7 +8,7 @@
 #include "tools/report/layout_grid.h"
 #include "tools/report/svg.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::uint32_t row_bytes = 128, chunk_bytes = 16;
@@ -40,4 +40,4 @@ std::string memory_svg(const std::string& title, const std::string& remark, cons
   return out + "</svg>\n";
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

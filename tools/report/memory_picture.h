@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// 16 bytes of shared memory with their contents: "row 3", "k 8-15".
 struct MemoryChunk {
@@ -17,4 +17,4 @@ struct MemoryChunk {
 /// note.
 std::string memory_svg(const std::string& title, const std::string& remark, const std::vector<MemoryChunk>& chunks);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// How many characters must be inserted, removed, replaced or exchanged with their neighbour to make `b` of `a`.
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -43,4 +43,4 @@ inline std::string_view nearest(std::string_view word, std::span<const std::stri
   return found;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

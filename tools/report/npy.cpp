@@ -17,7 +17,7 @@
 
 #include <warpmat/files/standard_stream.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 template <typename... Parts>
@@ -244,4 +244,4 @@ void write_npy(const std::filesystem::path& path, const NpyArray& array) {
   write_npy(path, array, array.bytes);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

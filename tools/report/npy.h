@@ -14,7 +14,7 @@
 
 #include <warpmat/files/npy_file.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// An array in the form of a .npy file: elements in C order, little-endian.
 struct NpyArray : NpyHeader {
@@ -66,4 +66,4 @@ NpyArray read_npy(const std::filesystem::path& path);
 /// Writes format 1.0, whole or not at all. Throws std::runtime_error.
 void write_npy(const std::filesystem::path& path, const NpyArray& array);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

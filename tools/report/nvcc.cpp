@@ -12,7 +12,7 @@
 #include "tools/report/shell_word.h"
 #include "tools/report/toolkit_program.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 namespace fs = std::filesystem;
 
@@ -38,4 +38,4 @@ std::string compile_cuda(const fs::path& nvcc, const fs::path& source, std::stri
   return read_file(ptx);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The CUDA compiler: $CUDACXX alone where that is set, else nvcc in PATH, $CUDA_HOME/bin, $CUDA_PATH/bin or /usr/local/cuda/bin.
 std::optional<std::filesystem::path> find_nvcc();
@@ -14,4 +14,4 @@ std::optional<std::filesystem::path> find_nvcc();
 /// own messages go too. nvcc's variable NVCC_APPEND_FLAGS adds options. Throws std::runtime_error where it fails.
 std::string compile_cuda(const std::filesystem::path& nvcc, const std::filesystem::path& source, std::string_view target);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

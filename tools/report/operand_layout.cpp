@@ -10,7 +10,7 @@
 
 #include "tools/report/lowered_forms.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 bool has_layout(const Form& form, const Operand& operand) {
   return operand.kind == OperandKind::fragment || (is_address(operand) && !moves_matrix(form));
@@ -167,4 +167,4 @@ LayoutGrid memory_grid(const WgmmaForm& form, OperandName operand, Major major, 
   return grid;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

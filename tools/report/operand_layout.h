@@ -7,7 +7,7 @@
 
 #include "tools/report/layout_grid.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The operands whose layout the tools show: in words, and as grids for pictures.
 
@@ -50,4 +50,4 @@ LayoutGrid layout_grid(const WgmmaForm& form, OperandName operand);
 /// Operand a or b in shared memory at the places of `descriptor`.
 LayoutGrid memory_grid(const WgmmaForm& form, OperandName operand, Major major, const MatrixDescriptor& descriptor);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -7,7 +7,7 @@
 #include <memory>
 #include <stdexcept>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::optional<std::string> packed_contents(const std::filesystem::path& path) {
   const std::string packed = path.string() + ".gz";
@@ -24,4 +24,4 @@ std::optional<std::string> packed_contents(const std::filesystem::path& path) {
   return contents;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include <regex>
 #include <stdexcept>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 struct Pattern::Compiled {
   std::regex regex;
@@ -24,4 +24,4 @@ bool Pattern::found_in(const std::string& text) const {
   return std::regex_search(text, compiled_->regex);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

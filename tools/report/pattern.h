@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A regular expression of ECMAScript's grammar that a user typed. Only its source includes <regex>, which takes seconds to compile.
 class Pattern {
@@ -21,4 +21,4 @@ class Pattern {
   std::shared_ptr<const Compiled> compiled_;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 
 #include "tools/report/split.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// A number of columns; nothing if `text` is not a number.
@@ -47,4 +47,4 @@ PlaceName PlaceName::parse(std::string_view text) {
   return place;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -7,7 +7,7 @@
 
 #include "tools/report/element_array.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A parsed place, NAME[:FORMAT][:bits|:values][:COLUMNS], before NAME is looked up.
 struct PlaceName {
@@ -20,4 +20,4 @@ struct PlaceName {
   static PlaceName parse(std::string_view text);
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

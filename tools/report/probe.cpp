@@ -15,7 +15,7 @@
 #include "tools/report/npy.h"
 #include "tools/report/split.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::size_t most_launches = 64;  ///< for each of A and B
@@ -325,4 +325,4 @@ ProbeResult probe(const Probe& probe, const ProbeLaunch& launch) {
   return {a.right() && b.right(), a.text() + b.text() + conclusion(a, b, probe)};
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 #include "tools/report/element_array.h"
 #include "tools/report/launch_description.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // A probe of a kernel that multiplies matrices: A with a number in each element and B the identity, then the other way round. What arrives
 // in C shows which element of A, and of B, the product read in the place of each: permutations show without any expectation.
@@ -40,4 +40,4 @@ struct ProbeResult {
 };
 ProbeResult probe(const Probe& probe, const ProbeLaunch& launch);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -16,7 +16,7 @@
 
 extern char** environ;  // NOLINT: POSIX
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 namespace fs = std::filesystem;
 
@@ -126,4 +126,4 @@ int run_program(const std::vector<std::string>& words, const ProcessOutput& outp
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Programs as processes, without a shell.
 
@@ -59,4 +59,4 @@ struct ProcessOutput {
 /// or 128 and the signal's number where one ended it. Throws std::runtime_error where it cannot start.
 int run_program(const std::vector<std::string>& words, const ProcessOutput& output, const Variables& variables = {});
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

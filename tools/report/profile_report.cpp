@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -282,4 +282,4 @@ void write_profile(const std::string& path, const std::string& command, const st
   write_file(path, {json.dump(1), "\n"});
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

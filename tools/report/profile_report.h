@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// What the launches of one kernel did.
 struct ProfiledKernel {
@@ -32,4 +32,4 @@ void check_profile_file(const std::string& path);
 /// Writes the profile as such a file, whole or not at all. `command` is that of warpmat which ran, "launch".
 void write_profile(const std::string& path, const std::string& command, const std::vector<ProfiledKernel>& kernels);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Slots = std::set<int>;
@@ -152,4 +152,4 @@ std::vector<std::string> program_warnings(const Program& program, const std::vec
   return Warnings(program, filled).all();
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

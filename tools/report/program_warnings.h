@@ -5,7 +5,7 @@
 
 #include <warpmat/program.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Registers that were filled before a run, by the first word of each in the register file, and the user's name for them.
 struct FilledPlace {
@@ -17,4 +17,4 @@ struct FilledPlace {
 /// If it is nullptr (not known), only certain mistakes are reported.
 std::vector<std::string> program_warnings(const Program& program, const std::vector<FilledPlace>* filled);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 Progress::Progress(std::size_t total) : total_(total) {
   if (isatty(STDERR_FILENO) != 0) display_ = std::jthread([this](const std::stop_token& stop) { show(stop); });
@@ -30,4 +30,4 @@ void Progress::show(const std::stop_token& stop) {
   if (shown) fmt::print(stderr, "\r\x1b[K");
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

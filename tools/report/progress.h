@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A counter that many threads advance. If stderr is a terminal and the work takes longer than a second, a line there shows it; the
 /// destructor clears the line.
@@ -26,4 +26,4 @@ class Progress {
   std::jthread display_;  // last, because it uses the others
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

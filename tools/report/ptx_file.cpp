@@ -12,7 +12,7 @@
 #include "tools/report/nvcc.h"
 #include "tools/report/packed_file.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// Calls `read`. Reports only the first error of a text, as one line with the file's name.
@@ -91,4 +91,4 @@ std::string_view statement_opcode(const Statement& statement) {
   return statement.instruction().opcode();
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

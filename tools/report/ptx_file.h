@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// PTX, and what messages call the file that it comes from.
 struct PtxText {
@@ -47,4 +47,4 @@ void refuse_file(const std::string& opcode);
 /// The canonical opcode of a statement: "mad.lo.u32".
 std::string_view statement_opcode(const Statement& statement);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

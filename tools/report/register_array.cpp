@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// 32 numbers in the space of two Registers.
@@ -35,4 +35,4 @@ void join_registers(std::span<Register> registers) {
   }
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

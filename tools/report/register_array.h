@@ -6,7 +6,7 @@
 
 #include "tools/report/npy.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // An array of registers has the 32 lanes as its last dimension. A 32-bit one is a Register. A 64-bit one takes the space of two: 32 numbers
 // of 64 bits in a file, two Registers, low half first, in a warp.
@@ -20,4 +20,4 @@ void split_registers(std::span<Register> registers);
 /// The inverse.
 void join_registers(std::span<Register> registers);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 
 #include "tools/report/ptx_file.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 Session::Session(const SessionOptions& options, std::string_view target)
     : program(read_program(options.file, target)),
@@ -34,4 +34,4 @@ std::string session_text(const SessionOptions& options, const std::string& targe
   return text;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

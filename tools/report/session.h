@@ -10,7 +10,7 @@
 #include "tools/report/program_warnings.h"
 #include "tools/report/warp_place.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A program and the contents of its places, for `warpmat run` and `warpmat explain`.
 struct SessionOptions {
@@ -41,4 +41,4 @@ struct Session {
 /// The same as arguments of a command, with a trailing space: "mma.ptx --target sm_80 --in mma.0.a=iota ".
 std::string session_text(const SessionOptions& options, const std::string& target);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// `word` as a shell takes it: in quotation marks where it needs them.
 inline std::string shell_word(const std::string& word) {
@@ -14,4 +14,4 @@ inline std::string shell_word(const std::string& word) {
   return out + "'";
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -19,7 +19,7 @@
 #include "tools/report/operand_layout.h"
 #include "tools/report/swizzle_search.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -247,4 +247,4 @@ std::string site_data() {
   return fmt::format("\"use strict\";\nconst tables = {};\n", json.dump());
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

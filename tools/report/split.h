@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The parts of `text` between separators: one more than there are separators.
 inline std::vector<std::string> split(std::string_view text, char separator) {
@@ -15,4 +15,4 @@ inline std::vector<std::string> split(std::string_view text, char separator) {
   return parts;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 
 #include "tools/report/markup.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::string svg_begin(int width, int height, std::string_view title, std::string_view attributes) {
   return fmt::format(
@@ -22,4 +22,4 @@ std::string svg_rectangle(int x, int y, int width, int height, std::string_view 
                      stroke);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

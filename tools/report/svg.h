@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Pieces of SVG pictures, a line each. Colours are "RRGGBB".
 
@@ -16,4 +16,4 @@ std::string svg_text(int x, int y, int size, std::string_view anchor, std::strin
 
 std::string svg_rectangle(int x, int y, int width, int height, std::string_view fill, std::string_view stroke = "FFFFFF");
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

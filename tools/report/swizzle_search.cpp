@@ -11,7 +11,7 @@
 #include "tools/report/element_array.h"
 #include "tools/report/split.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using checks::BankAccess;
@@ -174,4 +174,4 @@ std::optional<std::string> cute_swizzle(const SwizzleTile& tile, const SwizzleCa
   return fmt::format("Swizzle<{},{},{}>", candidate.bits, candidate.bits == 0 ? 4 : elements, candidate.bits == 0 ? 3 : candidate.shift);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A matrix for which a layout in shared memory is searched.
 struct SwizzleTile {
@@ -63,4 +63,4 @@ std::optional<std::string_view> tma_mode(const SwizzleTile& tile, const SwizzleC
 /// CuTe's swizzle of element numbers, "Swizzle<3,3,3>"; nothing for padded rows.
 std::optional<std::string> cute_swizzle(const SwizzleTile& tile, const SwizzleCandidate& candidate);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr int sixteen = 16;  ///< bytes that are contiguous without a swizzle, or elements of less than 8 bits in as many bytes
@@ -157,4 +157,4 @@ std::vector<std::uint64_t> multiplied(const TensorProduct& product, const Tensor
   return d;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

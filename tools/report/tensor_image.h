@@ -7,7 +7,7 @@
 #include <warpmat/execute/tcgen05.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // A tcgen05.mma with its operands as matrices, and how these lie in the memories of its blocks: A and B in shared memory, K-major without a
 // swizzle; D, metadata and scale factors in tensor memory.
@@ -44,4 +44,4 @@ TensorCell d_cell(const TensorProduct& product, int row, int column);
 std::vector<std::uint64_t> multiplied(const TensorProduct& product, const TensorMatrices& matrices, bool accumulates,
                                       const ExecutionOptions& options = {});
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

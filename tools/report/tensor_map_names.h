@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The names of a tensor map's modes in launch descriptions, in the order of TensorMap's enumerators.
 
@@ -13,4 +13,4 @@ inline constexpr std::array<std::string_view, 7> swizzle_names{
 inline constexpr std::array<std::string_view, 4> promotion_names{"none", "64B", "128B", "256B"};
 inline constexpr std::array<std::string_view, 2> fill_names{"zeros", "nan"};
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

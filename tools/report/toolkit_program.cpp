@@ -4,7 +4,7 @@
 
 #include "tools/report/process.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 namespace fs = std::filesystem;
 
@@ -17,4 +17,4 @@ std::optional<fs::path> find_toolkit_program(std::string_view name) {
   return is_program(usual) ? std::optional(usual) : std::nullopt;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

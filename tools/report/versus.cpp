@@ -7,7 +7,7 @@
 
 #include "tools/report/expectation.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::string versus_text(const Ran& one, const Ran& other) {
   const auto a = one.place.read(one.warp), b = other.place.read(other.warp);
@@ -30,4 +30,4 @@ std::string versus_text(const Ran& one, const Ran& other) {
   return text;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 
 #include "tools/report/warp_place.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A warp that has run, and its target's name.
 struct Ran {
@@ -17,4 +17,4 @@ struct Ran {
 /// place, and some of the elements.
 std::string versus_text(const Ran& one, const Ran& other);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

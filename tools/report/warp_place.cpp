@@ -15,7 +15,7 @@
 #include "tools/report/element_source.h"
 #include "tools/report/split.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::string_view sparse_a_name = "sparse-a";
@@ -368,4 +368,4 @@ std::vector<Assignment> assignments(const Program& program, const std::vector<st
   return result;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -12,7 +12,7 @@
 #include "tools/report/npy.h"
 #include "tools/report/place_name.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The layouts of matrices in shared variables, by the variable's name.
 using Layouts = std::map<std::string, MemoryLayout, std::less<>>;
@@ -112,4 +112,4 @@ std::vector<Assignment> assignments(const Program& program, const std::vector<st
 /// The syntax of PLACE and FORMAT, for --help.
 std::string place_help();
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 #include "tools/report/element_source.h"
 #include "tools/report/warp_place.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::size_t default_columns = 16;
@@ -84,4 +84,4 @@ std::string place_help() {
          "A FORMAT is one of PTX's, or x8, x16, x32 ... for plain bits; :bits prints and writes a format's bit patterns.\n";
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 
 #include <warpmat/instruction.h>
 
-namespace warpmat::inline v0_1::c {
+namespace warpmat::c {
 
 constexpr warpmat_space space_of(Space space) {
   switch (space) {
@@ -45,4 +45,4 @@ inline void copy_accesses(const std::vector<MemoryAccess>& all, std::span<warpma
   std::transform(all.begin(), all.begin() + count, list.begin(), access_of);
 }
 
-}  // namespace warpmat::inline v0_1::c
+}  // namespace warpmat::c

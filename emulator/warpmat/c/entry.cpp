@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace warpmat::inline v0_1::c {
+namespace warpmat::c {
 
 warpmat_status status_of(Trap::Kind kind) {
   switch (kind) {
@@ -67,4 +67,4 @@ warpmat_status report_exception(warpmat_error* to) {
   }
 }
 
-}  // namespace warpmat::inline v0_1::c
+}  // namespace warpmat::c

@@ -11,7 +11,7 @@
 
 #include <warpmat/instruction.h>
 
-namespace warpmat::inline v0_1::c {
+namespace warpmat::c {
 
 /// Copies an error into the caller's struct, up to that struct's size, unless `to` is null; returns error.status.
 warpmat_status report(warpmat_error* to, const warpmat_error& error);
@@ -42,4 +42,4 @@ void copy_out(const Struct& from, Struct* to) {
   for (std::size_t i = sizeof to->size; i < bytes; ++i) destination[i] = source[i];
 }
 
-}  // namespace warpmat::inline v0_1::c
+}  // namespace warpmat::c

@@ -9,7 +9,7 @@
 #include <warpmat/c/fields.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1::c {
+namespace warpmat::c {
 namespace {
 
 std::string text_of(const char* text) {
@@ -90,4 +90,4 @@ std::optional<std::size_t> find_one(const FieldTable& table, const OpcodeFields&
   return std::nullopt;
 }
 
-}  // namespace warpmat::inline v0_1::c
+}  // namespace warpmat::c

@@ -63,7 +63,7 @@ warpmat_instruction::warpmat_instruction(const warpmat::Instruction& other)
       opcode(other.opcode()),
       fields(fields_of_other(other)) {}
 
-namespace warpmat::inline v0_1::c {
+namespace warpmat::c {
 
 warpmat_operand operand_id(const Instruction& instruction, std::size_t index) {
   const InstructionOperand& operand = instruction.operands()[index];
@@ -123,4 +123,4 @@ const warpmat_instruction& persistent_instruction(const Instruction& instruction
   return persistent_instruction(instruction.form(), instruction.target());
 }
 
-}  // namespace warpmat::inline v0_1::c
+}  // namespace warpmat::c

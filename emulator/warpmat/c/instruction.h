@@ -35,7 +35,7 @@ struct warpmat_instruction {
   const warpmat::OpcodeFields fields;
 };
 
-namespace warpmat::inline v0_1::c {
+namespace warpmat::c {
 
 /// The registers as all of the library sees them.
 template <typename Word = std::uint32_t>
@@ -59,4 +59,4 @@ const warpmat_instruction& persistent_instruction(const Instruction& instruction
 /// What the interface calls operand `index` of Instruction::operands().
 warpmat_operand operand_id(const Instruction& instruction, std::size_t index);
 
-}  // namespace warpmat::inline v0_1::c
+}  // namespace warpmat::c

@@ -6,7 +6,7 @@
 
 #include <warpmat/c_program/handles.h>
 
-namespace warpmat::inline v0_1::c {
+namespace warpmat::c {
 
 void check_count(const void* values, std::size_t count, int rows, int columns, std::string_view what) {
   need(values, fmt::format("the values of {}", what).c_str());
@@ -43,4 +43,4 @@ void copy_text(std::string_view text, char* to, std::size_t capacity, std::size_
   if (length != nullptr) *length = text.size();
 }
 
-}  // namespace warpmat::inline v0_1::c
+}  // namespace warpmat::c

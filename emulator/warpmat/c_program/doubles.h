@@ -7,7 +7,7 @@
 #include <warpmat/formats.h>
 #include <warpmat/matrices.h>
 
-namespace warpmat::inline v0_1::c {
+namespace warpmat::c {
 
 /// The format of C's number; nothing for -1. Throws std::invalid_argument for other numbers without one.
 std::optional<Format> format_of(int number);
@@ -26,4 +26,4 @@ void copy_matrix(const numbers::Matrix& matrix, double* values, std::size_t coun
 /// Copies as much of `text` as `capacity` bytes hold, with a null; its length to `length` unless that is null.
 void copy_text(std::string_view text, char* to, std::size_t capacity, std::size_t* length);
 
-}  // namespace warpmat::inline v0_1::c
+}  // namespace warpmat::c

@@ -3,7 +3,7 @@
 #include <warpmat/c/entry.h>
 #include <warpmat/diagnostic.h>
 
-namespace warpmat::inline v0_1::c {
+namespace warpmat::c {
 
 /// The first error of a text.
 inline warpmat_error syntax_error(const SyntaxError& syntax) {
@@ -14,4 +14,4 @@ inline warpmat_error syntax_error(const SyntaxError& syntax) {
   return error;
 }
 
-}  // namespace warpmat::inline v0_1::c
+}  // namespace warpmat::c

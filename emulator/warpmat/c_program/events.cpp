@@ -12,7 +12,7 @@
 using namespace warpmat;
 using namespace warpmat::c;
 
-namespace warpmat::inline v0_1::c {
+namespace warpmat::c {
 
 using machine::BarrierEvent;
 using machine::Synchronisation;
@@ -154,7 +154,7 @@ Trap::Kind kind_of(warpmat_status status) {
 }
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::c
+}  // namespace warpmat::c
 
 size_t warpmat_event_source(const warpmat_event* event, char* text, size_t capacity) {
   try {

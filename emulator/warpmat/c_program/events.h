@@ -10,7 +10,7 @@
 #include <warpmat/c_observer.h>
 #include <warpmat/observer.h>
 
-namespace warpmat::inline v0_1::c {
+namespace warpmat::c {
 
 /// What a callback asked for by warpmat_event_end.
 struct Ending {
@@ -67,4 +67,4 @@ class GivenBulk {
 /// Regions of tensor memory as C has them.
 std::vector<warpmat_tensor_region> given_regions(std::span<const machine::TensorRegion> regions);
 
-}  // namespace warpmat::inline v0_1::c
+}  // namespace warpmat::c

@@ -4,7 +4,7 @@
 
 #include <warpmat/tables/unknown_target.h>
 
-namespace warpmat::inline v0_1::c {
+namespace warpmat::c {
 
 warpmat_status report_any(warpmat_error* to) {
   try {
@@ -38,4 +38,4 @@ void need_known_flags(unsigned flags, unsigned known) {
   if ((flags & ~known) != 0) throw std::invalid_argument(fmt::format("flags {:#x} are not known", flags & ~known));
 }
 
-}  // namespace warpmat::inline v0_1::c
+}  // namespace warpmat::c

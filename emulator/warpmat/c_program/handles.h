@@ -50,7 +50,7 @@ struct warpmat_device_memory {
   warpmat::DeviceMemory memory;
 };
 
-namespace warpmat::inline v0_1::c {
+namespace warpmat::c {
 
 /// The status for the exception that is being handled, of what the library throws for wrong arguments, texts and kernels; also reports it
 /// to `to`.
@@ -110,4 +110,4 @@ inline ExecutionOptions execution_of(unsigned flags) {
           (flags & WARPMAT_UNDEFINED_AS_HARDWARE) != 0 ? Undefined::hardware : Undefined::trap};
 }
 
-}  // namespace warpmat::inline v0_1::c
+}  // namespace warpmat::c

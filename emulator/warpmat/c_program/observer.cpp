@@ -15,7 +15,7 @@
 #include <warpmat/machine/bulk_copies.h>
 #include <warpmat/machine/internals.h>
 
-namespace warpmat::inline v0_1::c {
+namespace warpmat::c {
 
 using machine::Event;
 using machine::EventKinds;
@@ -315,7 +315,7 @@ CallbackObservers::CallbackObservers(const warpmat_observer* const* callbacks, s
   }
 }
 
-}  // namespace warpmat::inline v0_1::c
+}  // namespace warpmat::c
 
 using namespace warpmat;
 using namespace warpmat::c;

@@ -12,7 +12,7 @@
 #include <warpmat/c_program/events.h>
 #include <warpmat/observer.h>
 
-namespace warpmat::inline v0_1::c {
+namespace warpmat::c {
 
 /// Hands events to the callbacks of a warpmat_observer, which outlives it.
 class CallbackObserver : public machine::Observer {
@@ -77,4 +77,4 @@ struct CallbackObservers {
   std::vector<machine::Observer*> all;
 };
 
-}  // namespace warpmat::inline v0_1::c
+}  // namespace warpmat::c

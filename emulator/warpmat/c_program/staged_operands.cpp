@@ -12,7 +12,7 @@
 #include <warpmat/c_program/handles.h>
 #include <warpmat/execute/instruction_operands.h>
 
-namespace warpmat::inline v0_1::c {
+namespace warpmat::c {
 
 const Instruction& matrix_of(const warpmat_instruction* instruction) {
   need(instruction, "the instruction");
@@ -89,4 +89,4 @@ void StagedCall::add_memory(const warpmat_call& call, std::size_t warp) {
   batch_.offset = call.offset;
 }
 
-}  // namespace warpmat::inline v0_1::c
+}  // namespace warpmat::c

@@ -10,7 +10,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1::c {
+namespace warpmat::c {
 
 /// The matrix instruction, and its form. Throw std::invalid_argument for null and for other instructions.
 const Instruction& matrix_of(const warpmat_instruction* instruction);
@@ -55,4 +55,4 @@ class StagedCall {
   Batch batch_;
 };
 
-}  // namespace warpmat::inline v0_1::c
+}  // namespace warpmat::c

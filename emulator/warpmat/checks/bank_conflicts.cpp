@@ -10,7 +10,7 @@
 
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 namespace {
 
 constexpr std::uint64_t word_bytes = 4, row_bytes = word_bytes * banks;
@@ -90,4 +90,4 @@ GlobalRequest global_request(std::uint32_t bytes, std::span<const std::uint64_t>
   return {static_cast<int>(sectors.size()), static_cast<int>(lines.size()), static_cast<int>((places.size() + sector - 1) / sector)};
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -9,7 +9,7 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 using machine::BulkEvent;
 using machine::Event;
@@ -179,4 +179,4 @@ void BulkCheck::barrier_leaves(const machine::BarrierEvent& event) {
   if (auto& proxies = block(event.rank).proxies) proxies->synchronise(std::countr_zero(event.warps));
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -9,7 +9,7 @@
 #include <warpmat/checks/proxy_shadow.h>
 #include <warpmat/machine/warpgroup.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// Reports accesses to bytes of shared memory that a bulk copy still reads or writes, and bulk copies and warpgroup products that read
 /// ordinary stores without a proxy fence (a warning without Checks::fences).
@@ -52,4 +52,4 @@ class BulkCheck : public machine::Observer {
   std::vector<machine::BulkEvent> pending_;  ///< in the order of their numbers
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -18,7 +18,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/syntax/module.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 namespace {
 
@@ -121,4 +121,4 @@ std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::ui
   return all;
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -20,7 +20,7 @@
 #include <warpmat/observer.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 // The checks of kernels. Each is an observer of the machine (observer.h), which knows none of them:
 //
@@ -88,4 +88,4 @@ void finish(const Setup& setup, LaunchResult& result);
 /// The checks of cluster `cluster`, in the order in which they are told. `setup` outlives them.
 std::vector<std::unique_ptr<machine::Observer>> make(const Setup& setup, std::uint64_t cluster);
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

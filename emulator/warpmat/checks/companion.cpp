@@ -9,7 +9,7 @@
 #include <warpmat/launch.h>
 #include <warpmat/machine/stored_buffer.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 namespace {
 
 constexpr std::array<std::string_view, 2> nouns{"scale factor", "metadata code"};
@@ -202,4 +202,4 @@ std::optional<Trap> Companion::common(const Subject& subject, const Companion& o
   return std::nullopt;
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

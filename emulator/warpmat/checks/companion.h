@@ -11,7 +11,7 @@
 #include <warpmat/checks/gemm.h>
 #include <warpmat/launch.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// Where the block scale factors or the sparse metadata of one factor of a product come from. An entry belongs to a line of the factor, a
 /// row of A or a column of B, and to a block of k; it is known by the first of its bits in global memory, an address times 8.
@@ -82,4 +82,4 @@ class Companion {
   std::optional<Twofold> twofold_;  ///< the first place with two entries
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 namespace {
 
 /// (n, first, second) of number (n S0 + first) S1 + second.
@@ -51,4 +51,4 @@ std::optional<int> Convolution::output(int pixel, int tap) const {
   return number(at, sizes);
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -3,7 +3,7 @@
 #include <array>
 #include <optional>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// A convolution as a product of matrices that its kernel forms as it goes: A has a row for each output (n, p, q) and a column for each
 /// tap, an (r, s, c) of the filters; its elements are those of an image, or zeros where the window reaches beyond it. The image lies as
@@ -27,4 +27,4 @@ struct Convolution {
   std::optional<int> output(int pixel, int tap) const;
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

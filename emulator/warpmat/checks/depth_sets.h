@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// Sets of k, each with a number; 0 is the empty one.
 class DepthSets {
@@ -26,4 +26,4 @@ class DepthSets {
   std::vector<const Intervals*> all_;
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

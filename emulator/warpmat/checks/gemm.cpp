@@ -12,7 +12,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/ptx/text/readable_name.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 namespace {
 
 constexpr std::string_view right_product =
@@ -310,4 +310,4 @@ std::vector<Gemm> find_gemms(std::string_view text, const DeviceMemory& memory, 
   return gemms;
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -13,7 +13,7 @@
 #include <warpmat/launch.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// A matrix of a product in global memory.
 struct GemmMatrix {
@@ -87,4 +87,4 @@ struct GemmElement {
 /// "C[5,3]", or "Y[0,5,7,3]" of a convolution. Throws std::invalid_argument.
 GemmElement parse_element(std::string_view text, const std::vector<Gemm>& gemms);
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 std::optional<Trap> GemmStores::missing(const Gemm& gemm, const std::string& kernel) const {
   if (gemm.c.bits == 0) return std::nullopt;
@@ -27,4 +27,4 @@ std::optional<Trap> GemmStores::missing(const Gemm& gemm, const std::string& ker
   return machine::kernel_trap(site, std::nullopt, what, Trap::Kind::mispaired);
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

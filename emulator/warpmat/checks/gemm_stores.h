@@ -10,7 +10,7 @@
 #include <warpmat/checks/gemm.h>
 #include <warpmat/launch.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// Which elements of C the blocks of a launch have stored, and whether a matrix instruction formed the product at all.
 class GemmStores {
@@ -47,4 +47,4 @@ class GemmStores {
   std::atomic<bool> formed_ = false;
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -6,7 +6,7 @@
 #include <warpmat/scalar/lane_offsets.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// Calls visit(offset, bytes) for each run of the lanes.
 template <typename Visit>
@@ -19,4 +19,4 @@ void for_each_run(const scalar::LanePlaces& lanes, std::uint32_t bytes, Visit vi
   }
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

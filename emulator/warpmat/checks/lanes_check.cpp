@@ -5,7 +5,7 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 void LanesCheck::exchange(const machine::ExchangeEvent& event) {
   if (event.absent == 0) return;
@@ -28,4 +28,4 @@ void LanesCheck::exchange(const machine::ExchangeEvent& event) {
     setup_.reports.absent_lanes.add(operation.statement, cluster_, warp.statement_name(operation.statement));
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

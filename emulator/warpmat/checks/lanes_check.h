@@ -5,7 +5,7 @@
 
 #include <warpmat/checks/checks.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// Shuffles that read a lane outside of their group: a trap with Checks::lanes, else an entry of Reports::absent_lanes.
 class LanesCheck : public machine::Observer {
@@ -20,4 +20,4 @@ class LanesCheck : public machine::Observer {
   std::set<std::uint32_t> noted_;  ///< statements
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

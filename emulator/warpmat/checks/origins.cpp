@@ -5,7 +5,7 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 using code::Slot;
 using machine::Event;
@@ -65,4 +65,4 @@ void Origins::clear_results(const Event& event, LaneMask lanes) {
     registers(event).clear(place(event, warp_of(event).result_slot(operation_of(event), i)), lanes);
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -15,7 +15,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// An operand of a product, as the origins of its elements: `lines` rows of A or columns of B by `depth` elements along k.
 struct OperandOrigins {
@@ -217,4 +217,4 @@ class Origins : public machine::Observer {
   std::size_t run_ = 0;                                           ///< wmma: the next of its runs
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

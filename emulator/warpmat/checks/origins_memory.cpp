@@ -10,7 +10,7 @@
 
 // Origins through memory: loads, stores, copies, rows of ldmatrix, bulk copies.
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 using catalogue::Semantics;
 using code::Operation;
@@ -262,4 +262,4 @@ void Origins::bulk_completes(const machine::BulkEvent& event) {
   });
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

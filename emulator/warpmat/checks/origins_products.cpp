@@ -11,7 +11,7 @@
 
 // Origins of the operands and results of matrix instructions.
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 using catalogue::Semantics;
 using code::Operation;
@@ -350,4 +350,4 @@ const OperandOrigins& Origins::operand_b(const Event& event, const std::vector<s
   return cached.origins;
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

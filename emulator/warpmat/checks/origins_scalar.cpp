@@ -11,7 +11,7 @@
 
 // Origins through registers: scalar operations, exchanges between lanes, calls.
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 using catalogue::Semantics;
 using code::Operation;
@@ -252,4 +252,4 @@ void Origins::returns(const machine::CallEvent& event) {
     move_registers(event.event, callee_frame_of(event), copy.callee, caller_frame_of(event) + static_cast<std::size_t>(copy.caller));
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -10,7 +10,7 @@
 
 // Products: their operands are held against the matrix product, and their sums are noted.
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 using machine::WarpState;
 
@@ -297,4 +297,4 @@ void Pairing::refuse_twice(const OriginProduct& product, const Operand& a, const
                      Trap::Kind::mispaired);
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

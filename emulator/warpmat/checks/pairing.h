@@ -12,7 +12,7 @@
 #include <warpmat/checks/gemm.h>
 #include <warpmat/checks/origins.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// Holds each product of mma, wmma and wgmma against the matrix product that the launch is told: both factors have the same k, an
 /// accumulator is that of one element of C, adds each k once, and is stored there. The first one that is not ends the launch. Factors that
@@ -164,4 +164,4 @@ class Pairing : public Origins {
   DepthSets sets_;
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

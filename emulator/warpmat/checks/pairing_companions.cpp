@@ -7,7 +7,7 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 void Pairing::note_companions(const OriginProduct& product, const Operand& a, const Operand& b) {
   note_companion(product, a, product.scales_a, CompanionMatrix::Kind::scale);
@@ -47,4 +47,4 @@ void Pairing::note_companion(const OriginProduct& product, const Operand& operan
                  product.event.warp());
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

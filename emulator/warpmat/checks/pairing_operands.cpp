@@ -6,7 +6,7 @@
 
 // What the operands of a product hold of the matrices.
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 bool Pairing::follows(std::uint64_t address) const {
   return std::ranges::any_of(
@@ -137,4 +137,4 @@ void Pairing::look(Operand& operand) const {
     }
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

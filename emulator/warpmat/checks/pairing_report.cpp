@@ -11,7 +11,7 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 using machine::WarpState;
 
@@ -164,4 +164,4 @@ std::string Pairing::missing(std::uint32_t set) const {
   return text;
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

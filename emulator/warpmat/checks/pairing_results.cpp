@@ -11,7 +11,7 @@
 
 // What is stored.
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 using machine::WarpState;
 
@@ -145,4 +145,4 @@ void Pairing::check_element(const Origin& origin, int row, int column, const Glo
             Trap::Kind::mispaired);
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -9,7 +9,7 @@
 
 // What scalar operations make of sums: their sum, and values by which they are scaled.
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 using machine::WarpState;
 
@@ -100,4 +100,4 @@ void Pairing::check_factor(const Origin& later, const Origin& factor, const Comp
       Trap::Kind::mispaired);
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

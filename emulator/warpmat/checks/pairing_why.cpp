@@ -9,7 +9,7 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 using machine::WarpState;
 
@@ -145,4 +145,4 @@ void Pairing::explain(const Origin& origin, const GlobalWrite& write, const Warp
   setup().reports.why[block_number(warp)] = std::move(why);
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

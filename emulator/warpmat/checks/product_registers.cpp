@@ -5,7 +5,7 @@
 #include <set>
 #include <span>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 namespace {
 
@@ -53,4 +53,4 @@ ProductRegisters::ProductRegisters(const code::Program& program) {
   next_concerned = find_concerned(program);
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

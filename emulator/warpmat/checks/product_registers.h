@@ -5,7 +5,7 @@
 
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// What WgmmaCheck knows of a program. It is made once a launch, for all clusters.
 struct ProductRegisters {
@@ -16,4 +16,4 @@ struct ProductRegisters {
   std::vector<std::uint32_t> next_concerned;
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

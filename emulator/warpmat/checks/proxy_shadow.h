@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// The warps that have written shared memory by ordinary stores without a later fence.proxy.async, so that asynchronous copies need not see
 /// the data (PTX ISA 9.1 section 8.3, proxies). A fence covers earlier writes of its own warp, and writes of other warps before a barrier
@@ -66,4 +66,4 @@ class ProxyShadow {
   std::uint32_t now_ = 1;
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -10,7 +10,7 @@
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/machine/warpgroup.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 using catalogue::Semantics;
 using machine::BarrierEvent;
@@ -173,4 +173,4 @@ void RaceCheck::barrier_leaves(const BarrierEvent& event) {
   for_each_warp(event.warps, [&](int warp) { block(event.rank).races.leave(warp, key(event.scope, event.number)); });
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

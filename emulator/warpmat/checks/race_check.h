@@ -6,7 +6,7 @@
 #include <warpmat/checks/checks.h>
 #include <warpmat/checks/race_detector.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// Reports data races in the shared memory of each block.
 class RaceCheck : public machine::Observer {
@@ -43,4 +43,4 @@ class RaceCheck : public machine::Observer {
   std::vector<BlockState> blocks_;  ///< by rank
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

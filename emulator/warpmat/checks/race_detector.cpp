@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 RaceDetector::RaceDetector(std::size_t bytes, int warps)
     : warps_(static_cast<std::size_t>(warps) + 1),
@@ -142,4 +142,4 @@ void RaceDetector::land_bulk(int warp, std::size_t offset, std::size_t bytes, st
   ++now;
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

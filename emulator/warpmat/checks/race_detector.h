@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// Finds data races in shared memory: two warps of a block access the same byte, at least one writes, and neither access happens before the
 /// other. It keeps a vector clock for each warp, and for each byte the last write and the later reads (Flanagan and Freund, FastTrack,
@@ -81,4 +81,4 @@ class RaceDetector {
   std::map<std::uintptr_t, Vector> words_;
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -5,7 +5,7 @@
 
 #include <warpmat/checks/checks.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// Warns of warps of a warpgroup that executed setmaxnreg with different numbers.
 class RegisterCheck : public machine::Observer {
@@ -22,4 +22,4 @@ class RegisterCheck : public machine::Observer {
   std::uint64_t cluster_;
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

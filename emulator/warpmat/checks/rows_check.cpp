@@ -7,7 +7,7 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 namespace {
 
@@ -53,4 +53,4 @@ void RowsCheck::check_matrix(const machine::AccessEvent& event, int first, int r
   }
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -4,7 +4,7 @@
 
 #include <warpmat/checks/checks.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// Warns of an ldmatrix that reads a row of shared memory twice into one matrix. A matrix of one row throughout may be meant, and so may
 /// its last row in the place of those beyond the end of a tile.
@@ -24,4 +24,4 @@ class RowsCheck : public machine::Observer {
   int accesses_ = 0;
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -9,7 +9,7 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 using machine::BarrierEvent;
 using machine::Event;
@@ -228,4 +228,4 @@ void SharedMemoryCheck::barrier_completes(const BarrierEvent& event) {
     for (std::size_t warp = 0; warp < state.values.size(); ++warp) state.shadow.publish(static_cast<int>(warp));
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -18,7 +18,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/scalar/lane_offsets.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// Which bytes of shared memory are initialised and visible, and which registers hold values of bytes that are not.
 ///
@@ -119,4 +119,4 @@ class SharedMemoryCheck : public machine::ByteCheck {
   int following_ = 0;  ///< warps of the cluster in which a register holds an uninitialised value
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

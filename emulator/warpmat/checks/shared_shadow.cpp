@@ -7,7 +7,7 @@
 
 #include <warpmat/checks/lane_runs.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 SharedShadow::SharedShadow(const std::uint8_t* memory, std::size_t bytes)
     : memory_(memory), bytes_(bytes), missing_(bytes), defined_((bytes + cell_bytes - 1) / cell_bytes + 1) {
@@ -246,4 +246,4 @@ void SharedShadow::undefine(std::size_t offset, std::size_t bytes) {
   change<false>(offset, bytes, [&](std::size_t cell, Cell bits) { undefine_cell(cell, bits); });
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

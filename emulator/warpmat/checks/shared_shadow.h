@@ -11,7 +11,7 @@
 #include <warpmat/scalar/lane_offsets.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// The shadow memory of a block's shared memory. For each byte: whether it is initialised (written, and visible to all warps), which
 /// cp.async writes it, and whether a variable begins there. Offsets are relative to the first byte of shared memory.
@@ -189,4 +189,4 @@ class SharedShadow {
   int dissolved_ = 0;  ///< footprints that are no more
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -7,7 +7,7 @@
 #include <warpmat/checks/lane_runs.h>
 #include <warpmat/checks/shared_shadow.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 SharedShadow::Copy SharedShadow::unpack(std::uint32_t word) {
   const auto state = (word & pending_bit) != 0 ? Copy::State::pending : (word & landed_bit) != 0 ? Copy::State::landed : Copy::State::none;
@@ -314,4 +314,4 @@ bool SharedShadow::landed_for(std::size_t offset, std::size_t bytes, int warp) c
   return true;
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

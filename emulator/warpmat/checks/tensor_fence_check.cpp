@@ -8,7 +8,7 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 using machine::TensorAccess;
 using machine::TensorOrder;
@@ -128,4 +128,4 @@ void TensorFenceCheck::tensor_freed(int rank, int first, int count) {
   std::erase_if(accesses_, [&](const Access& access) { return access.rank == rank && access.region.overlaps(freed); });
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

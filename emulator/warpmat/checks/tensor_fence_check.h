@@ -9,7 +9,7 @@
 #include <warpmat/checks/checks.h>
 #include <warpmat/machine/tensor_core.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// Warns of what the ISA asks of statements on the same cells of tensor memory, one of which writes (PTX ISA 9.1 section 9.7.16.6.4):
 ///   - tcgen05.fence::before_thread_sync behind the first, if another warp executes the second; a commit is one for what it tracks;
@@ -61,4 +61,4 @@ class TensorFenceCheck : public machine::Observer {
   std::map<Warp, std::uint64_t> acquired_;  ///< the time of a warp's last after_thread_sync
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

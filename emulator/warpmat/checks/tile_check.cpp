@@ -16,7 +16,7 @@
 #include <warpmat/machine/warpgroup.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 using machine::EventKinds;
 
@@ -281,4 +281,4 @@ void TileCheck::product_issues(const machine::ProductEvent& event) {
           lines(immediates.major_b, form.shape.n, form.shape.k));
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

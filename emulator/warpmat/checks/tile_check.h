@@ -14,7 +14,7 @@
 #include <warpmat/machine/tensor_box.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// Compares how wgmma's descriptors read tiles with how tensor maps wrote them: a line of an operand is contiguous in global memory, its
 /// lines begin in one column, and none is read twice. Reports what is otherwise, with the swizzles and strides of both sides, as a warning.
@@ -100,4 +100,4 @@ class TileCheck : public machine::Observer {
   std::array<bool, 2> reported_{};  ///< of operands a and b: one report is enough
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -15,7 +15,7 @@
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/machine/warpgroup.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 using catalogue::Semantics;
 using code::Operation;
@@ -534,4 +534,4 @@ void SharedMemoryCheck::mark_warpgroup_product(const machine::ProductEvent& prod
   }
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -6,7 +6,7 @@
 
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// Tracks uninitialised values: which lanes of which registers hold a value from uninitialised shared memory, and where it was read.
 /// Registers are identified by their byte offset in the warp's frames.
@@ -44,4 +44,4 @@ class UninitialisedValues {
   std::size_t count_ = 0;  ///< nonempty masks
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// Reports that do not end a launch: for each statement the first one of the lowest cluster, independent of the schedule of threads.
 class Warnings {
@@ -36,4 +36,4 @@ class Warnings {
   std::map<std::uint32_t, std::pair<std::uint64_t, std::string>> kept_;  ///< by statement: cluster and text
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -10,7 +10,7 @@
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/machine/warpgroup.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 using catalogue::Semantics;
 using machine::BarrierEvent;
@@ -197,4 +197,4 @@ void WgmmaCheck::barrier_completes(const BarrierEvent& event) {
   }
 }
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

@@ -7,7 +7,7 @@
 #include <warpmat/checks/checks.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::inline v0_1::checks {
+namespace warpmat::checks {
 
 /// Reports what breaks the rules of wgmma (PTX ISA 9.1 section 9.7.15): accumulators and registers of A that are used before the wait, a
 /// missing wgmma.fence, operands in shared memory that change between a statement and the wait for it. Always made.
@@ -67,4 +67,4 @@ class WgmmaCheck : public machine::Observer {
   std::vector<std::vector<WarpRegisters>> warps_;  ///< by rank and warp
 };
 
-}  // namespace warpmat::inline v0_1::checks
+}  // namespace warpmat::checks

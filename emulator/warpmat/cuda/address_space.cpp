@@ -14,7 +14,7 @@
 #include <warpmat/cuda/open_file.h>
 #include <warpmat/ptx/program/address_windows.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 // Between what Linux gives to programs: above their code without PIE and AddressSanitizer's shadow, below their code with PIE.
@@ -198,4 +198,4 @@ void AddressSpace::share_variable(std::uint64_t address, std::uint64_t bytes) {
   memory_.move_to_own_address(address);
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

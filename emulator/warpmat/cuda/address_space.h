@@ -8,7 +8,7 @@
 #include <warpmat/cuda/types.h>
 #include <warpmat/launch.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 /// Of each allocation of device memory, as with a GPU: what a texture asks of its memory (cudaDeviceProp::textureAlignment).
 inline constexpr std::uint64_t texture_alignment = 512;
@@ -86,4 +86,4 @@ class AddressSpace {
   std::uint64_t total_, used_ = 0, next_shared_, next_virtual_, count_ = 0;
 };
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

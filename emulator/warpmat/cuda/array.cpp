@@ -6,7 +6,7 @@
 
 #include <warpmat/cuda/array.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 struct MipmappedArray {
   std::vector<std::unique_ptr<Array>> levels;
@@ -169,4 +169,4 @@ WARPMAT_CUDA_API Error cudaFreeMipmappedArray(MipmappedArray* mipmap) {
   });
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

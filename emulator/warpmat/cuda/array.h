@@ -5,7 +5,7 @@
 
 #include <warpmat/cuda/context.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 /// cudaArray_t and CUarray: texels in a buffer of the GPU, row by row, slice by slice. Programs know the pointer to this alone.
 struct Array {
@@ -34,4 +34,4 @@ Array& array_of(const void* handle);
 /// The levels of a mipmap, the largest first. Throws the same.
 std::vector<Array*> levels_of(const MipmappedArray* handle);
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

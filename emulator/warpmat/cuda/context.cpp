@@ -12,7 +12,7 @@
 #include <warpmat/launch/check_list.h>
 #include <warpmat/pool/thread_pool.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 std::string_view variable(const char* name) {
@@ -114,4 +114,4 @@ Error handle_exception(const char* call) {
   }
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

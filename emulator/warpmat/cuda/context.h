@@ -10,7 +10,7 @@
 #include <warpmat/cuda/types.h>
 #include <warpmat/launch.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 /// What the environment says; `warpmat cuda` sets it from its options.
 struct Settings {
@@ -95,4 +95,4 @@ Error enqueue(const char* name, Body&& body) {
   return run_call(name, false, body);
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -10,7 +10,7 @@
 #include <warpmat/cuda/registration.h>
 #include <warpmat/cuda/stream.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 /// Boxes of bytes: `width` bytes in each of `height` rows in each of `depth` slices.
@@ -377,4 +377,4 @@ WARPMAT_CUDA_PER_THREAD(cudaMemcpyToSymbolAsync, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaMemcpyFromSymbol, ptds)
 WARPMAT_CUDA_PER_THREAD(cudaMemcpyFromSymbolAsync, ptsz)
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -4,7 +4,7 @@
 
 #include <warpmat/cuda/stream.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 /// The nodes that copy a box and fill rows. They check both ends now: throw ApiError.
 GraphNode copy_node(Context& context, const Copy3D& copy);
@@ -13,4 +13,4 @@ GraphNode fill_node(Context& context, const Fill& fill);
 /// The device address of `bytes` bytes of a variable, which the program names by its host shadow. Throws ApiError.
 void* variable_at(Context& context, const void* shadow, std::size_t offset, std::size_t bytes);
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 constexpr std::uint64_t kib = 1024, gib = kib * kib * kib;
@@ -38,4 +38,4 @@ Device device_of(const Target& target, int processors) {
   return device;
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -4,7 +4,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 /// What programs ask about a GPU and size their work by.
 struct Device {
@@ -22,4 +22,4 @@ struct Device {
 /// own.
 Device device_of(const Target& target, int processors);
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

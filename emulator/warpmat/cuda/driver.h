@@ -10,7 +10,7 @@
 
 // The driver's interface, libcuda.so.1, over the same context. Its functions return a CUresult, whose numbers are mostly the runtime's.
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 using DeviceAddress = unsigned long long;  ///< CUdeviceptr
 struct DriverContext;                      ///< CUcontext: there is one
@@ -51,10 +51,10 @@ inline void* pointer_to(DeviceAddress address) {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda
 
 // The runtime's functions that the driver's stand on.
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 extern "C" {
 Error cudaMalloc(void** pointer, std::size_t bytes);
 Error cudaMallocAsync(void** pointer, std::size_t bytes, Stream* stream);
@@ -100,4 +100,4 @@ Error cudaFuncSetAttribute(const void* function, int attribute, int value);
 Error cudaFuncSetCacheConfig(const void* function, int config);
 Error cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int block_threads, std::size_t shared_bytes);
 }
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

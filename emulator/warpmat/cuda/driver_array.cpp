@@ -7,7 +7,7 @@
 #include <warpmat/cuda/driver.h>
 #include <warpmat/cuda/per_thread.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 extern "C" {
 Error cudaMallocArray(Array** array, const ChannelFormat* format, std::size_t width, std::size_t height, unsigned flags);
@@ -359,4 +359,4 @@ WARPMAT_CUDA_PER_THREAD(cuMemcpyDtoA_v2, ptds)
 WARPMAT_CUDA_PER_THREAD(cuMemcpyAtoH_v2, ptds)
 WARPMAT_CUDA_PER_THREAD(cuMemcpyAtoD_v2, ptds)
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

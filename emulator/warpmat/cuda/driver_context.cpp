@@ -9,7 +9,7 @@
 
 #include <warpmat/cuda/driver.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 struct DriverContext {
   int device = 0;
@@ -261,4 +261,4 @@ WARPMAT_CUDA_API int cuCtxGetStreamPriorityRange(int* lowest, int* highest) {
   return in_context([&] { return cudaDeviceGetStreamPriorityRange(lowest, highest); });
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

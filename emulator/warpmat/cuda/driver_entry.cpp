@@ -4,7 +4,7 @@
 #include <warpmat/cuda/driver_table.h>
 #include <warpmat/cuda/per_thread.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 constexpr struct {
@@ -76,4 +76,4 @@ WARPMAT_CUDA_API Error cudaGetDriverEntryPoint(const char* name, void** function
 WARPMAT_CUDA_PER_THREAD(cudaGetDriverEntryPointByVersion, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaGetDriverEntryPoint, ptsz)
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

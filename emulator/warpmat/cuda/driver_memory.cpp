@@ -6,7 +6,7 @@
 #include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/per_thread.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 /// A fill by a value of 1, 2 or 4 bytes.
@@ -188,4 +188,4 @@ WARPMAT_CUDA_PER_THREAD(cuMemsetD8Async, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuMemsetD16Async, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuMemsetD32Async, ptsz)
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -18,7 +18,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/syntax/link.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 std::set<DeviceModule*>& modules() {
@@ -364,4 +364,4 @@ WARPMAT_CUDA_PER_THREAD(cuLaunchKernel, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuLaunchCooperativeKernel, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuLaunchKernelEx, ptsz)
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

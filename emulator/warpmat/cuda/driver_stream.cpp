@@ -3,7 +3,7 @@
 #include <warpmat/cuda/driver.h>
 #include <warpmat/cuda/per_thread.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 WARPMAT_CUDA_API int cuStreamCreateWithPriority(Stream** stream, unsigned flags, int priority) {
   return in_context([&] { return cudaStreamCreateWithPriority(stream, flags, priority); });
@@ -82,4 +82,4 @@ WARPMAT_CUDA_PER_THREAD(cuStreamIsCapturing, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuLaunchHostFunc, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuEventRecord, ptsz)
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

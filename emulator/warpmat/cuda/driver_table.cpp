@@ -3,13 +3,13 @@
 // All functions of the table, for their addresses alone.
 #define WARPMAT_CUDA_SUPPORTED(symbol, version, bytes) extern "C" void symbol();
 #define WARPMAT_CUDA_UNSUPPORTED WARPMAT_CUDA_SUPPORTED
-namespace warpmat::inline v0_1::cuda::addresses {
+namespace warpmat::cuda::addresses {
 #include <warpmat/cuda/driver_functions.inc>
 }
 #undef WARPMAT_CUDA_SUPPORTED
 #undef WARPMAT_CUDA_UNSUPPORTED
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 constexpr DriverFunction functions[] = {
@@ -41,4 +41,4 @@ const DriverFunction* find_driver_function(std::string_view name, int version, b
   return best == nullptr && per_thread ? find_driver_function(name, version, false) : best;
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 struct DriverFunction {
   std::string_view symbol;
@@ -14,4 +14,4 @@ struct DriverFunction {
 /// `per_thread` the one for --default-stream per-thread, where there is one.
 const DriverFunction* find_driver_function(std::string_view name, int version, bool per_thread);
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -8,7 +8,7 @@
 
 #include <warpmat/cuda/driver.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 constexpr std::uint64_t granularity = 2 << 20;
@@ -250,4 +250,4 @@ WARPMAT_CUDA_API int cuMemUnmap(DeviceAddress address, std::size_t bytes) {
   return change_mappings("cuMemUnmap", [&](Context&) { for_mappings(address, bytes, [](auto it) { all().mappings.erase(it); }); });
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

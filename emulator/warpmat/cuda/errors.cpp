@@ -8,7 +8,7 @@
 
 #include <warpmat/cuda/context.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 constexpr struct {
@@ -101,4 +101,4 @@ WARPMAT_CUDA_API Error cudaGetLastError() {
   return error;
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -5,7 +5,7 @@
 
 #include <warpmat/cuda/types.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 /// What a call of the runtime returns instead of cudaSuccess. `what()`, if it is not empty, goes to standard error.
 class ApiError : public std::runtime_error {
@@ -33,4 +33,4 @@ void say(const std::string& text);
 void say_once(const std::string& text);
 void say_once(const std::string& text, const std::string& key);
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

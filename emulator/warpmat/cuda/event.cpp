@@ -5,7 +5,7 @@
 #include <warpmat/cuda/per_thread.h>
 #include <warpmat/cuda/stream.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 constexpr unsigned known_flags = 1 | untimed_event | interprocess_event;
@@ -93,4 +93,4 @@ WARPMAT_CUDA_PER_THREAD(cudaEventRecord, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaEventRecordWithFlags, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaStreamWaitEvent, ptsz)
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

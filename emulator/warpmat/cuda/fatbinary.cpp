@@ -15,7 +15,7 @@
 
 #include <warpmat/ptx/syntax/link.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 constexpr std::uint32_t wrapper_magic = 0x466243b1, header_magic = 0xba55ed50;
@@ -192,4 +192,4 @@ const Image& choose_ptx(std::span<const Image> images, const Target& target) {
       "CMAKE_CUDA_ARCHITECTURES=90-virtual)");
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

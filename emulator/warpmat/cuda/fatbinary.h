@@ -9,7 +9,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 /// An image in a fatbinary, as nvcc embeds it: one kernel module for one target.
 struct Image {
@@ -54,4 +54,4 @@ std::string wrapper_text(const void* wrapper, const Target& target);
 /// FatbinaryError that says how to compile.
 const Image& choose_ptx(std::span<const Image> images, const Target& target);
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

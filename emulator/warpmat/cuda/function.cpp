@@ -9,7 +9,7 @@
 #include <warpmat/ptx/program/resolve.h>
 #include <warpmat/tables/hardware.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 constexpr int usual_registers = 32;  // no ptxas has assigned any
@@ -163,4 +163,4 @@ WARPMAT_CUDA_API Error cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* by
   });
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -9,7 +9,7 @@
 
 #include <warpmat/cuda/per_thread.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 /// Streams that joined a capture, with the one that began it first.
@@ -320,4 +320,4 @@ WARPMAT_CUDA_PER_THREAD(cudaGraphInstantiateWithParams, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaGraphLaunch, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaGraphUpload, ptsz)
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

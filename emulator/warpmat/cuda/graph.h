@@ -11,7 +11,7 @@
 #include <warpmat/cuda/stream.h>
 #include <warpmat/cuda/types.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 /// A kernel with its arguments, as a node keeps it.
 struct KernelNode {
@@ -115,4 +115,4 @@ bool unpublish(Graph* handle);
 /// The node of a handle. Throws ApiError with cudaErrorInvalidValue.
 GraphNode& node_of(GraphNode* handle);
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -6,7 +6,7 @@
 #include <warpmat/cuda/context.h>
 #include <warpmat/cuda/graph.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 void write_condition(Context& context, std::uint64_t address, std::uint32_t value) {
@@ -84,4 +84,4 @@ WARPMAT_CUDA_API Error cudaGraphConditionalHandleCreate(unsigned long long* hand
   });
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

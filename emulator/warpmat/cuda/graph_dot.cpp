@@ -13,7 +13,7 @@
 #include <warpmat/cuda/registration.h>
 #include <warpmat/ptx/text/readable_name.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 std::string label_of(const GraphNode& node) {
@@ -59,4 +59,4 @@ WARPMAT_CUDA_API Error cudaGraphDebugDotPrint(Graph* graph, const char* path, un
   });
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

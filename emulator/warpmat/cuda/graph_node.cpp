@@ -7,7 +7,7 @@
 #include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/registration.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 using Nodes = GraphNode* const*;
@@ -489,4 +489,4 @@ WARPMAT_CUDA_API Error cudaGraphNodeGetEnabled(Graph* executable, GraphNode* nod
   });
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

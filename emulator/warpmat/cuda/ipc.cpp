@@ -14,7 +14,7 @@
 #include <warpmat/cuda/ipc.h>
 #include <warpmat/cuda/open_file.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 constexpr std::uint64_t memory_magic = 0x6d656d2074727077, event_magic = 0x746e657620747077;
@@ -156,4 +156,4 @@ WARPMAT_CUDA_API int cuIpcOpenEventHandle(Event** event, IpcHandle handle) {
   return in_context([&] { return cudaIpcOpenEventHandle(event, handle); });
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

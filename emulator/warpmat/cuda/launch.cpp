@@ -23,7 +23,7 @@
 #include <warpmat/ptx/program/resolve.h>
 #include <warpmat/tables/hardware.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 constexpr std::uint32_t most_portable_cluster = 8;
@@ -392,4 +392,4 @@ WARPMAT_CUDA_PER_THREAD(__cudaLaunchKernel, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaLaunchKernelExC, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaLaunchCooperativeKernel, ptsz)
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -5,7 +5,7 @@
 #include <warpmat/cuda/registration.h>
 #include <warpmat/cuda/stream.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 /// A launch as a program asks for it.
 struct Request {
@@ -28,4 +28,4 @@ GraphNode kernel_node(Context& context, const Request& request, void** arguments
 /// Launches the kernel, or records it where the stream captures. Throws ApiError where the launch is not possible.
 void launch_kernel(Context& context, const Request& request, void** arguments);
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -7,7 +7,7 @@
 #include <warpmat/cuda/per_thread.h>
 #include <warpmat/cuda/stream.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 using Kind = Allocation::Kind;
@@ -186,4 +186,4 @@ WARPMAT_CUDA_API Error cudaStreamAttachMemAsync(Stream* stream, void* pointer, s
 WARPMAT_CUDA_PER_THREAD(cudaMemPrefetchAsync, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaStreamAttachMemAsync, ptsz)
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 /// A file descriptor that is closed with it; below 0 none.
 class OpenFile {
@@ -24,4 +24,4 @@ class OpenFile {
   int number_;
 };
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

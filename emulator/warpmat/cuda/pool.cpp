@@ -9,7 +9,7 @@
 #include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/per_thread.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 /// cudaMemPoolAttr.
@@ -227,4 +227,4 @@ WARPMAT_CUDA_PER_THREAD(cudaMallocAsync, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaMallocFromPoolAsync, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaFreeAsync, ptsz)
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -10,7 +10,7 @@
 #include <warpmat/cuda/context.h>
 #include <warpmat/tables/hardware.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 constexpr int runtime_version = 13000;
@@ -372,4 +372,4 @@ WARPMAT_CUDA_API Error cudaProfilerStop() {
   return call(__func__, [](Context&) {});
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -17,7 +17,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/syntax/module.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 struct ManagedVariable {
@@ -203,4 +203,4 @@ WARPMAT_CUDA_API char __cudaInitModule(void** module) {
   return static_cast<char>(error == cudaSuccess);
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -11,7 +11,7 @@
 #include <warpmat/cuda/context.h>
 #include <warpmat/launch.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 /// Device code of the program. Its PTX is parsed when it is first used, each kernel resolved once.
 class DeviceModule {
@@ -75,4 +75,4 @@ void* name_of(const Function& function);
 /// Throws ApiError with cudaErrorInvalidSymbol.
 const Symbol& symbol_of(const void* shadow);
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

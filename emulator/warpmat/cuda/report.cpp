@@ -8,7 +8,7 @@
 
 #include <warpmat/ptx/text/readable_name.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 /// The statements are rows of numbers: the statement's number, and StatementProfile's in their order.
@@ -74,4 +74,4 @@ void record_launch(Context& context, const Function& function, const LaunchRecor
   append_line(context, json);
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

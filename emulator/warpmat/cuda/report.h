@@ -8,7 +8,7 @@
 #include <warpmat/cuda/registration.h>
 #include <warpmat/profile/profile.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 /// What ran, for the record in the folder Settings::report: a line of JSON for each launch in launches.jsonl (Settings::every_launch), also
 /// for those that were refused, and the PTX of each module.
@@ -32,4 +32,4 @@ void record_launch(Context& context, const Function& function, const LaunchRecor
 /// The same of a launch whose kernel warpmat does not execute, for `reason`.
 void record_refusal(Context& context, const Function& function, const std::string& reason);
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

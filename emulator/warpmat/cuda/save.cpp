@@ -16,7 +16,7 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -103,4 +103,4 @@ void save_launch(Context& context, const Function& function, const Kernel& kerne
   attempt([&] { write_file(folder / "launch.json", {json.dump(1), "\n"}); });
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -4,11 +4,11 @@
 
 #include <warpmat/cuda/registration.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 /// Writes what a launch begins with into the folder Settings::save, if there is one: N/launch.json, which `warpmat launch` takes, the PTX,
 /// and each allocation and variable with its address. Says which launches such a file cannot describe.
 void save_launch(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
                  const std::vector<Argument>& arguments);
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -7,7 +7,7 @@
 #include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/per_thread.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 constexpr unsigned non_blocking = 1;
@@ -182,4 +182,4 @@ WARPMAT_CUDA_PER_THREAD(cudaStreamCopyAttributes, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaLaunchHostFunc, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaStreamAddCallback, ptsz)
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -9,7 +9,7 @@
 
 #include <warpmat/cuda/context.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 // All work runs in the calling thread when it is enqueued, in the order of the calls. That is a legal order for all streams.
 
@@ -55,4 +55,4 @@ void leave_capture(const Graph* graph);
 /// Throws ApiError with cudaErrorStreamCaptureUnsupported if the stream captures.
 void refuse_capture(Stream* handle);
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

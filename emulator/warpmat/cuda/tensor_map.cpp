@@ -6,7 +6,7 @@
 #include <warpmat/cuda/driver.h>
 #include <warpmat/cuda/tensor_map_arguments.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 /// Arguments of which the driver takes each by itself. Throws ApiError for others.
@@ -61,4 +61,4 @@ WARPMAT_CUDA_API int cuTensorMapEncodeIm2col(void* map, int type, unsigned rank,
   }));
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

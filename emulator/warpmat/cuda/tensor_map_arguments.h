@@ -5,7 +5,7 @@
 
 #include <warpmat/launch.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 /// The arguments that both kinds of cuTensorMapEncode have.
 struct TensorMapArguments {
@@ -33,4 +33,4 @@ inline TensorMap::Arguments arguments_of(const TensorMapArguments& a) {
   return map;
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

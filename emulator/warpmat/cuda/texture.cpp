@@ -8,7 +8,7 @@
 #include <warpmat/cuda/array.h>
 #include <warpmat/machine/texture.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 struct Object {
@@ -200,4 +200,4 @@ WARPMAT_CUDA_API Error cudaGetTextureObjectResourceViewDesc(ResourceView* view, 
   });
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

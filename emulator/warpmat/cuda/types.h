@@ -8,7 +8,7 @@
 
 #define WARPMAT_CUDA_API extern "C" __attribute__((visibility("default")))
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 enum Error : int {
 #define WARPMAT_CUDA_ERROR(name, code) name = code,
@@ -294,4 +294,4 @@ struct LaunchConfiguration {  ///< cudaLaunchConfig_t
   unsigned int numAttrs;
 };
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -5,7 +5,7 @@
 
 #include <warpmat/cuda/errors.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 namespace {
 
 Error refuse(const char* name) {
@@ -30,4 +30,4 @@ Error refuse(const char* name) {
 #undef WARPMAT_CUDA_UNSUPPORTED
 #undef WARPMAT_CUDA_SUPPORTED
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -5,7 +5,7 @@
 #include <warpmat/execute/operands/matrix_storage.h>
 #include <warpmat/execute/operands/row_addresses.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// Of one warp the sources of a batch that say where memory is.
@@ -85,4 +85,4 @@ std::vector<MemoryAccess> accesses(const Instruction& instruction, const Batch& 
   return moves_matrix(form) ? matrix_accesses(form, views.batch()) : row_accesses(instruction, views.batch());
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -23,7 +23,7 @@
 #include <warpmat/text.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 const Form& known_form(std::string_view opcode) {
@@ -439,4 +439,4 @@ std::optional<std::string> Instruction::problem(const Call& call, std::size_t co
   return kind_ == InstructionKind::warpgroup ? problem_of_warpgroup(*this, call, count) : std::nullopt;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

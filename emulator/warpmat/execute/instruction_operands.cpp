@@ -7,7 +7,7 @@
 #include <warpmat/numeric/persistent.h>
 #include <warpmat/tables/types.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Role = InstructionOperand::Kind;
@@ -179,4 +179,4 @@ std::size_t fewest_operands(std::span<const InstructionOperand> operands) {
   return count;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 #include <warpmat/ptx/catalogue/catalogue.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Makes the operands that Instruction::operands() describes.
 struct InstructionOperands {
@@ -44,4 +44,4 @@ std::span<const InstructionOperand> operands_of(const Form& form);
 /// The fewest operands that a call has: optional ones at the end may be left out.
 std::size_t fewest_operands(std::span<const InstructionOperand> operands);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

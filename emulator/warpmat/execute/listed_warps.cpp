@@ -3,7 +3,7 @@
 #include <warpmat/execute/reference/execute.h>
 #include <warpmat/execute/trap_in_warp.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 void ListedWarps::go_to(std::size_t warp) {
   const std::size_t moved = warp - warp_;
@@ -39,4 +39,4 @@ void ListedWarps::execute(std::size_t warps, const ExecutionOptions& options) {
   }
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

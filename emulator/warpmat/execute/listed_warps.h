@@ -11,7 +11,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/tables/capacity.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Executes the warps of a batch in order on registers that kernels and the reference use where they are: register-major ones and lists.
 /// StagedWarp executes all other batches.
@@ -51,4 +51,4 @@ class ListedWarps {
   BatchMemory memory_;  ///< of warp warp_
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 namespace {
 
@@ -116,4 +116,4 @@ bool OperandChunks::equal(const std::uint32_t* words, const std::uint8_t* memory
   return is_zero(differs);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 
 #include <warpmat/wgmma.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// How a tile's registers hold operand A of a warp, or B, of wgmma. Lane l holds bytes 4 (l mod 4) to 4 (l mod 4) + 3 of sixteen along k,
 /// of line l / 4 of eight (fragment_a, fragment_b).
@@ -60,4 +60,4 @@ class OperandChunks {
   std::size_t lines_, in_line_;  ///< lines, and chunks of each
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

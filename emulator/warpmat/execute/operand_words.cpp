@@ -6,7 +6,7 @@
 #include <warpmat/numeric/persistent.h>
 #include <warpmat/tables/capacity.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 static_assert(capacity::operand_words <= UINT8_MAX);
@@ -29,4 +29,4 @@ std::span<const OperandWords> operand_words(const Form& form) {
   return slots[number_of(form)].get([&] { return operands_of(form); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

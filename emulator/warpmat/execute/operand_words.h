@@ -6,7 +6,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Properties of an operand that execution needs, computed once from its fragment.
 struct OperandWords {
@@ -25,4 +25,4 @@ constexpr std::size_t words_in_call(Kind kind, std::size_t words, bool wide_addr
 /// The operands of `form`, a form of the table itself, in PTX's order. They last until the process ends.
 std::span<const OperandWords> operand_words(const Form& form);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -2,7 +2,7 @@
 
 #include <warpmat/execute/fast/fast.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 const FastPath* find_product_kernel(const Instruction& instruction) {
   return instruction.form().mnemonic == Mnemonic::mma ? find_fast_path(instruction.form(), instruction.lowering()) : nullptr;
@@ -17,4 +17,4 @@ std::size_t execute(const FastPath& kernel, const ProductRun& run) {
   return kernel.execute(warps);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 #include <warpmat/execute/fast/operand_views.h>
 #include <warpmat/instruction.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Consecutive products of one warp, executed by one call of a kernel: it prepares once, and decodes an operand once that several have.
 
@@ -26,4 +26,4 @@ const FastPath* find_product_kernel(const Instruction& instruction);
 /// Executes products in their order until the kernel declines one, which is then unchanged. Returns how many.
 std::size_t execute(const FastPath& kernel, const ProductRun& run);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

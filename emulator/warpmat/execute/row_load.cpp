@@ -3,7 +3,7 @@
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/execute/fast/row_moves.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 const FastPath* find_row_kernel(const Instruction& instruction) {
   if (instruction.form().mnemonic != Mnemonic::ldmatrix) return nullptr;
@@ -16,4 +16,4 @@ bool load_rows(const FastPath& kernel, const std::uint8_t* memory, const std::ui
   return fast_load_rows(*kernel.moves(), memory, offsets, registers);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

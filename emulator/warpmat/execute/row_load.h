@@ -4,7 +4,7 @@
 
 #include <warpmat/instruction.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // ldmatrix by a caller that has found and checked the rows' addresses itself.
 
@@ -15,4 +15,4 @@ const FastPath* find_row_kernel(const Instruction& instruction);
 /// has done nothing, as the CPU has no vectors.
 bool load_rows(const FastPath& kernel, const std::uint8_t* memory, const std::uint32_t* offsets, std::uint32_t* const* registers);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -12,7 +12,7 @@
 #include <warpmat/scalar/by_instruction_set.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 using catalogue::Match;
 using catalogue::OperandPattern;
@@ -275,4 +275,4 @@ Instruction ScalarForm::instruction(const Match& match, const Target& target, Pt
   return Instruction(catalogue::refusal(*longer, target, version) ? form : scalar_form(*longer), target);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -15,7 +15,7 @@
 #include <warpmat/ptx/catalogue/evidence.h>
 #include <warpmat/ptx/catalogue/executable.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A spelling of a row of the catalogue that is an Instruction: its operands as callers see them, and if it computes, as the row's function
 /// takes them.
@@ -77,4 +77,4 @@ std::optional<InstructionKind> instruction_kind(const catalogue::Match& match);
 /// Why none is: it is a statement of a kernel. Nothing if one is.
 std::optional<std::string> scalar_refusal(const catalogue::Match& match);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 const FastPath* find_product(const Instruction& instruction) {
   const Form& form = instruction.form();
@@ -15,4 +15,4 @@ const FastPath* find_lane_product(const FastPath* product) {
                                                                                                                                 : nullptr;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -14,7 +14,7 @@
 #include <warpmat/execute/staged_warp.h>
 #include <warpmat/instruction.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The kernel of `instruction` if StagedProduct executes it, else nullptr: mma of the operands d, a, b and c alone.
 const FastPath* find_product(const Instruction& instruction);
@@ -146,4 +146,4 @@ class StagedProduct {
   StagedRegisters own_;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

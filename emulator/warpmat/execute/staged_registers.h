@@ -8,7 +8,7 @@
 #include <warpmat/tables/capacity.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Copies of one warp's registers for the kernels and the reference, one for each word of an instruction's operands, and pointers to them.
 struct StagedRegisters {
@@ -30,4 +30,4 @@ struct StagedRegisters {
   }
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

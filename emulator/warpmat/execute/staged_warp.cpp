@@ -10,7 +10,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// Whether two registers share a word in some lanes; strides in words.
@@ -208,4 +208,4 @@ void StagedWarp::write_word(int word) const {
   scatter({{d.word(word), 0, 1, d.lane_stride()}, d.staged + word, 1});
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

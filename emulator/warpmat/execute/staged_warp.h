@@ -17,7 +17,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/tables/capacity.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 struct MovePlan;
 
@@ -191,4 +191,4 @@ class StagedWarp {
   alignas(64) std::array<std::uint8_t, capacity::matrix_bytes> rows_;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -14,7 +14,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::uint32_t chunk_bytes = 16;  // contiguous in every layout
@@ -566,4 +566,4 @@ void multiply(const TensorProduct& product, const ProductOperands& operands, Ten
   }
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -11,7 +11,7 @@
 #include <warpmat/tables/tcgen05.h>
 #include <warpmat/warp/tensor_memory.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Executing a tcgen05.mma that its instruction descriptor has made a product (tables/tcgen05.h): the part of one block. The words of A and
 // B are those of the registers of its tiles: of 16 rows or 8 columns each, in order.
@@ -74,4 +74,4 @@ int metadata_columns(const TensorProduct& product);
 /// kind::f8f6f4 has it: e2m1 in bits 2 to 5 (the ISA's figures 195, 197 and 198 are lost; as ldmatrix of the same formats; assumed).
 std::array<std::uint8_t, 16> unpacked(const std::uint8_t* chunk, int bits);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

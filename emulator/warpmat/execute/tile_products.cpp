@@ -8,7 +8,7 @@
 #include <warpmat/execute/product_run.h>
 #include <warpmat/execute/reference/execute.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The consecutive operands of a warp's tiles.
@@ -118,4 +118,4 @@ void multiply_tiles(const TileProducts& products, RegisterList d, const std::uin
   }
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

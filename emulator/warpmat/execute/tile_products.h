@@ -7,7 +7,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 class FastPath;
 
@@ -39,4 +39,4 @@ bool multiply_chain(const TileProducts& products, std::uint32_t* d, std::ptrdiff
 void multiply_tiles(const TileProducts& products, RegisterList d, const std::uint32_t* a, const std::uint32_t* b, bool accumulates,
                     const ExecutionOptions& options);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -11,7 +11,7 @@
 #include <warpmat/text.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// A call's operands by what they do.
@@ -150,4 +150,4 @@ std::vector<MemoryAccess> warpgroup_accesses(const Instruction& instruction, con
   return all;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

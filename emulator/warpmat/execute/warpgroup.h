@@ -7,7 +7,7 @@
 
 #include <warpmat/instruction.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// What is wrong with a call of wgmma beside single operands' words: A twice or not at all, memory, immediates that the form lacks.
 std::optional<std::string> problem_of_warpgroup(const Instruction& instruction, const Call& call, std::size_t warps);
@@ -23,4 +23,4 @@ void execute_warpgroups(const Instruction& instruction, const Call& call, std::s
 /// the descriptors and the immediates. Precondition: problem_of_descriptors is nothing.
 std::vector<MemoryAccess> warpgroup_accesses(const Instruction& instruction, const Call& call, std::size_t first);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

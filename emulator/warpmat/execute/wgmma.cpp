@@ -17,7 +17,7 @@
 #include <warpmat/layout/fragments.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::uint32_t chunk_bytes = 16;             // always contiguous: four lanes' words of one register
@@ -291,4 +291,4 @@ bool multiply_chain(const Wgmma& wgmma, RegisterList d, std::span<const TileFact
   return true;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 #include <warpmat/execute/tile_products.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The most products of a chain.
 inline constexpr std::size_t most_in_chain = 4;
@@ -16,4 +16,4 @@ inline constexpr std::size_t most_in_chain = 4;
 bool multiply_chain(const Wgmma& wgmma, RegisterList d, std::span<const TileFactors> chain, bool accumulates,
                     const ExecutionOptions& options);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

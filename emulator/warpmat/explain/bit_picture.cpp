@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// A magnitude · 2^exponent.
@@ -77,4 +77,4 @@ BitPicture bit_picture(const ExplainedStep& step) {
   return picture;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

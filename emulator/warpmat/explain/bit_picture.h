@@ -5,7 +5,7 @@
 
 #include <warpmat/explain.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// One number of a matrix unit's register as bits in columns, from high to low.
 struct BitRow {
@@ -28,4 +28,4 @@ BitPicture bit_picture(const ExplainedStep& step);
 /// "k = 3", "k = 0 to 15", "C".
 std::string term_name(const Term& term);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 #include <warpmat/execute/reference/execute_with.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using StepKind = ExplainedStep::Kind;
@@ -404,4 +404,4 @@ std::optional<Parting> parting(const Explanation& first, const Explanation& seco
   return std::nullopt;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::string Table::text() const {
   std::vector<std::size_t> widths;
@@ -25,4 +25,4 @@ std::string Table::text() const {
   return out;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Rows of text in aligned columns.
 class Table {
@@ -22,4 +22,4 @@ class Table {
   Align align_;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

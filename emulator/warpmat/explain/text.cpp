@@ -8,7 +8,7 @@
 #include <warpmat/explain/table.h>
 #include <warpmat/explain/words.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The rows of bits, under a line that names the first column, E's, and the last column that is kept.
@@ -70,4 +70,4 @@ std::string parting_text(const Explanation& first, const Explanation& second) {
                      bits_text(other.format, other.result), first.result, second.result);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 #include <warpmat/explain/bit_picture.h>
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using StepKind = ExplainedStep::Kind;
@@ -218,4 +218,4 @@ std::vector<std::string> move_sentences(const Explanation& explanation) {
   return sentences;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

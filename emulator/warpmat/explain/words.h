@@ -5,7 +5,7 @@
 
 #include <warpmat/explain.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The sentences and tables that explanation_text and the pages of tools/report share.
 
@@ -38,4 +38,4 @@ std::vector<std::string> move_sentences(const Explanation& explanation);
 /// "0x3f800000 (1)"
 std::string bits_text(Format format, std::uint64_t bits);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

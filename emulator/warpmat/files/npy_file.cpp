@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "elements are kept as the file holds them");
@@ -90,4 +90,4 @@ void write_npy(const std::filesystem::path& path, const NpyHeader& header, std::
   file.finish();
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -12,7 +12,7 @@
 
 #include <warpmat/files/output_file.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The element types that this program exchanges with NumPy.
 enum class DType : std::uint8_t { uint8, uint16, uint32, uint64, int8, int16, int32, int64, float16, float32, float64 };
@@ -69,4 +69,4 @@ class NpyWriter {
 /// Writes a whole file of format 1.0, or none. Throws std::runtime_error.
 void write_npy(const std::filesystem::path& path, const NpyHeader& header, std::span<const std::byte> elements);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -14,7 +14,7 @@
 
 #include <warpmat/files/standard_stream.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 namespace fs = std::filesystem;
@@ -107,4 +107,4 @@ void write_file(const fs::path& path, std::initializer_list<std::string_view> pa
   file.finish();
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Throws std::runtime_error unless `path` can be written: its directory exists, and an existing entry is a regular file. Call it before
 /// long work, so that a mistyped path costs nothing.
@@ -36,4 +36,4 @@ class OutputFile {
 /// Writes `parts`, one after another, as the file `path`, whole or not at all. Throws std::runtime_error.
 void write_file(const std::filesystem::path& path, std::initializer_list<std::string_view> parts);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -10,7 +10,7 @@
 
 #include <warpmat/launch.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A member of Checks and its name. The keyword of Python is `check_` and the name.
 struct CheckMember {
@@ -75,4 +75,4 @@ inline constexpr const char* usual_checks = "uninitialised,copies";
 /// example.
 inline constexpr const char* usual_program_checks = "uses,copies";
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

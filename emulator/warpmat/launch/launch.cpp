@@ -17,7 +17,7 @@
 #include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/tables/hardware.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::uint32_t most_shared_bytes = 227 << 10;
@@ -267,4 +267,4 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   return result;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

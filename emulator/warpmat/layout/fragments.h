@@ -7,7 +7,7 @@
 
 #include <warpmat/layout.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The fragments of the instructions' operands. The comment on fragments in layout.h explains them.
 
@@ -238,4 +238,4 @@ constexpr Fragment fragment_scale_b(int vector) {
       .add(Axis::column, 0, 3);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -10,7 +10,7 @@
 
 #include <warpmat/layout/fragments.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Axes = std::vector<AxisBits>;
@@ -418,4 +418,4 @@ LinearLayout swizzle_layout(Swizzle swizzle, int address_bits) {
   return {space, space, std::move(columns)};
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr int field_bits = 14;  // of addresses and offsets, in units of 16 bytes
@@ -57,4 +57,4 @@ std::uint64_t MatrixDescriptor::encode() const {
          static_cast<std::uint64_t>(base_offset()) << base_offset_at | number << swizzle_at;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

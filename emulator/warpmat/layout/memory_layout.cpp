@@ -6,7 +6,7 @@
 
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The numbers of "padded<80>" after `word`; empty if `text` has another form.
@@ -70,4 +70,4 @@ std::uint64_t MemoryLayout::bit(int row, int column, int columns, int element_bi
   return 8 * warpmat::swizzled(offset / 8, bits_, base_, shift_) + offset % 8;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

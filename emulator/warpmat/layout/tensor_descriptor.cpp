@@ -4,7 +4,7 @@
 
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// A field of the descriptor that has one allowed value.
@@ -64,4 +64,4 @@ DecodedTensorDescriptor decode_tensor_descriptor(std::uint64_t bits, bool absolu
                   number, bits)};
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

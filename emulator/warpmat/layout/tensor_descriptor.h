@@ -6,7 +6,7 @@
 
 #include <warpmat/layout.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A shared memory descriptor of tcgen05 (PTX ISA 9.1 section 9.7.16.4.1). Start address, offsets and base offset are those of wgmma's
 /// (layout.h), and lie alike; that the addresses follow alike is the ISA's text and CuTe's canonical layouts. Evidence:
@@ -49,4 +49,4 @@ struct DecodedTensorDescriptor {
 /// `absolute`: for a product of K = 96, which may have an absolute address.
 DecodedTensorDescriptor decode_tensor_descriptor(std::uint64_t bits, bool absolute = false);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr TensorCell none{}, next_column{0, 1}, lower_half{8, 0};
@@ -78,4 +78,4 @@ TensorCell Transfer::place(int thread, int reg, int half) const {
   return sum;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Tensor memory: 128 lanes of 512 columns, each cell of 32 bits (PTX ISA 9.1 section 9.7.16.1). An address has the lane in bits 16 to 31
 // and the column in bits 0 to 15.
@@ -126,4 +126,4 @@ struct CopyShape {
 std::span<const CopyShape> copy_shapes();
 const CopyShape* find_copy_shape(std::string_view name);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 ZeroColumns decode_zero_columns(std::uint64_t bits, int m, int n) {
   const auto field = [&](int first, int count) { return static_cast<int>(bits >> first & ((std::uint64_t{1} << count) - 1)); };
@@ -18,4 +18,4 @@ ZeroColumns decode_zero_columns(std::uint64_t bits, int m, int n) {
   return columns;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A zero-column mask of tcgen05.mma.ws (PTX ISA 9.1 section 9.7.16.4.3): the columns of B that count as zero, and where B begins.
 struct ZeroColumns {
@@ -16,4 +16,4 @@ struct ZeroColumns {
 /// examples, whose masks this gives, count zeros by it.
 ZeroColumns decode_zero_columns(std::uint64_t bits, int m, int n);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -13,7 +13,7 @@
 #include <warpmat/numeric/rounding_mode.h>
 #include <warpmat/ptx/program/list_internals.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 std::vector<std::uint64_t> variable_addresses(const Program& program, std::uint32_t shared_base) {
@@ -131,4 +131,4 @@ std::unique_ptr<ListMachine> ListMachine::make(const Program& program, std::uint
   return std::make_unique<OneWarp>(program, shared_base);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

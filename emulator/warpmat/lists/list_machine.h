@@ -10,7 +10,7 @@
 #include <warpmat/program.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Executes the statements of a program for a warp: the machine that executes kernels, with one warp.
 class ListMachine {
@@ -32,4 +32,4 @@ class ListMachine {
   virtual std::size_t statement() const = 0;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

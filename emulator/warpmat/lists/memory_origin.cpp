@@ -10,7 +10,7 @@
 #include <warpmat/matrices.h>
 #include <warpmat/matrices/sample.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::size_t row_bytes = Form::row_bytes;  ///< the maximum that a lane reads at once
@@ -242,4 +242,4 @@ std::string describe_origin(const Warp& warp, const Statement& statement, const 
   return lines;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include <warpmat/matrices.h>
 #include <warpmat/program.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The origin of wrong values in the registers of a statement's `operand`, compared with `expected` (rounded to `format`). For each
 /// ldmatrix or ld.shared that loaded some of them, it has a line for some of the wrong rows: the lane and its address, the element at that
@@ -14,4 +14,4 @@ namespace warpmat::inline v0_1 {
 std::string describe_origin(const Warp& warp, const Statement& statement, const Operand& operand, Format format,
                             const numbers::Matrix& expected);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

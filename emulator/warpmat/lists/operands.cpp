@@ -10,7 +10,7 @@
 #include <warpmat/lists/memory_origin.h>
 #include <warpmat/matrices.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace numbers {
 namespace {
 
@@ -144,4 +144,4 @@ Matrix get_scales(const Warp& warp, std::size_t statement, OperandName scale) {
 }
 
 }  // namespace numbers
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

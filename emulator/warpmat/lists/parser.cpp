@@ -7,7 +7,7 @@
 #include <warpmat/ptx/program/resolve_list.h>
 #include <warpmat/ptx/syntax/list_parser.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 Program parse(std::string_view text, std::string_view target_name) {
   const Target* const given = target_name.empty() ? nullptr : &target(target_name);
@@ -19,4 +19,4 @@ Program parse(std::string_view text, std::string_view target_name) {
   return code::resolve_list(syntax::parse_list(std::string(text), is_known), given);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

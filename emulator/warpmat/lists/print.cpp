@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 std::string print_offset(std::int64_t offset) {
@@ -84,4 +84,4 @@ std::string print(const Program& program) {
   return text;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

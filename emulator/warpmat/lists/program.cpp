@@ -5,7 +5,7 @@
 
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 const NamedRegister* Program::find_register(std::string_view name) const {
   const auto found = std::ranges::find(registers(), name, &NamedRegister::name);
   return found == registers().end() ? nullptr : &*found;
@@ -34,4 +34,4 @@ std::vector<const Statement*> Program::matrix_statements() const {
   return found;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -11,7 +11,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/program/list_internals.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 bool reads_memory(const Statement& statement) {
@@ -184,4 +184,4 @@ void run(Warp& warp, const ExecutionOptions& options) {
   }
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

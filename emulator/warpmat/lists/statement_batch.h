@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The sources and results of a matrix statement, in the registers and the memory of a warp. `warp` and `statement` must outlive this.
 class StatementBatch {
@@ -39,4 +39,4 @@ class StatementBatch {
   Batch batch_;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 std::optional<std::size_t> whole_number(std::string_view text) {
@@ -87,4 +87,4 @@ std::string statements_with(const Program& program, OperandName operand) {
   return fmt::format("{} {} it", joined(names, ", "), names.size() == 1 ? "has" : "have");
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

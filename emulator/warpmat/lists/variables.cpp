@@ -13,7 +13,7 @@
 #include <warpmat/matrices.h>
 #include <warpmat/matrices/sample.h>
 
-namespace warpmat::inline v0_1::numbers {
+namespace warpmat::numbers {
 namespace {
 
 /// A matrix in the bytes of a variable.
@@ -124,4 +124,4 @@ std::string compare_variable(const Warp& warp, std::string_view name, const Matr
   return text;
 }
 
-}  // namespace warpmat::inline v0_1::numbers
+}  // namespace warpmat::numbers

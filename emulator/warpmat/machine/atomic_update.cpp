@@ -13,7 +13,7 @@
 #include <warpmat/scalar/floating.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::AtomicOperation;
 
@@ -137,4 +137,4 @@ std::uint64_t flush_f32(std::uint64_t bits) {
   return (bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits;
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

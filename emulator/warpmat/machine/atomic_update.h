@@ -5,7 +5,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 /// The old and the new value of an atomic operation.
 struct AtomicUpdate {
@@ -32,4 +32,4 @@ std::uint64_t add_floats(bool wide, std::uint64_t a, std::uint64_t b);
 /// not.
 std::uint64_t flush_f32(std::uint64_t bits);
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -11,7 +11,7 @@
 #include <warpmat/numeric/rounding_mode.h>
 #include <warpmat/ptx/syntax/source_text.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 namespace {
 
 constexpr int warp_slice = 4096;            // operations until the next warp is scheduled
@@ -197,4 +197,4 @@ bool Block::polls() const {
   return std::ranges::any_of(warps_, [](const auto& warp) { return !warp->finished() && warp->polls(); });
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -18,7 +18,7 @@
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/machine/warpgroup.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 /// The first lane's access to global memory by the statements of one number.
 struct LastAccess {
@@ -139,4 +139,4 @@ class Block {
   int reservation_left_ = 0;
 };
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -7,7 +7,7 @@
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 namespace {
 
 constexpr std::size_t alignment = code::register_alignment;
@@ -53,4 +53,4 @@ void BlockStorage::add_warp(Block& block, LaneMask existing) {
                        WarpState(block, static_cast<int>(index), existing, registers_ + index * register_bytes_, splits_));
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -9,7 +9,7 @@
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 class Block;
 class WarpState;
@@ -42,4 +42,4 @@ class BlockStorage {
   std::vector<WarpState*> warps_;
 };
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -11,7 +11,7 @@
 #include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 namespace {
 
 constexpr std::size_t most_lines = 12;
@@ -124,4 +124,4 @@ std::string Block::mbarrier_name(std::uint32_t offset) const {
   return fmt::format("mbarrier {} of {} in {}, {} bytes into it,", number, count, name, into);
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

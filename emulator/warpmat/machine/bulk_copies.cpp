@@ -14,7 +14,7 @@
 #include <warpmat/numeric/canonical_nan.h>
 #include <warpmat/tables/types.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::BulkCopy;
 
@@ -338,4 +338,4 @@ void BulkCopies::store_bytes(const BulkTransfer& transfer, std::uint64_t address
   }
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -12,7 +12,7 @@
 #include <warpmat/observer.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 class Cluster;
 
@@ -115,4 +115,4 @@ class BulkCopies {
   std::uint64_t issued_ = 0;
 };
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

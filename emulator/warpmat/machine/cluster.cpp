@@ -10,7 +10,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/operations.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 Dim3 place_in_cluster(const Dim3& cluster, std::uint32_t rank) {
   return {rank % cluster.x, rank / cluster.x % cluster.y, rank / cluster.x / cluster.y};
@@ -129,4 +129,4 @@ void Cluster::report_deadlock() {
   first->report_deadlock(others);
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -12,7 +12,7 @@
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/machine/observers.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 class Block;
 
@@ -83,4 +83,4 @@ class Cluster {
 /// The block's position in its cluster, in the order of %cluster_ctarank.
 Dim3 place_in_cluster(const Dim3& cluster, std::uint32_t rank);
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -11,7 +11,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 /// An aligned copy of a program's constants with the variables' addresses and the parameters inserted.
 class ConstantCopy {
@@ -51,4 +51,4 @@ class ConstantCopy {
   std::uint8_t* begin_;
 };
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

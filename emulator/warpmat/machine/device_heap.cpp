@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::uint64_t DeviceHeap::allocate(std::uint64_t bytes) {
   constexpr std::uint64_t alignment = 16, most = ~std::uint64_t{0} - alignment;
@@ -38,4 +38,4 @@ bool DeviceHeap::free(std::uint64_t address) {
   return true;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 
 #include <warpmat/version.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 class DeviceMemory;
 
@@ -26,4 +26,4 @@ class WARPMAT_API DeviceHeap {
 /// That of `memory`, a buffer there. The first call allocates it: launch() makes one before a kernel that needs the heap.
 WARPMAT_API DeviceHeap& heap_of(DeviceMemory& memory);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -16,7 +16,7 @@
 #include <warpmat/machine/texture.h>
 #include <warpmat/ptx/program/address_windows.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::uint64_t gap_bytes = 64 << 10;
@@ -231,4 +231,4 @@ void DeviceMemory::copy_out(std::uint64_t address, std::span<std::byte> to) cons
   std::memcpy(to.data(), from.data(), to.size());
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

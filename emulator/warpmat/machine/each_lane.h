@@ -4,7 +4,7 @@
 
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 /// Calls visit(lane) for each lane of the mask, in ascending order.
 template <typename Visit>
@@ -24,4 +24,4 @@ LaneMask lanes_where(Holds holds) {
   return lanes;
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -4,7 +4,7 @@
 
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 /// Calls the row's function.
 inline void execute_row(const code::Program& program, const code::Operation& operation, void* const* results, const void* const* sources) {
@@ -19,4 +19,4 @@ inline const void* place_of(code::Slot slot, const std::uint8_t* frame, const st
   return slot < 0 ? constants + ~slot : frame + slot;
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -16,7 +16,7 @@
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/threads.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 namespace {
 
 /// The order of `count` clusters that a schedule's seed decides: a step through their numbers that meets each once.
@@ -311,4 +311,4 @@ LaunchResult run_grid(const LaunchState& launch) {
   return run_clusters(grid, jobs);
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -2,7 +2,7 @@
 
 #include <warpmat/machine/launch_state.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 /// Runs all blocks of a launch on `options.jobs` threads. Some operations have a visible order among blocks: atomics with a result, sums of
 /// floating-point numbers, exch, cas, inc and dec, volatile, acquire and release accesses, and fences. Only the block that holds the
@@ -12,4 +12,4 @@ namespace warpmat::inline v0_1::machine {
 /// Trap of the first block in reservation order that traps.
 LaunchResult run_grid(const LaunchState& launch);
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

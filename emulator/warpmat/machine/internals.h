@@ -8,7 +8,7 @@
 #include <warpmat/launch.h>
 #include <warpmat/observer.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// What public classes keep from their users and warpmat's own files use.
 struct Internals {
@@ -81,4 +81,4 @@ inline const machine::PendingProduct& pending_of(const machine::Product& product
   return Internals::pending(product);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

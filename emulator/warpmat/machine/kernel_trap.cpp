@@ -6,7 +6,7 @@
 
 #include <warpmat/ptx/text/readable_name.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 namespace {
 
 std::string describe(const Trap::Site& site, std::optional<std::uint64_t> address, const std::string& reason) {
@@ -27,4 +27,4 @@ Trap kernel_trap(Trap::Site site, std::optional<std::uint64_t> address, const st
   return {kind, std::move(site), address, reason, text};
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

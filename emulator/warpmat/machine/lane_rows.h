@@ -7,7 +7,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 inline constexpr std::size_t word_row = warp_size * 4, wide_row = 2 * word_row;  ///< bytes of a register
 
@@ -46,4 +46,4 @@ inline void copy_lanes(code::RegisterClass register_class, void* row, const void
   }
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

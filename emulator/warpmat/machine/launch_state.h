@@ -12,7 +12,7 @@
 #include <warpmat/machine/warpgroup.h>
 #include <warpmat/observer.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 /// Data shared by all blocks of a launch. It does not change while blocks run.
 struct LaunchState {
@@ -41,4 +41,4 @@ struct PlacedVariable {
 /// The one that begins last among those that begin at `address` or before it; nothing where there is none: warp_messages.cpp.
 std::optional<PlacedVariable> shared_variable_before(const LaunchState& launch, std::uint64_t address);
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -11,7 +11,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/tables/capacity.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 /// A statement's operands as lists of registers, and the memory that it addresses.
 struct MatrixOperands {
@@ -42,4 +42,4 @@ class ListedMatrices {
   std::vector<std::unique_ptr<ListedMatrix>> all_;  ///< by operation
 };
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

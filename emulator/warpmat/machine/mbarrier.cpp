@@ -4,7 +4,7 @@
 
 #include <warpmat/ptx/catalogue/mbarrier_state.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 namespace {
 
 // From the low bits: 20 bits of missing arrivals, 20 of expected ones, 21 of signed pending bytes, 1 of phase.
@@ -103,4 +103,4 @@ void MbarrierHistory::add(int warp, std::uint32_t statement, bool completes) {
   changes_.erase(changes_.begin());
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

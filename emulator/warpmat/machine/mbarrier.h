@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 /// An mbarrier (PTX ISA 9.1 section 9.7.13.15) as the 64 bits that hold it in shared memory. The layout is warpmat's own, because NVIDIA's
 /// is opaque. The state that an arrival returns is the previous word.
@@ -55,4 +55,4 @@ class MbarrierHistory {
   std::vector<Change> changes_;
 };
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -5,7 +5,7 @@
 #include <warpmat/machine/warpgroup.h>
 #include <warpmat/ptx/syntax/source_text.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 Dim3 Event::block() const {
   return warp_->block().index();
@@ -90,4 +90,4 @@ std::vector<std::uint32_t> Product::b_chunks() const {
   return chunks_of(*pending_, OperandName::b).addresses;
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

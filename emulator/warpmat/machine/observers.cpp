@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 Observers::Observers(const LaunchState& launch, std::uint64_t cluster) {
   if (launch.checks) own_ = launch.checks(cluster);
@@ -44,4 +44,4 @@ void Observers::replace(std::vector<Observer*> others) {
   refresh();
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

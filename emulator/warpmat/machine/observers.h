@@ -9,7 +9,7 @@
 #include <warpmat/machine/ticks.h>
 #include <warpmat/observer.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 /// A load or store of shared memory by lanes of a warp, each of `bytes` bytes, without an error.
 struct SharedLanes {
@@ -104,4 +104,4 @@ class Observers {
   bool others_want_accesses_ = false;     ///< whether an observer other than bytes_ asks for accesses
 };
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

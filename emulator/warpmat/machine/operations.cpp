@@ -6,7 +6,7 @@
 #include <warpmat/machine/operations.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using catalogue::Semantics;
 using code::Operation;
@@ -108,4 +108,4 @@ Step execute(WarpState& warp, const Operation& operation, LaneMask mask) {
   return Step::next;
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

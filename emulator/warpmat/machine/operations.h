@@ -8,7 +8,7 @@
 #include <warpmat/layout/tensor_descriptor.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 // The bodies of operations, by family: functions on a warp, whose context WarpState gives (split, registers, memory, traps, observers).
 // A body that returns no Step is followed by the next operation. `observed`: with observers, or as execute() calls it; without, the common
@@ -153,4 +153,4 @@ void print(WarpState& warp, const code::Call& call, LaneMask mask);
 void use_heap(WarpState& warp, const code::Call& call, LaneMask mask);
 void use_runtime(WarpState& warp, const code::Call& call, LaneMask mask);
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

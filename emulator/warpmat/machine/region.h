@@ -10,7 +10,7 @@
 #include <warpmat/machine/stored_buffer.h>
 #include <warpmat/ptx/program/address_windows.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 inline constexpr std::uint64_t largest_region = 0xffffffff;  ///< bytes, of which find_offsets() finds 32-bit offsets
 
@@ -83,4 +83,4 @@ struct Region {
                                .last = static_cast<std::uint32_t>(region.bytes - bytes)};
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 /// The memory of blocks and launches that have ended, for the next blocks of this launch and for later ones: to give it back to the system
 /// and ask again costs more than to clear what must be zero. Several threads may call it at once; most have a part of their own, so that
@@ -74,4 +74,4 @@ class SpareStorage {
   std::array<Part, parts> parts_;
 };
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

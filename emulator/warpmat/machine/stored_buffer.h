@@ -7,7 +7,7 @@
 
 #include <warpmat/launch.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A buffer of a DeviceMemory, with its bytes. It stays where it is while a kernel runs.
 struct StoredBuffer {
@@ -34,4 +34,4 @@ struct StoredBuffer {
 /// The buffer that contains `address`, freed or not, or nullptr.
 const StoredBuffer* find_buffer(const DeviceMemory& memory, std::uint64_t address);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

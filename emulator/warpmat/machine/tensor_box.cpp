@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 namespace {
 
 using Coordinates = std::array<std::int64_t, TensorMap::max_dimensions>;
@@ -167,4 +167,4 @@ std::vector<TensorRun> stored_runs(const TensorMap& map, const TensorPlace& plac
   return runs;
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

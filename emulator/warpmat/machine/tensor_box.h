@@ -12,7 +12,7 @@
 #include <warpmat/launch.h>
 #include <warpmat/layout.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 /// The starting coordinates of a copy with a tensor map.
 struct TensorPlace {
@@ -92,4 +92,4 @@ void for_each_chunk(const TensorMap& map, std::uint32_t shared_base, std::uint32
   }
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

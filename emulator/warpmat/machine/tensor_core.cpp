@@ -6,7 +6,7 @@
 
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 namespace {
 
 /// The lanes of `count` rows from `first` on of each quarter.
@@ -100,4 +100,4 @@ std::vector<TensorRegion> regions_of(const Transfer& transfer, TensorCell at) {
   return regions;
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -12,7 +12,7 @@
 #include <warpmat/observer.h>
 #include <warpmat/warp/tensor_memory.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 /// Columns that tcgen05.alloc has given, and the statement.
 struct TensorAllocation {
@@ -134,4 +134,4 @@ std::optional<std::string> transfer_problem(const Transfer& transfer, TensorCell
 /// The cells of a transfer by warp `warp` from `at` on.
 std::vector<TensorRegion> regions_of(const Transfer& transfer, TensorCell at);
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Arguments = TensorMap::Arguments;
@@ -305,4 +305,4 @@ std::string_view name(TensorMap::Type type) {
   return row(type).name;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -10,7 +10,7 @@
 #include <warpmat/numeric/canonical_nan.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 // tcgen05.ld and .st apart from the warps that execute them. Precondition of all: the cells exist.
 
@@ -106,4 +106,4 @@ inline void perform_store(std::span<const PendingStore::Word> words, TensorMemor
   for (const PendingStore::Word& word : words) memory.word(word.place.lane, word.place.column) = word.half ? word.bits & 0xffff : word.bits;
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::TensorStatement;
 using WorkKind = PendingTensorWork::Kind;
@@ -242,4 +242,4 @@ void perform(const PendingTensorWork& work, std::size_t number, TensorMemory& me
     move_in_block(work, number, memory);
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -9,7 +9,7 @@
 #include <warpmat/machine/tensor_core.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 // tcgen05.mma, .cp and .shift apart from the threads that issue them: where their operands are, what they take from shared memory, and what
 // they do to tensor memory. Functions throw Trap for what a statement may not say.
@@ -49,4 +49,4 @@ std::vector<MemoryAccess> shared_accesses(const PendingTensorWork& work);
 /// Does the work in block `number` of its blocks. Each has all of its own rows, and all columns of B.
 void perform(const PendingTensorWork& work, std::size_t number, TensorMemory& memory, const ExecutionOptions& options);
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

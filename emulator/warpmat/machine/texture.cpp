@@ -10,7 +10,7 @@
 
 #include <warpmat/launch.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 namespace {
 
 constexpr double weight_one = 256;  ///< weights have 8 fraction bits
@@ -258,4 +258,4 @@ double TextureReader::level_of(const std::array<double, 3>& dx, const std::array
   return longest == 0 ? 0 : std::log2(longest);
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

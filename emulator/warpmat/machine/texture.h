@@ -6,7 +6,7 @@
 
 #include <warpmat/version.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 class DeviceMemory;
 
@@ -93,4 +93,4 @@ class TextureReader {
 };
 
 }  // namespace machine
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -1,6 +1,6 @@
 #include <warpmat/machine/thread_indices.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 ThreadIndices::ThreadIndices(const code::Program& program, Dim3 block) {
   if (!program.reads_thread_indices) return;
@@ -19,4 +19,4 @@ ThreadIndices::ThreadIndices(const code::Program& program, Dim3 block) {
     }
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -9,7 +9,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 /// %tid.x, .y and .z of the lanes of each warp of a block. They are the same in all blocks of a launch.
 class ThreadIndices {
@@ -28,4 +28,4 @@ class ThreadIndices {
   std::vector<std::array<Row, 3>> rows_;  ///< by warp; empty if the program reads none
 };
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 namespace {
 
 void run_on_own_threads(int jobs, void (*work)(void* data), void* data) {
@@ -38,7 +38,7 @@ void run_on_threads(int jobs, void (*work)(void* data), void* data) {
   (threads != nullptr ? threads : run_on_own_threads)(jobs, work, data);
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine
 
 void warpmat::set_threads(RunOnThreads threads) {
   machine::given_threads = threads;

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 /// The cores that the process may use, at least one.
 unsigned usable_cores();
@@ -8,4 +8,4 @@ unsigned usable_cores();
 /// On what set_threads() (launch.h) gave, else on threads of this call; in the caller's alone where jobs is 1.
 void run_on_threads(int jobs, void (*work)(void* data), void* data);
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -8,7 +8,7 @@
 #include <chrono>
 #endif
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 /// The time in ticks of a clock of constant rate, which takes some 10 ns to read: x86's time stamp counter, aarch64's virtual counter.
 inline std::uint64_t ticks() {
@@ -23,4 +23,4 @@ inline std::uint64_t ticks() {
 #endif
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

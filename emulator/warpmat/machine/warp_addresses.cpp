@@ -8,7 +8,7 @@
 #include <warpmat/machine/region.h>
 #include <warpmat/machine/stored_buffer.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::Access;
 using code::Operation;
@@ -252,4 +252,4 @@ bool WarpState::is_global(const Operation& operation) const {
   return space_of(addresses.address[static_cast<std::size_t>(first_lane(split().lanes))]) == Space::global;
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

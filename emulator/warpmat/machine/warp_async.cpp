@@ -12,7 +12,7 @@
 #include <warpmat/machine/each_lane.h>
 #include <warpmat/machine/operations.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::Access;
 using code::Operation;
@@ -228,4 +228,4 @@ void wait_group(WarpState& warp, const Operation& operation, LaneMask mask) {
   warp.observers().tell(EventKinds::copies, &Observer::copies_complete, warp.event(operation, mask));
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -8,7 +8,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/operations.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::Access;
 using code::AtomicOperation;
@@ -152,4 +152,4 @@ void atomic(WarpState& warp, const Operation& operation, LaneMask mask) {
 template void atomic<false>(WarpState& warp, const Operation& operation, LaneMask mask);
 template void atomic<true>(WarpState& warp, const Operation& operation, LaneMask mask);
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

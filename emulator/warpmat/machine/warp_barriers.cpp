@@ -8,7 +8,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/operations.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::Operation;
 
@@ -141,4 +141,4 @@ void leave_cluster_barrier(WarpState& warp) {
   });
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -4,7 +4,7 @@
 
 #include <warpmat/machine/operations.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::Operation;
 
@@ -54,4 +54,4 @@ Step exit_lanes(WarpState& warp, LaneMask mask) {
   return gone ? Step::leave_split : Step::next;
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -14,7 +14,7 @@
 #include <warpmat/ptx/catalogue/launch_answer.h>
 #include <warpmat/ptx/program/address_windows.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::BulkCopy;
 using code::Operation;
@@ -281,4 +281,4 @@ bool waits_for_sums(WarpState& warp, LaneMask mask) {
   return false;
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -14,7 +14,7 @@
 #include <warpmat/ptx/program/module_symbols.h>
 #include <warpmat/ptx/text/readable_name.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::Operation;
 
@@ -104,4 +104,4 @@ Step return_from_call(WarpState& warp, const Operation& operation) {
   return Step::next;
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -9,7 +9,7 @@
 #include <warpmat/machine/tensor_map_bytes.h>
 #include <warpmat/ptx/program/address_windows.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::Operation;
 using code::TensorMapEdit;
@@ -117,4 +117,4 @@ Step tensor_map(WarpState& warp, const Operation& operation, LaneMask mask) {
   return Step::next;
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -6,7 +6,7 @@
 #include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/operations.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::Operation;
 using code::RegisterClass;
@@ -123,4 +123,4 @@ void WarpState::write_same(const Operation& operation, int result, std::uint32_t
     fill_lanes(at<std::uint32_t>(result_slot(operation, result)), value, mask);
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

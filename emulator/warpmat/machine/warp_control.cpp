@@ -11,7 +11,7 @@
 #include <warpmat/machine/warpgroup.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using catalogue::Semantics;
 using code::Operation;
@@ -304,4 +304,4 @@ void WarpState::tell_order(Synchronisation::Kind kind, LaneMask mask, std::uint8
                   Synchronisation{kind, block_.rank(), index_, mask, mask, {words, words == nullptr ? 0 : std::size_t{warp_size}}});
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -14,7 +14,7 @@
 #include <warpmat/machine/without_lanes.h>
 #include <warpmat/numeric/canonical_nan.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::Operation;
 using code::WarpExchange;
@@ -274,4 +274,4 @@ Step elect(WarpState& warp, const Operation& operation, LaneMask mask) {
   });
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

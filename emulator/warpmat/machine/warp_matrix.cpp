@@ -19,7 +19,7 @@
 #include <warpmat/ptx/program/address_windows.h>
 #include <warpmat/tables/capacity.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::Operation;
 
@@ -324,4 +324,4 @@ void WarpState::place_registers(const code::Slot* slot, int count, std::uint32_t
     to[i] = reinterpret_cast<std::uint32_t*>(slot[i] >= 0 ? frame + slot[i] : const_cast<std::uint8_t*>(constants) + ~slot[i]);
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -11,7 +11,7 @@
 #include <warpmat/ptx/catalogue/mbarrier_state.h>
 #include <warpmat/ptx/program/address_windows.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::Mbarrier;
 using code::Operation;
@@ -255,4 +255,4 @@ void arrive_at_mbarrier(WarpState& warp, const SharedPlace& place, int lane, std
   warp.block().make_progress();
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

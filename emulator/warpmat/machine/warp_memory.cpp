@@ -11,7 +11,7 @@
 #include <warpmat/machine/operations.h>
 #include <warpmat/machine/region.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::Access;
 using code::Operation;
@@ -364,4 +364,4 @@ template void load<true>(WarpState& warp, const Operation& operation, LaneMask m
 template void store<false>(WarpState& warp, const Operation& operation, LaneMask mask);
 template void store<true>(WarpState& warp, const Operation& operation, LaneMask mask);
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

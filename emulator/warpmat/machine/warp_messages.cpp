@@ -8,7 +8,7 @@
 #include <warpmat/ptx/syntax/source_text.h>
 #include <warpmat/ptx/text/readable_name.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::Operation;
 
@@ -70,4 +70,4 @@ void WarpState::trap_at(std::uint32_t ahead, int lane, std::optional<std::uint64
   throw kernel_trap(std::move(site), address, reason, kind);
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

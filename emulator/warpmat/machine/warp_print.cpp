@@ -10,7 +10,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/operations.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 namespace {
 
@@ -147,4 +147,4 @@ void assert_fail(WarpState& warp, const code::Call& call, LaneMask mask) {
             Trap::Kind::stopped);
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

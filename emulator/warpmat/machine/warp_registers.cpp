@@ -7,7 +7,7 @@
 #include <warpmat/machine/kernel_trap.h>
 #include <warpmat/machine/operations.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::Operation;
 
@@ -69,4 +69,4 @@ void check_max_registers(WarpState& warp) {
       Trap::Kind::deadlock);
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -11,7 +11,7 @@
 #include <warpmat/ptx/program/module_symbols.h>
 #include <warpmat/tables/hardware.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 namespace {
 
@@ -131,4 +131,4 @@ void use_runtime(WarpState& warp, const code::Call& call, LaneMask mask) {
   }
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

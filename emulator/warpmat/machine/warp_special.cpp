@@ -7,7 +7,7 @@
 #include <warpmat/machine/lane_rows.h>
 #include <warpmat/machine/operations.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::Operation;
 using code::SpecialRegister;
@@ -147,4 +147,4 @@ void special(WarpState& warp, const Operation& operation, LaneMask mask) {
   warp.write_words(operation, 0, values, mask);
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -10,7 +10,7 @@
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/warp_state.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 void WarpState::remove_split() {
   splits_.erase(splits_.begin() + static_cast<std::ptrdiff_t>(current_));
@@ -99,4 +99,4 @@ bool WarpState::end_lanes(LaneMask lanes) {
   return gone;
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

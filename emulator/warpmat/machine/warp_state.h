@@ -22,7 +22,7 @@
 #include <warpmat/scalar/lane_offsets.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 inline constexpr std::uint32_t block_barriers = 16;  ///< of each block, from number 0 on
 
@@ -429,4 +429,4 @@ void WarpState::for_splits_at(std::int32_t barrier, Visit visit) {
   current_ = kept;
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

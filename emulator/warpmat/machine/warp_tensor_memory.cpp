@@ -13,7 +13,7 @@
 #include <warpmat/machine/tensor_core.h>
 #include <warpmat/machine/tensor_transfer.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::Operation;
 using code::TensorStatement;
@@ -278,4 +278,4 @@ void tell_tensor_access(WarpState& warp, const Operation& operation, LaneMask ex
                         TensorAccess{warp.event(operation, executing), block.rank(), executing != all_lanes, reads, writes, issued});
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

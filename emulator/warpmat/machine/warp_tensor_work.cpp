@@ -13,7 +13,7 @@
 #include <warpmat/machine/tensor_work.h>
 #include <warpmat/ptx/program/address_windows.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::Operation;
 using code::TensorStatement;
@@ -184,4 +184,4 @@ bool arrive_products(WarpState& warp, const SharedPlace& place) {
   return false;
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -12,7 +12,7 @@
 #include <warpmat/machine/operations.h>
 #include <warpmat/machine/texture.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::Operation;
 using code::TextureAccess;
@@ -152,4 +152,4 @@ void texture(WarpState& warp, const Operation& operation, LaneMask mask) {
   if (access.action == TextureAction::store) warp.block().make_progress();
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -10,7 +10,7 @@
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/machine/without_lanes.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using catalogue::Semantics;
 using code::Operation;
@@ -238,4 +238,4 @@ LaneMask WarpState::waiting_at(std::int32_t barrier) const {
   return mask;
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

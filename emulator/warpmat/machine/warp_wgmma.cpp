@@ -18,7 +18,7 @@
 #include <warpmat/machine/operations.h>
 #include <warpmat/machine/warpgroup.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using catalogue::Semantics;
 using code::Operation;
@@ -286,4 +286,4 @@ Step wgmma_commit(WarpState& warp, LaneMask mask) {
   return Step::next;
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

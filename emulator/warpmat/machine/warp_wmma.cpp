@@ -8,7 +8,7 @@
 
 #include <warpmat/machine/operations.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 using code::Operation;
 using Addresses = WarpState::Addresses;
@@ -88,4 +88,4 @@ void move_matrix(WarpState& warp, const Operation& operation, const code::Matrix
     store_matrix(warp, operation, matrix, storage);
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

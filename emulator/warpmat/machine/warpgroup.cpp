@@ -2,7 +2,7 @@
 
 #include <warpmat/execute/operand_chunks.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 ChunkLists::Found ChunkLists::look_up(const Key& key) const {
   constexpr std::uint64_t factor = 0x9e3779b97f4a7c15;
@@ -53,4 +53,4 @@ std::shared_ptr<std::vector<std::uint32_t>> WarpgroupIssues::make_b() {
   return operands_b.back();
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

@@ -16,7 +16,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 /// What a product reads of an operand in shared memory: Product::a_chunks, b_chunks.
 struct Chunks {
@@ -133,4 +133,4 @@ struct WarpgroupIssues {
   std::shared_ptr<std::vector<std::uint32_t>> make_b();
 };
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

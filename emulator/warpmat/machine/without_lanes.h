@@ -7,7 +7,7 @@
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1::machine {
+namespace warpmat::machine {
 
 /// Why an operation traps that the lanes `here` execute and whose lanes `absent` never arrive.
 inline std::string without_lanes(const code::Program& program, const code::Operation& operation, LaneMask here, LaneMask absent) {
@@ -15,4 +15,4 @@ inline std::string without_lanes(const code::Program& program, const code::Opera
                      program.statements[operation.statement]->opcode, here, absent);
 }
 
-}  // namespace warpmat::inline v0_1::machine
+}  // namespace warpmat::machine

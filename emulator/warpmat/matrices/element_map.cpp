@@ -11,7 +11,7 @@
 
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Source = std::optional<std::size_t>;
@@ -326,4 +326,4 @@ ElementMap map_by_values(const std::vector<std::uint64_t>& held, const std::vect
   return map;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

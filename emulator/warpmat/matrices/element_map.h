@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Where elements of a matrix come from: for each element (row by row) the index of the element that stands in its place, as far as it is
 /// known. An index is row * columns + column.
@@ -31,4 +31,4 @@ using StandsThere = std::function<bool(std::size_t at, std::size_t from)>;
 [[nodiscard]] ElementMap map_by_values(const std::vector<std::uint64_t>& held, const std::vector<std::uint64_t>& expected, std::size_t rows,
                                        std::size_t columns);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -10,7 +10,7 @@
 
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::size_t most_ranges = 4;
@@ -137,4 +137,4 @@ std::string describe_mask(const std::vector<bool>& mask, std::size_t columns) {
   return fmt::format("{:.2g} % of the elements in: {}", percent, of_group(hull));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

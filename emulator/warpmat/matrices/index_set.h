@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// In words, which indices of an axis belong to a set: "every row", "row 3", "rows 8 to 15 of each 16", "rows 0 to 7 and 12". `name` is the
 /// axis's singular. Sets without a pattern are counted: "37 of 128 rows, from 3 to 120". Precondition: the set has a member.
@@ -15,4 +15,4 @@ namespace warpmat::inline v0_1 {
 /// element is true.
 [[nodiscard]] std::string describe_mask(const std::vector<bool>& mask, std::size_t columns);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

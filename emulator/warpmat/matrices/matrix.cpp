@@ -8,7 +8,7 @@
 
 #include <warpmat/formats.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 using numbers::Matrix;
 
@@ -138,4 +138,4 @@ std::string describe(const Fragment& fragment, const std::vector<Mismatch>& mism
   return text;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

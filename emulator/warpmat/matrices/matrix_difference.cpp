@@ -14,7 +14,7 @@
 #include <warpmat/matrices/index_set.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::size_t first_shown = 3;
@@ -306,4 +306,4 @@ std::vector<std::uint8_t> row_bytes(Format format, const Matrix& matrix) {
 }
 
 }  // namespace numbers
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

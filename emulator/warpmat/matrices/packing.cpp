@@ -6,7 +6,7 @@
 
 #include <warpmat/formats.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::ptrdiff_t row_elements = 16;  // in 16 bytes
@@ -85,4 +85,4 @@ Matrix unpack_rows(RowPacking packing, Format format, std::span<const std::uint8
 
 }  // namespace numbers
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// At most `most` of the numbers below `count`, ascending and evenly spaced, the first and the last included. Messages show these of many
 /// lines.
@@ -14,4 +14,4 @@ inline std::vector<std::size_t> sample(std::size_t count, std::size_t most = 8) 
   return chosen;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

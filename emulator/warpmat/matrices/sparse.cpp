@@ -10,7 +10,7 @@
 #include <warpmat/formats.h>
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1::numbers {
+namespace warpmat::numbers {
 namespace {
 
 constexpr unsigned ascending_codes[] = {0x4, 0x8, 0x9, 0xc, 0xd, 0xe};
@@ -95,4 +95,4 @@ Matrix expand(const Form& form, const SparseMatrix& sparse) {
   return a;
 }
 
-}  // namespace warpmat::inline v0_1::numbers
+}  // namespace warpmat::numbers

@@ -5,7 +5,7 @@
 
 #include <warpmat/numeric/exact.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The position of the highest set bit plus one: 0 for 0, at most 128.
 inline int bit_length(uint128 x) {
@@ -13,4 +13,4 @@ inline int bit_length(uint128 x) {
   return static_cast<int>(high != 0 ? 64 + std::bit_width(high) : std::bit_width(static_cast<std::uint64_t>(x)));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

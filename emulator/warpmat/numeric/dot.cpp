@@ -2,7 +2,7 @@
 
 #include <warpmat/numeric/matrix_unit.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 Value multiply(const Value& a, const Value& b) {
   return exact_product(a, b);
@@ -27,4 +27,4 @@ std::uint64_t grouped_dot(const DotModel& model, Format accumulator, std::span<c
   return PlainUnit().grouped_dot(model, accumulator, a, b, scales_a, scales_b, c);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 
 #include <warpmat/formats.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 __extension__ typedef unsigned __int128 uint128;  // NOLINT: the one name for the widest integer here
 
@@ -21,4 +21,4 @@ struct Exact {
 /// saturate. Integer formats round to an integer and saturate. Returns the bits of one element.
 std::uint64_t round_to(Format format, const Exact& exact, Rounding rounding, Overflow overflow = Overflow::ieee);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr auto ieee = Specials::ieee;
@@ -56,4 +56,4 @@ const FormatRow* find_format(std::string_view name) {
   return found == rows.end() ? nullptr : &*found;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

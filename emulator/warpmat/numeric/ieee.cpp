@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Kind = Value::Kind;
@@ -102,4 +102,4 @@ std::uint64_t fused_multiply_add(Format format, std::uint64_t a_bits, std::uint6
   return round_to(format, sum, rounding);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 
 #include <warpmat/numeric/exact.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // IEEE 754 operations on bits of f16, f32 or f64, for the forms that the hardware executes outside its matrix units or with fused
 // multiply-adds: m8n8k4 of f16 from sm_80 on, the last addition of fp8 on sm_90 and sm_100, f64.
@@ -32,4 +32,4 @@ inline std::uint64_t add(Format format, std::uint64_t a, std::uint64_t b, Roundi
 /// a · b + c of finite numbers, a and b not zero, up to a sticky remainder far below the result's last bit.
 Exact exact_multiply_add(const Value& a, const Value& b, const Value& c);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

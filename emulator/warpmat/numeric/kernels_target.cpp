@@ -1,6 +1,6 @@
 #include <warpmat/numeric/kernels_target.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 constinit hwy::ChosenTarget chosen_kernels_target;
 
@@ -8,4 +8,4 @@ void choose_kernels_target() {
   chosen_kernels_target.Update(hwy::SupportedTargets());
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -2,7 +2,7 @@
 
 #include <hwy/targets.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// For kernels_target() alone: its value, and what sets that for this CPU.
 extern constinit hwy::ChosenTarget chosen_kernels_target;
@@ -16,7 +16,7 @@ inline hwy::ChosenTarget& kernels_target() {
   return chosen_kernels_target;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat
 
 /// The kernel `function`, which HWY_EXPORT names, for the selected instruction set.
 #if (HWY_TARGETS & (HWY_TARGETS - 1)) == 0  // one instruction set: Highway makes no table

@@ -9,7 +9,7 @@
 #include <warpmat/dot.h>
 #include <warpmat/numeric/exact.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A sum in the units of a matrix unit's register.
 struct AlignedSum {
@@ -180,4 +180,4 @@ class MatrixUnit {
 /// The arithmetic as it is measured.
 struct PlainUnit final : MatrixUnit<PlainUnit> {};
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

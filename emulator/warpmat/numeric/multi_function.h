@@ -6,7 +6,7 @@
 #include <warpmat/numeric/canonical_nan.h>
 #include <warpmat/numeric/multi_function_tables.h>
 
-namespace warpmat::inline v0_1::multi_function {
+namespace warpmat::multi_function {
 
 // The multi-function unit (machine instruction MUFU): one operand in, an approximation of 1/x, 1/sqrt(x), sqrt(x), 2^x, log2(x), sin, cos
 // or tanh out. The .approx and .full instructions of PTX are this unit with a few exact operations around it (scalar/approximate.h).
@@ -284,4 +284,4 @@ constexpr std::uint32_t rsq64h(std::uint32_t a) {
   return normalise_upper_word(0, rsq_sum(p.fraction, exponent & 1), sum_unit - (exponent >> 1));
 }
 
-}  // namespace warpmat::inline v0_1::multi_function
+}  // namespace warpmat::multi_function

@@ -3,7 +3,7 @@
 // The rows that reproduce all answers of an H200 (docs/numerics.md, "The multi-function unit"). They are fitted data; no formula generates
 // them.
 
-namespace warpmat::inline v0_1::multi_function {
+namespace warpmat::multi_function {
 
 const Segment rcp_segments[128] = {
     {67108864, -65534, 1013}, {66588642, -64522, 989}, {66076422, -63533, 966}, {65572021, -62567, 945}, {65075262, -61622, 923},
@@ -159,4 +159,4 @@ const Segment tanh_segments[51] = {
 const TanhBinade tanh_binades[tanh_binade_count] = {{0, 6},  {1, 6},  {2, 6},  {3, 5},  {5, 5}, {7, 4},
                                                     {11, 4}, {15, 4}, {19, 3}, {27, 2}, {43, 3}};
 
-}  // namespace warpmat::inline v0_1::multi_function
+}  // namespace warpmat::multi_function

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace warpmat::inline v0_1::multi_function {
+namespace warpmat::multi_function {
 
 /// A row of a table: the value on a segment is c0 + c1 · x + c2 · S in the units of its function.
 struct Segment {
@@ -39,4 +39,4 @@ struct TanhBinade {
 inline constexpr int first_tanh_exponent = -8, tanh_binade_count = 11;
 extern const TanhBinade tanh_binades[tanh_binade_count];  ///< [2^-8, 2^-7), ... [4, 8)
 
-}  // namespace warpmat::inline v0_1::multi_function
+}  // namespace warpmat::multi_function

@@ -13,7 +13,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::HWY_NAMESPACE {
+namespace warpmat::HWY_NAMESPACE {
 namespace {
 
 /// Returns sum + lower halves' product + upper halves' product for each word of a and b, signed, modulo 2^32. `d` is a tag of int32.
@@ -37,7 +37,7 @@ HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> add_pair_products([[maybe_unused]] D d, hw
 }
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
+}  // namespace warpmat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

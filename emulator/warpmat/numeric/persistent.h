@@ -3,7 +3,7 @@
 #include <atomic>
 #include <memory>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A value of static storage that the first call makes and that lasts until the process ends.
 ///
@@ -69,4 +69,4 @@ class PersistentMap {
   std::atomic<const Node*> first_{nullptr};
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

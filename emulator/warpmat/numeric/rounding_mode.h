@@ -9,7 +9,7 @@
 
 #include <warpmat/formats.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The control word of this thread's CPU: rounding and treatment of subnormal numbers. No mode traps exceptions. `Status` are the sticky
 /// exception flags where they are a word of their own.
@@ -163,4 +163,4 @@ class OuterRoundingMode : public RoundingMode {
   explicit OuterRoundingMode(Mode mode) : RoundingMode(mode) { raise_all(); }
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 #include <warpmat/numeric/exact.h>
 #include <warpmat/numeric/low_mask.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 int sign_shift(const FormatRow& f) {
@@ -169,4 +169,4 @@ std::uint64_t from_double(Format format, double value) {
   return encode(format, decode(Format::f64, std::bit_cast<std::uint64_t>(value)));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constinit std::atomic<RunnableThreads> given_runnable{nullptr};
@@ -77,4 +77,4 @@ void TakenCpus::take() {}
 
 #endif
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The CPUs on which the threads of a launch begin. Linux may begin a thread on the CPU of another one, and leave both there for some
 /// milliseconds while other CPUs are idle. Most launches are shorter. Several threads may call it at once.
@@ -34,4 +34,4 @@ using RunnableThreads = int (*)();
 /// What TakenCpus asks from now on; nullptr: the system. For tests, which may have a machine with other work.
 void set_runnable_threads(RunnableThreads runnable);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

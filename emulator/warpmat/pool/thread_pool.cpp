@@ -18,7 +18,7 @@
 #include <warpmat/launch.h>
 #include <warpmat/pool/taken_cpus.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 // ThreadSanitizer does not see the synchronisation inside of oneTBB, which is compiled without it.
@@ -166,4 +166,4 @@ void use_thread_pool() {
   if (!sanitizes_threads) set_threads(run_in_pool);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -12,7 +12,7 @@
 #include <warpmat/machine/ticks.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace profiling {
 
 using machine::EventKinds;
@@ -287,4 +287,4 @@ void add(Profile& sum, const Profile& more) {
   sum.statements = std::move(all);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

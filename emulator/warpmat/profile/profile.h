@@ -8,7 +8,7 @@
 #include <warpmat/launch.h>
 #include <warpmat/observer.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // What a launch executed and how long it took, by statement of its kernel:
 //
@@ -63,4 +63,4 @@ class Profiler {
   std::chrono::steady_clock::time_point start_;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -18,7 +18,7 @@
 
 #ifndef WARPMAT_SCALAR_EX2_TABLE
 #define WARPMAT_SCALAR_EX2_TABLE
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 
 /// Which bits of x, two to the right, are factors in truncated_squares(): 16 - k in the lower half of words and 15 - k in the upper half,
 /// for k = 2, 4, 6 and 8; low >> 9 is zero. This and what follows is in memory because the compiler would otherwise build each constant in
@@ -102,11 +102,11 @@ const std::uint16_t* all_results() {
       .data();
 }
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE {
+namespace warpmat::scalar::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -538,11 +538,11 @@ std::span<const Kernel> approximate_kernels_here() {
 }
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE
+}  // namespace warpmat::scalar::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 
 Ex2Table::Ex2Table() {
   for (std::size_t i = 0; i < 64; ++i) {
@@ -563,5 +563,5 @@ std::span<const Kernel> approximate_kernels() {
   return WARPMAT_KERNEL(approximate_kernels_here)();
 }
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar
 #endif

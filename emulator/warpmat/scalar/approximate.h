@@ -14,7 +14,7 @@
 //
 // Values are codes (PTX ISA 9.1 sections 9.7.3.8, .13, .15 to .21 and 9.7.4.9, .10).
 
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 
 /// FMUL: rounded to nearest even. With .ftz a product becomes zero if it is below 2^-126 after rounding to 24 bits with an unbounded
 /// exponent [H200].
@@ -122,4 +122,4 @@ inline double approximate_rsqrt_f64(double a) {
   return magnitude(a) >= FloatBits<double>::smallest_normal ? refined_rsqrt(a) : refined_rsqrt(a * 0x1p54) * 0x1p27;
 }
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar

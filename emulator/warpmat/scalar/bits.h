@@ -10,7 +10,7 @@
 
 // Logic, shifts and bit fields of one lane (PTX ISA 9.1 sections 9.7.1.14 to 9.7.1.22, 9.7.8, 9.7.9.7).
 
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 
 template <typename T>
 constexpr T bitwise_and(T a, T b) {
@@ -201,4 +201,4 @@ constexpr std::uint32_t permute_mode(std::uint32_t a, std::uint32_t b, std::uint
   return permute(a, b, (c & 2) != 0 ? high : low);
 }
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar

@@ -5,7 +5,7 @@
 #include <warpmat/numeric/kernels_target.h>
 #include <warpmat/numeric/persistent.h>
 
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 
 /// One value of static storage for each instruction set of kernels_target(), made on first use.
 template <typename T>
@@ -22,4 +22,4 @@ class ByInstructionSet {
   PersistentMap<std::size_t, T> values_;
 };
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar

@@ -16,7 +16,7 @@
 #include <warpmat/scalar/lanes-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE {
+namespace warpmat::scalar::HWY_NAMESPACE {
 
 /// A source as a number: halves as f32, other types unchanged. Only f32 has .ftz.
 template <typename S>
@@ -53,7 +53,7 @@ constexpr std::uint32_t shorter_nan(T x, int fraction_bits, std::uint32_t sign) 
          (static_cast<std::uint32_t>(bits >> (all_fraction_bits - fraction_bits)) & (quiet_bit - 1));
 }
 
-}  // namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE
+}  // namespace warpmat::scalar::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -12,7 +12,7 @@
 
 // Conversion of one lane between integers, and between integers and floating-point numbers (PTX ISA 9.1 section 9.7.9.21).
 
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 
 template <typename D, typename S>
 constexpr D convert_integer(S x) {
@@ -78,4 +78,4 @@ constexpr std::uint64_t with_sticky_bit(std::uint64_t x) {
   return x >> 52 == 0 ? x : (x & ~low) | std::uint64_t{(x & low) != 0} << 12;
 }
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar

@@ -14,7 +14,7 @@
 #include <warpmat/scalar/lanes-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE {
+namespace warpmat::scalar::HWY_NAMESPACE {
 namespace {
 
 using std::int32_t, std::uint16_t, std::uint32_t;
@@ -187,11 +187,11 @@ std::span<const Kernel> packed_conversion_kernels_here() {
 }
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE
+}  // namespace warpmat::scalar::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 
 HWY_EXPORT(packed_conversion_kernels_here);
 
@@ -199,5 +199,5 @@ std::span<const Kernel> packed_conversion_kernels() {
   return WARPMAT_KERNEL(packed_conversion_kernels_here)();
 }
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar
 #endif

@@ -11,7 +11,7 @@
 #include <warpmat/scalar/round-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE {
+namespace warpmat::scalar::HWY_NAMESPACE {
 namespace {
 
 /// A source of arithmetic in T: of type T, or a half that widens to T exactly.
@@ -182,11 +182,11 @@ std::span<const Kernel> float_kernels_here() {
 }
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE
+}  // namespace warpmat::scalar::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 
 HWY_EXPORT(float_kernels_here);
 
@@ -194,5 +194,5 @@ std::span<const Kernel> float_kernels() {
   return WARPMAT_KERNEL(float_kernels_here)();
 }
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar
 #endif

@@ -13,7 +13,7 @@
 // Floating-point arithmetic of one lane in f32 and f64 (PTX ISA 9.1 section 9.7.3). The CPU rounds by its mode, which the kernels set.
 // NVIDIA's own rules cover NaN, .ftz and .sat.
 
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 
 /// The layout of a floating-point type: `Bits` holds a value's code.
 template <typename T>
@@ -216,4 +216,4 @@ constexpr bool test_subnormal(T a) {
   return magnitude(a) != 0 && magnitude(a) < FloatBits<T>::smallest_normal;
 }
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar

@@ -10,7 +10,7 @@
 // Arithmetic of one lane in f16 and bf16 (PTX ISA 9.1 section 9.7.4): both widen to f32 exactly. A sum, difference or product is rounded to
 // f32 and then to the half. That equals a single rounding because 24 >= 2 * 11 + 2. fma is rounded to odd first (half.cpp).
 
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 
 struct F16 {
   std::uint16_t bits;
@@ -157,4 +157,4 @@ constexpr std::uint32_t half_pick(std::uint32_t a, std::uint32_t b, const Modifi
   return HalfOrder<H>::template pick<smaller>(a << 16, b << 16, m) >> 16;
 }
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar

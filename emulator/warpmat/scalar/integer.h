@@ -9,7 +9,7 @@
 
 // Integer arithmetic of one lane (PTX ISA 9.1 section 9.7.1). T is a fixed-width type of 16, 32 or 64 bits; results wrap around.
 
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 
 template <typename T>
 using Unsigned = std::make_unsigned_t<T>;
@@ -231,4 +231,4 @@ constexpr std::uint32_t dot_2(std::uint32_t a, std::uint32_t b, std::uint32_t c)
   return static_cast<std::uint32_t>(std::int64_t{c} + part<A>(a, 0) * part<B>(b, first) + part<A>(a, 1) * part<B>(b, first + 1));
 }
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar

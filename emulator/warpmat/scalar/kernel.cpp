@@ -6,7 +6,7 @@
 #include <warpmat/scalar/by_instruction_set.h>
 #include <warpmat/scalar/kernels.h>
 
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 namespace {
 
 using Index = std::map<std::string_view, Function>;
@@ -53,4 +53,4 @@ Function find_kernel(std::string_view name) {
   return nullptr;
 }
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar

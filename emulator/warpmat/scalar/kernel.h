@@ -12,7 +12,7 @@
 // (ptx/catalogue) map opcodes to kernels. Each kernel is a loop over pure lane functions (integer.h, bits.h, ...), compiled once for each
 // instruction set of the CPU.
 
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 
 /// Comparisons of setp and set: a union of the outcomes that make the result true.
 enum Outcome : std::uint8_t { is_less = 1, is_equal = 2, is_greater = 4, is_unordered = 8 };
@@ -92,4 +92,4 @@ struct Kernel {
 /// selects the .b type of its width: "add.s32" selects "add.b32".
 Function find_kernel(std::string_view name);
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar

@@ -5,7 +5,7 @@
 #include <warpmat/numeric/kernels_target.h>
 #include <warpmat/scalar/kernel.h>
 
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 
 // The kernels by subject, for the selected instruction set.
 
@@ -20,4 +20,4 @@ std::span<const Kernel> conversion_kernels();
 std::span<const Kernel> small_conversion_kernels();
 std::span<const Kernel> packed_conversion_kernels();
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar

@@ -15,7 +15,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE {
+namespace warpmat::scalar::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -338,11 +338,11 @@ void store_words_at_offsets(const std::uint32_t* offsets, std::uint32_t lanes, s
 }
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE
+}  // namespace warpmat::scalar::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 
 HWY_EXPORT(lane_offsets);
 HWY_EXPORT(lane_range);
@@ -397,5 +397,5 @@ void store_words_at(const std::uint32_t* offsets, std::uint32_t lanes, std::uint
   WARPMAT_KERNEL(store_words_at_offsets)(offsets, lanes, memory, row);
 }
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar
 #endif

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 
 /// The addresses of an access by the lanes of a warp to one region of memory.
 struct LaneAddresses {
@@ -61,4 +61,4 @@ LanePattern store_lane_words_in(const std::uint16_t* map, const LaneAddresses& a
 void load_words_at(const std::uint32_t* offsets, std::uint32_t lanes, const std::uint8_t* memory, std::uint32_t* row);
 void store_words_at(const std::uint32_t* offsets, std::uint32_t lanes, std::uint8_t* memory, const std::uint32_t* row);
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar

@@ -26,7 +26,7 @@
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE {
+namespace warpmat::scalar::HWY_NAMESPACE {
 
 template <std::size_t bytes>
 using UnsignedOf =
@@ -92,7 +92,7 @@ struct Lanes<f> {
 template <auto f>
 constexpr Function each_lane = Lanes<f>::run;
 
-}  // namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE
+}  // namespace warpmat::scalar::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

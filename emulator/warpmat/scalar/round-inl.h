@@ -11,7 +11,7 @@
 #include <warpmat/scalar/lanes-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE {
+namespace warpmat::scalar::HWY_NAMESPACE {
 
 /// Whether the caller's mode (kernel.h) is that of the modifiers, so that a kernel neither reads nor writes it.
 HWY_INLINE bool is_callers_mode(Rounding rounding, bool ftz) {
@@ -26,7 +26,7 @@ HWY_INLINE void in_mode(Rounding rounding, Lanes lanes) {
   lanes();
 }
 
-}  // namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE
+}  // namespace warpmat::scalar::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <warpmat/formats.h>
 
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 
 SmallFloat small_float(Format format, int stride) {
   const FormatRow& f = row(format);
@@ -19,4 +19,4 @@ SmallFloat small_float(Format format, int stride) {
           .unused_low_bits = f.ignored_low_bits};
 }
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar

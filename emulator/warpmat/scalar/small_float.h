@@ -10,7 +10,7 @@
 
 // Conversion of one lane to and from floating-point formats of up to 19 bits (PTX ISA 9.1 section 9.7.9.21), all by one rule.
 
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 
 /// `format` in the form that conversion kernels use. `stride`: bits from one packed element to the next.
 SmallFloat small_float(Format format, int stride);
@@ -104,4 +104,4 @@ constexpr std::uint32_t power_to_bf16(std::uint32_t code) {
   return code == 255 ? canonical_half_nan : code == 0 ? smallest : code << 7;
 }
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar

@@ -10,7 +10,7 @@
 #include <warpmat/scalar/lanes-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE {
+namespace warpmat::scalar::HWY_NAMESPACE {
 namespace {
 
 /// A scalar video instruction has a third source only if it merges or combines.
@@ -53,11 +53,11 @@ std::span<const Kernel> video_kernels_here() {
 }
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::scalar::HWY_NAMESPACE
+}  // namespace warpmat::scalar::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 
 HWY_EXPORT(video_kernels_here);
 
@@ -65,5 +65,5 @@ std::span<const Kernel> video_kernels() {
   return WARPMAT_KERNEL(video_kernels_here)();
 }
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar
 #endif

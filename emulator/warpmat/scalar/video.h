@@ -10,7 +10,7 @@
 // these differ from the PTX ISA, the bits here are those of ptxas 13.0's code for sm_90 [H200]. Sources are extended to 64 bits, so that
 // only vmad can overflow.
 
-namespace warpmat::inline v0_1::scalar {
+namespace warpmat::scalar {
 
 /// `bits` bits of a word from `first` on, extended to 64 bits.
 constexpr std::int64_t video_part(std::uint32_t word, int first, int bits, bool is_signed) {
@@ -128,4 +128,4 @@ constexpr std::uint32_t video_simd(std::uint32_t a, std::uint32_t b, std::uint32
   return result;
 }
 
-}  // namespace warpmat::inline v0_1::scalar
+}  // namespace warpmat::scalar

@@ -6,7 +6,7 @@
 #include <warpmat/dot.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1::capacity {
+namespace warpmat::capacity {
 namespace {
 
 std::size_t size(int number) {
@@ -78,4 +78,4 @@ std::optional<std::string> excess(const Form& form) {
   return std::nullopt;
 }
 
-}  // namespace warpmat::inline v0_1::capacity
+}  // namespace warpmat::capacity

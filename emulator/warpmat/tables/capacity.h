@@ -8,7 +8,7 @@
 
 /// Maxima over all forms of the table, for arrays of fixed size. Building the table checks every form against them; a test checks that some
 /// form reaches each one.
-namespace warpmat::inline v0_1::capacity {
+namespace warpmat::capacity {
 
 inline constexpr std::size_t m = 16, n = 8;    ///< mma: rows of A, columns of B
 inline constexpr std::size_t float_k = 128;    ///< mma with floating-point elements narrower than f64: shape.k
@@ -34,4 +34,4 @@ Need need(const Form& form);
 /// The bound that `form` exceeds, or nothing.
 std::optional<std::string> excess(const Form& form);
 
-}  // namespace warpmat::inline v0_1::capacity
+}  // namespace warpmat::capacity

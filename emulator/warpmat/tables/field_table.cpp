@@ -6,7 +6,7 @@
 
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using F = OpcodeFields;
@@ -161,4 +161,4 @@ FieldTable::Explanation FieldTable::explain(const OpcodeFields& wanted, const Ta
   return {Problem::unknown, text + (others.empty() ? ", nor where one field is another" : others)};
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

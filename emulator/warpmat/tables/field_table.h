@@ -10,7 +10,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A field's name, its place, and whether an empty one in a question stands for any; otherwise for an opcode without it.
 struct FieldRow {
@@ -69,4 +69,4 @@ class FieldTable {
 const FieldTable& form_fields();
 const FieldTable& wgmma_fields();
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include <warpmat/tables/opcode.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using F = OpcodeFields;
@@ -115,4 +115,4 @@ std::string explain_wgmma_fields(const OpcodeFields& wanted, const Target& targe
   return wgmma_fields().explain(wanted, target).text;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -18,7 +18,7 @@
 #include <warpmat/tables/wmma_forms.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 std::vector<Form> expand_all() {
@@ -316,4 +316,4 @@ bool is_matrix_mnemonic(std::string_view mnemonic) {
   return std::ranges::find(all, mnemonic) != std::end(all);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

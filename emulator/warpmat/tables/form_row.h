@@ -7,7 +7,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// What an Operand of a form is made of. The members are Operand's.
 struct OperandRow {
@@ -54,4 +54,4 @@ struct FormRow {
 /// The forms of `rows`, which are then empty.
 [[nodiscard]] std::vector<Form> forms_of(std::vector<FormRow> rows);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 
 // The sets of formats that rows of the tables name for A and B.
 
-namespace warpmat::inline v0_1::format_sets {
+namespace warpmat::format_sets {
 
 inline constexpr Format f64[] = {Format::f64};
 inline constexpr Format f16[] = {Format::f16};
@@ -17,4 +17,4 @@ inline constexpr Format bytes[] = {Format::s8, Format::u8};
 inline constexpr Format nibbles[] = {Format::s4, Format::u4};
 inline constexpr Format bits[] = {Format::b1};
 
-}  // namespace warpmat::inline v0_1::format_sets
+}  // namespace warpmat::format_sets

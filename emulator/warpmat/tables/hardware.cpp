@@ -4,7 +4,7 @@
 #include <array>
 #include <iterator>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 // Reserved bytes and clusters: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability". Base: an H100 and an
@@ -21,4 +21,4 @@ HardwareTraits hardware_traits(int number) {
   return *std::prev(std::ranges::upper_bound(table, number, {}, &HardwareTraits::number));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

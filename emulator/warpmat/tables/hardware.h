@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The limits of every hardware: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability".
 inline constexpr std::uint32_t max_block_threads = 1024;
@@ -20,4 +20,4 @@ struct HardwareTraits {
 /// Of the hardware sm_`number`, from 70 on.
 HardwareTraits hardware_traits(int number);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

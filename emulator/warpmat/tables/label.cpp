@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::array<std::string_view, 5> label_names{"assumed", "published", "replayed", "specified", "measured"};
@@ -51,4 +51,4 @@ LayoutLabel layout_label(const Form& form, Hardware hardware) {
   return {label_of(lowering), lowering.source};
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -10,7 +10,7 @@
 #include <warpmat/tables/format_sets.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using enum Hardware;
@@ -285,4 +285,4 @@ std::string machine_name(const Form& form, const Lowering& lowering) {
   return text;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -1,6 +1,6 @@
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 bool is_tf32(const Form& form) {
@@ -32,4 +32,4 @@ int metadata_column(int group, unsigned code, int stored) {
   return static_cast<int>(place) * unit + stored % unit;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

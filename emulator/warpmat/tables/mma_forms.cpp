@@ -9,7 +9,7 @@
 #include <warpmat/tables/requirement.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 // ---- The table ----------------------------------------------------------------------------------------------------------------------
@@ -462,4 +462,4 @@ void add_mma_forms(std::vector<FormRow>& out) {
   for (const ScaledRow& r : scaled_rows) expand_scaled(r, out);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,9 +4,9 @@
 
 #include <warpmat/tables/form_row.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Appends the forms of ldmatrix, stmatrix, movmatrix and mma: a part of the table of forms (form.cpp).
 void add_mma_forms(std::vector<FormRow>& out);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 #include <warpmat/tables/opcode.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Parts = std::vector<const OpcodePart*>;
@@ -268,4 +268,4 @@ std::string nearest_spelling(std::string_view opcode, std::span<const OpcodeRow*
   return nearest->spelling;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -7,7 +7,7 @@
 
 #include <warpmat/tables/opcode.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// One part of an opcode, split for comparisons. "m16n8k32" is the letters "m n k " and the numbers 16, 8, 32.
 struct OpcodePart {
@@ -50,4 +50,4 @@ std::string explain_unknown_wgmma(std::string_view opcode);
 /// any of them all alternatives: "mov(.b16|.u16|.s16)". Precondition: there are rows.
 std::string nearest_spelling(std::string_view opcode, std::span<const OpcodeRow* const> rows);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 #include <warpmat/tables/types.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The qualifiers that are part of names of instructions, by mnemonic, where a row begins with them. ptxas 13.0 takes none of them behind
@@ -183,4 +183,4 @@ std::string in_order(const OpcodeRow& row, std::span<const std::string_view> qua
   return opcode;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

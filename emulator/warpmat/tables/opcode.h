@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The grammar of opcodes, of matrix forms and of the catalogue's rows alike.
 //
@@ -81,4 +81,4 @@ std::string in_order(const OpcodeRow& row, std::span<const std::string_view> qua
 /// "the qualifiers of 'mul.u32.lo' are in another order than in mul.lo.u32".
 std::string other_order(std::string_view opcode, std::string_view known);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::size_t block_rows = 64;
@@ -130,4 +130,4 @@ std::optional<std::size_t> OpcodeIndex::find(std::span<const std::string_view> p
   return std::nullopt;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -13,7 +13,7 @@
 
 #include <warpmat/tables/opcode.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// What has to be right in an opcode beside its qualifiers.
 enum class OrderRule : std::uint8_t {
@@ -88,4 +88,4 @@ class OpcodeIndex {
   std::size_t rows_ = 0;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The first word of `text` as it is written, and what is beside it.
@@ -67,4 +67,4 @@ OpcodeText machine_name_in(std::string_view text) {
   return found;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

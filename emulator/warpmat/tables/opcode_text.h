@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// What a text has beside an opcode, for messages: "a predicate", "blanks", "operands", "a semicolon", "capitals".
 struct OpcodeText {
@@ -18,4 +18,4 @@ OpcodeText machine_name_in(std::string_view text);
 /// Whether `name` begins as SASS's name of a warpgroup's product: HGMMA, QGMMA and others. wgmma.cpp.
 bool is_wgmma_sass(std::string_view name);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -2,11 +2,11 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// sm_`baseline` and every later target.
 constexpr Requirement since(int baseline, PtxVersion ptx) {
   return {.baseline = baseline, .ptx = ptx};
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

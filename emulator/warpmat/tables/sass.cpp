@@ -9,7 +9,7 @@
 #include <warpmat/text.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// A format as SASS spells it: "E4M3".
@@ -210,4 +210,4 @@ std::string explain_unknown_sass(std::string_view name, const Target& target) {
   return format_text("{}; names that are known begin with {}", beginning, alternatives(families));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::uint32_t bytes = 4;  // of a scale register
@@ -29,4 +29,4 @@ int scale_matrix(const Form& form, OperandName ids_name, const ScaleIds& ids) {
   return static_cast<int>((ids.byte_id + ids.thread_id * bytes) / static_cast<std::uint32_t>(form.scale_vector));
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -7,7 +7,7 @@
 #include <warpmat/tables/unknown_target.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using enum Target::Features;
@@ -82,4 +82,4 @@ std::string_view name(Evidence evidence) {
   return "";
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

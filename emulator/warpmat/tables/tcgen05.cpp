@@ -6,7 +6,7 @@
 
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using enum Format;
@@ -284,4 +284,4 @@ std::span<const Lowering> tensor_lowerings() {
   return lowerings_of_kinds;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -10,7 +10,7 @@
 #include <warpmat/layout.h>
 #include <warpmat/layout/tensor_memory.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // tcgen05.mma: one thread multiplies M rows of A by N columns of B; D is in tensor memory (PTX ISA 9.1 section 9.7.16.10).
 //
@@ -92,4 +92,4 @@ DecodedTensorProduct decode_tensor_product(const TensorKind& kind, const TensorV
 /// Every lowering of tcgen05.mma, for tests and lists.
 std::span<const Lowering> tensor_lowerings();
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using enum DataType::Class;
@@ -159,4 +159,4 @@ Accepts accepted_by(const Form& form, const Operand& operand) {
   }
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

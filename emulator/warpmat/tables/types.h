@@ -4,7 +4,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The type `name`, without the dot, that opcodes and declarations of modules may name: one of data_types(), of the packed types or of the
 /// alternate formats; or nullptr.
@@ -23,4 +23,4 @@ bool takes(const DataType& type, const DataType& declared);
 /// The directive of a space without its dot, "const"; "generic".
 std::string_view name(Space space);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

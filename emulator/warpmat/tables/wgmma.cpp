@@ -11,7 +11,7 @@
 #include <warpmat/tables/opcode_text.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using enum Format;
@@ -186,4 +186,4 @@ const Lowering& lowering_of(const WgmmaForm& form) {
   }
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

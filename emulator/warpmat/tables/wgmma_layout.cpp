@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The warps of a warpgroup hold consecutive rows.
@@ -50,4 +50,4 @@ MemoryPlace memory_place(const WgmmaForm& form, OperandName operand, Major major
   return {descriptor.address(major, line, bit / 8), static_cast<int>(bit % 8)};
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 #include <warpmat/layout/fragments.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 // PTX ISA 9.1 sections 9.7.14.3 and 9.7.14.4. Where ptxas 13.0 and the text differ, the rows follow ptxas: it loads and stores C and D of
@@ -249,4 +249,4 @@ void add_volta_wmma_forms(std::vector<FormRow>& out) {
     if (r.baseline == volta) add_products(r, Generation::volta, out);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

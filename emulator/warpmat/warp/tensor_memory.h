@@ -6,7 +6,7 @@
 
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The words of a block's tensor memory: 128 lanes of 512 columns. Of a word that was not written the ISA says nothing; it is 0.
 ///
@@ -35,4 +35,4 @@ class TensorMemory {
   std::vector<Register> registers_;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 namespace {
 
@@ -72,4 +72,4 @@ std::span<const std::uint8_t> SharedMemory::at(int lane, std::uint64_t address, 
   return bytes_.subspan(static_cast<std::size_t>(position), size);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

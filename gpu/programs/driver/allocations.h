@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-namespace warpmat::inline v0_1::programs {
+namespace warpmat::programs {
 
 /// Memory that the program has from the driver, or has registered.
 struct Allocation {
@@ -34,4 +34,4 @@ class Allocations {
   std::uint64_t count_ = 0;
 };
 
-}  // namespace warpmat::inline v0_1::programs
+}  // namespace warpmat::programs

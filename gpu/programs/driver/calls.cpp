@@ -14,7 +14,7 @@
 
 #include "gpu/programs/driver/recorder.h"
 
-namespace warpmat::inline v0_1::programs {
+namespace warpmat::programs {
 namespace {
 
 /// Notes the outcome of a call that succeeded. What goes wrong here is the recording's concern, never the program's.
@@ -409,4 +409,4 @@ int cuStreamEndCapture_ptsz(CUstream stream, Handle* graph) {
   return ended_capture(WARPMAT_REAL(cuStreamEndCapture_ptsz)(stream, graph));
 }
 
-}  // namespace warpmat::inline v0_1::programs
+}  // namespace warpmat::programs

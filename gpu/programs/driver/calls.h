@@ -9,7 +9,7 @@
 // The driver's functions that this library calls or replaces. Signatures: CUDA Driver API reference; tests/gpu/programs/calls_test.cpp
 // compares them with cuda.h where that is.
 
-namespace warpmat::inline v0_1::programs {
+namespace warpmat::programs {
 
 using Handle = void*;
 
@@ -102,4 +102,4 @@ int cuFuncGetModule(Handle* module, Handle function);
 int cuFuncGetName(const char** name, Handle function);
 }
 
-}  // namespace warpmat::inline v0_1::programs
+}  // namespace warpmat::programs

@@ -24,7 +24,7 @@
   extern "C" void symbol();                                                                                                                \
   extern "C" __attribute__((visibility("hidden"))) void warpmat_forward_##symbol();
 #define WARPMAT_CUDA_UNSUPPORTED WARPMAT_CUDA_SUPPORTED
-namespace warpmat::inline v0_1::programs::addresses {
+namespace warpmat::programs::addresses {
 #include <warpmat/cuda/driver_functions.inc>
 }
 #undef WARPMAT_CUDA_SUPPORTED
@@ -42,7 +42,7 @@ int not_there() {
 #include <warpmat/cuda/driver_functions.inc>
 #undef WARPMAT_CUDA_SUPPORTED
 
-namespace warpmat::inline v0_1::programs {
+namespace warpmat::programs {
 namespace {
 
 struct Row {
@@ -87,4 +87,4 @@ void say(std::string_view text) {
   std::fprintf(stderr, "warpmat: %.*s\n", static_cast<int>(text.size()), text.data());
 }
 
-}  // namespace warpmat::inline v0_1::programs
+}  // namespace warpmat::programs

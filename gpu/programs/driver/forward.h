@@ -19,7 +19,7 @@
 /// says.
 #define WARPMAT_REAL(symbol) (::warpmat::programs::real_function<::warpmat::programs::row_of(#symbol)>(&symbol, warpmat_real_##symbol))
 
-namespace warpmat::inline v0_1::programs {
+namespace warpmat::programs {
 
 /// The bytes of each function's parameters, a digit each.
 inline constexpr struct {
@@ -55,4 +55,4 @@ bool exists(const void* real);
 /// Prints "warpmat: TEXT" to standard error.
 void say(std::string_view text);
 
-}  // namespace warpmat::inline v0_1::programs
+}  // namespace warpmat::programs

@@ -7,7 +7,7 @@
 
 #include <warpmat/cuda/fatbinary.h>
 
-namespace warpmat::inline v0_1::programs {
+namespace warpmat::programs {
 namespace {
 
 using cuda::Image;
@@ -78,4 +78,4 @@ void Modules::forget(void* owner) {
   std::erase_if(functions, [&](const auto& each) { return each.second.module == owner || each.second.library == owner; });
 }
 
-}  // namespace warpmat::inline v0_1::programs
+}  // namespace warpmat::programs

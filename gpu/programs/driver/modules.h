@@ -9,7 +9,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/launch.h>
 
-namespace warpmat::inline v0_1::programs {
+namespace warpmat::programs {
 
 /// The PTX of an image that the program gave the driver, parsed at its first launch.
 class Code {
@@ -50,4 +50,4 @@ struct Modules {
   void forget(void* owner);
 };
 
-}  // namespace warpmat::inline v0_1::programs
+}  // namespace warpmat::programs

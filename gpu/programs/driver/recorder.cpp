@@ -18,7 +18,7 @@
 #include "gpu/cuda/captured_output.h"
 #include "gpu/programs/driver/calls.h"
 
-namespace warpmat::inline v0_1::programs {
+namespace warpmat::programs {
 namespace {
 
 std::string variable(const char* name) {
@@ -329,4 +329,4 @@ __attribute__((destructor)) void finish_recorder() {
 
 }  // namespace
 
-}  // namespace warpmat::inline v0_1::programs
+}  // namespace warpmat::programs

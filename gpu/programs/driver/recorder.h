@@ -18,7 +18,7 @@
 #include "gpu/programs/driver/modules.h"
 #include "gpu/programs/recorded_launch.h"
 
-namespace warpmat::inline v0_1::programs {
+namespace warpmat::programs {
 
 /// What the environment says; the commands set it from their options.
 struct Settings {
@@ -85,4 +85,4 @@ class Recorder {
 /// The one of this process, made by the first call and never destroyed: programs call the driver until the end of their destructors.
 Recorder& recorder();
 
-}  // namespace warpmat::inline v0_1::programs
+}  // namespace warpmat::programs

@@ -16,7 +16,7 @@
 #include "gpu/rules/counting.h"
 #include "gpu/rules/reach.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The registers of a one-statement program's operands in a warp.
@@ -191,4 +191,4 @@ std::string region_name(Event event, std::size_t number) {
   return fmt::format("{} {}", name(event), number);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

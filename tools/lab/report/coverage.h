@@ -12,7 +12,7 @@
 #include "gpu/cases/tested_form.h"
 #include "gpu/rules/events.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The regions of an instruction's rules (gpu/rules/events.h) that the cases of each operand class reach, by the reference path, without a
 // GPU.
@@ -69,4 +69,4 @@ std::string_view constant_bits(const TestedForm& form, const Target& target);
 /// "distance 24", "E at floor".
 std::string region_name(Event event, std::size_t number);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

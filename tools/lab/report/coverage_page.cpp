@@ -12,7 +12,7 @@
 #include "tools/lab/report/form_selection.h"
 #include "tools/lab/report/opcode_patterns.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::size_t page_warps = 20, block_scale_warps = 120, sparse_fp8_warps = 60;
@@ -244,4 +244,4 @@ std::string coverage_page(std::span<const CoveragePart> parts) {
   return text;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

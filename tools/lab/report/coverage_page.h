@@ -6,7 +6,7 @@
 
 #include "tools/lab/report/coverage.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Tables of `rows`, one for each group of forms that have the same regions, with a line for each region.
 std::string coverage_text(std::span<const CoverageRow> rows, const Target& target);
@@ -27,4 +27,4 @@ std::string coverage_page(std::span<const CoveragePart> parts);
 /// docs/coverage.md: the regions, and for each target and instruction how many of them its forms have and how many were reached.
 std::string coverage_summary(std::span<const CoveragePart> parts);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -11,7 +11,7 @@
 #include <warpmat/warp.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The number of `row` in `rows`, to which it is added if it is new.
@@ -180,4 +180,4 @@ std::string device_tables() {
   return tables.text();
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -2,10 +2,10 @@
 
 #include <string>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The text of emulator/warpmat/device/tables.h: formats, fragments, forms that multiply, and their lowerings, from the tables that the
 /// CPU's reference uses. `warpmat-lab support --device-tables` prints it.
 std::string device_tables();
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

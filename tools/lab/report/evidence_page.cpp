@@ -14,7 +14,7 @@
 #include "tools/lab/report/wgmma_families.h"
 #include "tools/report/lowered_forms.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The results that the sweeps compared of one form on one hardware.
@@ -199,4 +199,4 @@ std::string evidence_page(const std::vector<SweepFile>& sweeps, const std::vecto
   return text + forms_text(sums(sweeps)) + wgmma_text(sums(sweeps)) + std::string(published_section());
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

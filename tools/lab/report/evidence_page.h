@@ -7,7 +7,7 @@
 #include "tools/lab/report/fuzz_file.h"
 #include "tools/lab/report/sweep_file.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// docs/evidence.md: the comparisons of whole sweeps and whole runs of random programs, and for each form the evidence elsewhere.
 std::string evidence_page(const std::vector<SweepFile>& sweeps, const std::vector<FuzzFile>& fuzz_runs);
@@ -15,4 +15,4 @@ std::string evidence_page(const std::vector<SweepFile>& sweeps, const std::vecto
 /// The last section of that page: the region of published outputs, and which models they refute.
 std::string_view published_section();
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

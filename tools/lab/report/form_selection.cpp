@@ -6,7 +6,7 @@
 
 #include "tools/report/pattern.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::vector<TestedForm> select_tested_forms(const Target& target, const std::string& pattern) {
   std::vector<TestedForm> selected = tested_forms(target);
@@ -27,4 +27,4 @@ std::vector<const Form*> select_forms(const Target& target, const std::string& p
   return selected;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -7,7 +7,7 @@
 
 #include "gpu/cases/tested_form.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The forms of `target` whose opcode matches the regular expression `pattern`: --forms. Throws std::runtime_error if nothing matches, or
 /// `pattern` is not a regular expression.
@@ -16,4 +16,4 @@ std::vector<const Form*> select_forms(const Target& target, const std::string& p
 /// The same, followed by those of wgmma.
 std::vector<TestedForm> select_tested_forms(const Target& target, const std::string& pattern);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 using Json = nlohmann::ordered_json;
 
@@ -59,4 +59,4 @@ FuzzFile merged(const std::vector<const FuzzFile*>& parts) {
   return all;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

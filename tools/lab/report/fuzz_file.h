@@ -8,7 +8,7 @@
 #include "tools/lab/report/merge_shards.h"
 #include "tools/lab/report/run_source.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The JSON of `warpmat fuzz --json`, which `warpmat evidence` reads.
 struct FuzzFile {
@@ -35,4 +35,4 @@ Part part_of(const FuzzFile& fuzz, const std::string& file);
 /// The run that consists of the parts. The date is that of the last part; the seconds are the sum.
 FuzzFile merged(const std::vector<const FuzzFile*>& parts);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 std::atomic<int> caught{0};
@@ -55,4 +55,4 @@ void throw_if_interrupted(const std::string& what) {
   if (interruption() != 0) throw Interrupted(interruption(), what);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

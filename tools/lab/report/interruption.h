@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A run that SIGINT or SIGTERM ended early, after it had written its results.
 class Interrupted : public std::runtime_error {
@@ -25,4 +25,4 @@ int interruption();
 /// Throws Interrupted with `what` if a signal has asked the run to end.
 void throw_if_interrupted(const std::string& what);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -14,7 +14,7 @@
 
 #include "gpu/recordings/vectors.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::size_t digest_digits = 12;
@@ -137,4 +137,4 @@ RecordedKernels parse_kernel_answers(std::string_view text) {
   return recorded;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

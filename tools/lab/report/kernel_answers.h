@@ -8,7 +8,7 @@
 
 #include "gpu/runners/kernel_runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // What a GPU gave for random kernels, small enough to bring home: a line each. The kernels are not stored, seed and number make them again,
 // in a build by the same compiler: which of a call's arguments is drawn first is its choice. The first line has a digest of kernel 0's
@@ -63,4 +63,4 @@ std::string line_of(const RecordedKernel& kernel);
 /// Reads the file's text. Throws std::runtime_error that names the line.
 RecordedKernels parse_kernel_answers(std::string_view text);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

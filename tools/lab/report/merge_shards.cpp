@@ -7,7 +7,7 @@
 #include <set>
 #include <stdexcept>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Run = std::vector<std::size_t>;  ///< indices of its parts
@@ -98,4 +98,4 @@ std::vector<Run> runs_of(const std::vector<Part>& parts) {
   return runs;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 
 #include "tools/lab/report/run_source.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The properties of a run's part that merging needs.
 struct Part {
@@ -23,4 +23,4 @@ struct Part {
 /// is missing, duplicate, incomplete or from another run, and if two runs share cases, which would count twice.
 std::vector<std::vector<std::size_t>> runs_of(const std::vector<Part>& parts);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The register word of a difference, and the matrix operand that wrote it last.
@@ -113,4 +113,4 @@ std::string commented(const std::string& text) {
   return result;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 
 #include "gpu/compare/compare.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The origins of the two states, for messages: "emulator", "GPU".
 struct RunnerNames {
@@ -23,4 +23,4 @@ std::string explain_options(const Program& program, const Difference& difference
 /// `text`, each line a comment of PTX.
 std::string commented(const std::string& text);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The pattern for exactly the opcodes of both, if one lacks a qualifier that the other has.
@@ -92,4 +92,4 @@ std::vector<OpcodePattern> opcode_patterns(const std::vector<std::string>& opcod
   return texts;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

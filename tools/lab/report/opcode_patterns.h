@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Several opcodes as one, for tables: "mma.sync.aligned.m16n8k{8,16}.row.col.f32.f16.f16.f32".
 
@@ -33,4 +33,4 @@ struct OpcodePattern {
 /// A small set of patterns for `opcodes`, as text.
 std::vector<OpcodePattern> opcode_patterns(const std::vector<std::string>& opcodes);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -12,7 +12,7 @@
 #include "gpu/cases/cases.h"
 #include "gpu/mutants/variant_runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// Whether some published result differs from that of `varied`; runs the warps of `initial` up to the first difference.
@@ -116,4 +116,4 @@ std::string published_page(const std::vector<PublishedProducts>& all) {
   return text;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 #include "gpu/mutants/mutants.h"
 #include "gpu/recordings/published.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The verdict of the published products of one kind on mutants of the form's arithmetic in the emulator.
 struct PublishedVerdict {
@@ -22,4 +22,4 @@ std::string published_line(const PublishedProducts& published);
 /// What is published, over which region of operands, and which mutants that refutes: Markdown. published_section() says what follows.
 std::string published_page(const std::vector<PublishedProducts>& all);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

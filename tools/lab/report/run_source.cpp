@@ -13,7 +13,7 @@
 
 #include "tools/report/input_file.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -105,4 +105,4 @@ Json read_json(const std::filesystem::path& path) {
   }
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -10,7 +10,7 @@
 #include "gpu/cases/shard.h"
 #include "gpu/cuda/gpu_runner.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The origin of a run's figures on GPUs, and the part of the run: common to the JSON of `diff` and `fuzz`.
 struct RunSource {
@@ -48,4 +48,4 @@ std::string cards_text(const RunSource& source);
 /// The JSON in a file. Throws std::runtime_error naming the file if it has none.
 nlohmann::ordered_json read_json(const std::filesystem::path& path);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 
 #include "gpu/cases/shard.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Adds the option --shard I/N, which sets `shard`. Both must outlive the parsing.
 inline CommandOption add_shard_option(Command command, Shard& shard) {
@@ -20,4 +20,4 @@ inline CommandOption add_shard_option(Command command, Shard& shard) {
   return command.add_option_function("--shard", parse, "Do only part I of N; 'warpmat evidence' puts the parts together").type_name("I/N");
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -10,7 +10,7 @@
 
 #include "gpu/recordings/vectors.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -121,4 +121,4 @@ SweepFile merged(const std::vector<const SweepFile*>& parts) {
   return all;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 #include "tools/lab/report/merge_shards.h"
 #include "tools/lab/report/run_source.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The JSON of a sweep by `warpmat diff --json`, which `warpmat evidence` reads.
 struct SweepFile {
@@ -39,4 +39,4 @@ Part part_of(const SweepFile& sweep, const std::string& file);
 /// The sweep that consists of the parts. The date is that of the last part; the seconds are the sum.
 SweepFile merged(const std::vector<const SweepFile*>& parts);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 
 #include "tools/lab/report/tensor_question.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 // 0: name, 1: blocks, 2: cluster, 3: bytes of a block's shared memory, 4: bytes of its tensor memory, 5: the statement, 6: barrier
@@ -129,4 +129,4 @@ std::string TensorEntry::text(const std::string& name) const {
                      pair ? "barrier.cluster.arrive.aligned;\n  barrier.cluster.wait.aligned;" : "bar.sync 0;");
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

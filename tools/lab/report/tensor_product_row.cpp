@@ -8,7 +8,7 @@
 
 #include "tools/lab/report/tensor_question.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using enum Format;
@@ -106,4 +106,4 @@ const std::vector<TensorProductRow>& tensor_product_rows() {
   return rows;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 // What asks, in the program. The tables of questions and PTX stand before it.
@@ -186,4 +186,4 @@ struct Question {
   return text + lists + "static const Question questions[] = {\n" + table + "};\n" + host_text;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -20,7 +20,7 @@
 #include "gpu/mutants/mutants.h"
 #include "tools/report/tensor_image.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr const char* target_of_questions = "sm_100a";
@@ -256,4 +256,4 @@ std::vector<TensorQuestion> tensor_questions(const std::function<bool(const std:
   return all;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -12,7 +12,7 @@
 #include "gpu/mutants/distinguish.h"
 #include "gpu/mutants/variant.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // What a card with tensor memory can be asked about tcgen05. A question is one launch: a kernel fills tensor memory and shared memory,
 // executes one statement, and stores all of tensor memory. The emulator says what the tables leave there, and for a rule of the arithmetic
@@ -96,4 +96,4 @@ std::vector<TensorQuestion> questions_of_places();
 std::vector<TensorQuestion> tensor_questions(const std::function<bool(const std::string&)>& is_wanted, std::size_t cases,
                                              std::uint64_t seed);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

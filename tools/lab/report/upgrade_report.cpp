@@ -14,7 +14,7 @@
 #include "gpu/recordings/found_layout.h"
 #include "tools/lab/report/opcode_patterns.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using enum Replayed::Outcome;
@@ -162,4 +162,4 @@ std::string upgrade_report(const Recording& recording, const std::vector<Replaye
          not_recorded_text(rows);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

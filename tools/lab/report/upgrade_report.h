@@ -5,7 +5,7 @@
 
 #include "gpu/recordings/vectors.h"
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The proofs from recorded answers of one card. For each row of the lowering table for the card's hardware it shows the present evidence,
 /// and the verdict of these answers: `measured` if all its forms agree with the emulator in every class, `contradicted` if one does not.
@@ -13,4 +13,4 @@ namespace warpmat::inline v0_1 {
 /// replaying `recording.answers`, in order. Markdown.
 std::string upgrade_report(const Recording& recording, const std::vector<Replayed>& results);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::vector<WgmmaFamily> wgmma_families() {
   std::vector<WgmmaFamily> families;
@@ -18,4 +18,4 @@ std::vector<WgmmaFamily> wgmma_families() {
   return families;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

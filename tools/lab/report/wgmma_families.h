@@ -5,7 +5,7 @@
 
 #include <warpmat/wgmma.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Forms of wgmma that differ only in their width n: one line in tables.
 struct WgmmaFamily {
@@ -20,4 +20,4 @@ std::vector<WgmmaFamily> wgmma_families();
 inline constexpr const char* wgmma_widths =
     "N is a multiple of 8 from 8 to 256; for 8-bit integers and bits it is 8, 24 or a multiple of 16.";
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 #include <warpmat/cuda/runtime_12/forward.h>
 #include <warpmat/cuda/types.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 using Nodes = struct GraphNode* const*;
 
@@ -257,4 +257,4 @@ WARPMAT_CUDA_PER_THREAD(cudaStreamGetCaptureInfo_v3, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaStreamUpdateCaptureDependencies, ptsz)
 WARPMAT_CUDA_PER_THREAD(cudaStreamUpdateCaptureDependencies_v2, ptsz)
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

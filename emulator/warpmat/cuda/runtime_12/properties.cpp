@@ -8,7 +8,7 @@
 #include <warpmat/cuda/runtime_12/properties.h>
 #include <warpmat/cuda/types.h>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 WARPMAT_CUDA_13(cudaGetDeviceProperties)
 WARPMAT_CUDA_13(cudaDeviceGetAttribute)
@@ -67,4 +67,4 @@ WARPMAT_CUDA_API Error cudaGetDeviceProperties(void* properties, int device) {
   return get(properties, device, device_properties_11_bytes);
 }
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace warpmat::inline v0_1::cuda {
+namespace warpmat::cuda {
 
 /// cudaDeviceProp of CUDA 12: that of 13 has neither clocks nor what CUDA 12 calls deprecated.
 struct DeviceProperties12 {
@@ -88,4 +88,4 @@ static_assert(sizeof(DeviceProperties12) == 1032);
 /// Where cudaDeviceProp of CUDA 11 ends, which cudaGetDeviceProperties has without _v2.
 inline constexpr std::size_t device_properties_11_bytes = offsetof(DeviceProperties12, hostRegisterSupported);
 
-}  // namespace warpmat::inline v0_1::cuda
+}  // namespace warpmat::cuda

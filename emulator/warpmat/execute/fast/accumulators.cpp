@@ -13,7 +13,7 @@
 #include <warpmat/formats.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::HWY_NAMESPACE {
+namespace warpmat::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET == HWY_SCALAR
@@ -64,11 +64,11 @@ void narrow(const std::uint32_t* low, const std::uint32_t* high, std::uint32_t* 
 #endif  // HWY_TARGET == HWY_SCALAR
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
+}  // namespace warpmat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 HWY_EXPORT(widen);
 HWY_EXPORT(narrow);
@@ -85,5 +85,5 @@ void fast_narrow(std::span<const Register> wide, RegisterList d) {
   for (std::size_t i = 0; i < d.size(); ++i) WARPMAT_KERNEL(narrow)(wide[2 * i].data(), wide[2 * i + 1].data(), d[i]);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat
 #endif

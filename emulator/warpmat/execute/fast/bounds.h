@@ -7,7 +7,7 @@
 // The bounds on which the floating-point kernels rest, and their dependencies. docs/fast-path.md derives them. Exponents are those of
 // dot.h: a subnormal has its format's smallest exponent, a product the sum of its factors' exponents.
 
-namespace warpmat::inline v0_1::bounds {
+namespace warpmat::bounds {
 
 // ---- No exponent ------------------------------------------------------------------------------------------------------------------------
 
@@ -164,4 +164,4 @@ inline constexpr int min_unit = -400;
 static_assert(2 * (min_byte_exponent - largest_scale_exponent) - max_fraction_bits > min_unit);
 static_assert(2 * min_f32_exponent - max_fraction_bits > min_unit);
 
-}  // namespace warpmat::inline v0_1::bounds
+}  // namespace warpmat::bounds

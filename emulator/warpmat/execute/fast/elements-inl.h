@@ -11,7 +11,7 @@
 #include <warpmat/execute/fast/vectors-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::HWY_NAMESPACE {
+namespace warpmat::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET != HWY_SCALAR
@@ -301,7 +301,7 @@ class Decoder {
 #endif  // HWY_TARGET != HWY_SCALAR
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
+}  // namespace warpmat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

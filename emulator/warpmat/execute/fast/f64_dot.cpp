@@ -17,7 +17,7 @@
 #include <warpmat/execute/fast/vectors-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::HWY_NAMESPACE {
+namespace warpmat::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_SSE4  // no fused multiply-adds
@@ -201,11 +201,11 @@ std::size_t f64_dot(const F64Plan& plan, const Form&, const Warps& warps) {
 #endif
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
+}  // namespace warpmat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 HWY_EXPORT(f64_dot);
 
@@ -213,5 +213,5 @@ std::size_t fast_f64(const F64Plan& plan, const Form& form, const Warps& warps) 
   return WARPMAT_KERNEL(f64_dot)(plan, form, warps);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat
 #endif

@@ -12,7 +12,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The fast path: the same results as the execute functions (execute/reference/execute.h), by vector instructions.
 //
@@ -281,4 +281,4 @@ class FastPath {
 /// Threads may call this at once; it takes no lock. If memory is exhausted, a later call makes it.
 const FastPath* find_fast_path(const Form& form, const Lowering& lowering);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

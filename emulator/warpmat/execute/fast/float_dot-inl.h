@@ -22,7 +22,7 @@
 #include <warpmat/numeric/rounding_mode.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::HWY_NAMESPACE {
+namespace warpmat::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET != HWY_SCALAR
@@ -177,7 +177,7 @@ std::size_t run_float_dot([[maybe_unused]] const FloatPlan& plan, [[maybe_unused
 }
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
+}  // namespace warpmat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

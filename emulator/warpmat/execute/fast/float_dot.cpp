@@ -1,6 +1,6 @@
 #include <warpmat/execute/fast/float_dot.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::size_t fast_float_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
   switch (plan.container_bits) {
@@ -24,4 +24,4 @@ bool fast_float_chain(const FloatPlan& plan, const Form& form, std::span<const W
   return false;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

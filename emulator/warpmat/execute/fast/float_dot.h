@@ -5,7 +5,7 @@
 
 #include <warpmat/execute/fast/fast.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // The kernels of fast_float_dot, by the format of A and B. Each has a source file of its own because they take longest to compile.
 
@@ -25,4 +25,4 @@ bool fast_bf16_chain(const FloatPlan& plan, const Form& form, std::span<const Wa
 bool fast_tf32_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain);
 bool fast_fp8_chain(const FloatPlan& plan, const Form& form, std::span<const Warps> chain);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

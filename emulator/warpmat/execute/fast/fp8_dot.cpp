@@ -10,7 +10,7 @@
 #include <warpmat/execute/fast/float_dot-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::HWY_NAMESPACE {
+namespace warpmat::HWY_NAMESPACE {
 namespace {
 
 std::size_t fp8_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
@@ -26,11 +26,11 @@ std::size_t sparse_fp8_dot(const FloatPlan& plan, const Form& form, const Warps&
 }
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
+}  // namespace warpmat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 HWY_EXPORT(fp8_dot);
 HWY_EXPORT(fp8_chain);
@@ -48,5 +48,5 @@ std::size_t fast_sparse_fp8_dot(const FloatPlan& plan, const Form& form, const W
   return WARPMAT_KERNEL(sparse_fp8_dot)(plan, form, warps);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat
 #endif

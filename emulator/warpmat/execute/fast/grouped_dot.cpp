@@ -22,7 +22,7 @@
 #include <warpmat/execute/fast/vectors-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::HWY_NAMESPACE {
+namespace warpmat::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET == HWY_SCALAR
@@ -238,11 +238,11 @@ std::size_t grouped_dot(const GroupedPlan& plan, const Form& form, const Warps& 
 #endif  // HWY_TARGET == HWY_SCALAR
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
+}  // namespace warpmat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 HWY_EXPORT(grouped_dot);
 
@@ -250,5 +250,5 @@ std::size_t fast_grouped_dot(const GroupedPlan& plan, const Form& form, const Wa
   return WARPMAT_KERNEL(grouped_dot)(plan, form, warps);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat
 #endif

@@ -8,7 +8,7 @@
 #include <warpmat/numeric/persistent.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 struct InstructionSet {
@@ -57,4 +57,4 @@ void use_best_instruction_set() {
   kernels_target().Update(hwy::SupportedTargets());
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

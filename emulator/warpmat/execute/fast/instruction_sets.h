@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Selects the instruction set of the kernels, to test and measure each. The choice applies to this library in this process; other users of
 // Highway are unaffected. Do not change it while another thread executes.
@@ -17,4 +17,4 @@ void use_instruction_set(std::string_view name);
 /// Selects the best kernels for all later calls; this is the initial state.
 void use_best_instruction_set();
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

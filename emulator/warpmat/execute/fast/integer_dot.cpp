@@ -16,7 +16,7 @@
 #include <warpmat/numeric/rounding_mode.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::HWY_NAMESPACE {
+namespace warpmat::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET == HWY_SCALAR
@@ -300,11 +300,11 @@ bool integer_chain(const IntegerPlan& plan, const Form&, std::span<const Warps> 
 #endif  // HWY_TARGET == HWY_SCALAR
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
+}  // namespace warpmat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 HWY_EXPORT(integer_dot);
 HWY_EXPORT(integer_chain);
@@ -317,5 +317,5 @@ bool fast_integer_chain(const IntegerPlan& plan, const Form& form, std::span<con
   return WARPMAT_KERNEL(integer_chain)(plan, form, chain);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat
 #endif

@@ -12,7 +12,7 @@
 #include <warpmat/execute/fast/vectors-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::HWY_NAMESPACE {
+namespace warpmat::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET == HWY_SCALAR
@@ -120,11 +120,11 @@ void scatter(const LaneRegisters& operand) {
 #endif  // HWY_TARGET == HWY_SCALAR
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
+}  // namespace warpmat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 HWY_EXPORT(gather);
 HWY_EXPORT(scatter);
@@ -157,5 +157,5 @@ void plain_scatter(const LaneRegisters& operand) {
   for_each_word(operand, [](std::uint32_t& word, std::uint32_t staged) { word = staged; });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat
 #endif

@@ -10,7 +10,7 @@
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/instruction.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The registers of one operand of one warp in the caller's storage, and `staged`, where kernels read and write them: 32 consecutive lanes
 /// for each register.
@@ -73,4 +73,4 @@ void fast_scatter(const LaneRegisters& operand);
 void plain_gather(std::span<const LaneRegisters> operands);
 void plain_scatter(const LaneRegisters& operand);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

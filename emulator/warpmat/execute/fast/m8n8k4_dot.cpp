@@ -20,7 +20,7 @@
 #include <warpmat/execute/fast/vectors-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::HWY_NAMESPACE {
+namespace warpmat::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET == HWY_SCALAR
@@ -295,11 +295,11 @@ std::size_t m8n8k4_dot(const M8n8k4Plan& plan, const Form&, const Warps& warps) 
 #endif  // HWY_TARGET == HWY_SCALAR
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
+}  // namespace warpmat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 HWY_EXPORT(m8n8k4_dot);
 
@@ -307,5 +307,5 @@ std::size_t fast_m8n8k4_dot(const M8n8k4Plan& plan, const Form& form, const Warp
   return WARPMAT_KERNEL(m8n8k4_dot)(plan, form, warps);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat
 #endif

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// At most `most` objects, made one by one: each call has a table of them and needs few, so that clearing all would take longer than
 /// filling those.
@@ -34,4 +34,4 @@ class MadeAsNeeded {
   alignas(T) std::byte bytes_[most * sizeof(T)];
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -18,7 +18,7 @@
 #include <warpmat/execute/fast/matrix_rows-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::HWY_NAMESPACE {
+namespace warpmat::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET == HWY_SCALAR
@@ -234,11 +234,11 @@ std::size_t move(const MovePlan& plan, const Form&, const Warps& warps) {
 #endif  // HWY_TARGET == HWY_SCALAR
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
+}  // namespace warpmat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 HWY_EXPORT(move);
 HWY_EXPORT(load_rows_at);
@@ -251,5 +251,5 @@ bool fast_load_rows(const MovePlan& plan, const std::uint8_t* memory, const std:
   return WARPMAT_KERNEL(load_rows_at)(plan, memory, offsets, registers);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat
 #endif

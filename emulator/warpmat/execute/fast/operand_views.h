@@ -7,7 +7,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The views of a form's operands for its kernel: a Batch of which a call makes as much as it needs.
 class OperandViews {
@@ -44,4 +44,4 @@ class OperandViews {
   MadeAsNeeded<ConstRegisterView, operand_name_count> sources_;  ///< by OperandName
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

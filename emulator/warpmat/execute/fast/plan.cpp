@@ -10,7 +10,7 @@
 #include <warpmat/layout.h>
 #include <warpmat/numeric/persistent.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// Exponents by fraction of elements whose exponent field is 0, of formats of at most 8 bits. With `normal` each has that of its leading
@@ -330,4 +330,4 @@ const FastPath* find_fast_path(const Form& form, const Lowering& lowering) {
   return path ? &*path : nullptr;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

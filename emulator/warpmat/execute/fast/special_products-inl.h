@@ -19,7 +19,7 @@
 #include <warpmat/numeric/canonical_nan.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::HWY_NAMESPACE {
+namespace warpmat::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET != HWY_SCALAR
@@ -249,7 +249,7 @@ class SpecialProducts {
 #endif  // HWY_TARGET != HWY_SCALAR
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
+}  // namespace warpmat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -10,7 +10,7 @@
 #include <warpmat/execute/fast/float_dot-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::HWY_NAMESPACE {
+namespace warpmat::HWY_NAMESPACE {
 namespace {
 
 std::size_t tf32_dot(const FloatPlan& plan, const Form& form, const Warps& warps) {
@@ -26,11 +26,11 @@ std::size_t sparse_tf32_dot(const FloatPlan& plan, const Form& form, const Warps
 }
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
+}  // namespace warpmat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 HWY_EXPORT(tf32_dot);
 HWY_EXPORT(tf32_chain);
@@ -48,5 +48,5 @@ std::size_t fast_sparse_tf32_dot(const FloatPlan& plan, const Form& form, const 
   return WARPMAT_KERNEL(sparse_tf32_dot)(plan, form, warps);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat
 #endif

@@ -15,7 +15,7 @@
 #include <warpmat/execute/fast/matrix_rows-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::HWY_NAMESPACE {
+namespace warpmat::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET == HWY_SCALAR
@@ -130,11 +130,11 @@ bool thread_move(const MovePlan& plan, const ThreadMove& move) {
 #endif  // HWY_TARGET == HWY_SCALAR
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
+}  // namespace warpmat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 HWY_EXPORT(thread_move);
 
@@ -182,5 +182,5 @@ std::size_t fast_thread_moves(const MovePlan& plan, const RegisterView& r, const
   return warps;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat
 #endif

@@ -6,7 +6,7 @@
 #include <warpmat/execute/fast/fast.h>
 #include <warpmat/instruction.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// One warp's registers and memory for ldmatrix or stmatrix.
 struct ThreadMove {
@@ -27,4 +27,4 @@ struct ThreadMove {
 std::size_t fast_thread_moves(const MovePlan& plan, const RegisterView& r, const ConstRegisterView& p, const BatchMemory& memory,
                               std::size_t warps);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

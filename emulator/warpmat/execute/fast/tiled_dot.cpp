@@ -14,7 +14,7 @@
 #include <warpmat/execute/fast/operand_views.h>
 #include <warpmat/tables/capacity.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// Whether `mma` multiplies a tile of `wmma`: the same types, qualifiers and K, and 16 or 8 rows as the product's wider side. C and D of a
@@ -242,4 +242,4 @@ std::size_t fast_tiled_dot(const TilePlan& plan, const Form&, const Warps& warps
   return TiledDot(plan, warps).run();
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

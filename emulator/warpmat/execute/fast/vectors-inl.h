@@ -29,7 +29,7 @@
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::HWY_NAMESPACE {
+namespace warpmat::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -288,7 +288,7 @@ HWY_INLINE hn::Vec<F64> upper_power_of_two(hn::Vec<I32> exponent) {
 #endif  // HWY_TARGET != HWY_SCALAR
 
 }  // namespace
-}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
+}  // namespace warpmat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 /// Unrolls the loop that follows, `count` times. WARPMAT_DO_NOT_UNROLL disables it, for builds that need not be fast.

@@ -4,7 +4,7 @@
 
 #include <warpmat/numeric/low_mask.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::uint64_t read_element(const Fragment& fragment, const ConstRegisterView& registers, const Element& element) {
   const Place place = fragment.place(element);
@@ -33,4 +33,4 @@ void write_element(const Fragment& fragment, const RegisterView& registers, cons
   for (int copy = 0; copy < fragment.copies(); ++copy) write_at(fragment, registers, fragment.place(element, copy), bits);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include <warpmat/numeric/persistent.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 MatrixRuns matrix_runs(const Form& form) {
   const Fragment& fragment = form.operand(OperandName::r).fragment;
@@ -43,4 +43,4 @@ std::optional<std::string> misaligned(const Form& form, const MatrixStorage& sto
   return std::nullopt;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

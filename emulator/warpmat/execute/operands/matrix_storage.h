@@ -9,7 +9,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The storage of a matrix of wmma.load or wmma.store in memory.
 struct MatrixStorage {
@@ -46,4 +46,4 @@ struct MatrixRuns {
 /// Nothing if both are multiples of what `form` needs (Form::memory_alignment); else what is wrong.
 [[nodiscard]] std::optional<std::string> misaligned(const Form& form, const MatrixStorage& storage);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// The value of one register, which must be the same in all lanes.
@@ -54,4 +54,4 @@ MatrixStorage storage_of(const Form& form, const Batch& batch) {
   return storage;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// ldmatrix, stmatrix: lanes whose row addresses the hardware looks at, from lane 0 on.
 int addressing_lanes(const Form& form, const Lowering& lowering);
@@ -25,4 +25,4 @@ std::uint64_t aligned_row_address(const Batch& batch, int lane);
 /// leaves undefined, or are not multiples of Form::memory_alignment.
 MatrixStorage storage_of(const Form& form, const Batch& batch);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

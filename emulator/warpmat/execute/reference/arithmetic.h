@@ -11,7 +11,7 @@
 #include <warpmat/numeric/matrix_unit.h>
 #include <warpmat/tables/capacity.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The four elements along K of a row of A and of a column of B of m8n8k4: f16 bits.
 struct Quad {
@@ -144,4 +144,4 @@ class ReferenceArithmetic : public MatrixUnit<Self> {
 
 struct PlainArithmetic final : ReferenceArithmetic<PlainArithmetic> {};
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Executes `form` under `lowering`, by the function for lowering.semantics: below, in float.h or in integer.h. Throws Trap before it
 /// writes anything.
@@ -32,4 +32,4 @@ void execute_wmma_load(const Form& form, const Batch& batch);
 /// The inverse of execute_wmma_load. PTX ISA 9.1 section 9.7.14.4.4.
 void execute_wmma_store(const Form& form, const Batch& batch);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 #include <warpmat/execute/reference/float.h>
 #include <warpmat/execute/reference/integer.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// execute() of execute.h over a class derived from ReferenceArithmetic, which computes each result. Moves have no arithmetic.
 template <typename Arithmetic>
@@ -26,4 +26,4 @@ void execute_with(Arithmetic& arithmetic, const Form& form, const Lowering& lowe
   }
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

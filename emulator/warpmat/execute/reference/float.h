@@ -12,7 +12,7 @@
 #include <warpmat/execute/reference/scale_factors.h>
 #include <warpmat/execute/reference/small_value.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Floating-point products: one function for each Semantics, over a ReferenceArithmetic. Each reads all sources in `batch`, then writes
 // results. None is inlined into another: each has some 32 KB of decoded elements on the stack (warpmat_instruction_info.stack_bytes).
@@ -212,4 +212,4 @@ template <typename Arithmetic>
                   [&](const Element& e, std::uint64_t c) { return arithmetic.m8n8k4(read_quad(form, batch, e), c, c_format, d_format); });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

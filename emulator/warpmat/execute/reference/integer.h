@@ -5,7 +5,7 @@
 #include <warpmat/execute/reference/arithmetic.h>
 #include <warpmat/execute/reference/multiplicands.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // Products of integers and of bits, over a ReferenceArithmetic.
 
@@ -42,4 +42,4 @@ template <typename Arithmetic>
   });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

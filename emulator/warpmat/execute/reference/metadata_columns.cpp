@@ -3,7 +3,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 [[noreturn]] void trap(const Form& form, const Element& group, unsigned code) {
@@ -38,4 +38,4 @@ void read_metadata(const Form& form, const Lowering& lowering, const Batch& batc
     }
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -7,7 +7,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/tables/capacity.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The column of the expanded A of each stored element: [row * stored k + stored column].
 using MetadataColumns = std::array<std::uint16_t, capacity::m * capacity::stored_k>;
@@ -18,4 +18,4 @@ using MetadataColumns = std::array<std::uint16_t, capacity::m * capacity::stored
 void read_metadata(const Form& form, const Lowering& lowering, const Batch& batch, const ExecutionOptions& options,
                    MetadataColumns& columns);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

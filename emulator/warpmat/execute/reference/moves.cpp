@@ -7,7 +7,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/tables/capacity.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 namespace {
 
@@ -101,4 +101,4 @@ void execute_movmatrix(const Form& form, const Batch& batch) {
   moved.write(batch.destination);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 /// Traps for the byte of `word` that holds bit number `wrong`.
@@ -33,4 +33,4 @@ void check_padding(const Operand& operand, const ConstRegisterView& registers) {
     }
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

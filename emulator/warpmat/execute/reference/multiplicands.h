@@ -8,7 +8,7 @@
 #include <warpmat/layout.h>
 #include <warpmat/tables/capacity.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// Throws Trap naming the lane if a container of operand a or b holds nonzero padding. PTX ISA 9.1 pads the 6-bit types with zeros (section
 /// 5.2.3). It does not define other padding, nor padding of e2m1 (section 9.7.14.5.14). Neither was measured.
@@ -125,4 +125,4 @@ void for_each_result(Arithmetic& arithmetic, const Form& form, const Batch& batc
   for_each_result(arithmetic, form, batch, Part{.end_row = form.shape.m, .end_column = form.shape.n}, compute);
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

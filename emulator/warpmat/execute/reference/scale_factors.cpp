@@ -4,7 +4,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 int selected_scales(const Form& form, const Batch& batch, OperandName ids_name) {
   const ConstRegisterView& registers = batch.source(ids_name);
@@ -36,4 +36,4 @@ Scales read_scales(const Form& form, const Batch& batch, OperandName scale_name,
   return scales;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -7,7 +7,7 @@
 #include <warpmat/instruction.h>
 #include <warpmat/tables/capacity.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The scale factors of one row of A (or column of B): one, or one for each group of 16 stored products.
 using Scales = std::array<Value, capacity::scale_factors>;
@@ -21,4 +21,4 @@ Element scale_element(const Form& form, OperandName scale_name, int matrix, int 
 /// The scale factors of row `line` of A or column `line` of B, repeated to `count` entries.
 Scales read_scales(const Form& form, const Batch& batch, OperandName scale_name, int matrix, int line, std::size_t count);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

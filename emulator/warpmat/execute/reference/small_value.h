@@ -5,7 +5,7 @@
 
 #include <warpmat/formats.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A Value of a format of at most 32 bits in 8 bytes: a third of a Value's size, for large arrays on the stack.
 class SmallValue {
@@ -30,4 +30,4 @@ class SmallValue {
 };
 static_assert(sizeof(SmallValue) == 8);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -8,7 +8,7 @@
 #include <warpmat/tables/capacity.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 std::span<std::uint8_t> accessed(SharedMemory& memory, int lane, std::uint64_t address, std::size_t size, const char* what) {
@@ -73,4 +73,4 @@ void execute_wmma_store(const Form& form, const Batch& batch) {
   });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 #include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/ptx/catalogue/rows.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 namespace {
 
 constexpr Requirement any = since(1, {1, 4}), sm20_approximate = since(20, {2, 1}), sm20_rsqrt = since(20, {4, 0});
@@ -56,4 +56,4 @@ std::optional<RowEvidence> approximate_evidence(const Row& row, Hardware hardwar
   return RowEvidence{Label::assumed, "as sm_90, with the same machine instructions"};
 }
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

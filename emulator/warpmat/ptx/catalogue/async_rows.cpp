@@ -6,7 +6,7 @@
 #include <warpmat/text.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 namespace {
 
 constexpr Requirement sm_80{.baseline = 80, .ptx = {7, 0}};
@@ -200,4 +200,4 @@ void add_async_rows(std::vector<Row>& rows) {
   add_tensor_map_rows(rows);
 }
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

@@ -10,7 +10,7 @@
 #include <warpmat/ptx/catalogue/lane_loop-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::HWY_NAMESPACE {
+namespace warpmat::HWY_NAMESPACE {
 namespace {
 
 template <typename T>
@@ -194,17 +194,17 @@ void export_basic_rows(std::vector<catalogue::Row>& rows) {
   add_hidden_rows(rows);
 }
 
-}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
+}  // namespace warpmat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 HWY_EXPORT(export_basic_rows);
 }
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 void add_basic_rows(std::vector<Row>& rows) {
   WARPMAT_KERNEL(export_basic_rows)(rows);
 }
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue
 #endif

@@ -14,7 +14,7 @@
 #include <warpmat/tables/opcode_index.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 namespace {
 
 /// The names of a row's operands (row.h) that say more than which one it is.
@@ -216,4 +216,4 @@ std::string explain_unknown_row(std::string_view opcode) {
   return format_text("'{}' is not a form that warpmat executes; the nearest is {}", opcode, nearest_spelling(opcode, rows));
 }
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

@@ -15,7 +15,7 @@
 #include <warpmat/tables/opcode.h>
 #include <warpmat/tables/types.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 
 /// Whether the type is that of one number of `format`, or of one integer of `bits`, signed or not.
 constexpr bool is_number(const DataType& type, Format format) {
@@ -96,4 +96,4 @@ std::string_view why_absent(std::string_view opcode);
 /// Why find_row finds nothing, as one sentence. Precondition: it finds nothing.
 std::string explain_unknown_row(std::string_view opcode);
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

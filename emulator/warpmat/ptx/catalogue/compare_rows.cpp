@@ -5,7 +5,7 @@
 #include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/ptx/catalogue/rows.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 namespace {
 
 constexpr Requirement sm53_to_integer = since(53, {6, 5});
@@ -74,4 +74,4 @@ void add_compare_rows(std::vector<Row>& rows) {
   add_kernel_rows(rows, table);
 }
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

@@ -5,7 +5,7 @@
 #include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/ptx/catalogue/rows.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 namespace {
 
 constexpr Requirement sm80_wide = since(80, {7, 1}), sm80_finite = since(80, {8, 1});
@@ -112,4 +112,4 @@ void add_convert_rows(std::vector<Row>& rows) {
   for (const auto table : {with_integers, between_floats, packed}) add_kernel_rows(rows, table());
 }
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

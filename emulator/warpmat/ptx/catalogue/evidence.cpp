@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 namespace {
 
 /// Results compared by the sweep on an H200 for each result of each spelling: five classes of operands (docs/numerics.md).
@@ -124,4 +124,4 @@ RowEvidence evidence_of(const Pattern& pattern, Hardware hardware) {
   return {Label::measured, "H200: every spelling, five classes of operands", {}, swept * results};
 }
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

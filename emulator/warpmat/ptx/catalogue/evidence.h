@@ -7,7 +7,7 @@
 #include <warpmat/forms.h>
 #include <warpmat/ptx/catalogue/catalogue.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 
 /// The evidence for the bits of a catalogue instruction on a hardware.
 struct RowEvidence {
@@ -24,4 +24,4 @@ RowEvidence evidence_of(const Pattern& pattern, Hardware hardware);
 /// The evidence in the table of .approx and .full instructions; nothing for other rows. approximate_rows.cpp
 std::optional<RowEvidence> approximate_evidence(const Row& row, Hardware hardware);
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

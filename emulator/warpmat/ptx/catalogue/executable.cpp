@@ -10,7 +10,7 @@
 #include <warpmat/scalar/small_float.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 namespace {
 
 using scalar::Combine;
@@ -131,4 +131,4 @@ Executable executable(const Match& match) {
   return found;
 }
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

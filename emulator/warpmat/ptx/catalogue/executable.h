@@ -3,7 +3,7 @@
 #include <warpmat/ptx/catalogue/catalogue.h>
 #include <warpmat/scalar/kernel.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 
 /// The executable form of a statement with a kernel: function(results, sources, modifiers).
 struct Executable {
@@ -14,4 +14,4 @@ struct Executable {
 /// The kernel of `match`'s row with the modifiers from the opcode's qualifiers. Precondition: the row has a kernel.
 Executable executable(const Match& match);
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

@@ -3,7 +3,7 @@
 #include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/ptx/catalogue/rows.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 namespace {
 
 constexpr Requirement sm53_signs = since(53, {6, 0});
@@ -98,4 +98,4 @@ void add_float_rows(std::vector<Row>& rows) {
   for (const auto table : {single_and_double, halves, mixed}) add_kernel_rows(rows, table());
 }
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

@@ -3,7 +3,7 @@
 #include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/ptx/catalogue/rows.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 namespace {
 
 constexpr Requirement sm32 = since(32, {3, 1}), sm50 = since(50, {4, 3});
@@ -121,4 +121,4 @@ void add_integer_rows(std::vector<Row>& rows) {
   for (const auto table : {arithmetic, carries, bits}) add_kernel_rows(rows, table());
 }
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

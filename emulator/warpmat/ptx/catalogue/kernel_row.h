@@ -8,7 +8,7 @@
 #include <warpmat/ptx/catalogue/row.h>
 #include <warpmat/tables/requirement.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 
 inline constexpr Requirement any_target = since(1, {1, 0});
 /// What most instructions of a generation need; rows that need another version of PTX say so.
@@ -28,4 +28,4 @@ inline void add_kernel_rows(std::vector<Row>& rows, std::span<const KernelRow> t
     rows.push_back({row.opcode, row.operands, nullptr, Semantics::compute, row.requirement, row.kernel, 0, row.format_from});
 }
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

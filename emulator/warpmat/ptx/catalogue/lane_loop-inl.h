@@ -31,7 +31,7 @@
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace warpmat::inline v0_1::HWY_NAMESPACE {
+namespace warpmat::HWY_NAMESPACE {
 
 /// An unsigned type for the bits of a value of size N, and the array element that stores it.
 template <std::size_t N>
@@ -124,7 +124,7 @@ void each_lane(void* const* results, const void* const* sources) {
   LaneLoop<f>::start(f, results, sources);
 }
 
-}  // namespace warpmat::inline v0_1::HWY_NAMESPACE
+}  // namespace warpmat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -4,7 +4,7 @@
 #include <warpmat/text.h>
 #include <warpmat/warp.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 namespace {
 
 // Qualifiers that many instructions share. Those that only advise caches are taken and ignored. Which of them go together, and what they
@@ -234,4 +234,4 @@ void add_machine_rows(std::vector<Row>& rows) {
   add_launch_control_rows(rows);
 }
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 namespace {
 
 struct QualifierRow {
@@ -51,4 +51,4 @@ std::optional<Qualifier> find_qualifier(std::string_view text) {
   return found != qualifier_rows.end() && found->text == text ? std::optional(found->qualifier) : std::nullopt;
 }
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

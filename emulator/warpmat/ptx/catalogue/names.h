@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 
 /// The instructions that something tells from others, by their mnemonics: names.inc. All others are `other`.
 enum class Name : std::uint8_t {
@@ -77,4 +77,4 @@ const NameRow& row_of(Name name);
 /// With its dot.
 std::optional<Qualifier> find_qualifier(std::string_view text);
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

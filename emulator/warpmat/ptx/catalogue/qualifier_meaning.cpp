@@ -5,7 +5,7 @@
 
 #include <warpmat/tables/opcode.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 namespace {
 
 /// The shapes of tcgen05.cp in whose names, "64x128b.warpx2::02_13", `text` is a part: a bit each.
@@ -35,4 +35,4 @@ QualifierMeaning meaning_of(std::string_view qualifier) {
           find_transfer_shape(text), copies_with(text),         repeats_of(text)};
 }
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

@@ -9,7 +9,7 @@
 #include <warpmat/tables/tcgen05.h>
 #include <warpmat/tables/types.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 
 /// What a qualifier is in the tables that have its name. The catalogue finds it once for each qualifier of its rows.
 struct QualifierMeaning {
@@ -24,4 +24,4 @@ struct QualifierMeaning {
 /// Of a qualifier with its dot.
 QualifierMeaning meaning_of(std::string_view qualifier);
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

@@ -11,7 +11,7 @@
 #include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 namespace {
 
 /// What the qualifiers of a statement ask for beyond its row. It applies where each word of `qualifiers` holds: "a|b" where one of them is
@@ -260,4 +260,4 @@ std::optional<std::string> refusal(const Match& match, const Target& target, Ptx
   return std::nullopt;
 }
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

@@ -6,7 +6,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 
 // The catalogue has one row per instruction; adding a scalar instruction is adding a row. One function makes the rows of one subject: `void
 // add_..._rows(std::vector<Row>& rows)`, declared in rows.h.
@@ -112,4 +112,4 @@ struct Row {
   std::uint8_t format_from = 0;
 };
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

@@ -4,7 +4,7 @@
 
 #include <warpmat/ptx/catalogue/row.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 
 // Each function adds the rows of its subject, with functions for the instruction set that Highway has selected.
 
@@ -20,4 +20,4 @@ void add_tensor_memory_rows(std::vector<Row>& rows);  ///< tcgen05: tensor_memor
 void add_texture_rows(std::vector<Row>& rows);        ///< 9.7.11 and 9.7.12: texture_rows.cpp
 void add_machine_rows(std::vector<Row>& rows);        ///< everything except arithmetic: machine_rows.cpp
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

@@ -2,7 +2,7 @@
 
 #include <warpmat/ptx/catalogue/rows.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 
 /// What these ask for beyond their rows is in ptx/program/tensor_memory_statements.cpp.
 void add_tensor_memory_rows(std::vector<Row>& rows) {
@@ -47,4 +47,4 @@ void add_tensor_memory_rows(std::vector<Row>& rows) {
   }
 }
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

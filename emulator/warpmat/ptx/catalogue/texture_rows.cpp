@@ -2,7 +2,7 @@
 
 #include <warpmat/ptx/catalogue/kernel_row.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 
 /// Textures (PTX ISA 9.1 section 9.7.11) and surfaces (9.7.12), by handles in registers: the unified mode without samplers of their own.
 void add_texture_rows(std::vector<Row>& rows) {
@@ -20,4 +20,4 @@ void add_texture_rows(std::vector<Row>& rows) {
   add("sust.b(.1d|.2d|.3d|.a1d|.a2d)(.wb|.cg|.cs|.wt)?(.v2|.v4)?(.b8|.b16|.b32|.b64)(.trap|.clamp|.zero)", early);
 }
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// The return type of a lane function with two results: a value and its carry, the two halves of a comparison.
 template <typename First, typename Second>
@@ -9,4 +9,4 @@ struct Two {
   Second second;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -5,7 +5,7 @@
 #include <warpmat/ptx/catalogue/kernel_row.h>
 #include <warpmat/ptx/catalogue/rows.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 namespace {
 
 constexpr Requirement sm30 = since(30, {3, 0});
@@ -41,4 +41,4 @@ void add_video_rows(std::vector<Row>& rows) {
   add("vmad" + type + type + type + "(.po)?(.shr7|.shr15)", simd_operands, "vmad", sm20, 1);
 }
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

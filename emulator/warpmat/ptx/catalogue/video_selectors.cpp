@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 namespace {
 
 using scalar::Video;
@@ -105,4 +105,4 @@ bool negate_operand(Video& video, const Match& match, int operand) {
   return !(video.negate_product && video.negate_c);
 }
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

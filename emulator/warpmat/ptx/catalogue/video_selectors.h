@@ -5,7 +5,7 @@
 #include <warpmat/ptx/catalogue/catalogue.h>
 #include <warpmat/scalar/kernel.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 
 /// Whether `match` is a video instruction. Its operands d, a and b may have a selector after the register, "%r2.h1"; those of vmad may have
 /// a minus before it.
@@ -22,4 +22,4 @@ bool set_selector(scalar::Video& video, const Match& match, int operand, std::st
 /// signed.
 bool negate_operand(scalar::Video& video, const Match& match, int operand);
 
-}  // namespace warpmat::inline v0_1::catalogue
+}  // namespace warpmat::catalogue

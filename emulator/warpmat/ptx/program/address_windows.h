@@ -4,7 +4,7 @@
 
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 // Generic addresses. Shared, local and parameter memory each have a window; all other addresses are global, constants included. The low 32
 // bits of a window's start are zero, as on GPUs: programs use the low half of a generic address as the address within shared memory.
@@ -32,4 +32,4 @@ inline constexpr std::uint64_t window_size(Space space) {
   return space == Space::shared || space == Space::local || space == Space::param ? window_bytes : ~std::uint64_t{0} - window_start(space);
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -4,7 +4,7 @@
 
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Match;
 using catalogue::Name;
@@ -75,4 +75,4 @@ const Arithmetic* classify_arithmetic(const DraftOperation& draft, ProgramDraft&
   return &*arithmetic;
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

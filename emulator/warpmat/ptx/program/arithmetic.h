@@ -5,7 +5,7 @@
 
 #include <warpmat/ptx/catalogue/catalogue.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 struct DraftOperation;
 struct ProgramDraft;
@@ -52,4 +52,4 @@ std::optional<Arithmetic> arithmetic_of(const catalogue::Match& match);
 /// The same of the operation; nullptr, too, where it is a part of a longer sequence for its statement.
 const Arithmetic* classify_arithmetic(const DraftOperation& draft, ProgramDraft& program);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

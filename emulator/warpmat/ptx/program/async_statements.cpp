@@ -10,7 +10,7 @@
 #include <warpmat/ptx/program/function_resolver.h>
 #include <warpmat/ptx/text/number.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Match;
 using catalogue::Name;
@@ -348,4 +348,4 @@ void FunctionResolver::tensor_map(const Match& match) {
   add(std::move(operation));
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

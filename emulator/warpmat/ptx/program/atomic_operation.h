@@ -7,7 +7,7 @@
 
 #include <warpmat/ptx/catalogue/names.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// The operation of an atomic on the old value and its sources.
 enum class AtomicOperation : std::uint8_t { add, min, max, increase, decrease, bit_and, bit_or, bit_xor, exchange, compare_and_swap };
@@ -32,4 +32,4 @@ static_assert([] {
   return true;
 }());
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 namespace {
 
 class Reached {
@@ -78,4 +78,4 @@ CallTree make_call_tree(const Program& program) {
   return Reached(program).tree();
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

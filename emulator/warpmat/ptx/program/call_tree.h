@@ -2,9 +2,9 @@
 
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// The call tree of the entry, from the operations of a program's functions.
 CallTree make_call_tree(const Program& program);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

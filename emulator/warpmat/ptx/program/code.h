@@ -16,7 +16,7 @@
 #include <warpmat/scalar/kernel.h>
 #include <warpmat/version.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 // A kernel in the machine's form: a flat array of operations, decoded once. resolve.h makes it from an entry of a module.
 
@@ -253,4 +253,4 @@ WARPMAT_LOCAL inline bool may_have_order(const Program& program, const Operation
   }
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

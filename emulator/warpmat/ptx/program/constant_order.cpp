@@ -9,7 +9,7 @@
 #include <warpmat/ptx/program/rewrite.h>
 #include <warpmat/text.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Match;
 using catalogue::Name;
@@ -107,4 +107,4 @@ void order_constants(DraftFunction& function, ProgramDraft& draft) {
   Ordering(draft).run(function);
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -14,7 +14,7 @@
 #include <warpmat/ptx/program/sum_copies.h>
 #include <warpmat/ptx/program/sums.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 namespace {
 
@@ -191,4 +191,4 @@ void contract(DraftFunction& function, ProgramDraft& draft, const std::vector<Su
   if (!fused.empty()) FmaWriter(function, draft, sums, fused).run();
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -5,7 +5,7 @@
 #include <warpmat/program.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// Does to products and sums without a rounding modifier what ptxas does unless it is told --fmad=false. docs/assembler.md has the rule and
 /// how it was found. In short: a sum takes in a product of the same type and .ftz in the same region (value_uses.h) if all uses of that
@@ -15,4 +15,4 @@ namespace warpmat::inline v0_1::code {
 /// Program::contracted lists the adds that became part of an fma.
 void contract(DraftFunction& function, ProgramDraft& draft, const std::vector<SumInCode>* code = nullptr);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 namespace {
 
@@ -189,4 +189,4 @@ FusedSums fused_by_code(const Sums& sums, ProgramDraft& draft, const std::vector
   return ContractionByCode(sums, draft, code, copies, std::move(fused)).run();
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

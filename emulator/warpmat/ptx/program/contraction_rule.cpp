@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Semantics;
 
@@ -186,4 +186,4 @@ void note_assumed_sums(const Sums& sums, ProgramDraft& draft) {
   }
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -2,7 +2,7 @@
 
 #include <warpmat/ptx/program/sums.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// The sums that take a product in by the rule of docs/assembler.md.
 FusedSums fused_by_rule(const Sums& sums, const ProgramDraft& draft);
@@ -10,4 +10,4 @@ FusedSums fused_by_rule(const Sums& sums, const ProgramDraft& draft);
 /// Notes the products that have a sum and whose contraction is assumed (Program::contraction_assumed).
 void note_assumed_sums(const Sums& sums, ProgramDraft& draft);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Semantics;
 
@@ -191,4 +191,4 @@ bool leaves_loop(const DraftFunction& function, int from, int to) {
   return false;
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -5,7 +5,7 @@
 #include <warpmat/ptx/program/draft.h>
 #include <warpmat/ptx/program/value_set.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// A basic block: operations from `first` to `last`, which is excluded.
 struct Block {
@@ -68,4 +68,4 @@ void for_each_read(const DraftOperation& operation, Visit visit) {
   for (const Value value : operation.results) visit(value);
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -5,7 +5,7 @@
 
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Name;
 using catalogue::Qualifier;
@@ -347,4 +347,4 @@ void FunctionResolver::call_function(const syntax::Operand* returns, const synta
   add(std::move(operation));
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

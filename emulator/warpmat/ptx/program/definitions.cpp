@@ -4,7 +4,7 @@
 
 #include <warpmat/ptx/program/arithmetic.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 bool is_move(const DraftOperation& operation) {
   return is_of(operation, catalogue::Name::mov) && operation.results.size() == 1 && operation.sources.size() == 1 &&
@@ -118,4 +118,4 @@ std::vector<int> Definitions::find_all(int place, Value value) const {
   return found;
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -6,7 +6,7 @@
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/draft.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// A move of one register of 16 bits or more, without a guard.
 bool is_move(const DraftOperation& operation);
@@ -40,4 +40,4 @@ class Definitions {
   std::vector<int> writers_;                ///< of register 0, of register 1, ...
 };
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

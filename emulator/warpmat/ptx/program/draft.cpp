@@ -1,6 +1,6 @@
 #include <warpmat/ptx/program/draft.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 Value new_register(DraftFunction& function, const DraftRegister& kind) {
   function.registers.push_back(kind);
@@ -34,4 +34,4 @@ Value Constants::add(RegisterClass register_class, std::uint64_t low, std::uint6
   return place->second;
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

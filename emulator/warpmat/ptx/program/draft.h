@@ -7,11 +7,11 @@
 
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::inline v0_1::catalogue {
+namespace warpmat::catalogue {
 struct Match;
 }
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 // A program during resolution: operations on registers without places.
 
@@ -98,4 +98,4 @@ class Constants {
   std::unordered_map<Constant, Value, Hash> index_;
 };
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -13,7 +13,7 @@
 #include <warpmat/ptx/program/product_runs.h>
 #include <warpmat/ptx/program/row_loads.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Semantics;
 
@@ -318,4 +318,4 @@ Program make_program(std::shared_ptr<const syntax::Module> module, const Target*
   return std::move(draft.program);
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

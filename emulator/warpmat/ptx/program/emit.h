@@ -7,7 +7,7 @@
 #include <warpmat/diagnostic.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// Makes drafts of a module's functions. Appends errors to the list, or throws StatementError.
 using Resolve = std::function<void(ProgramDraft&, std::vector<Diagnostic>&)>;
@@ -17,4 +17,4 @@ using Resolve = std::function<void(ProgramDraft&, std::vector<Diagnostic>&)>;
 /// `target` is null where an error says that there is none.
 Program make_program(std::shared_ptr<const syntax::Module> module, const Target* target, const Resolve& resolve);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -14,7 +14,7 @@
 #include <warpmat/ptx/program/known_values.h>
 #include <warpmat/ptx/program/rewrite.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Match;
 using catalogue::Name;
@@ -428,4 +428,4 @@ void fold(ProgramDraft& draft, const std::vector<ResultInCode>* code) {
   }
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -5,7 +5,7 @@
 #include <warpmat/program.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// Does to instructions with constant operands what ptxas does (folding_rules.h): results that it knows become constants, others become
 /// simpler. Constants go through moves, arithmetic, conversions and predicates, along branches and, where all paths agree, behind them,
@@ -16,4 +16,4 @@ namespace warpmat::inline v0_1::code {
 /// rule; Program::folding_differs lists the statements where the two differ.
 void fold(ProgramDraft& draft, const std::vector<ResultInCode>* code = nullptr);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -7,7 +7,7 @@
 
 #include <warpmat/numeric/canonical_nan.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Folds;
 using catalogue::is_number;
@@ -347,4 +347,4 @@ std::optional<ConstantDivisor> constant_divisor(const Match& match, std::uint32_
   return by;
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

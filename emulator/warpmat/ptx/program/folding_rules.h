@@ -6,7 +6,7 @@
 
 #include <warpmat/ptx/catalogue/catalogue.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 // What ptxas 13.0 makes of instructions with constant operands. Read from its machine code and held against an H100: docs/assembler.md.
 // Values are registers' bits, those of narrow types in the low bits; a predicate is 0 or 1.
@@ -49,4 +49,4 @@ struct ConstantDivisor {
 /// How div.approx and div.full divide by `divisor`; nothing of other instructions, and where it is a NaN.
 std::optional<ConstantDivisor> constant_divisor(const catalogue::Match& match, std::uint32_t divisor);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

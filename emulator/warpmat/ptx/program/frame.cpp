@@ -5,7 +5,7 @@
 
 #include <warpmat/ptx/program/definitions.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 namespace {
 
 constexpr std::size_t classes = 4;
@@ -120,4 +120,4 @@ Frame place_registers(const DraftFunction& function, const std::vector<Block>& b
   return frame;
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -5,7 +5,7 @@
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/draft.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// The places of a function's registers in its frame. Registers that are never live at once share a place, to keep a warp's registers in
 /// the caches: compilers write each result to a new register. A move that is the last read of a register keeps its place. A register that
@@ -19,4 +19,4 @@ struct Frame {
 /// The named registers of a list never share places, because the list's owner accesses them.
 Frame place_registers(const DraftFunction& function, const std::vector<Block>& blocks, const Liveness& liveness);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

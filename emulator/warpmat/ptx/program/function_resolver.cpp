@@ -10,7 +10,7 @@
 #include <warpmat/ptx/program/list_draft.h>
 #include <warpmat/ptx/text/number.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Match;
 using catalogue::Qualifier;
@@ -405,4 +405,4 @@ void FunctionResolver::fail(const syntax::Operand& operand, const std::string& m
   throw StatementError{operand.location, message};
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

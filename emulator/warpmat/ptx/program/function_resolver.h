@@ -20,7 +20,7 @@
 #include <warpmat/ptx/program/special_register.h>
 #include <warpmat/ptx/text/token_reader.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// For maps by texts that are asked with views of them.
 struct TextHash {
@@ -332,4 +332,4 @@ class FunctionResolver {
   int end_label_ = 0;  ///< before the only return of a .func
 };
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -7,7 +7,7 @@
 #include <warpmat/ptx/program/control_flow.h>
 #include <warpmat/ptx/program/rewrite.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Name;
 using catalogue::Semantics;
@@ -129,4 +129,4 @@ void hoist_sums(DraftFunction& function) {
   Hoisting(function).run();
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

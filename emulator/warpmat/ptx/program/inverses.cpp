@@ -9,7 +9,7 @@
 #include <warpmat/ptx/program/definitions.h>
 #include <warpmat/ptx/program/rewrite.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Match;
 using catalogue::Name;
@@ -234,4 +234,4 @@ void remove_inverses(DraftFunction& function, ProgramDraft& draft) {
   if (std::ranges::any_of(function.operations, may_undo)) Inverses(function, draft).run();
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

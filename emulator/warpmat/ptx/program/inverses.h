@@ -2,7 +2,7 @@
 
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// Removes functions that undo each other, as ptxas does, also behind moves and in another block, the inner one without a guard:
 ///   neg of neg                               a move. Of f32, f64, f16, f16x2 and bf16; of .bf16x2 and with .ftz both remain
@@ -19,4 +19,4 @@ void remove_inverses(DraftFunction& function, ProgramDraft& draft);
 /// some of these, and not always of those that remove_inverses() does.
 void note_neg_pairs(const DraftFunction& function, ProgramDraft& draft);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -8,7 +8,7 @@
 
 #include <warpmat/ptx/program/value_set.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// A place in the function's local memory, where parameters of calls lie, as a key of KnownValues behind those of registers.
 class LocalPlace {
@@ -91,4 +91,4 @@ class KnownValues {
   std::vector<Item> items_;  ///< by key
 };
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

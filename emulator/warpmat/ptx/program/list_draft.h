@@ -9,7 +9,7 @@
 #include <warpmat/ptx/program/list_internals.h>
 #include <warpmat/ptx/program/operand_rules.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// A list of statements during resolution: what its users will see of it, and what has been read of the current statement.
 struct ListDraft {
@@ -34,4 +34,4 @@ struct ListDraft {
   std::vector<SeatedItem> seated() const;
 };
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -4,7 +4,7 @@
 
 #include <warpmat/program.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// What Program and Statement keep from their users: the resolver writes it, Warp executes it.
 struct ListInternals {
@@ -22,4 +22,4 @@ struct ListInternals {
 using ProgramParts = ListInternals::ProgramParts;
 using StatementParts = ListInternals::StatementParts;
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

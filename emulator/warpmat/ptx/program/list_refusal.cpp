@@ -8,7 +8,7 @@
 #include <warpmat/execute/scalar_form.h>
 #include <warpmat/ptx/catalogue/video_selectors.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 namespace {
 
 using catalogue::Match;
@@ -60,4 +60,4 @@ std::string list_refusal(const Match& match) {
   return "";
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

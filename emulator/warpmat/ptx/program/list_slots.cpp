@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 template <typename Visit>
@@ -62,4 +62,4 @@ void place_slots(ProgramParts& program) {
     });
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

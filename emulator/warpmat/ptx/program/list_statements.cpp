@@ -12,7 +12,7 @@
 
 // Lists of statements: what they have beside a function's body, and what their users see of operands.
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using Kind = syntax::Operand::Kind;
 using Refused = Objection::Kind;
@@ -344,4 +344,4 @@ void FunctionResolver::note(const Meaning& found, const syntax::Operand& given, 
     list_->operands.back().items.push_back(std::move(item));
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

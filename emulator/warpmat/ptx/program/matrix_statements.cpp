@@ -5,7 +5,7 @@
 #include <warpmat/ptx/program/operand_rules.h>
 #include <warpmat/tables/nearest_opcode.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Semantics;
 using Kind = syntax::Operand::Kind;
@@ -136,4 +136,4 @@ void FunctionResolver::matrix() {
   add(std::move(operation));
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

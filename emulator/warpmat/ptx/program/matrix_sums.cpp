@@ -8,7 +8,7 @@
 #include <warpmat/ptx/program/rewrite.h>
 #include <warpmat/ptx/program/value_uses.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Name;
 using catalogue::Semantics;
@@ -84,4 +84,4 @@ void separate_matrix_sums(DraftFunction& function, ProgramDraft& draft) {
     MatrixSums(function, draft).run();
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -7,7 +7,7 @@
 #include <warpmat/ptx/program/atomic_operation.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Match;
 using catalogue::Qualifier;
@@ -261,4 +261,4 @@ void FunctionResolver::wait_group(const Match& match) {
   add(std::move(operation));
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

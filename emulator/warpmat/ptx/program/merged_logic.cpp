@@ -8,7 +8,7 @@
 #include <warpmat/ptx/program/arithmetic.h>
 #include <warpmat/ptx/program/definitions.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Name;
 using catalogue::Qualifier;
@@ -108,4 +108,4 @@ void note_merged_logic(const DraftFunction& function, ProgramDraft& draft) {
     draft.program.doubted.push_back({function.operations[static_cast<std::size_t>(reader)].operation.statement, Doubt::Why::merged_logic});
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -13,7 +13,7 @@
 #include <warpmat/tables/hardware.h>
 #include <warpmat/tables/types.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 namespace {
 
 constexpr std::int64_t largest_variable = std::int64_t{1} << 32;
@@ -191,4 +191,4 @@ void place_parameters(const syntax::Function& entry, Program& program) {
   program.parameter_bytes = static_cast<std::uint32_t>(end);
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

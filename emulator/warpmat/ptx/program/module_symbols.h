@@ -6,7 +6,7 @@
 
 #include <warpmat/ptx/program/names.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// The variables of a module, and the shared variables of its functions, during resolution.
 class ModuleSymbols {
@@ -53,4 +53,4 @@ std::int64_t alignment_of(const syntax::Variable& variable);
 /// Sets the entry's parameters: each at its natural or declared alignment, in order.
 void place_parameters(const syntax::Function& entry, Program& program);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

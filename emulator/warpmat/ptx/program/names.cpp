@@ -8,7 +8,7 @@
 #include <warpmat/ptx/text/token_reader.h>
 #include <warpmat/tables/types.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 RegisterClass register_class_of(int bits) {
   if (bits == 1) return RegisterClass::predicate;
@@ -77,4 +77,4 @@ std::optional<Named> Names::find_whole(std::string_view name) const {
   return std::nullopt;
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -8,7 +8,7 @@
 
 #include <warpmat/ptx/program/draft.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// The meaning of a name in a function's body.
 struct Named {
@@ -69,4 +69,4 @@ class Names {
 /// The class of a register that holds `bits`, 1 for a predicate.
 RegisterClass register_class_of(int bits);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

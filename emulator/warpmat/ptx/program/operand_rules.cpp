@@ -8,7 +8,7 @@
 #include <warpmat/ptx/catalogue/catalogue.h>
 #include <warpmat/ptx/text/number.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 namespace {
 
 using Written = syntax::Operand::Kind;
@@ -259,4 +259,4 @@ std::optional<Objection> judge_numbers(const Operand& operand, std::span<const S
   return taken ? std::nullopt : std::optional(Objection{Why::only_numbers});
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -10,7 +10,7 @@
 #include <warpmat/ptx/syntax/module.h>
 #include <warpmat/tables/types.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 // What may stand where an instruction has an operand. The rules are ptxas's, but for what a dialect leaves out or takes beside.
 
@@ -127,4 +127,4 @@ std::optional<Objection> judge_vector(const Seat& seat, std::span<const SeatedIt
 /// Whether a fragment's operand of a matrix instruction may be numbers alone.
 std::optional<Objection> judge_numbers(const Operand& operand, std::span<const SeatedItem> items);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

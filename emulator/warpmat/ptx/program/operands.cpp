@@ -10,7 +10,7 @@
 #include <warpmat/ptx/program/list_draft.h>
 #include <warpmat/ptx/program/operand_rules.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Match;
 using catalogue::Name;
@@ -497,4 +497,4 @@ void FunctionResolver::read_operands(const Match& match, DraftOperation& operati
   if (next < statement_->operands.size()) fail(operand(next), fmt::format("{} takes {} operands", statement_->opcode, next));
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

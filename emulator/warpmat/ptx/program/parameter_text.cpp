@@ -4,7 +4,7 @@
 
 #include <warpmat/ptx/text/readable_name.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 std::string parameter_text(const Program& program) {
   std::string text;
@@ -14,4 +14,4 @@ std::string parameter_text(const Program& program) {
   return text;
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -4,9 +4,9 @@
 
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// ": out (u64), count (u32), p (128 bytes)": the parameters of the entry for messages; empty where there are none.
 std::string parameter_text(const Program& program);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -21,7 +21,7 @@
 #include <warpmat/version.h>
 #include <warpmat/wgmma.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 // What operations have besides their registers: a type for each family of semantics.
 
@@ -374,4 +374,4 @@ constexpr std::size_t number_among(const std::variant<All...>*) {
   return number;
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -5,7 +5,7 @@
 
 #include <warpmat/execute/product_run.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 namespace {
 
 using Slots = std::span<const Slot>;
@@ -69,4 +69,4 @@ void mark_product_runs(Program& program, std::int32_t first) {
   }
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

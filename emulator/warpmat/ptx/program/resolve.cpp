@@ -26,7 +26,7 @@
 #include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/tables/hardware.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 namespace {
 
 const syntax::Function& find_entry(const syntax::Module& module, std::string_view name) {
@@ -164,4 +164,4 @@ Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view e
   });
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

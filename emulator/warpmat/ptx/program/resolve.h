@@ -9,7 +9,7 @@
 #include <warpmat/program.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 struct ResolveOptions {
   bool contract = true;                                ///< as ptxas without --fmad=false: see contraction.h
@@ -26,4 +26,4 @@ Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view e
 /// The most threads of a block: the product of .maxntid, or what every GPU allows where one of them is 0 or the product is larger.
 std::int64_t most_threads(const Limits& limits);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -13,7 +13,7 @@
 #include <warpmat/ptx/program/list_draft.h>
 #include <warpmat/ptx/program/list_slots.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 namespace {
 
 /// Loads a statement's predicates and 64-bit registers from their words, and stores them back.
@@ -134,4 +134,4 @@ warpmat::Program resolve_list(syntax::List list, const Target* target) {
   return program;
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

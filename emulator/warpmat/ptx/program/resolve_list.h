@@ -3,7 +3,7 @@
 #include <warpmat/program.h>
 #include <warpmat/ptx/syntax/module.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// The program of a list, resolved as one function: the body of the only entry of its module. Named registers are words as in a Warp. They
 /// come first in the frame, which begins with the list's register file. A scalar statement loads its predicates from a word and its 64-bit
@@ -12,4 +12,4 @@ namespace warpmat::inline v0_1::code {
 /// every wrong statement.
 warpmat::Program resolve_list(syntax::List list, const Target* target);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

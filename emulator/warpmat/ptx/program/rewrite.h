@@ -6,7 +6,7 @@
 
 #include <warpmat/ptx/program/draft.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// A function's operations written anew, in `out`. Labels keep leading to what stands in place of the operations that they preceded.
 class Rewrite {
@@ -50,4 +50,4 @@ class Rewrite {
   std::vector<int> places_;  ///< by operation, and behind the last
 };
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -5,7 +5,7 @@
 
 #include <warpmat/execute/row_load.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 namespace {
 
 bool repeats(std::span<const Slot> slots) {
@@ -26,4 +26,4 @@ void mark_row_loads(Program& program, std::int32_t first) {
   }
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -6,7 +6,7 @@
 #include <warpmat/ptx/program/address_windows.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Match;
 using catalogue::Qualifier;
@@ -130,4 +130,4 @@ void FunctionResolver::address_space(const Match& match) {
   add(row(match.has(Qualifier::to) ? "%subtract.b64" : "%add.b64", {result(operand(0), address)}, {a, start}));
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

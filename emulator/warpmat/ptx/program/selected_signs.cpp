@@ -11,7 +11,7 @@
 #include <warpmat/ptx/program/definitions.h>
 #include <warpmat/ptx/program/rewrite.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Name;
 using catalogue::Qualifier;
@@ -204,4 +204,4 @@ void select_signs(DraftFunction& function, ProgramDraft& draft) {
   if (std::ranges::any_of(function.operations, is_sign)) SelectedSigns(function, draft).run();
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -2,7 +2,7 @@
 
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// neg.f32 and abs.f32 whose results are selected: ptxas makes them modifiers of an operand of FSEL, which turns or clears a NaN's sign and
 /// keeps its payload. By themselves they are additions of -0, which make NaNs canonical. Selected are
@@ -13,4 +13,4 @@ namespace warpmat::inline v0_1::code {
 /// Source: machine code of ptxas 13.0.
 void select_signs(DraftFunction& function, ProgramDraft& draft);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -12,7 +12,7 @@
 #include <warpmat/ptx/program/rewrite.h>
 #include <warpmat/ptx/program/value_uses.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Name;
 using catalogue::Qualifier;
@@ -231,4 +231,4 @@ void separate_sunk_sums(DraftFunction& function, ProgramDraft& draft) {
   if (!function.unrolled.empty() || !function.grouped.empty()) Sinking(function, draft).run();
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -2,7 +2,7 @@
 
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// Gives each sum that ptxas moves behind a loop in groups (unrolling.h) products of its own, as ptxas computes them again there: a sum
 /// before the loop whose result neither the loop nor a statement that stays before it needs, and whose operands may wait: they are needed
@@ -10,4 +10,4 @@ namespace warpmat::inline v0_1::code {
 /// where they are.
 void separate_sunk_sums(DraftFunction& function, ProgramDraft& draft);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

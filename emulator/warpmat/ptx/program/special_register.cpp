@@ -9,7 +9,7 @@
 
 #include <warpmat/ptx/catalogue/kernel_row.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 namespace {
 
 using catalogue::any_target;
@@ -150,4 +150,4 @@ bool is_hardwares_own(SpecialRegister special_register) {
   return special_register == environment || special_register == counter || (found != rows.end() && found->hardwares_own);
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -6,7 +6,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// The special registers (PTX ISA 9.1 chapter 10), and two values of the machine that are read in the same way.
 enum class SpecialRegister : std::uint8_t {
@@ -110,4 +110,4 @@ std::string_view name(SpecialRegister special_register);
 /// Whether the PTX ISA leaves the value to the hardware: clocks, multiprocessors, numbers of grids.
 bool is_hardwares_own(SpecialRegister special_register);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

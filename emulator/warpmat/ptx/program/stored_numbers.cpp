@@ -14,7 +14,7 @@
 #include <warpmat/ptx/program/folding_rules.h>
 #include <warpmat/ptx/program/rewrite.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Match;
 using catalogue::Name;
@@ -166,4 +166,4 @@ void convert_stored_numbers(DraftFunction& function, ProgramDraft& draft) {
   if (std::ranges::any_of(function.operations, converts)) StoredNumbers(function, draft).run();
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -2,7 +2,7 @@
 
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// Converts what st stores in fewer bytes than a register has, where ptxas does: a statement before it, with nothing in between that ends
 /// ptxas's block, wrote the register as a number of f16, f32 or f64. PTX says that the register's low bits are stored; ptxas 13.0 stores
@@ -12,4 +12,4 @@ namespace warpmat::inline v0_1::code {
 /// Before loops are unrolled: ptxas reads the module's text so.
 void convert_stored_numbers(DraftFunction& function, ProgramDraft& draft);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -10,7 +10,7 @@
 #include <warpmat/ptx/program/definitions.h>
 #include <warpmat/ptx/program/rewrite.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 namespace {
 
@@ -128,4 +128,4 @@ std::vector<Value> copy_sums(DraftFunction& function, ProgramDraft& draft, const
   return any ? SumCopies(function, draft, code).run() : std::vector<Value>{};
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 Sums::Sums(const DraftFunction& function, ProgramDraft& draft)
     : function_(function), uses_(function, draft), definitions_(function), readers_(function.registers.size()) {
@@ -76,4 +76,4 @@ bool Sums::is_equal(int i, int other) const {
   return (same(0, 0) && same(1, 1)) || ((kind(i)->kind == Kind::add || kind(i)->kind == Kind::mul) && same(0, 1) && same(1, 0));
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -10,7 +10,7 @@
 #include <warpmat/ptx/program/definitions.h>
 #include <warpmat/ptx/program/value_uses.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// What a source of a sum is behind mov, neg and the abs of a square.
 struct Root {
@@ -78,4 +78,4 @@ class Sums {
   std::vector<std::vector<int>> readers_;  ///< by register
 };
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -12,7 +12,7 @@
 #include <warpmat/ptx/catalogue/restrictions.h>
 #include <warpmat/ptx/program/tensor_statement.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 namespace {
 
 using catalogue::Pattern;
@@ -121,4 +121,4 @@ const FieldTable& tensor_fields() {
   return table.get(make_table);
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -2,10 +2,10 @@
 
 #include <warpmat/tables/field_table.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// The statements of tcgen05 that touch tensor memory: mma, cp, shift, ld and st, each spelling of the catalogue's rows without a
 /// collector's buffer, which has no effect on results, and with `.aligned`.
 const FieldTable& tensor_fields();
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -10,7 +10,7 @@
 #include <warpmat/ptx/program/function_resolver.h>
 #include <warpmat/ptx/program/tensor_statement.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Match;
 using catalogue::Qualifier;
@@ -183,4 +183,4 @@ void FunctionResolver::tensor_memory(const Match& match) {
   add(std::move(operation));
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

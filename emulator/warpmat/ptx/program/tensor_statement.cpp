@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 namespace {
 
 using catalogue::Match;
@@ -153,4 +153,4 @@ DescribedTensorStatement describe_tensor_statement(const Match& match, const Tar
   return described;
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

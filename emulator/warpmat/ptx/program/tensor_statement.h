@@ -8,7 +8,7 @@
 #include <warpmat/ptx/catalogue/catalogue.h>
 #include <warpmat/ptx/program/code.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// What the opcode of a tcgen05 statement says, or why a target does not have it, as one sentence.
 struct DescribedTensorStatement {
@@ -33,4 +33,4 @@ std::optional<std::string> product_refusal(std::string_view opcode, const Tensor
 /// The type of a tcgen05.ld.red's result; nullptr without a reduction.
 const DataType* type_of(TensorStatement::Reduction reduction);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -4,7 +4,7 @@
 
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Match;
 using catalogue::Name;
@@ -145,4 +145,4 @@ void FunctionResolver::texture(const Match& match) {
   }
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

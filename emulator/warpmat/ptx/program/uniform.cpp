@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Semantics;
 
@@ -217,4 +217,4 @@ void mark_uniform_shuffles(DraftFunction& function, ProgramDraft& draft) {
   }
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -8,7 +8,7 @@
 #include <warpmat/ptx/program/definitions.h>
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// Which values all lanes of a warp surely have in common, as ptxas sees it: constants, parameters, what it says of blocks, what is loaded
 /// from one address, votes, redux, shuffles that read one lane, and what is computed of these alone.
@@ -60,4 +60,4 @@ class Uniform {
 /// In an arm of a branch that may part lanes ptxas leaves some out and keeps others: these are executed as PTX has them, and are in doubt.
 void mark_uniform_shuffles(DraftFunction& function, ProgramDraft& draft);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -10,7 +10,7 @@
 #include <warpmat/ptx/program/rewrite.h>
 #include <warpmat/ptx/program/uniform.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Match;
 using catalogue::Name;
@@ -312,4 +312,4 @@ void unroll(DraftFunction& function, ProgramDraft& draft) {
   if (std::ranges::any_of(function.operations, goes_back)) Unrolling(function, draft).run();
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -2,7 +2,7 @@
 
 #include <warpmat/ptx/program/function_resolver.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// Unrolls loops as ptxas does, where that changes what is folded or fused: loops of one block that count up or down by one, with products,
 /// sums or signs of floating point.
@@ -16,4 +16,4 @@ namespace warpmat::inline v0_1::code {
 /// Before constants are folded. Values, and the order of memory accesses of a lane, stay as they are.
 void unroll(DraftFunction& function, ProgramDraft& draft);
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -6,7 +6,7 @@
 
 #include <warpmat/ptx/program/draft.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// A set of a function's registers, a bit for each: what dataflow over blocks joins by words of 64.
 class ValueSet {
@@ -40,4 +40,4 @@ class ValueSet {
   std::vector<std::uint64_t> words_;
 };
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

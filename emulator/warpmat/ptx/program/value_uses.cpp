@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Match;
 using catalogue::Name;
@@ -253,4 +253,4 @@ void ValueUses::link(const std::vector<int>& blocks) {
   regions_.push_back(std::move(operations));
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -6,7 +6,7 @@
 #include <warpmat/ptx/program/function_resolver.h>
 #include <warpmat/ptx/program/value_set.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 /// Where values of a function are made and used, as an assembler sees it when it fuses: without operations whose results nothing needs,
 /// without branches around nothing, and with blocks that always follow each other as one region.
@@ -62,4 +62,4 @@ class ValueUses {
   std::vector<int> region_;
 };
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -5,7 +5,7 @@
 #include <warpmat/ptx/program/function_resolver.h>
 #include <warpmat/tables/nearest_opcode.h>
 
-namespace warpmat::inline v0_1::code {
+namespace warpmat::code {
 
 using catalogue::Qualifier;
 using catalogue::Semantics;
@@ -109,4 +109,4 @@ void FunctionResolver::keep_accumulators() {
     if (operation.operation.semantics == Semantics::wgmma_wait) operation.keeps = kept;
 }
 
-}  // namespace warpmat::inline v0_1::code
+}  // namespace warpmat::code

@@ -10,7 +10,7 @@
 
 #include <warpmat/ptx/text/number.h>
 
-namespace warpmat::inline v0_1::syntax {
+namespace warpmat::syntax {
 namespace {
 
 constexpr int deepest_expression = 32;
@@ -169,4 +169,4 @@ std::uint64_t read_constant_expression(TokenReader& tokens) {
   return read_ternary(tokens, 0).bits;
 }
 
-}  // namespace warpmat::inline v0_1::syntax
+}  // namespace warpmat::syntax

@@ -11,7 +11,7 @@
 #include <warpmat/ptx/text/lexer.h>
 #include <warpmat/ptx/text/number.h>
 
-namespace warpmat::inline v0_1::syntax {
+namespace warpmat::syntax {
 namespace {
 
 constexpr int files_of_a_module = 100000;  // file numbers of module k begin at k times that
@@ -179,4 +179,4 @@ std::string link_modules(const std::vector<std::string>& modules) {
   return linked;
 }
 
-}  // namespace warpmat::inline v0_1::syntax
+}  // namespace warpmat::syntax

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace warpmat::inline v0_1::syntax {
+namespace warpmat::syntax {
 
 /// Several modules cannot be one: a symbol has two definitions.
 class LinkError : public std::runtime_error {
@@ -17,4 +17,4 @@ class LinkError : public std::runtime_error {
 /// definitions the first is kept. Throws LinkError.
 std::string link_modules(const std::vector<std::string>& modules);
 
-}  // namespace warpmat::inline v0_1::syntax
+}  // namespace warpmat::syntax

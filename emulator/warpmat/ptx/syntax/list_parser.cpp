@@ -11,7 +11,7 @@
 #include <warpmat/ptx/syntax/variable_reader.h>
 #include <warpmat/ptx/text/number.h>
 
-namespace warpmat::inline v0_1::syntax {
+namespace warpmat::syntax {
 namespace {
 
 /// Whether a list has the directive that begins with `token`.
@@ -173,4 +173,4 @@ List parse_list(std::string text, bool (*is_known)(std::string_view)) {
   return ListParser(std::move(text), is_known).list();
 }
 
-}  // namespace warpmat::inline v0_1::syntax
+}  // namespace warpmat::syntax

@@ -5,10 +5,10 @@
 
 #include <warpmat/ptx/syntax/module.h>
 
-namespace warpmat::inline v0_1::syntax {
+namespace warpmat::syntax {
 
 /// parse_list, where `is_known` says whether a list has an opcode. Behind a wrong one nothing is known of operands: there the next line
 /// that begins like a statement is one.
 List parse_list(std::string text, bool (*is_known)(std::string_view));
 
-}  // namespace warpmat::inline v0_1::syntax
+}  // namespace warpmat::syntax

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpmat::inline v0_1::syntax {
+namespace warpmat::syntax {
 
 const Directive* Function::find_directive(std::string_view directive) const {
   const auto found = std::ranges::find(directives, directive, &Directive::name);
@@ -25,4 +25,4 @@ std::uint64_t Module::function_address(const Function& function) const {
   return first + distance * static_cast<std::uint64_t>(find_function(function.name) - functions.data());
 }
 
-}  // namespace warpmat::inline v0_1::syntax
+}  // namespace warpmat::syntax

@@ -12,7 +12,7 @@
 #include <warpmat/diagnostic.h>
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1::syntax {
+namespace warpmat::syntax {
 
 // The tree of a PTX module as compilers write it (PTX ISA 9.1 chapters 4, 5 and 11), or of a list of statements, which is the body of one
 // entry without a name. It knows no instructions: an opcode is a text, operands are the items between commas. Names and numbers point into
@@ -185,4 +185,4 @@ struct List {
 /// Parses a list of statements. Never throws: a Fault stands where the text is not PTX.
 List parse_list(std::string text);
 
-}  // namespace warpmat::inline v0_1::syntax
+}  // namespace warpmat::syntax

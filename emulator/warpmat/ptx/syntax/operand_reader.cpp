@@ -7,7 +7,7 @@
 #include <warpmat/ptx/syntax/constant_expression.h>
 #include <warpmat/ptx/text/number.h>
 
-namespace warpmat::inline v0_1::syntax {
+namespace warpmat::syntax {
 namespace {
 
 constexpr int deepest_operand = 8;
@@ -137,4 +137,4 @@ const Token& read_name(TokenReader& tokens, std::string_view what) {
   return tokens.take();
 }
 
-}  // namespace warpmat::inline v0_1::syntax
+}  // namespace warpmat::syntax

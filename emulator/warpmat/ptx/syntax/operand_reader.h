@@ -3,7 +3,7 @@
 #include <warpmat/ptx/syntax/module.h>
 #include <warpmat/ptx/text/token_reader.h>
 
-namespace warpmat::inline v0_1::syntax {
+namespace warpmat::syntax {
 
 // Parts of the grammar that statements and declarations share. All functions throw StatementError.
 
@@ -22,4 +22,4 @@ std::int64_t read_offsets(TokenReader& tokens);
 /// A word that is a name; messages call it `what`.
 const Token& read_name(TokenReader& tokens, std::string_view what);
 
-}  // namespace warpmat::inline v0_1::syntax
+}  // namespace warpmat::syntax

@@ -14,7 +14,7 @@
 #include <warpmat/ptx/syntax/variable_reader.h>
 #include <warpmat/ptx/text/number.h>
 
-namespace warpmat::inline v0_1::syntax {
+namespace warpmat::syntax {
 namespace {
 
 constexpr std::size_t max_errors = 100;
@@ -364,4 +364,4 @@ Module parse_module(std::string text) {
   return Parser(std::move(text)).module();
 }
 
-}  // namespace warpmat::inline v0_1::syntax
+}  // namespace warpmat::syntax

@@ -4,7 +4,7 @@
 
 #include <warpmat/ptx/text/readable_name.h>
 
-namespace warpmat::inline v0_1::syntax {
+namespace warpmat::syntax {
 namespace {
 
 constexpr int most_calls = 8;  ///< shown: the innermost and, after "...", the outermost
@@ -45,4 +45,4 @@ std::string source_text(const Module& module, const Statement& statement) {
   return text;
 }
 
-}  // namespace warpmat::inline v0_1::syntax
+}  // namespace warpmat::syntax

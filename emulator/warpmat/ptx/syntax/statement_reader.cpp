@@ -2,7 +2,7 @@
 
 #include <warpmat/ptx/syntax/operand_reader.h>
 
-namespace warpmat::inline v0_1::syntax {
+namespace warpmat::syntax {
 
 Guard read_guard(TokenReader& tokens) {
   tokens.take();
@@ -28,4 +28,4 @@ void read_rest(TokenReader& tokens, Statement& statement) {
   tokens.expect(';', "the statement");
 }
 
-}  // namespace warpmat::inline v0_1::syntax
+}  // namespace warpmat::syntax

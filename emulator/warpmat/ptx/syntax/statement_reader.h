@@ -5,7 +5,7 @@
 #include <warpmat/ptx/syntax/module.h>
 #include <warpmat/ptx/text/token_reader.h>
 
-namespace warpmat::inline v0_1::syntax {
+namespace warpmat::syntax {
 
 // The parts of a statement, of modules and lists. All throw StatementError.
 
@@ -18,4 +18,4 @@ std::string read_opcode(TokenReader& tokens);
 /// What follows the opcode: the operands of `statement` and its semicolon.
 void read_rest(TokenReader& tokens, Statement& statement);
 
-}  // namespace warpmat::inline v0_1::syntax
+}  // namespace warpmat::syntax

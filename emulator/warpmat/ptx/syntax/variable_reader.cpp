@@ -6,7 +6,7 @@
 #include <warpmat/ptx/text/number.h>
 #include <warpmat/tables/types.h>
 
-namespace warpmat::inline v0_1::syntax {
+namespace warpmat::syntax {
 namespace {
 
 constexpr std::int64_t register_limit = 1 << 20;
@@ -152,4 +152,4 @@ std::vector<Variable> read_parameters(TokenReader& tokens) {
   return parameters;
 }
 
-}  // namespace warpmat::inline v0_1::syntax
+}  // namespace warpmat::syntax

@@ -3,7 +3,7 @@
 #include <warpmat/ptx/syntax/module.h>
 #include <warpmat/ptx/text/token_reader.h>
 
-namespace warpmat::inline v0_1::syntax {
+namespace warpmat::syntax {
 
 inline constexpr std::string_view register_directive = ".reg";
 
@@ -19,4 +19,4 @@ std::vector<Variable> read_variables(TokenReader& tokens);
 /// Reads (param, param, ...) of a function or prototype; an underscore is a parameter without a name. Throws StatementError.
 std::vector<Variable> read_parameters(TokenReader& tokens);
 
-}  // namespace warpmat::inline v0_1::syntax
+}  // namespace warpmat::syntax

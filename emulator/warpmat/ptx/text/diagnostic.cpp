@@ -7,7 +7,7 @@
 
 #include <warpmat/ptx/text/excerpt.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 std::string join(const std::vector<Diagnostic>& errors) {
@@ -33,4 +33,4 @@ std::string Diagnostic::format(std::string_view file) const {
 
 SyntaxError::SyntaxError(std::vector<Diagnostic> all) : std::runtime_error(join(all)), errors(std::move(all)) {}
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::size_t max_excerpt_bytes = 200;
@@ -90,4 +90,4 @@ std::string excerpt(std::string_view rest, int column) {
   return text + '\n' + caret + '^';
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::string_view punctuation = "{}[]()<>,;+-*@!:=|";
@@ -152,4 +152,4 @@ std::vector<Token> tokenize(std::string_view source) {
   return Lexer(source).tokens();
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

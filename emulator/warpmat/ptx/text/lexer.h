@@ -5,7 +5,7 @@
 
 #include <warpmat/diagnostic.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// A token of PTX text (PTX ISA 9.1 section 4). Its text points into the source.
 struct Token {
@@ -29,4 +29,4 @@ struct Token {
 /// Splits `source` into tokens without comments, with one `end` at the end. Never fails: text that is not PTX becomes a `bad` token.
 std::vector<Token> tokenize(std::string_view source);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 
 #include <warpmat/formats.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 using Class = DataType::Class;
@@ -69,4 +69,4 @@ bool is_floating_number(std::string_view text) {
   return has_prefix(text, 'f') || has_prefix(text, 'd') || text.find('.') != std::string_view::npos;
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 
 #include <warpmat/forms.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// An integer constant of PTX: decimal, 0x, 0b, or octal with a leading 0; an optional U at the end (PTX ISA 9.1 section 4.5.1). Nothing if
 /// `text` is not one or does not fit 64 bits.
@@ -20,4 +20,4 @@ std::optional<std::uint64_t> parse_number(std::string_view text, bool negative, 
 /// Whether a number is spelled as a floating-point one: 0f3F800000, 1.5.
 bool is_floating_number(std::string_view text);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

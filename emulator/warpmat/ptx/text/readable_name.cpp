@@ -11,7 +11,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 namespace {
 
 constexpr std::string_view parameter_suffix = "_param_";
@@ -132,4 +132,4 @@ std::string_view find_name(std::span<const std::string_view> names, std::string_
   return found.empty() ? std::string_view() : found.front();
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

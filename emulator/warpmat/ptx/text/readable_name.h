@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 // nvcc mangles the names of kernels, parameters and variables. People write and read the C++ names.
 
@@ -22,4 +22,4 @@ std::string quoted_names(std::span<const std::string_view> names);
 /// namespaces, where one name alone has it. Empty where none has. Throws std::invalid_argument where several have.
 std::string_view find_name(std::span<const std::string_view> names, std::string_view wanted);
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

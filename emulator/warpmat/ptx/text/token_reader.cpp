@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 std::string spell(const Token& token) {
   if (token.kind == Token::Kind::end) return "the end of the text";
@@ -52,4 +52,4 @@ void TokenReader::expect(char punctuation, std::string_view after) {
   throw StatementError{location, fmt::format("expected '{}' after {}, found {}", punctuation, after, spell(here()))};
 }
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat

@@ -6,7 +6,7 @@
 
 #include <warpmat/ptx/text/lexer.h>
 
-namespace warpmat::inline v0_1 {
+namespace warpmat {
 
 /// An error that ends its statement.
 struct StatementError {
@@ -51,4 +51,4 @@ class TokenReader {
   std::size_t position_ = 0;
 };
 
-}  // namespace warpmat::inline v0_1
+}  // namespace warpmat
