@@ -47,7 +47,7 @@ std::set<std::string> headings(const std::string& page) {
 
 TEST_CASE("documents show the examples that the tests compile") {
   CHECK(read("README.md").find(read("tests/readme_example.cpp")) != std::string::npos);
-  CHECK(read("docs/guide/unit_test.md").find(read("tests/readme_launch_example.cpp")) != std::string::npos);
+  CHECK(read("docs/use/unit_test.md").find(read("tests/readme_launch_example.cpp")) != std::string::npos);
 }
 
 TEST_CASE("the README has at most 120 lines") {
@@ -65,7 +65,7 @@ TEST_CASE("docs/README.md links every page of docs") {
     CAPTURE(name);
     CHECK(index.find("](" + name + ")") != std::string::npos);
   }
-  const std::string guide = read("docs/guide/README.md");
+  const std::string guide = read("docs/use/README.md");
   for (const auto& entry : std::filesystem::directory_iterator(docs / "guide")) {
     const std::string name = entry.path().filename().string();
     if (entry.path().extension() != ".md" || name == "README.md") continue;

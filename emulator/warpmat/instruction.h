@@ -32,8 +32,8 @@ enum class Undefined : std::uint8_t {
 
 /// The implementation that computes. Both give the same bits.
 enum class Path : std::uint8_t {
-  fast,       ///< vector instructions (docs/fast-path.md); the reference where those decline
-  reference,  ///< element by element, as docs/numerics.md describes it
+  fast,       ///< vector instructions (docs/inside/fast-path.md); the reference where those decline
+  reference,  ///< element by element, as docs/reference/numerics.md describes it
 };
 
 /// Options of an Instruction, a program or a runner. Execution needs less than 60 KiB of stack.
@@ -181,9 +181,9 @@ struct BatchMemory {
 
 /// The registers and memories of one or many warps for a matrix instruction. Sources, destination and memories may overlap in any way: a
 /// batch gives the results of executing its warps in order. An instruction reads all sources of a warp before it writes, except where the
-/// hardware executes a sequence that does not (docs/numerics.md): the additions of an fp8 mma on a target without a unit for fp8, and
-/// wmma.mma. A register of wmma.mma's D may be a register of a source, but if two share words of some lanes only, or of different lanes,
-/// results are not defined. They may then depend on how the views are written.
+/// hardware executes a sequence that does not (docs/reference/numerics.md): the additions of an fp8 mma on a target without a unit for fp8,
+/// and wmma.mma. A register of wmma.mma's D may be a register of a source, but if two share words of some lanes only, or of different
+/// lanes, results are not defined. They may then depend on how the views are written.
 struct Batch : BatchMemory {
   std::array<ConstRegisterView, operand_name_count> sources;  ///< by OperandName
   RegisterView destination;                                   ///< d, or r of ldmatrix; written register by register, lane 0 first

@@ -230,7 +230,7 @@ struct LaunchConfig {
   std::uint64_t workspace = 0;     ///< of a cooperative launch: the address of its size and its barrier, both u32 and the barrier zero
 };
 
-/// Optional checks. Bounds, alignment, participation of lanes and deadlocks are always checked. See docs/launch.md.
+/// Optional checks. Bounds, alignment, participation of lanes and deadlocks are always checked. See docs/use/launch.md.
 struct Checks {
   bool uninitialised = true;  ///< an uninitialised value of shared memory affects control flow, an address or global memory
   bool copies = true;         ///< data of cp.async is read before the wait for it, or by other warps before a barrier
@@ -274,7 +274,7 @@ struct LaunchOptions {
   Checks checks = {};
   /// The matrix product that the kernel is to compute, "C=A*B^T:128x128x64": names of buffers, ^T where columns are contiguous, M, N and K;
   /// then ",lda=72" where rows lie further apart. Each product of a matrix instruction is held against it, whatever the numbers are, and
-  /// the first that is wrong is a trap of kind `mispaired` that names both sides. Empty: none is. See docs/launch.md
+  /// the first that is wrong is a trap of kind `mispaired` that names both sides. Empty: none is. See docs/use/launch.md
   std::string gemm = {};
   /// An element of that product's result, "C[5,3]": LaunchResult::why tells where it comes from. Nothing is then a trap of kind
   /// `mispaired`.

@@ -194,8 +194,8 @@ class Kernel:
         scalars and structured scalars as they are; a TensorMap; None is the null address. Arrays must be contiguous; the same array twice
         is one buffer, and one that is read-only stays as it is. shared: bytes of dynamic shared memory. jobs: threads, 0 as many as there
         are cores; the result does not depend on them. schedule: another order of blocks and warps. most_operations: of a block, 0 without a limit.
-        check_...: see docs/launch.md. banks: count bank conflicts and sectors, by one thread. profile: measure
-        where the time goes (docs/performance.md). gemm: the product that the kernel computes,
+        check_...: see docs/use/launch.md. banks: count bank conflicts and sectors, by one thread. profile: measure
+        where the time goes (docs/use/performance.md). gemm: the product that the kernel computes,
         "C=A*B^T:128x128x64", of parameters by their names, or by those that `names` gives them in order: the first product of a matrix instruction that is not part of it is a
         KernelTrap with the lines of both sides. why: an element of it, "C[5,3]", whose way the result tells. gemm_blocks: look at the products
         of these blocks alone, each a number or up to three.

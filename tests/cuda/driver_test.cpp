@@ -259,8 +259,8 @@ TEST_CASE("cuGetProcAddress gives the version that was asked for", "[cuda]") {
   CHECK(status == 2);
 }
 
-TEST_CASE("docs/programs.md lists the driver's supported functions, and no others", "[cuda]") {
-  std::ifstream file(source_path("docs/programs.md"));
+TEST_CASE("docs/use/programs.md lists the driver's supported functions, and no others", "[cuda]") {
+  std::ifstream file(source_path("docs/use/programs.md"));
   std::string page(std::istreambuf_iterator<char>(file), {});
   page = page.substr(page.find("The driver's interface"));
   page.resize(page.find("\n\nSupported of a launch"));

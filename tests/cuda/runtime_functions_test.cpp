@@ -129,8 +129,8 @@ TEST_CASE("errors have the runtime's names and codes", "[cuda]") {
   CHECK(error_text(700) == error_text(700));  // programs keep the pointer
 }
 
-TEST_CASE("docs/programs.md lists the supported functions, and no others", "[cuda]") {
-  std::ifstream file(source_path("docs/programs.md"));
+TEST_CASE("docs/use/programs.md lists the supported functions, and no others", "[cuda]") {
+  std::ifstream file(source_path("docs/use/programs.md"));
   std::string page(std::istreambuf_iterator<char>(file), {});
   page = page.substr(page.find("## What is supported"));
   page.resize(page.find("The driver's interface"));

@@ -241,7 +241,7 @@ void add_cuda(Command app) {
   command.footer(
       "The program is one that nvcc compiled with -cudart shared: in the environment, NVCC_APPEND_FLAGS=\"-cudart shared\"; in CMake,\n"
       "CMAKE_CUDA_RUNTIME_LIBRARY=Shared. Its kernels run from their PTX. The exit status is the program's, or 1 where a kernel failed,\n"
-      "or was not executed, and the program ended with 0. docs/programs.md lists the supported functions.\n"
+      "or was not executed, and the program ended with 0. docs/use/programs.md lists the supported functions.\n"
       "\n"
       "Examples:\n"
       "  nvcc -arch=sm_90 -cudart shared -lineinfo -o saxpy saxpy.cu\n"
