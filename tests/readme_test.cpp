@@ -1,8 +1,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
-#include <vector>
 
 #include "catch.h"
 #include "paths.h"
@@ -34,6 +34,24 @@ TEST_CASE("docs/README.md links every page of docs") {
     CAPTURE(name);
     CHECK(index.find("](" + name + ")") != std::string::npos);
   }
+}
+
+// Each line that the worked change adds is in the file that it names.
+TEST_CASE("the worked change of docs/inside/contributing.md is in the sources") {
+  const std::string page = read("docs/inside/contributing.md");
+  std::istringstream diff(page.substr(page.find("```diff\n"), page.find("```\n", page.find("```diff\n") + 1) - page.find("```diff\n")));
+  std::string file;
+  std::size_t lines = 0;
+  for (std::string line; std::getline(diff, line);) {
+    if (line.starts_with("+++ b/")) {
+      file = read(line.substr(6));
+    } else if (line.starts_with("+")) {
+      CAPTURE(line);
+      CHECK(file.find(line.substr(1) + "\n") != std::string::npos);
+      ++lines;
+    }
+  }
+  CHECK(lines == 8);
 }
 
 }  // namespace warpmat::readme_test
