@@ -272,7 +272,7 @@ class StagedWarp;
 class Wgmma;
 class WgmmaForm;
 
-/// Who executes an instruction.
+/// How many threads execute an instruction together.
 enum class InstructionKind : std::uint8_t {
   matrix,     ///< a warp: mma, ldmatrix, stmatrix, movmatrix, wmma
   warpgroup,  ///< four warps: wgmma.mma_async, as if statement and wait followed each other
@@ -302,7 +302,7 @@ class WARPMAT_API Instruction {
   InstructionKind kind() const { return kind_; }
   /// Its canonical spelling.
   [[nodiscard]] std::string_view opcode() const;
-  /// In PTX's order, what the text does not write behind it. They last until the process ends.
+  /// In PTX order; implicit operands (the carry) come last. They last until the process ends.
   [[nodiscard]] std::span<const InstructionOperand> operands() const;
   /// Warps that execute it together: 4 for a warpgroup, else 1.
   int warps() const { return kind_ == InstructionKind::warpgroup ? 4 : 1; }
@@ -373,9 +373,9 @@ class WARPMAT_API Instruction {
 };
 
 /// The instruction that `opcode` spells on a target: mma, ldmatrix, stmatrix, movmatrix, wmma, wgmma.mma_async, scalar instructions that
-/// compute (add.rn.f32, cvt.rn.satfinite.e4m3x2.f32, setp.lt.and.s32), and what lists of statements have beside them (ld.shared.b32,
-/// shfl.sync.idx.b32). Qualifiers may have any order that ptxas accepts. Throws std::invalid_argument for an unknown opcode or target, or
-/// an instruction that the target lacks; the message says what would be right.
+/// compute (add.rn.f32, cvt.rn.satfinite.e4m3x2.f32, setp.lt.and.s32), and the memory and warp instructions that only
+/// programs execute (ld.shared.b32, shfl.sync.idx.b32). Qualifiers may have any order that ptxas accepts. Throws std::invalid_argument for
+/// an unknown opcode or target, or an instruction that the target lacks; the message says what would be right.
 ///
 /// A scalar instruction is executed by itself: where ptxas may fuse an add without a rounding with a product, that is the program's.
 [[nodiscard]] WARPMAT_API Instruction find(std::string_view opcode, std::string_view target_name);
