@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
@@ -257,26 +255,6 @@ TEST_CASE("cuGetProcAddress gives the version that was asked for", "[cuda]") {
   CHECK(status == 1);
   CHECK(find("cuTensorMapEncodeTiled", &function, 11000, 0, &status) == 500);
   CHECK(status == 2);
-}
-
-TEST_CASE("docs/use/programs.md lists the driver's supported functions, and no others", "[cuda]") {
-  std::ifstream file(source_path("docs/use/programs.md"));
-  std::string page(std::istreambuf_iterator<char>(file), {});
-  page = page.substr(page.find("The driver's interface"));
-  page.resize(page.find("\n\nSupported of a launch"));
-  std::set<std::string> listed, supported;
-  for (std::size_t at = page.find("| Device"), end = 0; (at = page.find('`', at)) != std::string::npos; at = end + 1) {
-    end = page.find('`', at + 1);
-    listed.insert("cu" + page.substr(at + 1, end - at - 1));
-  }
-  for (const Row& row : rows) {
-    std::string name = row.symbol;
-    if (!row.supported || name.ends_with("_ptsz") || name.ends_with("_ptds")) continue;
-    if (name.size() > 3 && name.substr(name.size() - 3, 2) == "_v") name.resize(name.size() - 3);
-    supported.insert(name);
-  }
-  CHECK(listed == supported);
-  CHECK(page.find(std::to_string(std::size(rows)) + " functions") != std::string::npos);
 }
 
 namespace {

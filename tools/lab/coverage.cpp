@@ -129,8 +129,7 @@ void add_coverage(Command app) {
   command.add_flag("--json", options->json, "Print every count as JSON");
   const CommandOption page =
       command.add_flag("--page", options->page, "Write every region of every form instead, as Markdown").excludes(target);
-  const CommandOption output =
-      command.add_option("--output", options->output, "With --page: into this file").type_name("FILE.md");
+  const CommandOption output = command.add_option("--output", options->output, "With --page: into this file").type_name("FILE.md");
   command.add_flag("--tcgen05", options->tensor, "Of the products of tcgen05.mma instead, tile by tile; --forms selects among their names")
       .excludes(target)
       .excludes(page);

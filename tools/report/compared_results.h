@@ -6,8 +6,8 @@
 
 namespace warpmat {
 
-/// The number of results of this form on an H200 that the sweeps of lab/notebook/2026-11-22-sweeps.md have compared with the emulator's; 0 if sm_90 lacks
-/// the form.
+/// The number of results of this form on an H200 that the sweeps of lab/notebook/2026-11-22-sweeps.md have compared with the emulator's; 0
+/// if sm_90 lacks the form.
 std::uint64_t compared_results(const Form& form);
 
 /// The number of results behind `label` of a form, compared with the hardware by this project or by others; 0 if the label rests on text.
