@@ -101,7 +101,7 @@ TEST_CASE("the picture of hopper.md is what the command below it draws", "[guide
   for (std::sregex_iterator it(page.begin(), page.end(), picture), end; it != end; ++it, ++pictures) {
     const Outcome outcome = run_command(words_of((*it)[2]));
     CAPTURE((*it)[2].str());
-    CHECK(outcome.out == read_text(source_path("docs/" + (*it)[1].str())));
+    CHECK(outcome.out == read_text(source_path("docs/use/" + (*it)[1].str())));
   }
   CHECK(pictures == 1);
 }
