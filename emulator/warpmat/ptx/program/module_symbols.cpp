@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t largest_variable = std::int64_t{1} << 32;
 constexpr std::uint64_t most_parameter_bytes = 32764;  // PTX ISA 9.1 section 7.1
-constexpr std::uint64_t most_shared_bytes = 1 << 24;  // more than any GPU has: the launch checks the actual limit
+constexpr std::uint64_t most_shared_bytes = 1 << 24;   // more than any GPU has: the launch checks the actual limit
 
 const DataType& type_of(const syntax::Variable& variable) {
   const DataType* type = find_ptx_type(variable.type);
