@@ -272,7 +272,7 @@ struct Memory {
     const auto rank = static_cast<std::uint32_t>(std::max(rank_of(opcode), 1));
     for (const TensorMap::Mode mode : {TensorMap::Mode::tile, TensorMap::Mode::im2col}) {
       TensorMap::Arguments given{
-          .type = TensorMap::Type::u32, .rank = mode == TensorMap::Mode::tile ? rank : std::max(rank, 3u), .address = address};
+          .type = TensorMap::Type::u32, .rank = mode == TensorMap::Mode::tile ? rank : std::max(rank, 3u), .address = address / 16 * 16};
       given.dims = {16, 1, 1, 1, 1};
       given.strides = {64, 64, 64, 64};
       given.box = {16, 1, 1, 1, 1};
@@ -319,7 +319,7 @@ Outcome run(const Kernel& kernel, const Case& one, std::uint64_t at, bool observ
     launch(kernel, {.grid = {blocks}, .block = {32}, .cluster = {blocks}}, memory.memory,
            {first, memory.maps, memory.texture, Argument(std::vector<std::uint8_t>(bytes))}, options);
   } catch (const Trap& trap) {
-    outcome.trap = trap;
+    outcome.trap.emplace(trap);
   }
   for (const std::uint64_t buffer : {first, first + bytes}) {
     const auto held = memory.memory.read<std::uint8_t>(buffer, bytes);

@@ -10,7 +10,6 @@
 #include <fmt/core.h>
 
 #include <warpmat/forms.h>
-#include <warpmat/numeric/checked_size.h>
 #include <warpmat/ptx/text/readable_name.h>
 
 namespace warpmat::checks {
@@ -78,10 +77,12 @@ void place_matrix(GemmMatrix& matrix, const DeviceMemory& memory, const code::Pr
     throw std::invalid_argument(
         fmt::format("'{}' has {} elements in a row, and its rows lie {} apart", matrix.name, matrix.stored_columns(), matrix.pitch));
   const std::uint64_t bits = (buffer.end() - matrix.address) * 8;
-  const CheckedSize whole = CheckedSize(matrix.stored_rows()) * matrix.pitch;
-  const CheckedSize least = CheckedSize(matrix.stored_rows() - 1) * matrix.pitch + matrix.stored_columns();
-  for (const int width : {64, 32, 16, 8, 6, 4})
-    if (matrix.bits == 0 && (bits == (width * whole).value() || bits == (width * least).value())) matrix.bits = width;
+  const auto whole = static_cast<std::uint64_t>(matrix.stored_rows() * matrix.pitch);
+  const auto least = static_cast<std::uint64_t>((matrix.stored_rows() - 1) * matrix.pitch + matrix.stored_columns());
+  for (const int width : {64, 32, 16, 8, 6, 4}) {
+    const auto w = static_cast<std::uint64_t>(width);
+    if (matrix.bits == 0 && (bits == w * whole || bits == w * least)) matrix.bits = width;
+  }
   if (matrix.bits == 0)
     throw std::invalid_argument(fmt::format("'{}' has {} bytes: no {} by {} matrix of elements of 64, 32, 16, 8, 6 or 4 bits", matrix.name,
                                             bits / 8, matrix.stored_rows(), matrix.pitch));

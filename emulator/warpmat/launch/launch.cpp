@@ -127,8 +127,8 @@ const std::vector<std::uint64_t>& place_module(const code::Program& program, Dev
   }
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const code::Variable& variable = program.module_variables[i];
-    if (variable.bytes != 0 && !known.contains(std::string(variable.name)))
-      std::memcpy(memory.bytes(addresses[i], variable.bytes).data(), contents.data() + variable.address, variable.bytes);
+    if (variable.contents != 0 && !known.contains(std::string(variable.name)))
+      std::memcpy(memory.bytes(addresses[i], variable.contents).data(), contents.data() + variable.address, variable.contents);
   }
   return modules.emplace(program.module, std::move(addresses)).first->second;
 }
