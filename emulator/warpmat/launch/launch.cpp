@@ -1,6 +1,7 @@
 #include <warpmat/launch.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <optional>
 
@@ -12,6 +13,7 @@
 #include <warpmat/machine/grid.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/launch_state.h>
+#include <warpmat/machine/stored_buffer.h>
 #include <warpmat/ptx/program/parameter_text.h>
 #include <warpmat/ptx/program/resolve.h>
 #include <warpmat/ptx/text/readable_name.h>
@@ -125,8 +127,8 @@ const std::vector<std::uint64_t>& place_module(const code::Program& program, Dev
   }
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const code::Variable& variable = program.module_variables[i];
-    if (variable.bytes != 0 && !known.contains(std::string(variable.name)))
-      std::memcpy(memory.bytes(addresses[i], variable.bytes).data(), contents.data() + variable.address, variable.bytes);
+    if (variable.contents != 0 && !known.contains(std::string(variable.name)))
+      std::memcpy(memory.bytes(addresses[i], variable.contents).data(), contents.data() + variable.address, variable.contents);
   }
   return modules.emplace(program.module, std::move(addresses)).first->second;
 }
@@ -138,8 +140,7 @@ void check_place(const code::Program& program, const DeviceMemory& memory, std::
     throw std::invalid_argument(fmt::format("several variables of the module have the name '{}'", name));
   if (variable == program.module_variables.end())
     throw std::invalid_argument(fmt::format("the module has no .global or .const variable '{}': names are those of the PTX", name));
-  const std::optional<DeviceMemory::Buffer> buffer = memory.find(address);
-  if (variable->bytes != 0 && (!buffer || buffer->freed || variable->bytes > buffer->end() - address))
+  if (variable->bytes != 0 && !find_range(memory, address, variable->bytes))
     throw std::invalid_argument(fmt::format("variable '{}' of {} bytes does not lie in one buffer at {:#x}: {}", name, variable->bytes,
                                             address, memory.describe(address)));
 }
@@ -236,6 +237,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports};
   checks::set_gemm(setup, options, memory, parameters, shaped);
   std::optional<machine::ChunkLists> chunk_lists;
+  std::atomic<std::uint64_t> printed_bytes = 0;
   const machine::LaunchState state{.program = program,
                                    .config = shaped,
                                    .options = options,
@@ -249,6 +251,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
                                    .explicit_cluster = shaped.cluster.count() > 1 || program.limits.required_cluster[0] > 0,
                                    .spare = &spare_storage(),
                                    .chunk_lists = program.executes(catalogue::Semantics::wgmma) ? &chunk_lists.emplace() : nullptr,
+                                   .printed_bytes = &printed_bytes,
                                    .checks = [&](std::uint64_t cluster) { return checks::make(setup, cluster); }};
   LaunchResult result;
   try {

@@ -30,7 +30,7 @@ SharedOperands operands_now(WarpState& warp, const PendingTensorWork& work) {
   try {
     return shared_operands(work, memories);
   } catch (const Trap& error) {
-    warp.trap(work.lane, error.address, error.reason);
+    warp.trap(work.lane, error.address, error.reason, error.kind);
   }
 }
 
@@ -53,7 +53,7 @@ void place_tensor_work(WarpState& warp, PendingTensorWork& work, Place place, De
     must_be_ready(warp, work, work.lane);
     decode();
   } catch (const Trap& error) {
-    warp.trap(work.lane, error.address, error.reason);
+    warp.trap(work.lane, error.address, error.reason, error.kind);
   }
   if (work.kind != Kind::shift) work.shared = operands_now(warp, work);
 }
@@ -161,6 +161,7 @@ void issue_tensor_work(WarpState& warp, const Operation& operation, int lane) {
   if (!work.is_commit())
     for (const Block* block : tensor_blocks(warp, work.group, lane))
       tell_tensor_access(warp, operation, lane_bit(lane), *block, work.reads, work.writes, work.issued);
+  check_waiting(warp, lane, core.work.size(), "products and copies of tcgen05");
   core.work.push_back(std::move(work));
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/forms.h>
+#include <warpmat/numeric/checked_size.h>
 #include <warpmat/ptx/program/special_register.h>
 #include <warpmat/ptx/text/number.h>
 #include <warpmat/ptx/text/token_reader.h>
@@ -17,7 +18,8 @@ namespace warpmat::code {
 namespace {
 
 constexpr std::int64_t largest_variable = std::int64_t{1} << 32;
-constexpr std::uint64_t most_shared_bytes = 1 << 24;  // more than any GPU has: the launch checks the actual limit
+constexpr std::uint64_t most_parameter_bytes = 32764;  // PTX ISA 9.1 section 7.1
+constexpr std::uint64_t most_shared_bytes = 1 << 24;   // more than any GPU has: the launch checks the actual limit
 
 const DataType& type_of(const syntax::Variable& variable) {
   const DataType* type = find_ptx_type(variable.type);
@@ -41,18 +43,14 @@ std::uint64_t number_bits(const syntax::Initialiser& value, const DataType& type
 }  // namespace
 
 std::int64_t size_of(const syntax::Variable& variable) {
-  std::int64_t bytes = type_of(variable).bytes() * variable.vector;
+  CheckedSize bytes = CheckedSize(type_of(variable).bytes()) * variable.vector;
   for (const std::int64_t extent : variable.extents) {
-    if (extent < 0) {
-      if (variable.values.empty()) return 0;
-      bytes *= static_cast<std::int64_t>(variable.values.size());
-    } else {
-      bytes *= extent;
-    }
-    if (bytes > largest_variable)
-      throw StatementError{variable.location, fmt::format("'{}' is larger than {} bytes", variable.name, largest_variable)};
+    if (extent < 0 && variable.values.empty()) return 0;
+    bytes = bytes * (extent < 0 ? CheckedSize(variable.values.size()) : CheckedSize(extent));
   }
-  return bytes;
+  if (!bytes.fits(largest_variable))
+    throw StatementError{variable.location, fmt::format("'{}' is larger than {} bytes", variable.name, largest_variable)};
+  return static_cast<std::int64_t>(*bytes.value());
 }
 
 std::int64_t alignment_of(const syntax::Variable& variable) {
@@ -132,15 +130,18 @@ std::vector<std::uint64_t> ModuleSymbols::place_shared(Program& program) const {
 }
 
 void ModuleSymbols::place_module(Program& program) const {
-  std::uint64_t end = 0;
-  for (std::size_t i = 0; i < variables_.size(); ++i) {
-    const syntax::Variable& variable = *variables_[i];
-    end = round_up(end, std::max<std::int64_t>(alignment_of(variable), 16));
-    const auto bytes = static_cast<std::uint64_t>(size_of(variable));
-    program.module_variables.push_back({variable.name, variable.space == Space::constant ? Space::constant : Space::global, end, bytes});
-    end += bytes;
-    if (end > std::uint64_t{largest_variable})
-      throw StatementError{variable.location, fmt::format("the module's variables have more than {} bytes", largest_variable)};
+  std::uint64_t end = 0, all = 0;
+  for (const syntax::Variable* const variable : variables_) {
+    const auto bytes = static_cast<std::uint64_t>(size_of(*variable));
+    const std::uint64_t contents = variable->values.size() * static_cast<std::uint64_t>(type_of(*variable).bytes());
+    if (contents > bytes)
+      throw StatementError{variable->location, fmt::format("'{}' has more initial values than elements", variable->name)};
+    all += round_up(bytes, alignment_of(*variable));
+    if (all > std::uint64_t{largest_variable})
+      throw StatementError{variable->location, fmt::format("the module's variables have more than {} bytes", largest_variable)};
+    program.module_variables.push_back(
+        {variable->name, variable->space == Space::constant ? Space::constant : Space::global, end, bytes, contents});
+    end += contents;
   }
   program.module_bytes.assign(end, 0);
   for (std::size_t i = 0; i < variables_.size(); ++i) {
@@ -148,10 +149,7 @@ void ModuleSymbols::place_module(Program& program) const {
     const DataType& type = type_of(variable);
     const auto element = static_cast<std::size_t>(type.bytes());
     std::size_t at = program.module_variables[i].address;
-    const std::size_t last = at + static_cast<std::size_t>(size_of(variable));
     for (const syntax::Initialiser& value : variable.values) {
-      if (at + element > last)
-        throw StatementError{variable.location, fmt::format("'{}' has more initial values than elements", variable.name)};
       std::uint64_t bits = 0;
       if (value.symbol.empty()) {
         bits = number_bits(value, type, variable.location);
@@ -177,16 +175,25 @@ void ModuleSymbols::place_module(Program& program) const {
   }
 }
 
+std::int32_t place_local(std::uint32_t& used, std::int64_t bytes, std::int64_t alignment, const syntax::Function& function) {
+  constexpr std::uint64_t most = 512 << 10;
+  const std::uint64_t at = round_up(used, alignment), end = at + static_cast<std::uint64_t>(bytes);
+  if (end > most) throw StatementError{function.location, fmt::format("'{}' has more than {} bytes of local memory", function.name, most)};
+  used = static_cast<std::uint32_t>(end);
+  return static_cast<std::int32_t>(at);
+}
+
 void place_parameters(const syntax::Function& entry, Program& program) {
   std::uint64_t end = 0;
   for (const syntax::Variable& variable : entry.parameters) {
     if (variable.space != Space::param) throw StatementError{variable.location, "the parameters of an entry are .param"};
     const std::int64_t alignment = alignment_of(variable);
-    end = round_up(end, alignment);
-    const auto bytes = static_cast<std::uint32_t>(size_of(variable));
-    program.parameters.push_back(
-        {variable.name, static_cast<std::uint32_t>(end), bytes, static_cast<std::uint32_t>(alignment), variable.type, variable.pointer});
-    end += bytes;
+    const std::uint64_t at = round_up(end, alignment);
+    end = at + static_cast<std::uint64_t>(size_of(variable));
+    if (end > most_parameter_bytes)
+      throw StatementError{variable.location, fmt::format("the parameters have more than {} bytes", most_parameter_bytes)};
+    program.parameters.push_back({variable.name, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end - at),
+                                  static_cast<std::uint32_t>(alignment), variable.type, variable.pointer});
   }
   program.parameter_bytes = static_cast<std::uint32_t>(end);
 }
