@@ -77,6 +77,7 @@ int cudaDeviceSetLimit(int limit, std::size_t value);
 int cudaGetSymbolAddress(void** address, const void* symbol);
 int cudaStreamCreate(Handle* stream);
 int cudaStreamDestroy(Handle stream);
+int cudaStreamSetAttribute(Handle stream, int id, const void* value);
 int cudaStreamSynchronize(Handle stream);
 int cudaStreamQuery(Handle stream);
 int cudaStreamWaitEvent(Handle stream, Handle event, unsigned flags);
@@ -122,7 +123,8 @@ int cuModuleGetFunction(Handle* function, Handle module, const char* name);
 int cuFuncGetName(const char** name, Handle function);
 int cuFuncGetModule(Handle* module, Handle function);
 int cuLinkDestroy(Handle state);
-int cuMemAddressReserve(unsigned long long* address, std::size_t bytes, std::size_t alignment, unsigned long long at, unsigned long long flags);
+int cuMemAddressReserve(unsigned long long* address, std::size_t bytes, std::size_t alignment, unsigned long long at,
+                        unsigned long long flags);
 int cuMemAddressFree(unsigned long long address, std::size_t bytes);
 int cuMemUnmap(unsigned long long address, std::size_t bytes);
 int cuMemMap(unsigned long long address, std::size_t bytes, std::size_t offset, unsigned long long handle, unsigned long long flags);
@@ -328,6 +330,24 @@ void textures() {
   SHOW(cudaFreeMipmappedArray(mipmap));
   SHOW(launch(&sample_stub, nullptr, texture, to));
   SHOW(cudaDeviceSynchronize());
+}
+
+/// The window of an access policy, of which some part is to hit.
+void attributes() {
+  struct {
+    void* base = nullptr;
+    std::size_t bytes = 4096;
+    float hits = 0;
+    int hit = 0, miss = 0;
+    char others[32] = {};
+  } window;
+  Handle stream = nullptr;
+  cudaStreamCreate(&stream);
+  for (const float hits :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -0.5f, 1.5f, 0.0f, 0.5f, 1.0f}) {
+    window.hits = hits;
+    SHOW(cudaStreamSetAttribute(stream, 1, &window));
+  }
 }
 
 void handles() {
@@ -639,6 +659,7 @@ int main(int argc, char** argv) {
   void** const module = register_module(wrapper);
   if (what == "sizes") sizes();
   if (what == "textures") textures();
+  if (what == "attributes") attributes();
   if (what == "handles") handles();
   if (what == "contexts") contexts();
   if (what == "unregistered") unregistered(wrapper, module);

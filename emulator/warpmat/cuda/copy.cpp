@@ -201,10 +201,9 @@ GraphNode copy_node(Context& context, const Copy3D& copy) {
     if (in != nullptr) return end_in_array(in, {known(CheckedSize(at.x) * texel), at.y, at.z}, box);
     return end_in_memory(start(memory, at), pitch_of(memory), box, copy.kind, destination);
   };
-  GraphNode node =
-      box.empty() ? empty_copy()
-                  : copy_node(context, end(copy.dstArray, copy.dstPtr, copy.dstPos, true),
-                              end(copy.srcArray, copy.srcPtr, copy.srcPos, false), box);
+  GraphNode node = box.empty() ? empty_copy()
+                               : copy_node(context, end(copy.dstArray, copy.dstPtr, copy.dstPos, true),
+                                           end(copy.srcArray, copy.srcPtr, copy.srcPos, false), box);
   node.made_from = copy;
   return node;
 }

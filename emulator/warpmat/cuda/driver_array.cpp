@@ -292,9 +292,12 @@ WARPMAT_CUDA_API int cuArray3DGetDescriptor_v2(ArrayDescription3D* description, 
     return call("cuArray3DGetDescriptor", [&](Context&) {
       const Array& found = array_of(array);
       require(description != nullptr);
-      *description = {found.extent.width,           found.extent.height,
-                      found.extent.depth,           format_number(found.format),
-                      static_cast<unsigned>(channels_of(found.format)), found.flags};
+      *description = {found.extent.width,
+                      found.extent.height,
+                      found.extent.depth,
+                      format_number(found.format),
+                      static_cast<unsigned>(channels_of(found.format)),
+                      found.flags};
     });
   });
 }

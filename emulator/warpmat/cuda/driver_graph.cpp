@@ -50,7 +50,8 @@ Error cudaGraphNodeGetEnabled(Graph* executable, GraphNode* node, unsigned* enab
 Error cudaStreamBeginCapture(Stream* stream, int mode);
 Error cudaStreamBeginCaptureToGraph(Stream* stream, Graph* graph, GraphNode* const* after, const void* edges, std::size_t count, int mode);
 Error cudaStreamEndCapture(Stream* stream, Graph** graph);
-Error cudaStreamGetCaptureInfo(Stream* stream, int* status, unsigned long long* id, Graph** graph, GraphNode* const** after, const void** edges, std::size_t* count);
+Error cudaStreamGetCaptureInfo(Stream* stream, int* status, unsigned long long* id, Graph** graph, GraphNode* const** after,
+                               const void** edges, std::size_t* count);
 Error cudaStreamUpdateCaptureDependencies(Stream* stream, GraphNode* const* after, const void* edges, std::size_t count, unsigned flags);
 Error cudaThreadExchangeStreamCaptureMode(int* mode);
 Error cudaGraphAddMemFreeNode(GraphNode** node, Graph* graph, GraphNode* const* after, std::size_t count, void* pointer);
@@ -121,7 +122,8 @@ WARPMAT_CUDA_API int cuGraphAddHostNode(GraphNode** node, Graph* graph, GraphNod
   return in_context([&] { return cudaGraphAddHostNode(node, graph, after, count, asked); });
 }
 
-WARPMAT_CUDA_API int cuGraphAddMemAllocNode(GraphNode** node, Graph* graph, GraphNode* const* after, std::size_t count, GraphAllocation* asked) {
+WARPMAT_CUDA_API int cuGraphAddMemAllocNode(GraphNode** node, Graph* graph, GraphNode* const* after, std::size_t count,
+                                            GraphAllocation* asked) {
   return in_context([&] { return cudaGraphAddMemAllocNode(node, graph, after, count, asked); });
 }
 
@@ -193,11 +195,13 @@ WARPMAT_CUDA_API int cuGraphNodeGetDependentNodes_v2(GraphNode* node, GraphNode*
   return in_context([&] { return cudaGraphNodeGetDependentNodes(node, nodes, edges, count); });
 }
 
-WARPMAT_CUDA_API int cuGraphAddDependencies_v2(Graph* graph, GraphNode* const* from, GraphNode* const* to, const void* edges, std::size_t count) {
+WARPMAT_CUDA_API int cuGraphAddDependencies_v2(Graph* graph, GraphNode* const* from, GraphNode* const* to, const void* edges,
+                                               std::size_t count) {
   return in_context([&] { return cudaGraphAddDependencies(graph, from, to, edges, count); });
 }
 
-WARPMAT_CUDA_API int cuGraphRemoveDependencies_v2(Graph* graph, GraphNode* const* from, GraphNode* const* to, const void* edges, std::size_t count) {
+WARPMAT_CUDA_API int cuGraphRemoveDependencies_v2(Graph* graph, GraphNode* const* from, GraphNode* const* to, const void* edges,
+                                                  std::size_t count) {
   return in_context([&] { return cudaGraphRemoveDependencies(graph, from, to, edges, count); });
 }
 
@@ -221,7 +225,8 @@ WARPMAT_CUDA_API int cuStreamBeginCapture_v2(Stream* stream, int mode) {
   return in_context([&] { return cudaStreamBeginCapture(stream, mode); });
 }
 
-WARPMAT_CUDA_API int cuStreamBeginCaptureToGraph(Stream* stream, Graph* graph, GraphNode* const* after, const void* edges, std::size_t count, int mode) {
+WARPMAT_CUDA_API int cuStreamBeginCaptureToGraph(Stream* stream, Graph* graph, GraphNode* const* after, const void* edges,
+                                                 std::size_t count, int mode) {
   return in_context([&] { return cudaStreamBeginCaptureToGraph(stream, graph, after, edges, count, mode); });
 }
 
@@ -229,11 +234,13 @@ WARPMAT_CUDA_API int cuStreamEndCapture(Stream* stream, Graph** graph) {
   return in_context([&] { return cudaStreamEndCapture(stream, graph); });
 }
 
-WARPMAT_CUDA_API int cuStreamGetCaptureInfo_v3(Stream* stream, int* status, unsigned long long* id, Graph** graph, GraphNode* const** after, const void** edges, std::size_t* count) {
+WARPMAT_CUDA_API int cuStreamGetCaptureInfo_v3(Stream* stream, int* status, unsigned long long* id, Graph** graph, GraphNode* const** after,
+                                               const void** edges, std::size_t* count) {
   return in_context([&] { return cudaStreamGetCaptureInfo(stream, status, id, graph, after, edges, count); });
 }
 
-WARPMAT_CUDA_API int cuStreamUpdateCaptureDependencies_v2(Stream* stream, GraphNode* const* after, const void* edges, std::size_t count, unsigned flags) {
+WARPMAT_CUDA_API int cuStreamUpdateCaptureDependencies_v2(Stream* stream, GraphNode* const* after, const void* edges, std::size_t count,
+                                                          unsigned flags) {
   return in_context([&] { return cudaStreamUpdateCaptureDependencies(stream, after, edges, count, flags); });
 }
 
@@ -267,7 +274,8 @@ WARPMAT_CUDA_API int cuGraphRemoveDependencies(Graph* graph, GraphNode* const* f
   return cuGraphRemoveDependencies_v2(graph, from, to, nullptr, count);
 }
 
-WARPMAT_CUDA_API int cuGraphAddMemFreeNode(GraphNode** node, Graph* graph, GraphNode* const* after, std::size_t count, DeviceAddress memory) {
+WARPMAT_CUDA_API int cuGraphAddMemFreeNode(GraphNode** node, Graph* graph, GraphNode* const* after, std::size_t count,
+                                           DeviceAddress memory) {
   return in_context([&] { return cudaGraphAddMemFreeNode(node, graph, after, count, pointer_to(memory)); });
 }
 
@@ -275,7 +283,8 @@ WARPMAT_CUDA_API int cuGraphMemFreeNodeGetParams(GraphNode* node, DeviceAddress*
   return in_context([&] { return cudaGraphMemFreeNodeGetParams(node, reinterpret_cast<void**>(memory)); });
 }
 
-WARPMAT_CUDA_API int cuStreamGetCaptureInfo_v2(Stream* stream, int* status, unsigned long long* id, Graph** graph, GraphNode* const** after, std::size_t* count) {
+WARPMAT_CUDA_API int cuStreamGetCaptureInfo_v2(Stream* stream, int* status, unsigned long long* id, Graph** graph, GraphNode* const** after,
+                                               std::size_t* count) {
   return cuStreamGetCaptureInfo_v3(stream, status, id, graph, after, nullptr, count);
 }
 

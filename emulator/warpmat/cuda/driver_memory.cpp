@@ -55,7 +55,7 @@ PointerAnswer pointer_answer(int attribute, const Allocation* found, DeviceAddre
     case 2: return {sizeof(unsigned), device ? 2u : 1u};  // CU_MEMORYTYPE_DEVICE, _HOST
     case 3: return {.value = address};
     case 4: return {.value = host ? address : 0};
-    case 6: return {sizeof(unsigned), 1};                        // copies are done when their calls return
+    case 6: return {sizeof(unsigned), 1};                                   // copies are done when their calls return
     case 7: return {.value = found != nullptr ? found->address : address};  // no two allocations begin at one address
     case 8: return {sizeof(bool), found != nullptr && found->kind == Allocation::Kind::managed ? 1u : 0u};
     case 9: return {sizeof(int), 0};

@@ -24,7 +24,8 @@ extern "C" {
 Error cudaFuncGetName(const char** name, const void* function);
 Error cudaFuncGetParamInfo(const void* function, std::size_t index, std::size_t* offset, std::size_t* bytes);
 Error cudaFuncSetSharedMemConfig(const void* function, int config);
-Error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int block_threads, std::size_t shared_bytes, unsigned flags);
+Error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int block_threads, std::size_t shared_bytes,
+                                                             unsigned flags);
 Error cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks, int block_threads);
 Error cudaOccupancyMaxActiveClusters(int* clusters, const void* function, const LaunchConfiguration* config);
 Error cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function, const LaunchConfiguration* config);
@@ -283,9 +284,8 @@ WARPMAT_CUDA_API int cuLinkComplete(LinkState* state, void** image, std::size_t*
 }
 
 WARPMAT_CUDA_API int cuLinkDestroy(LinkState* state) {
-  return in_context([&] {
-    return call("cuLinkDestroy", [&](Context&) { require(links().take(state) != nullptr, cudaErrorInvalidResourceHandle); });
-  });
+  return in_context(
+      [&] { return call("cuLinkDestroy", [&](Context&) { require(links().take(state) != nullptr, cudaErrorInvalidResourceHandle); }); });
 }
 
 WARPMAT_CUDA_API int cuFuncGetAttribute(int* value, int attribute, Function* function) {
@@ -390,8 +390,10 @@ WARPMAT_CUDA_API int cuKernelGetParamInfo(const void* kernel, std::size_t index,
   return in_context([&] { return cudaFuncGetParamInfo(kernel, index, offset, bytes); });
 }
 
-WARPMAT_CUDA_API int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int block_threads, std::size_t shared_bytes, unsigned flags) {
-  return in_context([&] { return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_threads, shared_bytes, flags); });
+WARPMAT_CUDA_API int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int block_threads,
+                                                                          std::size_t shared_bytes, unsigned flags) {
+  return in_context(
+      [&] { return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_threads, shared_bytes, flags); });
 }
 
 WARPMAT_CUDA_API int cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks, int block_threads) {

@@ -37,9 +37,7 @@ WARPMAT_CUDA_API Error cudaEventCreate(Event** event) {
 }
 
 WARPMAT_CUDA_API Error cudaEventDestroy(Event* event) {
-  return call(__func__, [&](Context&) {
-    require(events().take(event) != nullptr, cudaErrorInvalidResourceHandle);
-  });
+  return call(__func__, [&](Context&) { require(events().take(event) != nullptr, cudaErrorInvalidResourceHandle); });
 }
 
 WARPMAT_CUDA_API Error cudaEventRecord(Event* handle, Stream* stream) {

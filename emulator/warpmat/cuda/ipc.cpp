@@ -34,7 +34,8 @@ static_assert(sizeof(Contents) <= sizeof(IpcHandle));
 Contents contents_of(const IpcHandle& handle, std::uint64_t magic) {
   Contents contents;
   std::memcpy(&contents, handle.bytes, sizeof contents);
-  require(contents.magic == magic && std::all_of(handle.bytes + sizeof contents, std::end(handle.bytes), [](auto byte) { return byte == 0; }));
+  require(contents.magic == magic &&
+          std::all_of(handle.bytes + sizeof contents, std::end(handle.bytes), [](auto byte) { return byte == 0; }));
   return contents;
 }
 
@@ -67,7 +68,8 @@ OpenFile open_file(const Contents& contents) {
           cudaErrorInvalidResourceHandle);
   const auto size = static_cast<std::uint64_t>(found.st_size);
   const int seals = ::fcntl(file.number(), F_GET_SEALS);
-  require(seals >= 0 && (seals & seals_of_shared) == seals_of_shared && contents.first_byte < size && contents.bytes <= size - contents.first_byte);
+  require(seals >= 0 && (seals & seals_of_shared) == seals_of_shared && contents.first_byte < size &&
+          contents.bytes <= size - contents.first_byte);
   return file;
 }
 

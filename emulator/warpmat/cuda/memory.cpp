@@ -66,7 +66,8 @@ WARPMAT_CUDA_API Error cudaMalloc3D(PitchedPointer* pitched, Extent extent) {
     require(pitched != nullptr);
     const std::size_t pitch = pitch_of(extent.width);
     void* pointer = nullptr;
-    allocate(context, &pointer, known(CheckedSize(pitch) * extent.height * extent.depth, cudaErrorMemoryAllocation), Kind::device, "cudaMalloc3D");
+    allocate(context, &pointer, known(CheckedSize(pitch) * extent.height * extent.depth, cudaErrorMemoryAllocation), Kind::device,
+             "cudaMalloc3D");
     *pitched = {pointer, pitch, extent.width, extent.height};
   });
 }

@@ -9,7 +9,7 @@
 
 namespace warpmat::cuda {
 
-struct Pool {  ///< cudaMemPool_t and CUmemoryPool
+struct Pool {                            ///< cudaMemPool_t and CUmemoryPool
   std::array<int, 4> reuse{0, 1, 1, 1};  ///< by the attributes 1 to 3
   std::uint64_t threshold = 0, high = 0;
 };

@@ -179,7 +179,7 @@ void forget_heap(DeviceMemory& memory) {
 
 /// The limits, with the values that a driver starts with.
 struct Limits {
-  std::map<int, std::size_t> all{{stack_bytes, 1024},      {printf_bytes, 1 << 20}, {heap_bytes, 8 << 20},     {sync_depth, 2},
+  std::map<int, std::size_t> all{{stack_bytes, 1024},      {printf_bytes, 1 << 20}, {heap_bytes, 8 << 20},   {sync_depth, 2},
                                  {pending_launches, 2048}, {fetch_granularity, 64}, {persisting_l2_bytes, 0}};
 
   void leave(Context& context, Owner owner) {
@@ -267,7 +267,8 @@ WARPMAT_CUDA_API Error cudaDeviceSynchronize() {
   return call(__func__, [](Context&) {});
 }
 
-/// Frees all that the primary context has. It forgets no fault: behind one it succeeds, and the device is then not to be had, as on an H200.
+/// Frees all that the primary context has. It forgets no fault: behind one it succeeds, and the device is then not to be had, as on an
+/// H200.
 WARPMAT_CUDA_API Error cudaDeviceReset() {
   if (in_host_function()) return last_error() = cudaErrorNotPermitted;
   Context& state = context();

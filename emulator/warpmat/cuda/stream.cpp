@@ -34,8 +34,7 @@ Streams& streams() {
 Stream* make_stream(unsigned flags, int priority) {
   require((flags & ~non_blocking) == 0);
   Streams& all = streams();
-  return all.made.make(
-      Stream{.flags = flags, .priority = std::clamp(priority, highest_priority, lowest_priority), .id = ++all.last_id});
+  return all.made.make(Stream{.flags = flags, .priority = std::clamp(priority, highest_priority, lowest_priority), .id = ++all.last_id});
 }
 
 }  // namespace

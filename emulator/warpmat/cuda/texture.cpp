@@ -28,9 +28,7 @@ struct Objects {
   std::map<std::uint64_t, Object> all;
 
   void leave(Context& context, Owner owner) {
-    std::erase_if(all, [&](const auto& each) {
-      return each.second.owner == owner && remove_texture(context.space.memory(), each.first);
-    });
+    std::erase_if(all, [&](const auto& each) { return each.second.owner == owner && remove_texture(context.space.memory(), each.first); });
   }
 };
 
@@ -131,7 +129,7 @@ void set_sampling(Texture& texture, const TextureDescription& how) {
   std::ranges::copy(how.border, texture.border.begin());
   texture.level_bias = how.level_bias;
   texture.least_level = std::max(how.least_level, 0.0f);  // no level lies before the first one
-  texture.most_level = std::max(how.most_level, texture.least_level);
+  texture.most_level = std::max(how.most_level, 0.0f);
 }
 
 /// A view of fewer levels or layers. Other formats of the same bytes are not supported.
