@@ -93,6 +93,8 @@ int cudaGraphCreate(Handle* graph, unsigned flags);
 int cudaGraphAddEmptyNode(Handle* node, Handle graph, const Handle* after, std::size_t count);
 int cudaGraphAddEventRecordNode(Handle* node, Handle graph, const Handle* after, std::size_t count, Handle event);
 int cudaGraphDestroyNode(Handle node);
+int cudaGraphConditionalHandleCreate(unsigned long long* handle, Handle graph, unsigned value, unsigned flags);
+int cudaGraphAddNode(Handle* node, Handle graph, const Handle* after, const void* edges, std::size_t count, NodeParameters* asked);
 int cudaGraphNodeGetType(Handle node, int* type);
 int cudaGraphNodeSetEnabled(Handle executable, Handle node, unsigned enabled);
 int cudaGraphInstantiate(Handle* executable, Handle graph, unsigned long long flags);
@@ -535,6 +537,17 @@ void registered() {
   SHOW(cudaDeviceSynchronize());
 }
 
+/// A node with graphs of its own.
+void add_conditional(Handle graph) {
+  NodeParameters parameters{};
+  Handle node = nullptr;
+  cudaGraphConditionalHandleCreate(&parameters.of.conditional.handle, graph, 0, 0);
+  parameters.type = 13;
+  parameters.of.conditional.type = 2;  // switch
+  parameters.of.conditional.size = 50;
+  SHOW(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &parameters));
+}
+
 void reset() {
   void *memory = nullptr, *variable = nullptr, *pinned = nullptr;
   Handle stream = nullptr, event = nullptr, graph = nullptr;
@@ -546,6 +559,7 @@ void reset() {
   cudaStreamCreate(&stream);
   cudaEventCreate(&event);
   cudaGraphCreate(&graph, 0);
+  add_conditional(graph);
   SHOW(cudaMemcpyToSymbol(&total_shadow, &value, 4, 0, host_to_device));
   SHOW(cudaGetSymbolAddress(&variable, &total_shadow));
   SHOW(cudaDeviceReset());

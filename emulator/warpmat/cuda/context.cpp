@@ -79,10 +79,15 @@ Context::Context() : settings(read_settings()), device(device_of(*settings.targe
   use_thread_pool();
 }
 
-void Context::release(Owner owner) {
-  list_leaks(*this, owner);
-  for (std::size_t i = 0; i < parts_.size(); ++i) parts_[i]->leave(*this, owner);  // which may make parts
-  space.release_all(owner);
+Error Context::release(Owner owner) {
+  try {
+    list_leaks(*this, owner);
+    for (std::size_t i = 0; i < parts_.size(); ++i) parts_[i]->leave(*this, owner);  // which may make parts
+    space.release_all(owner);
+    return cudaSuccess;
+  } catch (...) {
+    return handle_exception("the end of a context");
+  }
 }
 
 Context& context() {

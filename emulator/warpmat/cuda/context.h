@@ -46,7 +46,7 @@ class Context {
   }
 
   /// Destroys all that an owner has. The primary one has the device's limits and the variables of the program's own modules, too.
-  void release(Owner owner);
+  Error release(Owner owner);
 
   /// Remembers what a kernel did wrong. Programs see it from the next synchronising call on, in every call.
   void set_fault(Error code) { fault_ = code; }

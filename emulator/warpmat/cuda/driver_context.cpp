@@ -281,10 +281,10 @@ WARPMAT_CUDA_API int cuCtxCreate_v4(DriverContext** context, void*, unsigned fla
 WARPMAT_CUDA_API int cuCtxDestroy_v2(DriverContext* context) {
   return initialised_call([&] {
     if (contexts().made.find(context) == nullptr) return invalid_context;
-    cuda::context().release(context->id);
+    const Error error = cuda::context().release(context->id);
     if (current() == context) --pushed().count;
     contexts().made.take(context);
-    return 0;
+    return driver_code(error);
   });
 }
 

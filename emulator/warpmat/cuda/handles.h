@@ -66,9 +66,9 @@ class Handles {
         ++it;
         continue;
       }
-      const Fresh<T> dropped = take(it->first);
-      visit(*dropped);
-      it = all_.upper_bound(dropped.get());  // visits and destructors may change the table
+      const void* const handle = it->first;
+      if (const Fresh<T> dropped = take(handle)) visit(*dropped);
+      it = all_.upper_bound(handle);  // visits and destructors may have changed the table
     }
   }
   void drop(Owner owner) {

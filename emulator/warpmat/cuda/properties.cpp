@@ -273,10 +273,8 @@ WARPMAT_CUDA_API Error cudaDeviceReset() {
   if (in_host_function()) return last_error() = cudaErrorNotPermitted;
   Context& state = context();
   const std::lock_guard lock(mutex());
-  if (state.has_fault())
-    state.set_fault(cudaErrorDevicesUnavailable);
-  else
-    state.release(primary_owner);
+  if (!state.has_fault()) return state.release(primary_owner);
+  state.set_fault(cudaErrorDevicesUnavailable);
   return cudaSuccess;
 }
 
