@@ -130,8 +130,34 @@ int cuMemAddressReserve(unsigned long long* address, std::size_t bytes, std::siz
 int cuMemAddressFree(unsigned long long address, std::size_t bytes);
 int cuMemUnmap(unsigned long long address, std::size_t bytes);
 int cuMemMap(unsigned long long address, std::size_t bytes, std::size_t offset, unsigned long long handle, unsigned long long flags);
+int cuMemcpy2D_v2(const struct DriverCopy2D* copy);
+int cuMemcpy3D_v2(const struct DriverCopy3D* copy);
 const char* cudaGetErrorName(int error);
 }
+
+struct DriverCopy2D {  ///< CUDA_MEMCPY2D
+  struct End {
+    std::size_t x, y;
+    int memory;
+    void* host;
+    unsigned long long device;
+    void* array;
+    std::size_t pitch;
+  } from, to;
+  std::size_t width, height;
+};
+
+struct DriverCopy3D {  ///< CUDA_MEMCPY3D
+  struct End {
+    std::size_t x, y, z, level;
+    int memory;
+    void* host;
+    unsigned long long device;
+    void *array, *reserved;
+    std::size_t pitch, height;
+  } from, to;
+  std::size_t width, height, depth;
+};
 
 namespace {
 
@@ -223,6 +249,48 @@ std::uint32_t value_at(const void* device) {
 
 const ChannelFormat floats{32, 0, 0, 0, 2};
 
+/// Copies of the driver into memory, each with one number that is too large.
+void driver_sizes(void* host, void* memory) {
+  constexpr int in_host = 1, in_device = 2;
+  DriverCopy2D rows{};
+  rows.from = {.x = 0, .y = 0, .memory = in_host, .host = host, .device = 0, .array = nullptr, .pitch = 64};
+  rows.to = {.x = 0,
+             .y = 0,
+             .memory = in_device,
+             .host = nullptr,
+             .device = reinterpret_cast<std::uintptr_t>(memory),
+             .array = nullptr,
+             .pitch = 64};
+  rows.width = 64;
+  rows.height = 2;
+  DriverCopy3D box{};
+  box.from.memory = in_host;
+  box.from.host = host;
+  box.to.memory = in_device;
+  box.to.device = reinterpret_cast<std::uintptr_t>(memory);
+  box.from.pitch = box.to.pitch = box.width = 64;
+  box.from.height = box.to.height = 1;
+  box.height = box.depth = 2;
+  for (std::size_t DriverCopy2D::End::*const number : {&DriverCopy2D::End::x, &DriverCopy2D::End::y, &DriverCopy2D::End::pitch})
+    for (const std::size_t value : {most, most - 63, half, half / 32}) {
+      DriverCopy2D copy = rows;
+      copy.to.*number = value;
+      SHOW_CODE(cuMemcpy2D_v2(&copy));
+    }
+  for (std::size_t DriverCopy3D::End::*const number :
+       {&DriverCopy3D::End::x, &DriverCopy3D::End::y, &DriverCopy3D::End::z, &DriverCopy3D::End::pitch, &DriverCopy3D::End::height})
+    for (const std::size_t value : {most, most - 63, half, half / 32}) {
+      DriverCopy3D copy = box;
+      copy.to.*number = value;
+      SHOW_CODE(cuMemcpy3D_v2(&copy));
+    }
+  for (std::size_t DriverCopy3D::*const number : {&DriverCopy3D::width, &DriverCopy3D::height, &DriverCopy3D::depth}) {
+    DriverCopy3D copy = box;
+    copy.*number = most;
+    SHOW_CODE(cuMemcpy3D_v2(&copy));
+  }
+}
+
 void sizes() {
   char* memory = nullptr;
   std::size_t pitch = 0;
@@ -280,6 +348,7 @@ void sizes() {
   SHOW(cudaMallocArray(&other, &floats, half, 4, 0));
   SHOW(cudaMalloc3DArray(&other, &floats, {4096, 4096, most / 6 * 6}, 5));
   SHOW_CODE(cuInit(0));
+  driver_sizes(host.data(), memory);
   SHOW_CODE(cuMemsetD32_v2(reinterpret_cast<std::uintptr_t>(memory), 1, half / 2 + 1));
   SHOW_CODE(cuMemAddressReserve(&reserved, most / (2 << 20) * (2 << 20), 0, 0, 0));
   SHOW_CODE(cuMemAddressReserve(&reserved, 2 << 20, half, 0, 0));
