@@ -10,6 +10,7 @@
 #include "tools/command_line/completion.h"
 #include "tools/command_line/man_page.h"
 #include "tools/lab/report/interruption.h"
+#include "tools/report/limits.h"
 
 namespace {
 
@@ -33,7 +34,7 @@ int main(int argc, char** argv) {
   try {
     return warpmat::run_command_line(argc, argv, commands);
   } catch (const std::bad_alloc&) {
-    return fail("out of memory", 1);
+    return fail(warpmat::out_of_memory(), 1);
   } catch (const warpmat::NoGpu& e) {
     fmt::print(stderr, "warpmat: skipped: {}\n", e.what());
     return warpmat::skipped_status;
