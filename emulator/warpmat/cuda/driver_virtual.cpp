@@ -41,11 +41,17 @@ struct Virtual {
   std::map<std::uint64_t, Mapping> mappings;  ///< by address
   std::vector<std::uint64_t> buffers;         ///< addresses of the buffers that stand for accessible mappings
   std::uint64_t last_handle = 0;
+
+  /// They are the device's.
+  void leave(Context& context, Owner owner) {
+    if (owner != primary_owner) return;
+    for (const std::uint64_t address : buffers) context.space.memory().free(address);
+    *this = {{}, {}, {}, {}, last_handle};
+  }
 };
 
 Virtual& all() {
-  static auto* const made = new Virtual;
-  return *made;
+  return context().part<Virtual>();
 }
 
 bool is_whole(std::uint64_t bytes) {
@@ -116,6 +122,7 @@ bool is_mapped(std::uint64_t address, std::uint64_t bytes) {
 /// Visits the mappings of [address, address + bytes), which they must fill whole.
 template <typename Visit>
 void for_mappings(std::uint64_t address, std::uint64_t bytes, Visit visit) {
+  static_cast<void>(known(CheckedSize(address) + bytes));
   std::uint64_t next = address;
   while (next < address + bytes) {
     const auto found = all().mappings.find(next);
