@@ -254,9 +254,11 @@ std::vector<std::string> kept_quiet(const Record& record) {
 /// What is wrong whatever the program's status says.
 std::vector<std::string> problems_of(const CudaOptions& options, const std::string& program, const ProcessEnd& end, const Record& record) {
   std::vector<std::string> all;
-  if (const std::string reason = ended_by(options, end); !reason.empty())
-    all.push_back(fmt::format("{} {}; {} launches are recorded{}", program, reason, record.launches.size(),
-                              record.unended_kernel() ? fmt::format(", and '{}' had not ended", *record.unended_kernel()) : ""));
+  if (const std::string reason = ended_by(options, end); !reason.empty()) {
+    const std::string launches = tells_launches(options) ? fmt::format("; {} launches had ended", record.launches.size()) : "";
+    const auto kernel = record.unended_kernel();
+    all.push_back(fmt::format("{} {}{}{}", program, reason, launches, kernel ? fmt::format("; '{}' had not ended", *kernel) : ""));
+  }
   if (record.damaged != 0) all.push_back(fmt::format("{} lines of the record of the launches are damaged", record.damaged));
   if (!record.unsaved.empty()) all.push_back("--save lacks launches: " + record.unsaved);
   if (!options.labels.require.empty() && record.labels.empty())

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <limits>
 
@@ -19,9 +21,14 @@ inline void add_memory_flag(Command command, std::uint64_t& bytes) {
       .size_of_bytes();
 }
 
-/// Adds --seconds and --memory, which set `limits`. It must outlive the parsing.
+/// Adds --seconds and --memory, which set `limits`. It must outlive the parsing. Whoever sits at a terminal can end a command without a
+/// limit.
 inline void add_limit_flags(Command command, Limits& limits) {
-  command.add_option("--seconds", limits.seconds, "End with status 1 after S seconds, 3600 by default; 0: no limit")
+  if (isatty(STDIN_FILENO) == 1) limits.seconds = 0;
+  command
+      .add_option(
+          "--seconds", limits.seconds,
+          "End with status 1 after S seconds; default: 3600 where standard input is no terminal, as in a CI, else no limit; 0: no limit")
       .type_name("S")
       .range(0.0, std::numeric_limits<double>::max(), true);
   add_memory_flag(command, limits.memory);

@@ -14,7 +14,7 @@ namespace warpmat {
 
 /// What a command may use; 0: no limit.
 struct Limits {
-  double seconds = 3600;     ///< a job of a CI ends before its own limit, which is six hours on GitHub
+  double seconds = 3600;     ///< so that a job of a CI ends before its own limit, which is six hours on GitHub
   std::uint64_t memory = 0;  ///< bytes
 };
 
