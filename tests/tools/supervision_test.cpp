@@ -1,4 +1,9 @@
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -25,16 +30,25 @@ Outcome run_shell(Strings options, const std::string& script, Strings environmen
   return run_command(options, environment);
 }
 
-/// Begins `warpmat cuda OPTIONS sh -c SCRIPT`, waits until the script has made the file $BEGUN, and executes `then` with the command's
-/// process as $COMMAND. Prints the command's status.
-Outcome run_shell_and(const std::string& options, const std::string& script, const std::string& then) {
-  const TemporaryDirectory directory;
-  const std::string test =
-      fmt::format("{} cuda {} sh -c '{}' & COMMAND=$!; while [ ! -e $BEGUN ]; do sleep 0.05; done; {}\nwait $COMMAND; echo status $?",
-                  command_path(), options, script, then);
-  // with job control (-m): without it the shell ignores SIGINT and SIGQUIT for what runs in the background
-  return run_program("bash", {"-m", "-c", test},
-                     {"PROGRAM=" + cuda_program_path(), "BEGUN=" + directory.path("begun"), "TMPDIR=" + directory.path("")});
+/// Begins `warpmat cuda --report REPORT sh -c SCRIPT`, which makes the file BEGUN, and sends the signal to the command alone. Returns the
+/// command's status, as a shell has it.
+int status_after(int signal, const TemporaryDirectory& directory, const std::string& script) {
+  const std::string begun = directory.path("begun"), program = "PROGRAM=" + cuda_program_path(), folder = "TMPDIR=" + directory.path("");
+  Strings words{command_path(), "cuda", "--report", directory.path("r.json"), "sh", "-c", script + "; touch " + begun + "; wait"};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const pid_t command = fork();
+  if (command == 0) {
+    for (const std::string& variable : {program, folder}) putenv(const_cast<char*>(variable.c_str()));
+    execv(arguments[0], arguments.data());
+    _exit(127);
+  }
+  while (!std::filesystem::exists(begun)) usleep(10'000);
+  kill(command, signal);
+  int status = 0;
+  waitpid(command, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;  // the command ends by itself, not by the signal
 }
 
 double seconds_of(const std::function<void()>& work) {
@@ -123,22 +137,21 @@ TEST_CASE("launches of two runs do not mix in a folder of --save", "[cuda][tools
 }
 
 TEST_CASE("signals reach a program and its children, and the report is written", "[cuda][tools]") {
-  const struct {
-    const char* name;
-    int number;
-  } signals[] = {{"INT", 2}, {"TERM", 15}, {"HUP", 1}, {"QUIT", 3}};
-  for (const auto& signal : signals) {
-    INFO(signal.name);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    INFO(signal);
     const TemporaryDirectory directory;
-    const Outcome outcome = run_shell_and("--report " + directory.path("r.json"),
-                                          fmt::format("$PROGRAM works; sleep 100 & echo $! >{}; touch $BEGUN; wait", directory.path("pid")),
-                                          fmt::format("kill -{} $COMMAND", signal.name));
-    INFO(outcome.out << outcome.err);
-    CHECK_THAT(outcome.out, ContainsSubstring(fmt::format("status {}\n", 128 + signal.number)));
+    const std::string script = fmt::format("$PROGRAM works >/dev/null; sleep 100 & echo $! >{}", directory.path("pid"));
+    CHECK(status_after(signal, directory, script) == 128 + signal);
     CHECK_THAT(read_text(directory.path("r.json")), ContainsSubstring("\"kernel\": \"store\""));
-    const std::string pid = read_text(directory.path("pid"));
-    CHECK_FALSE(std::filesystem::exists("/proc/" + pid.substr(0, pid.find('\n'))));
+    const std::string child = read_text(directory.path("pid"));
+    CHECK_FALSE(std::filesystem::exists("/proc/" + child.substr(0, child.find('\n'))));
+    CHECK(directory.files() == Strings{"begun", "pid", "r.json"});
   }
+}
+
+TEST_CASE("a program that does not end by a signal ends nevertheless", "[cuda][tools]") {
+  const TemporaryDirectory directory;
+  CHECK(status_after(SIGTERM, directory, "trap '' TERM; sleep 100 &") == 128 + SIGKILL);
 }
 
 TEST_CASE("a program that a signal ends is told, with its launches", "[cuda][tools]") {

@@ -1,3 +1,4 @@
+#include <csignal>
 #include <new>
 #include <string_view>
 
@@ -43,6 +44,7 @@ bool is_for_lab(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using warpmat::fail;
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit of its size is an error in a sentence
   try {
     if (is_for_lab(argc, argv)) warpmat::hand_over_to_lab(argv);
     return warpmat::run_command_line(argc, argv, commands, add_laboratory);

@@ -1,3 +1,4 @@
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -31,6 +32,7 @@ constexpr warpmat::AddSubcommand commands[] = {
 
 int main(int argc, char** argv) {
   using warpmat::fail;
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit of its size is an error in a sentence
   try {
     return warpmat::run_command_line(argc, argv, commands);
   } catch (const std::bad_alloc&) {

@@ -119,6 +119,7 @@ pid_t begin(const std::vector<std::string>& words, const ProcessOutput& output, 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
     held.restore();
+    signal(SIGXFSZ, SIG_DFL);  // which this command ignores, to report what it cannot write
     if (redirect(output)) execve(words[0].c_str(), arguments.data(), environment.data());
     const int error = errno;
     static_cast<void>(!write(report[1], &error, sizeof error));
