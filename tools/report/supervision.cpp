@@ -153,10 +153,6 @@ std::vector<pid_t> descendants() {
   return all;
 }
 
-void send_to_all(int signal) {
-  for (const pid_t process : descendants()) kill(process, signal);
-}
-
 /// The memory of a process that it shares with no other, and its part of what it shares.
 std::uint64_t proportional_bytes(pid_t process) {
   std::ifstream lines(fmt::format("/proc/{}/smaps_rollup", process));
@@ -179,8 +175,7 @@ std::uint64_t sum(const std::vector<pid_t>& processes, Bytes bytes) {
 }
 
 /// Whether all processes together use more. What several share counts several times in the first sum, which is made faster.
-bool use_more_than(std::uint64_t most) {
-  const std::vector<pid_t> all = descendants();
+bool use_more_than(std::uint64_t most, const std::vector<pid_t>& all) {
   return sum(all, resident_bytes) > most && sum(all, proportional_bytes) > most;
 }
 
@@ -231,6 +226,17 @@ class Supervision {
     return std::max(std::chrono::ceil<milliseconds>(next - now), milliseconds(0));
   }
 
+  /// The program, also where the kernel does not list children, and all others that are left.
+  std::vector<pid_t> processes() const {
+    std::vector<pid_t> all = descendants();
+    if (!ended_ && std::ranges::find(all, program_) == all.end()) all.push_back(program_);
+    return all;
+  }
+
+  void send_to_all(int signal) const {
+    for (const pid_t process : processes()) kill(process, signal);
+  }
+
   /// A terminal gives its signals to all processes itself.
   void pass_on(int signal, const siginfo_t& info) {
     end_.asked = signal;
@@ -245,7 +251,7 @@ class Supervision {
       send_to_all(SIGTERM);
       kill_at_ = std::min(kill_at_, Clock::now() + last_grace);
       deadline_ = Clock::time_point::max();
-    } else if (limits_.memory != 0 && use_more_than(limits_.memory)) {
+    } else if (limits_.memory != 0 && use_more_than(limits_.memory, processes())) {
       end_.limit = ProcessEnd::Limit::memory;
       send_to_all(SIGKILL);
     }
