@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -30,6 +31,17 @@ class DeviceHeap;
 struct Internals;
 struct StoredBuffer;
 struct Texture;
+
+/// DeviceMemory has no room for a buffer by DeviceMemory::set_most_bytes().
+class WARPMAT_API MemoryLimit : public std::bad_alloc {
+ public:
+  explicit MemoryLimit(std::string text) : text_(std::make_shared<const std::string>(std::move(text))) {}
+  /// The buffer's size, the limit, and what other buffers have of it.
+  const char* what() const noexcept override { return text_->c_str(); }
+
+ private:
+  std::shared_ptr<const std::string> text_;
+};
 
 /// The global memory of a GPU: buffers with gaps between them, so that accesses outside a buffer are detected. Addresses depend only on the
 /// order and sizes of the allocations. Do not change it while a kernel runs.
@@ -100,6 +112,10 @@ class WARPMAT_API DeviceMemory {
   /// The position of `address` relative to the nearest buffer: "16 bytes beyond the end of buffer 'A' of 1024 bytes at 0x7f0000000000".
   std::string describe(std::uint64_t address) const;
 
+  /// The most bytes that all buffers together may have from now on, but those of add_own_memory(); there is no limit unless said. What
+  /// would exceed it throws MemoryLimit, and changes nothing.
+  void set_most_bytes(std::uint64_t bytes) { most_bytes_ = bytes; }
+
   /// The size that the heap of malloc() in kernels is to have, 8 MiB unless said. Throws std::logic_error once a kernel has used it.
   void set_heap_bytes(std::uint64_t bytes);
 
@@ -109,6 +125,7 @@ class WARPMAT_API DeviceMemory {
   std::uint64_t allocate_bytes(std::span<const std::byte> contents, std::string name);
   void copy_out(std::uint64_t address, std::span<std::byte> to) const;
   std::uint64_t free_address(std::uint64_t bytes, std::uint64_t alignment) const;
+  void check_room(std::uint64_t bytes, const std::string& name) const;
   StoredBuffer& beginning_at(std::uint64_t address);
 
   std::uint64_t next_address_ = 0x00007f00'00000000;  ///< where the next buffer may begin
@@ -118,6 +135,7 @@ class WARPMAT_API DeviceMemory {
   std::map<std::uint64_t, std::shared_ptr<const Texture>> textures_;
   std::uint64_t last_texture_ = 0;  ///< the handle that was given last
   std::uint64_t heap_bytes_ = 8 << 20;
+  std::uint64_t used_bytes_ = 0, most_bytes_ = ~std::uint64_t{0};
   std::shared_ptr<DeviceHeap> heap_;
 };
 
@@ -271,6 +289,11 @@ struct LaunchOptions {
   std::uint64_t schedule = 0;         ///< 0: blocks and warps in order; else the seed of another order
   ExecutionOptions execution = {};    ///< of the matrix instructions
   std::uint64_t most_operations = 0;  ///< limit for each block; 0: no limit. More is a trap
+  /// Limit for what printf prints, in bytes; 0: no limit. More is a trap of kind `limit`
+  std::uint64_t most_printed = 256 << 20;
+  /// Limit for the registers, the local and the shared memory of the blocks that run at once, in bytes; 0: no limit. launch() refuses a
+  /// kernel that needs more
+  std::uint64_t most_block_bytes = 0;
   Checks checks = {};
   /// The matrix product that the kernel is to compute, "C=A*B^T:128x128x64": names of buffers, ^T where columns are contiguous, M, N and K;
   /// then ",lda=72" where rows lie further apart. Each product of a matrix instruction is held against it, whatever the numbers are, and

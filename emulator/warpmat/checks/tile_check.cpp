@@ -119,10 +119,8 @@ std::optional<TileCheck::Place> TileCheck::place_at(const BlockTiles& tiles, std
   if (chunk.tile == 0) return std::nullopt;
   const Tile& tile = tiles.tiles[chunk.tile - 1];
   const Place place{tile.address + chunk.at, tile.statement, tile.map};
-  const StoredBuffer* const buffer = find_buffer(*setup_.memory, place.address);
-  if (buffer == nullptr || buffer->freed ||
-      std::memcmp(buffer->data.get() + (place.address - buffer->address), tiles.shared + offset, machine::Product::chunk_bytes) != 0)
-    return std::nullopt;
+  const auto now = find_range(*setup_.memory, place.address, machine::Product::chunk_bytes);
+  if (!now || std::memcmp(now->data(), tiles.shared + offset, now->size()) != 0) return std::nullopt;
   return place;
 }
 

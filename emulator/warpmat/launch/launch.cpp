@@ -1,6 +1,7 @@
 #include <warpmat/launch.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <optional>
 
@@ -236,6 +237,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
   checks::Setup setup{program, options.checks, shared_bytes, frame_bytes, reports};
   checks::set_gemm(setup, options, memory, parameters, shaped);
   std::optional<machine::ChunkLists> chunk_lists;
+  std::atomic<std::uint64_t> printed_bytes = 0;
   const machine::LaunchState state{.program = program,
                                    .config = shaped,
                                    .options = options,
@@ -249,6 +251,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
                                    .explicit_cluster = shaped.cluster.count() > 1 || program.limits.required_cluster[0] > 0,
                                    .spare = &spare_storage(),
                                    .chunk_lists = program.executes(catalogue::Semantics::wgmma) ? &chunk_lists.emplace() : nullptr,
+                                   .printed_bytes = &printed_bytes,
                                    .checks = [&](std::uint64_t cluster) { return checks::make(setup, cluster); }};
   LaunchResult result;
   try {

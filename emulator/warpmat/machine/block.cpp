@@ -97,7 +97,7 @@ Block::Status Block::run() {
     if (status == WarpState::Status::needs_reservation) return Status::needs_reservation;
     if (status == WarpState::Status::reservation_is_over) return Status::reservation_is_over;
     const bool stuck = warp.polls() && all_wait();
-    if (stuck && alone) report_deadlock({});
+    if (stuck && alone && !cluster_.leap()) report_deadlock({});
     if (!was_finished && warp.finished()) {
       ++finished_;
       make_progress();

@@ -252,11 +252,9 @@ bool BulkCopies::load_whole_rows(const BulkTransfer& transfer, const TensorRun& 
     return false;
   if (rounds(map.type()) || run.first.begin != 0 || run.first.end != bytes || bytes != map.row_pitch() || bytes % chunk != 0) return false;
   if (map.swizzle() != TensorMap::Swizzle::none && (base + to) % bytes != 0) return false;
-  const StoredBuffer* const buffer = find_buffer(cluster_.launch().memory, run.first.address);
-  if (buffer == nullptr || buffer->freed) return false;
-  const std::uint64_t behind = buffer->end() - run.first.address;
-  if (bytes > behind || (run.step != 0 && run.count - 1 > (behind - bytes) / run.step)) return false;
-  const std::uint8_t* from = buffer->data.get() + (run.first.address - buffer->address);
+  const auto found = find_range(cluster_.launch().memory, run.first.address, run.reach());
+  if (!found) return false;
+  const std::uint8_t* from = found->data();
   std::uint8_t* line = cluster_.block(transfer.shared.rank).shared().data() + to;
   for (std::size_t i = 0; i < run.count; ++i, from += run.step, line += bytes) {
     const auto address = static_cast<std::uint32_t>(base + to + i * bytes);

@@ -86,6 +86,7 @@ class BulkCopies {
     pending_.push_back(std::move(transfer));
   }
   bool empty() const { return pending_.empty(); }
+  std::size_t pending() const { return pending_.size(); }
 
   /// Performs the copies that this mbarrier counts, and adds their bytes there. Returns false if there are none.
   bool arrive_at(const SharedPlace& barrier);

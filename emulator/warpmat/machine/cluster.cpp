@@ -84,11 +84,23 @@ Cluster::Status Cluster::run(bool has_reservation) {
         case Block::Status::waits: waiting = progress_ == seen ? waiting + 1 : 1; break;
       }
       seen = progress_;
-      if (waiting > 2 * blocks_.size()) report_deadlock();
+      if (waiting > 2 * blocks_.size()) {
+        if (!leap()) report_deadlock();
+        waiting = 0;
+      }
     }
     next_ = (next_ + 1) % blocks_.size();
   }
   return Status::finished;
+}
+
+bool Cluster::leap() {
+  const std::optional<std::uint64_t> ticks = take_clock_read() ? leaps_.next(progress_) : std::nullopt;
+  if (!ticks) return false;
+  own_leaps_ += *ticks;
+  for (const auto& block : blocks_)
+    for (WarpState* const warp : block->warps()) warp->poll_on();
+  return true;
 }
 
 void Cluster::check_barrier() {

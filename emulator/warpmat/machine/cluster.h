@@ -6,9 +6,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <warpmat/machine/bulk_copies.h>
+#include <warpmat/machine/clock_leaps.h>
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/machine/observers.h>
 
@@ -33,6 +35,8 @@ class Cluster {
   /// Runs until all blocks end, until an ordered operation needs the reservation but the cluster does not have it, or until the
   /// reservation's operations are used up. Throws Trap.
   Status run(bool has_reservation);
+  /// The clocks of the cluster's grid have leapt so far, in all.
+  void set_grid_leaps(std::uint64_t ticks) { grid_leaps_ = ticks; }
 
   const LaunchState& launch() const { return launch_; }
   std::uint64_t number() const { return number_; }  ///< among the launch's clusters
@@ -51,6 +55,15 @@ class Cluster {
   /// Increases with every event that lanes may wait for: stores, atomic operations that change a value, barriers, exits.
   std::uint64_t progress() const { return progress_; }
   void make_progress() { ++progress_; }
+  /// By how much clocks have leapt, for a lane that reads one.
+  std::uint64_t read_clock() {
+    clock_read_ = true;
+    return own_leaps_ + grid_leaps_;
+  }
+  /// Whether lanes have read a clock since the last call.
+  bool take_clock_read() { return std::exchange(clock_read_, false); }
+  /// Where no lane can continue: if lanes read clocks, these leap, and the lanes go on. False: they wait for what never comes.
+  bool leap();
   /// Whether the last reservation brought no progress.
   bool idle_reservation() const { return progress_ == progress_before_; }
   /// Throws a Trap that lists where each warp waits.
@@ -76,6 +89,9 @@ class Cluster {
   std::vector<std::unique_ptr<Block>> blocks_;
   std::size_t next_ = 0, ended_ = 0;
   std::uint64_t progress_ = 0, progress_before_ = 0;
+  ClockLeaps leaps_;
+  std::uint64_t own_leaps_ = 0, grid_leaps_ = 0;
+  bool clock_read_ = false;
   bool arrived_ = false;  ///< some lanes at the barrier, in the phase that is not over
   std::uint32_t barrier_phases_ = 0;
 };

@@ -40,6 +40,11 @@ StoredBuffer stored(std::uint64_t address, std::uint64_t bytes, StoredBuffer::By
   return {address, bytes, std::move(data), false, std::make_unique<const std::string>(std::move(name))};
 }
 
+/// Of set_most_bytes()'s limit.
+std::uint64_t counted_bytes(const StoredBuffer& buffer) {
+  return buffer.freed || buffer.foreign ? 0 : buffer.bytes;
+}
+
 DeviceMemory::Buffer shown(const StoredBuffer& buffer) {
   const std::span bytes(buffer.data.get(), buffer.freed ? 0 : buffer.bytes);
   return {buffer.address, buffer.bytes, *buffer.name, buffer.freed, std::as_bytes(bytes)};
@@ -101,8 +106,10 @@ std::uint64_t DeviceMemory::allocate(std::uint64_t bytes, std::string name, std:
   if (!std::has_single_bit(alignment)) throw std::invalid_argument(fmt::format("the alignment {} is not a power of two", alignment));
   alignment = std::max(alignment, smallest_alignment);
   const std::uint64_t address = free_address(bytes, alignment);
+  check_room(bytes, name);
   buffers_.insert(first_behind(buffers_, address), stored(address, bytes, zeroed(bytes), std::move(name)));
   next_address_ = plus(address, plus(bytes, gap_bytes));
+  used_bytes_ += bytes;
   return address;
 }
 
@@ -118,9 +125,17 @@ void DeviceMemory::place(std::uint64_t address, std::span<const std::uint8_t> co
   const bool before_next = after == buffers_.end() || contents.size() <= after->address - address;
   if (!before_next || (after != buffers_.begin() && (std::prev(after)->end() > address || std::prev(after)->address == address)))
     throw std::invalid_argument(fmt::format("{} bytes at {:#x} overlap another buffer: {}", contents.size(), address, describe(address)));
+  check_room(contents.size(), name);
   StoredBuffer buffer = stored(address, contents.size(), zeroed(contents.size()), std::move(name));
   if (!contents.empty()) std::memcpy(buffer.data.get(), contents.data(), contents.size());
   buffers_.insert(after, std::move(buffer));
+  used_bytes_ += contents.size();
+}
+
+void DeviceMemory::check_room(std::uint64_t bytes, const std::string& name) const {
+  if ((CheckedSize(used_bytes_) + bytes).fits(most_bytes_)) return;
+  throw MemoryLimit(fmt::format("{} of {} bytes: device memory is limited to {} bytes, of which {} are in use",
+                                name.empty() ? "a buffer" : fmt::format("buffer '{}'", name), bytes, most_bytes_, used_bytes_));
 }
 
 StoredBuffer& DeviceMemory::beginning_at(std::uint64_t address) {
@@ -132,6 +147,7 @@ StoredBuffer& DeviceMemory::beginning_at(std::uint64_t address) {
 void DeviceMemory::free(std::uint64_t address) {
   StoredBuffer& buffer = beginning_at(address);
   if (buffer.freed) throw std::invalid_argument(fmt::format("no buffer begins at {:#x}", address));
+  used_bytes_ -= counted_bytes(buffer);
   buffer.freed = true;
   buffer.data.reset();
 }
@@ -145,12 +161,15 @@ void DeviceMemory::move_to_own_address(std::uint64_t address) {
 
 void DeviceMemory::add_own_memory(std::span<std::uint8_t> bytes, std::string name) {
   const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(bytes.data()));
-  buffers_.insert(first_behind(buffers_, address),
-                  stored(address, bytes.size(), {bytes.data(), StoredBuffer::Release(false)}, std::move(name)));
+  StoredBuffer buffer = stored(address, bytes.size(), {bytes.data(), StoredBuffer::Release(false)}, std::move(name));
+  buffer.foreign = true;
+  buffers_.insert(first_behind(buffers_, address), std::move(buffer));
 }
 
 void DeviceMemory::remove(std::uint64_t address) {
-  buffers_.erase(buffers_.begin() + (&beginning_at(address) - buffers_.data()));
+  const StoredBuffer& buffer = beginning_at(address);
+  used_bytes_ -= counted_bytes(buffer);
+  buffers_.erase(buffers_.begin() + (&buffer - buffers_.data()));
 }
 
 const StoredBuffer* find_buffer(const DeviceMemory& memory, std::uint64_t address) {
@@ -159,6 +178,12 @@ const StoredBuffer* find_buffer(const DeviceMemory& memory, std::uint64_t addres
   if (after == buffers.begin()) return nullptr;
   const StoredBuffer& buffer = *std::prev(after);
   return address < buffer.end() ? &buffer : nullptr;
+}
+
+std::optional<std::span<std::uint8_t>> find_range(const DeviceMemory& memory, std::uint64_t address, CheckedSize count) {
+  const StoredBuffer* const buffer = find_buffer(memory, address);
+  if (buffer == nullptr || buffer->freed || !count.fits(buffer->end() - address)) return std::nullopt;
+  return std::span(buffer->data.get() + (address - buffer->address), *count.value());
 }
 
 std::optional<DeviceMemory::Buffer> DeviceMemory::find(std::uint64_t address) const {
@@ -186,10 +211,8 @@ std::string DeviceMemory::describe(std::uint64_t address) const {
 }
 
 std::span<const std::uint8_t> DeviceMemory::bytes(std::uint64_t address, std::uint64_t count) const {
-  const StoredBuffer* buffer = find_buffer(*this, address);
-  if (buffer == nullptr || buffer->freed || count > buffer->end() - address)
-    throw std::out_of_range(fmt::format("{} bytes at {:#x} do not lie in one buffer: {}", count, address, describe(address)));
-  return {buffer->data.get() + (address - buffer->address), count};
+  if (const auto found = find_range(*this, address, count)) return *found;
+  throw std::out_of_range(fmt::format("{} bytes at {:#x} do not lie in one buffer: {}", count, address, describe(address)));
 }
 
 std::span<std::uint8_t> DeviceMemory::bytes(std::uint64_t address, std::uint64_t count) {

@@ -13,8 +13,11 @@
 #include <string>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/threads.h>
+#include <warpmat/numeric/checked_size.h>
 
 namespace warpmat::machine {
 namespace {
@@ -35,6 +38,17 @@ class ClusterOrder {
  private:
   std::uint64_t count_ = 0, first_ = 0, step_ = 1;
 };
+
+/// Throws MemoryLimit where so many clusters at once exceed LaunchOptions::most_block_bytes.
+void check_room(const LaunchState& launch, std::uint64_t clusters) {
+  const std::uint64_t most = launch.options.most_block_bytes, blocks = clusters * launch.config.cluster.count();
+  const std::uint64_t warps = (launch.config.block.count() + warp_size - 1) / warp_size;
+  const std::uint64_t warp_bytes = launch.frame_bytes + std::uint64_t{warp_size} * launch.local_bytes;
+  const CheckedSize bytes = CheckedSize(blocks) * (warps * warp_bytes + launch.shared_bytes);
+  if (most != 0 && !bytes.fits(most))
+    throw MemoryLimit(fmt::format("{} blocks at once, each with {} bytes of registers, local and shared memory, exceed the limit of {} bytes",
+                                  blocks, warps * warp_bytes + launch.shared_bytes, most));
+}
 
 /// Schedules the clusters of a grid whose operations have no order among them: each thread takes the next ones, without a lock. It takes
 /// fewer as fewer are left, so that all threads end at nearly the same time.
@@ -207,12 +221,16 @@ class Grid {
     if (begun.trap != nullptr) return fail(begun.trap);
     begun.running = true;
     const bool has_reservation = reservation_ == number;
+    const std::uint64_t leaps_before = all_leaps_, alive = begun_.size();
     lock.unlock();
     Cluster::Status status = Cluster::Status::finished;
     std::exception_ptr trap;
     try {
-      if (begun.cluster == nullptr)
+      if (begun.cluster == nullptr) {
+        check_room(launch_, alive);
         begun.cluster = std::make_unique<Cluster>(launch_, order_[number], [this, number] { return cancel_for(number); });
+      }
+      if (has_reservation) begun.cluster->set_grid_leaps(leaps_before);
       status = begun.cluster->run(has_reservation);
     } catch (...) {
       trap = std::current_exception();
@@ -234,11 +252,20 @@ class Grid {
     }
   }
 
-  /// Detects blocks that only wait for each other, reservation after reservation.
+  /// Detects blocks that only wait for each other, reservation after reservation. If some read clocks, these leap first.
   void check_idle(Cluster& cluster) {
-    idle_reservations_ = cluster.idle_reservation() ? idle_reservations_ + 1 : 0;
-    const std::uint64_t rounds = 4 + 2 * cluster.warps();  // within one reservation some warps may not have reached their access
-    if (idle_reservations_ < std::max<std::uint64_t>(fewest_idle_reservations, rounds * (size_ - ended_))) return;
+    const bool idle = cluster.idle_reservation();
+    idle_reservations_ = idle ? idle_reservations_ + 1 : 0;
+    progress_ += idle ? 0 : 1;
+    clock_read_ |= cluster.take_clock_read();
+    const std::uint64_t rounds = (4 + 2 * cluster.warps()) * (size_ - ended_);  // some warps may reach their access in a later one
+    const std::uint64_t most_idle = std::max(fewest_idle_reservations, rounds);
+    if (idle_reservations_ < most_idle) return;
+    if (const auto ticks = std::exchange(clock_read_, false) ? leaps_.next(progress_) : std::nullopt) {
+      all_leaps_ += *ticks;
+      idle_reservations_ = most_idle - rounds;
+      return;
+    }
     try {
       cluster.report_deadlock();
     } catch (...) {
@@ -258,6 +285,7 @@ class Grid {
     const std::uint64_t cancelled = begun.cancelled;
     begun_.erase(number);
     idle_reservations_ = 0;
+    ++progress_;
     const bool in_order = number == ended_before_ && cancelled == 0 && ended_late_.empty();  // nearly always on one thread
     for (std::uint64_t i = 0; i <= cancelled && !in_order; ++i) ended_late_.insert(number + i * first_wave_);
     for (bool next = in_order; next || ended_late_.erase(ended_before_) != 0; ++ended_before_, next = false)
@@ -283,7 +311,10 @@ class Grid {
   std::map<std::uint64_t, std::string> printed_;
   std::uint64_t ended_before_ = 0;  ///< all lower ones have ended
   std::uint64_t ended_ = 0, next_ = 0, reservation_ = 0;
-  std::uint64_t idle_reservations_ = 0;  ///< consecutive reservations without progress
+  std::uint64_t idle_reservations_ = 0;         ///< consecutive reservations without progress
+  std::uint64_t progress_ = 0, all_leaps_ = 0;  ///< reservations with progress; ticks
+  ClockLeaps leaps_;
+  bool clock_read_ = false;  ///< since the last leap, by a cluster with the reservation
   bool failed_ = false;
   std::exception_ptr trap_;
   LaunchResult result_;
@@ -303,6 +334,7 @@ LaunchResult run_grid(const LaunchState& launch) {
   if (!launch.options.observers.empty()) jobs = 1;
   jobs = static_cast<int>(
       std::min<std::uint64_t>(static_cast<std::uint64_t>(jobs), launch.config.grid.count() / launch.config.cluster.count()));
+  check_room(launch, static_cast<std::uint64_t>(jobs));
   if (launch.program.orders_clusters) {
     Grid grid(launch, jobs);
     return run_clusters(grid, jobs);

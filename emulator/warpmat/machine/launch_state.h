@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,6 +30,7 @@ struct LaunchState {
   bool explicit_cluster = false;      ///< the launch has clusters
   SpareStorage* spare = nullptr;      ///< of blocks; null: each has memory of its own
   ChunkLists* chunk_lists = nullptr;  ///< of programs with wgmma
+  std::atomic<std::uint64_t>* printed_bytes = nullptr;  ///< of all blocks so far; null: they are not counted
   /// Makes the observers of a cluster, told before those of the options; may be null.
   std::function<std::vector<std::unique_ptr<Observer>>(std::uint64_t cluster)> checks = nullptr;
 };

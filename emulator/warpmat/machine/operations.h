@@ -81,6 +81,10 @@ Step warp_barrier(WarpState& warp, const code::Operation& operation, LaneMask ma
 /// Elects the lowest lane of the mask.
 Step elect(WarpState& warp, const code::Operation& operation, LaneMask mask);
 
+// Asynchronous work of every kind: warp_messages.cpp
+/// Before one more of `waiting` pieces of work ("copies") that a statement must wait for: traps where a kernel issues them without an end.
+void check_waiting(const WarpState& warp, int lane, std::size_t waiting, const char* what);
+
 // cp.async: warp_async.cpp
 void cp_async(WarpState& warp, const code::Operation& operation, LaneMask mask);
 void commit_group(WarpState& warp, LaneMask mask);
@@ -109,13 +113,13 @@ void bulk_wait(WarpState& warp, const code::Operation& operation, LaneMask mask)
 void finish_bulk_stores(WarpState& warp, LaneMask mask);
 /// Whether stores that the lanes wait for add floating-point numbers, so that the order among blocks is visible.
 bool waits_for_sums(WarpState& warp, LaneMask mask);
-std::uint8_t* locate_map(WarpState& warp, Space space, int lane, std::uint64_t address, bool writes);
 
 // Clusters and tensor maps: warp_cluster.cpp
 /// mapa: the same offset in the block of that rank; getctarank: the rank of an address.
 void cluster_rank(WarpState& warp, const code::Operation& operation, LaneMask mask);
 /// The bytes of a load, store or atomic operation in the shared memory of another block.
-std::uint8_t* locate_in_cluster(WarpState& warp, int lane, std::uint64_t address, std::uint32_t bytes, bool writes);
+std::span<std::uint8_t> range_in_cluster(WarpState& warp, int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment,
+                                         bool writes);
 /// tensormap.replace in each executing lane; tensormap.cp_fenceproxy once for the warp.
 Step tensor_map(WarpState& warp, const code::Operation& operation, LaneMask mask);
 

@@ -3,9 +3,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 
 #include <warpmat/launch.h>
+#include <warpmat/numeric/checked_size.h>
 
 namespace warpmat {
 
@@ -27,11 +30,16 @@ struct StoredBuffer {
   Bytes data = nullptr;
   bool freed = false;
   std::unique_ptr<const std::string> name;  ///< behind a pointer: DeviceMemory::Buffer's name outlives later allocations
+  bool foreign = false;                     ///< of add_own_memory()
 
   std::uint64_t end() const { return address + bytes; }
 };
 
-/// The buffer that contains `address`, freed or not, or nullptr.
+/// The buffer that contains `address`, freed or not, or nullptr. Who accesses bytes asks find_range() for all of them: another buffer may
+/// begin where this one ends.
 const StoredBuffer* find_buffer(const DeviceMemory& memory, std::uint64_t address);
+
+/// The `count` bytes at `address` in this process; nothing unless one buffer that is not freed contains them all.
+std::optional<std::span<std::uint8_t>> find_range(const DeviceMemory& memory, std::uint64_t address, CheckedSize count);
 
 }  // namespace warpmat

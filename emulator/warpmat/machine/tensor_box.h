@@ -11,6 +11,7 @@
 
 #include <warpmat/launch.h>
 #include <warpmat/layout.h>
+#include <warpmat/numeric/checked_size.h>
 
 namespace warpmat::machine {
 
@@ -42,6 +43,8 @@ struct TensorRun {
   std::uint64_t step = 0;
   std::uint32_t pitch = 0;
 
+  /// From the first row's first byte to the last one's last in global memory. Precondition: the rows have bytes.
+  CheckedSize reach() const { return CheckedSize(count - 1) * step + (first.end - first.begin); }
   TensorRow row(std::size_t i) const {
     TensorRow row = first;
     row.address += i * step;

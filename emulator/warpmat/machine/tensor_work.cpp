@@ -25,8 +25,8 @@ void for_each_chunk(const PendingTensorWork& work, Visit visit) {
 ProductBytes copied_bytes(const PendingTensorWork& work, const SharedMemory& memory) {
   ProductBytes bytes;
   for_each_chunk(work, [&](std::uint32_t address, int, std::uint32_t) {
-    const std::uint32_t offset = address - memory.base();
-    if (address < memory.base() || offset + chunk_bytes > memory.size())
+    const std::size_t offset = std::size_t{address} - memory.base();
+    if (address < memory.base() || offset > memory.size() || chunk_bytes > memory.size() - offset)
       throw Trap(Trap::Kind::out_of_range, std::nullopt, 0, address,
                  fmt::format("the matrix that the descriptor names leaves shared memory, which has {} bytes from {:#x} on", memory.size(),
                              memory.base()));

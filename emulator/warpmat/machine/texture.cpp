@@ -7,14 +7,21 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 
 #include <warpmat/launch.h>
+#include <warpmat/numeric/checked_size.h>
 
 namespace warpmat::machine {
 namespace {
 
 constexpr double weight_one = 256;  ///< weights have 8 fraction bits
 constexpr std::int64_t outside = -1;
+
+/// `value` between the bounds; NaN, which the host and kernels may give, becomes the lower one.
+double bounded(double value, double low, double high) {
+  return value > low ? std::min(value, high) : low;
+}
 
 double srgb_to_linear(double value) {
   return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
@@ -61,9 +68,10 @@ struct TextureReader::Axis {
 
 TextureReader::TextureReader(const Texture& texture, DeviceMemory& memory) : texture_(texture) {
   for (const Texture::Level& level : texture.levels) {
-    const std::uint64_t bytes =
-        (level.depth - 1) * level.slice_pitch + (level.height - 1) * level.row_pitch + std::uint64_t{level.width} * texture.texel_bytes();
-    bytes_.push_back(memory.bytes(level.address, bytes).data());
+    if (level.width == 0 || level.height == 0 || level.depth < (texture.cube ? 6u : 1u)) throw std::out_of_range("a level has no texels");
+    const CheckedSize bytes = CheckedSize(level.depth - 1) * level.slice_pitch + CheckedSize(level.height - 1) * level.row_pitch +
+                              CheckedSize(level.width) * texture.texel_bytes();
+    bytes_.push_back(memory.bytes(level.address, bytes.value().value_or(~std::uint64_t{0})).data());
   }
 }
 
@@ -113,7 +121,8 @@ TextureReader::Colour TextureReader::colour(std::size_t level, const std::array<
 /// The texels of a coordinate. Wrap and mirror are for normalised coordinates; for others they clamp.
 TextureReader::Axis TextureReader::axis(int dimension, double coordinate, std::uint32_t size, bool filters) const {
   Texture::Address mode = texture_.cube ? Texture::Address::clamp : texture_.address[static_cast<std::size_t>(dimension)];
-  if (std::isnan(coordinate)) coordinate = 0;
+  const bool repeats = mode == Texture::Address::wrap || mode == Texture::Address::mirror;
+  if (std::isnan(coordinate) || (repeats && std::isinf(coordinate))) coordinate = 0;
   if (texture_.normalised_coordinates) {
     if (mode == Texture::Address::wrap) coordinate -= std::floor(coordinate);
     if (mode == Texture::Address::mirror) {
@@ -121,7 +130,7 @@ TextureReader::Axis TextureReader::axis(int dimension, double coordinate, std::u
       coordinate = std::fmod(whole, 2) != 0 ? 1 - (coordinate - whole) : coordinate - whole;
     }
     coordinate *= size;
-  } else if (mode == Texture::Address::wrap || mode == Texture::Address::mirror) {
+  } else if (repeats) {
     mode = Texture::Address::clamp;
   }
   coordinate = std::clamp(coordinate, -2.0, size + 2.0);
@@ -207,9 +216,8 @@ std::array<std::uint32_t, 4> TextureReader::fetch(const TexturePoint& given) con
     return words(0, {exists ? static_cast<std::int64_t>(given.at[0]) : outside, 0, 0});
   }
   const double last = static_cast<double>(texture_.levels.size() - 1);
-  const double most = std::min<double>(texture_.most_level, last), least = std::min<double>(texture_.least_level, most);
-  double level = last == 0 ? 0 : std::clamp(given.level + texture_.level_bias, least, std::max(least, most));
-  if (std::isnan(level)) level = 0;
+  const double most = bounded(texture_.most_level, 0, last), least = bounded(texture_.least_level, 0, most);
+  double level = last == 0 ? 0 : bounded(given.level + texture_.level_bias, least, most);
   level = std::floor(level * weight_one + 0.5) / weight_one;
   if (!texture_.filters_levels) level = std::floor(level + 0.5);
   const auto lower = static_cast<std::size_t>(std::min(level, last));

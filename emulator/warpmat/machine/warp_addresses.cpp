@@ -27,23 +27,25 @@ void WarpState::find_addresses(const Operation& operation, int source, std::int6
   }
 }
 
-/// The host address of one lane's bytes, or a trap.
-std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool writes) {
+std::span<std::uint8_t> WarpState::range(Space space, int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment,
+                                         bool writes) {
   const char* const what = writes ? "store" : "load";
-  if (program_.is_list) return SharedMemory::borrowing(block_.shared(), program_.shared_base).at(lane, address, bytes, what).data();
+  if (program_.is_list) return SharedMemory::borrowing(block_.shared(), program_.shared_base).at(lane, address, bytes, what);
   if (space == Space::generic) {
     space = space_of(address);
     address -= space == Space::global ? 0 : code::window_start(space);
   }
-  if (address % bytes != 0)
-    trap(lane, address, fmt::format("{} of {} bytes from {} memory: the address is not a multiple of {}", what, bytes, name(space), bytes),
+  if (address % alignment != 0)
+    trap(lane, address,
+         fmt::format("{} of {} bytes {} {} memory: the address is not a multiple of {}", what, bytes, writes ? "to" : "from", name(space),
+                     alignment),
          Trap::Kind::misaligned);
   switch (space) {
     case Space::shared: {
       const std::span<std::uint8_t> memory = block_.shared();
       const std::uint64_t offset = address - program_.shared_base;
-      if (offset < memory.size() && bytes <= memory.size() - offset) return memory.data() + offset;
-      if (address >> Cluster::rank_at != 0) return locate_in_cluster(*this, lane, address, bytes, writes);
+      if (offset < memory.size() && bytes <= memory.size() - offset) return memory.subspan(offset, bytes);
+      if (address >> Cluster::rank_at != 0) return range_in_cluster(*this, lane, address, bytes, alignment, writes);
       trap(lane, address,
            fmt::format("{} of {} bytes outside of shared memory, which has {} bytes from {:#x} on", what, bytes, memory.size(),
                        program_.shared_base),
@@ -51,14 +53,14 @@ std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t addres
     }
     case Space::local: {
       if (address < launch_.local_bytes && bytes <= launch_.local_bytes - address)
-        return local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane) + address;
+        return {whole_local_memory(lane) + address, bytes};
       trap(lane, address, fmt::format("{} of {} bytes outside of local memory, which has {} bytes", what, bytes, launch_.local_bytes),
            Trap::Kind::out_of_range);
     }
     case Space::param: {
       if (writes) trap(lane, address, "parameters cannot be written");
       if (address < launch_.parameters.size() && bytes <= launch_.parameters.size() - address)
-        return const_cast<std::uint8_t*>(launch_.parameters.data()) + address;
+        return {const_cast<std::uint8_t*>(launch_.parameters.data()) + address, bytes};
       trap(lane, address, fmt::format("load of {} bytes outside of the parameters, which have {} bytes", bytes, launch_.parameters.size()),
            Trap::Kind::out_of_range);
     }
@@ -66,11 +68,7 @@ std::uint8_t* WarpState::locate_lane(Space space, int lane, std::uint64_t addres
     case Space::global:
     case Space::constant: break;
   }
-  const StoredBuffer* buffer = find_buffer(launch_.memory, address);
-  if (buffer != nullptr && !buffer->freed && bytes <= buffer->end() - address) {
-    last_buffer_ = buffer;
-    return buffer->data.get() + (address - buffer->address);
-  }
+  if (const auto found = find_range(launch_.memory, address, bytes)) return *found;
   trap(lane, address,
        fmt::format("{} of {} bytes {} {} memory outside of any buffer: {}", what, bytes, writes ? "to" : "from", name(space),
                    launch_.memory.describe(address)),
@@ -123,8 +121,10 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
     start = program_.shared_base;
     size = block_.shared().size();
   } else if (space == Space::global || space == Space::constant) {
-    if (last_buffer_ == nullptr || address[first] - last_buffer_->address >= last_buffer_->bytes)
-      locate_lane(space, static_cast<int>(first), address[first], bytes, writes);
+    if (last_buffer_ == nullptr || address[first] - last_buffer_->address >= last_buffer_->bytes) {
+      static_cast<void>(range(space, static_cast<int>(first), address[first], bytes, bytes, writes));
+      last_buffer_ = find_buffer(launch_.memory, address[first]);
+    }
     memory = last_buffer_->data.get();
     start = last_buffer_->address;
     size = last_buffer_->bytes;
@@ -149,8 +149,9 @@ void WarpState::locate(const Operation& operation, Space space, std::uint32_t by
     good = (bad & mask) == 0;
   }
   if (!good)
-    for_each_lane(
-        mask, [&](std::size_t lane) { addresses.host[lane] = locate_lane(space, static_cast<int>(lane), address[lane], bytes, writes); });
+    for_each_lane(mask, [&](std::size_t lane) {
+      addresses.host[lane] = range(space, static_cast<int>(lane), address[lane], bytes, bytes, writes).data();
+    });
   if (one_space) {
     tell_access(operation, space, bytes, mask, reads, writes, addresses, asynchronous, first_register);
   } else {

@@ -49,13 +49,8 @@ void locate_sources(WarpState& warp, const Operation& operation, const Access& a
   if (whole != 0) warp.locate(operation, Space::global, access.bytes, whole, true, false, from, true);
   for (int lane = 0; lane < warp_size; ++lane) {
     if ((reading & ~whole & lane_bit(lane)) == 0) continue;
-    // A partial copy is checked byte by byte, because its size need not be a power of two.
-    std::uint8_t* first = nullptr;
-    for (std::uint32_t i = 0; i < copy.copied[static_cast<std::size_t>(lane)]; ++i) {
-      std::uint8_t* const byte = warp.locate_lane(Space::global, lane, from.address[static_cast<std::size_t>(lane)] + i, 1, false);
-      if (i == 0) first = byte;
-    }
-    from.host[static_cast<std::size_t>(lane)] = first;
+    const auto i = static_cast<std::size_t>(lane);  // its size need not be a power of two
+    from.host[i] = warp.range(Space::global, lane, from.address[i], copy.copied[i], 1, false).data();
   }
   std::ranges::copy(from.host, copy.from.begin());
 }
@@ -188,6 +183,7 @@ void cp_async(WarpState& warp, const Operation& operation, LaneMask mask) {
   AsyncCopies& async = warp.async();
   const bool alike = commit_alike(async);
   make_place(async);
+  check_waiting(warp, first_lane(mask), async.copies.size() - async.landed, "copies of the warp");
   AsyncCopy& copy = async.copies.emplace_back();
   copy.bytes = access.bytes;
   if (!find_whole_copies(warp, operation, access, mask, copy)) find_copies(warp, operation, access, mask, copy);

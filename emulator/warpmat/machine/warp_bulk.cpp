@@ -10,6 +10,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/operations.h>
+#include <warpmat/machine/stored_buffer.h>
 #include <warpmat/machine/tensor_map_bytes.h>
 #include <warpmat/ptx/catalogue/launch_answer.h>
 #include <warpmat/ptx/program/address_windows.h>
@@ -59,6 +60,7 @@ SharedPlace barrier_of(WarpState& warp, const BulkCopy& copy, int lane, std::uin
 
 void add_copy(WarpState& warp, int lane, BulkTransfer transfer) {
   BulkCopies& copies = warp.block().cluster().copies();
+  check_waiting(warp, lane, copies.pending(), "bulk copies of the cluster");
   transfer.number = copies.issued();
   if (warp.observers().want(EventKinds::copies)) {
     const Operation& operation = warp.program().operations[static_cast<std::size_t>(warp.split().pc)];
@@ -85,9 +87,8 @@ void add_multicast(WarpState& warp, int lane, const BulkTransfer& transfer, std:
 
 /// Reads the tensor map at a generic address, and checks that the statement and its coordinates fit it.
 void read_tensor_map(WarpState& warp, const BulkCopy& copy, int lane, std::uint64_t address, BulkTransfer& transfer) {
-  if (address % TensorMap::alignment != 0) warp.trap(lane, address, "a tensor map's address is a multiple of 64");
-  const std::uint8_t* const bytes = locate_map(warp, Space::generic, lane, address, false);
-  const std::optional<TensorMap::Arguments> given = tensor_map_arguments({bytes, TensorMap::bytes});
+  const auto bytes = warp.range(Space::generic, lane, address, TensorMap::bytes, TensorMap::alignment, false);
+  const std::optional<TensorMap::Arguments> given = tensor_map_arguments(bytes);
   if (!given) warp.trap(lane, address, "there is no tensor map here: pass one with the launch, by value or by address");
   if (static_cast<int>(given->rank) != copy.rank)
     warp.trap(lane, address, fmt::format("the tensor map has {} dimensions, the statement {}", given->rank, copy.rank));
@@ -109,20 +110,12 @@ void read_tensor_map(WarpState& warp, const BulkCopy& copy, int lane, std::uint6
   transfer.bytes = map.shared_bytes();
 }
 
-/// The host address of these bytes of global memory, or a trap.
-std::uint8_t* locate_bytes(WarpState& warp, int lane, std::uint64_t address, std::uint64_t bytes, bool writes) {
-  std::uint8_t* const first = warp.locate_lane(Space::global, lane, address, 1, writes);
-  if (bytes - 1 > warp.last_buffer().end() - 1 - address) warp.locate_lane(Space::global, lane, warp.last_buffer().end(), 1, writes);
-  return first;
-}
-
-/// Finds the rows of a tensor. Checks that one buffer contains every byte of global memory that the copy accesses.
+/// Finds the rows of a tensor. Checks that a buffer contains each of them.
 void check_global(WarpState& warp, const BulkCopy& copy, int lane, BulkTransfer& transfer) {
   const bool writes = copy.kind == BulkCopy::Kind::store;
   if (copy.kind == BulkCopy::Kind::between_blocks) return;
   if (!transfer.map) {
-    if (transfer.global % linear_unit != 0) warp.trap(lane, transfer.global, "the address is not a multiple of 16");
-    if (transfer.bytes != 0) locate_bytes(warp, lane, transfer.global, transfer.bytes, writes);
+    if (transfer.bytes != 0) static_cast<void>(warp.range(Space::global, lane, transfer.global, transfer.bytes, linear_unit, writes));
     return;
   }
   const TensorMap& map = *transfer.map;
@@ -130,11 +123,12 @@ void check_global(WarpState& warp, const BulkCopy& copy, int lane, BulkTransfer&
   for (const TensorRun& run : transfer.runs) {
     const std::uint32_t bytes = run.first.end - run.first.begin;
     if (bytes == 0) continue;
-    const std::uint8_t* const first = locate_bytes(warp, lane, run.first.address, bytes, writes);
-    const std::uint64_t behind = warp.last_buffer().end() - run.first.address - bytes;  // the rows that are surely in the same buffer
-    const std::size_t inside = run.step == 0 ? run.count : std::min<std::size_t>(run.count, behind / run.step + 1);
-    for (std::size_t i = inside; i < run.count; ++i) locate_bytes(warp, lane, run.row(i).address, bytes, writes);
-    for (std::size_t i = 0; i < inside && !writes; ++i) prefetch(first + i * run.step, bytes);
+    const auto whole = find_range(warp.launch().memory, run.first.address, run.reach());
+    for (std::size_t i = 0; i < run.count; ++i) {
+      const std::uint8_t* const row = whole ? whole->data() + i * run.step
+                                            : warp.range(Space::global, lane, run.row(i).address, bytes, 1, writes).data();
+      if (!writes) prefetch(row, bytes);
+    }
   }
 }
 
@@ -247,11 +241,6 @@ void bulk_copy(WarpState& warp, const Operation& operation, LaneMask mask) {
       default: issue_copy(warp, operation, lane); break;
     }
   }
-}
-
-std::uint8_t* locate_map(WarpState& warp, Space space, int lane, std::uint64_t address, bool writes) {
-  warp.locate_lane(space, lane, address + TensorMap::bytes - 1, 1, writes);
-  return warp.locate_lane(space, lane, address, 1, writes);
 }
 
 void bulk_commit(WarpState& warp, LaneMask mask) {

@@ -53,13 +53,14 @@ bool names_own_block(const code::Program& program, const Operation& operation) {
 }  // namespace
 
 /// The bytes of a load, store or atomic operation in the shared memory of another block.
-std::uint8_t* locate_in_cluster(WarpState& warp, int lane, std::uint64_t address, std::uint32_t bytes, bool writes) {
+std::span<std::uint8_t> range_in_cluster(WarpState& warp, int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment,
+                                         bool writes) {
   const Operation& operation = warp.program().operations[static_cast<std::size_t>(warp.split().pc)];
-  const SharedPlace place = shared_place(warp, lane, address, bytes, bytes, Space::shared, !names_own_block(warp.program(), operation));
+  const SharedPlace place = shared_place(warp, lane, address, bytes, alignment, Space::shared, !names_own_block(warp.program(), operation));
   warp.observers().tell(
       EventKinds::shared_accesses, &Observer::remote_access,
       RemoteAccess{warp.event(operation, lane_bit(lane)), lane, {place.rank, place.offset, bytes}, address, writes, false});
-  return host_of(warp, place);
+  return {host_of(warp, place), bytes};
 }
 
 /// mapa: the same offset in the block of that rank; getctarank: the rank of an address.
@@ -96,7 +97,7 @@ Step tensor_map(WarpState& warp, const Operation& operation, LaneMask mask) {
     std::uint8_t* const map_bytes =
         edit.space == Space::shared
             ? host_of(warp, shared_place(warp, lane, address(0), TensorMap::bytes, TensorMap::alignment, edit.space, false))
-            : locate_map(warp, edit.space, lane, address(0), true);
+            : warp.range(edit.space, lane, address(0), TensorMap::bytes, 1, true).data();
     if (copies) {
       const SharedPlace from = shared_place(warp, lane, address(1), TensorMap::bytes, TensorMap::alignment, Space::shared, false);
       std::memmove(map_bytes, host_of(warp, from), TensorMap::bytes);

@@ -134,6 +134,7 @@ void change_mbarrier(WarpState& warp, const Operation& operation, const Mbarrier
       break;
     case MbarrierAction::copies_arrive:
       if (!what.counted) problem = word.add_missing();
+      check_waiting(warp, lane, warp.async().arrivals.size(), "arrivals of the warp");
       warp.async().arrivals.push_back({place, lane, warp.async().issued, operation.statement});
       break;
     default: break;

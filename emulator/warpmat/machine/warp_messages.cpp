@@ -4,6 +4,7 @@
 
 #include <warpmat/machine/block.h>
 #include <warpmat/machine/kernel_trap.h>
+#include <warpmat/machine/operations.h>
 #include <warpmat/machine/warp_state.h>
 #include <warpmat/ptx/syntax/source_text.h>
 #include <warpmat/ptx/text/readable_name.h>
@@ -36,6 +37,11 @@ std::string WarpState::describe_shared(std::uint64_t address) const {
   const std::string name = readable_name(nearest->variable.name);
   if (into < bytes) return fmt::format("{} bytes into '{}', a shared variable of {} bytes", into, name, bytes);
   return fmt::format("{} bytes beyond the end of '{}', a shared variable of {} bytes", into - bytes, name, bytes);
+}
+
+void check_waiting(const WarpState& warp, int lane, std::size_t waiting, const char* what) {
+  constexpr std::size_t most = 16384;  // 16 bytes each are more than the shared memory of a block
+  if (waiting >= most) warp.trap(lane, std::nullopt, fmt::format("{} {} wait, and no statement waits for them", most, what), Trap::Kind::limit);
 }
 
 void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind,

@@ -6,8 +6,10 @@
 #include <fmt/core.h>
 
 #include <warpmat/machine/block.h>
+#include <warpmat/machine/call_values.h>
 #include <warpmat/machine/device_heap.h>
 #include <warpmat/machine/operations.h>
+#include <warpmat/numeric/checked_size.h>
 #include <warpmat/ptx/program/module_symbols.h>
 #include <warpmat/tables/hardware.h>
 
@@ -19,42 +21,38 @@ constexpr std::uint32_t invalid_configuration = 9;  // cudaErrorInvalidConfigura
 constexpr std::uint32_t no_memory = 2;              // cudaErrorMemoryAllocation
 constexpr std::uint64_t any_handle = 16;            // of streams and events, all alike: what is left to the GPU runs in one order
 
-template <typename Value>
-Value argument(const std::uint8_t* local, const code::Call& call, std::size_t i) {
-  Value value;
-  std::memcpy(&value, local + call.arguments[i].caller, sizeof value);
-  return value;
-}
-
-void must_have_children(WarpState& warp, int lane) {
-  if (warp.launch().options.children == nullptr)
-    warp.trap(lane, std::nullopt, "the kernel launches another one or copies, which only 'warpmat cuda' runs");
+ChildLaunches& children_of(WarpState& warp, int lane) {
+  ChildLaunches* const children = warp.launch().options.children;
+  if (children == nullptr) warp.trap(lane, std::nullopt, "the kernel launches another one or copies, which only 'warpmat cuda' runs");
+  check_waiting(warp, lane, children->made.size(), "launches and copies that the kernel has made");
+  return *children;
 }
 
 /// Memory for the parameters of a launch of `function` by (grid, block, shared bytes); 0 where it cannot be, as by CUDA.
-std::uint64_t prepare_launch(WarpState& warp, int lane, const std::uint8_t* local, const code::Call& call) {
-  must_have_children(warp, lane);
-  const auto address = argument<std::uint64_t>(local, call, 0);
+std::uint64_t prepare_launch(WarpState& warp, int lane, const code::Call& call) {
+  ChildLaunches& children = children_of(warp, lane);
+  const auto address = argument<std::uint64_t>(warp, call, lane, 0);
   const syntax::Function* callee = nullptr;
   for (const syntax::Function& function : warp.program().module->functions)
     if (function.entry && warp.program().module->function_address(function) == address) callee = &function;
   if (callee == nullptr) warp.trap(lane, address, "the kernel launches what is no kernel of its module", Trap::Kind::misuse);
   ChildLaunch child{.entry = std::string(callee->name),
-                    .grid = argument<Dim3>(local, call, 1),
-                    .block = argument<Dim3>(local, call, 2),
-                    .shared_bytes = argument<std::uint32_t>(local, call, 3)};
+                    .grid = argument<Dim3>(warp, call, lane, 1),
+                    .block = argument<Dim3>(warp, call, lane, 2),
+                    .shared_bytes = argument<std::uint32_t>(warp, call, lane, 3)};
   constexpr std::uint64_t most_parameter_bytes = 32768;
-  std::uint64_t bytes = 16;
-  for (const syntax::Variable& parameter : callee->parameters) bytes += static_cast<std::uint64_t>(code::size_of(parameter)) + 16;
-  const std::uint64_t buffer = heap_of(warp.launch().memory).allocate(std::min(bytes, most_parameter_bytes));
+  CheckedSize all = 16;
+  for (const syntax::Variable& parameter : callee->parameters) all = all + code::size_of(parameter) + 16;
+  const std::uint64_t bytes = all.fits(most_parameter_bytes) ? *all.value() : most_parameter_bytes;
+  const std::uint64_t buffer = heap_of(warp.launch().memory).allocate(bytes);
   if (buffer == 0) return 0;
-  child.parameters.resize(std::min(bytes, most_parameter_bytes));
-  warp.launch().options.children->prepared[buffer] = std::move(child);
+  child.parameters.resize(bytes);
+  children.prepared[buffer] = std::move(child);
   return buffer;
 }
 
 std::uint32_t launch_child(WarpState& warp, int lane, std::uint64_t buffer, std::uint64_t stream) {
-  ChildLaunches& children = *warp.launch().options.children;
+  ChildLaunches& children = children_of(warp, lane);
   const auto found = children.prepared.find(buffer);
   if (found == children.prepared.end()) warp.trap(lane, buffer, "the launch has no buffer of cudaGetParameterBufferV2()");
   ChildLaunch child = std::move(found->second);
@@ -75,12 +73,9 @@ void use_heap(WarpState& warp, const code::Call& call, LaneMask mask) {
   DeviceHeap& heap = heap_of(warp.launch().memory);
   for (; mask != 0; mask &= mask - 1) {
     const int lane = first_lane(mask);
-    std::uint8_t* const local = warp.local_memory(lane);
-    std::uint64_t value = 0;
-    std::memcpy(&value, local + call.arguments[0].caller, sizeof value);
+    const auto value = argument<std::uint64_t>(warp, call, lane, 0);
     if (call.target == code::Call::Target::allocate) {
-      value = heap.allocate(value);
-      for (const code::ArgumentCopy& result : call.returns) std::memcpy(local + result.caller, &value, sizeof value);
+      give_result(warp, call, lane, heap.allocate(value));
     } else if (!heap.free(value)) {
       warp.trap(lane, value, "free() of an address that malloc() has not given, or that is free already");
     }
@@ -91,26 +86,23 @@ void use_runtime(WarpState& warp, const code::Call& call, LaneMask mask) {
   using Target = code::Call::Target;
   for (; mask != 0; mask &= mask - 1) {
     const int lane = first_lane(mask);
-    std::uint8_t* const local = warp.local_memory(lane);
-    const auto word = [&](std::size_t i) { return argument<std::uint64_t>(local, call, i); };
+    const auto word = [&](std::size_t i) { return argument<std::uint64_t>(warp, call, lane, i); };
     const auto put = [&](auto what) {  // where the first argument points to
-      std::memcpy(warp.locate_lane(Space::generic, lane, word(0), sizeof what, true), &what, sizeof what);
+      std::memcpy(warp.range(Space::generic, lane, word(0), sizeof what, alignof(decltype(what)), true).data(), &what, sizeof what);
     };
     std::uint64_t value = 0;
     switch (call.target) {
-      case Target::prepare_launch: value = prepare_launch(warp, lane, local, call); break;
+      case Target::prepare_launch: value = prepare_launch(warp, lane, call); break;
       case Target::launch: value = launch_child(warp, lane, word(0), word(1)); break;
       case Target::copy:
-        must_have_children(warp, lane);
-        warp.launch().options.children->made.push_back(
+        children_of(warp, lane).made.push_back(
             {.kind = ChildLaunch::Kind::copy, .stream = word(4), .to = word(0), .from = word(1), .bytes = word(2)});
         break;
       case Target::fill:
-        must_have_children(warp, lane);
-        warp.launch().options.children->made.push_back({.kind = ChildLaunch::Kind::fill,
+        children_of(warp, lane).made.push_back({.kind = ChildLaunch::Kind::fill,
                                                         .stream = word(3),
                                                         .to = word(0),
-                                                        .from = argument<std::uint32_t>(local, call, 1) & 0xff,
+                                                        .from = argument<std::uint32_t>(warp, call, lane, 1) & 0xff,
                                                         .bytes = word(2)});
         break;
       case Target::put_memory: {
@@ -126,8 +118,7 @@ void use_runtime(WarpState& warp, const code::Call& call, LaneMask mask) {
       case Target::put_zero: put(std::uint32_t{0}); break;
       default: break;
     }
-    for (const code::ArgumentCopy& result : call.returns)
-      std::memcpy(local + result.caller, &value, static_cast<std::size_t>(std::min<std::int32_t>(result.bytes, sizeof value)));
+    give_result(warp, call, lane, value);
   }
 }
 

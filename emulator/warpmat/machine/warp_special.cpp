@@ -50,7 +50,7 @@ const std::uint32_t* lane_row(SpecialRegister special_register) {
 std::uint64_t value_of(WarpState& warp, SpecialRegister special_register) {
   Block& owner = warp.block();
   const LaunchState& launch = warp.launch();
-  const auto now = [&] { return owner.clock() + warp.operations(); };
+  const auto now = [&] { return owner.cluster().read_clock() + owner.clock() + warp.operations(); };
   const Dim3 block = launch.config.block, grid = launch.config.grid, cluster = launch.config.cluster, index = owner.index();
   constexpr std::uint32_t multiprocessors = 132;
   using enum SpecialRegister;
@@ -96,14 +96,11 @@ std::uint64_t value_of(WarpState& warp, SpecialRegister special_register) {
     case gridid: return 1;
     // Clocks count the operations of the block: monotonic, and the same in every run.
     case clock:
-      // A loop that polls the clock ends by itself.
-      owner.make_progress();
-      return static_cast<std::uint32_t>(now());
-    case clock_hi: return now() >> 32;
-    case clock64:
-    case globaltimer: owner.make_progress(); return now();
-    case globaltimer_lo: owner.make_progress(); return static_cast<std::uint32_t>(now());
+    case globaltimer_lo: return static_cast<std::uint32_t>(now());
+    case clock_hi:
     case globaltimer_hi: return now() >> 32;
+    case clock64:
+    case globaltimer: return now();
     // H200 values: only the second includes the system's reserved memory.
     case total_smem_size: return launch.shared_bytes - warp.program().reserved_shared;
     case aggr_smem_size: return launch.shared_bytes + warp.program().shared_base;

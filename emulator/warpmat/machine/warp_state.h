@@ -278,10 +278,9 @@ class WarpState {
   void find_addresses(const code::Operation& operation, int source, std::int64_t offset, bool relative, Addresses& out) const;
   void locate(const code::Operation& operation, Space space, std::uint32_t bytes, LaneMask mask, bool reads, bool writes,
               Addresses& addresses, bool asynchronous = false, int first_register = 0);
-  /// The place of `bytes` at an address. Traps if they lie in no memory of that space, or if the kernel may not write them.
-  std::uint8_t* locate_lane(Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool writes);
-  /// The buffer in which locate_lane() has found the last address of global memory.
-  const StoredBuffer& last_buffer() const { return *last_buffer_; }
+  /// The `bytes` at an address, all that the lane accesses there. Traps unless they lie in one memory of that space, at a multiple of
+  /// `alignment`, and the kernel may write them.
+  std::span<std::uint8_t> range(Space space, int lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment, bool writes);
   /// A lane's local memory: that of all functions, and that of the executing one.
   std::uint8_t* whole_local_memory(int lane) { return local_.data() + std::size_t{launch_.local_bytes} * static_cast<std::size_t>(lane); }
   std::uint8_t* local_memory(int lane) { return whole_local_memory(lane) + split().local; }
@@ -321,6 +320,8 @@ class WarpState {
   void note_spin() { ++spins_; }
   void note_wait(LaneMask mask, bool failed);
   void forget_polls();
+  /// A clock has leapt: the warp polls again, for less long than before.
+  void poll_on();
   /// Lanes may read this access's memory again and again until it changes.
   void poll(const code::Operation& operation, const Addresses& addresses, std::uint32_t bytes, LaneMask mask);
   /// The split waits at a barrier with these lanes; `with_gathered`, with the splits that it has gathered here.

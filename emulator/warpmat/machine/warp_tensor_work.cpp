@@ -161,6 +161,7 @@ void issue_tensor_work(WarpState& warp, const Operation& operation, int lane) {
   if (!work.is_commit())
     for (const Block* block : tensor_blocks(warp, work.group, lane))
       tell_tensor_access(warp, operation, lane_bit(lane), *block, work.reads, work.writes, work.issued);
+  check_waiting(warp, lane, core.work.size(), "products and copies of tcgen05");
   core.work.push_back(std::move(work));
 }
 

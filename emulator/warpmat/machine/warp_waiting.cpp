@@ -159,6 +159,13 @@ void WarpState::forget_polls() {
   if (polling_ != nullptr) polling_->states.clear();
 }
 
+void WarpState::poll_on() {
+  constexpr std::uint64_t fewest_polls = max_polls / 16;
+  const std::uint64_t before = polls_;
+  forget_polls();
+  polls_ = std::min(before, max_polls - fewest_polls);
+}
+
 /// They may be released from there.
 bool WarpState::lanes_wait_to_converge() const {
   return std::ranges::any_of(convergences_, [](const Convergence& convergence) { return convergence.pc >= 0 && convergence.arrived != 0; });

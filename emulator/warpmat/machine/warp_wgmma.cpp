@@ -242,6 +242,7 @@ Step wgmma(WarpState& warp, const Operation& operation, LaneMask mask) {
   const LaneMask scale = *warp.at<LaneMask>(warp.source_slot(operation, product.scale_source())) & mask;
   if (scale != 0 && scale != mask) warp.trap(first_lane(mask & ~scale), std::nullopt, "scale-d is not the same in all lanes");
   pending.accumulates = scale != 0;
+  check_waiting(warp, first_lane(mask), warp.warpgroup_state().pending.size(), "products of the warp");
   agree_with_warpgroup(warp, pending);
   if (!product.a_in_registers) read_a(warp, pending, pending.a);
   warp.observers().tell(EventKinds::products, &Observer::product_issues, ProductEvent{warp.event(operation, mask), warp.told(pending)});

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/ptx/program/function_resolver.h>
+#include <warpmat/ptx/program/system_functions.h>
 
 namespace warpmat::code {
 
@@ -22,39 +23,6 @@ bool same_signature(const syntax::Prototype& prototype, const syntax::Function& 
   };
   return same(prototype.returns, function.returns) && same(prototype.parameters, function.parameters);
 }
-
-/// A function that kernels may call without defining it.
-struct SystemFunction {
-  std::string_view name;
-  Call::Target target;
-};
-
-constexpr SystemFunction system_functions[] = {{"vprintf", Call::Target::print},
-                                               {"__assertfail", Call::Target::assert_fail},
-                                               {"malloc", Call::Target::allocate},
-                                               {"free", Call::Target::free},
-                                               {"__cudaCDP2GetParameterBufferV2", Call::Target::prepare_launch},
-                                               {"__cudaCDP2LaunchDeviceV2", Call::Target::launch},
-                                               {"__cudaCDP2LaunchDeviceV2_ptsz", Call::Target::launch},
-                                               {"__cudaCDP2MemcpyAsync", Call::Target::copy},
-                                               {"__cudaCDP2MemcpyAsync_ptsz", Call::Target::copy},
-                                               {"__cudaCDP2MemsetAsync", Call::Target::fill},
-                                               {"__cudaCDP2MemsetAsync_ptsz", Call::Target::fill},
-                                               {"__cudaCDP2Malloc", Call::Target::put_memory},
-                                               {"__cudaCDP2Free", Call::Target::free_memory},
-                                               {"__cudaCDP2StreamCreateWithFlags", Call::Target::put_handle},
-                                               {"__cudaCDP2EventCreateWithFlags", Call::Target::put_handle},
-                                               {"__cudaCDP2GetDevice", Call::Target::put_zero},
-                                               {"__cudaCDP2StreamDestroy", Call::Target::succeed},
-                                               {"__cudaCDP2StreamWaitEvent", Call::Target::succeed},
-                                               {"__cudaCDP2StreamWaitEvent_ptsz", Call::Target::succeed},
-                                               {"__cudaCDP2EventRecord", Call::Target::succeed},
-                                               {"__cudaCDP2EventRecord_ptsz", Call::Target::succeed},
-                                               {"__cudaCDP2EventDestroy", Call::Target::succeed},
-                                               {"__cudaCDP2GetLastError", Call::Target::succeed},
-                                               {"__cudaCDP2PeekAtLastError", Call::Target::succeed},
-                                               {"__cudaCDP2GetErrorString", Call::Target::succeed},
-                                               {"__cudaCDP2GetErrorName", Call::Target::succeed}};
 
 }  // namespace
 
@@ -257,8 +225,8 @@ void FunctionResolver::call() {
   if (function == nullptr) fail(name, fmt::format("the module has no function '{}'", name.text));
   if (function->entry) fail(name, fmt::format("'{}' is an entry and cannot be called", name.text));
   if (function->defined) return call_function(returns, arguments, draft_.function_index(*function), {});
-  for (const SystemFunction& known : system_functions)
-    if (name.text == known.name) return call_function(returns, arguments, draft_.function_index(*function), {.target = known.target});
+  if (const SystemFunction* const known = find_system_function(function->name))
+    return call_function(returns, arguments, draft_.function_index(*function), {.target = known->target});
   fail(name, fmt::format("the function '{}' has no body, and warpmat has none of that name", name.text));
 }
 
@@ -334,8 +302,10 @@ void FunctionResolver::call_function(const syntax::Operand* returns, const synta
         if (type == nullptr) fail(item, fmt::format("no register is .{}", formal[i].type));
         registers.push_back(result ? this->result(item, *type) : source(item, *type));
       } else if (named && named->kind == Named::Kind::local) {
-        copies.push_back(
-            {static_cast<std::int32_t>(named->offset), offsets[i], std::min(static_cast<std::int32_t>(named->bytes), sizes[i])});
+        if (named->bytes != static_cast<std::uint32_t>(sizes[i]))
+          fail(item, fmt::format("'{}' has {} bytes; {} {} of '{}' has {}", item.text, named->bytes, result ? "result" : "parameter", i,
+                                 callee.source->name, sizes[i]));
+        copies.push_back({static_cast<std::int32_t>(named->offset), offsets[i], sizes[i]});
       } else {
         fail(item, fmt::format("'{}' is not a .param variable that is declared here", item.text));
       }

@@ -94,11 +94,9 @@ int ProgramDraft::function_index(const syntax::Function& function) {
   // Results and parameters of a .func are in its local memory; .reg ones are declared with its registers.
   const auto place = [&](const syntax::Variable& variable, std::vector<std::int32_t>& offsets, std::vector<std::int32_t>& bytes) {
     const bool in_register = !variable.space;
-    const auto alignment = in_register ? 1 : static_cast<std::uint32_t>(alignment_of(variable));
-    draft.local_bytes = (draft.local_bytes + alignment - 1) / alignment * alignment;
-    offsets.push_back(in_register ? -1 : static_cast<std::int32_t>(draft.local_bytes));
-    bytes.push_back(in_register ? 0 : static_cast<std::int32_t>(size_of(variable)));
-    draft.local_bytes += static_cast<std::uint32_t>(bytes.back());
+    const std::int64_t size = in_register ? 0 : size_of(variable);
+    offsets.push_back(in_register ? -1 : place_local(draft.local_bytes, size, alignment_of(variable), function));
+    bytes.push_back(static_cast<std::int32_t>(size));
   };
   if (!function.entry) {
     for (const syntax::Variable& variable : function.returns) place(variable, draft.return_offsets, draft.return_bytes);
@@ -218,12 +216,7 @@ void FunctionResolver::element(const syntax::Element& element) {
 }
 
 std::int32_t FunctionResolver::new_local(std::int64_t bytes, std::int64_t alignment) {
-  const std::int64_t at = (function_.local_bytes + alignment - 1) / alignment * alignment;
-  constexpr std::int64_t max_local_bytes = 512 << 10;
-  if (at + bytes > max_local_bytes)
-    throw StatementError{source_.location, fmt::format("'{}' has more than {} bytes of local memory", source_.name, max_local_bytes)};
-  function_.local_bytes = static_cast<std::uint32_t>(at + bytes);
-  return static_cast<std::int32_t>(at);
+  return place_local(function_.local_bytes, bytes, alignment, source_);
 }
 
 void FunctionResolver::declare(const syntax::Variable& variable) {

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/forms.h>
+#include <warpmat/numeric/checked_size.h>
 #include <warpmat/ptx/program/special_register.h>
 #include <warpmat/ptx/text/number.h>
 #include <warpmat/ptx/text/token_reader.h>
@@ -17,6 +18,7 @@ namespace warpmat::code {
 namespace {
 
 constexpr std::int64_t largest_variable = std::int64_t{1} << 32;
+constexpr std::uint64_t most_parameter_bytes = 32764;  // PTX ISA 9.1 section 7.1
 constexpr std::uint64_t most_shared_bytes = 1 << 24;  // more than any GPU has: the launch checks the actual limit
 
 const DataType& type_of(const syntax::Variable& variable) {
@@ -41,18 +43,14 @@ std::uint64_t number_bits(const syntax::Initialiser& value, const DataType& type
 }  // namespace
 
 std::int64_t size_of(const syntax::Variable& variable) {
-  std::int64_t bytes = type_of(variable).bytes() * variable.vector;
+  CheckedSize bytes = CheckedSize(type_of(variable).bytes()) * variable.vector;
   for (const std::int64_t extent : variable.extents) {
-    if (extent < 0) {
-      if (variable.values.empty()) return 0;
-      bytes *= static_cast<std::int64_t>(variable.values.size());
-    } else {
-      bytes *= extent;
-    }
-    if (bytes > largest_variable)
-      throw StatementError{variable.location, fmt::format("'{}' is larger than {} bytes", variable.name, largest_variable)};
+    if (extent < 0 && variable.values.empty()) return 0;
+    bytes = bytes * (extent < 0 ? CheckedSize(variable.values.size()) : CheckedSize(extent));
   }
-  return bytes;
+  if (!bytes.fits(largest_variable))
+    throw StatementError{variable.location, fmt::format("'{}' is larger than {} bytes", variable.name, largest_variable)};
+  return static_cast<std::int64_t>(*bytes.value());
 }
 
 std::int64_t alignment_of(const syntax::Variable& variable) {
@@ -177,16 +175,25 @@ void ModuleSymbols::place_module(Program& program) const {
   }
 }
 
+std::int32_t place_local(std::uint32_t& used, std::int64_t bytes, std::int64_t alignment, const syntax::Function& function) {
+  constexpr std::uint64_t most = 512 << 10;
+  const std::uint64_t at = round_up(used, alignment), end = at + static_cast<std::uint64_t>(bytes);
+  if (end > most) throw StatementError{function.location, fmt::format("'{}' has more than {} bytes of local memory", function.name, most)};
+  used = static_cast<std::uint32_t>(end);
+  return static_cast<std::int32_t>(at);
+}
+
 void place_parameters(const syntax::Function& entry, Program& program) {
   std::uint64_t end = 0;
   for (const syntax::Variable& variable : entry.parameters) {
     if (variable.space != Space::param) throw StatementError{variable.location, "the parameters of an entry are .param"};
     const std::int64_t alignment = alignment_of(variable);
-    end = round_up(end, alignment);
-    const auto bytes = static_cast<std::uint32_t>(size_of(variable));
-    program.parameters.push_back(
-        {variable.name, static_cast<std::uint32_t>(end), bytes, static_cast<std::uint32_t>(alignment), variable.type, variable.pointer});
-    end += bytes;
+    const std::uint64_t at = round_up(end, alignment);
+    end = at + static_cast<std::uint64_t>(size_of(variable));
+    if (end > most_parameter_bytes)
+      throw StatementError{variable.location, fmt::format("the parameters have more than {} bytes", most_parameter_bytes)};
+    program.parameters.push_back({variable.name, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end - at),
+                                  static_cast<std::uint32_t>(alignment), variable.type, variable.pointer});
   }
   program.parameter_bytes = static_cast<std::uint32_t>(end);
 }

@@ -45,10 +45,14 @@ class ModuleSymbols {
   std::map<std::string_view, Named> names_;
 };
 
-/// The size and the alignment of a variable in memory. Throws StatementError for an unknown type. An array without a number of elements has
+/// The size and the alignment of a variable in memory. Throws StatementError for an unknown type and for one that is too large. An array without a number of elements has
 /// size 0.
 std::int64_t size_of(const syntax::Variable& variable);
 std::int64_t alignment_of(const syntax::Variable& variable);
+
+/// Adds a variable behind the `used` bytes of a function's local memory, and returns its offset. Throws StatementError with a reason where
+/// that has no room for it.
+std::int32_t place_local(std::uint32_t& used, std::int64_t bytes, std::int64_t alignment, const syntax::Function& function);
 
 /// Sets the entry's parameters: each at its natural or declared alignment, in order.
 void place_parameters(const syntax::Function& entry, Program& program);

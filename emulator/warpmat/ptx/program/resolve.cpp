@@ -21,6 +21,7 @@
 #include <warpmat/ptx/program/selected_signs.h>
 #include <warpmat/ptx/program/sinking.h>
 #include <warpmat/ptx/program/stored_numbers.h>
+#include <warpmat/ptx/program/system_functions.h>
 #include <warpmat/ptx/program/uniform.h>
 #include <warpmat/ptx/program/unrolling.h>
 #include <warpmat/ptx/text/readable_name.h>
@@ -102,6 +103,8 @@ std::int64_t registers_at_entry(const syntax::Function& entry, const Limits& lim
 void read_limits(const syntax::Function& entry, Limits& limits) {
   const auto read = [](const syntax::Directive* directive, std::int64_t* to) {
     if (directive == nullptr) return;
+    for (const std::int64_t number : directive->numbers)
+      if (!std::in_range<std::uint32_t>(number)) fail(directive->location, fmt::format("{} {} is no size", directive->name, number));
     for (std::size_t i = 0; i < 3; ++i) to[i] = i < directive->numbers.size() ? directive->numbers[i] : 1;
   };
   read(entry.find_directive(".maxntid"), limits.max_threads);
@@ -110,6 +113,19 @@ void read_limits(const syntax::Function& entry, Limits& limits) {
   if (const syntax::Directive* most = entry.find_directive(".maxclusterrank"); most != nullptr && !most->numbers.empty())
     limits.max_cluster_blocks = most->numbers.front();
   limits.registers = registers_at_entry(entry, limits);
+}
+
+/// Whether or not the entry calls them.
+void check_system_functions(const syntax::Module& module, std::vector<Diagnostic>& errors) {
+  for (const syntax::Function& function : module.functions) {
+    const SystemFunction* const known = find_system_function(function.name);
+    if (known == nullptr || module.find_function(function.name)->defined) continue;
+    try {
+      check_declaration(*known, function);
+    } catch (const StatementError& error) {
+      errors.push_back(diagnose(*module.text, error.location, error.message));
+    }
+  }
 }
 
 }  // namespace
@@ -137,6 +153,7 @@ Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view e
     draft.program.entry = function.name;
     place_parameters(function, draft.program);
     read_limits(function, draft.program.limits);
+    check_system_functions(*draft.program.module, errors);
     draft.function_index(function);
     for (std::size_t i = 0; i < draft.functions.size(); ++i) FunctionResolver(draft, static_cast<int>(i)).resolve(errors);
     if (!errors.empty()) return;
