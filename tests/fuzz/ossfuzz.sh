@@ -8,9 +8,9 @@ cmake -S . -B "${WORK:-build/ossfuzz}" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" -DCM
   -DCMAKE_CXX_FLAGS_RELWITHDEBINFO= -DWARPMAT_FUZZ=ON -DWARPMAT_INSTRUCTION_SETS=haswell -DWARPMAT_BUILD_TESTS=OFF -DWARPMAT_BUILD_BENCH=OFF
 cmake --build "${WORK:-build/ossfuzz}" --target warpmat_fuzz
 for program in "${WORK:-build/ossfuzz}"/fuzz/fuzz_*; do
+  case $program in *.dict) continue ;; esac
   target=${program##*/fuzz_}
-  cp "$program" "$OUT/"
+  cp "$program" "$program.dict" "$OUT/"
   cp tests/fuzz/fuzz.options "$OUT/fuzz_$target.options"
-  [ ! -f "tests/fuzz/$target.dict" ] || cp "tests/fuzz/$target.dict" "$OUT/fuzz_$target.dict"
   zip --quiet --junk-paths --recurse-paths "$OUT/fuzz_${target}_seed_corpus.zip" "tests/fuzz/corpus/$target"
 done

@@ -1,4 +1,5 @@
-// Formats of printf: an input is a format and, behind its NUL, the arguments' bytes. A kernel that prints by it ends with a text or a report.
+// Formats of printf: an input is a format and, behind its NUL, the arguments' bytes. A kernel that prints by it ends with a text or a
+// report.
 
 #include <algorithm>
 #include <array>

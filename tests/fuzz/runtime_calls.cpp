@@ -206,8 +206,8 @@ struct Session {
   explicit Session(Input& given) : input(given) {}
 
   Input& input;
-  Handles<void*> pointers;        ///< of the device; freed ones, too
-  Handles<void*> mapped;          ///< memory that the host may access
+  Handles<void*> pointers;  ///< of the device; freed ones, too
+  Handles<void*> mapped;    ///< memory that the host may access
   Handles<Stream*> streams;
   Handles<Event*> events;
   Handles<Graph*> graphs, executables;
@@ -249,15 +249,14 @@ struct Session {
   /// Either.
   void* place(Wide bytes) { return input.yes() ? device() : at_host(bytes); }
 
-  static Wide pitched(std::uint64_t pitch, std::uint64_t width, std::uint64_t height) {
-    return static_cast<Wide>(pitch) * height + width;
-  }
+  static Wide pitched(std::uint64_t pitch, std::uint64_t width, std::uint64_t height) { return static_cast<Wide>(pitch) * height + width; }
 
   PitchedPointer pitched_place(const Position& at, const Extent& of) {
     const std::uint64_t pitch = size(), rows = size();
     const Wide lines = static_cast<Wide>(rows) * (static_cast<Wide>(at.z) + of.depth) + at.y + of.height;
     const bool fits = lines <= host_bytes && pitch <= host_bytes && at.x <= host_bytes && of.width <= host_bytes;
-    const std::uint64_t bytes = fits ? static_cast<std::uint64_t>(lines) * pitch + at.x + 16 * of.width : UINT64_MAX;  // of arrays, elements
+    const std::uint64_t bytes =
+        fits ? static_cast<std::uint64_t>(lines) * pitch + at.x + 16 * of.width : UINT64_MAX;  // of arrays, elements
     return {place(bytes), pitch, size(), rows};
   }
   Copy3D copy() {
@@ -292,9 +291,7 @@ struct Session {
     }
     return all;
   }
-  float number() {
-    return input.yes() ? input.take<float>() : static_cast<float>(input.take<std::int8_t>());
-  }
+  float number() { return input.yes() ? input.take<float>() : static_cast<float>(input.take<std::int8_t>()); }
   TextureDescription sampling() {
     TextureDescription how{};
     for (int& mode : how.address) mode = static_cast<int>(input.below(5));
@@ -376,7 +373,9 @@ void get_nodes(Session& s) {
 }
 
 void launch(Session& s) {
-  std::uint64_t first = s.input.yes() ? reinterpret_cast<std::uintptr_t>(s.device()) : s.input.yes() ? s.textures.any(s.input) : s.surfaces.any(s.input);
+  std::uint64_t first = s.input.yes()   ? reinterpret_cast<std::uintptr_t>(s.device())
+                        : s.input.yes() ? s.textures.any(s.input)
+                                        : s.surfaces.any(s.input);
   std::uint64_t second = s.input.yes() ? s.size() : s.input.take<std::uint64_t>();
   void* arguments[] = {&first, &second};
   const auto extent = [&] { return s.input.yes() ? 1 : static_cast<unsigned>(s.input.below(5)); };
@@ -395,7 +394,8 @@ void encode_map(Session& s) {
     element_strides[i] = static_cast<unsigned>(s.size());
   }
   const auto enumerator = [&] { return static_cast<int>(s.input.take<std::int8_t>()); };
-  cuTensorMapEncodeTiled(map + s.input.below(2), enumerator(), s.flags(), s.device(), dims, strides, box, element_strides, enumerator(), enumerator(), enumerator(), enumerator());
+  cuTensorMapEncodeTiled(map + s.input.below(2), enumerator(), s.flags(), s.device(), dims, strides, box, element_strides, enumerator(),
+                         enumerator(), enumerator(), enumerator());
 }
 
 void add_conditional(Session& s) {
@@ -438,7 +438,9 @@ constexpr void (*calls[])(Session&) = {
       PointerAttributes attributes{};
       cudaPointerGetAttributes(&attributes, s.place(1));
     },
-    [](Session& s) { cudaMemPrefetchAsync(s.device(), s.size(), {1, 0}, s.flags(), s.stream()); },
+    [](Session& s) {
+      cudaMemPrefetchAsync(s.device(), s.size(), {1, 0}, s.flags(), s.stream());
+    },
     keep,
     // copies and fills
     [](Session& s) {
@@ -453,12 +455,14 @@ constexpr void (*calls[])(Session&) = {
     },
     [](Session& s) {
       const std::uint64_t to_pitch = s.size(), from_pitch = s.size(), width = s.size(), height = s.size();
-      void *const to = s.place(Session::pitched(to_pitch, width, height)), *const from = s.place(Session::pitched(from_pitch, width, height));
+      void *const to = s.place(Session::pitched(to_pitch, width, height)), *const from =
+                                                                               s.place(Session::pitched(from_pitch, width, height));
       cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, s.kind());
     },
     [](Session& s) {
       const std::uint64_t to_pitch = s.size(), from_pitch = s.size(), width = s.size(), height = s.size();
-      void *const to = s.place(Session::pitched(to_pitch, width, height)), *const from = s.place(Session::pitched(from_pitch, width, height));
+      void *const to = s.place(Session::pitched(to_pitch, width, height)), *const from =
+                                                                               s.place(Session::pitched(from_pitch, width, height));
       cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, s.kind(), s.stream());
     },
     [](Session& s) {
@@ -473,9 +477,13 @@ constexpr void (*calls[])(Session&) = {
     [](Session& s) { cudaMemsetAsync(s.device(), s.input.take<std::uint8_t>(), s.size(), s.stream()); },
     [](Session& s) { cudaMemset2D(s.device(), s.size(), s.input.take<std::uint8_t>(), s.size(), s.size()); },
     [](Session& s) { cudaMemset2DAsync(s.device(), s.size(), s.input.take<std::uint8_t>(), s.size(), s.size(), s.stream()); },
-    [](Session& s) { cudaMemset3D({s.device(), s.size(), s.size(), s.size()}, s.input.take<std::uint8_t>(), s.extent()); },
+    [](Session& s) {
+      cudaMemset3D({s.device(), s.size(), s.size(), s.size()}, s.input.take<std::uint8_t>(), s.extent());
+    },
     // streams and events
-    [](Session& s) { add(s.streams, [&](Stream** p) { return cudaStreamCreateWithPriority(p, s.flags(), static_cast<int>(s.input.below(3)) - 1); }); },
+    [](Session& s) {
+      add(s.streams, [&](Stream** p) { return cudaStreamCreateWithPriority(p, s.flags(), static_cast<int>(s.input.below(3)) - 1); });
+    },
     [](Session& s) { cudaStreamDestroy(s.stream()); },
     [](Session& s) { cudaStreamSynchronize(s.stream()); },
     [](Session& s) { cudaStreamQuery(s.stream()); },
@@ -502,7 +510,8 @@ constexpr void (*calls[])(Session&) = {
     [](Session& s) { cudaStreamBeginCapture(s.stream(), static_cast<int>(s.input.below(4))); },
     [](Session& s) {
       const std::vector<GraphNode*> after = s.after();
-      cudaStreamBeginCaptureToGraph(s.stream(), s.graphs.any(s.input), after.data(), nullptr, after.size(), static_cast<int>(s.input.below(4)));
+      cudaStreamBeginCaptureToGraph(s.stream(), s.graphs.any(s.input), after.data(), nullptr, after.size(),
+                                    static_cast<int>(s.input.below(4)));
     },
     [](Session& s) { add(s.graphs, [&](Graph** p) { return cudaStreamEndCapture(s.stream(), p); }); },
     [](Session& s) {
@@ -591,7 +600,9 @@ constexpr void (*calls[])(Session&) = {
       cudaGraphRemoveDependencies(s.graphs.any(s.input), &from, &to, nullptr, 1);
     },
     [](Session& s) { cudaGraphDestroyNode(s.nodes.any(s.input)); },
-    [](Session& s) { add(s.nodes, [&](GraphNode** p) { return cudaGraphNodeFindInClone(p, s.nodes.any(s.input), s.graphs.any(s.input)); }); },
+    [](Session& s) {
+      add(s.nodes, [&](GraphNode** p) { return cudaGraphNodeFindInClone(p, s.nodes.any(s.input), s.graphs.any(s.input)); });
+    },
     [](Session& s) { cudaGraphNodeSetEnabled(s.executables.any(s.input), s.nodes.any(s.input), s.flags()); },
     // arrays, textures, surfaces
     [](Session& s) {
@@ -675,7 +686,8 @@ constexpr void (*calls[])(Session&) = {
     [](Session& s) { add(s.modules, [](DeviceModule** p) { return cuModuleLoadData(p, module_text); }); },
     [](Session& s) { cuModuleUnload(s.modules.any(s.input)); },
     [](Session& s) {
-      add(s.functions, [&](Function** p) { return cuModuleGetFunction(p, s.modules.any(s.input), kernels[s.input.below(std::size(kernels))]); });
+      add(s.functions,
+          [&](Function** p) { return cuModuleGetFunction(p, s.modules.any(s.input), kernels[s.input.below(std::size(kernels))]); });
     },
     [](Session& s) {
       DeviceAddress address = 0;
@@ -686,7 +698,9 @@ constexpr void (*calls[])(Session&) = {
     launch,
     encode_map,
     // virtual memory
-    [](Session& s) { add(s.reserved, [&](DeviceAddress* p) { return cuMemAddressReserve(p, s.size() << s.input.below(22), s.size(), 0, s.flags()); }); },
+    [](Session& s) {
+      add(s.reserved, [&](DeviceAddress* p) { return cuMemAddressReserve(p, s.size() << s.input.below(22), s.size(), 0, s.flags()); });
+    },
     [](Session& s) { cuMemAddressFree(s.reserved.any(s.input), s.size() << s.input.below(22)); },
     [](Session& s) {
       const MemoryProperties properties{1, static_cast<int>(s.input.below(3)), {1, 0}, nullptr, {}};

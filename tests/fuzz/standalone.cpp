@@ -27,7 +27,8 @@ void run(const std::filesystem::path& path) {
 int main(int count, char** arguments) {
   std::vector<std::filesystem::path> paths;
   for (int i = 1; i < count; ++i) {
-    if (!std::filesystem::is_directory(arguments[i])) paths.emplace_back(arguments[i]);
+    if (!std::filesystem::is_directory(arguments[i]))
+      paths.emplace_back(arguments[i]);
     else
       for (const auto& entry : std::filesystem::directory_iterator(arguments[i])) paths.push_back(entry.path());
   }
