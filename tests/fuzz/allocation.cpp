@@ -5,11 +5,23 @@
 #include <cstdlib>
 #include <new>
 
-void* operator new(std::size_t bytes) {
+namespace {
+
+void* allocate(std::size_t bytes) noexcept {
   constexpr std::size_t most_bytes = std::size_t{1} << 30;
-  void* const memory = bytes > most_bytes ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+  return bytes > most_bytes ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  void* const memory = allocate(bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
+}
+
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return allocate(bytes);
 }
 
 void operator delete(void* memory) noexcept {
@@ -17,5 +29,9 @@ void operator delete(void* memory) noexcept {
 }
 
 void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+void operator delete(void* memory, const std::nothrow_t&) noexcept {
   std::free(memory);
 }

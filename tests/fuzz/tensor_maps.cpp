@@ -52,7 +52,7 @@ std::string list(const char* prefix, std::size_t first, std::size_t count) {
 std::string text_of(std::string statement, std::size_t rank) {
   replace(statement, "RANK", std::to_string(rank));
   replace(statement, "AT", list("%r", 10, rank));
-  replace(statement, "OFFSETS", list("%s", 0, rank - 2));
+  replace(statement, "OFFSETS", list("%s", 0, std::max<std::size_t>(rank, 2) - 2));
   return R"(
 .version 8.6
 .target sm_90a
