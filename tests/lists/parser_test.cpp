@@ -1,6 +1,7 @@
 #include "catch.h"
 
 #include <algorithm>
+#include <chrono>
 #include <random>
 #include <set>
 #include <stdexcept>
@@ -268,6 +269,19 @@ TEST_CASE("parser: metadata and scale factors may stand in braces, as ptxas 13.0
     CHECK(same_program(parse(print(program)), program));  // with its braces
     CHECK(print(program, program.statements()[0]).ends_with(c.rest));
   }
+}
+
+TEST_CASE("parser: large programs parse in bounded time") {
+  const auto begin = std::chrono::steady_clock::now();
+  std::string one_line, many_lines, registers;
+  for (int i = 0; i < 5000; ++i) {
+    one_line += "x;";
+    many_lines += "x;\n";
+    registers += "mov.u32 a" + std::to_string(i) + "," + std::to_string(i) + ";";
+  }
+  for (const std::string& text : {one_line, many_lines}) CHECK_FALSE(diagnostics(text).empty());
+  for (const std::string& text : {registers, std::string(".reg .b32 %r<65536>;")}) CHECK(diagnostics(text).empty());
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
 }
 
 TEST_CASE("parser: what stands in a statement") {

@@ -1,6 +1,5 @@
-// A fuzz target in libFuzzer's shape: any bytes as a program. Parsing either throws SyntaxError or gives a program that prints and parses
-// to itself and that runs, if only to a Trap. tests/CMakeLists.txt says how to build it with libFuzzer; fuzz_test.cpp drives it in the
-// tests.
+// Lists of statements: a text is refused with its errors, or it is a program that prints and parses to itself and that runs, if only to a
+// Trap.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +9,7 @@
 
 #include <warpmat/program.h>
 
+#include "fuzz/text_mutation.h"
 #include "lists/diagnostics.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <string_view>
@@ -10,8 +9,6 @@
 #include <vector>
 
 #include <warpmat/ptx/text/lexer.h>
-
-#include "case_count.h"
 
 namespace warpmat {
 
@@ -31,7 +28,6 @@ class Mutator {
   /// What comes now depends on `seed` alone.
   void restart(std::uint_fast32_t seed) { random_.seed(seed); }
 
-  std::mt19937& random() { return random_; }
   std::size_t below(std::size_t limit) { return limit == 0 ? 0 : random_() % limit; }
 
   std::string random_bytes(std::size_t count) {
@@ -39,6 +35,22 @@ class Mutator {
     while (bytes.size() < count) bytes += static_cast<char>(random_());
     return bytes;
   }
+
+  /// One to three changes: bytes, tokens, numbers, lines or statements.
+  void change(std::string& text) {
+    for (std::size_t n = 1 + below(3); n-- > 0;) switch (below(8)) {
+        case 0: mutate(text); break;
+        case 1:
+        case 2: replace_token(text); break;
+        case 3: change_number(text); break;
+        case 4:
+        case 5: change_line(text); break;
+        default: change_statement(text); break;
+      }
+  }
+
+ private:
+  using Pieces = std::vector<std::pair<std::size_t, std::size_t>>;
 
   void mutate(std::string& text) {
     const std::size_t at = below(text.size() + 1), length = below(std::min<std::size_t>(text.size() - at, 40) + 1);
@@ -58,6 +70,7 @@ class Mutator {
   /// Replaces one token of `text` by another.
   void replace_token(std::string& text) {
     const std::vector<Token> tokens = tokenize(text);
+    if (tokens.empty() || tokens_.empty()) return;
     const Token& token = tokens[below(tokens.size())];
     text.replace(static_cast<std::size_t>(token.text.data() - text.data()), token.text.size(), any(tokens_));
   }
@@ -93,9 +106,6 @@ class Mutator {
   /// The same with a statement or declaration, which ends with a semicolon.
   void change_statement(std::string& text) { change_piece(text, statements_of(text, tokenize(text)), statements_); }
 
- private:
-  using Pieces = std::vector<std::pair<std::size_t, std::size_t>>;
-
   void change_piece(std::string& text, const Pieces& pieces, const std::vector<std::string>& others) {
     if (pieces.empty()) return;
     const auto [first, last] = pieces[below(pieces.size())];
@@ -126,16 +136,10 @@ class Mutator {
     return lines;
   }
 
-  const std::string& any(const std::vector<std::string>& list) { return list[below(list.size())]; }
+  std::string any(const std::vector<std::string>& list) { return list.empty() ? "" : list[below(list.size())]; }
 
   std::mt19937 random_;
   std::vector<std::string> tokens_, lines_, statements_;
 };
-
-/// The number of inputs that a fuzz test tries: `inputs`, a fifth of that under sanitizers, or WARPMAT_FUZZ_INPUTS.
-inline int fuzz_inputs(int inputs) {
-  const char* const wanted = std::getenv("WARPMAT_FUZZ_INPUTS");
-  return wanted != nullptr ? std::atoi(wanted) : WARPMAT_SANITIZED ? inputs / 5 : inputs;
-}
 
 }  // namespace warpmat
