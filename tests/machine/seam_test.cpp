@@ -27,7 +27,8 @@ using catalogue::Match;
 using catalogue::Pattern;
 using catalogue::Semantics;
 
-/// Each memory has 4095 bytes from a multiple of 128 on: N bytes at the multiple of N that is 4096 - N go one byte too far.
+/// Each memory has 4095 bytes from a multiple of 128 on: N bytes at the multiple of N that is 4096 - N go one byte too far. Local memory,
+/// whose size is a multiple of 16, has 4080.
 constexpr std::uint64_t bytes = 4095, first = 0x7000'0000'0000;
 constexpr std::uint8_t filled = 0xee;
 
@@ -158,10 +159,11 @@ Case bulk_case(const Match& match, std::string_view opcode) {
     return Case{fmt::format("{} {};", opcode, operands), count, pair};
   };
   if (opcode.starts_with("st.bulk")) return made("[%sl], 32, 0", 32);
-  if (opcode.starts_with("clusterlaunchcontrol")) return made("[%s], [bar]", 16);
+  const std::string shared = has(opcode, ".shared") ? "[%s]" : "[%sl]", bar = has(opcode, ".shared") ? "[bar]" : "[%bar]";
+  if (opcode.starts_with("clusterlaunchcontrol")) return made(fmt::format("{}, {}", shared, bar), 16);
   if (opcode.starts_with("st.async") || opcode.starts_with("red.async")) {
     const int bits = match.types.back()->bits, count = match.vector();
-    return made(fmt::format("[%s], {}, [bar]", registers(bits, count, 1)), static_cast<std::uint64_t>(bits / 8 * count));
+    return made(fmt::format("{}, {}, {}", shared, registers(bits, count, 1), bar), static_cast<std::uint64_t>(bits / 8 * count));
   }
   const bool loads = has(opcode, "shared::cta.global") || has(opcode, "shared::cluster.global");
   const std::string behind = std::string(has(opcode, ".multicast::cluster") ? ", 1" : "") + hint(opcode);
@@ -229,7 +231,7 @@ Case case_of(const Match& match, std::string_view opcode) {
     case Semantics::texture: return texture_case(match, opcode);
     case Semantics::tensor_memory:
       return has(opcode, ".alloc")
-                 ? Case{fmt::format("{} [%s], 32;", opcode), 4, has(opcode, "group::2")}
+                 ? Case{fmt::format("{} [{}], 32;", opcode, has(opcode, ".shared") ? "%s" : "%sl"), 4, has(opcode, "group::2")}
                  : Case{fmt::format("{} [{}]{};", opcode, has(opcode, "shared") ? "%s" : "%sl", has(opcode, "multicast") ? ", 1" : ""), 8,
                         has(opcode, "group::2")};
     default: return {};
@@ -241,13 +243,13 @@ std::string text_of(const Case& one, std::uint64_t at) {
   if (const std::size_t here = statement.find("AT"); here != std::string::npos) statement.replace(here, 2, std::to_string(at));
   return fmt::format(R"(
     .shared .align 8 .b64 bar; .shared .align 128 .b8 tile[{0}];
-    .local .align 128 .b8 local[{0}];
+    .local .align 128 .b8 local[4080];
     .reg .pred %p; .reg .b16 %h<33>; .reg .b32 %r<99>; .reg .f32 %f<9>; .reg .b64 %l<33>; .reg .b128 %q<9>;
-    .reg .b32 %s; .reg .b64 %g, %sl, %own, %tile, %image, %texture, %surface, %policy;
+    .reg .b32 %s; .reg .b64 %g, %sl, %bar, %own, %tile, %image, %texture, %surface, %policy;
     ld.param.u64 %g, [global]; ld.param.u64 %tile, [maps]; ld.param.u64 %texture, [objects];
     add.u64 %g, %g, {1}; add.u64 %image, %tile, 128; add.u64 %surface, %texture, 1;
     mov.u32 %s, tile; add.u32 %s, %s, {1}; cvt.u64.u32 %sl, %s; mov.u64 %own, local; add.u64 %own, %own, {1};
-    cvta.shared.u64 %sl, %sl;
+    cvta.shared.u64 %sl, %sl; mov.u64 %bar, bar; cvta.shared.u64 %bar, %bar;
     mov.b32 %r20, 0; mov.b32 %r1, 1; mov.b64 %l1, 16; mov.b64 %policy, 0; mov.f32 %f1, 0f3F000000;
     mov.u32 %r2, %laneid; setp.eq.u32 %p, %r2, 0;
     @%p mbarrier.init.shared.b64 [bar], 32;
@@ -390,7 +392,7 @@ bool check_case(const Match& match, const std::string& opcode, std::string& refu
   const std::optional<Kernel> over = kernel_of(one, bytes + 1 - one.bytes, refusal);
   if (!over) return false;
   INFO(one.statement);
-  const std::optional<Kernel> inside = kernel_of(one, bytes + 1 - 2 * one.bytes, refusal);
+  const std::optional<Kernel> inside = kernel_of(one, 0, refusal);
   REQUIRE(inside);
   for (const bool observed : {false, true}) {
     const Outcome outcome = run(*over, one, bytes + 1 - one.bytes, observed, &match);
@@ -403,7 +405,7 @@ bool check_case(const Match& match, const std::string& opcode, std::string& refu
     CHECK(outcome.trap->site.statement == opcode);
     CHECK(outcome.trap->site.line != 0);
   }
-  const Outcome good = run(*inside, one, bytes + 1 - 2 * one.bytes, false, &match);
+  const Outcome good = run(*inside, one, 0, false, &match);
   const std::string said = good.trap ? good.trap->what() : "nothing";
   INFO(said);
   CHECK((!good.trap || (good.trap->kind != Trap::Kind::out_of_range && good.trap->kind != Trap::Kind::misaligned)));
@@ -417,15 +419,17 @@ TEST_CASE("every row of the catalogue that accesses memory asks for all of its b
   for (const Pattern& pattern : catalogue::patterns()) {
     if (pattern.hidden || !accesses_memory(pattern.row.semantics) || is_exempt(pattern.row.opcode)) continue;
     std::string refusal;
-    int executed = 0;
+    int spelled = 0, executed = 0;  // spelled by no row before it
     for (const std::string& opcode : spellings(pattern)) {
       if (has(opcode, ".param") && (has(opcode, "::func") || pattern.row.semantics == Semantics::store)) continue;  // of calls
       const auto match = catalogue::find_row(opcode);
-      if (match && match->pattern == &pattern) executed += check_case(*match, opcode, refusal);
+      if (!match || match->pattern != &pattern) continue;
+      ++spelled;
+      executed += check_case(*match, opcode, refusal);
     }
     INFO(pattern.row.opcode);
     INFO(refusal);
-    CHECK(executed > 0);
+    CHECK((executed > 0 || spelled == 0));
   }
 }
 
@@ -433,6 +437,7 @@ TEST_CASE("a row or a matrix in memory lies in one memory: forms of ldmatrix, st
   for (const Form& form : forms()) {
     if (form.find_operand(OperandName::p) == nullptr) continue;
     const bool matrix = form.mnemonic == Mnemonic::wmma_load || form.mnemonic == Mnemonic::wmma_store;
+    const bool of_bytes = form.opcode.ends_with("8");  // which may lie apart, each in one of the buffers
     const bool in_shared = !matrix || has(form.opcode, ".shared");
     std::vector<std::string> operands;
     for (const Operand& operand : form.operands) {
@@ -449,6 +454,7 @@ TEST_CASE("a row or a matrix in memory lies in one memory: forms of ldmatrix, st
     for (const bool observed : {false, true}) {
       const Outcome outcome = run(*over, one, bytes + 1 - one.bytes, observed);
       CHECK(outcome.unchanged);
+      if (!outcome.trap && of_bytes) continue;
       REQUIRE(outcome.trap);
       CHECK(outcome.trap->kind == Trap::Kind::out_of_range);
       CHECK(outcome.trap->site.statement == form.opcode);

@@ -61,7 +61,7 @@ const std::vector<Reader> comparers = {
     {"ptx/program/special_register.cpp", "names of operands: %laneid, WARP_SZ"},
     {"ptx/program/tensor_fields.cpp", "qualifiers of rows, to find one by its fields"},
     {"launch/check_list.h", "the user's list of checks"},
-    {"machine/warp_print.cpp", "the formats of vprintf, which lie in the kernel's memory"},
+    {"machine/printf_format.cpp", "the formats of vprintf, which lie in the kernel's memory"},
     {"checks/gemm.cpp", "the user's words for a product"},
     {"tables/opcode.cpp", "which table has an opcode"},
     {"tables/form.cpp", "the spellings of a form, as the table is made"},
