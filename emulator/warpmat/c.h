@@ -31,13 +31,13 @@ WARPMAT_API int warpmat_abi(void);
 typedef enum warpmat_status {
   WARPMAT_OK = 0,
   WARPMAT_BAD_ARGUMENT,   /* null, missing, too short, of unknown size, not 4-byte aligned */
-  WARPMAT_UNKNOWN_OPCODE, /* also of machine names */
+  WARPMAT_UNKNOWN_OPCODE, /* no instruction has this opcode or SASS name */
   WARPMAT_UNKNOWN_TARGET,
   WARPMAT_UNAVAILABLE,  /* the target does not have the instruction */
   WARPMAT_SYNTAX,       /* of a program's text */
   WARPMAT_UNDEFINED,    /* the ISA leaves the operands undefined: metadata, a selector, ids, padding */
-  WARPMAT_MISALIGNED,   /* an address: of a row of memory, or of what a kernel accesses */
-  WARPMAT_OUT_OF_RANGE, /* the same */
+  WARPMAT_MISALIGNED,   /* an address is no multiple of the size of the row or access */
+  WARPMAT_OUT_OF_RANGE, /* an address is outside of the memory that the caller passed, or that a kernel may access */
   WARPMAT_REFUSED,      /* a callback of the caller's memory refused a row */
   WARPMAT_NO_MEMORY,    /* the library's own allocation failed */
   WARPMAT_INTERNAL,     /* a defect of the library */
@@ -143,8 +143,8 @@ typedef struct warpmat_instruction warpmat_instruction;
  * blanks, operands, a semicolon and capitals are not part of it; the error says so. Repeated calls return the same pointer.
  *
  * wgmma.mma_async is executed by four warps, as if statement and wait followed each other; its immediates are operands of the call. Warp w
- * of four has rows 16 w to 16 w + 15 of A and D. After an error no register has changed, except where a warp's metadata are undefined. A
- * scalar instruction is executed by itself: where ptxas may fuse an add without a rounding with a product, that is a program's. */
+ * of four has rows 16 w to 16 w + 15 of A and D. After an error no register has changed, except where a warp's metadata are undefined.
+ * Scalar instructions run in isolation: contraction of products and sums to fma happens only in programs. */
 WARPMAT_API const warpmat_instruction* warpmat_find(const char* opcode, const char* target, warpmat_error* error);
 
 /* The same by the machine instruction's name, as SASS spells it: "HMMA.16816.F32.BF16", "LDSM.16.MT88.4", "IMMA.16832.S8.U8.SAT",
@@ -169,8 +169,8 @@ typedef struct warpmat_machine_step {
 WARPMAT_API warpmat_status warpmat_find_machine_step(const char* name, const char* layout_a, const char* layout_b, const char* target,
                                                      warpmat_machine_step* step, warpmat_error* error);
 
-/* An instruction's parts, as a decoder has them. Strings are as PTX spells them, without the dot: "f16", "row". Below, "open" means that
- * null or 0 stands for any; elsewhere it stands for an opcode without the qualifier. */
+/* An instruction's parts, as a decoder has them. Strings are as PTX spells them, without the dot: "f16", "row".
+ * Open members: null or 0 matches every value. All other members: null or 0 means that the opcode lacks the qualifier. */
 typedef struct warpmat_fields {
   size_t size;
   /* Open: */

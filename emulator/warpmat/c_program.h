@@ -194,7 +194,7 @@ typedef struct warpmat_argument {
 #define WARPMAT_ARGUMENT(variable) \
   { &(variable), sizeof(variable) }
 
-/* Checks in addition to those that are always made (docs/launch.md). */
+/* Checks in addition to those that are always made (docs/use/launch.md). */
 #define WARPMAT_CHECK_RACES 16u    /* also check for races: unordered accesses of two warps to a byte, at least one a write */
 #define WARPMAT_SKIP_UNWRITTEN 32u /* no check for uninitialised values of shared memory */
 #define WARPMAT_SKIP_COPIES 64u    /* no check for reads of cp.async data before the wait */
@@ -326,8 +326,8 @@ typedef struct warpmat_launch_config {
   size_t observer_count;
   uint32_t cluster[3]; /* blocks that run together; all 0: the entry's .reqnctapercluster, or none */
   /* The matrix product that the kernel is to compute, "C=A*B^T:128x128x64", of buffers by their names: the first product of a matrix
-   * instruction that is none of it ends the launch with WARPMAT_MISPAIRED (docs/launch.md). May be null. A config whose size ends before it
-   * has none. */
+   * instruction that is none of it ends the launch with WARPMAT_MISPAIRED (docs/use/launch.md). May be null. A config whose size ends
+   * before it has none. */
   const char* gemm;
   /* Receives, after a kernel that ended well, a sentence for each statement whose results a GPU may not reproduce, with its place; `user`
    * is the config's. May be null. A config whose size ends before it has none. */

@@ -24,8 +24,8 @@ namespace warpmat {
 // Any NaN, 0 · infinity, or infinities of both signs give the canonical NaN; otherwise an infinity keeps its sign. The result of a step is
 // the accumulator of the next, with K ascending. The order of the steps is visible in the bits; the order within a sum is not.
 //
-// Sources: Fasi, Higham, Mikaitis, Pranesh 2021; arXiv 2511.10909; arXiv 2512.07004. docs/numerics.md says how each number of a row is
-// known.
+// Sources: Fasi, Higham, Mikaitis, Pranesh 2021; arXiv 2511.10909; arXiv 2512.07004. docs/reference/numerics.md says how each number of a
+// row is known.
 
 WARPMAT_LOCAL inline constexpr int no_floor = -10'000;  ///< below every exponent; safe to subtract from
 
@@ -42,7 +42,7 @@ struct DotModel {
 };
 
 namespace dot_models {
-// The floors: docs/numerics.md. Each is the smallest exponent of the result's format minus
+// The floors: docs/reference/numerics.md. Each is the smallest exponent of the result's format minus
 // (fraction_bits - 18). volta has no floor for f32, because no f16 operands reach it.
 WARPMAT_LOCAL inline constexpr DotModel volta{"volta", 8, 23, 23, no_floor, -19};
 WARPMAT_LOCAL inline constexpr DotModel ampere{"ampere", 16, 24, 23, -132, -20};  // Turing, Ampere, and Ada's 16- and 19-bit types

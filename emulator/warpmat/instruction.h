@@ -32,8 +32,8 @@ enum class Undefined : std::uint8_t {
 
 /// The implementation that computes. Both give the same bits.
 enum class Path : std::uint8_t {
-  fast,       ///< vector instructions (docs/fast-path.md); the reference where those decline
-  reference,  ///< element by element, as docs/numerics.md describes it
+  fast,       ///< vector instructions (docs/inside/fast-path.md); the reference where those decline
+  reference,  ///< element by element, as docs/reference/numerics.md describes it
 };
 
 /// Options of an Instruction, a program or a runner. Execution needs less than 60 KiB of stack.
@@ -181,9 +181,9 @@ struct BatchMemory {
 
 /// The registers and memories of one or many warps for a matrix instruction. Sources, destination and memories may overlap in any way: a
 /// batch gives the results of executing its warps in order. An instruction reads all sources of a warp before it writes, except where the
-/// hardware executes a sequence that does not (docs/numerics.md): the additions of an fp8 mma on a target without a unit for fp8, and
-/// wmma.mma. A register of wmma.mma's D may be a register of a source, but if two share words of some lanes only, or of different lanes,
-/// results are not defined. They may then depend on how the views are written.
+/// hardware executes a sequence that does not (docs/reference/numerics.md): the additions of an fp8 mma on a target without a unit for fp8,
+/// and wmma.mma. A register of wmma.mma's D may be a register of a source, but if two share words of some lanes only, or of different
+/// lanes, results are not defined. They may then depend on how the views are written.
 struct Batch : BatchMemory {
   std::array<ConstRegisterView, operand_name_count> sources;  ///< by OperandName
   RegisterView destination;                                   ///< d, or r of ldmatrix; written register by register, lane 0 first
@@ -272,7 +272,7 @@ class StagedWarp;
 class Wgmma;
 class WgmmaForm;
 
-/// Who executes an instruction.
+/// How many threads execute an instruction together.
 enum class InstructionKind : std::uint8_t {
   matrix,     ///< a warp: mma, ldmatrix, stmatrix, movmatrix, wmma
   warpgroup,  ///< four warps: wgmma.mma_async, as if statement and wait followed each other
@@ -302,7 +302,7 @@ class WARPMAT_API Instruction {
   InstructionKind kind() const { return kind_; }
   /// Its canonical spelling.
   [[nodiscard]] std::string_view opcode() const;
-  /// In PTX's order, what the text does not write behind it. They last until the process ends.
+  /// In PTX order; implicit operands (the carry) come last. They last until the process ends.
   [[nodiscard]] std::span<const InstructionOperand> operands() const;
   /// Warps that execute it together: 4 for a warpgroup, else 1.
   int warps() const { return kind_ == InstructionKind::warpgroup ? 4 : 1; }
@@ -373,9 +373,9 @@ class WARPMAT_API Instruction {
 };
 
 /// The instruction that `opcode` spells on a target: mma, ldmatrix, stmatrix, movmatrix, wmma, wgmma.mma_async, scalar instructions that
-/// compute (add.rn.f32, cvt.rn.satfinite.e4m3x2.f32, setp.lt.and.s32), and what lists of statements have beside them (ld.shared.b32,
-/// shfl.sync.idx.b32). Qualifiers may have any order that ptxas accepts. Throws std::invalid_argument for an unknown opcode or target, or
-/// an instruction that the target lacks; the message says what would be right.
+/// compute (add.rn.f32, cvt.rn.satfinite.e4m3x2.f32, setp.lt.and.s32), and the memory and warp instructions that only
+/// programs execute (ld.shared.b32, shfl.sync.idx.b32). Qualifiers may have any order that ptxas accepts. Throws std::invalid_argument for
+/// an unknown opcode or target, or an instruction that the target lacks; the message says what would be right.
 ///
 /// A scalar instruction is executed by itself: where ptxas may fuse an add without a rounding with a product, that is the program's.
 [[nodiscard]] WARPMAT_API Instruction find(std::string_view opcode, std::string_view target_name);

@@ -85,8 +85,8 @@ class WARPMAT_API DeviceMemory {
   /// Frees the buffer that begins at `address`; later accesses to it are errors. Throws std::invalid_argument if none begins there.
   void free(std::uint64_t address);
 
-  /// From now on the buffer that begins at `address` has its bytes at that address of this process, where the caller has mapped memory; its
-  /// contents are copied. Managed and pinned memory are such buffers. Throws std::invalid_argument if no buffer begins there.
+  /// Backs the buffer that begins at `address` with host memory at the same address, which the caller has mapped, and copies its contents
+  /// there. Managed and pinned memory are such buffers. Throws std::invalid_argument if no buffer begins there.
   void move_to_own_address(std::uint64_t address);
   /// Makes `bytes` of this process a buffer at their own address, which overlaps no other one. The caller keeps them while it is in use.
   void add_own_memory(std::span<std::uint8_t> bytes, std::string name);
@@ -248,7 +248,7 @@ struct LaunchConfig {
   std::uint64_t workspace = 0;     ///< of a cooperative launch: the address of its size and its barrier, both u32 and the barrier zero
 };
 
-/// Optional checks. Bounds, alignment, participation of lanes and deadlocks are always checked. See docs/launch.md.
+/// Optional checks. Bounds, alignment, participation of lanes and deadlocks are always checked. See docs/use/launch.md.
 struct Checks {
   bool uninitialised = true;  ///< an uninitialised value of shared memory affects control flow, an address or global memory
   bool copies = true;         ///< data of cp.async is read before the wait for it, or by other warps before a barrier
@@ -295,9 +295,9 @@ struct LaunchOptions {
   /// kernel that needs more
   std::uint64_t most_block_bytes = 0;
   Checks checks = {};
-  /// The matrix product that the kernel is to compute, "C=A*B^T:128x128x64": names of buffers, ^T where columns are contiguous, M, N and K;
-  /// then ",lda=72" where rows lie further apart. Each product of a matrix instruction is held against it, whatever the numbers are, and
-  /// the first that is wrong is a trap of kind `mispaired` that names both sides. Empty: none is. See docs/launch.md
+  /// The matrix product that the kernel should compute, "C=A*B^T:128x128x64": names of buffers, ^T where columns are contiguous, M, N and
+  /// K; then ",lda=72" if rows lie further apart. Every matrix instruction is checked against this product, by the origin of its operands,
+  /// not by their values. The first wrong one is a trap of kind `mispaired` that names both sides. Empty: no check. See docs/use/launch.md
   std::string gemm = {};
   /// An element of that product's result, "C[5,3]": LaunchResult::why tells where it comes from. Nothing is then a trap of kind
   /// `mispaired`.

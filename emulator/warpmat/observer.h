@@ -95,7 +95,7 @@ struct PendingProduct;
 //   checks_told        check_time              warpmat's own checks have been told of an event                over
 //
 // Runs. The machine executes consecutive statements that only compute at once, unless an observer asks for operations: then each of them
-// is an operation(), and there are no runs. What ptxas takes away, as a mul that an fma executes or an unrolled loop's branch, is none.
+// is an operation(), and there are no runs. Statements that the assembler removes (a mul fused into an fma) cause no event.
 
 /// Kinds of events, as bits.
 enum class EventKinds : std::uint32_t {

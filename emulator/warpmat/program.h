@@ -85,7 +85,7 @@ class Statement {
   /// The same if it is a matrix instruction; else nullptr.
   const Instruction* matrix() const { return instruction().kind() == InstructionKind::matrix ? &instruction() : nullptr; }
   const std::vector<OperandText>& operands() const { return parts_.operands; }
-  /// What the instruction says of operands()[index]: of a|b the first. std::out_of_range if there is no such operand.
+  /// Describes operands()[index]; for a pair a|b, describes a. Throws std::out_of_range if there is no such operand.
   [[nodiscard]] WARPMAT_API const InstructionOperand& described(std::size_t index) const;
   /// The name in the text, "product: mma...": its operand a is product.a.
   const std::string& label() const { return parts_.label; }

@@ -40,7 +40,7 @@ struct FuzzOptions {
   /// Also statements that ptxas 13.0 (V13.0.98) is known to assemble wrongly, found by fuzzing an H200. Immediates with sign bits as B of
   /// an f16 or bf16 m16n8k8 get a wrong minus. movmatrix of a register that is the same in all lanes: ptxas assumes the same of its result.
   /// The bare lane number: a zero derived from it is wrong in an fp8 mma. An mma that is a subroutine: values are lost across its call. See
-  /// docs/numerics.md, "An assembler that errs".
+  /// docs/reference/numerics.md, "An assembler that errs".
   bool assembler_faults = false;
 };
 

@@ -22,7 +22,7 @@ inline constexpr std::uint32_t own_bytes = 64, table_bytes = 1024, counters = 16
 struct KernelDrawing {
   /// What statements a kernel has: all, all but branches and loops, products and their sums with few others between, or products and sums
   /// in any order, most of them, with branches and loops. ptxas 13.0 errs in some statements beside branches and decides otherwise about
-  /// others (docs/numerics.md): these are drawn where there are none.
+  /// others (docs/reference/numerics.md): these are drawn where there are none.
   enum class Shape { any, straight, contractions, sums };
 
   KernelDrawing(const Target& of, std::uint64_t key, int max_units);

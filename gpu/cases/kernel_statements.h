@@ -26,8 +26,8 @@ std::string special_statement(KernelDrawing& d);
 
 /// Products in registers of their own, and sums that use them: one to three, one behind neg, one of two products, or one with a rounding
 /// modifier. Where a product has other uses beside these, ptxas 13.0 fuses none or some, depending on more than is known; and beside
-/// branches it moves one sum in about 10^4 and does not fuse it: there only those with a rounding modifier are drawn (docs/numerics.md,
-/// "What ptxas contracts").
+/// branches it moves one sum in about 10^4 and does not fuse it: there only those with a rounding modifier are drawn
+/// (docs/reference/numerics.md, "What ptxas contracts").
 KernelUnit contraction(KernelDrawing& d);
 
 /// One statement of those whose order and uses decide what ptxas fuses, on the registers that all others use too: so products have any

@@ -6,7 +6,7 @@
 namespace warpmat {
 
 // Random numbers that depend only on a key: not on a machine, a thread count, or earlier draws. All use splitmix64 (Steele, Lea, Flood
-// 2014), so another program can generate the same operands; docs/recording.md describes that.
+// 2014), so another program can generate the same operands; tests/vectors/README.md describes that.
 
 /// The output function of splitmix64: a bijection in which every input bit affects all output bits.
 constexpr std::uint64_t mix(std::uint64_t x) {

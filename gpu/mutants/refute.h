@@ -32,7 +32,7 @@ std::vector<Verdict> refute_mutants(const std::vector<Recording>& recordings, un
 /// Why recorded answers cannot refute, or do not yet refute, that mutant of that form; nothing if they should.
 std::optional<std::string_view> reason_to_survive(const Form& form, std::string_view change);
 
-/// The survivors with a known reason, and the limits of recorded answers, in Markdown: a part of docs/coverage.md.
+/// The survivors with a known reason, and the limits of recorded answers, in Markdown: a part of the page of coverage.
 std::string known_limits_markdown();
 
 /// A table in Markdown: the number of mutants, how many recorded answers refuted, and every survivor with the reason.

@@ -98,7 +98,8 @@ std::string known_limits_markdown() {
       "A mutant is the emulator with one change: a constant or a rule of the arithmetic, or a layout with two index bits of an operand "
       "(element inside the register, lane, register) exchanged. Forms that share a layout have one mutant of it. So do forms of `wmma.mma` "
       "that differ only in the layouts of A and B in memory. No recorded answer shows that the second half of a `wmma.mma` reads what the "
-      "first has written, because their operands do not overlap; random programs do (docs/numerics.md). Recorded answers of an H200 refute "
+      "first has written, because their operands do not overlap; random programs do (docs/reference/numerics.md). Recorded answers of an "
+      "H200 refute "
       "every mutant on sm_90";
   if (survivors.empty()) {
     text += ".";

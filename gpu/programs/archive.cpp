@@ -14,7 +14,8 @@ namespace warpmat::programs {
 namespace {
 
 constexpr std::string_view magic = "warpmat launches 1\n";
-constexpr std::size_t block_bytes = 64 << 10, most_chunk_bytes = std::size_t{1} << 30;
+constexpr std::size_t block_bytes = 64 << 10;
+constexpr std::size_t most_line_bytes = 16 << 20;  // the names of 32 GiB of blocks
 constexpr int compression_level = 3;
 enum Kind : std::uint32_t { block = 1, line = 2 };
 
@@ -40,7 +41,11 @@ int digit(char c) {
   throw std::runtime_error(fmt::format("'{}' is no hexadecimal digit", c));
 }
 
-/// All bytes of a file, which may be a pipe.
+bool begins_as_archive(const std::vector<std::uint8_t>& bytes) {
+  return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
+}
+
+/// All bytes of an archive, which may come by a pipe; of another file, which may have no end, the first.
 std::vector<std::uint8_t> read_whole(const std::filesystem::path& path) {
   constexpr std::size_t piece = 1 << 20;
   std::ifstream in(path, std::ios::binary);
@@ -52,6 +57,7 @@ std::vector<std::uint8_t> read_whole(const std::filesystem::path& path) {
     bytes.resize(before + piece);
     in.read(reinterpret_cast<char*>(bytes.data() + before), piece);
     bytes.resize(before + static_cast<std::size_t>(in.gcount()));
+    if (!begins_as_archive(bytes)) return bytes;
   }
   if (in.bad()) throw std::runtime_error(fmt::format("cannot read {}", path.string()));
   return bytes;
@@ -106,6 +112,7 @@ Content ArchiveWriter::put(std::span<const std::uint8_t> bytes) {
 }
 
 void ArchiveWriter::put_line(std::string_view text) {
+  if (text.size() > most_line_bytes) throw std::runtime_error(fmt::format("a launch of {} bytes is too long for an archive", text.size()));
   const std::span bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
   write_chunk(line, hash_of(bytes), bytes);
   file_.flush();
@@ -126,9 +133,11 @@ void ArchiveWriter::append(const std::filesystem::path& path) {
   file_.flush();
 }
 
-ArchiveReader::ArchiveReader(const std::filesystem::path& path) : path_(path), file_(read_whole(path)) {
-  if (file_.size() < magic.size() || std::memcmp(file_.data(), magic.data(), magic.size()) != 0)
+ArchiveReader::ArchiveReader(const std::filesystem::path& path, std::uint64_t most_bytes)
+    : path_(path), most_bytes_(most_bytes), file_(read_whole(path)) {
+  if (!begins_as_archive(file_))
     throw std::runtime_error(fmt::format("{} is no archive of launches: 'warpmat record -- PROGRAM' writes one", path.string()));
+  CheckedSize line_bytes = 0;
   for (std::size_t at = magic.size(); at != file_.size();) {
     Head head;
     cut_ = file_.size() - at < sizeof head;
@@ -137,26 +146,41 @@ ArchiveReader::ArchiveReader(const std::filesystem::path& path) : path_(path), f
     at += sizeof head;
     cut_ = head.stored > file_.size() - at;
     if (cut_) return;
-    if (head.bytes > most_chunk_bytes) throw std::runtime_error(fmt::format("{} is damaged at byte {}", path.string(), at));
+    if (head.bytes > (head.kind == line ? most_line_bytes : block_bytes)) fail_at(at);
     const Place place{.at = at, .stored = static_cast<std::size_t>(head.stored), .bytes = static_cast<std::size_t>(head.bytes)};
     if (head.kind == block) blocks_[head.hash] = place;
     if (head.kind == line) {
-      const std::vector<std::uint8_t> text = chunk(place);
-      lines_.emplace_back(text.begin(), text.end());
+      lines_.push_back(place);
+      line_bytes = line_bytes + head.bytes;
     }
     at += place.stored;
   }
+  check_total(line_bytes, "its lines");
+}
+
+void ArchiveReader::fail_at(std::size_t at) const {
+  throw std::runtime_error(fmt::format("{} is damaged at byte {}", path_.string(), at));
+}
+
+void ArchiveReader::check_total(CheckedSize bytes, std::string_view what) const {
+  if (bytes.fits(most_bytes_)) return;
+  throw std::runtime_error(fmt::format("{}: {} unpack to more than the {} bytes that --memory allows", path_.string(), what, most_bytes_));
 }
 
 std::vector<std::uint8_t> ArchiveReader::chunk(const Place& place) const {
   std::vector<std::uint8_t> bytes(place.bytes);
   const std::size_t count = ZSTD_decompress(bytes.data(), bytes.size(), file_.data() + place.at, place.stored);
-  if (ZSTD_isError(count) != 0 || count != bytes.size())
-    throw std::runtime_error(fmt::format("{} is damaged at byte {}", path_.string(), place.at));
+  if (ZSTD_isError(count) != 0 || count != bytes.size()) fail_at(place.at);
   return bytes;
 }
 
+std::string ArchiveReader::line(std::size_t number) const {
+  const std::vector<std::uint8_t> text = chunk(lines_.at(number));
+  return {text.begin(), text.end()};
+}
+
 std::vector<std::uint8_t> ArchiveReader::read(const Content& content) const {
+  check_total(content.bytes, "the contents of one buffer");
   std::vector<std::uint8_t> all;
   for (const Hash& hash : content.blocks) {
     const auto found = blocks_.find(hash);
@@ -164,6 +188,7 @@ std::vector<std::uint8_t> ArchiveReader::read(const Content& content) const {
     const std::vector<std::uint8_t> bytes = chunk(found->second);
     if (hash_of(bytes) != hash) throw std::runtime_error(fmt::format("{}: the block {} has other bytes", path_.string(), to_text({hash})));
     all.insert(all.end(), bytes.begin(), bytes.end());
+    if (all.size() > content.bytes) break;
   }
   if (all.size() != content.bytes)
     throw std::runtime_error(fmt::format("{}: blocks of {} bytes for {}", path_.string(), all.size(), content.bytes));

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include <warpmat/numeric/checked_size.h>
+
 namespace warpmat::programs {
 
 // The file of a program's recorded launches: lines of JSON, and the contents of memory in blocks of 64 KiB, each once, compressed by zstd.
@@ -58,10 +60,17 @@ class ArchiveWriter {
 
 class ArchiveReader {
  public:
-  /// Reads the list of what the file has. Throws std::runtime_error unless it is an archive.
-  explicit ArchiveReader(const std::filesystem::path& path);
+  static constexpr std::uint64_t usual_most_bytes = std::uint64_t{4} << 30;
 
-  const std::vector<std::string>& lines() const { return lines_; }
+  /// Reads the list of what the file has. Throws std::runtime_error unless it is an archive, and where its lines, or later the contents of
+  /// a launch, are more than `most_bytes`.
+  explicit ArchiveReader(const std::filesystem::path& path, std::uint64_t most_bytes = usual_most_bytes);
+
+  std::size_t lines() const { return lines_.size(); }
+  /// Precondition: number < lines().
+  std::string line(std::size_t number) const;
+  /// Throws std::runtime_error with the limit, and that --memory raises it, where `what` unpacks to more bytes.
+  void check_total(CheckedSize bytes, std::string_view what) const;
   /// Whether the file ends within a chunk, as a killed program leaves it.
   bool cut() const { return cut_; }
   /// Throws std::runtime_error where a block is missing or its bytes are not those of its name.
@@ -73,10 +82,12 @@ class ArchiveReader {
     std::size_t at = 0, stored = 0, bytes = 0;
   };
   std::vector<std::uint8_t> chunk(const Place& place) const;
+  [[noreturn]] void fail_at(std::size_t at) const;
 
   std::filesystem::path path_;
+  std::uint64_t most_bytes_;
   std::vector<std::uint8_t> file_;
-  std::vector<std::string> lines_;
+  std::vector<Place> lines_;
   std::map<Hash, Place> blocks_;
   bool cut_ = false;
 };

@@ -155,6 +155,9 @@ void LaunchComparer::stop_if_asked() const {
 }
 
 LaunchComparer::Run LaunchComparer::run(const RecordedLaunch& launch, const Kernel& kernel, std::uint64_t schedule) const {
+  CheckedSize all = 0;
+  for (const RecordedBuffer& buffer : launch.buffers) all = all + buffer.before.bytes;
+  archive_.check_total(all, fmt::format("the buffers of launch {}", launch.number));
   DeviceMemory memory(own_memory);
   std::map<std::string, std::uint64_t> variables;
   for (const RecordedBuffer& buffer : launch.buffers) {

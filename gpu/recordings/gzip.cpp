@@ -45,6 +45,7 @@ std::string uncompress(std::string_view bytes) {
   }
   const bool whole = status == Z_STREAM_END && stream.avail_in == 0;
   inflateEnd(&stream);
+  if (status == Z_OK) throw std::runtime_error("the file unpacks to more than 1 GiB, and no recording has as much");
   if (status == Z_BUF_ERROR) throw std::runtime_error("the file is cut short");
   if (!whole) throw std::runtime_error("the file is damaged, or no gzip file");
   return text;

@@ -16,8 +16,8 @@
 
 namespace warpmat {
 
-// Recorded answers: a GPU's results for generated cases, small enough to commit and checkable without the GPU. docs/recording.md describes
-// the file and the generator for other programs.
+// Recorded answers: a GPU's results for generated cases, small enough to commit and checkable without the GPU. tests/vectors/README.md
+// describes the file and the generator for other programs.
 //
 // Operands are not stored: make_case draws them again from (form, class, seed). Results of a few warps are stored completely; for all warps
 // there is a digest for each block. So a difference in any warp is detected, and shown if it is in one of the few.

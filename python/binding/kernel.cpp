@@ -14,7 +14,9 @@
 #include <future>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "gpu/cuda/driver.h"
 #include "gpu/cuda/kernel_gpu.h"
@@ -87,12 +89,14 @@ std::vector<KernelParameter> kernel_parameters(const Parameters& parameters) {
 // ---- The emulator -------------------------------------------------------------------------------------------------------------------
 
 /// Runs `work` on its own thread and checks Python's signals meanwhile. Ctrl-C sets `stop`, waits for the end of the work, and becomes
-/// Python's exception.
+/// Python's exception. So many seconds, if not 0, set it too.
 template <typename Work>
-auto run_interruptibly(std::atomic<bool>& stop, Work work) {
+auto run_interruptibly(std::atomic<bool>& stop, double seconds, Work work) {
   const py::gil_scoped_release unlocked;
+  const auto start = std::chrono::steady_clock::now();
   auto result = std::async(std::launch::async, work);
   while (result.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
+    if (seconds > 0 && std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds) stop = true;
     const py::gil_scoped_acquire lock;
     if (PyErr_CheckSignals() == 0) continue;
     stop = true;
@@ -120,6 +124,26 @@ LaunchOptions launch_options(const py::dict& options, const std::atomic<bool>& s
   return out;
 }
 
+/// Gives the arrays what the kernel wrote. Returns the names of those that are read-only and would have changed.
+template <typename Contents>
+std::vector<std::string> copy_back(const std::vector<Contents>& contents, Buffers& buffers) {
+  std::vector<std::string> refused;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    auto& [name, array] = buffers[i];
+    if (array.size() == 0 || std::memcmp(array.data(), contents[i].data(), contents[i].size()) == 0) continue;
+    if (array.writeable())
+      std::memcpy(array.mutable_data(), contents[i].data(), contents[i].size());
+    else
+      refused.push_back(name);
+  }
+  return refused;
+}
+
+void refuse_stores(const std::vector<std::string>& names) {
+  if (!names.empty())
+    throw std::invalid_argument(fmt::format("the kernel stored into the array for {}, which is read-only: pass a copy", names.front()));
+}
+
 /// Launches on the emulator: the printed text, the number of operations, warnings, where options ask for banks what bank_report has, the
 /// weakest label of what ran, the line about it, the ways of an element, and the profile as JSON if options ask for it. The buffers' arrays
 /// get what the kernel wrote, also where it trapped.
@@ -136,10 +160,12 @@ py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffer
   const auto encode = [](const TensorMap::Arguments& map) { return TensorMap(map).encode(); };
   const auto place = [&](const TensorMap::Encoded& map) { return memory.allocate(std::span<const std::uint8_t>(map), "tensor map"); };
   for (const KernelParameter& parameter : kernel_parameters(parameters)) arguments.emplace_back(parameter.placed(addresses, encode, place));
-  const auto copy_back = [&] {
+  const auto written = [&] {
+    std::vector<std::span<const std::uint8_t>> all(buffers.size());
     for (std::size_t i = 0; i < buffers.size(); ++i)
-      if (const auto count = static_cast<std::uint64_t>(buffers[i].second.size()); count != 0 && buffers[i].second.writeable())
-        std::memcpy(buffers[i].second.mutable_data(), memory.bytes(addresses[i], count).data(), count);
+      if (const auto count = static_cast<std::uint64_t>(buffers[i].second.size()); count != 0)
+        all[i] = std::as_const(memory).bytes(addresses[i], count);
+    return all;
   };
   std::atomic<bool> stop{false};
   std::optional<BankReport> banks;
@@ -151,8 +177,9 @@ py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffer
     run_options.observer_of_cluster = [&profiler](std::uint64_t) { return profiler->observer(); };
   }
   try {
-    const LaunchResult result = run_interruptibly(stop, [&] { return launch(kernel, config, memory, arguments, run_options); });
-    copy_back();
+    const LaunchResult result =
+        run_interruptibly(stop, options["seconds"].cast<double>(), [&] { return launch(kernel, config, memory, arguments, run_options); });
+    refuse_stores(copy_back(written(), buffers));
     const py::object counted = banks ? py::object(bank_report(*banks)) : py::object(py::none());
     const std::vector<Labelled> ran = labelled(kernel, result);
     const auto weakest = std::ranges::min_element(ran, {}, &Labelled::label);
@@ -164,7 +191,7 @@ py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffer
     return py::make_tuple(py::bytes(result.printed), result.operations, result.warnings, counted, label,
                           evidence_line(program_of(kernel).target->name, ran), why, profile);
   } catch (const Trap&) {
-    copy_back();
+    copy_back(written(), buffers);
     throw;
   }
 }
@@ -180,8 +207,7 @@ py::bytes launch_on_gpu(const std::string& ptx, const std::string& entry, const 
     const py::gil_scoped_release unlocked;
     answer = open_kernel_gpu()->run(launch);
   }
-  for (std::size_t i = 0; i < buffers.size(); ++i)
-    if (buffers[i].second.writeable()) std::ranges::copy(answer.buffers[i], buffers[i].second.mutable_data());
+  refuse_stores(copy_back(answer.buffers, buffers));
   return py::bytes(answer.printed);
 }
 

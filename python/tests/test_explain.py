@@ -162,7 +162,7 @@ def test_accesses_that_there_are_not(arguments, text):
         warpmat.banks(np.zeros(8, int), 4, lanes=[8])
 
 
-TRANSPOSE = ROOT / "docs/guide/transpose.ptx"
+TRANSPOSE = ROOT / "docs/use/transpose.ptx"
 
 
 def test_a_launch_counts_banks_by_line_where_it_is_told_to():
@@ -173,7 +173,7 @@ def test_a_launch_counts_banks_by_line_where_it_is_told_to():
     report = kernel.launch(1, (32, 32), x, y, banks=True).banks
     assert np.array_equal(y.reshape(32, 32).T, x.reshape(32, 32))
     worst = max(report.shared, key=lambda line: line.wavefronts)
-    assert (report.wavefronts, report.least) == (1056, 64)  # docs/guide/banks.md
+    assert (report.wavefronts, report.least) == (1056, 64)  # docs/use/banks.md
     assert worst.opcode == "ld.shared.f32" and worst.wavefronts == 32 * worst.executions and worst.worst.wavefronts == 32
     assert {line.opcode for line in report.global_memory} == {"ld.global.f32", "st.global.f32"}
     assert all(line.sectors == line.least_sectors for line in report.global_memory)

@@ -56,6 +56,47 @@ def test_a_kernel_changes_the_arrays_that_it_is_given():
     assert SCALE.kernel().hardware == "sm_90" and SCALE.kernel(target="sm_90a").target == "sm_90a"
 
 
+def test_what_a_kernel_would_do_to_an_array_in_vain_is_an_error():
+    x = np.arange(64, dtype=np.float32)
+    x.flags.writeable = False
+    with pytest.raises(ValueError, match="x, which is read-only"):
+        SCALE.launch("scale", 2, 32, x, 2.0)
+    SCALE.launch("scale", 2, 32, x, 1.0)  # stores what is there
+    assert np.array_equal(x, np.arange(64))
+    for big in (">f4", np.dtype([("value", ">f4")])):
+        with pytest.raises(ValueError, match="big-endian"):
+            SCALE.launch("scale", 2, 32, np.zeros(64, big), 2.0)
+    with pytest.raises(ValueError, match="big-endian"):
+        SCALE.launch("scale", 2, 32, np.zeros(64, np.float32), np.zeros(1, np.dtype([("value", ">f4")]))[0])
+
+
+def test_an_array_is_not_resized_while_a_kernel_has_it():
+    x = np.zeros(64, np.float32)
+    spinning = warpmat.Module(ENDLESS.replace("endless()", "endless(.param .u64 x)"))
+    refused = []
+
+    def resize():
+        time.sleep(0.3)
+        try:
+            x.resize(1 << 20, refcheck=False)
+        except ValueError as error:
+            refused.append(error)
+
+    thread = threading.Thread(target=resize)
+    thread.start()
+    with pytest.raises(warpmat.KernelTrap) as trap:
+        spinning.launch("endless", 1, 1, x, seconds=1)
+    thread.join()
+    assert len(refused) == 1 and trap.value.kind == "limit"
+
+
+def test_a_launch_ends_after_its_seconds():
+    start = time.monotonic()
+    with pytest.raises(warpmat.KernelTrap) as trap:
+        warpmat.Module(ENDLESS).launch("endless", 1, 32, seconds=0.2)
+    assert trap.value.kind == "limit" and time.monotonic() - start < 20
+
+
 def test_a_launch_that_is_asked_tells_where_its_time_goes():
     x = np.arange(64, dtype=np.float32)
     profile = SCALE.launch("scale", 2, 32, x, 2.0, profile=True).profile

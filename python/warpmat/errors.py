@@ -33,7 +33,7 @@ class Trap(RuntimeError):
 class KernelTrap(RuntimeError):
     """An error of a kernel. The kernel ended there; the arrays hold what it had written until then.
 
-    kind: "misuse", "undefined", "misaligned", "out_of_range", "unwritten", "unordered", "deadlock", "limit", "stopped" or "mispaired" (docs/launch.md).
+    kind: "misuse", "undefined", "misaligned", "out_of_range", "unwritten", "unordered", "deadlock", "limit", "stopped" or "mispaired" (docs/use/launch.md).
     kernel: its name. block: x, y, z. warp, lane: where; lane is None where no single lane caused it. line: of the PTX. statement: the
     opcode. source: "file.cu:12" where .loc tells. address: where one is wrong, else None. reason: the sentence without the place.
     """

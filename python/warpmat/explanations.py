@@ -20,7 +20,7 @@ class Explanation:
 
     target: "sm_90a", or "f32 on a CPU". opcode, operand, matrix, row, column, lane, register, bit: which element of what.
     result: its bits. format: theirs, None of an instruction that moves bits alone. machine: the machine instructions. label, source: how
-    the bits are known; None of a loop in f32. steps: what is added up, fields as docs/guide/explain.md says them; empty where `move` says
+    the bits are known; None of a loop in f32. steps: what is added up, fields as docs/use/explain.md says them; empty where `move` says
     from where to where an element goes. against: the same element as another GPU or a loop in f32 computes it; parting: the steps of the
     two, from 0, after which their sums differ, or None; difference: the same in words. text: all of it for people, which str() gives.
     """

@@ -6,6 +6,7 @@ import html
 import json
 import struct
 import warnings
+import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
@@ -172,6 +173,7 @@ class Kernel:
         jobs: int = 0,
         schedule: int = 0,
         most_operations: int = 0,
+        seconds: float = 0,
         check_uninitialised: bool = True,
         check_copies: bool = True,
         check_races: bool = False,
@@ -191,14 +193,14 @@ class Kernel:
 
         grid, block, cluster: a number, or up to three. args: in the kernel's order; an array is a buffer in global memory, whose address
         the parameter gets and which holds afterwards what the kernel wrote; numbers are rounded to the parameter's type; bytes, NumPy
-        scalars and structured scalars as they are; a TensorMap; None is the null address. Arrays must be contiguous; the same array twice
-        is one buffer, and one that is read-only stays as it is. shared: bytes of dynamic shared memory. jobs: threads, 0 as many as there
-        are cores; the result does not depend on them. schedule: another order of blocks and warps. most_operations: of a block, 0 without a limit.
-        check_...: see docs/launch.md. banks: count bank conflicts and sectors, by one thread. profile: measure
-        where the time goes (docs/performance.md). gemm: the product that the kernel computes,
-        "C=A*B^T:128x128x64", of parameters by their names, or by those that `names` gives them in order: the first product of a matrix instruction that is not part of it is a
-        KernelTrap with the lines of both sides. why: an element of it, "C[5,3]", whose way the result tells. gemm_blocks: look at the products
-        of these blocks alone, each a number or up to three.
+        scalars and structured scalars as they are; a TensorMap; None is the null address. Arrays must be contiguous and little-endian; the
+        same array twice is one buffer. The kernel must not change one that is read-only, and nobody may resize one meanwhile. shared: bytes
+        of dynamic shared memory. jobs: threads, 0 as many as there are cores; the result does not depend on them. schedule: another order
+        of blocks and warps. most_operations: of a block; seconds: of all; 0 without a limit. check_...: see docs/use/launch.md. banks: count
+        bank conflicts and sectors, by one thread. profile: measure where the time goes (docs/use/performance.md). gemm: the product that the
+        kernel computes, "C=A*B^T:128x128x64", of parameters by their names, or by those that `names` gives them in order: the first product
+        of a matrix instruction that is not part of it is a KernelTrap with the lines of both sides. why: an element of it, "C[5,3]", whose
+        way the result tells. gemm_blocks: look at the products of these blocks alone, each a number or up to three.
 
         Raises KernelTrap for what the kernel does wrong, ValueError for arguments that do not fit. Ctrl-C ends it.
         """
@@ -207,6 +209,7 @@ class Kernel:
             jobs=jobs,
             schedule=schedule,
             most_operations=most_operations,
+            seconds=float(seconds),
             check_uninitialised=check_uninitialised,
             check_copies=check_copies,
             check_races=check_races,
@@ -260,6 +263,7 @@ class _Buffer:
     name: str
     bytes: npt.NDArray[np.uint8]
     address: int
+    guards: List[Any] = field(default_factory=list)
 
 
 @dataclass
@@ -312,6 +316,8 @@ class _Arguments:
         array = array.codes if isinstance(array, Bits) else array
         if not array.flags.c_contiguous:
             raise ValueError(f"the array for {parameter.name} is not contiguous: np.ascontiguousarray makes it so")
+        if not array.dtype.isnative:
+            raise ValueError(f"the array for {parameter.name} is big-endian ({array.dtype}): array.astype(array.dtype.newbyteorder('<')) is not")
         raw = array.reshape(-1).view(np.uint8)
         address = int(raw.__array_interface__["data"][0])
         for i, buffer in enumerate(self._buffers):
@@ -319,8 +325,17 @@ class _Arguments:
                 return i
             if buffer.address < address + raw.size and address < buffer.address + buffer.bytes.size:
                 raise ValueError(f"the arrays for {buffer.name} and {parameter.name} overlap: pass one array, and offsets as numbers")
-        self._buffers.append(_Buffer(parameter.name, raw, address))
+        self._buffers.append(_Buffer(parameter.name, raw, address, _guards(array)))
         return len(self._buffers) - 1
+
+
+def _guards(array: Any) -> List[Any]:
+    """Weak references to the array and to those whose memory it shows: while there are some, resize() refuses to move that memory."""
+    guards = []
+    while isinstance(array, np.ndarray):
+        guards.append(weakref.ref(array))
+        array = array.base
+    return guards
 
 
 _codes = {"s8": "b", "u8": "B", "b8": "B", "s16": "h", "u16": "H", "b16": "H", "s32": "i", "u32": "I", "b32": "I", "s64": "q", "u64": "Q", "b64": "Q"}
@@ -333,6 +348,8 @@ def _number(value: Any, parameter: Parameter) -> bytes:
         value = 0
     if isinstance(value, np.generic):
         raw = value.tobytes()
+        if not value.dtype.isnative:
+            raise ValueError(f"parameter {parameter.name} is given in big-endian order ({value.dtype})")
         if len(raw) != parameter.bytes:
             raise ValueError(f"parameter {parameter.name} is {parameter.type} of {parameter.bytes} bytes; {value.dtype} has {len(raw)}")
         return raw

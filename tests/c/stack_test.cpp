@@ -160,7 +160,7 @@ struct WgmmaCalls {
 
 TEST_CASE("C: the stack that a wgmma needs is that of an instruction", "[c]") {
   const BestAgain best_again;
-  constexpr std::size_t stated = std::size_t{60} << 10;  // docs/linking.md
+  constexpr std::size_t stated = std::size_t{60} << 10;  // docs/use/linking.md
   const std::size_t of_thread = stack_of(do_nothing, nullptr);
   std::vector<std::uint8_t> shared(std::size_t{64} << 10, 0x38);
   std::vector<std::uint32_t> d(std::size_t{4} * 128 * warp_size, 0x3c003c00), metadata(std::size_t{4} * warp_size, 0x44444444);

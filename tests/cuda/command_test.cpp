@@ -217,7 +217,7 @@ TEST_CASE("programs whose host code has AddressSanitizer end without a report", 
   }
 }
 
-TEST_CASE("textures and surfaces give what an H200 gave, but for what docs/programs.md lists", "[cuda][slow]") {
+TEST_CASE("textures and surfaces give what an H200 gave, but for what docs/use/programs.md lists", "[cuda][slow]") {
   if (!has_nvcc()) return;
   const TemporaryDirectory directory;
   const std::string built = directory.path("textures");

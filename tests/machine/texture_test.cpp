@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -236,6 +237,50 @@ TEST_CASE("wrong statements of textures are refused with a reason", "[machine][t
   CHECK_THAT(refusal("tex.2d.v4.f32.f32 " + results + "[%h];"), ContainsSubstring("takes [handle, {coordinates}]"));
   CHECK_THAT(refusal("suld.b.1d.b64.trap {%d0}, [%h, {%r0}];"), ContainsSubstring("gives 64 bits, '%d0' has 32"));
   CHECK(refusal("tex.2d.v4.f32.f32 " + results.substr(0, 20) + "|%p, [%h, {%f0, %f1}];") == "nothing");
+}
+
+TEST_CASE("whatever floats the host and a kernel give, a fetch reads texels of the texture or its border", "[machine][texture]") {
+  constexpr float largest = std::numeric_limits<float>::max(), infinite = std::numeric_limits<float>::infinity();
+  const std::vector<float> strange{NAN, -NAN, infinite, -infinite, largest, -largest, 1e10f, -1e10f, -5, 5, 0.5f};
+  std::vector<Place> places;
+  for (const float x : strange)
+    for (const float y : strange) places.push_back({x, y, 0.5f, y});
+  Memory m(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}, 4, 2);
+  m.texture.border = {9, 9, 9, 9};
+  const Texture::Level base = m.texture.levels.front();
+  m.texture.levels.push_back({base.address, 2, 1, 1, base.row_pitch, base.slice_pitch});
+  m.texture.levels.push_back({base.address, 1, 1, 1, base.row_pitch, base.slice_pitch});
+  const auto check_all = [&] {
+    for (const char* fetch : {"tex.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%h, {%f0, %f1}];",
+                              "tex.level.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%h, {%f2, %f2}], %f3;",
+                              "tex.grad.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%h, {%f0, %f1}], {%f0, %f1}, {%f3, %f2};",
+                              "tld4.r.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%h, {%f0, %f1}];"})
+      for (const float number : m.numbers(fetch, places)) CHECK((number >= 1 && number <= 9));
+  };
+  for (const float most : strange)
+    for (const float least : strange) {
+      m.texture.most_level = most;
+      m.texture.least_level = least;
+      m.texture.level_bias = most == 5 ? least : 0;
+      INFO(most << " " << least);
+      m.texture.filters = m.texture.filters_levels = least < 0;
+      m.texture.normalised_coordinates = most > 0;
+      m.texture.address = {most > 5 ? Texture::Address::wrap : Texture::Address::mirror,
+                           least > 5 ? Texture::Address::border : Texture::Address::clamp, Texture::Address::clamp};
+      check_all();
+    }
+}
+
+TEST_CASE("a level without texels, and a cube without six faces, is the object's error", "[machine][texture]") {
+  Memory m(ramp, 4);
+  for (const Texture::Level& level :
+       {Texture::Level{m.texture.levels.front().address, 0, 1, 1, 16, 16},
+        Texture::Level{m.texture.levels.front().address, 4, 0, 1, 16, 16},
+        Texture::Level{m.texture.levels.front().address, 4, 1, 0, 16, 16},
+        Texture::Level{m.texture.levels.front().address, 4, 3, 2, ~std::uint64_t{0} / 2, ~std::uint64_t{0} / 2}}) {
+    m.texture.levels = {level};
+    CHECK(message_of([&] { m.numbers(tex_1d, {{0}}); }).find("the object's memory") != std::string::npos);
+  }
 }
 
 }  // namespace warpmat::texture_test

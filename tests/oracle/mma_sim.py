@@ -9,7 +9,7 @@ that PyTorch is not needed and a million outputs take minutes. warpmat computes 
 
 One rule is known to differ and is counted by itself. MMA-Sim gives zero terms an exponent (its source says "TODO: handle zero"), so a group of
 4-bit products that add up to zero takes part in the alignment by its scale factors, and a C of zero as 2^-126; in warpmat they are no terms
-(docs/numerics.md).
+(docs/reference/numerics.md).
 """
 
 import argparse

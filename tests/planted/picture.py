@@ -1,4 +1,4 @@
-"""Draws docs/debug_tile.svg: the way of a tile through f16_ldmatrix with PLANT 2, from global memory to the registers of ldmatrix."""
+"""Draws docs/use/debug_tile.svg: the way of a tile through f16_ldmatrix with PLANT 2, from global memory to the registers of ldmatrix."""
 
 CELL, ROW, LEFT, TOP, GAP = 44, 26, 40, 64, 56
 ROWS = CHUNKS = 8  # of 16 bytes

@@ -16,7 +16,7 @@ namespace warpmat::recording_test {
 
 namespace {
 
-/// tests/vectors/scalar_sm_90.tsv.gz: the digests of an H200's answers, by the case's title. docs/recording.md describes the file.
+/// tests/vectors/scalar_sm_90.tsv.gz: the digests of an H200's answers, by the case's title. tests/vectors/README.md describes the file.
 std::map<std::string, std::string> recorded_digests() {
   std::map<std::string, std::string> digests;
   for (const std::string& line : read_compressed_lines(source_path("tests/vectors/scalar_sm_90.tsv.gz"))) {

@@ -17,7 +17,7 @@
 
 namespace warpmat::api_table_test {
 
-// docs/api.md, C++ and C side by side: what it names is in the headers.
+// docs/reference/api.md, C++ and C side by side: what it names is in the headers.
 
 namespace {
 
@@ -74,7 +74,7 @@ std::vector<std::string> wrong_in(const std::string& cpp, const std::string& c, 
 
 TEST_CASE("what the table of C++ and C names is in the headers", "[structure]") {
   const Words words = header_words();
-  std::ifstream file(source_path("docs/api.md"));
+  std::ifstream file(source_path("docs/reference/api.md"));
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   static const std::regex row(R"re(\|([^|]+)\|([^|]+)\|)re");
   std::istringstream in(page.substr(page.find("| C++ | C |")));

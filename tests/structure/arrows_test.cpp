@@ -17,7 +17,7 @@
 
 namespace warpmat::arrows_test {
 
-// The allowed includes between folders, as in docs/architecture.md. The test reads every #include of the source tree.
+// The allowed includes between folders, as in docs/inside/architecture.md. The test reads every #include of the source tree.
 
 namespace {
 

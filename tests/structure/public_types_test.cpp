@@ -99,7 +99,7 @@ TEST_CASE("an internal file in a public header is found", "[structure]") {
                           "// numeric/matrix_unit.h has a function for each line.\n"
                           "// ticks (machine/ticks.h); see execute/fast/float_dot-inl.h\n"
                           "int fast;  ///< a row of tables/lowering.cpp\n"
-                          "// docs/numerics.md, observer.h, and 1/x.\n"};
+                          "// docs/reference/numerics.md, observer.h, and 1/x.\n"};
   CHECK(lines_with_internal_files(header).size() == 3);
 }
 

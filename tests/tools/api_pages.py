@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/api writes a page for each public header: every public header and what it declares stands there. docs/api.md links every public header.
+"""tools/api writes a page for each public header: every public header and what it declares stands there.
 
 api_pages.py SOURCE
 """
@@ -64,10 +64,6 @@ for header in public_headers():
         names += 1
         check(re.search(rf"\b{name}\b", code), f"{module}.md does not show {name} of {header}")
 check(names > 150, f"only {names} names were looked for")
-
-overview = (source / "docs/api.md").read_text()
-for header in public_headers() + ["warpmat.h"]:
-    check(f"](../emulator/warpmat/{header})" in overview, f"docs/api.md does not link {header}")
 
 print(f"{len(pages)} pages, {names} names" if not faults else "\n".join(faults))
 sys.exit(1 if faults else 0)

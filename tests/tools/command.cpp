@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -24,8 +25,12 @@ Outcome run_program(const std::string& program, const std::vector<std::string>& 
     const std::size_t equals = variable.find('=');
     variables.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
   }
-  const int status = run_program(words, {ProcessOutput::Kind::to_file, directory.path("out"), directory.path("err")}, variables);
-  return {status, read_text(directory.path("out")), read_text(directory.path("err"))};
+  try {
+    const int status = run_program(words, {ProcessOutput::Kind::to_file, directory.path("out"), directory.path("err")}, variables);
+    return {status, read_text(directory.path("out")), read_text(directory.path("err"))};
+  } catch (const Interrupted& e) {  // no failure of one test, but the end of all
+    std::_Exit(e.exit_status());
+  }
 }
 
 TemporaryDirectory::TemporaryDirectory() {

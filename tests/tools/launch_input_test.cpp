@@ -249,4 +249,20 @@ TEST_CASE("the nearest word is one that a slip leads to", "[tools]") {
 }
 
 }  // namespace
+TEST_CASE("the least and the greatest whole numbers are parameters of their types alone", "[tools]") {
+  const auto bytes = [](const char* type, const char* value) { return number_bytes(type, value); };
+  CHECK(bytes("s64", "-9223372036854775808") == std::vector<std::uint8_t>{0, 0, 0, 0, 0, 0, 0, 0x80});
+  CHECK(bytes("s32", "-2147483648") == std::vector<std::uint8_t>{0, 0, 0, 0x80});
+  CHECK(bytes("u64", "18446744073709551615") == std::vector<std::uint8_t>(8, 0xff));
+  CHECK(bytes("s8", "-0") == std::vector<std::uint8_t>{0});
+  for (const auto& [type, value] : {std::pair("s32", "-9223372036854775808"),
+                                    {"s64", "-9223372036854775809"},
+                                    {"s64", "9223372036854775808"},
+                                    {"s32", "-2147483649"},
+                                    {"u64", "-1"},
+                                    {"u64", "18446744073709551616"},
+                                    {"s64", "-18446744073709551615"}})
+    CHECK_THROWS_WITH(bytes(type, value), ContainsSubstring("is no"));
+}
+
 }  // namespace warpmat::launch_input_test

@@ -143,6 +143,10 @@ TEST_CASE("npy: what cannot be read is refused with the reason", "[tools]") {
   refuses(with_header(header("'<u4'", "False", "(4611686018427387904, 4)")), "too large");
   refuses(with_header(header("'<u4'", "False", "(99999999999999999999999,)")), "too large");
   refuses(with_header(header("'<u4'", "False", "(1099511627776,)")), "truncated");  // nothing is allocated for it
+  for (const char* const shape : {"(4)", "(04,)", "(1, 02)", "4", "[4]"})           // as numpy.load() refuses them
+    refuses(with_header(header("'|u1'", "False", shape), "1234"), "malformed");
+  refuses(with_header(header("'|u1'", "False", "(4,)") + std::string(10'000, ' '), "1234"), "10000");
+  CHECK(parse(with_header(header("'|u1'", "False", "(00, 10)"))).shape == std::vector<std::size_t>{0, 10});
   for (const char* malformed :
        {"", "{", "{}", "{'descr': '<u4'}", "{'descr': '<u4', 'fortran_order': False, 'shape': (-1,)}",
         "{'descr': '<u4', 'fortran_order': False, 'shape': (1 2)}", "{'descr': '<u4', 'fortran_order': 0, 'shape': ()}",

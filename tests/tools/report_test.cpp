@@ -67,7 +67,7 @@ TEST_CASE("exec --report counts cases", "[report]") {
 }
 
 TEST_CASE("launch --report counts what warps executed", "[report]") {
-  const Json report = report_of({"launch", source_path("docs/guide/transpose.ptx"), "--grid", "2", "--block", "32,32", "--buffer",
+  const Json report = report_of({"launch", source_path("docs/use/transpose.ptx"), "--grid", "2", "--block", "32,32", "--buffer",
                                  "x=zeros:4096", "--buffer", "y=zeros:4096", "--param", "x", "--param", "y", "--quiet"});
   CHECK(entry(report, "bar.sync").at("executed") == 2 * 32);
   CHECK(entry(report, "st.shared.f32").at("executed") == 2 * 32);

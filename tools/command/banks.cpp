@@ -11,6 +11,7 @@
 
 #include "commands.h"
 #include "launch_flags.h"
+#include "tools/command_line/limit_flags.h"
 #include "tools/report/bank_program.h"
 #include "tools/report/bank_report.h"
 #include "tools/report/ptx_file.h"
@@ -22,10 +23,11 @@ struct BanksOptions {
   LaunchFlags flags;
   std::string format = "text";
   std::optional<int> line;
+  Limits limits;
 };
 
 /// Counts a kernel's accesses; if the file has no entry, those of its statements on one warp.
-BankReport counted(const BanksOptions& options) {
+BankReport counted(const BanksOptions& options, LimitedWork& limited) {
   BankReport report;
   if (!options.flags.file.ends_with(".json") && options.flags.grid.empty() && is_statement_list(options.flags.file)) {
     count_program(options.flags.file, options.flags.target, options.flags.shared_bytes, report);
@@ -34,6 +36,7 @@ BankReport counted(const BanksOptions& options) {
   ReadyLaunch ready = ready_launch(options.flags, description_of(options.flags));
   LaunchOptions launch_options;
   launch_options.observers = {&report};
+  launch_options.stop = limited.stop();
   launch(ready, launch_options);
   return report;
 }
@@ -44,8 +47,8 @@ const BankLine& chosen(const std::vector<BankLine>& lines, int number) {
   throw std::invalid_argument(fmt::format("--line {}: no statement of that line accessed shared memory", number));
 }
 
-std::string banks(const BanksOptions& options) {
-  const BankReport report = counted(options);
+std::string banks(const BanksOptions& options, LimitedWork& limited) {
+  const BankReport report = counted(options, limited);
   const std::vector<BankLine> lines = report.lines();
   if (options.format == "json") return bank_json(lines).dump(1) + '\n';
   if (options.format == "svg") {
@@ -65,6 +68,7 @@ void add_banks(Command app) {
   command.add_option("--format", options->format, "text, json, or with --line svg (default: text)")
       .type_name("FORMAT")
       .one_of({"text", "json", "svg"});
+  add_limit_flags(command, options->limits);
   command.footer(
       "FILE is what 'warpmat launch' takes; or a list of statements as for 'warpmat run', which one warp executes with registers that are "
       "zero.\n"
@@ -79,7 +83,8 @@ void add_banks(Command app) {
       "  warpmat banks launch.json --line 42\n"
       "  warpmat banks transpose.ptx --target sm_90 --grid 4 --block 256 --buffer x=x.npy --buffer y=zeros:4096 --param x --param y "
       "--format json");
-  command.callback([options] { fmt::print("{}", banks(*options)); });
+  command.callback(
+      [options] { within_limits(options->limits, [&](LimitedWork& limited) { fmt::print("{}", banks(*options, limited)); }); });
 }
 
 }  // namespace warpmat

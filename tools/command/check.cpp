@@ -69,7 +69,7 @@ void add_assembler_lines(const code::Program& program, AssemblerLines& lines) {
   for (const code::Doubt& doubt : program.doubted) add(doubt.statement, fmt::format("in doubt: {}", doubt_text(doubt.why)));
   for (const std::uint32_t statement : program.contracted) add(statement, "fused with a product into an fma");
   for (const std::uint32_t statement : program.contraction_assumed)
-    add(statement, "product whose fusing was not compared: docs/numerics.md");
+    add(statement, "product whose fusing was not compared: docs/reference/numerics.md");
 }
 
 void print(const AssemblerLines& lines, const std::string& file) {

@@ -1,4 +1,9 @@
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <warpmat/files/output_file.h>
 #include <warpmat/forms.h>
 #include <warpmat/launch.h>
@@ -7,12 +12,17 @@
 #include <warpmat/version.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -25,8 +35,9 @@
 #include "profile_flag.h"
 #include "tools/command_line/execution_flags.h"
 #include "tools/command_line/label_flags.h"
+#include "tools/command_line/limit_flags.h"
 #include "tools/report/evidence_line.h"
-#include "tools/report/input_file.h"
+#include "tools/report/limits.h"
 #include "tools/report/process.h"
 
 namespace warpmat {
@@ -42,21 +53,32 @@ struct CudaOptions {
   Undefined undefined = Undefined::trap;
   LabelOptions labels;
   std::vector<std::string> profile;
+  Limits limits;
 };
 
 /// What the runtime recorded of a program's launches.
 struct Record {
   std::vector<Json> launches;
-  std::vector<Labelled> labels;  ///< of all that ran, each instruction once
-  std::string fault;             ///< the report of the first kernel that failed; empty if none did
-  std::string refusal;           ///< why the first kernel was refused; empty if none was
+  std::vector<Labelled> labels;        ///< of all that ran, each instruction once
+  std::string fault;                   ///< the report of the first kernel that failed; empty if none did
+  std::string refusal;                 ///< why the first kernel was refused; empty if none was
+  std::string unsaved;                 ///< why the first launch of --save that lacks was not written; empty if none lacks
+  std::map<std::string, int> unended;  ///< launches by kernel that began, less those that ended
+  std::uint64_t damaged = 0;           ///< lines that are none of the runtime
   std::vector<ProfiledKernel> profiled;
+
+  std::optional<std::string> unended_kernel() const {
+    const auto found = std::ranges::find_if(unended, [](const auto& each) { return each.second > 0; });
+    return found == unended.end() ? std::nullopt : std::optional(found->first);
+  }
 };
 
 /// What the launches' kernels are: the instructions, and the profiles. Each kernel is resolved once.
 class Kernels {
  public:
-  Kernels(const std::filesystem::path& folder, Record& record) : folder_(folder), record_(record) {}
+  explicit Kernels(Record& record) : record_(record) {}
+
+  void add_module(const Json& json) { texts_.emplace(json.at("module").get<std::string>(), json.at("ptx").get<std::string>()); }
 
   void add(const Json& launch) {
     const Kernel& kernel = find(launch);
@@ -84,60 +106,118 @@ class Kernels {
   }
 
   const Kernel& find(const Json& launch) {
-    const std::string file = launch.at("module"), entry = launch.at("entry"), target = launch.at("target");
-    if (const auto found = kernels_.find({file, entry}); found != kernels_.end()) return found->second;
-    auto module = modules_.find(file);
-    if (module == modules_.end()) module = modules_.emplace(file, Module(read_file(folder_ / file))).first;
-    return kernels_.emplace(std::pair(file, entry), Kernel(module->second, entry, {.target = target})).first->second;
+    const std::string name = launch.at("module"), entry = launch.at("entry"), target = launch.at("target");
+    if (const auto found = kernels_.find({name, entry}); found != kernels_.end()) return found->second;
+    auto module = modules_.find(name);
+    if (module == modules_.end()) module = modules_.emplace(name, Module(texts_.at(name))).first;
+    return kernels_.emplace(std::pair(name, entry), Kernel(module->second, entry, {.target = target})).first->second;
   }
 
-  std::filesystem::path folder_;
   Record& record_;
+  std::map<std::string, std::string> texts_;
   std::set<std::string> seen_;
   std::set<const code::Program*> labelled_;  ///< of kernels whose labels are in the record
   std::map<std::string, Module> modules_;
   std::map<std::pair<std::string, std::string>, Kernel> kernels_;
 };
 
-/// `all`: also launches that are like others but for their time.
-Record read_record(const std::filesystem::path& folder, bool all) {
-  Record record;
-  Kernels kernels(folder, record);
-  std::ifstream lines(folder / "launches.jsonl");
-  std::set<std::string, std::less<>> seen;
-  for (std::string line; std::getline(lines, line);) {
-    const std::string_view without_time = std::string_view(line).substr(0, line.rfind("\"seconds\":"));
-    if (!all && seen.contains(without_time)) continue;
-    if (!all) seen.emplace(without_time);
-    Json read = Json::parse(line);
-    if (read.contains("refused")) {
-      if (record.refusal.empty())
-        record.refusal = fmt::format("'{}': {}", read.at("kernel").get<std::string>(), read.at("refused").get<std::string>());
-      continue;
-    }
-    const Json& launch = record.launches.emplace_back(std::move(read));
-    kernels.add(launch);
-    if (record.fault.empty() && launch.contains("error")) record.fault = launch.at("error").at("text");
+/// The record in memory, to which the program's processes append. They reach it by this process's descriptor, whichever they have closed.
+class RecordFile {
+ public:
+  RecordFile() : file_(memfd_create("warpmat launches", MFD_CLOEXEC)) {
+    if (!std::ofstream(path(), std::ios::app)) fail();
   }
-  return record;
+  ~RecordFile() { close(file_); }
+  RecordFile(const RecordFile&) = delete;
+  RecordFile& operator=(const RecordFile&) = delete;
+
+  std::string path() const { return fmt::format("/proc/{}/fd/{}", getpid(), file_); }
+
+ private:
+  [[noreturn]] static void fail() {
+    throw std::runtime_error(fmt::format("cannot keep a record of the launches in memory: {}", std::strerror(errno)));
+  }
+
+  int file_;
+};
+
+/// Reads the lines of a record.
+class RecordReader {
+ public:
+  /// `all`: also launches that are like others but for their time.
+  explicit RecordReader(bool all) : all_(all), kernels_(record_) {}
+
+  Record read(const std::string& path) {
+    std::ifstream lines(path);
+    for (std::string line; std::getline(lines, line);) add(line);
+    return std::move(record_);
+  }
+
+ private:
+  void add(const std::string& line) try {
+    const std::string_view without_time = std::string_view(line).substr(0, line.rfind("\"seconds\":"));
+    if (const auto found = seen_.find(without_time); found != seen_.end()) {
+      --record_.unended[found->second];
+      return;
+    }
+    const Json json = Json::parse(line);
+    if (json.contains("ptx")) return kernels_.add_module(json);
+    if (json.contains("begins")) return static_cast<void>(++record_.unended[json.at("begins").get<std::string>()]);
+    if (json.contains("unsaved")) return keep_first(record_.unsaved, json.at("unsaved").get<std::string>());
+    const std::string kernel = json.at("kernel").get<std::string>();
+    if (json.contains("refused"))
+      return keep_first(record_.refusal, fmt::format("'{}': {}", kernel, json.at("refused").get<std::string>()));
+    kernels_.add(json);
+    if (json.contains("error")) keep_first(record_.fault, json.at("error").at("text").get<std::string>());
+    record_.launches.push_back(json);
+    --record_.unended[kernel];
+    if (!all_) seen_.emplace(without_time, kernel);
+  } catch (const std::exception&) {  // a line that a killed process left, or that the program wrote
+    ++record_.damaged;
+  }
+
+  static void keep_first(std::string& text, const std::string& other) {
+    if (text.empty()) text = other;
+  }
+
+  bool all_;
+  Record record_;
+  Kernels kernels_;
+  std::map<std::string, std::string, std::less<>> seen_;  ///< lines without their time, and their kernels
+};
+
+/// "SIGTERM"
+std::string signal_name(int signal) {
+  const char* const name = sigabbrev_np(signal);
+  return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
 }
 
-void write_report(const CudaOptions& options, const std::string& program, int status, const Record& record) {
+/// Who ended the program; empty where it ended by itself.
+std::string ended_by(const CudaOptions& options, const ProcessEnd& end) {
+  if (end.limit == ProcessEnd::Limit::seconds) return fmt::format("took longer than {:g} s (--seconds)", options.limits.seconds);
+  if (end.limit == ProcessEnd::Limit::memory)
+    return fmt::format("needed more than {} of memory (--memory)", bytes_text(options.limits.memory));
+  return end.ended_by == 0 ? "" : "was ended by " + signal_name(end.ended_by);
+}
+
+void write_report(const CudaOptions& options, const std::string& program, const ProcessEnd& end, const Record& record) {
   if (options.report.empty()) return;
   Json launches = Json::array();
   for (Json launch : record.launches) {
-    launch.erase("module");  // a file that is gone
+    launch.erase("module");  // its name in the record
     launch.erase("profile");
     launches.push_back(std::move(launch));
   }
-  const Json json{{"warpmat", version()},
-                  {"command", "cuda"},
-                  {"program", program},
-                  {"target", options.target},
-                  {"status", status},
-                  {"evidence", record.labels.empty() ? "" : evidence_line(options.target, record.labels)},
-                  {"launches", std::move(launches)}};
-  write_file(options.report, {json.dump(1), "\n"});
+  Json json{{"warpmat", version()},
+            {"command", "cuda"},
+            {"program", program},
+            {"target", options.target},
+            {"status", end.status},
+            {"evidence", record.labels.empty() ? "" : evidence_line(options.target, record.labels)},
+            {"launches", std::move(launches)}};
+  if (const std::string reason = ended_by(options, end); !reason.empty()) json["ended"] = reason;
+  if (const auto kernel = record.unended_kernel()) json["within"] = *kernel;
+  write_file(options.report, {json.dump(1, ' ', false, Json::error_handler_t::replace), "\n"});
 }
 
 /// Whether the command tells something of each launch, and not of what ran alone.
@@ -145,7 +225,7 @@ bool tells_launches(const CudaOptions& options) {
   return !options.report.empty() || !options.profile.empty();
 }
 
-Variables variables_of(const CudaOptions& options, const std::filesystem::path& record) {
+Variables variables_of(const CudaOptions& options, const std::string& record) {
   return {{"LD_LIBRARY_PATH", library_path_with(cuda_libraries())},
           {"WARPMAT_CUDA_TARGET", options.target},
           {"WARPMAT_CUDA_JOBS", std::to_string(options.jobs)},
@@ -154,31 +234,91 @@ Variables variables_of(const CudaOptions& options, const std::filesystem::path& 
           {"WARPMAT_CUDA_UNDEFINED", options.undefined == Undefined::hardware ? "hardware" : "trap"},
           {"WARPMAT_CUDA_SMS", std::to_string(options.processors)},
           {"WARPMAT_CUDA_LEAKS", options.leaks ? "1" : "0"},
-          {"WARPMAT_CUDA_REPORT", record.string()},
+          {"WARPMAT_CUDA_REPORT", record},
           {"WARPMAT_CUDA_EVERY_LAUNCH", tells_launches(options) ? "1" : "0"},
           {"WARPMAT_CUDA_SAVE", options.save.empty() ? "" : std::filesystem::absolute(options.save).string()},
           {"WARPMAT_CUDA_PROFILE", options.profile.empty() ? "0" : "1"}};
 }
 
-/// Says how the bits are known, and what the program kept to itself. Returns the exit status.
-int conclude(const CudaOptions& options, const std::string& program, int status, const Record& record) {
-  if (!record.refusal.empty() && status == 0) {
-    fmt::print(stderr, "warpmat: error: a kernel was not executed, and the program went on and ended with status 0: {}\n", record.refusal);
-    status = 1;
-  }
-  if (record.launches.empty()) {
-    fmt::print(stderr, "warpmat: {} launched no kernel\n", program);
-    return status;
-  }
-  if (!record.fault.empty() && status == 0) {
-    fmt::print(stderr, "warpmat: error: a kernel failed, and the program went on and ended with status 0: {}\n", record.fault);
-    status = 1;
-  }
-  require_labels(options.labels, options.target, record.labels);
-  report_profile(options.profile, "cuda", record.profiled);
-  print_evidence(options.labels, options.target, record.labels);
-  return status;
+/// What of the launches the program's status does not tell, a sentence each.
+std::vector<std::string> kept_quiet(const Record& record) {
+  std::vector<std::string> all;
+  if (!record.refusal.empty())
+    all.push_back("a kernel was not executed, and the program went on and ended with status 0: " + record.refusal);
+  if (!record.fault.empty()) all.push_back("a kernel failed, and the program went on and ended with status 0: " + record.fault);
+  if (const auto kernel = record.unended_kernel())
+    all.push_back(fmt::format("kernel '{}' had not ended when the program ended with status 0", *kernel));
+  return all;
 }
+
+/// What is wrong whatever the program's status says.
+std::vector<std::string> problems_of(const CudaOptions& options, const std::string& program, const ProcessEnd& end, const Record& record) {
+  std::vector<std::string> all;
+  if (const std::string reason = ended_by(options, end); !reason.empty()) {
+    const std::string launches = tells_launches(options) ? fmt::format("; {} launches had ended", record.launches.size()) : "";
+    const auto kernel = record.unended_kernel();
+    all.push_back(fmt::format("{} {}{}{}", program, reason, launches, kernel ? fmt::format("; '{}' had not ended", *kernel) : ""));
+  }
+  if (record.damaged != 0) all.push_back(fmt::format("{} lines of the record of the launches are damaged", record.damaged));
+  if (!record.unsaved.empty()) all.push_back("--save lacks launches: " + record.unsaved);
+  if (!options.labels.require.empty() && record.labels.empty())
+    all.push_back(fmt::format("--require {}: no kernel was executed", options.labels.require));
+  return all;
+}
+
+/// The exit status: the program's, where that tells what went wrong.
+int status_of(const ProcessEnd& end) {
+  if (end.limit != ProcessEnd::Limit::none) return 1;
+  const bool must_end = end.asked != 0 && end.asked != SIGINT;  // a program may go on after SIGINT, as Python's prompt does
+  return end.status == 0 && must_end ? 128 + end.asked : end.status;
+}
+
+/// Says how the bits are known, and what the program kept to itself. Returns the exit status.
+int conclude(const CudaOptions& options, const std::string& program, const ProcessEnd& end, const Record& record) {
+  std::vector<std::string> problems = problems_of(options, program, end, record);
+  const auto attempt = [&](auto work) {
+    try {
+      work();
+    } catch (const std::runtime_error& error) {
+      problems.emplace_back(error.what());
+    }
+  };
+  attempt([&] { write_report(options, program, end, record); });
+  attempt([&] { require_labels(options.labels, options.target, record.labels); });
+  if (end.status == 0) std::ranges::copy(kept_quiet(record), std::back_inserter(problems));
+  for (const std::string& problem : problems) fmt::print(stderr, "warpmat: error: {}\n", problem);
+  if (end.left_running != 0) fmt::print(stderr, "warpmat: {} left {} processes, which were ended\n", program, end.left_running);
+  if (!record.launches.empty()) {
+    report_profile(options.profile, "cuda", record.profiled);
+    print_evidence(options.labels, options.target, record.labels);
+  } else if (record.refusal.empty() && record.damaged == 0 && !record.unended_kernel()) {
+    fmt::print(stderr, "warpmat: {} launched no kernel\n", program);
+  }
+  const int status = status_of(end);
+  return status == 0 && !problems.empty() ? 1 : status;
+}
+
+/// The folder of --save, which is this run's alone.
+class SaveFolder {
+ public:
+  explicit SaveFolder(const std::filesystem::path& folder) {
+    if (folder.empty()) return;
+    make_output_folder(folder);
+    file_ = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+      throw std::runtime_error(fmt::format("--save {}: another run saves its launches there", folder.string()));
+    if (!std::filesystem::is_empty(folder))
+      throw std::runtime_error(fmt::format("--save {}: the folder is not empty; launches of two runs do not mix", folder.string()));
+  }
+  ~SaveFolder() {
+    if (file_ >= 0) close(file_);
+  }
+  SaveFolder(const SaveFolder&) = delete;
+  SaveFolder& operator=(const SaveFolder&) = delete;
+
+ private:
+  int file_ = -1;
+};
 
 /// Throws where `file` is what programs are made of, and says what to do with it.
 void refuse_other_kinds(const std::filesystem::path& file) {
@@ -202,14 +342,13 @@ void run_cuda(const CudaOptions& options, std::vector<std::string> words) {
   refuse_separate_file(options.profile, words.front());
   const std::filesystem::path program = find_program(words.front());
   refuse_static_runtime(program);
-  if (!options.save.empty()) make_output_folder(options.save);
-  const TemporaryFolder folder;
+  const SaveFolder save(options.save);
+  const RecordFile file;
   const std::string name = words.front();
   words.front() = program.string();
-  const int status = run_program(words, {}, variables_of(options, folder.path()));
-  const Record record = read_record(folder.path(), tells_launches(options));
-  write_report(options, name, status, record);
-  if (const int all = conclude(options, name, status, record); all != 0) exit_with(all);
+  const ProcessEnd end = supervise(words, {}, variables_of(options, file.path()), {options.limits.seconds, options.limits.memory});
+  const Record record = RecordReader(tells_launches(options)).read(file.path());
+  if (const int status = conclude(options, name, end, record); status != 0) exit_with(status);
 }
 
 }  // namespace
@@ -237,17 +376,21 @@ void add_cuda(Command app) {
   command.add_option("--save", options->save, "Write each launch with its buffers as DIR/N/launch.json, which 'warpmat launch' takes")
       .type_name("DIR");
   add_profile_flag(command, options->profile);
+  add_limit_flags(command, options->limits);
   add_label_flags(command, options->labels);
   command.footer(
       "The program is one that nvcc compiled with -cudart shared: in the environment, NVCC_APPEND_FLAGS=\"-cudart shared\"; in CMake,\n"
       "CMAKE_CUDA_RUNTIME_LIBRARY=Shared. Its kernels run from their PTX. The exit status is the program's, or 1 where a kernel failed,\n"
-      "or was not executed, and the program ended with 0. docs/programs.md lists the supported functions.\n"
+      "or was not executed, and the program ended with 0; or where a limit ended it. Signals reach the program and its children, none of "
+      "which is\n"
+      "left. docs/use/programs.md lists the supported functions.\n"
       "\n"
       "Examples:\n"
       "  nvcc -arch=sm_90 -cudart shared -lineinfo -o saxpy saxpy.cu\n"
       "  warpmat cuda ./saxpy 1000\n"
       "  warpmat cuda --profile --profile=saxpy.json ./saxpy 1000\n"
-      "  warpmat cuda --target sm_80 --check all --report launches.json ./saxpy 1000");
+      "  warpmat cuda --target sm_80 --check all --report launches.json ./saxpy 1000\n"
+      "  warpmat cuda --seconds 600 --memory 4GB ./saxpy 1000");
   command.callback([options, command] { run_cuda(*options, command.remaining()); });
 }
 

@@ -24,6 +24,7 @@
 #include "run_report.h"
 #include "tools/command_line/execution_flags.h"
 #include "tools/command_line/label_flags.h"
+#include "tools/command_line/limit_flags.h"
 #include "tools/report/bank_report.h"
 #include "tools/report/descriptor_report.h"
 #include "tools/report/evidence_line.h"
@@ -43,6 +44,7 @@ struct LaunchCommandOptions {
   LaunchOptions launch;
   LabelOptions labels;
   std::string report, init, probe, why_files, against, show;
+  Limits limits;
 };
 
 /// Whether the list of checks includes bank conflicts. They are a report, not a check that traps.
@@ -154,9 +156,10 @@ bool as_expected(const LaunchCommandOptions& options, ReadyLaunch& ready, const 
 }
 
 /// Runs the kernel of a product with numbers and identities in its buffers, and says which elements met.
-void run_probe(const LaunchCommandOptions& options) {
+void run_probe(const LaunchCommandOptions& options, LimitedWork& limited) {
   ReadyLaunch ready = ready_launch(options.flags, description_of(options.flags));
   LaunchOptions launch_options = options.launch;
+  launch_options.stop = limited.stop();
   launch_options.checks = checks_of(options, ready);
   const Probe probed = parse_probe(options.probe, ready.description, ready.prepared);
   const ProbeResult result = probe(probed, [&](const std::map<std::string, std::vector<std::uint8_t>>& contents) {
@@ -172,10 +175,10 @@ void run_probe(const LaunchCommandOptions& options) {
   if (!result.right) exit_with(1);
 }
 
-void run_launch(const LaunchCommandOptions& options, const Command& command) {
+void run_launch(const LaunchCommandOptions& options, const Command& command, LimitedWork& limited) {
   use_thread_pool();
   if (!options.init.empty()) return write_skeleton(options);
-  if (!options.probe.empty()) return run_probe(options);
+  if (!options.probe.empty()) return run_probe(options, limited);
   LaunchDescription description = description_of(options.flags);
   for (const std::string& text : options.outs) parse_output(text, description.buffers);
   for (const std::string& text : options.expected) parse_expectation(text, description.buffers);
@@ -191,6 +194,7 @@ void run_launch(const LaunchCommandOptions& options, const Command& command) {
   if (!options.against.empty() && options.launch.why.empty()) throw std::invalid_argument("--against needs --why 'C[5,3]'");
   BankReport report;
   LaunchOptions launch_options = options.launch;
+  launch_options.stop = limited.stop();
   if (launch_options.gemm.empty()) launch_options.gemm = ready.description.gemm;
   for (const std::string& block : options.gemm_blocks) launch_options.gemm_blocks.push_back(parse_block_index(block));
   launch_options.checks = checks_of(options, ready);
@@ -280,6 +284,7 @@ void add_launch(Command app) {
                          ", separated by commas; or all, or none. Default: uninitialised, copies, and races where the launch has at most "
                          "16,384 threads. And banks: bank conflicts by line, to standard error");
   add_execution_flags(command, options->launch.execution);
+  add_limit_flags(command, options->limits);
   add_label_flags(command, options->labels);
   add_report_option(command, options->report);
   add_profile_flag(command, options->profile);
@@ -287,17 +292,20 @@ void add_launch(Command app) {
       "A SOURCE is FILE.npy (of any type: its bytes), zeros:BYTES, fill:BYTES:VALUE, random:BYTES[:SEED] or random:FORMAT:COUNT[:SEED].\n"
       "A .cu file is compiled by nvcc for --target, sm_90a where there is none; NVCC_APPEND_FLAGS adds nvcc's options, CUDACXX names "
       "another nvcc.\n"
-      "What the kernel prints goes to standard output. A launch.json has the same as a file: docs/launch.md. Triton's .json beside a .ptx "
+      "What the kernel prints goes to standard output. A launch.json has the same as a file: docs/use/launch.md. Triton's .json beside a "
+      ".ptx "
       "file\n"
       "fills in the kernel's name, its threads and its shared memory.\n"
       "\n"
       "Examples:\n"
       "  warpmat launch launch.json --jobs 1\n"
+      "  warpmat launch launch.json --seconds 60 --memory 4GB\n"
       "  warpmat launch gemm.cu --kernel gemm --init launch.json\n"
       "  warpmat launch launch.json --profile --profile=gemm.folded\n"
       "  warpmat launch saxpy.ptx --target sm_90 --grid 8 --block 128 --buffer x=x.npy --buffer y=zeros:4000 \\\n"
       "                 --param s32:1000 --param f32:2.5 --param x --param y --out y=y.npy:float32");
-  command.callback([options, command] { run_launch(*options, command); });
+  command.callback(
+      [options, command] { within_limits(options->limits, [&](LimitedWork& limited) { run_launch(*options, command, limited); }); });
 }
 
 }  // namespace warpmat

@@ -444,7 +444,7 @@ the matrices of ldmatrix and stmatrix, the products of m8n8k4, the values of the
 Operand e holds a 4-bit code for each group of four elements of a row of the sparse A (tf32: two, packed 4-bit types: eight), whose low two bits are the
 place of the first stored element and whose high two bits that of the second: 0x9 is places 1 and 2. The selector says which lanes' codes count.
 Of scale factors byte-id says at which byte of the register they begin, thread-id which lanes of each four hold them: with {2, 1} byte 2 of lanes 2
-and 3. docs/guide/operands.md has worked examples.
+and 3. docs/use/operands.md has worked examples.
 
 --format svg and latex draw each element's cell with its lane and register, of wgmma's shared memory with its address and bank. --cute is (thread, value) -> number of the element, column by column
 of A and C, row by row of B: n + N * k. Several matrices count on.

@@ -1,3 +1,4 @@
+#include <csignal>
 #include <new>
 #include <string_view>
 
@@ -7,6 +8,8 @@
 #include "tools/command_line/completion.h"
 #include "tools/command_line/lab_commands.h"
 #include "tools/command_line/man_page.h"
+#include "tools/report/limits.h"
+#include "tools/report/process.h"
 
 namespace {
 
@@ -41,11 +44,14 @@ bool is_for_lab(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using warpmat::fail;
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit of its size is an error in a sentence
   try {
     if (is_for_lab(argc, argv)) warpmat::hand_over_to_lab(argv);
     return warpmat::run_command_line(argc, argv, commands, add_laboratory);
   } catch (const std::bad_alloc&) {
-    return fail("out of memory", 1);
+    return fail(warpmat::out_of_memory(), 1);
+  } catch (const warpmat::Interrupted& e) {
+    return fail(e.what(), e.exit_status());
   } catch (const std::exception& e) {
     return fail(e.what(), 1);
   }

@@ -14,6 +14,7 @@
 #include "run_report.h"
 #include "tools/command_line/execution_flags.h"
 #include "tools/command_line/label_flags.h"
+#include "tools/command_line/limit_flags.h"
 #include "tools/report/element_source.h"
 #include "tools/report/evidence_line.h"
 #include "tools/report/expectation.h"
@@ -34,6 +35,7 @@ struct RunOptions {
   ExecutionOptions execution;
   LabelOptions labels;
   std::string report;
+  Limits limits;
 };
 
 SessionOptions session_options(const RunOptions& options) {
@@ -147,10 +149,11 @@ void add_run(Command app) {
   command.add_option("--shared-bytes", options->shared_bytes, "Shared memory beyond the program's variables: this many bytes in all")
       .range(std::size_t{0}, std::size_t{1} << 30);
   add_execution_flags(command, options->execution);
+  add_limit_flags(command, options->limits);
   add_label_flags(command, options->labels);
   add_report_option(command, options->report);
   command.footer(run_footer);
-  command.callback([options, command] { run_program(*options, command); });
+  command.callback([options, command] { within_limits(options->limits, [&](LimitedWork&) { run_program(*options, command); }); });
 }
 
 }  // namespace warpmat

@@ -69,7 +69,7 @@ CommandOption CommandOption::check(std::function<std::string(const std::string&)
   return *this;
 }
 CommandOption CommandOption::size_of_bytes() const {
-  option_->transform(CLI::AsSizeValue(true));
+  option_->transform(CLI::AsSizeValue(true).description(""));
   return *this;
 }
 CommandOption CommandOption::described_by(std::function<std::string()> help) const {
@@ -180,12 +180,14 @@ template CommandOption Command::add_option(const std::string&, std::vector<std::
 template CommandOption Command::add_option(const std::string&, bool&, const std::string&) const;
 template CommandOption Command::add_option(const std::string&, int&, const std::string&) const;
 template CommandOption Command::add_option(const std::string&, unsigned&, const std::string&) const;
+template CommandOption Command::add_option(const std::string&, double&, const std::string&) const;
 template CommandOption Command::add_option(const std::string&, std::size_t&, const std::string&) const;
 template CommandOption Command::add_option(const std::string&, std::optional<int>&, const std::string&) const;
 template CommandOption Command::add_option(const std::string&, std::optional<std::size_t>&, const std::string&) const;
 template CommandOption Command::add_option(const std::string&, std::optional<unsigned>&, const std::string&) const;
 template CommandOption CommandOption::range(int, int, bool) const;
 template CommandOption CommandOption::range(unsigned, unsigned, bool) const;
+template CommandOption CommandOption::range(double, double, bool) const;
 template CommandOption CommandOption::range(std::size_t, std::size_t, bool) const;
 
 }  // namespace warpmat

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iostream>
 #include <memory>
 #include <span>
 #include <string>
@@ -64,6 +65,15 @@ std::string unexpected(const CLI::App& app, const CLI::ParseError& error, std::s
   return unknown("option", option->substr(0, option->find('=')), names);
 }
 
+constexpr int usage_status = 2;  // of a command line that is wrong, as with most programs
+
+/// The exit status of a run without an error, which needs all its output written.
+int finish_output() {
+  const bool streams = static_cast<bool>(std::cout.flush());
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && streams) return 0;
+  return fail("cannot write to standard output", 1);
+}
+
 }  // namespace
 
 int fail(std::string message, int status) {
@@ -92,15 +102,14 @@ int run_command_line(int argc, char** argv, std::span<const AddSubcommand> subco
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) {
       make_help_texts();
-      return app.exit(e);
+      return app.exit(e) == 0 ? finish_output() : 1;
     }
     if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-')
-      return fail(unknown_subcommand(app, argv[1]) + "; see 'warpmat --help'", e.get_exit_code());
+      return fail(unknown_subcommand(app, argv[1]) + "; see 'warpmat --help'", usage_status);
     return fail(fmt::format("{}; see '{} --help'", unexpected(app, e, std::span(argv, static_cast<std::size_t>(argc))), chosen(app)),
-                e.get_exit_code());
+                usage_status);
   }
-  if (std::fflush(stdout) != 0) return fail("cannot write to standard output", 1);
-  return 0;
+  return finish_output();
 }
 
 }  // namespace warpmat

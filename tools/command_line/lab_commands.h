@@ -20,8 +20,8 @@ inline constexpr LabCommand lab_commands[] = {
     {"exhaust", "Compare the answers to all operands with a GPU's recorded digests"},
     {"mutants", "Hold mutants of the tables against the recorded answers of a card"},
     {"distinguish", "Find operands on which two models of the arithmetic differ, as a program for a card"},
-    {"evidence", "Write docs/evidence.md from sweeps, or say what recorded answers prove"},
-    {"support", "Write docs/support.md: every form, where it exists and how its bits are known"},
+    {"evidence", "Write the page of evidence from sweeps, or say what recorded answers prove"},
+    {"support", "Write the page of support: every form, where it exists and how its bits are known"},
     {"coverage", "Which regions of the arithmetic the operand classes reach, form by form"},
 };
 

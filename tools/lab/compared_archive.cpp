@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -157,14 +158,14 @@ void compare_archive(const std::filesystem::path& path, const CompareArchiveOpti
     return interruption() != interrupted_before ||
            (interrupted_before != 0 && std::chrono::steady_clock::now() - start > after_the_program);
   };
-  const ArchiveReader archive(path);
+  const ArchiveReader archive(path, options.memory == 0 ? std::numeric_limits<std::uint64_t>::max() : options.memory);
   LaunchComparer comparer(
       archive, {.target = options.target, .jobs = options.jobs, .most_time = std::chrono::seconds(options.seconds), .stop = stop});
   Report report(archive, options.keep);
   std::optional<RecordedProgram> program;
   std::uint64_t given_up = 0;
-  for (const std::string& text : archive.lines()) {
-    const ArchiveLine line = parse_line(text);
+  for (std::size_t i = 0; i < archive.lines(); ++i) {
+    const ArchiveLine line = parse_line(archive.line(i));
     if (line.program) program = line.program;
     if (line.skipped) report.add(*line.skipped);
     if (!line.launch) continue;

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
 #include "tools/command_line/command.h"
+#include "tools/report/limits.h"
 
 namespace warpmat {
 
@@ -11,7 +13,8 @@ struct CompareArchiveOptions {
   std::string target;      ///< empty: the GPU that was recorded
   std::string keep = ".";  ///< folder for the launch.json of launches that differ
   int jobs = 0;
-  int seconds = 60;  ///< of one launch
+  int seconds = 60;                             ///< of one launch
+  std::uint64_t memory = usual_memory_limit();  ///< bytes that an archive unpacks to; 0: no limit
 };
 
 /// --jobs, --seconds, --keep.

@@ -30,7 +30,7 @@ struct CoverageOptions {
   std::string target, forms, output;
   std::size_t warps = 32;
   std::uint64_t seed = 1;
-  bool json = false, page = false, summary = false, tensor = false;
+  bool json = false, page = false, tensor = false;
 };
 
 /// The regions that a class reached in a form, with their counts.
@@ -83,9 +83,8 @@ std::vector<TensorTile> selected_tiles(const std::string& pattern) {
 }
 
 void coverage(const CoverageOptions& options) {
-  if (options.page || options.summary) {
-    const std::vector<CoveragePart> parts = coverage_parts();
-    const std::string page = options.page ? coverage_page(parts) : coverage_summary(parts);
+  if (options.page) {
+    const std::string page = coverage_page(coverage_parts());
     if (options.output.empty()) {
       fmt::print("{}", page);
     } else {
@@ -114,8 +113,7 @@ Examples:
   warpmat coverage --target sm_90a --forms 'mma.*m16n8k16.*f16.f16.f16.f16'
   warpmat coverage --target sm_90a --json > coverage.json
   warpmat coverage --tcgen05 --forms 'kind::tf32'
-  warpmat coverage --page --output coverage.md
-  warpmat coverage --summary --output docs/coverage.md)";
+  warpmat coverage --page --output coverage.md)";
 
 }  // namespace
 
@@ -131,21 +129,15 @@ void add_coverage(Command app) {
   command.add_flag("--json", options->json, "Print every count as JSON");
   const CommandOption page =
       command.add_flag("--page", options->page, "Write every region of every form instead, as Markdown").excludes(target);
-  const CommandOption summary = command.add_flag("--summary", options->summary, "Write docs/coverage.md instead: counts by instruction")
-                                    .excludes(target)
-                                    .excludes(page);
-  const CommandOption output =
-      command.add_option("--output", options->output, "With --page or --summary: into this file").type_name("FILE.md");
+  const CommandOption output = command.add_option("--output", options->output, "With --page: into this file").type_name("FILE.md");
   command.add_flag("--tcgen05", options->tensor, "Of the products of tcgen05.mma instead, tile by tile; --forms selects among their names")
       .excludes(target)
-      .excludes(page)
-      .excludes(summary);
+      .excludes(page);
   command.footer(coverage_footer);
-  command.callback([options, page, summary, output] {
-    const bool writes_page = page.count() + summary.count() != 0;
-    if (!writes_page && output.count() != 0) throw std::runtime_error("coverage writes a file with --page or --summary only");
-    if (!writes_page && options->target.empty() && !options->tensor)
-      throw std::runtime_error("coverage needs --target, --tcgen05, --page or --summary");
+  command.callback([options, output] {
+    if (!options->page && output.count() != 0) throw std::runtime_error("coverage writes a file with --page only");
+    if (!options->page && options->target.empty() && !options->tensor)
+      throw std::runtime_error("coverage needs --target, --tcgen05 or --page");
     coverage(*options);
   });
 }

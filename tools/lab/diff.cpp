@@ -487,7 +487,7 @@ void add_scalar_options(const Command& command, DiffOptions& options, CommandOpt
 void add_on_gpu_options(const Command& command, DiffOptions& options, CommandOption file) {
   const CommandOption on_gpu =
       command.add_flag("--on-gpu", options.on_gpu,
-                       "Without FILE: the header warpmat::device, compiled by nvcc, against this GPU and the CPU; see docs/device.md");
+                       "Without FILE: the header warpmat::device, compiled by nvcc, against this GPU and the CPU; see docs/use/device.md");
   on_gpu.excludes(file)
       .excludes(command.get_option("--paths"))
       .excludes(command.get_option("--scalar"))

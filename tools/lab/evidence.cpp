@@ -158,14 +158,14 @@ void print_evidence(const EvidenceOptions& options) {
 }
 
 constexpr const char* evidence_footer =
-    R"(Of the JSON of diff and fuzz it makes docs/evidence.md. The parts of a run that several machines shared (--shard) are put together; a part
+    R"(Of the JSON of diff and fuzz it makes the page of evidence. The parts of a run that several machines shared (--shard) are put together; a part
 that is missing, there twice, incomplete or of another run is refused.
 Of recorded answers it says what they would upgrade: which rows of 'warpmat list' they prove, and where the card contradicts the emulator.
 Of a directory of published products it says which mutants of the emulator's arithmetic these refute.
 
 Examples:
-  warpmat evidence sweep.json fuzz.json > docs/evidence.md
-  warpmat evidence sweep_*.json > docs/evidence.md
+  warpmat evidence sweep.json fuzz.json > evidence.md
+  warpmat evidence sweep_*.json > evidence.md
   warpmat evidence my_card.jsonl.gz
   warpmat evidence tests/vectors/published)";
 

@@ -97,7 +97,7 @@ void exhaust(const ExhaustOptions& options) {
 constexpr const char* exhaust_footer =
     R"(For each instruction of one operand that is recorded in the directory, all 2^32 operands are computed and compared with the digests of what
 a GPU answered: by the emulator, or with --gpu by this machine's card, which takes seconds and shows whether it is like the recorded one.
-'warpmat record --approximate' makes such a directory; docs/recording.md describes the files. The exit status is 0 if nothing differs, 1 if
+'warpmat record --approximate' makes such a directory; tests/vectors/README.md describes the files. The exit status is 0 if nothing differs, 1 if
 something does, and 77 with --gpu on a machine without one.
 
 Examples:

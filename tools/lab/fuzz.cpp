@@ -311,7 +311,7 @@ void add_fuzz(Command app) {
   command.add_flag("--repeated-destinations", options->fuzz.repeated_destinations,
                    "Also one register twice in a list of destinations, where the ISA does not say which result stays");
   command.add_flag("--assembler-faults", options->fuzz.assembler_faults,
-                   "Also statements that ptxas 13.0 is known to assemble wrongly (docs/numerics.md)");
+                   "Also statements that ptxas 13.0 is known to assemble wrongly (docs/reference/numerics.md)");
   command.add_option("--target", options->target, "For example sm_90a (default: what the machine's GPU is)").type_name("T");
   add_shard_option(command, options->shard);
   const CommandOption kernels =

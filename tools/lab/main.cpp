@@ -1,3 +1,4 @@
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -10,6 +11,7 @@
 #include "tools/command_line/completion.h"
 #include "tools/command_line/man_page.h"
 #include "tools/lab/report/interruption.h"
+#include "tools/report/limits.h"
 
 namespace {
 
@@ -30,10 +32,11 @@ constexpr warpmat::AddSubcommand commands[] = {
 
 int main(int argc, char** argv) {
   using warpmat::fail;
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit of its size is an error in a sentence
   try {
     return warpmat::run_command_line(argc, argv, commands);
   } catch (const std::bad_alloc&) {
-    return fail("out of memory", 1);
+    return fail(warpmat::out_of_memory(), 1);
   } catch (const warpmat::NoGpu& e) {
     fmt::print(stderr, "warpmat: skipped: {}\n", e.what());
     return warpmat::skipped_status;

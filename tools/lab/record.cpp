@@ -244,7 +244,7 @@ void write_tensor_program(const RecordOptions& options) {
 
 constexpr const char* record_footer =
     R"(A directory gets a file for each form, a path that ends with .jsonl.gz is one file with everything. The format is described in
-docs/recording.md; 'warpmat replay' compares the answers with the emulator on any machine, and 'warpmat evidence' says what they prove.
+docs/use/recording.md; 'warpmat replay' compares the answers with the emulator on any machine, and 'warpmat evidence' says what they prove.
 Without --forms, wgmma is left out: its many widths take minutes.
 The exit status is 77 without a GPU. Interrupted by SIGINT or SIGTERM, the forms that are done are written, marked incomplete, and the
 status is 130 or 143.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <regex>
 #include <stdexcept>
 #include <system_error>
@@ -80,23 +81,24 @@ int record_program(const RecordedProgramOptions& options, const fs::path& archiv
   std::vector<std::string> words = options.words;
   words.front() = program.string();
   const auto start = std::chrono::steady_clock::now();
-  const int status = run_program(words, {},
-                                 {{"LD_LIBRARY_PATH", library_path_with(libraries)},
-                                  {"WARPMAT_RECORD_DRIVER", driver},
-                                  {"WARPMAT_RECORD_FOLDER", folder.path().string()},
-                                  {"WARPMAT_RECORD_KERNELS", options.kernels},
-                                  {"WARPMAT_RECORD_EVERY", std::to_string(options.every)},
-                                  {"WARPMAT_RECORD_FIRST", std::to_string(options.first)},
-                                  {"WARPMAT_RECORD_LIMIT", std::to_string(options.limit)},
-                                  {"WARPMAT_RECORD_MEMORY", std::to_string(options.memory)},
-                                  {"WARPMAT_RECORD_TWICE", options.once ? "0" : "1"}});
+  const ProcessEnd end = supervise(words, {},
+                                   {{"LD_LIBRARY_PATH", library_path_with(libraries)},
+                                    {"WARPMAT_RECORD_DRIVER", driver},
+                                    {"WARPMAT_RECORD_FOLDER", folder.path().string()},
+                                    {"WARPMAT_RECORD_KERNELS", options.kernels},
+                                    {"WARPMAT_RECORD_EVERY", std::to_string(options.every)},
+                                    {"WARPMAT_RECORD_FIRST", std::to_string(options.first)},
+                                    {"WARPMAT_RECORD_LIMIT", std::to_string(options.limit)},
+                                    {"WARPMAT_RECORD_MEMORY", std::to_string(options.memory)},
+                                    {"WARPMAT_RECORD_TWICE", options.once ? "0" : "1"}});
+  if (end.asked != 0) std::raise(end.asked);  // catch_interruptions() remembers it
   std::vector<fs::path> parts;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder.path()))
     if (entry.path().extension() == ".launches") parts.push_back(entry.path());
   join(parts, archive);
   fmt::print(stderr, "warpmat: the program ran {:.2f} s while it was recorded; {} bytes of launches\n",
              std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), fs::file_size(archive));
-  return status;
+  return end.status;
 }
 
 }  // namespace warpmat

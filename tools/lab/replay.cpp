@@ -17,6 +17,7 @@
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
 #include "tools/command_line/lab_commands.h"
+#include "tools/command_line/limit_flags.h"
 #include "tools/lab/report/interruption.h"
 #include "tools/report/progress.h"
 
@@ -157,7 +158,11 @@ void add_replay(Command app) {
   command.add_option("--keep", options->launches.keep, "Of a program: directory for the launches that differ (default: this one)")
       .type_name("DIRECTORY");
   add_comparing_flags(command, options->launches);
-  command.callback([options] { holds_launches(options->files.front()) ? replay_launches(*options) : replay_files(*options); });
+  add_memory_flag(command, options->launches.memory);
+  command.callback([options] {
+    const LimitedWork limited({.seconds = 0, .memory = options->launches.memory});
+    holds_launches(options->files.front()) ? replay_launches(*options) : replay_files(*options);
+  });
 }
 
 }  // namespace warpmat

@@ -173,7 +173,7 @@ void add_support(Command app) {
   command.add_option("--output", options->output, "Write to this file instead of standard output").type_name("FILE");
   command.add_flag("--device-tables", options->device_tables, "Write the tables of the header for GPUs instead of the page");
   command.footer(
-      "Examples:\n  warpmat support --output docs/support.md\n"
+      "Examples:\n  warpmat support --output support.md\n"
       "  warpmat support --device-tables --output emulator/warpmat/device/tables.h");
   command.callback([options] { support(*options); });
 }

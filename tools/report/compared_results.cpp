@@ -8,7 +8,7 @@
 namespace warpmat {
 namespace {
 
-// Cases of each form and class of operands in the sweeps of docs/evidence.md.
+// Cases of each form and class of operands in the sweeps of lab/notebook/2026-11-22-sweeps.md.
 constexpr std::uint64_t cases = 88'064, cases_of_wmma = 10'000;
 
 bool is_wmma(const Form& form) {

@@ -96,7 +96,7 @@ void add_contraction(const code::Program& program, Collection& all) {
   if (!program.contraction_assumed.empty()) {
     const syntax::Statement& statement = *program.statements[program.contraction_assumed.front()];
     all.add({what, Label::assumed,
-             fmt::format("line {}, {}: what ptxas fuses beside branches, or where a product has other uses, docs/numerics.md",
+             fmt::format("line {}, {}: what ptxas fuses beside branches, or where a product has other uses, docs/reference/numerics.md",
                          statement.location.line, statement.opcode),
              "", ""});
   } else if (!program.contracted.empty()) {

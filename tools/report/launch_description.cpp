@@ -37,11 +37,10 @@ std::optional<Integer> whole(std::string_view text) {
   std::uint64_t magnitude = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude, base);
   if (error != std::errc{} || end != digits.data() + digits.size() || digits.empty()) return std::nullopt;
-  const auto value = static_cast<Integer>(negative ? -magnitude : magnitude);
-  const bool fits = negative
-                        ? magnitude <= std::uint64_t{1} << 63 && static_cast<std::int64_t>(value) == -static_cast<std::int64_t>(magnitude)
-                        : static_cast<std::uint64_t>(value) == magnitude && !(value < Integer{0});
-  return fits ? std::optional(value) : std::nullopt;
+  const auto signed_value = static_cast<std::int64_t>(negative ? -magnitude : magnitude);
+  const bool is_signed = negative && magnitude != 0;
+  if (is_signed ? signed_value >= 0 || !std::in_range<Integer>(signed_value) : !std::in_range<Integer>(magnitude)) return std::nullopt;
+  return static_cast<Integer>(is_signed ? static_cast<std::uint64_t>(signed_value) : magnitude);
 }
 
 std::vector<std::uint8_t> little_endian(std::uint64_t bits, std::size_t bytes) {

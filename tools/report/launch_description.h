@@ -18,7 +18,7 @@
 namespace warpmat {
 
 // The description of a launch, from a file launch.json or the options of `warpmat launch`: the kernel, the buffers with their contents, and
-// the parameters. docs/launch.md describes the file.
+// the parameters. docs/use/launch.md describes the file.
 
 /// A buffer in global memory: its initial contents, and its output file.
 struct LaunchBuffer {

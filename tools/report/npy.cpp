@@ -17,6 +17,9 @@
 
 #include <warpmat/files/standard_stream.h>
 
+#include "tools/report/input_file.h"
+#include "tools/report/limits.h"
+
 namespace warpmat {
 namespace {
 
@@ -95,23 +98,29 @@ class HeaderParser {
 
   std::size_t number() {
     std::size_t value = 0;
-    if (std::isdigit(static_cast<unsigned char>(peek())) == 0) malformed();
+    const char first = peek();
+    if (std::isdigit(static_cast<unsigned char>(first)) == 0) malformed();
+    const std::size_t before = rest_.size();
     while (!rest_.empty() && std::isdigit(static_cast<unsigned char>(rest_.front())) != 0) {
       const auto digit = static_cast<std::size_t>(rest_.front() - '0');
       if (value > (std::numeric_limits<std::size_t>::max() - digit) / 10) fail("a dimension of the array is too large");
       value = 10 * value + digit;
       rest_.remove_prefix(1);
     }
+    if (first == '0' && value != 0 && before - rest_.size() > 1) malformed();  // Python has no 04
     return value;
   }
 
   std::vector<std::size_t> tuple() {
     std::vector<std::size_t> numbers;
+    bool comma = false;
     expect('(');
     while (!accept(')')) {
       numbers.push_back(number());
-      if (!accept(',') && peek() != ')') malformed();
+      comma = accept(',');
+      if (!comma && peek() != ')') malformed();
     }
+    if (numbers.size() == 1 && !comma) malformed();  // (4) is a number
     return numbers;
   }
 
@@ -161,6 +170,8 @@ NpyHeader parse_header(std::istream& in, std::uint64_t& left) {
   if ((version[0] != 1 && version[0] != 2) || version[1] != 0)
     fail(".npy format {}.{} is not known; 1.0 and 2.0 are", static_cast<unsigned char>(version[0]), static_cast<unsigned char>(version[1]));
   const std::uint32_t size = little_endian(take(in, left, version[0] == 1 ? 2 : 4, "header"));
+  constexpr std::uint32_t most = 10'000;  // of numpy.load()
+  if (size > most) fail("the header has {} bytes; NumPy takes {}", size, most);
   const std::string text = take(in, left, size, "header");
   return HeaderParser(text).parse();
 }
@@ -191,14 +202,17 @@ static std::ifstream spooled_standard_input() {
   const int descriptor = mkstemp(name.data());
   if (descriptor < 0) fail("cannot make {}", name);
   std::FILE* file = fdopen(descriptor, "wb");
+  std::ifstream in(name, std::ios::binary);
+  std::filesystem::remove(name);  // before it grows, so that nothing stays where this process is killed
   std::array<char, 1 << 16> piece;
   bool written = file != nullptr;
-  for (std::size_t size; written && (size = std::fread(piece.data(), 1, piece.size(), stdin)) != 0;)
+  std::size_t all = 0;
+  for (std::size_t size; written && all <= most_streamed_bytes && (size = std::fread(piece.data(), 1, piece.size(), stdin)) != 0;
+       all += size)
     written = std::fwrite(piece.data(), 1, size, file) == size;
   written = file != nullptr && std::fclose(file) == 0 && written;
-  std::ifstream in(name, std::ios::binary);
-  std::filesystem::remove(name);
   if (!written) fail("cannot keep standard input in {}", name);
+  if (all > most_streamed_bytes) fail("standard input has more than {}: write a file", bytes_text(most_streamed_bytes));
   return in;
 }
 

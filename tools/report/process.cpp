@@ -1,20 +1,17 @@
 #include "tools/report/process.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <system_error>
 
 #include "tools/report/split.h"
-
-extern char** environ;  // NOLINT: POSIX
 
 namespace warpmat {
 
@@ -22,23 +19,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The environment with `variables` in it.
-std::vector<std::string> environment_with(const Variables& variables) {
-  std::vector<std::string> all;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view name = std::string_view(*entry).substr(0, std::string_view(*entry).find('='));
-    bool replaced = false;
-    for (const auto& variable : variables) replaced |= variable.first == name;
-    if (!replaced) all.emplace_back(*entry);
-  }
-  for (const auto& variable : variables) all.push_back(variable.first + "=" + variable.second);
-  return all;
-}
+struct Folders {
+  std::mutex mutex;
+  std::set<fs::path> paths;
+};
 
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> all;
-  for (std::string& word : words) all.push_back(word.data());
-  all.push_back(nullptr);
+Folders& folders() {
+  static Folders all;
   return all;
 }
 
@@ -46,13 +33,23 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 
 TemporaryFolder::TemporaryFolder() {
   std::string name = (fs::temp_directory_path() / "warpmat_XXXXXX").string();
+  const std::lock_guard lock(folders().mutex);
   if (mkdtemp(name.data()) == nullptr) throw std::runtime_error(fmt::format("cannot make {}: {}", name, std::strerror(errno)));
   path_ = name;
+  folders().paths.insert(path_);
 }
 
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
+  const std::lock_guard lock(folders().mutex);
   fs::remove_all(path_, ignored);
+  folders().paths.erase(path_);
+}
+
+void TemporaryFolder::remove_all() {
+  std::error_code ignored;
+  const std::lock_guard lock(folders().mutex);
+  for (const fs::path& path : folders().paths) fs::remove_all(path, ignored);
 }
 
 bool is_program(const fs::path& path) {
@@ -97,33 +94,6 @@ std::optional<fs::path> library_folder(std::initializer_list<const char*> places
 std::string library_path_with(const fs::path& folder) {
   const char* const before = std::getenv("LD_LIBRARY_PATH");
   return before == nullptr || *before == '\0' ? folder.string() : folder.string() + ":" + before;
-}
-
-int run_program(const std::vector<std::string>& words, const ProcessOutput& output, const Variables& variables) {
-  std::vector<std::string> arguments = words, environment = environment_with(variables);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  if (output.kind == ProcessOutput::Kind::to_error) posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  if (output.kind == ProcessOutput::Kind::to_file) {
-    constexpr int written = O_WRONLY | O_CREAT | O_TRUNC;
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.file.c_str(), written, 0600);
-    if (output.error_file.empty())
-      posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-    else
-      posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, output.error_file.c_str(), written, 0600);
-  }
-  pid_t process = 0;
-  const int error = posix_spawn(&process, words[0].c_str(), &actions, nullptr, pointers(arguments).data(), pointers(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  if (error == ENOEXEC)
-    throw std::runtime_error(
-        fmt::format("cannot run {}: it is neither an executable file of this kind of machine nor a script that begins with #!", words[0]));
-  if (error != 0) throw std::runtime_error(fmt::format("cannot run {}: {}", words[0], std::strerror(error)));
-  int status = 0;
-  while (waitpid(process, &status, 0) < 0)
-    if (errno != EINTR) throw std::runtime_error(fmt::format("cannot wait for {}: {}", words[0], std::strerror(errno)));
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 }  // namespace warpmat

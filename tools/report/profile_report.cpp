@@ -232,7 +232,7 @@ std::string profile_table(const std::vector<ProfiledKernel>& kernels) {
       time_text(checks), percent_text(checks, whole), time_text(other.all_seconds()), percent_text(other.all_seconds(), whole));
   if (kernels.size() > 1) text += sums_text("kernel", by_kernel(kernels), whole) + "\n";
   text += sums_text("opcode", by_opcode(kernels), whole) + "\n" + sums_text("line", by_line(kernels), whole);
-  return text + "\nTimes are of the profiled run, which is slower: docs/performance.md says how they are measured.\n";
+  return text + "\nTimes are of the profiled run, which is slower: docs/use/performance.md says how they are measured.\n";
 }
 
 Json profile_json(const std::vector<ProfiledKernel>& kernels) {

@@ -3,9 +3,11 @@
 // Shared by the functions of the C interface: errors go into the caller's struct; no exception leaves the library.
 
 #include <cstddef>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string_view>
+#include <type_traits>
 
 #include <warpmat/c.h>
 
@@ -31,6 +33,14 @@ warpmat_status report_exception(warpmat_error* to);
 /// Whether the caller's struct has all members of the first version, the last of which was `last`.
 #define WARPMAT_HAS_SIZE(pointer, last) \
   ((pointer)->size >= offsetof(std::remove_cvref_t<decltype(*(pointer))>, last) + sizeof(pointer)->last)
+
+/// Whether what a caller gives is an enumerator from `first` to `last`. C allows every number, which C++ must not load as an enumeration.
+template <typename Enum>
+bool is_enumerator(const Enum& given, Enum first, Enum last) {
+  std::underlying_type_t<Enum> number = 0;
+  std::memcpy(&number, &given, sizeof number);
+  return static_cast<std::underlying_type_t<Enum>>(first) <= number && number <= static_cast<std::underlying_type_t<Enum>>(last);
+}
 
 /// Copies `from` over the caller's struct except its size, and no byte beyond that size.
 template <typename Struct>

@@ -24,7 +24,7 @@ bool is_format(int format) {
 
 /// Whether encode() takes it.
 bool is_value(const warpmat_value& value) {
-  if (value.kind < WARPMAT_ZERO || value.kind > WARPMAT_NAN) return false;
+  if (!is_enumerator(value.kind, WARPMAT_ZERO, WARPMAT_NAN)) return false;
   if (value.fraction_bits < 0 || value.fraction_bits > 63) return false;
   constexpr int most_exponent = 10'000;
   if (value.exponent < -most_exponent || value.exponent > most_exponent) return false;
@@ -60,8 +60,8 @@ warpmat_status warpmat_decode(int format, uint64_t bits, warpmat_value* value) {
 warpmat_status warpmat_encode(int format, const warpmat_value* value, warpmat_rounding rounding, warpmat_overflow overflow,
                               uint64_t* bits) {
   if (!is_format(format) || value == nullptr || bits == nullptr || !is_value(*value)) return WARPMAT_BAD_ARGUMENT;
-  if (rounding < WARPMAT_NEAREST_EVEN || rounding > WARPMAT_UP) return WARPMAT_BAD_ARGUMENT;
-  if (overflow < WARPMAT_OVERFLOW_IEEE || overflow > WARPMAT_OVERFLOW_SATURATE) return WARPMAT_BAD_ARGUMENT;
+  if (!is_enumerator(rounding, WARPMAT_NEAREST_EVEN, WARPMAT_UP)) return WARPMAT_BAD_ARGUMENT;
+  if (!is_enumerator(overflow, WARPMAT_OVERFLOW_IEEE, WARPMAT_OVERFLOW_SATURATE)) return WARPMAT_BAD_ARGUMENT;
   const Value given{static_cast<Value::Kind>(value->kind), value->negative != 0, value->exponent, value->fraction_bits, value->significand};
   *bits = encode(static_cast<Format>(format), given, static_cast<Rounding>(rounding), static_cast<Overflow>(overflow));
   return WARPMAT_OK;

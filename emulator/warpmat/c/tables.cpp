@@ -173,6 +173,7 @@ int warpmat_abi(void) {
 }
 
 const char* warpmat_status_name(warpmat_status status) {
+  if (!is_enumerator(status, WARPMAT_OK, WARPMAT_MISPAIRED)) return "unknown status";
   switch (status) {
     case WARPMAT_OK: return "WARPMAT_OK";
     case WARPMAT_BAD_ARGUMENT: return "WARPMAT_BAD_ARGUMENT";

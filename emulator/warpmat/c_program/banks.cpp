@@ -27,9 +27,9 @@ std::span<const std::uint64_t> of_warp(const std::uint64_t* addresses) {
   return {addresses, warp_size};
 }
 
-checks::BankAccess access_of(warpmat_bank_access access) {
-  if (access < WARPMAT_BANK_LOAD || access > WARPMAT_BANK_COPY)
-    throw std::invalid_argument(fmt::format("there is no kind of access of number {}", static_cast<int>(access)));
+checks::BankAccess access_of(const warpmat_bank_access& access) {
+  if (!is_enumerator(access, WARPMAT_BANK_LOAD, WARPMAT_BANK_COPY))
+    throw std::invalid_argument("an access is one of those from WARPMAT_BANK_LOAD to WARPMAT_BANK_COPY");
   return static_cast<checks::BankAccess>(access);
 }
 
@@ -44,7 +44,7 @@ void check_access(warpmat_bank_access access, std::uint32_t bytes, std::span<con
       throw std::invalid_argument(fmt::format("lane {}: address {:#x} is not a multiple of {} bytes", lane, addresses[lane], bytes));
 }
 
-std::vector<checks::BankPhase> phases_of(warpmat_bank_access access, std::uint32_t bytes, const std::uint64_t* addresses,
+std::vector<checks::BankPhase> phases_of(const warpmat_bank_access& access, std::uint32_t bytes, const std::uint64_t* addresses,
                                          std::uint32_t lanes) {
   std::vector<checks::BankPhase> phases = bank_phases(access_of(access), bytes, of_warp(addresses), lanes);  // checks `bytes`
   check_access(access, bytes, of_warp(addresses), lanes);

@@ -1,4 +1,4 @@
-// The way of uninitialised values through registers. This code runs only while a register of the cluster holds such a value, or when a load
+// Propagates uninitialised bits through registers. This code runs only while a register of the cluster holds such a value, or when a load
 // has read one.
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include <warpmat/cuda/address_space.h>
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,6 +12,8 @@
 #include <fmt/core.h>
 
 #include <warpmat/cuda/errors.h>
+#include <warpmat/cuda/handles.h>
+#include <warpmat/cuda/mapped.h>
 #include <warpmat/cuda/open_file.h>
 #include <warpmat/ptx/program/address_windows.h>
 
@@ -34,9 +37,9 @@ void reserve(std::uint64_t start, std::uint64_t bytes) {
   (void)mmap(pointer(start), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 }
 
-std::uint64_t whole_pages(std::uint64_t bytes) {
-  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  return (bytes + page - 1) / page * page;
+/// Throws ApiError for more than addresses have.
+std::uint64_t whole_pages(CheckedSize bytes) {
+  return known(bytes.rounded_up(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))), cudaErrorMemoryAllocation);
 }
 
 /// Maps the pages of [address, address + bytes) anew, zeroed. Throws ApiError.
@@ -74,15 +77,15 @@ AddressSpace::AddressSpace(std::uint64_t total)
 std::uint64_t AddressSpace::map_shared(std::uint64_t bytes) {
   constexpr std::uint64_t gap = 64 << 10;
   const std::uint64_t address = next_shared_;
-  require(whole_pages(bytes) < virtual_start - address, cudaErrorMemoryAllocation);
+  require(whole_pages(CheckedSize(bytes) + 2 * gap) < virtual_start - address, cudaErrorMemoryAllocation);
   map_pages(address, bytes, PROT_READ | PROT_WRITE);
   next_shared_ = address + (bytes + 2 * gap - 1) / gap * gap;
   return address;
 }
 
 std::uint64_t AddressSpace::reserve_addresses(std::uint64_t bytes, std::uint64_t alignment) {
-  const std::uint64_t address = (next_virtual_ + alignment - 1) / alignment * alignment;
-  require(address < shared_end && bytes < shared_end - address, cudaErrorMemoryAllocation);
+  const std::uint64_t address = known(CheckedSize(next_virtual_).rounded_up(alignment), cudaErrorMemoryAllocation);
+  require((CheckedSize(address) + bytes + alignment).fits(shared_end), cudaErrorMemoryAllocation);
   next_virtual_ = address + bytes + alignment;
   return address;
 }
@@ -97,27 +100,38 @@ std::uint64_t AddressSpace::allocate(std::uint64_t bytes, Allocation::Kind kind,
     address = map_shared(bytes);
     memory_.add_own_memory({static_cast<std::uint8_t*>(pointer(address)), bytes}, name);
   }
-  allocations_[address] = {.kind = kind, .address = address, .bytes = bytes, .flags = flags};
+  add({.kind = kind, .address = address, .bytes = bytes, .flags = flags});
   if (kind != Allocation::Kind::pinned) used_ += bytes;
   return address;
+}
+
+void AddressSpace::add(Allocation allocation) {
+  allocation.owner = current_owner();
+  allocations_[allocation.address] = allocation;
 }
 
 void AddressSpace::add(void* memory, std::uint64_t bytes, unsigned flags) {
   const std::uint64_t address = address_of(memory);
   require(address != 0 && bytes != 0 && bytes <= std::numeric_limits<std::uint64_t>::max() - address);
+  require(mapped_bytes(memory, (flags & register_read_only) == 0) >= bytes);
   const auto next = allocations_.lower_bound(address + bytes);
   if (next != allocations_.begin()) {
     const Allocation& before = std::prev(next)->second;
     require(before.address + before.bytes <= address, cudaErrorHostMemoryAlreadyRegistered);
   }
   memory_.add_own_memory({static_cast<std::uint8_t*>(memory), bytes}, fmt::format("cudaHostRegister {}", ++count_));
-  allocations_[address] = {.kind = Allocation::Kind::registered, .address = address, .bytes = bytes, .flags = flags};
+  add({.kind = Allocation::Kind::registered, .address = address, .bytes = bytes, .flags = flags});
 }
 
 void AddressSpace::release(std::uint64_t address, std::initializer_list<Allocation::Kind> kinds, Error otherwise) {
   const auto found = allocations_.find(address);
   require(found != allocations_.end() && is_one_of(found->second.kind, kinds), otherwise);
+  release(found);
+}
+
+void AddressSpace::release(std::map<std::uint64_t, Allocation>::iterator found) {
   const Allocation allocation = found->second;
+  const std::uint64_t address = allocation.address;
   if (allocation.kind == Allocation::Kind::registered)
     memory_.remove(address);
   else
@@ -130,14 +144,22 @@ void AddressSpace::release(std::uint64_t address, std::initializer_list<Allocati
   allocations_.erase(found);
 }
 
+void AddressSpace::release_all(std::uint64_t owner) {
+  for (auto it = allocations_.begin(); it != allocations_.end();) {
+    const auto each = it++;
+    if (each->second.owner == owner) release(each);
+  }
+}
+
 AddressSpace::SharedFile AddressSpace::share(const void* at) {
   const Allocation* const found = find(at);
   require(found != nullptr && found->kind == Allocation::Kind::device && found->pool == nullptr);
   Allocation& allocation = allocations_[found->address];
   const std::uint64_t address = allocation.address, first = first_byte_in_page(address);
   if (allocation.file < 0) {
-    OpenFile file(memfd_create("warpmat", MFD_CLOEXEC));
-    require(file.number() >= 0 && ftruncate(file.number(), static_cast<off_t>(whole_pages(first + allocation.bytes))) == 0,
+    OpenFile file(memfd_create("warpmat", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    require(file.number() >= 0 && ftruncate(file.number(), static_cast<off_t>(whole_pages(first + allocation.bytes))) == 0 &&
+                fcntl(file.number(), F_ADD_SEALS, seals_of_shared) == 0,
             cudaErrorMemoryAllocation);
     map_file(address, allocation.bytes, file.number());
     memory_.move_to_own_address(address);
@@ -147,10 +169,10 @@ AddressSpace::SharedFile AddressSpace::share(const void* at) {
 }
 
 std::uint64_t AddressSpace::open_shared(const SharedFile& shared) {
-  const std::uint64_t address = map_shared(shared.first_byte + shared.bytes) + shared.first_byte;
+  const std::uint64_t address = map_shared(known(CheckedSize(shared.first_byte) + shared.bytes)) + shared.first_byte;
   map_file(address, shared.bytes, shared.file);
   memory_.add_own_memory({static_cast<std::uint8_t*>(pointer(address)), shared.bytes}, fmt::format("cudaIpcOpenMemHandle {}", ++count_));
-  allocations_[address] = {.kind = Allocation::Kind::opened, .address = address, .bytes = shared.bytes};
+  add({.kind = Allocation::Kind::opened, .address = address, .bytes = shared.bytes});
   return address;
 }
 
@@ -196,6 +218,15 @@ bool AddressSpace::is_device_address(const void* address) const {
 void AddressSpace::share_variable(std::uint64_t address, std::uint64_t bytes) {
   map_pages(address, bytes, PROT_READ | PROT_WRITE);
   memory_.move_to_own_address(address);
+}
+
+void AddressSpace::release_variable(std::uint64_t address) {
+  const std::optional<DeviceMemory::Buffer> variable = memory_.find(address);
+  if (!variable || variable->freed) return;
+  const std::uint64_t bytes = variable->bytes;
+  const bool shared = reinterpret_cast<std::uintptr_t>(variable->contents.data()) == address;
+  memory_.free(address);
+  if (shared) map_pages(address, bytes, PROT_NONE);
 }
 
 }  // namespace warpmat::cuda

@@ -15,6 +15,11 @@ inline constexpr std::uint64_t texture_alignment = 512;
 /// Of the rows of a pitched texture (cudaDeviceProp::texturePitchAlignment).
 inline constexpr std::uint64_t texture_pitch_alignment = 32;
 
+/// What keeps a file of shared memory as large as those that have mapped it need it (F_ADD_SEALS).
+inline constexpr int seals_of_shared = 1 | 2 | 4;  // F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW
+
+inline constexpr unsigned register_read_only = 8;  ///< cudaHostRegisterReadOnly
+
 /// What a program allocated or registered.
 struct Allocation {
   /// opened: memory of another process
@@ -23,6 +28,7 @@ struct Allocation {
   std::uint64_t address = 0, bytes = 0;
   unsigned flags = 0;          ///< as given: cudaHostAllocMapped, ...
   const void* pool = nullptr;  ///< the pool that it is from
+  std::uint64_t owner = 0;     ///< the context that it was made in
   int file = -1;               ///< the file of memory with its bytes, where other processes may open it
   bool is_of_device() const { return kind == Kind::device || kind == Kind::graph || kind == Kind::opened; }
 };
@@ -37,10 +43,16 @@ class AddressSpace {
 
   /// Throws ApiError with cudaErrorMemoryAllocation if the GPU has not as many bytes left.
   std::uint64_t allocate(std::uint64_t bytes, Allocation::Kind kind, const char* call, unsigned flags = 0);
-  /// Makes memory of the process accessible to kernels. Throws ApiError if a part of it is so already.
+  /// Makes memory of the process accessible to kernels. Throws ApiError if a part of it is so already, and where the program could not
+  /// read it itself, or write it unless `flags` say that kernels only read it.
   void add(void* memory, std::uint64_t bytes, unsigned flags);
   /// Frees the allocation that begins at `address`. Throws ApiError(`otherwise`) if none of these kinds begins there.
   void release(std::uint64_t address, std::initializer_list<Allocation::Kind> kinds, Error otherwise);
+
+  /// Frees all that an owner has.
+  void release_all(std::uint64_t owner);
+  /// Frees a variable that share_variable() has moved, or another one.
+  void release_variable(std::uint64_t address);
 
   /// A file of memory with the bytes of an allocation, from `first_byte` on.
   struct SharedFile {
@@ -74,12 +86,15 @@ class AddressSpace {
   void share_variable(std::uint64_t address, std::uint64_t bytes);
 
   DeviceMemory& memory() { return memory_; }
+  const DeviceMemory& memory() const { return memory_; }
   std::uint64_t free_bytes() const { return total_ - used_; }
   std::uint64_t total_bytes() const { return total_; }
   const std::map<std::uint64_t, Allocation>& allocations() const { return allocations_; }
 
  private:
   std::uint64_t map_shared(std::uint64_t bytes);
+  void add(Allocation allocation);
+  void release(std::map<std::uint64_t, Allocation>::iterator allocation);
 
   DeviceMemory memory_;
   std::map<std::uint64_t, Allocation> allocations_;  ///< by address

@@ -1,15 +1,14 @@
 // Arrays: texels whose layout programs do not know.
 
 #include <algorithm>
-#include <map>
-#include <memory>
+#include <vector>
 
 #include <warpmat/cuda/array.h>
 
 namespace warpmat::cuda {
 
 struct MipmappedArray {
-  std::vector<std::unique_ptr<Array>> levels;
+  std::vector<Fresh<Array>> levels;
 };
 
 namespace {
@@ -17,14 +16,23 @@ namespace {
 constexpr unsigned layered = 1, cube = 4, known_flags = 1 | 2 | 4 | 8;
 constexpr std::size_t most_texels_1d = 131072, most_rows = 65536, most_texels_3d = 16384, most_layers = 2048;
 
-std::map<const void*, std::unique_ptr<Array>>& arrays() {
-  static auto* const all = new std::map<const void*, std::unique_ptr<Array>>;
-  return *all;
+/// Their texels are allocations, which their owner frees by itself.
+struct Arrays {
+  Handles<Array> arrays;
+  Handles<MipmappedArray> mipmaps;
+
+  void leave(Context&, Owner owner) {
+    arrays.drop(owner);
+    mipmaps.drop(owner);
+  }
+};
+
+Handles<Array>& arrays() {
+  return context().part<Arrays>().arrays;
 }
 
-std::map<const void*, std::unique_ptr<MipmappedArray>>& mipmaps() {
-  static auto* const all = new std::map<const void*, std::unique_ptr<MipmappedArray>>;
-  return *all;
+Handles<MipmappedArray>& mipmaps() {
+  return context().part<Arrays>().mipmaps;
 }
 
 /// The limits of the Programming Guide's table of technical specifications for compute capability 9.0.
@@ -42,20 +50,19 @@ void check_extent(const Extent& extent, unsigned flags) {
   require(extent.width <= most_texels_1d && extent.height <= most_rows);
 }
 
-std::unique_ptr<Array> make_array(Context& context, const ChannelFormat* format, const Extent& extent, unsigned flags, const char* call) {
+Fresh<Array> make_array(Context& context, const ChannelFormat* format, const Extent& extent, unsigned flags, const char* call) {
   require(format != nullptr);
   static_cast<void>(channels_of(*format));
   check_extent(extent, flags);
-  auto array = std::make_unique<Array>(Array{.format = *format, .extent = extent, .flags = flags});
-  array->address = context.space.allocate(array->row_bytes() * array->rows() * array->slices(), Allocation::Kind::device, call);
+  auto array = make_fresh<Array>(Array{.format = *format, .extent = extent, .flags = flags});
+  const std::size_t bytes = known(CheckedSize(array->row_bytes()) * array->rows() * array->slices(), cudaErrorMemoryAllocation);
+  array->address = context.space.allocate(bytes, Allocation::Kind::device, call);
   return array;
 }
 
 void add_array(Context& context, Array** to, const ChannelFormat* format, const Extent& extent, unsigned flags, const char* call) {
   require(to != nullptr);
-  std::unique_ptr<Array> array = make_array(context, format, extent, flags, call);
-  *to = array.get();
-  arrays()[array.get()] = std::move(array);
+  *to = arrays().add(make_array(context, format, extent, flags, call));
 }
 
 void release(Context& context, const Array& array) {
@@ -67,6 +74,16 @@ Extent halved(const Extent& extent, unsigned flags) {
   const auto half = [](std::size_t size) { return size == 0 ? 0 : std::max<std::size_t>(size / 2, 1); };
   const bool keeps_depth = (flags & (layered | cube)) != 0;
   return {half(extent.width), half(extent.height), keeps_depth ? extent.depth : half(extent.depth)};
+}
+
+void add_levels(Context& context, MipmappedArray& to, const ChannelFormat* format, Extent extent, unsigned levels, unsigned flags) {
+  for (unsigned level = 0; level < levels; ++level) {
+    to.levels.push_back(make_array(context, format, extent, flags, "cudaMallocMipmappedArray"));
+    to.levels.back()->of_mipmap = true;
+    const Extent next = halved(extent, flags);
+    if (next.width == extent.width && next.height == extent.height && next.depth == extent.depth) break;  // no more levels
+    extent = next;
+  }
 }
 
 }  // namespace
@@ -82,19 +99,18 @@ int channels_of(const ChannelFormat& format) {
 }
 
 Array& array_of(const void* handle) {
-  const auto found = arrays().find(handle);
-  if (found != arrays().end()) return *found->second;
-  for (const auto& [key, mipmap] : mipmaps())
-    for (const std::unique_ptr<Array>& level : mipmap->levels)
-      if (level.get() == handle) return *level;
-  throw ApiError(cudaErrorInvalidResourceHandle);
+  Array* found = arrays().find(handle);
+  mipmaps().for_each([&](const MipmappedArray& mipmap) {
+    for (const Fresh<Array>& level : mipmap.levels)
+      if (level.get() == handle) found = level.get();
+  });
+  require(found != nullptr, cudaErrorInvalidResourceHandle);
+  return *found;
 }
 
 std::vector<Array*> levels_of(const MipmappedArray* handle) {
-  const auto found = mipmaps().find(handle);
-  require(found != mipmaps().end(), cudaErrorInvalidResourceHandle);
   std::vector<Array*> levels;
-  for (const std::unique_ptr<Array>& level : found->second->levels) levels.push_back(level.get());
+  for (const Fresh<Array>& level : mipmaps().at(handle).levels) levels.push_back(level.get());
   return levels;
 }
 
@@ -115,7 +131,7 @@ WARPMAT_CUDA_API Error cudaFreeArray(Array* array) {
     if (array == nullptr) return;
     require(!array_of(array).of_mipmap);
     release(context, *array);
-    arrays().erase(array);
+    arrays().take(array);
   });
 }
 
@@ -139,16 +155,14 @@ WARPMAT_CUDA_API Error cudaMallocMipmappedArray(MipmappedArray** mipmap, const C
                                                 unsigned flags) {
   return call(__func__, [&](Context& context) {
     require(mipmap != nullptr && levels != 0);
-    auto made = std::make_unique<MipmappedArray>();
-    for (unsigned level = 0; level < levels; ++level) {
-      made->levels.push_back(make_array(context, format, extent, flags, "cudaMallocMipmappedArray"));
-      made->levels.back()->of_mipmap = true;
-      const Extent next = halved(extent, flags);
-      if (next.width == extent.width && next.height == extent.height && next.depth == extent.depth) break;  // no more levels
-      extent = next;
+    auto made = make_fresh<MipmappedArray>();
+    try {
+      add_levels(context, *made, format, extent, levels, flags);
+    } catch (...) {
+      for (const Fresh<Array>& level : made->levels) release(context, *level);
+      throw;
     }
-    *mipmap = made.get();
-    mipmaps()[made.get()] = std::move(made);
+    *mipmap = mipmaps().add(std::move(made));
   });
 }
 
@@ -165,7 +179,7 @@ WARPMAT_CUDA_API Error cudaFreeMipmappedArray(MipmappedArray* mipmap) {
   return call(__func__, [&](Context& context) {
     if (mipmap == nullptr) return;
     for (const Array* const level : levels_of(mipmap)) release(context, *level);
-    mipmaps().erase(mipmap);
+    mipmaps().take(mipmap);
   });
 }
 

@@ -79,6 +79,17 @@ Context::Context() : settings(read_settings()), device(device_of(*settings.targe
   use_thread_pool();
 }
 
+Error Context::release(Owner owner) {
+  try {
+    list_leaks(*this, owner);
+    for (std::size_t i = 0; i < parts_.size(); ++i) parts_[i]->leave(*this, owner);  // which may make parts
+    space.release_all(owner);
+    return cudaSuccess;
+  } catch (...) {
+    return handle_exception("the end of a context");
+  }
+}
+
 Context& context() {
   static auto* const made = new Context;
   return *made;
@@ -86,19 +97,39 @@ Context& context() {
 
 namespace {
 
-/// Lists what the program has not freed, behind its own destructors: those of a library run after those of a program that needs it.
-[[gnu::destructor]] void list_leaks() {
+/// What is listed so far.
+struct Leaks {
+  std::uint64_t allocations = 0, bytes = 0;
+};
+Leaks& leaks() {
+  static Leaks all;
+  return all;
+}
+
+/// Behind the program's own destructors: those of a library run after those of a program that needs it.
+[[gnu::destructor]] void list_all_leaks() {
   if (variable("WARPMAT_CUDA_LEAKS") != "1") return;
-  Context& state = context();
-  std::uint64_t bytes = 0;
-  for (const auto& [address, allocation] : state.space.allocations()) {
-    bytes += allocation.bytes;
-    say(fmt::format("not freed: {} bytes of {} at {:#x}", allocation.bytes, state.space.memory().find(address)->name, address));
-  }
-  say(fmt::format("{} allocations were not freed, {} bytes", state.space.allocations().size(), bytes));
+  const Context& state = context();
+  for (Owner owner = primary_owner; owner <= last_owner(); ++owner) list_leaks(state, owner);
+  say(fmt::format("{} allocations were not freed, {} bytes", leaks().allocations, leaks().bytes));
 }
 
 }  // namespace
+
+void list_leaks(const Context& context, Owner owner) {
+  if (!context.settings.leaks) return;
+  for (const auto& [address, allocation] : context.space.allocations()) {
+    if (allocation.owner != owner) continue;
+    ++leaks().allocations;
+    leaks().bytes += allocation.bytes;
+    say(fmt::format("not freed: {} bytes of {} at {:#x}", allocation.bytes, context.space.memory().find(address)->name, address));
+  }
+}
+
+bool& in_host_function() {
+  static thread_local bool inside = false;
+  return inside;
+}
 
 Error handle_exception(const char* call) {
   try {

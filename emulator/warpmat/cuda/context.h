@@ -1,12 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include <warpmat/cuda/address_space.h>
 #include <warpmat/cuda/device.h>
 #include <warpmat/cuda/errors.h>
+#include <warpmat/cuda/handles.h>
+#include <warpmat/cuda/mutex.h>
 #include <warpmat/cuda/types.h>
 #include <warpmat/launch.h>
 
@@ -20,17 +24,29 @@ struct Settings {
   Checks checks;                          ///< WARPMAT_CUDA_CHECK: names separated by commas, all or none
   Undefined undefined = Undefined::trap;  ///< WARPMAT_CUDA_UNDEFINED: trap or hardware
   int processors = 0;                     ///< WARPMAT_CUDA_SMS; 0: the GPU's
-  std::string report;                     ///< WARPMAT_CUDA_REPORT: a folder for the record of the launches; empty: none
-  std::string save;                       ///< WARPMAT_CUDA_SAVE: a folder that gets a launch.json for each launch; empty: none
-  bool every_launch = true;               ///< WARPMAT_CUDA_EVERY_LAUNCH, 0: the record leaves out launches that say nothing new of a kernel
-  bool leaks = false;                     ///< WARPMAT_CUDA_LEAKS, 1: what is not freed is listed at the end
-  bool profile = false;                   ///< WARPMAT_CUDA_PROFILE, 1: the record has the profile of each launch
+  std::string report;        ///< WARPMAT_CUDA_REPORT: the record of the launches, a file, or a folder for launches.jsonl; empty: none
+  std::string save;          ///< WARPMAT_CUDA_SAVE: a folder that gets a launch.json for each launch; empty: none
+  bool every_launch = true;  ///< WARPMAT_CUDA_EVERY_LAUNCH, 0: the record leaves out launches that say nothing new of a kernel
+  bool leaks = false;        ///< WARPMAT_CUDA_LEAKS, 1: what is not freed is listed at the end
+  bool profile = false;      ///< WARPMAT_CUDA_PROFILE, 1: the record has the profile of each launch
 };
 
-/// The state of the one GPU. Calls of the runtime hold `mutex`.
+/// The state of the one GPU, and the owner of all that the program makes of it. Calls of the runtime hold mutex().
 class Context {
  public:
   Context();
+
+  /// The state that one file of this folder keeps: made when it is first asked for. Its leave(Context&, Owner) destroys what an owner has.
+  template <typename Part>
+  Part& part() {
+    static const char key = 0;
+    for (const auto& each : parts_)
+      if (each->key == &key) return static_cast<PartOf<Part>&>(*each).state;
+    return static_cast<PartOf<Part>&>(*parts_.emplace_back(std::make_unique<PartOf<Part>>(&key))).state;
+  }
+
+  /// Destroys all that an owner has. The primary one has the device's limits and the variables of the program's own modules, too.
+  Error release(Owner owner);
 
   /// Remembers what a kernel did wrong. Programs see it from the next synchronising call on, in every call.
   void set_fault(Error code) { fault_ = code; }
@@ -39,15 +55,32 @@ class Context {
   Error fault_seen() const { return shown_ ? fault_ : cudaSuccess; }
   void show_fault() { shown_ = has_fault(); }
 
-  std::recursive_mutex mutex;
   const Settings settings;
   const Device device;
   AddressSpace space;
 
  private:
+  struct AnyPart {
+    explicit AnyPart(const void* key_) : key(key_) {}
+    AnyPart(const AnyPart&) = delete;
+    virtual ~AnyPart() = default;
+    virtual void leave(Context& context, Owner owner) = 0;
+    const void* key;
+  };
+  template <typename Part>
+  struct PartOf : AnyPart {
+    using AnyPart::AnyPart;
+    void leave(Context& context, Owner owner) override { state.leave(context, owner); }
+    Part state;
+  };
+
+  std::vector<std::unique_ptr<AnyPart>> parts_;
   Error fault_ = cudaSuccess;
   bool shown_ = false;
 };
+
+/// Lists what the program has not freed of what the owner has, if Settings::leaks asks for it.
+void list_leaks(const Context& context, Owner owner);
 
 /// The context, made by the first call and never destroyed: programs call the runtime until the end of their destructors. Ends the process
 /// with a sentence if the environment has a wrong setting.
@@ -63,15 +96,18 @@ Error handle_exception(const char* call);
 
 /// Whether this thread is inside of a function of the driver, which has a context of its own choice.
 bool& in_driver();
+/// Whether this thread is inside of a host function that a stream or a graph calls: such functions may not use CUDA.
+bool& in_host_function();
 /// What a call of the runtime does to the driver: it is initialised, and a thread without a context has the device's primary one.
 void bind_primary_context();
 
 /// Runs the body of a call. A `synchronising` one shows the fault of an earlier kernel; others do nothing behind a fault.
 template <typename Body>
 Error run_call(const char* name, bool synchronising, Body&& body) {
+  if (in_host_function()) return last_error() = cudaErrorNotPermitted;
   Context& state = context();
+  const std::lock_guard lock(mutex());
   if (!in_driver()) bind_primary_context();
-  const std::lock_guard lock(state.mutex);
   if (synchronising) state.show_fault();
   if (state.fault_seen() != cudaSuccess) return last_error() = state.fault_seen();
   if (state.has_fault()) return cudaSuccess;  // what is enqueued behind a fault never runs

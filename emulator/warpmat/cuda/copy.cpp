@@ -24,46 +24,68 @@ struct Pitch {
   std::size_t row = 0, slice = 0;
 };
 
+constexpr std::size_t most_pitch = 0x7fffffff;  ///< cudaDeviceProp::memPitch
+
 /// The bytes from the first one of a box to its last one.
 std::size_t reach(const Box& box, const Pitch& pitch) {
-  return (box.depth - 1) * pitch.slice + (box.height - 1) * pitch.row + box.width;
+  return known(CheckedSize(box.depth - 1) * pitch.slice + CheckedSize(box.height - 1) * pitch.row + box.width);
 }
 
 bool is_host(CopyKind kind, bool destination) {
   return kind == host_to_host || kind == (destination ? device_to_host : host_to_device);
 }
 
-std::uint8_t* end_of_copy(Context& context, const void* at, std::size_t bytes, CopyKind kind, bool destination) {
-  if (kind == by_address || kind == host_to_host) return context.space.any_bytes(at, bytes);
-  return is_host(kind, destination) ? context.space.host_bytes(at, bytes) : context.space.device_bytes(at, bytes);
-}
-
-/// Where a copy begins at one end.
+/// Where a box lies at one end of a copy or fill. A graph may keep it longer than the program keeps the memory.
 struct End {
-  std::uint8_t* bytes = nullptr;
+  enum class In : std::uint8_t { host, device, either };
+  const void* at = nullptr;
+  In in = In::device;
   Pitch pitch;
+
+  /// The first byte. Throws ApiError unless one range has the whole box.
+  std::uint8_t* bytes(Context& context, const Box& box) const {
+    switch (in) {
+      case In::host: return context.space.host_bytes(at, reach(box, pitch));
+      case In::device: return context.space.device_bytes(at, reach(box, pitch));
+      case In::either: break;
+    }
+    return context.space.any_bytes(at, reach(box, pitch));
+  }
 };
 
+End::In place_of(CopyKind kind, bool destination) {
+  if (kind == by_address || kind == host_to_host) return End::In::either;
+  return is_host(kind, destination) ? End::In::host : End::In::device;
+}
+
+const void* at_address(std::uint64_t address) {
+  return reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address));
+}
+
 /// The place of a box in an array; x counts bytes. Throws ApiError where the box does not lie in it.
-End end_in_array(Context& context, const Array* handle, const Position& at, const Box& box) {
+End end_in_array(const Array* handle, const Position& at, const Box& box) {
   const Array& array = array_of(handle);
   const Pitch pitch{array.row_bytes(), array.row_bytes() * array.rows()};
   require(at.x <= pitch.row && box.width <= pitch.row - at.x && at.y <= array.rows() && box.height <= array.rows() - at.y &&
           at.z <= array.slices() && box.depth <= array.slices() - at.z);
-  std::uint8_t* const start = context.space.memory().bytes(array.address, pitch.slice * array.slices()).data();
-  return {start + at.z * pitch.slice + at.y * pitch.row + at.x, pitch};
+  return {at_address(array.address + at.z * pitch.slice + at.y * pitch.row + at.x), End::In::device, pitch};
 }
 
-End end_in_memory(Context& context, const void* at, const Pitch& pitch, const Box& box, CopyKind kind, bool destination) {
-  require(box.height == 1 || pitch.row >= box.width, cudaErrorInvalidPitchValue);
-  return {end_of_copy(context, at, reach(box, pitch), kind, destination), pitch};
+End end_in_memory(const void* at, const Pitch& pitch, const Box& box, CopyKind kind, bool destination) {
+  const bool one_row = box.height == 1 && box.depth == 1;
+  require(one_row || (pitch.row >= box.width && pitch.row <= most_pitch), cudaErrorInvalidPitchValue);
+  return {at, place_of(kind, destination), pitch};
 }
 
-GraphNode copy_node(const End& to, const End& from, const Box& box) {
-  const auto work = [=](Context&) {
+GraphNode copy_node(Context& context, const End& to, const End& from, const Box& box) {
+  static_cast<void>(to.bytes(context, box));
+  static_cast<void>(from.bytes(context, box));
+  const auto work = [=](Context& state) {
+    std::uint8_t* const target = to.bytes(state, box);
+    const std::uint8_t* const source = from.bytes(state, box);
     for (std::size_t z = 0; z < box.depth; ++z)
       for (std::size_t y = 0; y < box.height; ++y)
-        std::memmove(to.bytes + z * to.pitch.slice + y * to.pitch.row, from.bytes + z * from.pitch.slice + y * from.pitch.row, box.width);
+        std::memmove(target + z * to.pitch.slice + y * to.pitch.row, source + z * from.pitch.slice + y * from.pitch.row, box.width);
   };
   return {.type = NodeType::copy, .work = work};
 }
@@ -79,7 +101,7 @@ void check_kind(CopyKind kind) {
 GraphNode copy_node(Context& context, void* to, Pitch to_pitch, const void* from, Pitch from_pitch, Box box, CopyKind kind) {
   check_kind(kind);
   if (box.empty()) return empty_copy();
-  return copy_node(end_in_memory(context, to, to_pitch, box, kind, true), end_in_memory(context, from, from_pitch, box, kind, false), box);
+  return copy_node(context, end_in_memory(to, to_pitch, box, kind, true), end_in_memory(from, from_pitch, box, kind, false), box);
 }
 
 void copy_box(Context& context, Stream* stream, void* to, Pitch to_pitch, const void* from, Pitch from_pitch, Box box, CopyKind kind) {
@@ -88,13 +110,20 @@ void copy_box(Context& context, Stream* stream, void* to, Pitch to_pitch, const 
 
 void fill_box(Context& context, Stream* stream, void* to, Pitch pitch, int value, Box box) {
   if (box.empty()) return;
-  require(box.height == 1 || pitch.row >= box.width);
-  std::uint8_t* const target = context.space.device_bytes(to, reach(box, pitch));
-  const auto work = [=](Context&) {
+  require((box.height == 1 && box.depth == 1) || (pitch.row >= box.width && pitch.row <= most_pitch));
+  const End end{to, End::In::device, pitch};
+  static_cast<void>(end.bytes(context, box));
+  const auto work = [=](Context& state) {
+    std::uint8_t* const target = end.bytes(state, box);
     for (std::size_t z = 0; z < box.depth; ++z)
       for (std::size_t y = 0; y < box.height; ++y) std::memset(target + z * pitch.slice + y * pitch.row, value, box.width);
   };
   submit(context, stream, {.type = NodeType::fill, .work = work});
+}
+
+/// The distance of slices in pitched memory.
+Pitch pitch_of(const PitchedPointer& memory) {
+  return {memory.pitch, known(CheckedSize(memory.pitch) * memory.ysize)};
 }
 
 void copy_bytes(Context& context, Stream* stream, void* to, const void* from, std::size_t bytes, CopyKind kind) {
@@ -102,8 +131,9 @@ void copy_bytes(Context& context, Stream* stream, void* to, const void* from, st
 }
 
 /// The first byte of a box in pitched memory.
-std::uint8_t* start(const PitchedPointer& memory, const Position& position) {
-  return static_cast<std::uint8_t*>(memory.ptr) + (position.z * memory.ysize + position.y) * memory.pitch + position.x;
+const void* start(const PitchedPointer& memory, const Position& position) {
+  const CheckedSize offset = (CheckedSize(position.z) * memory.ysize + position.y) * memory.pitch + position.x;
+  return at_address(known(offset + reinterpret_cast<std::uintptr_t>(memory.ptr)));
 }
 
 /// Rows of an array, at x bytes and y rows in it, from or into memory.
@@ -123,23 +153,22 @@ void copy_rows(Context& context, Stream* stream, const ArrayCopy& copy) {
   array_of(copy.array);
   if (copy.box.empty()) return submit(context, stream, empty_copy());
   require(copy.box.width <= copy.pitch, cudaErrorInvalidPitchValue);
-  const End in_array = end_in_array(context, copy.array, {copy.x, copy.y, 0}, copy.box);
-  const End in_memory = end_in_memory(context, copy.memory, {copy.pitch, 0}, copy.box, copy.kind, !copy.into_array);
-  submit(context, stream, copy.into_array ? copy_node(in_array, in_memory, copy.box) : copy_node(in_memory, in_array, copy.box));
+  const End in_array = end_in_array(copy.array, {copy.x, copy.y, 0}, copy.box);
+  const End in_memory = end_in_memory(copy.memory, {copy.pitch, 0}, copy.box, copy.kind, !copy.into_array);
+  submit(context, stream, copy_node(context, copy.into_array ? in_array : in_memory, copy.into_array ? in_memory : in_array, copy.box));
 }
 
 /// `bytes` consecutive bytes of an array's rows, from byte x of row y on: a row of memory, as rows of an array touch each other.
 void copy_along(Context& context, Stream* stream, ArrayCopy copy, std::size_t bytes) {
   check_kind(copy.kind);
   const Array& array = array_of(copy.array);
-  const std::size_t all = array.row_bytes() * array.rows(), first = copy.y * array.row_bytes() + copy.x;
+  const std::size_t all = array.row_bytes() * array.rows(), first = known(CheckedSize(copy.y) * array.row_bytes() + copy.x);
   require(first <= all && bytes <= all - first);
   if (bytes == 0) return;
   const Box box{.width = bytes};
-  End in_array = end_in_array(context, copy.array, {}, {});
-  in_array.bytes += first;
-  const End in_memory = end_in_memory(context, copy.memory, {}, box, copy.kind, !copy.into_array);
-  submit(context, stream, copy.into_array ? copy_node(in_array, in_memory, box) : copy_node(in_memory, in_array, box));
+  const End in_array{at_address(array.address + first), End::In::device, {}};
+  const End in_memory = end_in_memory(copy.memory, {}, box, copy.kind, !copy.into_array);
+  submit(context, stream, copy_node(context, copy.into_array ? in_array : in_memory, copy.into_array ? in_memory : in_array, box));
 }
 
 void copy_3d(Context& context, Stream* stream, const Copy3D* copy) {
@@ -167,26 +196,30 @@ GraphNode copy_node(Context& context, const Copy3D& copy) {
   const Array* const array = copy.srcArray != nullptr ? copy.srcArray : copy.dstArray;
   const std::size_t texel = array == nullptr ? 1 : array_of(array).texel_bytes();
   if (copy.srcArray != nullptr && copy.dstArray != nullptr) require(array_of(copy.dstArray).texel_bytes() == texel);
-  const Box box{copy.extent.width * texel, copy.extent.height, copy.extent.depth};
+  const Box box{known(CheckedSize(copy.extent.width) * texel), copy.extent.height, copy.extent.depth};
   const auto end = [&](const Array* in, const PitchedPointer& memory, const Position& at, bool destination) {
-    if (in != nullptr) return end_in_array(context, in, {at.x * texel, at.y, at.z}, box);
-    return end_in_memory(context, start(memory, at), {memory.pitch, memory.pitch * memory.ysize}, box, copy.kind, destination);
+    if (in != nullptr) return end_in_array(in, {known(CheckedSize(at.x) * texel), at.y, at.z}, box);
+    return end_in_memory(start(memory, at), pitch_of(memory), box, copy.kind, destination);
   };
-  GraphNode node =
-      box.empty() ? empty_copy()
-                  : copy_node(end(copy.dstArray, copy.dstPtr, copy.dstPos, true), end(copy.srcArray, copy.srcPtr, copy.srcPos, false), box);
+  GraphNode node = box.empty() ? empty_copy()
+                               : copy_node(context, end(copy.dstArray, copy.dstPtr, copy.dstPos, true),
+                                           end(copy.srcArray, copy.srcPtr, copy.srcPos, false), box);
   node.made_from = copy;
   return node;
 }
 
 GraphNode fill_node(Context& context, const Fill& fill) {
   require(fill.elementSize == 1 || fill.elementSize == 2 || fill.elementSize == 4);
-  const std::size_t row = fill.width * fill.elementSize, height = std::max<std::size_t>(fill.height, 1);
-  require(height == 1 || fill.pitch >= row, cudaErrorInvalidPitchValue);
-  std::uint8_t* const to = row == 0 ? nullptr : context.space.device_bytes(fill.dst, (height - 1) * fill.pitch + row);
-  const auto work = [=](Context&) {
-    for (std::size_t y = 0; y < height; ++y)
-      for (std::size_t x = 0; x < row; ++x) to[y * fill.pitch + x] = static_cast<std::uint8_t>(fill.value >> 8 * (x % fill.elementSize));
+  const Box box{known(CheckedSize(fill.width) * fill.elementSize), std::max<std::size_t>(fill.height, 1)};
+  require(box.height == 1 || (fill.pitch >= box.width && fill.pitch <= most_pitch), cudaErrorInvalidPitchValue);
+  const End end{fill.dst, End::In::device, {fill.pitch, 0}};
+  if (!box.empty()) static_cast<void>(end.bytes(context, box));
+  const auto work = [=](Context& state) {
+    if (box.empty()) return;
+    std::uint8_t* const to = end.bytes(state, box);
+    for (std::size_t y = 0; y < box.height; ++y)
+      for (std::size_t x = 0; x < box.width; ++x)
+        to[y * fill.pitch + x] = static_cast<std::uint8_t>(fill.value >> 8 * (x % fill.elementSize));
   };
   return {.type = NodeType::fill, .work = work, .made_from = fill};
 }
@@ -222,7 +255,7 @@ WARPMAT_CUDA_API Error cudaMemcpyPeerAsync(void* to, int to_device, const void* 
 WARPMAT_CUDA_API Error cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
                                          std::size_t height, CopyKind kind, Stream* stream) {
   return enqueue(__func__, [&](Context& context) {
-    require(width <= to_pitch && width <= from_pitch, cudaErrorInvalidPitchValue);
+    require(width <= to_pitch && width <= from_pitch && std::max(to_pitch, from_pitch) <= most_pitch, cudaErrorInvalidPitchValue);
     copy_box(context, stream, to, {to_pitch, 0}, from, {from_pitch, 0}, {width, height}, kind);
   });
 }
@@ -230,7 +263,7 @@ WARPMAT_CUDA_API Error cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const v
 WARPMAT_CUDA_API Error cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
                                     std::size_t height, CopyKind kind) {
   return call(__func__, [&](Context& context) {
-    require(width <= to_pitch && width <= from_pitch, cudaErrorInvalidPitchValue);
+    require(width <= to_pitch && width <= from_pitch && std::max(to_pitch, from_pitch) <= most_pitch, cudaErrorInvalidPitchValue);
     copy_box(context, nullptr, to, {to_pitch, 0}, from, {from_pitch, 0}, {width, height}, kind);
   });
 }
@@ -268,8 +301,8 @@ WARPMAT_CUDA_API Error cudaMemcpy2DArrayToArray(Array* to, std::size_t to_x, std
   return call(__func__, [&](Context& context) {
     check_kind(kind);
     const Box box{width, height};
-    const End target = end_in_array(context, to, {to_x, to_y, 0}, box), source = end_in_array(context, from, {from_x, from_y, 0}, box);
-    submit(context, nullptr, copy_node(target, source, box));
+    const End target = end_in_array(to, {to_x, to_y, 0}, box), source = end_in_array(from, {from_x, from_y, 0}, box);
+    submit(context, nullptr, box.empty() ? empty_copy() : copy_node(context, target, source, box));
   });
 }
 
@@ -309,13 +342,13 @@ WARPMAT_CUDA_API Error cudaMemset2D(void* to, std::size_t pitch, int value, std:
 
 WARPMAT_CUDA_API Error cudaMemset3DAsync(PitchedPointer to, int value, Extent extent, Stream* stream) {
   return enqueue(__func__, [&](Context& context) {
-    fill_box(context, stream, to.ptr, {to.pitch, to.pitch * to.ysize}, value, {extent.width, extent.height, extent.depth});
+    fill_box(context, stream, to.ptr, pitch_of(to), value, {extent.width, extent.height, extent.depth});
   });
 }
 
 WARPMAT_CUDA_API Error cudaMemset3D(PitchedPointer to, int value, Extent extent) {
   return call(__func__, [&](Context& context) {
-    fill_box(context, nullptr, to.ptr, {to.pitch, to.pitch * to.ysize}, value, {extent.width, extent.height, extent.depth});
+    fill_box(context, nullptr, to.ptr, pitch_of(to), value, {extent.width, extent.height, extent.depth});
   });
 }
 

@@ -13,7 +13,8 @@
 namespace warpmat::cuda {
 
 using DeviceAddress = unsigned long long;  ///< CUdeviceptr
-struct DriverContext;                      ///< CUcontext: there is one
+struct DriverContext;                      ///< CUcontext
+struct Pool;                               ///< CUmemoryPool
 
 /// The driver's number for an error of the runtime.
 int driver_code(Error error);
@@ -21,6 +22,9 @@ int driver_code(Error error);
 /// Whether cuInit was called and the thread has a context: 0, or the driver's number of the error.
 int check_initialised();
 int check_current();
+
+/// The context with that number, or nullptr.
+DriverContext* context_of(Owner owner);
 
 /// Runs a function of the runtime for one of the driver, unless that is refused with the error `missing`. The runtime's last error stays as
 /// it is.
@@ -79,6 +83,7 @@ Error cudaDeviceSetLimit(int limit, std::size_t value);
 Error cudaDeviceGetPCIBusId(char* id, int length, int device);
 Error cudaDeviceGetStreamPriorityRange(int* lowest, int* highest);
 Error cudaDeviceSynchronize();
+Error cudaDeviceReset();
 Error cudaSetDevice(int device);
 Error cudaStreamCreateWithPriority(Stream** stream, unsigned flags, int priority);
 Error cudaStreamDestroy(Stream* stream);

@@ -25,6 +25,9 @@ Error cudaCreateTextureObject(std::uint64_t* handle, const ResourceDescription* 
 Error cudaDestroyTextureObject(std::uint64_t handle);
 Error cudaCreateSurfaceObject(std::uint64_t* handle, const ResourceDescription* resource);
 Error cudaDestroySurfaceObject(std::uint64_t handle);
+Error cudaGetTextureObjectResourceDesc(ResourceDescription* resource, std::uint64_t handle);
+Error cudaGetTextureObjectTextureDesc(TextureDescription* how, std::uint64_t handle);
+Error cudaGetTextureObjectResourceViewDesc(ResourceView* view, std::uint64_t handle);
 }
 
 namespace {
@@ -141,6 +144,7 @@ bool is_memory(int kind) {
 
 Error copy_box(const DriverCopy3D* given, Stream* stream, bool waits) {
   if (given == nullptr || !is_memory(given->from.memory) || !is_memory(given->to.memory)) return cudaErrorInvalidValue;
+  const std::lock_guard lock(mutex());
   DriverCopy3D copy = *given;
   // a row has no pitch of its own
   for (CopyEnd3D* const end : {&copy.from, &copy.to})
@@ -182,6 +186,17 @@ Error copy_rows(const DriverCopy2D* given, Stream* stream, bool waits) {
   return copy_box(&copy, stream, waits);
 }
 
+/// CUarray_format; 0 for what it has no number for.
+int format_number(const ChannelFormat& format) {
+  for (const FormatRow& row : formats)
+    if (row.bits == format.x && row.kind == format.kind) return row.format;
+  return 0;
+}
+
+DeviceAddress device_address(const void* memory) {
+  return reinterpret_cast<std::uintptr_t>(memory);
+}
+
 ResourceDescription resource_of(const DriverResource& given) {
   ResourceDescription made{};
   made.type = static_cast<ResourceDescription::Type>(given.type);
@@ -215,6 +230,41 @@ TextureDescription sampling_of(const DriverSampling& given) {
   return made;
 }
 
+DriverResource of_driver(const ResourceDescription& given) {
+  DriverResource made{};
+  made.type = given.type;
+  const auto channels = [](const ChannelFormat& format) { return static_cast<unsigned>(channels_of(format)); };
+  switch (given.type) {
+    case ResourceDescription::array: made.of.array = given.of.array; break;
+    case ResourceDescription::mipmap: made.of.mipmap = given.of.mipmap; break;
+    case ResourceDescription::linear: {
+      const auto& [memory, format, bytes] = given.of.linear;
+      made.of.linear = {device_address(memory), format_number(format), channels(format), bytes};
+      break;
+    }
+    case ResourceDescription::pitched: {
+      const auto& [memory, format, width, height, pitch] = given.of.pitched;
+      made.of.pitched = {device_address(memory), format_number(format), channels(format), width, height, pitch};
+      break;
+    }
+  }
+  return made;
+}
+
+DriverSampling of_driver(const TextureDescription& given) {
+  DriverSampling made{};
+  std::memcpy(made.address, given.address, sizeof made.address);
+  std::memcpy(made.border, given.border, sizeof made.border);
+  made.filter = given.filter;
+  made.level_filter = given.level_filter;
+  made.anisotropy = given.anisotropy;
+  made.flags = (given.read == 0 ? read_as_integer : 0u) | (given.normalised != 0 ? normalised : 0u) | (given.srgb != 0 ? srgb : 0u);
+  made.level_bias = given.level_bias;
+  made.least_level = given.least_level;
+  made.most_level = given.most_level;
+  return made;
+}
+
 }  // namespace
 
 WARPMAT_CUDA_API int cuArrayCreate_v2(Array** array, const ArrayDescription* given) {
@@ -242,10 +292,11 @@ WARPMAT_CUDA_API int cuArray3DGetDescriptor_v2(ArrayDescription3D* description, 
     return call("cuArray3DGetDescriptor", [&](Context&) {
       const Array& found = array_of(array);
       require(description != nullptr);
-      int number = 0;
-      for (const FormatRow& row : formats)
-        if (row.bits == found.format.x && row.kind == found.format.kind) number = row.format;
-      *description = {found.extent.width, found.extent.height, found.extent.depth, number, static_cast<unsigned>(channels_of(found.format)),
+      *description = {found.extent.width,
+                      found.extent.height,
+                      found.extent.depth,
+                      format_number(found.format),
+                      static_cast<unsigned>(channels_of(found.format)),
                       found.flags};
     });
   });
@@ -314,6 +365,7 @@ WARPMAT_CUDA_API int cuTexObjectCreate(std::uint64_t* handle, const DriverResour
                                        const ResourceView* view) {
   return in_context([&] {
     if (resource == nullptr || sampling == nullptr) return cudaErrorInvalidValue;
+    const std::lock_guard lock(mutex());
     const ResourceDescription what = resource_of(*resource);
     const TextureDescription how = sampling_of(*sampling);
     TextureDescription read = how;
@@ -347,6 +399,32 @@ WARPMAT_CUDA_API int cuSurfObjectCreate(std::uint64_t* handle, const DriverResou
 
 WARPMAT_CUDA_API int cuSurfObjectDestroy(std::uint64_t handle) {
   return in_context([&] { return cudaDestroySurfaceObject(handle); });
+}
+
+WARPMAT_CUDA_API int cuTexObjectGetResourceViewDesc(ResourceView* view, std::uint64_t handle) {
+  return in_context([&] { return cudaGetTextureObjectResourceViewDesc(view, handle); });
+}
+
+WARPMAT_CUDA_API int cuTexObjectGetTextureDesc(DriverSampling* sampling, std::uint64_t handle) {
+  return in_context([&] {
+    TextureDescription how;
+    const Error error = sampling == nullptr ? cudaErrorInvalidValue : cudaGetTextureObjectTextureDesc(&how, handle);
+    if (error == cudaSuccess) *sampling = of_driver(how);
+    return error;
+  });
+}
+
+WARPMAT_CUDA_API int cuTexObjectGetResourceDesc(DriverResource* resource, std::uint64_t handle) {
+  return in_context([&] {
+    ResourceDescription what;
+    const Error error = resource == nullptr ? cudaErrorInvalidValue : cudaGetTextureObjectResourceDesc(&what, handle);
+    if (error == cudaSuccess) *resource = of_driver(what);
+    return error;
+  });
+}
+
+WARPMAT_CUDA_API int cuSurfObjectGetResourceDesc(DriverResource* resource, std::uint64_t handle) {
+  return cuTexObjectGetResourceDesc(resource, handle);
 }
 
 WARPMAT_CUDA_PER_THREAD(cuMemcpy2D_v2, ptds)

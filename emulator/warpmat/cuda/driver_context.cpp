@@ -1,4 +1,4 @@
-// The driver: initialisation, the device, its one context.
+// The driver: initialisation, the device, contexts. All contexts have one address space; each owns what was made while it was current.
 
 #include <algorithm>
 #include <array>
@@ -11,19 +11,48 @@
 
 namespace warpmat::cuda {
 
+extern "C" {
+Error cudaDeviceGetCacheConfig(int* config);
+Error cudaDeviceSetCacheConfig(int config);
+Error cudaDeviceGetSharedMemConfig(int* config);
+Error cudaDeviceSetSharedMemConfig(int config);
+Error cudaCtxResetPersistingL2Cache();
+Error cudaDeviceCanAccessPeer(int* can, int device, int peer);
+Error cudaDeviceGetByPCIBusId(int* device, const char* id);
+Error cudaDeviceGetP2PAttribute(int* value, int attribute, int device, int peer);
+Error cudaDeviceGetDefaultMemPool(Pool** pool, int device);
+Error cudaDeviceGetMemPool(Pool** pool, int device);
+Error cudaDeviceSetMemPool(int device, Pool* pool);
+Error cudaDeviceGetGraphMemAttribute(int device, int attribute, void* value);
+Error cudaDeviceSetGraphMemAttribute(int device, int attribute, void* value);
+Error cudaDeviceGraphMemTrim(int device);
+}
+
 struct DriverContext {
-  int device = 0;
+  Owner id = primary_owner;
+  unsigned flags = 0;
 };
 
 namespace {
 
-constexpr int invalid_value = 1, not_initialised = 3, invalid_context = 201, driver_version = 13000;
+constexpr int invalid_value = 1, not_initialised = 3, invalid_context = 201, destroyed_context = 709, driver_version = 13000;
+constexpr unsigned known_context_flags = 0x7f | 0x80;  ///< CUctx_flags
 
 std::atomic<bool> initialised{false};
 
-DriverContext* the_context() {
-  static DriverContext only;
-  return &only;
+struct Contexts {
+  DriverContext primary;
+  int retained = 0;              ///< how often the program holds the primary one
+  bool used_by_runtime = false;  ///< which holds it until the process ends
+  Handles<DriverContext> made;
+  Owner last = primary_owner;
+
+  bool is_alive(const DriverContext* context) const { return context == &primary || made.find(context) != nullptr; }
+};
+
+Contexts& contexts() {
+  static auto* const all = new Contexts;
+  return *all;
 }
 
 /// The contexts that the thread has pushed: the last one is current.
@@ -38,26 +67,59 @@ Pushed& pushed() {
 }
 
 DriverContext* current() {
-  const Pushed& contexts = pushed();
-  return contexts.count == 0 ? nullptr : contexts.all[contexts.count - 1];
+  const Pushed& stack = pushed();
+  return stack.count == 0 ? nullptr : stack.all[stack.count - 1];
 }
 
 int set_current(DriverContext* context) {
-  Pushed& contexts = pushed();
-  if (context != nullptr && context != the_context()) return invalid_context;
-  contexts.count = context == nullptr ? 0 : std::max<std::size_t>(contexts.count, 1);
-  if (context != nullptr) contexts.all[contexts.count - 1] = context;
+  Pushed& stack = pushed();
+  if (context != nullptr && !contexts().is_alive(context)) return invalid_context;
+  if (context == nullptr && stack.count != 0) --stack.count;
+  if (context == nullptr) return 0;
+  stack.count = std::max<std::size_t>(stack.count, 1);
+  stack.all[stack.count - 1] = context;
   return 0;
 }
 
 int push(DriverContext* context) {
-  Pushed& contexts = pushed();
-  if (context != the_context() || contexts.count == contexts.all.size()) return invalid_context;
-  contexts.all[contexts.count++] = context;
+  Pushed& stack = pushed();
+  if (!contexts().is_alive(context) || stack.count == stack.all.size()) return invalid_context;
+  stack.all[stack.count++] = context;
   return 0;
 }
 
+/// Runs what needs cuInit alone, under the lock.
+template <typename Body>
+int initialised_call(Body&& body) {
+  if (in_host_function()) return cudaErrorNotPermitted;
+  if (const int missing = check_initialised(); missing != 0) return missing;
+  const std::lock_guard lock(mutex());
+  return body();
+}
+
+/// Its objects are gone; the context itself stays, and is as new.
+Error reset_primary() {
+  return cudaDeviceReset();
+}
+
 }  // namespace
+
+Owner current_owner() {
+  const DriverContext* const context = current();
+  return context != nullptr && contexts().is_alive(context) ? context->id : primary_owner;
+}
+
+Owner last_owner() {
+  return contexts().last;
+}
+
+DriverContext* context_of(Owner owner) {
+  DriverContext* found = owner == primary_owner ? &contexts().primary : nullptr;
+  contexts().made.for_each([&](DriverContext& each) {
+    if (each.id == owner) found = &each;
+  });
+  return found;
+}
 
 bool& in_driver() {
   static thread_local bool inside = false;
@@ -66,7 +128,8 @@ bool& in_driver() {
 
 void bind_primary_context() {
   initialised = true;
-  if (current() == nullptr) static_cast<void>(set_current(the_context()));
+  contexts().used_by_runtime = true;
+  if (current() == nullptr || !contexts().is_alive(current())) static_cast<void>(set_current(&contexts().primary));
 }
 
 int driver_code(Error error) {
@@ -86,7 +149,9 @@ int check_initialised() {
 
 int check_current() {
   if (!initialised) return not_initialised;
-  return current() == nullptr ? invalid_context : 0;
+  if (current() == nullptr) return invalid_context;
+  const std::lock_guard lock(mutex());
+  return contexts().is_alive(current()) ? 0 : destroyed_context;
 }
 
 WARPMAT_CUDA_API int cuInit(unsigned flags) {
@@ -156,69 +221,96 @@ WARPMAT_CUDA_API int cuDeviceGetPCIBusId(char* id, int length, int device) {
 }
 
 WARPMAT_CUDA_API int cuDevicePrimaryCtxRetain(DriverContext** context, int device) {
-  return after_init([&] {
-    if (context == nullptr) return cudaErrorInvalidValue;
-    *context = the_context();
-    return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+  return initialised_call([&] {
+    if (context == nullptr) return invalid_value;
+    if (device != 0) return int{cudaErrorInvalidDevice};
+    ++contexts().retained;
+    *context = &contexts().primary;
+    return 0;
   });
 }
 
+/// The last release resets it, unless the runtime uses it, too.
 WARPMAT_CUDA_API int cuDevicePrimaryCtxRelease_v2(int device) {
-  return after_init([&] { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; });
+  return initialised_call([&] {
+    if (device != 0) return int{cudaErrorInvalidDevice};
+    Contexts& all = contexts();
+    if (all.retained == 0) return invalid_context;
+    return --all.retained == 0 && !all.used_by_runtime ? int{reset_primary()} : 0;
+  });
 }
 
-WARPMAT_CUDA_API int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned) {
-  return cuDevicePrimaryCtxRelease_v2(device);
+WARPMAT_CUDA_API int cuDevicePrimaryCtxReset_v2(int device) {
+  return initialised_call([&] { return device != 0 ? cudaErrorInvalidDevice : reset_primary(); });
+}
+
+WARPMAT_CUDA_API int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
+  return initialised_call([&] {
+    if (device != 0) return int{cudaErrorInvalidDevice};
+    if ((flags & ~known_context_flags) != 0) return invalid_value;
+    contexts().primary.flags = flags;
+    return 0;
+  });
 }
 
 WARPMAT_CUDA_API int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
-  return after_init([&] {
-    if (flags == nullptr || active == nullptr) return cudaErrorInvalidValue;
-    *flags = 0;
-    *active = 1;
-    return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+  return initialised_call([&] {
+    if (flags == nullptr || active == nullptr) return invalid_value;
+    if (device != 0) return int{cudaErrorInvalidDevice};
+    *flags = contexts().primary.flags;
+    *active = contexts().retained != 0 || contexts().used_by_runtime ? 1 : 0;
+    return 0;
   });
 }
 
-WARPMAT_CUDA_API int cuCtxCreate_v2(DriverContext** context, unsigned, int device) {
-  if (const int error = cuDevicePrimaryCtxRetain(context, device); error != 0) return error;
-  return push(*context);
+WARPMAT_CUDA_API int cuCtxCreate_v2(DriverContext** context, unsigned flags, int device) {
+  return initialised_call([&] {
+    if (context == nullptr || (flags & ~known_context_flags) != 0) return invalid_value;
+    if (device != 0) return int{cudaErrorInvalidDevice};
+    if (pushed().count == pushed().all.size()) return invalid_context;
+    *context = contexts().made.make(DriverContext{.id = ++contexts().last, .flags = flags});
+    return push(*context);
+  });
 }
 
 WARPMAT_CUDA_API int cuCtxCreate_v4(DriverContext** context, void*, unsigned flags, int device) {
   return cuCtxCreate_v2(context, flags, device);
 }
 
+/// Destroys all that was made while it was current. It is popped if it is current in this thread; other threads get errors from it.
 WARPMAT_CUDA_API int cuCtxDestroy_v2(DriverContext* context) {
-  if (const int missing = check_initialised(); missing != 0) return missing;
-  if (context != the_context()) return invalid_context;
-  Pushed& contexts = pushed();
-  if (contexts.count != 0) --contexts.count;
-  return 0;
+  return initialised_call([&] {
+    if (contexts().made.find(context) == nullptr) return invalid_context;
+    const Error error = cuda::context().release(context->id);
+    if (current() == context) --pushed().count;
+    contexts().made.take(context);
+    return driver_code(error);
+  });
 }
 
 WARPMAT_CUDA_API int cuCtxGetCurrent(DriverContext** context) {
-  if (const int missing = check_initialised(); missing != 0) return missing;
-  if (context == nullptr) return invalid_value;
-  *context = current();
-  return 0;
+  return initialised_call([&] {
+    if (context == nullptr) return invalid_value;
+    *context = current();
+    return 0;
+  });
 }
 
 WARPMAT_CUDA_API int cuCtxSetCurrent(DriverContext* context) {
-  if (const int missing = check_initialised(); missing != 0) return missing;
-  return set_current(context);
+  return initialised_call([&] { return set_current(context); });
 }
 
 WARPMAT_CUDA_API int cuCtxPushCurrent_v2(DriverContext* context) {
-  if (const int missing = check_initialised(); missing != 0) return missing;
-  return push(context);
+  return initialised_call([&] { return push(context); });
 }
 
 WARPMAT_CUDA_API int cuCtxPopCurrent_v2(DriverContext** context) {
-  if (const int missing = check_current(); missing != 0) return missing;
-  if (context != nullptr) *context = current();
-  --pushed().count;
-  return 0;
+  return initialised_call([&] {
+    if (current() == nullptr) return invalid_context;
+    if (context != nullptr) *context = current();
+    --pushed().count;
+    return 0;
+  });
 }
 
 WARPMAT_CUDA_API int cuCtxGetDevice(int* device) {
@@ -259,6 +351,111 @@ WARPMAT_CUDA_API int cuCtxSetLimit(int limit, std::size_t value) {
 
 WARPMAT_CUDA_API int cuCtxGetStreamPriorityRange(int* lowest, int* highest) {
   return in_context([&] { return cudaDeviceGetStreamPriorityRange(lowest, highest); });
+}
+
+WARPMAT_CUDA_API int cuCtxGetCacheConfig(int* config) {
+  return in_context([&] { return cudaDeviceGetCacheConfig(config); });
+}
+
+WARPMAT_CUDA_API int cuCtxSetCacheConfig(int config) {
+  return in_context([&] { return cudaDeviceSetCacheConfig(config); });
+}
+
+WARPMAT_CUDA_API int cuCtxGetSharedMemConfig(int* config) {
+  return in_context([&] { return cudaDeviceGetSharedMemConfig(config); });
+}
+
+WARPMAT_CUDA_API int cuCtxSetSharedMemConfig(int config) {
+  return in_context([&] { return cudaDeviceSetSharedMemConfig(config); });
+}
+
+WARPMAT_CUDA_API int cuCtxResetPersistingL2Cache() {
+  return in_context([&] { return cudaCtxResetPersistingL2Cache(); });
+}
+
+WARPMAT_CUDA_API int cuDeviceCanAccessPeer(int* can, int device, int peer) {
+  return after_init([&] { return cudaDeviceCanAccessPeer(can, device, peer); });
+}
+
+WARPMAT_CUDA_API int cuDeviceGetByPCIBusId(int* device, const char* id) {
+  return after_init([&] { return cudaDeviceGetByPCIBusId(device, id); });
+}
+
+WARPMAT_CUDA_API int cuDeviceGetP2PAttribute(int* value, int attribute, int device, int peer) {
+  return after_init([&] { return cudaDeviceGetP2PAttribute(value, attribute, device, peer); });
+}
+
+WARPMAT_CUDA_API int cuDeviceGetDefaultMemPool(Pool** pool, int device) {
+  return after_init([&] { return cudaDeviceGetDefaultMemPool(pool, device); });
+}
+
+WARPMAT_CUDA_API int cuDeviceGetMemPool(Pool** pool, int device) {
+  return after_init([&] { return cudaDeviceGetMemPool(pool, device); });
+}
+
+WARPMAT_CUDA_API int cuDeviceSetMemPool(int device, Pool* pool) {
+  return after_init([&] { return cudaDeviceSetMemPool(device, pool); });
+}
+
+WARPMAT_CUDA_API int cuDeviceGetGraphMemAttribute(int device, int attribute, void* value) {
+  return after_init([&] { return cudaDeviceGetGraphMemAttribute(device, attribute, value); });
+}
+
+WARPMAT_CUDA_API int cuDeviceSetGraphMemAttribute(int device, int attribute, void* value) {
+  return after_init([&] { return cudaDeviceSetGraphMemAttribute(device, attribute, value); });
+}
+
+WARPMAT_CUDA_API int cuDeviceGraphMemTrim(int device) {
+  return after_init([&] { return cudaDeviceGraphMemTrim(device); });
+}
+
+/// The context of a handle, of which null is the current one. nullptr for what is none.
+const DriverContext* find_context(const DriverContext* context) {
+  if (context == nullptr) context = current();
+  return contexts().is_alive(context) ? context : nullptr;
+}
+
+WARPMAT_CUDA_API int cuCtxGetId(DriverContext* context, unsigned long long* id) {
+  return initialised_call([&] {
+    const DriverContext* const found = find_context(context);
+    if (found == nullptr) return invalid_context;
+    if (id == nullptr) return invalid_value;
+    *id = found->id;
+    return 0;
+  });
+}
+
+WARPMAT_CUDA_API int cuCtxGetFlags(unsigned* flags) {
+  return initialised_call([&] {
+    const DriverContext* const found = find_context(nullptr);
+    if (found == nullptr) return invalid_context;
+    if (flags == nullptr) return invalid_value;
+    *flags = found->flags;
+    return 0;
+  });
+}
+
+WARPMAT_CUDA_API int cuCtxSetFlags(unsigned flags) {
+  return initialised_call([&] {
+    if (find_context(nullptr) == nullptr) return invalid_context;
+    if ((flags & ~known_context_flags) != 0) return invalid_value;
+    current()->flags = flags;
+    return 0;
+  });
+}
+
+WARPMAT_CUDA_API int cuCtxGetDevice_v2(int* device, DriverContext* context) {
+  return initialised_call([&] {
+    if (find_context(context) == nullptr) return invalid_context;
+    if (device == nullptr) return invalid_value;
+    *device = 0;
+    return 0;
+  });
+}
+
+WARPMAT_CUDA_API int cuCtxSynchronize_v2(DriverContext* context) {
+  if (const int error = initialised_call([&] { return find_context(context) == nullptr ? invalid_context : 0; }); error != 0) return error;
+  return after_init([] { return cudaDeviceSynchronize(); });
 }
 
 }  // namespace warpmat::cuda

@@ -7,6 +7,18 @@
 #include <warpmat/cuda/per_thread.h>
 
 namespace warpmat::cuda {
+
+extern "C" {
+Error cudaMemPoolCreate(Pool** pool, const PoolProperties* properties);
+Error cudaMemPoolDestroy(Pool* pool);
+Error cudaMemPoolTrimTo(Pool* pool, std::size_t bytes);
+Error cudaMemPoolGetAttribute(Pool* pool, int attribute, void* value);
+Error cudaMemPoolSetAttribute(Pool* pool, int attribute, void* value);
+Error cudaMemPoolGetAccess(int* flags, Pool* pool, MemoryLocation* location);
+Error cudaMemPoolSetAccess(Pool* pool, const PoolAccess* access, std::size_t count);
+Error cudaHostGetFlags(unsigned* flags, void* host);
+Error cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, Pool* pool, Stream* stream);
+}
 namespace {
 
 /// A fill by a value of 1, 2 or 4 bytes.
@@ -14,9 +26,13 @@ template <typename Value>
 int fill(DeviceAddress to, Value value, std::size_t count, Stream* stream) {
   return in_context([&] {
     return enqueue("cuMemset", [&](Context& state) {
-      require(to % sizeof value == 0 && count <= SIZE_MAX / sizeof value);
-      std::uint8_t* const bytes = count == 0 ? nullptr : state.space.device_bytes(pointer_to(to), count * sizeof value);
-      const auto work = [=](Context&) {
+      require(to % sizeof value == 0);
+      const auto range = [=, all = known(CheckedSize(count) * sizeof value)](Context& context) {
+        return all == 0 ? nullptr : context.space.device_bytes(pointer_to(to), all);
+      };
+      static_cast<void>(range(state));
+      const auto work = [=](Context& context) {
+        std::uint8_t* const bytes = range(context);
         for (std::size_t i = 0; i < count; ++i) std::memcpy(bytes + i * sizeof value, &value, sizeof value);
       };
       submit(state, stream, {.type = NodeType::fill, .work = work});
@@ -24,25 +40,46 @@ int fill(DeviceAddress to, Value value, std::size_t count, Stream* stream) {
   });
 }
 
-/// The allocation that has `address`, and what it is for pointer attributes.
-void pointer_attribute(Context& state, void* data, int attribute, DeviceAddress address) {
-  const void* const at = pointer_to(address);
-  const Allocation* const found = state.space.find(at);
-  require(data != nullptr && (found != nullptr || state.space.is_device_address(at)));
+/// An attribute of a pointer (CUpointer_attribute): as many low bytes of a number as the attribute has.
+struct PointerAnswer {
+  std::size_t bytes = sizeof(std::uint64_t);
+  std::uint64_t value = 0;
+};
+
+/// The answer for an address of `found`, or of a variable of device memory.
+PointerAnswer pointer_answer(int attribute, const Allocation* found, DeviceAddress address) {
   const bool device = found == nullptr || found->is_of_device() || found->kind == Allocation::Kind::managed;
   const bool host = found != nullptr && !found->is_of_device();
-  const auto put = [&](auto value) { std::memcpy(data, &value, sizeof value); };
   switch (attribute) {
-    case 2: return put(device ? 2u : 1u);  // CU_MEMORYTYPE_DEVICE, _HOST
-    case 3: return put(address);
-    case 4: require(host); return put(address);
-    case 8: return put(static_cast<std::uint8_t>(found != nullptr && found->kind == Allocation::Kind::managed));
-    case 9: return put(0);
-    case 11: return put(found != nullptr ? found->address : address);
-    case 12: return put(found != nullptr ? found->bytes : std::uint64_t{0});
-    case 13: return put(static_cast<std::uint8_t>(1));
+    case 1: return {.value = reinterpret_cast<std::uintptr_t>(context_of(found != nullptr ? found->owner : primary_owner))};
+    case 2: return {sizeof(unsigned), device ? 2u : 1u};  // CU_MEMORYTYPE_DEVICE, _HOST
+    case 3: return {.value = address};
+    case 4: return {.value = host ? address : 0};
+    case 6: return {sizeof(unsigned), 1};                                   // copies are done when their calls return
+    case 7: return {.value = found != nullptr ? found->address : address};  // no two allocations begin at one address
+    case 8: return {sizeof(bool), found != nullptr && found->kind == Allocation::Kind::managed ? 1u : 0u};
+    case 9: return {sizeof(int), 0};
+    case 10: return {sizeof(bool), found != nullptr && found->kind == Allocation::Kind::device && found->pool == nullptr ? 1u : 0u};
+    case 11: return {.value = found != nullptr ? found->address : address};
+    case 12: return {.value = found != nullptr ? found->bytes : 0};
+    case 13: return {sizeof(bool), 1};
+    case 14: return {.value = 0};
+    case 15: return {sizeof(bool), 0};
+    case 17: return {.value = found != nullptr ? reinterpret_cast<std::uintptr_t>(found->pool) : 0};
     default: throw ApiError(cudaErrorNotSupported, "attribute " + std::to_string(attribute) + " of a pointer is not supported");
   }
+}
+
+bool is_known(Context& state, DeviceAddress address) {
+  return state.space.find(pointer_to(address)) != nullptr || state.space.is_device_address(pointer_to(address));
+}
+
+/// Writes an attribute. Of an address that is none of CUDA's, each is zero.
+void put_answer(Context& state, void* to, int attribute, DeviceAddress address) {
+  require(to != nullptr);
+  PointerAnswer answer = pointer_answer(attribute, state.space.find(pointer_to(address)), address);
+  if (!is_known(state, address)) answer.value = 0;
+  std::memcpy(to, &answer.value, answer.bytes);
 }
 
 }  // namespace
@@ -111,8 +148,14 @@ WARPMAT_CUDA_API int cuMemGetAddressRange_v2(DeviceAddress* base, std::size_t* b
 }
 
 WARPMAT_CUDA_API int cuPointerGetAttribute(void* data, int attribute, DeviceAddress address) {
-  return in_context(
-      [&] { return call("cuPointerGetAttribute", [&](Context& state) { pointer_attribute(state, data, attribute, address); }); });
+  constexpr int host_pointer = 4;
+  return in_context([&] {
+    return call("cuPointerGetAttribute", [&](Context& state) {
+      const Allocation* const found = state.space.find(pointer_to(address));
+      require(is_known(state, address) && (attribute != host_pointer || (found != nullptr && !found->is_of_device())));
+      put_answer(state, data, attribute, address);
+    });
+  });
 }
 
 WARPMAT_CUDA_API int cuMemcpyHtoD_v2(DeviceAddress to, const void* from, std::size_t bytes) {
@@ -171,6 +214,51 @@ WARPMAT_CUDA_API int cuMemsetD32Async(DeviceAddress to, std::uint32_t value, std
   return fill(to, value, count, stream);
 }
 
+WARPMAT_CUDA_API int cuMemPoolCreate(Pool** pool, const PoolProperties* properties) {
+  return in_context([&] { return cudaMemPoolCreate(pool, properties); });
+}
+
+WARPMAT_CUDA_API int cuMemPoolDestroy(Pool* pool) {
+  return in_context([&] { return cudaMemPoolDestroy(pool); });
+}
+
+WARPMAT_CUDA_API int cuMemPoolTrimTo(Pool* pool, std::size_t bytes) {
+  return in_context([&] { return cudaMemPoolTrimTo(pool, bytes); });
+}
+
+WARPMAT_CUDA_API int cuMemPoolGetAttribute(Pool* pool, int attribute, void* value) {
+  return in_context([&] { return cudaMemPoolGetAttribute(pool, attribute, value); });
+}
+
+WARPMAT_CUDA_API int cuMemPoolSetAttribute(Pool* pool, int attribute, void* value) {
+  return in_context([&] { return cudaMemPoolSetAttribute(pool, attribute, value); });
+}
+
+WARPMAT_CUDA_API int cuMemPoolGetAccess(int* flags, Pool* pool, MemoryLocation* location) {
+  return in_context([&] { return cudaMemPoolGetAccess(flags, pool, location); });
+}
+
+WARPMAT_CUDA_API int cuMemPoolSetAccess(Pool* pool, const PoolAccess* access, std::size_t count) {
+  return in_context([&] { return cudaMemPoolSetAccess(pool, access, count); });
+}
+
+WARPMAT_CUDA_API int cuMemHostGetFlags(unsigned* flags, void* host) {
+  return in_context([&] { return cudaHostGetFlags(flags, host); });
+}
+
+WARPMAT_CUDA_API int cuMemAllocFromPoolAsync(DeviceAddress* address, std::size_t bytes, Pool* pool, Stream* stream) {
+  return in_context([&] { return cudaMallocFromPoolAsync(reinterpret_cast<void**>(address), bytes, pool, stream); });
+}
+
+WARPMAT_CUDA_API int cuPointerGetAttributes(unsigned count, const int* attributes, void** values, DeviceAddress address) {
+  return in_context([&] {
+    return call("cuPointerGetAttributes", [&](Context& state) {
+      require(count == 0 || (attributes != nullptr && values != nullptr));
+      for (unsigned i = 0; i < count; ++i) put_answer(state, values[i], attributes[i], address);
+    });
+  });
+}
+
 WARPMAT_CUDA_PER_THREAD(cuMemAllocAsync, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuMemFreeAsync, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuMemcpy, ptds)
@@ -187,5 +275,6 @@ WARPMAT_CUDA_PER_THREAD(cuMemsetD32_v2, ptds)
 WARPMAT_CUDA_PER_THREAD(cuMemsetD8Async, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuMemsetD16Async, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuMemsetD32Async, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuMemAllocFromPoolAsync, ptsz)
 
 }  // namespace warpmat::cuda

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,44 +12,46 @@
 #include <warpmat/cuda/driver.h>
 #include <warpmat/cuda/fatbinary.h>
 #include <warpmat/cuda/launch.h>
+#include <warpmat/cuda/mapped.h>
 #include <warpmat/cuda/per_thread.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/syntax/link.h>
 
 namespace warpmat::cuda {
+
+extern "C" {
+Error cudaFuncGetName(const char** name, const void* function);
+Error cudaFuncGetParamInfo(const void* function, std::size_t index, std::size_t* offset, std::size_t* bytes);
+Error cudaFuncSetSharedMemConfig(const void* function, int config);
+Error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int block_threads, std::size_t shared_bytes,
+                                                             unsigned flags);
+Error cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks, int block_threads);
+Error cudaOccupancyMaxActiveClusters(int* clusters, const void* function, const LaunchConfiguration* config);
+Error cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function, const LaunchConfiguration* config);
+}
 namespace {
 
-std::set<DeviceModule*>& modules() {
-  static auto* const all = new std::set<DeviceModule*>;
-  return *all;
-}
-
-DeviceModule& module_of(DeviceModule* handle) {
-  require(modules().contains(handle), cudaErrorInvalidResourceHandle);
-  return *handle;
-}
-
-/// How to read an image that cuModuleLoadData takes.
-DeviceModule* module_from(const void* image) {
+/// What an image that cuModuleLoadData takes holds. No more than is mapped is read, whatever the image says.
+std::string text_of(const void* image) {
+  const std::uint64_t mapped = mapped_bytes(image);
+  require(mapped >= sizeof(std::uint32_t), cudaErrorInvalidKernelImage);
+  const Target& target = *context().settings.target;
   switch (image_kind(image)) {
-    case ImageKind::wrapper: return new DeviceModule([image](const Target& target) { return wrapper_text(image, target); });
-    case ImageKind::fatbinary: {
-      const std::vector<Image> images = read_fatbinary(image);
-      return new DeviceModule([text = choose_ptx(images, *context().settings.target).text()](const Target&) { return text; });
-    }
+    case ImageKind::wrapper: return wrapper_text(image, target);
+    case ImageKind::fatbinary: return choose_ptx(read_fatbinary(image), target).text();
     case ImageKind::machine_code: throw ApiError(cudaErrorNoKernelImageForDevice, "the module is machine code (a cubin): warpmat runs PTX");
     case ImageKind::ptx: break;
   }
-  return new DeviceModule([text = std::string(static_cast<const char*>(image))](const Target&) { return text; });
+  const auto* const text = static_cast<const char*>(image);
+  return {text, ::strnlen(text, mapped)};
 }
 
 DeviceModule* load(Context& state, const void* image) {
   require(image != nullptr);
-  std::unique_ptr<DeviceModule> made(module_from(image));
+  auto made = share_fresh<DeviceModule>([text = text_of(image)](const Target&) { return text; });
   made->module(state);
-  modules().insert(made.get());
-  return made.release();
+  return add_module(std::move(made));
 }
 
 void load_into(DeviceModule** module, Context& state, const void* image) {
@@ -84,9 +85,18 @@ Function* find_function(Context& state, DeviceModule& module, const char* name) 
 
 /// PTX that cuLinkAddData was given, and what cuLinkComplete made of it.
 struct LinkState {
-  std::vector<std::string> texts;
-  std::string linked;
+  std::vector<std::string> texts = {};
+  std::string linked = {};
 };
+
+struct Links {
+  Handles<LinkState> made;
+  void leave(Context&, Owner owner) { made.drop(owner); }
+};
+
+Handles<LinkState>& links() {
+  return context().part<Links>().made;
+}
 
 /// CUlaunchConfig.
 struct DriverLaunchConfiguration {
@@ -169,8 +179,7 @@ WARPMAT_CUDA_API int cuModuleLoadFatBinary(DeviceModule** module, const void* im
 }
 
 WARPMAT_CUDA_API int cuModuleUnload(DeviceModule* module) {
-  return in_context(
-      [&] { return call("cuModuleUnload", [&](Context&) { require(modules().erase(module) == 1, cudaErrorInvalidResourceHandle); }); });
+  return in_context([&] { return call("cuModuleUnload", [&](Context& state) { unload_module(state, module); }); });
 }
 
 WARPMAT_CUDA_API int cuModuleGetFunction(Function** function, DeviceModule* module, const char* name) {
@@ -187,7 +196,7 @@ WARPMAT_CUDA_API int cuModuleGetGlobal_v2(DeviceAddress* address, std::size_t* b
     return call("cuModuleGetGlobal", [&](Context& state) {
       require(name != nullptr);
       const std::uint64_t size = module_of(module).variable_bytes(state, name);
-      if (address != nullptr) *address = module->variable(state, name);
+      if (address != nullptr) *address = module_of(module).variable(state, name);
       if (bytes != nullptr) *bytes = size;
     });
   });
@@ -237,9 +246,10 @@ WARPMAT_CUDA_API int cuKernelGetFunction(Function** function, Function* kernel) 
 
 WARPMAT_CUDA_API int cuLinkCreate_v2(unsigned, void*, void**, LinkState** state) {
   return in_context([&] {
-    if (state == nullptr) return cudaErrorInvalidValue;
-    *state = new LinkState;
-    return cudaSuccess;
+    return call("cuLinkCreate", [&](Context&) {
+      require(state != nullptr);
+      *state = links().make();
+    });
   });
 }
 
@@ -247,10 +257,11 @@ WARPMAT_CUDA_API int cuLinkAddData_v2(LinkState* state, int type, void* data, st
   constexpr int ptx = 1;
   return in_context([&] {
     return call("cuLinkAddData", [&](Context&) {
-      require(state != nullptr && data != nullptr);
+      LinkState& link = links().at(state);
+      require(mapped_bytes(data) >= std::max<std::size_t>(bytes, 1));
       if (type != ptx) throw ApiError(cudaErrorNotSupported, "a link of anything but PTX is not supported");
       const std::string text(static_cast<const char*>(data), bytes);
-      state->texts.push_back(text.substr(0, text.find('\0')));
+      link.texts.push_back(text.substr(0, text.find('\0')));
     });
   });
 }
@@ -259,23 +270,22 @@ WARPMAT_CUDA_API int cuLinkAddData_v2(LinkState* state, int type, void* data, st
 WARPMAT_CUDA_API int cuLinkComplete(LinkState* state, void** image, std::size_t* bytes) {
   return in_context([&] {
     return call("cuLinkComplete", [&](Context&) {
-      require(state != nullptr && image != nullptr && bytes != nullptr && !state->texts.empty());
+      LinkState& link = links().at(state);
+      require(image != nullptr && bytes != nullptr && !link.texts.empty());
       try {
-        state->linked = syntax::link_modules(state->texts);
+        link.linked = syntax::link_modules(link.texts);
       } catch (const syntax::LinkError& e) {
         throw ApiError(cudaErrorInvalidPtx, e.what());
       }
-      *image = state->linked.data();
-      *bytes = state->linked.size();
+      *image = link.linked.data();
+      *bytes = link.linked.size();
     });
   });
 }
 
 WARPMAT_CUDA_API int cuLinkDestroy(LinkState* state) {
-  return in_context([&] {
-    delete state;
-    return cudaSuccess;
-  });
+  return in_context(
+      [&] { return call("cuLinkDestroy", [&](Context&) { require(links().take(state) != nullptr, cudaErrorInvalidResourceHandle); }); });
 }
 
 WARPMAT_CUDA_API int cuFuncGetAttribute(int* value, int attribute, Function* function) {
@@ -358,6 +368,135 @@ WARPMAT_CUDA_API int cuLaunchKernelEx(const DriverLaunchConfiguration* config, F
   if (config == nullptr || (config->attributes == nullptr && config->attribute_count != 0)) return cudaErrorInvalidValue;
   return launch(function, {.grid = config->grid, .block = config->block, .shared_bytes = config->shared_bytes, .stream = config->stream},
                 {config->attributes, config->attribute_count}, arguments, extra);
+}
+
+WARPMAT_CUDA_API int cuFuncGetName(const char** name, const void* function) {
+  return in_context([&] { return cudaFuncGetName(name, function); });
+}
+
+WARPMAT_CUDA_API int cuFuncGetParamInfo(const void* function, std::size_t index, std::size_t* offset, std::size_t* bytes) {
+  return in_context([&] { return cudaFuncGetParamInfo(function, index, offset, bytes); });
+}
+
+WARPMAT_CUDA_API int cuFuncSetSharedMemConfig(const void* function, int config) {
+  return in_context([&] { return cudaFuncSetSharedMemConfig(function, config); });
+}
+
+WARPMAT_CUDA_API int cuKernelGetName(const char** name, const void* kernel) {
+  return in_context([&] { return cudaFuncGetName(name, kernel); });
+}
+
+WARPMAT_CUDA_API int cuKernelGetParamInfo(const void* kernel, std::size_t index, std::size_t* offset, std::size_t* bytes) {
+  return in_context([&] { return cudaFuncGetParamInfo(kernel, index, offset, bytes); });
+}
+
+WARPMAT_CUDA_API int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int block_threads,
+                                                                          std::size_t shared_bytes, unsigned flags) {
+  return in_context(
+      [&] { return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_threads, shared_bytes, flags); });
+}
+
+WARPMAT_CUDA_API int cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks, int block_threads) {
+  return in_context([&] { return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, block_threads); });
+}
+
+WARPMAT_CUDA_API int cuFuncGetModule(DeviceModule** module, Function* function) {
+  return in_context([&] {
+    return call("cuFuncGetModule", [&](Context&) {
+      require(module != nullptr);
+      *module = function_of(function).module.get();
+    });
+  });
+}
+
+WARPMAT_CUDA_API int cuKernelGetLibrary(DeviceModule** library, Function* kernel) {
+  return cuFuncGetModule(library, kernel);
+}
+
+/// Kernels are resolved when they are first needed, which programs cannot tell from loading.
+WARPMAT_CUDA_API int cuFuncIsLoaded(int* state, Function* function) {
+  return in_context([&] {
+    return call("cuFuncIsLoaded", [&](Context&) {
+      constexpr int loaded = 1;
+      function_of(function);
+      require(state != nullptr);
+      *state = loaded;
+    });
+  });
+}
+
+WARPMAT_CUDA_API int cuFuncLoad(Function* function) {
+  return in_context([&] { return call("cuFuncLoad", [&](Context&) { function_of(function); }); });
+}
+
+WARPMAT_CUDA_API int cuKernelGetAttribute(int* value, int attribute, Function* kernel, int device) {
+  return device == 0 ? cuFuncGetAttribute(value, attribute, kernel) : static_cast<int>(cudaErrorInvalidDevice);
+}
+
+WARPMAT_CUDA_API int cuKernelSetAttribute(int attribute, int value, Function* kernel, int device) {
+  return device == 0 ? cuFuncSetAttribute(kernel, attribute, value) : static_cast<int>(cudaErrorInvalidDevice);
+}
+
+WARPMAT_CUDA_API int cuKernelSetCacheConfig(Function* kernel, int config, int device) {
+  return device == 0 ? cuFuncSetCacheConfig(kernel, config) : static_cast<int>(cudaErrorInvalidDevice);
+}
+
+WARPMAT_CUDA_API int cuModuleGetFunctionCount(unsigned* count, DeviceModule* module) {
+  return in_context([&] {
+    return call("cuModuleGetFunctionCount", [&](Context& state) {
+      require(count != nullptr);
+      *count = static_cast<unsigned>(module_of(module).module(state).entries().size());
+    });
+  });
+}
+
+WARPMAT_CUDA_API int cuModuleEnumerateFunctions(Function** functions, unsigned count, DeviceModule* module) {
+  return in_context([&] {
+    return call("cuModuleEnumerateFunctions", [&](Context& state) {
+      const std::vector<std::string> entries = module_of(module).module(state).entries();
+      require(functions != nullptr || count == 0);
+      for (std::size_t i = 0; i < std::min<std::size_t>(count, entries.size()); ++i)
+        functions[i] = &function_in(module_of(module), entries[i]);
+    });
+  });
+}
+
+WARPMAT_CUDA_API int cuLibraryGetKernelCount(unsigned* count, DeviceModule* library) {
+  return cuModuleGetFunctionCount(count, library);
+}
+
+WARPMAT_CUDA_API int cuLibraryEnumerateKernels(Function** kernels, unsigned count, DeviceModule* library) {
+  return cuModuleEnumerateFunctions(kernels, count, library);
+}
+
+WARPMAT_CUDA_API int cuLibraryGetGlobal(DeviceAddress* address, std::size_t* bytes, DeviceModule* library, const char* name) {
+  return cuModuleGetGlobal_v2(address, bytes, library, name);
+}
+
+/// DriverLaunchConfiguration as the runtime's.
+LaunchConfiguration of_runtime(const DriverLaunchConfiguration& config) {
+  return {.gridDim = config.grid,
+          .blockDim = config.block,
+          .dynamicSmemBytes = config.shared_bytes,
+          .stream = config.stream,
+          .attrs = config.attributes,
+          .numAttrs = config.attribute_count};
+}
+
+WARPMAT_CUDA_API int cuOccupancyMaxActiveClusters(int* clusters, Function* function, const DriverLaunchConfiguration* config) {
+  return in_context([&] {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    const LaunchConfiguration same = of_runtime(*config);
+    return cudaOccupancyMaxActiveClusters(clusters, function, &same);
+  });
+}
+
+WARPMAT_CUDA_API int cuOccupancyMaxPotentialClusterSize(int* blocks, Function* function, const DriverLaunchConfiguration* config) {
+  return in_context([&] {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    const LaunchConfiguration same = of_runtime(*config);
+    return cudaOccupancyMaxPotentialClusterSize(blocks, function, &same);
+  });
 }
 
 WARPMAT_CUDA_PER_THREAD(cuLaunchKernel, ptsz)

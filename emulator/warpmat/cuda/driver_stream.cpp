@@ -5,6 +5,16 @@
 
 namespace warpmat::cuda {
 
+extern "C" {
+Error cudaStreamGetId(Stream* stream, unsigned long long* id);
+Error cudaStreamGetDevice(Stream* stream, int* device);
+Error cudaStreamGetAttribute(Stream* stream, int id, void* value);
+Error cudaStreamSetAttribute(Stream* stream, int id, const void* value);
+Error cudaStreamCopyAttributes(Stream* to, Stream* from);
+Error cudaEventRecordWithFlags(Event* event, Stream* stream, unsigned flags);
+Error cudaStreamAddCallback(Stream* stream, void (*function)(Stream*, Error, void*), void* data, unsigned flags);
+}
+
 WARPMAT_CUDA_API int cuStreamCreateWithPriority(Stream** stream, unsigned flags, int priority) {
   return in_context([&] { return cudaStreamCreateWithPriority(stream, flags, priority); });
 }
@@ -73,6 +83,60 @@ WARPMAT_CUDA_API int cuEventElapsedTime_v2(float* milliseconds, Event* start, Ev
   return cuEventElapsedTime(milliseconds, start, end);
 }
 
+WARPMAT_CUDA_API int cuStreamGetId(Stream* stream, unsigned long long* id) {
+  return in_context([&] { return cudaStreamGetId(stream, id); });
+}
+
+WARPMAT_CUDA_API int cuStreamGetDevice(Stream* stream, int* device) {
+  return in_context([&] { return cudaStreamGetDevice(stream, device); });
+}
+
+WARPMAT_CUDA_API int cuStreamGetAttribute(Stream* stream, int id, void* value) {
+  return in_context([&] { return cudaStreamGetAttribute(stream, id, value); });
+}
+
+WARPMAT_CUDA_API int cuStreamSetAttribute(Stream* stream, int id, const void* value) {
+  return in_context([&] { return cudaStreamSetAttribute(stream, id, value); });
+}
+
+WARPMAT_CUDA_API int cuStreamCopyAttributes(Stream* to, Stream* from) {
+  return in_context([&] { return cudaStreamCopyAttributes(to, from); });
+}
+
+WARPMAT_CUDA_API int cuEventRecordWithFlags(Event* event, Stream* stream, unsigned flags) {
+  return in_context([&] { return cudaEventRecordWithFlags(event, stream, flags); });
+}
+
+WARPMAT_CUDA_API int cuStreamAddCallback(Stream* stream, void (*function)(Stream*, Error, void*), void* data, unsigned flags) {
+  return in_context([&] { return cudaStreamAddCallback(stream, function, data, flags); });
+}
+
+WARPMAT_CUDA_API int cuStreamGetCtx(Stream* stream, DriverContext** context) {
+  return in_context([&] {
+    return call("cuStreamGetCtx", [&](Context&) {
+      require(context != nullptr);
+      *context = context_of(owner_of_stream(stream));
+    });
+  });
+}
+
+/// No stream is of a green context.
+WARPMAT_CUDA_API int cuStreamGetCtx_v2(Stream* stream, DriverContext** context, void** green) {
+  const int error = cuStreamGetCtx(stream, context);
+  if (error == 0 && green != nullptr) *green = nullptr;
+  return error;
+}
+
+WARPMAT_CUDA_API int cuStreamGetGreenCtx(Stream* stream, void** green) {
+  return in_context([&] {
+    return call("cuStreamGetGreenCtx", [&](Context&) {
+      stream_of(stream);
+      require(green != nullptr);
+      *green = nullptr;
+    });
+  });
+}
+
 WARPMAT_CUDA_PER_THREAD(cuStreamSynchronize, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuStreamQuery, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuStreamGetPriority, ptsz)
@@ -81,5 +145,14 @@ WARPMAT_CUDA_PER_THREAD(cuStreamWaitEvent, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuStreamIsCapturing, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuLaunchHostFunc, ptsz)
 WARPMAT_CUDA_PER_THREAD(cuEventRecord, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuStreamGetId, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuStreamGetDevice, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuStreamGetAttribute, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuStreamSetAttribute, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuStreamCopyAttributes, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuEventRecordWithFlags, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuStreamAddCallback, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuStreamGetCtx, ptsz)
+WARPMAT_CUDA_PER_THREAD(cuStreamGetCtx_v2, ptsz)
 
 }  // namespace warpmat::cuda

@@ -1,6 +1,8 @@
 // The driver: virtual memory management. Reserved addresses, memory that has none, and mappings of the one at the other. Neighbouring
 // mappings are one buffer, as an access may cross from one into the next.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -41,11 +43,28 @@ struct Virtual {
   std::map<std::uint64_t, Mapping> mappings;  ///< by address
   std::vector<std::uint64_t> buffers;         ///< addresses of the buffers that stand for accessible mappings
   std::uint64_t last_handle = 0;
+
+  /// They are the device's.
+  void leave(Context& context, Owner owner) {
+    if (owner != primary_owner) return;
+    for (const std::uint64_t address : buffers) context.space.memory().free(address);
+    *this = {{}, {}, {}, {}, last_handle};
+  }
 };
 
 Virtual& all() {
-  static auto* const made = new Virtual;
-  return *made;
+  return context().part<Virtual>();
+}
+
+/// The bytes of all handles together, which take memory of the machine at once.
+std::uint64_t held_bytes() {
+  std::uint64_t bytes = 0;
+  for (const auto& [handle, memory] : all().handles) bytes += memory->bytes.size();
+  return bytes;
+}
+
+std::uint64_t machine_bytes() {
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 bool is_whole(std::uint64_t bytes) {
@@ -116,6 +135,7 @@ bool is_mapped(std::uint64_t address, std::uint64_t bytes) {
 /// Visits the mappings of [address, address + bytes), which they must fill whole.
 template <typename Visit>
 void for_mappings(std::uint64_t address, std::uint64_t bytes, Visit visit) {
+  static_cast<void>(known(CheckedSize(address) + bytes));
   std::uint64_t next = address;
   while (next < address + bytes) {
     const auto found = all().mappings.find(next);
@@ -170,7 +190,8 @@ WARPMAT_CUDA_API int cuMemCreate(unsigned long long* handle, std::size_t bytes, 
       require(handle != nullptr && is_whole(bytes) && flags == 0);
       check_properties(properties);
       if (properties->handle_types != 0) throw ApiError(cudaErrorNotSupported, "memory that other processes share is not supported");
-      require(bytes <= context.space.free_bytes(), cudaErrorMemoryAllocation);
+      const CheckedSize all_bytes = CheckedSize(held_bytes()) + bytes;
+      require(all_bytes.fits(std::min(context.space.free_bytes(), machine_bytes())), cudaErrorMemoryAllocation);
       auto memory = std::make_shared<PhysicalMemory>();
       memory->properties = *properties;
       memory->properties.flags[0] = 0;  // not compressed

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <warpmat/cuda/types.h>
+#include <warpmat/numeric/checked_size.h>
 
 namespace warpmat::cuda {
 
@@ -17,6 +18,12 @@ class ApiError : public std::runtime_error {
 /// Throws ApiError unless `good`.
 inline void require(bool good, Error code = cudaErrorInvalidValue) {
   if (!good) throw ApiError(code);
+}
+
+/// A size, pitch or offset that is made of what the program gives. Throws ApiError where it is too large for any memory.
+inline std::size_t known(CheckedSize size, Error code = cudaErrorInvalidValue) {
+  require(size.value().has_value(), code);
+  return *size.value();
 }
 
 /// "cudaErrorInvalidValue"; "unrecognized error code" for a number that is none.

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <chrono>
-#include <set>
 
 #include <warpmat/cuda/per_thread.h>
 #include <warpmat/cuda/stream.h>
@@ -10,24 +9,26 @@ namespace {
 
 constexpr unsigned known_flags = 1 | untimed_event | interprocess_event;
 
-std::set<Event*>& events() {
-  static auto* const all = new std::set<Event*>;
-  return *all;
+struct Events {
+  Handles<Event> made;
+  void leave(Context&, Owner owner) { made.drop(owner); }
+};
+
+Handles<Event>& events() {
+  return context().part<Events>().made;
 }
 
 }  // namespace
 
 Event& event_of(Event* handle) {
-  require(events().contains(handle), cudaErrorInvalidResourceHandle);
-  return *handle;
+  return events().at(handle);
 }
 
 WARPMAT_CUDA_API Error cudaEventCreateWithFlags(Event** event, unsigned flags) {
   return call(__func__, [&](Context&) {
     require(event != nullptr && (flags & ~known_flags) == 0);
     require((flags & interprocess_event) == 0 || (flags & untimed_event) != 0);
-    *event = new Event{.flags = flags, .recorded = false, .time = {}};
-    events().insert(*event);
+    *event = events().make(Event{.flags = flags, .recorded = false, .time = {}});
   });
 }
 
@@ -36,10 +37,7 @@ WARPMAT_CUDA_API Error cudaEventCreate(Event** event) {
 }
 
 WARPMAT_CUDA_API Error cudaEventDestroy(Event* event) {
-  return call(__func__, [&](Context&) {
-    require(events().erase(event) == 1, cudaErrorInvalidResourceHandle);
-    delete event;
-  });
+  return call(__func__, [&](Context&) { require(events().take(event) != nullptr, cudaErrorInvalidResourceHandle); });
 }
 
 WARPMAT_CUDA_API Error cudaEventRecord(Event* handle, Stream* stream) {

@@ -7,12 +7,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <optional>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <warpmat/cuda/mapped.h>
 #include <warpmat/ptx/syntax/link.h>
 
 namespace warpmat::cuda {
@@ -65,21 +68,45 @@ Image image_of(const Entry& entry, const std::uint8_t* payload) {
           .bytes = entry.compressed_bytes != 0 ? entry.bytes : stored};
 }
 
-std::string decompress(const Image& image) {
-  std::string text(image.bytes, '\0');
-  const auto* const from = reinterpret_cast<const char*>(image.payload.data());
-  if ((image.flags & flag_zstd) != 0) {
-    const std::size_t got = ZSTD_decompress(text.data(), text.size(), from, image.payload.size());
-    if (ZSTD_isError(got) != 0) throw FatbinaryError(fmt::format("a fatbinary's image is no zstd data: {}", ZSTD_getErrorName(got)));
-    text.resize(got);
-  } else if ((image.flags & flag_lz4) != 0) {
-    const int got = LZ4_decompress_safe(from, text.data(), static_cast<int>(image.payload.size()), static_cast<int>(text.size()));
-    if (got < 0) throw FatbinaryError("a fatbinary's image is no LZ4 data");
-    text.resize(static_cast<std::size_t>(got));
-  } else {
-    text.assign(from, image.payload.size());
+[[noreturn]] void refuse_size(std::uint64_t most) {
+  throw FatbinaryError(fmt::format("the PTX of a fatbinary has more than {} bytes, which is the most that is read", most));
+}
+
+/// The text grows as its data shows it: what a header claims costs nothing.
+std::string decompress_zstd(const Image& image, std::uint64_t most) {
+  const std::unique_ptr<ZSTD_DStream, std::size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(), ZSTD_freeDStream);
+  if (stream == nullptr) throw std::bad_alloc();
+  std::string text;
+  std::vector<char> part(ZSTD_DStreamOutSize());
+  ZSTD_inBuffer from{image.payload.data(), image.payload.size(), 0};
+  for (std::size_t left = 1; left != 0;) {
+    ZSTD_outBuffer to{part.data(), part.size(), 0};
+    left = ZSTD_decompressStream(stream.get(), &to, &from);
+    if (ZSTD_isError(left) != 0) throw FatbinaryError(fmt::format("a fatbinary's image is no zstd data: {}", ZSTD_getErrorName(left)));
+    if (to.pos > most - text.size()) refuse_size(most);
+    text.append(part.data(), to.pos);
+    if (left != 0 && from.pos == from.size && to.pos < part.size()) throw FatbinaryError("a fatbinary's image of zstd data is cut off");
   }
   return text;
+}
+
+/// LZ4 makes at most 255 bytes of one.
+std::string decompress_lz4(const Image& image, std::uint64_t most) {
+  const std::uint64_t bytes = std::min<std::uint64_t>(image.bytes, 255 * std::uint64_t{image.payload.size()});
+  if (bytes > most || image.payload.size() > INT32_MAX || bytes > INT32_MAX) refuse_size(most);
+  std::string text(bytes, '\0');
+  const auto* const from = reinterpret_cast<const char*>(image.payload.data());
+  const int got = LZ4_decompress_safe(from, text.data(), static_cast<int>(image.payload.size()), static_cast<int>(bytes));
+  if (got < 0) throw FatbinaryError("a fatbinary's image is no LZ4 data");
+  text.resize(static_cast<std::size_t>(got));
+  return text;
+}
+
+std::string decompress(const Image& image, std::uint64_t most) {
+  if ((image.flags & flag_zstd) != 0) return decompress_zstd(image, most);
+  if ((image.flags & flag_lz4) != 0) return decompress_lz4(image, most);
+  if (image.payload.size() > most) refuse_size(most);
+  return {reinterpret_cast<const char*>(image.payload.data()), image.payload.size()};
 }
 
 /// A function of NVIDIA's device runtime, which has no PTX: it stores the number to the handle, an address (graph_condition.cpp).
@@ -101,10 +128,8 @@ bool uses_conditional(const std::string& text) {
 
 }  // namespace
 
-std::string Image::text() const {
-  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
-  if (bytes > most_bytes) throw FatbinaryError(fmt::format("a fatbinary has an image of {} bytes: at most {} are read", bytes, most_bytes));
-  std::string text = decompress(*this);
+std::string Image::text(std::uint64_t most) const {
+  std::string text = decompress(*this, most);
   text.resize(std::min(text.find('\0'), text.size()));  // PTX ends with NUL and padding
   return text;
 }
@@ -124,9 +149,14 @@ std::uint64_t fatbinary_bytes(const void* header) {
 
 std::vector<Image> read_fatbinary(const void* fatbinary) {
   const auto* at = static_cast<const std::uint8_t*>(fatbinary);
+  const std::uint64_t mapped = mapped_bytes(fatbinary);
+  if (mapped < sizeof(Header)) throw FatbinaryError("a fatbinary lies where the program has no memory");
   const auto header = read<Header>(at);
   if (header.magic != header_magic || header.header_bytes < sizeof(Header))
     throw FatbinaryError("the data is no fatbinary: it does not begin with 0xba55ed50");
+  if (header.header_bytes > mapped || header.bytes > mapped - header.header_bytes)
+    throw FatbinaryError(fmt::format("a fatbinary says that {} bytes follow its header of {}: the program has {} there", header.bytes,
+                                     header.header_bytes, mapped));
   at += header.header_bytes;
   std::vector<Image> images;
   for (std::uint64_t left = header.bytes; left != 0;) {
@@ -142,11 +172,13 @@ std::vector<Image> read_fatbinary(const void* fatbinary) {
 }
 
 std::vector<std::vector<Image>> read_wrapper(const void* wrapper) {
-  const auto& head = *static_cast<const Wrapper*>(wrapper);
+  if (mapped_bytes(wrapper) < sizeof(Wrapper)) throw FatbinaryError("the program registers data where it has no memory");
+  const auto head = read<Wrapper>(static_cast<const std::uint8_t*>(wrapper));
   if (head.magic != wrapper_magic) throw FatbinaryError("the program registers data that is no fatbinary");
   if (head.version < 2) return {read_fatbinary(head.data)};
   std::vector<std::vector<Image>> objects;
-  for (const void* const* object = head.objects; object != nullptr && *object != nullptr; ++object)
+  std::uint64_t left = mapped_bytes(head.objects) / sizeof(const void*);
+  for (const void* const* object = head.objects; left != 0 && *object != nullptr; ++object, --left)
     objects.push_back(read_fatbinary(*object));
   return objects;
 }
@@ -155,9 +187,11 @@ std::string wrapper_text(const void* wrapper, const Target& target) {
   const std::vector<std::vector<Image>> objects = read_wrapper(wrapper);
   std::vector<std::string> texts;
   std::optional<FatbinaryError> refused;
+  std::uint64_t left = most_text_bytes;
   for (const std::vector<Image>& images : objects) {
     try {
-      texts.push_back(choose_ptx(images, target).text());
+      texts.push_back(choose_ptx(images, target).text(left));
+      left -= texts.back().size();
     } catch (const FatbinaryError& e) {
       if (!refused) refused = e;
     }

@@ -11,6 +11,9 @@
 
 namespace warpmat::cuda {
 
+/// Of the PTX of one program, all of its objects together.
+inline constexpr std::uint64_t most_text_bytes = std::uint64_t{1} << 30;
+
 /// An image in a fatbinary, as nvcc embeds it: one kernel module for one target.
 struct Image {
   enum class Kind : std::uint16_t { ptx = 1, elf = 2 };  ///< others exist
@@ -19,10 +22,10 @@ struct Image {
   bool architecture = false;  ///< compute_90a
   std::uint64_t flags = 0;
   std::span<const std::uint8_t> payload;  ///< as it is stored
-  std::uint64_t bytes = 0;                ///< when it is decompressed
+  std::uint64_t bytes = 0;                ///< when it is decompressed, as the fatbinary says
 
-  /// The text of a PTX image. Throws FatbinaryError.
-  std::string text() const;
+  /// The text of a PTX image. Throws FatbinaryError, also where the text has more than `most` bytes.
+  std::string text(std::uint64_t most = most_text_bytes) const;
 };
 
 class FatbinaryError : public std::runtime_error {
@@ -38,8 +41,7 @@ ImageKind image_kind(const void* image);
 inline constexpr std::size_t fatbinary_header_bytes = 16;
 std::uint64_t fatbinary_bytes(const void* header);
 
-/// The images of a fatbinary, its header first. `fatbinary` must hold as many bytes as the header says: the program is trusted, as its
-/// loader is. Throws FatbinaryError.
+/// The images of a fatbinary, its header first, which point into it. Throws FatbinaryError, also where its headers say more than is mapped.
 std::vector<Image> read_fatbinary(const void* fatbinary);
 
 /// The images behind the wrapper that a program registers: those of each object, of which there are several with -rdc=true. Throws

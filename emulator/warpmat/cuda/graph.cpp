@@ -12,21 +12,31 @@
 namespace warpmat::cuda {
 namespace {
 
-/// Streams that joined a capture, with the one that began it first.
+/// A capture that has not ended, and the stream that began it.
 struct Capture {
-  Stream* origin = nullptr;
+  const Stream* origin = nullptr;
   Graph* graph = nullptr;
-  bool own = true;  ///< begun without a graph of the program
+  Fresh<Graph> own = {};  ///< of a capture that began without a graph of the program
+};
+
+struct Graphs {
+  std::vector<Capture> captures;  ///< streams end theirs
+  Handles<Graph> made;
+
+  void leave(Context&, Owner owner) {
+    made.drop(owner, [this](const Graph& graph) {  // a stream of another owner may be captured into it
+      std::erase_if(captures, [&](const Capture& each) { return each.graph == &graph; });
+      leave_capture(&graph);
+    });
+  }
 };
 
 std::vector<Capture>& captures() {
-  static auto* const all = new std::vector<Capture>;
-  return *all;
+  return context().part<Graphs>().captures;
 }
 
-std::map<Graph*, std::unique_ptr<Graph>>& graphs() {
-  static auto* const all = new std::map<Graph*, std::unique_ptr<Graph>>;
-  return *all;
+Handles<Graph>& graphs() {
+  return context().part<Graphs>().made;
 }
 
 void begin_capture(Stream* handle, int mode, Graph* into, std::vector<GraphNode*> after) {
@@ -34,9 +44,10 @@ void begin_capture(Stream* handle, int mode, Graph* into, std::vector<GraphNode*
   require(mode >= 0 && mode <= 2);
   require(stream.id > 1, cudaErrorStreamCaptureUnsupported);  // the legacy stream
   require(stream.capture == nullptr, cudaErrorIllegalState);
-  stream.capture = into == nullptr ? new Graph : &graph_of(into);
+  Fresh<Graph> own = into == nullptr ? make_fresh<Graph>() : nullptr;
+  stream.capture = into == nullptr ? own.get() : &graph_of(into);
   stream.front = std::move(after);
-  captures().push_back({&stream, stream.capture, into == nullptr});
+  captures().push_back({&stream, stream.capture, std::move(own)});
 }
 
 /// What an executable graph becomes by `graph`: cudaGraphExecUpdate.
@@ -72,8 +83,7 @@ void copy_bodies(GraphNode& node) {
 /// Destroys a graph of the program: not one that is captured into, nor a body, which its node destroys.
 void destroy(Graph* handle) {
   require(!is_active(handle), cudaErrorIllegalState);
-  const auto found = graphs().find(handle);
-  require(found != graphs().end() && found->second->parent == nullptr);
+  require(graphs().at(handle, cudaErrorInvalidValue).parent == nullptr);
   unpublish(handle);
 }
 
@@ -90,8 +100,8 @@ GraphNode& add_node(Graph& graph, std::vector<GraphNode*> after, GraphNode node)
   return added;
 }
 
-std::unique_ptr<Graph> copy_of(const Graph& graph) {
-  auto copy = std::make_unique<Graph>();
+Fresh<Graph> copy_of(const Graph& graph) {
+  auto copy = make_fresh<Graph>();
   copy->conditions = graph.conditions;
   std::map<const GraphNode*, GraphNode*> copies;
   for (const GraphNode& node : graph.nodes) {
@@ -127,27 +137,33 @@ void run(Context& context, const Graph& graph) {
 }
 
 Graph& graph_of(Graph* handle) {
-  require(graphs().contains(handle) || is_active(handle));
+  require(graphs().find(handle) != nullptr || is_active(handle));
   return *handle;
 }
 
-Graph* publish(std::unique_ptr<Graph> graph) {
-  Graph* const handle = graph.get();
-  graphs()[handle] = std::move(graph);
-  return handle;
+Graph* publish(Fresh<Graph> graph) {
+  return graphs().add(std::move(graph));
 }
 
 bool unpublish(Graph* handle) {
-  const auto graph = graphs().extract(handle);  // destroyed when it is out of the map: its nodes may have graphs of their own there
-  return !graph.empty();
+  return graphs().take(handle) != nullptr;  // destroyed when it is out of the table: its nodes may have graphs of their own there
+}
+
+void abandon_capture(const Stream& origin) {
+  const auto found = std::ranges::find(captures(), &origin, &Capture::origin);
+  if (found == captures().end()) return;
+  const Capture abandoned = std::move(*found);
+  captures().erase(found);
+  leave_capture(abandoned.graph);
 }
 
 GraphNode& node_of(GraphNode* handle) {
   const auto has_it = [&](const Graph& graph) {
     return std::ranges::any_of(graph.nodes, [&](const GraphNode& node) { return &node == handle; });
   };
-  require(std::ranges::any_of(graphs(), [&](const auto& each) { return has_it(*each.second); }) ||
-          std::ranges::any_of(captures(), [&](const Capture& each) { return has_it(*each.graph); }));
+  bool found = std::ranges::any_of(captures(), [&](const Capture& each) { return has_it(*each.graph); });
+  graphs().for_each([&](const Graph& graph) { found = found || has_it(graph); });
+  require(found);
   return *handle;
 }
 
@@ -169,14 +185,13 @@ WARPMAT_CUDA_API Error cudaStreamEndCapture(Stream* handle, Graph** graph) {
   return call(__func__, [&](Context&) {
     Stream& stream = stream_of(handle);
     require(stream.capture != nullptr, cudaErrorIllegalState);
-    const auto found =
-        std::find_if(captures().begin(), captures().end(), [&](const Capture& capture) { return capture.origin == &stream; });
+    const auto found = std::ranges::find(captures(), &stream, &Capture::origin);
     require(found != captures().end(), cudaErrorStreamCaptureUnmatched);
-    const Capture ended = *found;
-    require(graph != nullptr || !ended.own);  // a graph of the program needs no name for it
+    require(graph != nullptr || found->own == nullptr);  // a graph of the program needs no name for it
+    Capture ended = std::move(*found);
     captures().erase(found);
     leave_capture(ended.graph);
-    if (graph != nullptr) *graph = ended.own ? publish(std::unique_ptr<Graph>(ended.graph)) : ended.graph;
+    if (graph != nullptr) *graph = ended.own != nullptr ? publish(std::move(ended.own)) : ended.graph;
   });
 }
 
@@ -227,7 +242,7 @@ WARPMAT_CUDA_API Error cudaThreadExchangeStreamCaptureMode(int* mode) {
 WARPMAT_CUDA_API Error cudaGraphCreate(Graph** graph, unsigned flags) {
   return call(__func__, [&](Context&) {
     require(graph != nullptr && flags == 0);
-    *graph = publish(std::make_unique<Graph>());
+    *graph = publish(make_fresh<Graph>());
   });
 }
 
@@ -244,7 +259,7 @@ WARPMAT_CUDA_API Error cudaGraphInstantiateWithFlags(Graph** executable, Graph* 
 }
 
 WARPMAT_CUDA_API Error cudaGraphInstantiateWithParams(Graph** executable, Graph* graph, GraphInstantiation* parameters) {
-  require(parameters != nullptr);
+  if (parameters == nullptr) return last_error() = cudaErrorInvalidValue;
   const Error error = cudaGraphInstantiate(executable, graph, parameters->flags);
   parameters->node = nullptr;
   parameters->result = error == cudaSuccess ? 0 : 2;  // success, invalid structure

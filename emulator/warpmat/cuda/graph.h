@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -16,6 +17,7 @@ namespace warpmat::cuda {
 /// A kernel with its arguments, as a node keeps it.
 struct KernelNode {
   Request request;
+  std::shared_ptr<const Function> function;  ///< keeps the request's
   std::vector<std::vector<std::uint8_t>> arguments;
   std::vector<void*> pointers;  ///< to `arguments`
 };
@@ -79,7 +81,7 @@ struct GraphNode {
 };
 
 struct Graph {
-  std::list<GraphNode> nodes;  ///< in the order in which they were added
+  std::pmr::list<GraphNode> nodes{&fresh_memory()};  ///< in the order in which they were added
   std::vector<std::shared_ptr<Condition>> conditions = {};
   const Graph* parent = nullptr;  ///< of a body of a conditional node: the node's graph
 };
@@ -100,7 +102,7 @@ void set_conditions(Context& context, const Graph& graph);
 /// Adds a node behind `after`.
 GraphNode& add_node(Graph& graph, std::vector<GraphNode*> after, GraphNode node);
 /// Its copy, whose nodes have those of `graph` as their origins.
-std::unique_ptr<Graph> copy_of(const Graph& graph);
+Fresh<Graph> copy_of(const Graph& graph);
 /// The nodes, each behind those that it comes after. Throws ApiError with cudaErrorInvalidValue if they form a circle.
 std::vector<const GraphNode*> in_order(const Graph& graph);
 /// The work of all nodes that are enabled.
@@ -109,7 +111,7 @@ void run(Context& context, const Graph& graph);
 /// The graph of a handle: of graphs, of executable ones, and of one that is being captured. Throws ApiError with cudaErrorInvalidValue.
 Graph& graph_of(Graph* handle);
 /// Makes `graph` a handle of the program.
-Graph* publish(std::unique_ptr<Graph> graph);
+Graph* publish(Fresh<Graph> graph);
 /// Destroys the graph of a handle. Returns whether there was one.
 bool unpublish(Graph* handle);
 /// The node of a handle. Throws ApiError with cudaErrorInvalidValue.

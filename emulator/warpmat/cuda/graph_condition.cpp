@@ -37,7 +37,7 @@ void run_conditional(Context& context, const Conditional& conditional) {
 
 Condition::~Condition() {
   Context& state = context();
-  const std::lock_guard lock(state.mutex);
+  const std::lock_guard lock(mutex());
   if (address != 0) state.space.memory().free(address);
 }
 
@@ -51,7 +51,7 @@ GraphNode conditional_node(Conditional::Kind kind, std::uint64_t condition, std:
   conditional->kind = kind;
   conditional->condition = condition;
   for (std::size_t i = 0; i < count; ++i) {
-    conditional->bodies.push_back(publish(from == nullptr ? std::make_unique<Graph>() : copy_of(*from->bodies[i])));
+    conditional->bodies.push_back(publish(from == nullptr ? make_fresh<Graph>() : copy_of(*from->bodies[i])));
     conditional->bodies.back()->parent = &parent;
   }
   return {.type = NodeType::conditional,

@@ -79,7 +79,7 @@ GraphNode copy_of(Context& context, const Copy3D* asked) {
 
 GraphNode copy_1d(Context& context, void* to, const void* from, std::size_t bytes, CopyKind kind) {
   Copy3D copy{};
-  copy.dstPtr = {to, bytes, bytes, 1};
+  copy.dstPtr = {to, bytes, bytes, 1};  // one row, whose pitch is none
   copy.srcPtr = {const_cast<void*>(from), bytes, bytes, 1};
   copy.extent = {bytes, 1, 1};
   copy.kind = kind;
@@ -93,7 +93,7 @@ GraphNode fill_of(Context& context, const Fill* asked) {
 
 GraphNode host_of(const HostCall* asked) {
   require(asked != nullptr && asked->fn != nullptr);
-  return {.type = NodeType::host, .work = [call = *asked](Context&) { call.fn(call.userData); }, .made_from = *asked};
+  return {.type = NodeType::host, .work = host_work([call = *asked] { call.fn(call.userData); }), .made_from = *asked};
 }
 
 GraphNode child_of(Graph* child) {
@@ -179,7 +179,7 @@ bool is_of_graph(Context& context, const void* pointer) {
 
 GraphMemory::~GraphMemory() {
   Context& state = context();
-  const std::lock_guard lock(state.mutex);
+  const std::lock_guard lock(mutex());
   const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(asked.dptr));
   if (state.space.find(asked.dptr) != nullptr) state.space.release(address, {Allocation::Kind::graph}, cudaErrorInvalidValue);
 }

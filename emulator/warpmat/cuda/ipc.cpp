@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
 
 #include <fmt/core.h>
@@ -32,7 +34,8 @@ static_assert(sizeof(Contents) <= sizeof(IpcHandle));
 Contents contents_of(const IpcHandle& handle, std::uint64_t magic) {
   Contents contents;
   std::memcpy(&contents, handle.bytes, sizeof contents);
-  require(contents.magic == magic);
+  require(contents.magic == magic &&
+          std::all_of(handle.bytes + sizeof contents, std::end(handle.bytes), [](auto byte) { return byte == 0; }));
   return contents;
 }
 
@@ -43,13 +46,17 @@ void write(const Contents& contents, IpcHandle& handle) {
 
 /// The allocations of other processes that this one has opened.
 struct Opened {
-  std::uint64_t address = 0;
-  int count = 0;
+  struct One {
+    std::uint64_t address = 0;
+    int count = 0;
+    Owner owner = 0;
+  };
+  std::map<std::pair<std::uint64_t, std::uint64_t>, One> all;  ///< by the file's device and inode
+
+  void leave(Context&, Owner owner) {
+    std::erase_if(all, [&](const auto& each) { return each.second.owner == owner; });
+  }
 };
-std::map<std::pair<std::uint64_t, std::uint64_t>, Opened>& opened() {  ///< by the file's device and inode
-  static auto* const all = new std::map<std::pair<std::uint64_t, std::uint64_t>, Opened>;
-  return *all;
-}
 
 /// Opens the file of a handle. Throws ApiError where the process, or its allocation, is gone, and where the handle is none of
 /// cudaIpcGetMemHandle: the file is no file of memory, or has not its bytes.
@@ -60,7 +67,9 @@ OpenFile open_file(const Contents& contents) {
   require(file.number() >= 0 && ::fstat(file.number(), &found) == 0 && found.st_dev == contents.device && found.st_ino == contents.inode,
           cudaErrorInvalidResourceHandle);
   const auto size = static_cast<std::uint64_t>(found.st_size);
-  require(::fcntl(file.number(), F_GET_SEALS) >= 0 && contents.first_byte < size && contents.bytes <= size - contents.first_byte);
+  const int seals = ::fcntl(file.number(), F_GET_SEALS);
+  require(seals >= 0 && (seals & seals_of_shared) == seals_of_shared && contents.first_byte < size &&
+          contents.bytes <= size - contents.first_byte);
   return file;
 }
 
@@ -88,10 +97,12 @@ WARPMAT_CUDA_API Error cudaIpcOpenMemHandle(void** pointer, IpcHandle handle, un
     const Contents contents = contents_of(handle, memory_magic);
     require(contents.process != ::getpid(), cudaErrorDeviceUninitialized);
     const std::pair key(contents.device, contents.inode);
-    auto known = opened().find(key);
-    if (known == opened().end()) {
+    auto& opened = context.part<Opened>().all;
+    auto known = opened.find(key);
+    if (known == opened.end()) {
       const OpenFile file = open_file(contents);
-      known = opened().emplace(key, Opened{context.space.open_shared({file.number(), contents.first_byte, contents.bytes})}).first;
+      const std::uint64_t address = context.space.open_shared({file.number(), contents.first_byte, contents.bytes});
+      known = opened.emplace(key, Opened::One{.address = address, .owner = current_owner()}).first;
     }
     ++known->second.count;
     *pointer = pointer_to(known->second.address);
@@ -100,11 +111,12 @@ WARPMAT_CUDA_API Error cudaIpcOpenMemHandle(void** pointer, IpcHandle handle, un
 
 WARPMAT_CUDA_API Error cudaIpcCloseMemHandle(void* pointer) {
   return call(__func__, [&](Context& context) {
-    for (auto it = opened().begin(); it != opened().end(); ++it) {
+    auto& opened = context.part<Opened>().all;
+    for (auto it = opened.begin(); it != opened.end(); ++it) {
       if (pointer_to(it->second.address) != pointer) continue;
       if (--it->second.count != 0) return;
       context.space.release(it->second.address, {Allocation::Kind::opened}, cudaErrorInvalidValue);
-      opened().erase(it);
+      opened.erase(it);
       return;
     }
     throw ApiError(cudaErrorInvalidValue);

@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -77,9 +79,19 @@ struct GridWorkspace {
   std::uint32_t bytes = sizeof(GridWorkspace), barrier = 0;
 };
 
+/// Where the one workspace lies; 0: nowhere.
+struct Workspace {
+  std::uint64_t address = 0;
+
+  void leave(Context& context, Owner owner) {
+    if (owner == primary_owner && address != 0) context.space.memory().free(std::exchange(address, 0));
+  }
+};
+
 /// The address of the one workspace, with its barrier as at the start of a launch: launches run one after another.
 std::uint64_t fresh_workspace(Context& context) {
-  static const std::uint64_t address = context.space.memory().allocate(sizeof(GridWorkspace), "the barrier of a cooperative launch");
+  std::uint64_t& address = context.part<Workspace>().address;
+  if (address == 0) address = context.space.memory().allocate(sizeof(GridWorkspace), "the barrier of a cooperative launch");
   const GridWorkspace fresh;
   std::memcpy(context.space.memory().bytes(address, sizeof fresh).data(), &fresh, sizeof fresh);
   return address;
@@ -127,6 +139,7 @@ std::string line_of(const Function& function, const std::string& warning) {
 std::vector<ChildLaunch> run_alone(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
                                    const std::vector<Argument>& arguments) {
   save_launch(context, function, kernel, config, arguments);
+  record_begin(context, function);
   LaunchRecord record{.config = &config};
   const auto start = std::chrono::steady_clock::now();
   std::optional<Profiler> profiler;
@@ -245,7 +258,21 @@ PushedConfigurations& pushed() {
 
 }  // namespace
 
+void check_attribute(int id, const void* value) {
+  constexpr int access_policy_window = 1;
+  struct Window {  ///< cudaAccessPolicyWindow
+    void* base;
+    std::size_t bytes;
+    float hits;
+    int hit, miss;
+  } window;
+  if (id != access_policy_window) return;
+  std::memcpy(&window, value, sizeof window);
+  require(window.hits >= 0 && window.hits <= 1);
+}
+
 void apply(const LaunchAttribute& attribute, Request& request) {
+  check_attribute(attribute.id, attribute.value.bytes);
   const auto& cluster = attribute.value.cluster;
   switch (attribute.id) {
     case cluster_dimension: request.cluster = {cluster[0], cluster[1], cluster[2]}; break;
@@ -261,13 +288,14 @@ namespace {
 
 /// A launch whose request has been checked.
 struct CheckedLaunch {
-  const Function* function;
+  std::shared_ptr<const Function> function;
   bool cooperative;
   Kernel kernel;
   LaunchConfig config;
   std::vector<Argument> arguments;
 
   void perform(Context& context) {
+    require(function->module->is_loaded(), cudaErrorInvalidResourceHandle);  // a graph may hold it longer than the program
     try {
       if (function->module->uses_heap()) static_cast<void>(heap_of(context.space.memory()));
       if (cooperative) config.workspace = fresh_workspace(context);
@@ -286,7 +314,7 @@ CheckedLaunch check(Context& context, const Request& request, void** arguments) 
   check_shared(context, request, program);
   check_cluster(request, program);
   if (request.cooperative) check_cooperative(context, request, program);
-  return {.function = request.function,
+  return {.function = share(*request.function),
           .cooperative = request.cooperative,
           .kernel = kernel,
           .config = {.grid = dim3_of(request.grid),
@@ -297,7 +325,7 @@ CheckedLaunch check(Context& context, const Request& request, void** arguments) 
 }
 
 GraphNode node_of(const Request& request, CheckedLaunch launch) {
-  auto node = std::make_shared<KernelNode>(KernelNode{.request = request, .arguments = {}, .pointers = {}});
+  auto node = std::make_shared<KernelNode>(KernelNode{.request = request, .function = launch.function, .arguments = {}, .pointers = {}});
   for (const Argument& argument : launch.arguments) node->arguments.push_back(argument.bytes());
   for (auto& bytes : node->arguments) node->pointers.push_back(bytes.data());
   return {.type = NodeType::kernel,

@@ -16,6 +16,9 @@ struct Request {
   bool cooperative = false;  ///< all blocks run together: grid.sync()
 };
 
+/// Throws ApiError for an attribute of a launch or a stream (cudaLaunchAttributeID) whose numbers are none: a window's part of hits is from
+/// 0 to 1.
+void check_attribute(int id, const void* value);
 /// Adds an attribute of a launch. Throws ApiError with cudaErrorNotSupported for one that changes results and is not supported.
 void apply(const LaunchAttribute& attribute, Request& request);
 

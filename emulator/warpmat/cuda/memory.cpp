@@ -1,7 +1,5 @@
 // Allocation: device, pinned, managed and registered memory.
 
-#include <limits>
-
 #include <warpmat/cuda/context.h>
 #include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/per_thread.h>
@@ -26,15 +24,8 @@ void allocate(Context& context, void** pointer, std::size_t bytes, Kind kind, co
   if (bytes != 0) *pointer = reinterpret_cast<void*>(static_cast<std::uintptr_t>(context.space.allocate(bytes, kind, name, flags)));
 }
 
-/// Bytes of rows with a pitch. Throws ApiError if they are more than an address has.
-std::size_t product(std::size_t a, std::size_t b) {
-  require(b == 0 || a <= std::numeric_limits<std::size_t>::max() / 2 / b, cudaErrorMemoryAllocation);
-  return a * b;
-}
-
 std::size_t pitch_of(std::size_t width) {
-  require(width <= std::numeric_limits<std::size_t>::max() / 2, cudaErrorMemoryAllocation);
-  return (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
+  return known(CheckedSize(width).rounded_up(pitch_alignment), cudaErrorMemoryAllocation);
 }
 
 const Allocation& pinned_at(Context& context, const void* host) {
@@ -66,7 +57,7 @@ WARPMAT_CUDA_API Error cudaMallocPitch(void** pointer, std::size_t* pitch, std::
   return call(__func__, [&](Context& context) {
     require(pitch != nullptr);
     *pitch = pitch_of(width);
-    allocate(context, pointer, product(*pitch, height), Kind::device, "cudaMallocPitch");
+    allocate(context, pointer, known(CheckedSize(*pitch) * height, cudaErrorMemoryAllocation), Kind::device, "cudaMallocPitch");
   });
 }
 
@@ -75,7 +66,8 @@ WARPMAT_CUDA_API Error cudaMalloc3D(PitchedPointer* pitched, Extent extent) {
     require(pitched != nullptr);
     const std::size_t pitch = pitch_of(extent.width);
     void* pointer = nullptr;
-    allocate(context, &pointer, product(product(pitch, extent.height), extent.depth), Kind::device, "cudaMalloc3D");
+    allocate(context, &pointer, known(CheckedSize(pitch) * extent.height * extent.depth, cudaErrorMemoryAllocation), Kind::device,
+             "cudaMalloc3D");
     *pitched = {pointer, pitch, extent.width, extent.height};
   });
 }

@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <deque>
-#include <set>
 
 #include <warpmat/cuda/graph.h>
 #include <warpmat/cuda/per_thread.h>
 
 namespace warpmat::cuda {
+
+struct Pool {                            ///< cudaMemPool_t and CUmemoryPool
+  std::array<int, 4> reuse{0, 1, 1, 1};  ///< by the attributes 1 to 3
+  std::uint64_t threshold = 0, high = 0;
+};
+
 namespace {
 
 /// cudaMemPoolAttr.
@@ -24,26 +28,24 @@ enum PoolAttribute : int {
   used_high
 };
 
-struct Pool {
-  std::array<int, 4> reuse{0, 1, 1, 1};  ///< by the attributes 1 to 3
-  std::uint64_t threshold = 0, high = 0;
-};
-
 struct Pools {
-  Pool first;
-  std::deque<Pool> made;  ///< destroyed ones, too: allocations from them name them
-  Pool* current = &first;
-  std::set<Pool*> all{&first};
+  Fresh<Pool> first = make_fresh<Pool>();
+  Handles<Pool> made;  ///< allocations from a destroyed one still name it
+  Pool* current = first.get();
+
+  void leave(Context&, Owner owner) {
+    made.drop(owner);
+    if (owner == primary_owner) *first = {};
+    if (made.find(current) == nullptr) current = first.get();
+  }
 };
 
 Pools& pools() {
-  static auto* const made = new Pools;
-  return *made;
+  return context().part<Pools>();
 }
 
 Pool& pool_of(Pool* handle) {
-  require(pools().all.contains(handle));
-  return *handle;
+  return handle == pools().first.get() ? *handle : pools().made.at(handle, cudaErrorInvalidValue);
 }
 
 std::uint64_t used_by(const Context& context, const Pool& pool) {
@@ -102,7 +104,7 @@ WARPMAT_CUDA_API Error cudaDeviceGetDefaultMemPool(Pool** pool, int device) {
   return call(__func__, [&](Context&) {
     require(pool != nullptr);
     require_device(device);
-    *pool = &pools().first;
+    *pool = pools().first.get();
   });
 }
 
@@ -128,16 +130,14 @@ WARPMAT_CUDA_API Error cudaMemPoolCreate(Pool** pool, const PoolProperties* prop
     if (properties->handleTypes != 0) throw ApiError(cudaErrorNotSupported, "pools that other processes share are not supported");
     if (properties->location.type != on_device) throw ApiError(cudaErrorNotSupported, "pools of host memory are not supported");
     require_device(properties->location.id);
-    *pool = &pools().made.emplace_back();
-    pools().all.insert(*pool);
+    *pool = pools().made.make();
   });
 }
 
 WARPMAT_CUDA_API Error cudaMemPoolDestroy(Pool* pool) {
   return call(__func__, [&](Context&) {
-    require(&pool_of(pool) != &pools().first);
-    if (pools().current == pool) pools().current = &pools().first;
-    pools().all.erase(pool);
+    require(pools().made.take(pool) != nullptr);
+    if (pools().current == pool) pools().current = pools().first.get();
   });
 }
 

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include <warpmat/cuda/context.h>
+#include <warpmat/machine/device_heap.h>
+#include <warpmat/machine/internals.h>
 #include <warpmat/tables/hardware.h>
 
 namespace warpmat::cuda {
@@ -166,15 +168,34 @@ int attribute_of(const Device& device, int number) {
   return found->wide ? static_cast<int>(wide) : narrow;
 }
 
-/// The limits by cudaLimit, with the values that a driver starts with.
+/// cudaLimit.
+enum Limit : int { stack_bytes, printf_bytes, heap_bytes, sync_depth, pending_launches, fetch_granularity, persisting_l2_bytes };
+constexpr std::size_t most_stack_bytes = 512 << 10;  ///< of a thread's local memory, by the Programming Guide's table
+
+/// Frees the heap of malloc(): the next one has the size that is then asked for.
+void forget_heap(DeviceMemory& memory) {
+  if (std::exchange(Internals::heap(memory), nullptr) != nullptr) memory.free(memory.find_name("the heap of malloc()")->address);
+}
+
+/// The limits, with the values that a driver starts with.
+struct Limits {
+  std::map<int, std::size_t> all{{stack_bytes, 1024},      {printf_bytes, 1 << 20}, {heap_bytes, 8 << 20},   {sync_depth, 2},
+                                 {pending_launches, 2048}, {fetch_granularity, 64}, {persisting_l2_bytes, 0}};
+
+  void leave(Context& context, Owner owner) {
+    if (owner != primary_owner) return;
+    *this = {};
+    forget_heap(context.space.memory());
+    context.space.memory().set_heap_bytes(all.at(heap_bytes));
+  }
+};
+
 std::map<int, std::size_t>& limits() {
-  static auto* const all = new std::map<int, std::size_t>{{0, 1024}, {1, 1 << 20}, {2, 8 << 20}, {3, 2}, {4, 2048}, {5, 64}, {6, 0}};
-  return *all;
+  return context().part<Limits>().all;
 }
 
 /// The depth to which kernels wait for kernels has a limit below sm_90 alone [CUDA Runtime API, cudaDeviceSetLimit].
 void require_limit(const Device& device, int limit) {
-  constexpr int sync_depth = 3;
   require(limits().contains(limit));
   require(limit != sync_depth || device.number < 90, cudaErrorUnsupportedLimit);
 }
@@ -246,12 +267,14 @@ WARPMAT_CUDA_API Error cudaDeviceSynchronize() {
   return call(__func__, [](Context&) {});
 }
 
-/// Frees nothing: programs reset the device at their end. It forgets no fault either.
-/// Behind a fault it succeeds, and the device is then not to be had, as on an H200.
+/// Frees all that the primary context has. It forgets no fault: behind one it succeeds, and the device is then not to be had, as on an
+/// H200.
 WARPMAT_CUDA_API Error cudaDeviceReset() {
+  if (in_host_function()) return last_error() = cudaErrorNotPermitted;
   Context& state = context();
-  const std::lock_guard lock(state.mutex);
-  if (state.has_fault()) state.set_fault(cudaErrorDevicesUnavailable);
+  const std::lock_guard lock(mutex());
+  if (!state.has_fault()) return state.release(primary_owner);
+  state.set_fault(cudaErrorDevicesUnavailable);
   return cudaSuccess;
 }
 
@@ -276,8 +299,9 @@ WARPMAT_CUDA_API Error cudaDeviceGetLimit(std::size_t* value, int limit) {
 
 WARPMAT_CUDA_API Error cudaDeviceSetLimit(int limit, std::size_t value) {
   return call(__func__, [&](Context& context) {
-    constexpr int heap_bytes = 2;
     require_limit(context.device, limit);
+    require(limit != stack_bytes || value <= most_stack_bytes);
+    require(value <= context.space.total_bytes(), cudaErrorMemoryAllocation);
     if (limit == heap_bytes) set_heap_bytes(context, value);
     limits()[limit] = value;
   });

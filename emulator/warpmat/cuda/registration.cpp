@@ -6,13 +6,15 @@
 
 #include <unistd.h>
 
-#include <cstdio>
-#include <set>
+#include <chrono>
+#include <iterator>
+#include <thread>
 #include <vector>
 
 #include <fmt/core.h>
 
 #include <warpmat/cuda/fatbinary.h>
+#include <warpmat/cuda/report.h>
 #include <warpmat/diagnostic.h>
 #include <warpmat/ptx/program/code.h>
 #include <warpmat/ptx/syntax/module.h>
@@ -21,20 +23,34 @@ namespace warpmat::cuda {
 namespace {
 
 struct ManagedVariable {
-  DeviceModule* module = nullptr;
+  std::shared_ptr<DeviceModule> module;
   std::string name;
   std::uint64_t bytes = 0;
   void** host_pointer = nullptr;  ///< where the program keeps its address
+  bool placed = false;            ///< it has one
 };
 
-/// All that the program has registered.
+using SharedModule = std::shared_ptr<DeviceModule>;
+
+/// What code that nvcc adds has registered, before main() or in a plug-in, and the functions of all modules.
 struct Registry {
-  std::mutex mutex;
-  std::map<std::pair<DeviceModule*, std::string>, Function> functions;  ///< their addresses are the handles
-  std::map<const void*, Function*> stubs;                               ///< by host stub
-  std::set<const void*> handles;                                        ///< of all functions
-  std::map<const void*, Symbol> symbols;                                ///< by host shadow
-  std::vector<ManagedVariable> managed_waiting;                         ///< without an address yet
+  std::map<const void*, SharedModule> modules;                               ///< by handle
+  std::map<std::pair<const DeviceModule*, std::string>, Function*> by_name;  ///< of each module
+  std::map<const void*, std::shared_ptr<Function>> functions;                ///< by handle, their address
+  std::map<const void*, Function*> stubs;                                    ///< by host stub
+  std::map<const void*, Symbol> symbols;                                     ///< by host shadow
+  std::vector<ManagedVariable> managed;
+
+  /// Forgets all of a module but its memory.
+  void forget(const DeviceModule& module) {
+    const auto is_of_it = [&](const auto& each) { return each.second->module.get() == &module; };
+    std::erase_if(stubs, is_of_it);
+    std::erase_if(by_name, is_of_it);
+    std::erase_if(functions, is_of_it);
+    std::erase_if(symbols, [&](const auto& each) { return each.second.module.get() == &module; });
+    std::erase_if(managed, [&](const ManagedVariable& each) { return each.module.get() == &module; });
+    modules.erase(&module);
+  }
 };
 
 Registry& registry() {
@@ -42,20 +58,52 @@ Registry& registry() {
   return *made;
 }
 
-void place(Context& context, const ManagedVariable& variable) {
+void place(Context& context, ManagedVariable& variable) {
   const std::uint64_t address = variable.module->variable(context, variable.name);
   context.space.share_variable(address, variable.bytes);
   *variable.host_pointer = reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+  variable.placed = true;
 }
 
-DeviceModule* module_of(void** handle) {
-  return reinterpret_cast<DeviceModule*>(handle);
+void unload(const SharedModule& module) {
+  module->set_unloaded();
+  module->forget_variables();
+  registry().forget(*module);
+}
+
+/// The modules that the program has loaded by itself.
+struct LoadedModules {
+  struct One {
+    SharedModule module;
+    Owner owner = 0;
+  };
+  std::map<const void*, One> all;  ///< by handle
+
+  /// The registered ones are the primary context's. They stay, with variables as at the start.
+  void leave(Context& context, Owner owner) {
+    for (auto it = all.begin(); it != all.end();) {
+      const One one = it->second;
+      if (one.owner == owner) unload(one.module);
+      it = one.owner == owner ? all.erase(it) : std::next(it);
+    }
+    if (owner != primary_owner) return;
+    for (const auto& [handle, module] : registry().modules) module->forget_variables();
+    for (ManagedVariable& variable : registry().managed)
+      if (variable.placed) place(context, variable);
+  }
+};
+
+SharedModule registered_module(void** handle) {
+  const auto found = registry().modules.find(handle);
+  return found == registry().modules.end() ? nullptr : found->second;
 }
 
 }  // namespace
 
 const Module& DeviceModule::module(Context& context) {
+  require(loaded_, cudaErrorInvalidResourceHandle);
   if (module_) return *module_;
+  static_cast<void>(context.part<LoadedModules>());  // which forgets the variables
   try {
     text_ = read_text_(*context.settings.target);
   } catch (const FatbinaryError& e) {
@@ -112,93 +160,132 @@ std::uint64_t DeviceModule::variable_bytes(Context& context, const std::string& 
   throw ApiError(cudaErrorInvalidSymbol);
 }
 
-const std::string& DeviceModule::file(Context& context) {
+const std::string& DeviceModule::recorded_name(Context& context) {
   static int count = 0;
-  if (!file_.empty()) return file_;
-  file_ = fmt::format("module_{}_{}.ptx", getpid(), ++count);
-  const std::string path = context.settings.report + "/" + file_;
-  std::FILE* const out = std::fopen(path.c_str(), "w");
-  if (out == nullptr || std::fwrite(text_.data(), 1, text_.size(), out) != text_.size()) say_once("cannot write " + path);
-  if (out != nullptr) std::fclose(out);
-  return file_;
+  if (recorded_name_.empty()) {
+    recorded_name_ = fmt::format("{}_{}", getpid(), ++count);
+    record_module(context, recorded_name_, text_);
+  }
+  return recorded_name_;
+}
+
+void DeviceModule::forget_variables() {
+  if (!module_) return;
+  AddressSpace& space = context().space;
+  const auto placed = Internals::modules(space.memory()).extract(Internals::syntax(*module_));
+  if (placed.empty()) return;
+  for (const std::uint64_t address : placed.mapped()) space.release_variable(address);
+}
+
+DeviceModule* add_module(std::shared_ptr<DeviceModule> module) {
+  DeviceModule* const handle = module.get();
+  context().part<LoadedModules>().all[handle] = {std::move(module), current_owner()};
+  return handle;
+}
+
+DeviceModule& module_of(const DeviceModule* handle) {
+  const auto& all = context().part<LoadedModules>().all;
+  const auto found = all.find(handle);
+  require(found != all.end(), cudaErrorInvalidResourceHandle);
+  return *found->second.module;
+}
+
+void unload_module(Context& context, const DeviceModule* handle) {
+  const SharedModule module = module_of(handle).shared_from_this();
+  context.part<LoadedModules>().all.erase(handle);
+  unload(module);
 }
 
 Function& function_in(DeviceModule& module, const std::string& name) {
   Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  Function& function = all.functions.try_emplace({&module, name}, Function{.module = &module, .name = name}).first->second;
-  all.handles.insert(&function);
-  return function;
+  const std::lock_guard lock(mutex());
+  Function*& known = all.by_name[{&module, name}];
+  if (known != nullptr) return *known;
+  std::shared_ptr<Function> made = share_fresh<Function>(Function{.module = module.shared_from_this(), .name = name});
+  known = made.get();
+  all.functions[known] = std::move(made);
+  return *known;
 }
 
 Function& function_of(const void* handle) {
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
+  const Registry& all = registry();
+  const std::lock_guard lock(mutex());
   if (const auto found = all.stubs.find(handle); found != all.stubs.end()) return *found->second;
-  require(all.handles.contains(handle), handle == nullptr ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidResourceHandle);
-  return *static_cast<Function*>(const_cast<void*>(handle));
+  const auto found = all.functions.find(handle);
+  require(found != all.functions.end(), handle == nullptr ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidResourceHandle);
+  return *found->second;
+}
+
+std::shared_ptr<const Function> share(const Function& function) {
+  const std::lock_guard lock(mutex());
+  return registry().functions.at(&function);
 }
 
 void* name_of(const Function& function) {
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
+  const Registry& all = registry();
+  const std::lock_guard lock(mutex());
   for (const auto& [stub, of_stub] : all.stubs)
     if (of_stub == &function) return const_cast<void*>(stub);
   return const_cast<Function*>(&function);
 }
 
 const Symbol& symbol_of(const void* shadow) {
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
+  const Registry& all = registry();
+  const std::lock_guard lock(mutex());
   const auto found = all.symbols.find(shadow);
   require(found != all.symbols.end(), cudaErrorInvalidSymbol);
   return found->second;
 }
 
 WARPMAT_CUDA_API void** __cudaRegisterFatBinary(void* wrapper) {
-  return reinterpret_cast<void**>(new DeviceModule([wrapper](const Target& target) { return wrapper_text(wrapper, target); }));
+  const std::lock_guard lock(mutex());
+  SharedModule made = share_fresh<DeviceModule>([wrapper](const Target& target) { return wrapper_text(wrapper, target); });
+  void* const handle = made.get();
+  registry().modules[handle] = std::move(made);
+  return static_cast<void**>(handle);
 }
 
 WARPMAT_CUDA_API void __cudaRegisterFatBinaryEnd(void**) {}
 
-/// Other destructors may still use the module: it is kept.
-WARPMAT_CUDA_API void __cudaUnregisterFatBinary(void**) {}
+/// A plug-in that is closed takes its code with it. At the end of the program destructors may still ask for the module: they get errors, as
+/// on a GPU. That end waits a second, no longer, for the launch of another thread, which may never end.
+WARPMAT_CUDA_API void __cudaUnregisterFatBinary(void** handle) {
+  std::unique_lock lock(mutex(), std::try_to_lock);
+  for (int i = 0; i < 100 && !lock; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    static_cast<void>(lock.try_lock());
+  }
+  if (!lock) return;
+  if (const SharedModule module = registered_module(handle)) unload(module);
+}
 
-WARPMAT_CUDA_API void __cudaRegisterFunction(void** module, const char* stub, char*, const char* name, int, void*, void*, void*, void*,
+WARPMAT_CUDA_API void __cudaRegisterFunction(void** handle, const char* stub, char*, const char* name, int, void*, void*, void*, void*,
                                              int*) {
-  Function& function = function_in(*module_of(module), name);
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  all.stubs.insert_or_assign(stub, &function);
+  const std::lock_guard lock(mutex());
+  const SharedModule module = registered_module(handle);
+  if (module != nullptr) registry().stubs.insert_or_assign(stub, &function_in(*module, name));
 }
 
-WARPMAT_CUDA_API void __cudaRegisterVar(void** module, char* shadow, char*, const char* name, int, std::size_t bytes, int, int) {
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  all.symbols.insert_or_assign(shadow, Symbol{.module = module_of(module), .name = name, .bytes = bytes});
+WARPMAT_CUDA_API void __cudaRegisterVar(void** handle, char* shadow, char*, const char* name, int, std::size_t bytes, int, int) {
+  const std::lock_guard lock(mutex());
+  const SharedModule module = registered_module(handle);
+  if (module != nullptr) registry().symbols.insert_or_assign(shadow, Symbol{.module = module, .name = name, .bytes = bytes});
 }
 
-WARPMAT_CUDA_API void __cudaRegisterManagedVar(void** module, void** pointer, char*, const char* name, int, std::size_t bytes, int, int) {
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  all.managed_waiting.push_back({.module = module_of(module), .name = name, .bytes = bytes, .host_pointer = pointer});
-  all.symbols.insert_or_assign(pointer, Symbol{.module = module_of(module), .name = name, .bytes = bytes});
+WARPMAT_CUDA_API void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* name, int, std::size_t bytes, int, int) {
+  const std::lock_guard lock(mutex());
+  const SharedModule module = registered_module(handle);
+  if (module == nullptr) return;
+  registry().managed.push_back({.module = module, .name = name, .bytes = bytes, .host_pointer = pointer});
+  registry().symbols.insert_or_assign(pointer, Symbol{.module = module, .name = name, .bytes = bytes});
 }
 
 /// Called before the host uses a managed variable: gives those of the module their addresses.
-WARPMAT_CUDA_API char __cudaInitModule(void** module) {
-  Registry& all = registry();
-  std::vector<ManagedVariable> mine;
-  {
-    const std::lock_guard lock(all.mutex);
-    std::erase_if(all.managed_waiting, [&](const ManagedVariable& variable) {
-      if (variable.module != module_of(module)) return false;
-      mine.push_back(variable);
-      return true;
-    });
-  }
+WARPMAT_CUDA_API char __cudaInitModule(void** handle) {
   const Error error = call("__cudaInitModule", [&](Context& context) {
-    for (const ManagedVariable& variable : mine) place(context, variable);
+    const SharedModule module = registered_module(handle);
+    for (ManagedVariable& variable : registry().managed)
+      if (variable.module == module && !variable.placed) place(context, variable);
   });
   return static_cast<char>(error == cudaSuccess);
 }

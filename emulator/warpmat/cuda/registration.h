@@ -14,7 +14,7 @@
 namespace warpmat::cuda {
 
 /// Device code of the program. Its PTX is parsed when it is first used, each kernel resolved once.
-class DeviceModule {
+class DeviceModule : public std::enable_shared_from_this<DeviceModule> {
  public:
   /// `text` gives the PTX for a target, or throws FatbinaryError.
   explicit DeviceModule(std::function<std::string(const Target&)> text) : read_text_(std::move(text)) {}
@@ -28,13 +28,18 @@ class DeviceModule {
   std::uint64_t variable(Context& context, const std::string& name);
   /// The bytes of that variable.
   std::uint64_t variable_bytes(Context& context, const std::string& name);
+  /// False once the program has unloaded it: what still holds it, such as a node of a graph, runs nothing of it then.
+  bool is_loaded() const { return loaded_; }
+  void set_unloaded() { loaded_ = false; }
+  /// Frees its variables. Those of a module that stays are made anew, with their initial values, when they are next used.
+  void forget_variables();
   /// Whether its kernels may call malloc(), which gives the heap its size when one of them is launched, whichever it is (measured on an
   /// H200). False until the module is parsed, which its first launch does before it asks.
   bool uses_heap() const { return uses_heap_; }
   /// Its PTX. Throws the same.
   const std::string& text(Context& context) { return static_cast<void>(module(context)), text_; }
-  /// The file of its PTX in the folder of Settings::report: written once, at the first launch.
-  const std::string& file(Context& context);
+  /// Its name in the record, which gets its PTX at the first call.
+  const std::string& recorded_name(Context& context);
   /// Whether a launch of that kernel is in the record.
   bool is_recorded(const std::string& entry) const { return recorded_.contains(entry); }
   void set_recorded(const std::string& entry) { recorded_.insert(entry); }
@@ -43,16 +48,16 @@ class DeviceModule {
   const Kernel& any_kernel(Context& context);
 
   std::function<std::string(const Target&)> read_text_;
-  std::string text_, file_;
+  std::string text_, recorded_name_;
   std::optional<Module> module_;
-  bool uses_heap_ = false;
+  bool uses_heap_ = false, loaded_ = true;
   std::map<std::string, Kernel> kernels_;
   std::set<std::string> recorded_;
 };
 
 /// A kernel as the program names it: by the address of its host stub, or by a pointer to this as cudaKernel_t and cudaFunction_t.
 struct Function {
-  DeviceModule* module = nullptr;
+  std::shared_ptr<DeviceModule> module;
   std::string name;
   int dynamic_shared_bytes = 48 << 10;  ///< at most: cudaFuncSetAttribute
   bool non_portable_cluster = false;
@@ -60,16 +65,25 @@ struct Function {
 
 /// A variable as the program names it: by the address of its host shadow.
 struct Symbol {
-  DeviceModule* module = nullptr;
+  std::shared_ptr<DeviceModule> module;
   std::string name;
   std::uint64_t bytes = 0;
 };
+
+/// Makes a module one of the program's, which the current context owns. Its handle is its address.
+DeviceModule* add_module(std::shared_ptr<DeviceModule> module);
+/// Throws ApiError with cudaErrorInvalidResourceHandle for what no module is, or no more.
+DeviceModule& module_of(const DeviceModule* handle);
+/// Unloads it: its functions are no handles any more, its variables are freed. Throws the same.
+void unload_module(Context& context, const DeviceModule* handle);
 
 /// The function that cuModuleGetFunction gives for a kernel of a module, always the same.
 Function& function_in(DeviceModule& module, const std::string& name);
 
 /// The function of a host stub or of a handle. Throws ApiError with cudaErrorInvalidDeviceFunction.
 Function& function_of(const void* handle);
+/// An owner of the function, for what outlives the call.
+std::shared_ptr<const Function> share(const Function& function);
 /// How a program of the runtime names the function: its host stub, or where it has none, its handle.
 void* name_of(const Function& function);
 /// Throws ApiError with cudaErrorInvalidSymbol.

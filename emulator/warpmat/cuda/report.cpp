@@ -4,6 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <warpmat/ptx/text/readable_name.h>
@@ -19,13 +24,23 @@ nlohmann::ordered_json profile_json(const Profile& profile) {
   return {{"statements", std::move(rows)}, {"other_seconds", profile.other_seconds}, {"other_check_seconds", profile.other_check_seconds}};
 }
 
-/// A file to which lines are appended. It stays open between them, as opening it takes longer than an empty launch.
+/// The verdict on a program is in the record: without it the program would end as if nothing had failed.
+[[noreturn]] void end_without_record(const std::string& path, const char* reason) {
+  say(fmt::format("cannot write the record of the launches, {}: {}; the program ends here", path, reason));
+  std::_Exit(1);
+}
+
+/// The record. It stays open between lines, as opening it takes longer than an empty launch.
 class Lines {
  public:
   /// The line is written by one call, so that lines of several processes do not mix.
-  void append(const std::string& path, const std::string& line) {
-    if (!is_open()) open(path);
-    if (::write(file_, line.data(), line.size()) != static_cast<ssize_t>(line.size())) say_once("cannot write " + path);
+  void append(const std::string& record, const std::string& line) {
+    if (!is_open()) open(record);
+    const ssize_t written = ::write(file_, line.data(), line.size());
+    if (written == static_cast<ssize_t>(line.size())) return;
+    const char* const reason = written < 0 ? std::strerror(errno) : "there is no room";
+    if (written > 0) take_back(written);
+    end_without_record(path_, reason);
   }
 
  private:
@@ -35,25 +50,50 @@ class Lines {
     return file_ >= 0 && ::fstat(file_, &now) == 0 && now.st_dev == opened_.st_dev && now.st_ino == opened_.st_ino;
   }
 
-  void open(const std::string& path) {
-    file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (file_ >= 0) ::fstat(file_, &opened_);
+  void open(const std::string& record) {
+    struct stat kind;
+    const bool folder = ::stat(record.c_str(), &kind) == 0 && S_ISDIR(kind.st_mode);
+    path_ = folder ? record + "/launches.jsonl" : record;
+    file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file_ < 0) end_without_record(path_, std::strerror(errno));
+    ::fstat(file_, &opened_);
+  }
+
+  /// Removes the beginning of a line from the record's end, unless another process has written behind it.
+  void take_back(ssize_t written) const {
+    struct stat now;
+    const off_t end = ::lseek(file_, 0, SEEK_CUR);
+    if (::fstat(file_, &now) == 0 && now.st_size == end) static_cast<void>(!::ftruncate(file_, end - written));
   }
 
   int file_ = -1;
+  std::string path_;
   struct stat opened_ {};
 };
 
 void append_line(const Context& context, const nlohmann::ordered_json& json) {
+  if (context.settings.report.empty()) return;
   static Lines lines;
-  lines.append(context.settings.report + "/launches.jsonl",
-               json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  lines.append(context.settings.report, json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace
 
-void record_refusal(Context& context, const Function& function, const std::string& reason) {
-  if (!context.settings.report.empty()) append_line(context, {{"kernel", readable_name(function.name)}, {"refused", reason}});
+void record_module(const Context& context, const std::string& name, const std::string& ptx) {
+  append_line(context, {{"module", name}, {"ptx", ptx}});
+}
+
+void record_refusal(const Context& context, const Function& function, const std::string& reason) {
+  append_line(context, {{"kernel", readable_name(function.name)}, {"refused", reason}});
+}
+
+void record_unsaved(const Context& context, const std::string& reason) {
+  append_line(context, {{"unsaved", reason}});
+}
+
+void record_begin(Context& context, const Function& function) {
+  if (context.settings.every_launch || !function.module->is_recorded(function.name))
+    append_line(context, {{"begins", readable_name(function.name)}});
 }
 
 void record_launch(Context& context, const Function& function, const LaunchRecord& record) {
@@ -62,11 +102,16 @@ void record_launch(Context& context, const Function& function, const LaunchRecor
       record.fault == cudaSuccess && record.result.absent_lanes.empty() && record.result.warnings.empty() && !record.profile;
   if (!context.settings.every_launch && tells_nothing && function.module->is_recorded(function.name)) return;
   function.module->set_recorded(function.name);
-  nlohmann::ordered_json json = {{"kernel", readable_name(function.name)},    {"entry", function.name},
-                                 {"module", function.module->file(context)},  {"target", context.settings.target->name},
-                                 {"grid", sizes(record.config->grid)},        {"block", sizes(record.config->block)},
-                                 {"cluster", sizes(record.config->cluster)},  {"shared_bytes", record.config->shared_bytes},
-                                 {"operations", record.result.operations},    {"warnings", record.result.warnings},
+  nlohmann::ordered_json json = {{"kernel", readable_name(function.name)},
+                                 {"entry", function.name},
+                                 {"module", function.module->recorded_name(context)},
+                                 {"target", context.settings.target->name},
+                                 {"grid", sizes(record.config->grid)},
+                                 {"block", sizes(record.config->block)},
+                                 {"cluster", sizes(record.config->cluster)},
+                                 {"shared_bytes", record.config->shared_bytes},
+                                 {"operations", record.result.operations},
+                                 {"warnings", record.result.warnings},
                                  {"absent_lanes", record.result.absent_lanes}};
   if (record.fault != cudaSuccess) json["error"] = {{"name", error_name(record.fault)}, {"text", record.trap}};
   if (record.profile) json["profile"] = profile_json(*record.profile);

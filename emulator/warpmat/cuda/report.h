@@ -10,8 +10,9 @@
 
 namespace warpmat::cuda {
 
-/// What ran, for the record in the folder Settings::report: a line of JSON for each launch in launches.jsonl (Settings::every_launch), also
-/// for those that were refused, and the PTX of each module.
+// The record, Settings::report: a file of lines of JSON, to which several processes append. A process that cannot append says so and ends.
+
+/// What ran: one line for each launch (Settings::every_launch).
 struct LaunchRecord {
   const LaunchConfig* config = nullptr;
   double seconds = 0;
@@ -26,10 +27,19 @@ inline std::array<std::uint32_t, 3> sizes(const Dim3& size) {
   return {size.x, size.y, size.z};
 }
 
-/// Appends the record, if one is kept.
+/// Appends that a launch begins, if a record is kept. A program that ends before the launch does leaves this line alone.
+void record_begin(Context& context, const Function& function);
+
+/// Appends what ran.
 void record_launch(Context& context, const Function& function, const LaunchRecord& record);
 
-/// The same of a launch whose kernel warpmat does not execute, for `reason`.
-void record_refusal(Context& context, const Function& function, const std::string& reason);
+/// The PTX of the launches that name this module, before the first of them.
+void record_module(const Context& context, const std::string& name, const std::string& ptx);
+
+/// A launch whose kernel warpmat does not execute, for `reason`.
+void record_refusal(const Context& context, const Function& function, const std::string& reason);
+
+/// A launch that save_launch() could not write, for `reason`.
+void record_unsaved(const Context& context, const std::string& reason);
 
 }  // namespace warpmat::cuda

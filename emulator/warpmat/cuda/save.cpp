@@ -21,16 +21,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Writes a file by `write`, whole or not at all; says where it cannot.
-template <typename Write>
-void attempt(Write write) {
-  try {
-    write();
-  } catch (const std::runtime_error& error) {
-    say_once(error.what());
-  }
-}
-
 std::string hex(std::span<const std::uint8_t> bytes) {
   std::string text;
   for (const std::uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
@@ -48,7 +38,7 @@ Json buffer_json(const std::filesystem::path& folder, std::size_t number, const 
     return json;
   }
   const std::string file = fmt::format("buffer_{}.npy", number);
-  attempt([&] { write_npy(folder / file, {DType::uint8, {bytes.size()}}, std::as_bytes(bytes)); });
+  write_npy(folder / file, {DType::uint8, {bytes.size()}}, std::as_bytes(bytes));
   json["file"] = file;
   return json;
 }
@@ -75,6 +65,37 @@ std::string_view why_not(const Kernel& kernel, const LaunchConfig& config) {
   return {};
 }
 
+/// Makes a folder in `all` that nobody had: its name is `number`, or the next that is free. Other processes save there, too.
+std::filesystem::path new_folder(const std::filesystem::path& all, std::size_t& number) {
+  std::filesystem::create_directories(all);
+  while (!std::filesystem::create_directory(all / std::to_string(number))) ++number;
+  return all / std::to_string(number);
+}
+
+/// The PTX as launch.json in `folder` names it: it lies in the folder of the first launch that has it.
+std::string module_file(const std::string& ptx, const std::filesystem::path& folder) {
+  static std::map<std::string, std::string> folders;
+  if (const auto found = folders.find(ptx); found != folders.end()) return fmt::format("../{}/module.ptx", found->second);
+  write_file(folder / "module.ptx", {ptx});
+  folders[ptx] = folder.filename().string();
+  return "module.ptx";
+}
+
+void write_launch(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
+                  const std::vector<Argument>& arguments, const std::filesystem::path& folder) {
+  Json params = Json::array();
+  for (const Argument& argument : arguments) params.push_back({{"bytes", hex(argument.bytes())}});
+  Json json{{"ptx", module_file(function.module->text(context), folder)},
+            {"kernel", function.name},
+            {"grid", sizes(config.grid)},
+            {"block", sizes(config.block)},
+            {"dynamic_shared", config.shared_bytes},
+            {"buffers", buffers_json(context, kernel, folder)},
+            {"params", std::move(params)}};
+  if (config.cluster.count() > 1) json["cluster"] = sizes(config.cluster);
+  write_file(folder / "launch.json", {json.dump(1), "\n"});
+}
+
 }  // namespace
 
 void save_launch(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
@@ -84,23 +105,12 @@ void save_launch(Context& context, const Function& function, const Kernel& kerne
   ++number;
   if (const std::string_view reason = why_not(kernel, config); !reason.empty())
     return say(fmt::format("launch {} of '{}' is not saved: {}", number, function.name, reason));
-  const std::filesystem::path all = context.settings.save, folder = all / std::to_string(number);
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  static std::map<const DeviceModule*, std::string> modules;
-  const auto [module, added] = modules.try_emplace(function.module, fmt::format("module_{}.ptx", modules.size() + 1));
-  if (added) attempt([&, path = all / module->second] { write_file(path, {function.module->text(context)}); });
-  Json params = Json::array();
-  for (const Argument& argument : arguments) params.push_back({{"bytes", hex(argument.bytes())}});
-  Json json{{"ptx", "../" + module->second},
-            {"kernel", function.name},
-            {"grid", sizes(config.grid)},
-            {"block", sizes(config.block)},
-            {"dynamic_shared", config.shared_bytes},
-            {"buffers", buffers_json(context, kernel, folder)},
-            {"params", std::move(params)}};
-  if (config.cluster.count() > 1) json["cluster"] = sizes(config.cluster);
-  attempt([&] { write_file(folder / "launch.json", {json.dump(1), "\n"}); });
+  try {
+    write_launch(context, function, kernel, config, arguments, new_folder(context.settings.save, number));
+  } catch (const std::runtime_error& error) {
+    say_once(error.what());
+    record_unsaved(context, error.what());
+  }
 }
 
 }  // namespace warpmat::cuda

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 #include <warpmat/cuda/graph.h>
+#include <warpmat/cuda/launch.h>
 #include <warpmat/cuda/per_thread.h>
 
 namespace warpmat::cuda {
@@ -13,28 +13,43 @@ namespace {
 constexpr unsigned non_blocking = 1;
 constexpr int lowest_priority = 0, highest_priority = -5, priority_attribute = 8;
 
-std::set<Stream*>& streams() {
-  static auto* const all = new std::set<Stream*>;
-  return *all;
+struct Streams {
+  Stream legacy{.id = 1}, per_thread{.flags = non_blocking, .id = 2};
+  Handles<Stream> made;
+  std::uint64_t last_id = 2;
+
+  void leave(Context&, Owner owner) {
+    made.drop(owner, abandon_capture);
+    if (owner != primary_owner) return;
+    abandon_capture(per_thread);
+    per_thread = {.flags = non_blocking, .id = 2};
+    legacy = {.id = 1};
+  }
+};
+
+Streams& streams() {
+  return context().part<Streams>();
 }
 
 Stream* make_stream(unsigned flags, int priority) {
-  static std::uint64_t count = 2;
   require((flags & ~non_blocking) == 0);
-  auto* const made = new Stream{.flags = flags, .priority = std::min(std::max(priority, highest_priority), lowest_priority), .id = ++count};
-  streams().insert(made);
-  return made;
+  Streams& all = streams();
+  return all.made.make(Stream{.flags = flags, .priority = std::clamp(priority, highest_priority, lowest_priority), .id = ++all.last_id});
 }
 
 }  // namespace
 
 Stream& stream_of(Stream* handle) {
-  static Stream legacy{.id = 1}, per_thread{.flags = non_blocking, .id = 2};
   const auto number = reinterpret_cast<std::uintptr_t>(handle);
-  if (number <= 1) return legacy;  // null, cudaStreamLegacy
-  if (number == 2) return per_thread;
-  require(streams().contains(handle), cudaErrorInvalidResourceHandle);
-  return *handle;
+  Streams& all = streams();
+  if (number <= 1) return all.legacy;  // null, cudaStreamLegacy
+  return number == 2 ? all.per_thread : all.made.at(handle);
+}
+
+Owner owner_of_stream(Stream* handle) {
+  static_cast<void>(stream_of(handle));
+  const Owner owner = streams().made.owner_of(handle);
+  return owner == 0 ? current_owner() : owner;
 }
 
 bool capture(Stream* handle, const std::function<GraphNode()>& make) {
@@ -54,8 +69,19 @@ void leave_capture(const Graph* graph) {
     stream.capture = nullptr;
     stream.front.clear();
   };
-  for (Stream* const stream : streams()) leave(*stream);
-  leave(stream_of(reinterpret_cast<Stream*>(2)));
+  streams().made.for_each(leave);
+  leave(streams().per_thread);
+}
+
+Work host_work(std::function<void()> function) {
+  return [function = std::move(function)](Context&) {
+    struct Inside {
+      Inside() { in_host_function() = true; }
+      Inside(const Inside&) = delete;
+      ~Inside() { in_host_function() = false; }
+    } const inside;
+    function();
+  };
 }
 
 void refuse_capture(Stream* handle) {
@@ -79,8 +105,9 @@ WARPMAT_CUDA_API Error cudaStreamCreateWithFlags(Stream** stream, unsigned flags
 
 WARPMAT_CUDA_API Error cudaStreamDestroy(Stream* stream) {
   return call(__func__, [&](Context&) {
-    require(streams().erase(stream) == 1, cudaErrorInvalidResourceHandle);
-    delete stream;
+    const Fresh<Stream> destroyed = streams().made.take(stream);
+    require(destroyed != nullptr, cudaErrorInvalidResourceHandle);
+    abandon_capture(*destroyed);
   });
 }
 
@@ -126,7 +153,11 @@ WARPMAT_CUDA_API Error cudaStreamSetAttribute(Stream* handle, int id, const void
   return call(__func__, [&](Context&) {
     require(value != nullptr && id > 0);
     Stream& stream = stream_of(handle);
-    if (id == priority_attribute) std::memcpy(&stream.priority, value, sizeof stream.priority);
+    check_attribute(id, value);
+    if (id == priority_attribute) {
+      std::memcpy(&stream.priority, value, sizeof stream.priority);
+      stream.priority = std::clamp(stream.priority, highest_priority, lowest_priority);
+    }
     std::memcpy(stream.attributes[id].data(), value, stream.attributes[id].size());
   });
 }
@@ -154,11 +185,10 @@ WARPMAT_CUDA_API Error cudaDeviceGetStreamPriorityRange(int* lowest, int* highes
   });
 }
 
-/// The host function may call nothing of CUDA, so it runs without the lock being in its way.
 WARPMAT_CUDA_API Error cudaLaunchHostFunc(Stream* stream, void (*function)(void*), void* data) {
   return enqueue(__func__, [&](Context& context) {
     require(function != nullptr);
-    submit(context, stream, {.type = NodeType::host, .work = [=](Context&) { function(data); }, .made_from = HostCall{function, data}});
+    submit(context, stream, {.type = NodeType::host, .work = host_work([=] { function(data); }), .made_from = HostCall{function, data}});
   });
 }
 
@@ -166,7 +196,7 @@ WARPMAT_CUDA_API Error cudaStreamAddCallback(Stream* stream, void (*function)(St
   return enqueue(__func__, [&](Context& context) {
     require(function != nullptr && flags == 0);
     refuse_capture(stream);
-    submit(context, stream, {.type = NodeType::host, .work = [=](Context&) { function(stream, cudaSuccess, data); }});
+    submit(context, stream, {.type = NodeType::host, .work = host_work([=] { function(stream, cudaSuccess, data); })});
   });
 }
 

@@ -39,6 +39,8 @@ struct Event {
 
 /// The stream of a handle: of cudaStreamCreate, or one of the default ones. Throws ApiError with cudaErrorInvalidResourceHandle.
 Stream& stream_of(Stream* handle);
+/// The context that has it; of a default stream the current one.
+Owner owner_of_stream(Stream* handle);
 
 /// If the stream captures, adds the node that `make` gives to the graph. Returns whether it does.
 bool capture(Stream* handle, const std::function<GraphNode()>& make);
@@ -51,6 +53,10 @@ Event& event_of(Event* handle);
 
 /// Ends the part that all streams have in the capture of `graph`.
 void leave_capture(const Graph* graph);
+/// Ends the capture that `origin` began, if it is in one. Its graph is lost, unless it is the program's.
+void abandon_capture(const Stream& origin);
+/// The host function that a stream or a graph calls. It may not use CUDA.
+Work host_work(std::function<void()> function);
 
 /// Throws ApiError with cudaErrorStreamCaptureUnsupported if the stream captures.
 void refuse_capture(Stream* handle);

@@ -1,6 +1,7 @@
 // Texture and surface objects.
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -15,12 +16,24 @@ struct Object {
   ResourceDescription resource;
   TextureDescription how;
   std::optional<ResourceView> view;
+  Owner owner = current_owner();
 };
 
+// Of pitched memory: cudaDeviceProp::maxTexture2DLinear.
+constexpr std::size_t most_pitched_texels = 131072, most_pitched_rows = 65000, most_texture_pitch = 2097120;
+constexpr std::size_t most_linear_texels = std::size_t{1} << 28;
+
 /// The objects by their handles, as programs described them.
+struct Objects {
+  std::map<std::uint64_t, Object> all;
+
+  void leave(Context& context, Owner owner) {
+    std::erase_if(all, [&](const auto& each) { return each.second.owner == owner && remove_texture(context.space.memory(), each.first); });
+  }
+};
+
 std::map<std::uint64_t, Object>& objects() {
-  static auto* const all = new std::map<std::uint64_t, Object>;
-  return *all;
+  return context().part<Objects>().all;
 }
 
 Texture::Level level_of(const Array& array) {
@@ -58,15 +71,15 @@ void set_memory(Context& context, Texture& texture, const ResourceDescription& r
   require(address != 0 && address % texture_alignment == 0);
   const std::size_t texel = texture.texel_bytes();
   if (rows) {
-    require(pitched.width != 0 && pitched.height != 0 && pitched.pitch % texture_pitch_alignment == 0 &&
-            pitched.width * texel <= pitched.pitch);
+    require(pitched.width - 1 < most_pitched_texels && pitched.height - 1 < most_pitched_rows && pitched.pitch <= most_texture_pitch);
+    require(pitched.pitch % texture_pitch_alignment == 0 && pitched.width * texel <= pitched.pitch);
     context.space.device_bytes(start, (pitched.height - 1) * pitched.pitch + pitched.width * texel);
     texture.dimensions = 2;
     texture.levels = {{address, static_cast<std::uint32_t>(pitched.width), static_cast<std::uint32_t>(pitched.height), 1, pitched.pitch,
                        pitched.pitch * pitched.height}};
     return;
   }
-  require(linear.bytes / texel != 0 && linear.bytes / texel <= std::size_t{1} << 28);
+  require(linear.bytes / texel != 0 && linear.bytes / texel <= most_linear_texels);
   context.space.device_bytes(start, linear.bytes);
   texture.linear_memory = true;
   texture.levels = {{address, static_cast<std::uint32_t>(linear.bytes / texel), 1, 1, linear.bytes, linear.bytes}};
@@ -92,7 +105,13 @@ void set_resource(Context& context, Texture& texture, const ResourceDescription&
   throw ApiError(cudaErrorInvalidValue);
 }
 
+/// Throws ApiError for what no number is: NaN has no place among the levels, and infinite levels are beyond the first or the last one.
+void check_numbers(const TextureDescription& how) {
+  for (const float number : {how.level_bias, how.least_level, how.most_level}) require(!std::isnan(number));
+}
+
 void set_sampling(Texture& texture, const TextureDescription& how) {
+  check_numbers(how);
   for (std::size_t i = 0; i < 3; ++i) {
     require(how.address[i] >= 0 && how.address[i] <= 3);
     texture.address[i] = static_cast<Texture::Address>(how.address[i]);
@@ -109,8 +128,8 @@ void set_sampling(Texture& texture, const TextureDescription& how) {
   texture.srgb = how.srgb != 0 && texture.reads_fractions && texture.channel_bits == 8;
   std::ranges::copy(how.border, texture.border.begin());
   texture.level_bias = how.level_bias;
-  texture.least_level = how.least_level;
-  texture.most_level = how.most_level;
+  texture.least_level = std::max(how.least_level, 0.0f);  // no level lies before the first one
+  texture.most_level = std::max(how.most_level, 0.0f);
 }
 
 /// A view of fewer levels or layers. Other formats of the same bytes are not supported.
@@ -120,10 +139,13 @@ void set_view(Texture& texture, const ResourceView& view) {
   texture.levels = {texture.levels.begin() + view.first_level, texture.levels.begin() + view.last_level + 1};
   if (!texture.layered && !texture.cube) return;
   const std::uint32_t faces = texture.cube ? 6 : 1;
-  require((view.last_layer + 1) <= texture.levels[0].depth);
+  const std::uint32_t depth = texture.levels[0].depth;
+  require(view.last_layer < depth);
+  const std::uint32_t layers = std::max(view.last_layer + 1 - view.first_layer, faces);
+  require(layers <= depth - view.first_layer);
   for (Texture::Level& level : texture.levels) {
     level.address += view.first_layer * level.slice_pitch;
-    level.depth = std::max(view.last_layer + 1 - view.first_layer, faces);
+    level.depth = layers;
   }
 }
 

@@ -9,7 +9,7 @@ namespace warpmat::cuda {
 namespace {
 
 Error refuse(const char* name) {
-  say_once(std::string(name) + " is not supported (docs/programs.md lists what is)");
+  say_once(std::string(name) + " is not supported (docs/use/programs.md lists what is)");
   return cudaErrorNotSupported;
 }
 

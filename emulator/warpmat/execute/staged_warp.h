@@ -44,7 +44,7 @@ bool overlaps_earlier(const ConstRegisterView& c, const ConstRegisterView& d, in
 
 /// Executes the warps of a batch in order, in registers and rows of memory of its own. Sources are copied in before an instruction
 /// executes, results copied back after it. So all sources are read before any result is written. Registers of wmma.mma that are registers
-/// of D too have one copy: its second half reads what the first wrote (docs/numerics.md).
+/// of D too have one copy: its second half reads what the first wrote (docs/reference/numerics.md).
 class StagedWarp {
  public:
   /// Starts at warp `first`. Copies by vectors for Path::fast, else lane by lane. `lane_kernel`: find_lane_kernel(instruction). `memory`

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <warpmat/numeric/checked_size.h>
+
 namespace warpmat {
 namespace {
 
@@ -60,12 +62,9 @@ std::size_t size_of(DType dtype) {
 }
 
 std::optional<std::size_t> NpyHeader::byte_count() const {
-  std::size_t bytes = size_of(dtype);
-  for (const std::size_t extent : shape) {
-    if (extent != 0 && bytes > std::numeric_limits<std::size_t>::max() / extent) return std::nullopt;
-    bytes *= extent;
-  }
-  return bytes;
+  CheckedSize bytes = size_of(dtype);
+  for (const std::size_t extent : shape) bytes = bytes * extent;
+  return bytes.value();
 }
 
 std::string describe(const NpyHeader& header) {

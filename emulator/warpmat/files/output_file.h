@@ -15,8 +15,9 @@ void check_output_place(const std::filesystem::path& path);
 /// Makes `folder` where there is none. Throws std::runtime_error unless files can then be written into it. Call it before long work, too.
 void make_output_folder(const std::filesystem::path& folder);
 
-/// A file that appears whole or not at all: it is written next to its final path, and finish() renames it. Without finish() nothing
-/// remains. A symbolic link at the path is kept, and its target is replaced. All functions throw std::runtime_error.
+/// A file that appears whole or not at all: it has no name, or another one beside its path, until finish(). Without finish() nothing
+/// remains. A file that is replaced keeps its mode; its other hard links keep the old contents. A symbolic link at the path is kept, and
+/// its target is replaced or made. All functions throw std::runtime_error.
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& path);
@@ -29,7 +30,14 @@ class OutputFile {
   void finish();
 
  private:
-  std::filesystem::path path_, place_, temporary_;
+  std::FILE* open_nameless() const;
+  const std::filesystem::path& name_temporary();
+  void remove_temporary() const;
+  bool keep_mode() const;
+  bool give_name();
+
+  std::filesystem::path path_, place_;
+  std::filesystem::path temporary_;  ///< empty: the file has no name
   std::FILE* file_ = nullptr;
 };
 

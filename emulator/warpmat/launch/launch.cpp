@@ -13,6 +13,7 @@
 #include <warpmat/machine/grid.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/launch_state.h>
+#include <warpmat/machine/stored_buffer.h>
 #include <warpmat/ptx/program/parameter_text.h>
 #include <warpmat/ptx/program/resolve.h>
 #include <warpmat/ptx/text/readable_name.h>
@@ -126,8 +127,8 @@ const std::vector<std::uint64_t>& place_module(const code::Program& program, Dev
   }
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const code::Variable& variable = program.module_variables[i];
-    if (variable.bytes != 0 && !known.contains(std::string(variable.name)))
-      std::memcpy(memory.bytes(addresses[i], variable.bytes).data(), contents.data() + variable.address, variable.bytes);
+    if (variable.contents != 0 && !known.contains(std::string(variable.name)))
+      std::memcpy(memory.bytes(addresses[i], variable.contents).data(), contents.data() + variable.address, variable.contents);
   }
   return modules.emplace(program.module, std::move(addresses)).first->second;
 }
@@ -139,8 +140,7 @@ void check_place(const code::Program& program, const DeviceMemory& memory, std::
     throw std::invalid_argument(fmt::format("several variables of the module have the name '{}'", name));
   if (variable == program.module_variables.end())
     throw std::invalid_argument(fmt::format("the module has no .global or .const variable '{}': names are those of the PTX", name));
-  const std::optional<DeviceMemory::Buffer> buffer = memory.find(address);
-  if (variable->bytes != 0 && (!buffer || buffer->freed || variable->bytes > buffer->end() - address))
+  if (variable->bytes != 0 && !find_range(memory, address, variable->bytes))
     throw std::invalid_argument(fmt::format("variable '{}' of {} bytes does not lie in one buffer at {:#x}: {}", name, variable->bytes,
                                             address, memory.describe(address)));
 }

@@ -46,8 +46,9 @@ void check_room(const LaunchState& launch, std::uint64_t clusters) {
   const std::uint64_t warp_bytes = launch.frame_bytes + std::uint64_t{warp_size} * launch.local_bytes;
   const CheckedSize bytes = CheckedSize(blocks) * (warps * warp_bytes + launch.shared_bytes);
   if (most != 0 && !bytes.fits(most))
-    throw MemoryLimit(fmt::format("{} blocks at once, each with {} bytes of registers, local and shared memory, exceed the limit of {} bytes",
-                                  blocks, warps * warp_bytes + launch.shared_bytes, most));
+    throw MemoryLimit(
+        fmt::format("{} blocks at once, each with {} bytes of registers, local and shared memory, exceed the limit of {} bytes", blocks,
+                    warps * warp_bytes + launch.shared_bytes, most));
 }
 
 /// Schedules the clusters of a grid whose operations have no order among them: each thread takes the next ones, without a lock. It takes

@@ -24,12 +24,12 @@ struct LaunchState {
   ThreadIndices thread_indices;
   const std::uint8_t* constants = nullptr;  ///< Program::constants with the module's addresses inserted
   std::vector<std::uint8_t> parameters;
-  std::uint32_t shared_bytes = 0;     ///< reserved, static and dynamic
-  std::uint32_t frame_bytes = 0;      ///< registers of a warp, including called functions
-  std::uint32_t local_bytes = 0;      ///< local memory of a lane, including called functions
-  bool explicit_cluster = false;      ///< the launch has clusters
-  SpareStorage* spare = nullptr;      ///< of blocks; null: each has memory of its own
-  ChunkLists* chunk_lists = nullptr;  ///< of programs with wgmma
+  std::uint32_t shared_bytes = 0;                       ///< reserved, static and dynamic
+  std::uint32_t frame_bytes = 0;                        ///< registers of a warp, including called functions
+  std::uint32_t local_bytes = 0;                        ///< local memory of a lane, including called functions
+  bool explicit_cluster = false;                        ///< the launch has clusters
+  SpareStorage* spare = nullptr;                        ///< of blocks; null: each has memory of its own
+  ChunkLists* chunk_lists = nullptr;                    ///< of programs with wgmma
   std::atomic<std::uint64_t>* printed_bytes = nullptr;  ///< of all blocks so far; null: they are not counted
   /// Makes the observers of a cluster, told before those of the options; may be null.
   std::function<std::vector<std::unique_ptr<Observer>>(std::uint64_t cluster)> checks = nullptr;

@@ -80,7 +80,9 @@ std::string formatted(const Conversion& c, std::uint64_t bits) {
   const bool is_signed = c.letter == 'd' || c.letter == 'i';
   if (c.is_floating()) return print(c.for_value(""), std::bit_cast<double>(bits));
   if (c.letter == 'p') return print(c.for_value(""), reinterpret_cast<void*>(bits));
-  if (c.bytes() == 8) return is_signed ? print(c.for_value("ll"), static_cast<long long>(bits)) : print(c.for_value("ll"), static_cast<unsigned long long>(bits));
+  if (c.bytes() == 8)
+    return is_signed ? print(c.for_value("ll"), static_cast<long long>(bits))
+                     : print(c.for_value("ll"), static_cast<unsigned long long>(bits));
   if (c.letter == 'c') return print(c.for_value(""), static_cast<int>(bits));
   const std::string_view type = c.length == "h" || c.length == "hh" ? c.length : "";
   return is_signed ? print(c.for_value(type), static_cast<int>(bits)) : print(c.for_value(type), static_cast<unsigned>(bits));

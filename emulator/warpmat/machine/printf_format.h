@@ -11,12 +11,12 @@ namespace warpmat::machine {
 
 /// One conversion of a format: "%-8.3lf".
 struct Conversion {
-  std::string_view text;               ///< as it stands in the format
-  std::string flags;                   ///< of "-+ #0"
-  std::int64_t width = 0;              ///< 0: none
+  std::string_view text;   ///< as it stands in the format
+  std::string flags;       ///< of "-+ #0"
+  std::int64_t width = 0;  ///< 0: none
   std::optional<std::int64_t> precision;
-  std::string_view length;             ///< "ll"
-  char letter = 0;                     ///< 0: the format ends before
+  std::string_view length;  ///< "ll"
+  char letter = 0;          ///< 0: the format ends before
 
   bool is_integer() const { return letter != 0 && std::string_view("diuxXo").find(letter) != std::string_view::npos; }
   bool is_floating() const { return letter != 0 && std::string_view("fFeEgGaA").find(letter) != std::string_view::npos; }

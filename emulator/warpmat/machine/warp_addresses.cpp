@@ -52,8 +52,7 @@ std::span<std::uint8_t> WarpState::range(Space space, int lane, std::uint64_t ad
            Trap::Kind::out_of_range);
     }
     case Space::local: {
-      if (address < launch_.local_bytes && bytes <= launch_.local_bytes - address)
-        return {whole_local_memory(lane) + address, bytes};
+      if (address < launch_.local_bytes && bytes <= launch_.local_bytes - address) return {whole_local_memory(lane) + address, bytes};
       trap(lane, address, fmt::format("{} of {} bytes outside of local memory, which has {} bytes", what, bytes, launch_.local_bytes),
            Trap::Kind::out_of_range);
     }

@@ -125,8 +125,8 @@ void check_global(WarpState& warp, const BulkCopy& copy, int lane, BulkTransfer&
     if (bytes == 0) continue;
     const auto whole = find_range(warp.launch().memory, run.first.address, run.reach());
     for (std::size_t i = 0; i < run.count; ++i) {
-      const std::uint8_t* const row = whole ? whole->data() + i * run.step
-                                            : warp.range(Space::global, lane, run.row(i).address, bytes, 1, writes).data();
+      const std::uint8_t* const row =
+          whole ? whole->data() + i * run.step : warp.range(Space::global, lane, run.row(i).address, bytes, 1, writes).data();
       if (!writes) prefetch(row, bytes);
     }
   }

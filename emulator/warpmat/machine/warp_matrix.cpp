@@ -72,7 +72,7 @@ void use_shared(WarpState& warp, BatchMemory& memory) {
 /// The lanes' row addresses within shared memory, for ldmatrix and stmatrix.
 void shared_addresses(WarpState& warp, const Operation& operation, const code::Matrix& matrix, code::Slot slot, Register& out) {
   const auto offset = static_cast<std::uint64_t>(matrix.offset);
-  if (matrix.narrow_address) {  // no upper half to select a space: an H200 then reads shared memory (docs/numerics.md)
+  if (matrix.narrow_address) {  // no upper half to select a space: an H200 then reads shared memory (docs/reference/numerics.md)
     const auto* const from = warp.at<std::uint32_t>(slot);
     for (std::size_t lane = 0; lane < warp_size; ++lane) out[lane] = from[lane] + static_cast<std::uint32_t>(offset);
     return;

@@ -167,12 +167,14 @@ SharedPlace shared_place(WarpState& warp, int lane, std::uint64_t address, std::
     warp.trap(lane, given, fmt::format("the address is one of block {} of the cluster; the statement takes those of its own block", rank));
   if (cluster.block(rank).finished())
     warp.trap(lane, given, fmt::format("block {} of the cluster has ended: its shared memory is gone", rank));
-  if (address % alignment != 0) warp.trap(lane, given, fmt::format("the address is not a multiple of {}", alignment));
+  if (address % alignment != 0)
+    warp.trap(lane, given, fmt::format("the address is not a multiple of {}", alignment), Trap::Kind::misaligned);
   const std::uint64_t offset = (address & ((1u << Cluster::rank_at) - 1)) - warp.program().shared_base;
   if (offset > warp.launch().shared_bytes || bytes > warp.launch().shared_bytes - offset)
     warp.trap(lane, given,
               fmt::format("{} bytes outside of shared memory, which has {} bytes from {:#x} on", bytes, warp.launch().shared_bytes,
-                          warp.program().shared_base));
+                          warp.program().shared_base),
+              Trap::Kind::out_of_range);
   return {rank, static_cast<std::uint32_t>(offset)};
 }
 

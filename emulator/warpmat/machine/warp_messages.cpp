@@ -41,7 +41,8 @@ std::string WarpState::describe_shared(std::uint64_t address) const {
 
 void check_waiting(const WarpState& warp, int lane, std::size_t waiting, const char* what) {
   constexpr std::size_t most = 16384;  // 16 bytes each are more than the shared memory of a block
-  if (waiting >= most) warp.trap(lane, std::nullopt, fmt::format("{} {} wait, and no statement waits for them", most, what), Trap::Kind::limit);
+  if (waiting >= most)
+    warp.trap(lane, std::nullopt, fmt::format("{} {} wait, and no statement waits for them", most, what), Trap::Kind::limit);
 }
 
 void WarpState::trap(int lane, std::optional<std::uint64_t> address, const std::string& reason, Trap::Kind kind,

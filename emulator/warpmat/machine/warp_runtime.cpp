@@ -95,15 +95,16 @@ void use_runtime(WarpState& warp, const code::Call& call, LaneMask mask) {
       case Target::prepare_launch: value = prepare_launch(warp, lane, call); break;
       case Target::launch: value = launch_child(warp, lane, word(0), word(1)); break;
       case Target::copy:
-        children_of(warp, lane).made.push_back(
-            {.kind = ChildLaunch::Kind::copy, .stream = word(4), .to = word(0), .from = word(1), .bytes = word(2)});
+        children_of(warp, lane)
+            .made.push_back({.kind = ChildLaunch::Kind::copy, .stream = word(4), .to = word(0), .from = word(1), .bytes = word(2)});
         break;
       case Target::fill:
-        children_of(warp, lane).made.push_back({.kind = ChildLaunch::Kind::fill,
-                                                        .stream = word(3),
-                                                        .to = word(0),
-                                                        .from = argument<std::uint32_t>(warp, call, lane, 1) & 0xff,
-                                                        .bytes = word(2)});
+        children_of(warp, lane)
+            .made.push_back({.kind = ChildLaunch::Kind::fill,
+                             .stream = word(3),
+                             .to = word(0),
+                             .from = argument<std::uint32_t>(warp, call, lane, 1) & 0xff,
+                             .bytes = word(2)});
         break;
       case Target::put_memory: {
         const std::uint64_t address = heap_of(warp.launch().memory).allocate(word(1));

@@ -30,7 +30,7 @@ SharedOperands operands_now(WarpState& warp, const PendingTensorWork& work) {
   try {
     return shared_operands(work, memories);
   } catch (const Trap& error) {
-    warp.trap(work.lane, error.address, error.reason);
+    warp.trap(work.lane, error.address, error.reason, error.kind);
   }
 }
 
@@ -53,7 +53,7 @@ void place_tensor_work(WarpState& warp, PendingTensorWork& work, Place place, De
     must_be_ready(warp, work, work.lane);
     decode();
   } catch (const Trap& error) {
-    warp.trap(work.lane, error.address, error.reason);
+    warp.trap(work.lane, error.address, error.reason, error.kind);
   }
   if (work.kind != Kind::shift) work.shared = operands_now(warp, work);
 }

@@ -69,7 +69,7 @@ void read_a(WarpState& warp, const PendingProduct& product, std::vector<std::uin
     instruction.read_a(SharedMemory::borrowing(warp.block().shared(), warp.program().shared_base), product.a_descriptor,
                        warp.index() % warps, a.data());
   } catch (const Trap& error) {
-    warp.trap(-1, error.address, error.reason);
+    warp.trap(-1, error.address, error.reason, error.kind);
   }
 }
 
@@ -83,7 +83,7 @@ void read_b(WarpState& warp, const PendingProduct& product, std::vector<std::uin
   try {
     instruction.read_b(SharedMemory::borrowing(warp.block().shared(), warp.program().shared_base), product.b_descriptor, b.data());
   } catch (const Trap& error) {
-    warp.trap(-1, error.address, error.reason);
+    warp.trap(-1, error.address, error.reason, error.kind);
   }
 }
 

@@ -39,7 +39,7 @@ namespace warpmat::multi_function {
 // Sources: Oberman and Siu ("A high-performance area-efficient multifunction interpolator", 2005) describe such a unit, with 7 index bits
 // for the reciprocal and 6 elsewhere, and with the widths of c0, c1 and c2 used here. The rows, the squarer, the constants and the
 // reductions were fitted to the answers of an H200: for each segment exactly one triple (c0, c1, c2) in those units gives all of its
-// answers. docs/numerics.md, "The multi-function unit", describes the fit and the comparison. Other GPUs were not compared.
+// answers. docs/reference/numerics.md, "The multi-function unit", describes the fit and the comparison. Other GPUs were not compared.
 
 inline constexpr std::uint32_t sign_bit = 0x80000000;
 inline constexpr std::uint32_t infinity = 0x7f800000;

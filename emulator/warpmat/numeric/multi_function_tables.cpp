@@ -1,7 +1,7 @@
 #include <warpmat/numeric/multi_function_tables.h>
 
-// The rows that reproduce all answers of an H200 (docs/numerics.md, "The multi-function unit"). They are fitted data; no formula generates
-// them.
+// The rows that reproduce all answers of an H200 (docs/reference/numerics.md, "The multi-function unit"). They are fitted data; no formula
+// generates them.
 
 namespace warpmat::multi_function {
 

@@ -56,7 +56,7 @@ void multiply_add_carry(void* const* results, const void* const* sources, const 
   });
 }
 
-/// a - b is a + ~b + 1. CC.CF is 1 if there is no borrow (docs/numerics.md, "Scalar instructions").
+/// a - b is a + ~b + 1. CC.CF is 1 if there is no borrow (docs/reference/numerics.md, "Scalar instructions").
 template <typename T>
 void subtract_borrow(void* const* results, const void* const* sources, const Modifiers& m) {
   const uint32_t before = m.carry_in ? carry_in(sources, 2, m) : ~uint32_t{0};

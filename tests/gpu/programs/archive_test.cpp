@@ -18,6 +18,20 @@ std::vector<std::uint8_t> numbered(std::size_t count, std::uint8_t first) {
   return bytes;
 }
 
+std::vector<std::string> lines_of(const ArchiveReader& reader) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < reader.lines(); ++i) lines.push_back(reader.line(i));
+  return lines;
+}
+
+/// Writes `bytes` as the size that the file's first chunk claims.
+void claim(const std::string& path, std::uint64_t bytes) {
+  std::string file = read_text(path);
+  constexpr std::size_t magic = 19, kind_and_hash = 24;
+  for (std::size_t i = 0; i < sizeof bytes; ++i) file.at(magic + kind_and_hash + i) = static_cast<char>(bytes >> 8 * i);
+  write_text(path, file);
+}
+
 }  // namespace
 
 TEST_CASE("an archive gives back contents and lines, and has equal blocks once", "[programs]") {
@@ -41,7 +55,7 @@ TEST_CASE("an archive gives back contents and lines, and has equal blocks once",
   CHECK(second.blocks[1] == first.blocks[1]);
   CHECK(second.blocks[2] != first.blocks[2]);
   const ArchiveReader reader(path);
-  CHECK(reader.lines() == std::vector<std::string>{"one", ""});
+  CHECK(lines_of(reader) == std::vector<std::string>{"one", ""});
   CHECK(reader.read(first) == long_one);
   CHECK(reader.read(second) == changed);
   CHECK(reader.read(empty).empty());
@@ -63,7 +77,7 @@ TEST_CASE("archives of several processes become one", "[programs]") {
     all.append(directory.path("b"));
   }
   const ArchiveReader reader(directory.path("all"));
-  CHECK(reader.lines() == std::vector<std::string>{"a", "b"});
+  CHECK(lines_of(reader) == std::vector<std::string>{"a", "b"});
   ArchiveWriter names(directory.path("names"));
   CHECK(reader.read(names.put(own)) == own);
   CHECK(std::filesystem::file_size(directory.path("all")) <
@@ -84,7 +98,7 @@ TEST_CASE("what a killed program leaves can be read; damage and other files are 
   write_text(path, whole.substr(0, whole.size() - 1));
   const ArchiveReader shorter(path);
   CHECK(shorter.cut());
-  CHECK(shorter.lines() == std::vector<std::string>{"first"});
+  CHECK(lines_of(shorter) == std::vector<std::string>{"first"});
   CHECK(shorter.read(content) == numbered(1000, 1));
   std::string damaged = whole;
   damaged[120] = static_cast<char>(damaged[120] ^ 1);
@@ -97,6 +111,33 @@ TEST_CASE("what a killed program leaves can be read; damage and other files are 
   write_text(path, whole);
   CHECK_THROWS_WITH(ArchiveReader(path).read(content), ContainsSubstring("lacks the block"));
   CHECK_THROWS_AS(parse_hashes("0g"), std::runtime_error);
+}
+
+TEST_CASE("what an archive unpacks to is bounded in all, and a claim is not believed", "[programs]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("a.launches");
+  Content content;
+  {
+    ArchiveWriter writer(path);
+    for (int i = 0; i < 3; ++i) writer.put_line(std::string(100'000, ' '));
+    content = writer.put(std::vector<std::uint8_t>(200'000));
+    CHECK_THROWS_AS(writer.put_line(std::string(17 << 20, ' ')), std::runtime_error);
+  }
+  CHECK(ArchiveReader(path, 300'000).lines() == 3);
+  CHECK_THROWS_WITH(ArchiveReader(path, 299'999), ContainsSubstring("--memory"));
+  CHECK(ArchiveReader(path, 300'000).read(content).size() == 200'000);
+  Content many = content;  // of which each block is there once
+  for (int i = 0; i < 1000; ++i) many.blocks.push_back(many.blocks.front());
+  many.bytes = many.blocks.size() * (64 << 10);
+  CHECK_THROWS_WITH(ArchiveReader(path, 300'000).read(many), ContainsSubstring("--memory"));
+  many.bytes = 200'000;
+  CHECK_THROWS_WITH(ArchiveReader(path, 300'000).read(many), ContainsSubstring("for 200000"));
+  claim(path, 99'999);
+  CHECK_THROWS_WITH(ArchiveReader(path).line(0), ContainsSubstring("damaged"));
+  claim(path, 1 << 20);
+  CHECK_THROWS_WITH(ArchiveReader(path).line(0), ContainsSubstring("damaged"));
+  claim(path, 1 << 30);
+  CHECK_THROWS_WITH(ArchiveReader(path), ContainsSubstring("damaged"));
 }
 
 }  // namespace warpmat::archive_test

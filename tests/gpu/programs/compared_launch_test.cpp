@@ -94,7 +94,7 @@ class Recording {
   }
   programs::Comparison compared(std::chrono::seconds time = std::chrono::seconds(60), const std::function<bool()>& stop = {}) {
     const ArchiveReader archive(file());
-    const ArchiveLine line = parse_line(archive.lines().at(1));
+    const ArchiveLine line = parse_line(archive.line(1));
     REQUIRE(line.launch);
     return LaunchComparer(archive, {.target = "", .jobs = 2, .most_time = time, .stop = stop}).compare(*line.launch, "sm_90a");
   }

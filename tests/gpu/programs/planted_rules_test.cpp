@@ -67,8 +67,8 @@ std::vector<programs::Comparison> replay(const char* archive, const Plant& plant
   PlantedComparer comparer(reader, plant);
   std::vector<programs::Comparison> comparisons;
   std::string target;
-  for (const std::string& text : reader.lines()) {
-    const ArchiveLine line = parse_line(text);
+  for (std::size_t i = 0; i < reader.lines(); ++i) {
+    const ArchiveLine line = parse_line(reader.line(i));
     if (line.program) target = line.program->target;
     if (line.launch) comparisons.push_back(comparer.compare(*line.launch, target));
   }

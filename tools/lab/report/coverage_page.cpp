@@ -132,21 +132,21 @@ std::string group_text(std::span<const CoverageRow> rows, const Group& group, co
 
 constexpr const char* introduction = R"(# Coverage: which regions the compared operands reach
 
-Written by `warpmat coverage {}`; do not edit.
+Written by `warpmat coverage --page`; do not edit.
 
 A region is a place where one rule decides the bits: a term one bit below the last bit that a unit keeps, a sum on the middle of two results. A count of
 compared outputs proves nothing about a region without operands: 102,385,920,000 random outputs did not show the floor of f16 results. So the
 reference counts the regions that the cases of `warpmat diff` reach.
 
-[`gpu/rules/reach.cpp`](../gpu/rules/reach.cpp) derives from the formats' widths and the unit's numbers which regions operands can reach. A test fails where
+[`gpu/rules/reach.cpp`](../../gpu/rules/reach.cpp) derives from the formats' widths and the unit's numbers which regions operands can reach. A test fails where
 a region that can be reached is empty, and where a case reaches a region that the rule excludes.
 
 Here {} warps of each form and class are drawn, {} of block-scaled forms, {} of sparse fp8 forms of wgmma with f16 results, and four times as many of the classes
 `powers` and `ladder`. A sweep draws thousands.
 )";
 
-std::string introduction_text(std::string_view option) {
-  return fmt::format(introduction, option, page_warps, block_scale_warps, sparse_fp8_warps);
+std::string introduction_text() {
+  return fmt::format(introduction, page_warps, block_scale_warps, sparse_fp8_warps);
 }
 
 std::string regions_text() {
@@ -154,38 +154,6 @@ std::string regions_text() {
   for (std::size_t i = 0; i < event_count; ++i)
     text += fmt::format("| {} | {} |\n", name(static_cast<Event>(i)), meaning(static_cast<Event>(i)));
   return text;
-}
-
-/// Regions of forms: those that operands can reach, those that some class did reach, and those that no operands can.
-struct RegionCounts {
-  std::size_t forms = 0, reachable = 0, reached = 0, unreachable = 0;
-
-  void add(const TestedForm& form, const Target& target, const Events& events) {
-    ++forms;
-    for (std::size_t i = 0; i < event_count; ++i)
-      for (std::size_t number = 0; number < numbers_of(static_cast<Event>(i)); ++number) {
-        const auto event = static_cast<Event>(i);
-        const Reach r = reach(arithmetic_of(form), lowering_of(form, target), event, number);
-        if (!r.concerns) continue;
-        ++(r.reachable() ? reachable : unreachable);
-        reached += r.reachable() && events.count(event, number) != 0;
-      }
-  }
-};
-
-/// By instruction, "mma.sp" and so on, in the order of the first form.
-std::vector<std::pair<std::string, RegionCounts>> counts_of(const CoveragePart& part) {
-  std::vector<std::pair<std::string, RegionCounts>> all;
-  for (std::size_t begin = 0, end; begin < part.rows.size(); begin = end) {
-    const TestedForm& form = part.rows[begin].form;
-    Events events;
-    for (end = begin; end < part.rows.size() && part.rows[end].form == form; ++end) events.add(part.rows[end].events);
-    const std::string instruction = form.opcode().substr(0, form.opcode().find(".sync"));
-    auto found = std::ranges::find(all, instruction, [](const auto& entry) { return entry.first; });
-    if (found == all.end()) found = all.insert(found, {instruction, {}});
-    found->second.add(form, *part.plan.target, events);
-  }
-  return all;
 }
 
 }  // namespace
@@ -219,22 +187,8 @@ std::vector<CoveragePart> coverage_parts() {
   return parts;
 }
 
-std::string coverage_summary(std::span<const CoveragePart> parts) {
-  std::string text = introduction_text("--summary");
-  text +=
-      "\n`cmake --build build/release --target docs` writes `build/release/docs/coverage.md`, with every region of every form and the "
-      "classes "
-      "that reach it.\n\n| target | instruction | forms | regions that operands can reach | reached | that none can reach |\n"
-      "|---|---|---|---|---|---|\n";
-  for (const CoveragePart& part : parts)
-    for (const auto& [instruction, counts] : counts_of(part))
-      text += fmt::format("| {} | `{}` | {} | {} | {} | {} |\n", part.plan.target->name, instruction, counts.forms, counts.reachable,
-                          counts.reached, counts.unreachable);
-  return text + "\n## Regions\n" + regions_text() + "\n## Mutants\n\n" + known_limits_markdown();
-}
-
 std::string coverage_page(std::span<const CoveragePart> parts) {
-  std::string text = introduction_text("--page") + "\nA class in brackets reaches the region in some of the forms.\n" + regions_text();
+  std::string text = introduction_text() + "\nA class in brackets reaches the region in some of the forms.\n" + regions_text();
   for (const CoveragePart& part : parts) {
     text += fmt::format("\n## {}: {} forms\n\n", part.plan.target->name, part.plan.forms.size());
     text += coverage_text(part.rows, *part.plan.target);

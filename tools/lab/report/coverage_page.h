@@ -24,7 +24,4 @@ std::vector<CoveragePart> coverage_parts();
 /// Every group of forms of coverage_parts() with each of its regions: thousands of lines, which `cmake --build BUILD --target docs` writes.
 std::string coverage_page(std::span<const CoveragePart> parts);
 
-/// docs/coverage.md: the regions, and for each target and instruction how many of them its forms have and how many were reached.
-std::string coverage_summary(std::span<const CoveragePart> parts);
-
 }  // namespace warpmat

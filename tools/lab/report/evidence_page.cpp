@@ -143,7 +143,7 @@ constexpr std::string_view published_text = R"(
 ## What published outputs can and cannot prove
 
 A row of the lowering table has the label `replayed` on a hardware if the emulator returns the outputs that others published of it, bit for bit. They are 44,000
-results, 1,000 of each of 44 kinds, in [tests/vectors/published](../tests/vectors/published/README.md). The test *mma returns what published outputs of real GPUs say* compares
+results, 1,000 of each of 44 kinds, in [tests/vectors/published](../../tests/vectors/published/README.md). The test *mma returns what published outputs of real GPUs say* compares
 all of them, by both paths. The label is as good as the region of these data. `warpmat evidence tests/vectors/published` prints what they refute.
 
 Operands are normally distributed around 0, C is uniform between 0 and 1.

@@ -9,7 +9,7 @@
 
 namespace warpmat {
 
-/// docs/evidence.md: the comparisons of whole sweeps and whole runs of random programs, and for each form the evidence elsewhere.
+/// The page of evidence: the comparisons of whole sweeps and whole runs of random programs, and for each form the evidence elsewhere.
 std::string evidence_page(const std::vector<SweepFile>& sweeps, const std::vector<FuzzFile>& fuzz_runs);
 
 /// The last section of that page: the region of published outputs, and which models they refute.

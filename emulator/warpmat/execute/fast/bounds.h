@@ -4,8 +4,8 @@
 
 #include <warpmat/dot.h>
 
-// The bounds on which the floating-point kernels rest, and their dependencies. docs/fast-path.md derives them. Exponents are those of
-// dot.h: a subnormal has its format's smallest exponent, a product the sum of its factors' exponents.
+// The bounds on which the floating-point kernels rest, and their dependencies. docs/inside/fast-path.md derives them. Exponents are those
+// of dot.h: a subnormal has its format's smallest exponent, a product the sum of its factors' exponents.
 
 namespace warpmat::bounds {
 

@@ -7,7 +7,7 @@
 namespace warpmat::catalogue {
 namespace {
 
-/// Results compared by the sweep on an H200 for each result of each spelling: five classes of operands (docs/numerics.md).
+/// Results compared by the sweep on an H200 for each result of each spelling: five classes of operands (docs/reference/numerics.md).
 constexpr std::uint64_t swept = 5 * 1'048'576;
 
 bool has(const Pattern& pattern, std::string_view text) {

@@ -70,8 +70,9 @@ struct Function {
 struct Variable {
   std::string_view name;
   Space space = Space::global;
-  std::uint64_t address = 0;  ///< shared: its address; global and constant: offset of its contents in Program::module_bytes
-  std::uint64_t bytes = 0;    ///< 0: a shared array without a size, which extends to the end of shared memory
+  std::uint64_t address = 0;   ///< shared: its address; global and constant: offset of its contents in Program::module_bytes
+  std::uint64_t bytes = 0;     ///< 0: a shared array without a size, which extends to the end of shared memory
+  std::uint64_t contents = 0;  ///< of its first bytes in Program::module_bytes; those behind them are zero
 };
 
 /// Bytes of a module's variable or of a constant that hold an address. The launch knows it after placing the module's variables.

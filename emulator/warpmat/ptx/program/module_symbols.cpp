@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t largest_variable = std::int64_t{1} << 32;
 constexpr std::uint64_t most_parameter_bytes = 32764;  // PTX ISA 9.1 section 7.1
-constexpr std::uint64_t most_shared_bytes = 1 << 24;  // more than any GPU has: the launch checks the actual limit
+constexpr std::uint64_t most_shared_bytes = 1 << 24;   // more than any GPU has: the launch checks the actual limit
 
 const DataType& type_of(const syntax::Variable& variable) {
   const DataType* type = find_ptx_type(variable.type);
@@ -130,15 +130,18 @@ std::vector<std::uint64_t> ModuleSymbols::place_shared(Program& program) const {
 }
 
 void ModuleSymbols::place_module(Program& program) const {
-  std::uint64_t end = 0;
-  for (std::size_t i = 0; i < variables_.size(); ++i) {
-    const syntax::Variable& variable = *variables_[i];
-    end = round_up(end, std::max<std::int64_t>(alignment_of(variable), 16));
-    const auto bytes = static_cast<std::uint64_t>(size_of(variable));
-    program.module_variables.push_back({variable.name, variable.space == Space::constant ? Space::constant : Space::global, end, bytes});
-    end += bytes;
-    if (end > std::uint64_t{largest_variable})
-      throw StatementError{variable.location, fmt::format("the module's variables have more than {} bytes", largest_variable)};
+  std::uint64_t end = 0, all = 0;
+  for (const syntax::Variable* const variable : variables_) {
+    const auto bytes = static_cast<std::uint64_t>(size_of(*variable));
+    const std::uint64_t contents = variable->values.size() * static_cast<std::uint64_t>(type_of(*variable).bytes());
+    if (contents > bytes)
+      throw StatementError{variable->location, fmt::format("'{}' has more initial values than elements", variable->name)};
+    all += round_up(bytes, alignment_of(*variable));
+    if (all > std::uint64_t{largest_variable})
+      throw StatementError{variable->location, fmt::format("the module's variables have more than {} bytes", largest_variable)};
+    program.module_variables.push_back(
+        {variable->name, variable->space == Space::constant ? Space::constant : Space::global, end, bytes, contents});
+    end += contents;
   }
   program.module_bytes.assign(end, 0);
   for (std::size_t i = 0; i < variables_.size(); ++i) {
@@ -146,10 +149,7 @@ void ModuleSymbols::place_module(Program& program) const {
     const DataType& type = type_of(variable);
     const auto element = static_cast<std::size_t>(type.bytes());
     std::size_t at = program.module_variables[i].address;
-    const std::size_t last = at + static_cast<std::size_t>(size_of(variable));
     for (const syntax::Initialiser& value : variable.values) {
-      if (at + element > last)
-        throw StatementError{variable.location, fmt::format("'{}' has more initial values than elements", variable.name)};
       std::uint64_t bits = 0;
       if (value.symbol.empty()) {
         bits = number_bits(value, type, variable.location);

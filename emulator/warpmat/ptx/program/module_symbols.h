@@ -45,8 +45,8 @@ class ModuleSymbols {
   std::map<std::string_view, Named> names_;
 };
 
-/// The size and the alignment of a variable in memory. Throws StatementError for an unknown type and for one that is too large. An array without a number of elements has
-/// size 0.
+/// The size and the alignment of a variable in memory. Throws StatementError for an unknown type and for one that is too large. An array
+/// without a number of elements has size 0.
 std::int64_t size_of(const syntax::Variable& variable);
 std::int64_t alignment_of(const syntax::Variable& variable);
 

@@ -54,16 +54,16 @@ Sizes parameters_of(const SystemFunction& function) {
   return {function.parameters.begin(), end};
 }
 
-bool has_sizes(const std::vector<syntax::Variable>& declared, Sizes sizes) {
-  return std::ranges::equal(declared, sizes, [](const syntax::Variable& variable, std::uint8_t bytes) {
+bool has_sizes(const std::vector<syntax::Variable>& declared, Sizes expected) {
+  return std::ranges::equal(declared, expected, [](const syntax::Variable& variable, std::uint8_t bytes) {
     return variable.space == Space::param && size_of(variable) == bytes;
   });
 }
 
 /// "(.param .b64 _, .param .align 4 .b8 _[12])"
-std::string list_of(Sizes sizes) {
+std::string list_of(Sizes all_bytes) {
   std::vector<std::string> all;
-  for (const std::uint8_t bytes : sizes)
+  for (const std::uint8_t bytes : all_bytes)
     all.push_back(bytes <= 8 ? fmt::format(".param .b{} _", 8 * bytes) : fmt::format(".param .align 4 .b8 _[{}]", bytes));
   return fmt::format("({})", joined(all, ", "));
 }

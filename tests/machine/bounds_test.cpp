@@ -1,0 +1,172 @@
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "machine/kernel.h"
+
+// What a kernel may take without an end: time, memory, output.
+
+namespace warpmat::bounds_test {
+namespace {
+
+double seconds(std::chrono::steady_clock::time_point since) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
+}
+
+/// The trap of a kernel whose threads poll the word `flag` by `poll`, which sets %p1 while it is to go on.
+std::string trap_of_poll(const std::string& poll, Dim3 grid, Dim3 block, Dim3 cluster = {}, int jobs = 1) {
+  const Module module =
+      word_kernel(".shared .b32 own; mov.u64 %l9, %clock64; mov.u32 %r9, %clock; mov.u64 %l8, %globaltimer;\nL: " + poll + "\n@%p1 bra L;");
+  DeviceMemory memory;
+  const std::uint64_t out = memory.allocate(4 * grid.count() * block.count(), "out");
+  return message_of(
+      [&] { launch(Kernel(module, "k"), {.grid = grid, .block = block, .cluster = cluster}, memory, {out}, {.jobs = jobs}); });
+}
+
+const std::string shared_flag = "ld.volatile.shared.u32 %r1, [own]; setp.eq.u32 %p1, %r1, 0;";
+const std::vector<std::string> flags{"ld.volatile.global.u32 %r1, [%out]; setp.eq.u32 %p1, %r1, 0;",
+                                     "ld.acquire.gpu.global.u32 %r1, [%out]; setp.eq.u32 %p1, %r1, 0;",
+                                     "atom.global.or.b32 %r1, [%out], 0; setp.eq.u32 %p1, %r1, 0;", shared_flag,
+                                     "atom.shared.cas.b32 %r1, [own], 1, 0; setp.eq.u32 %p1, %r1, 0;"};
+const std::vector<std::string> clocks{"mov.u32 %r2, %clock; add.u32 %d, %d, %r2;", "mov.u64 %l2, %clock64;",
+                                      "mov.u64 %l2, %globaltimer; nanosleep.u32 100;",
+                                      "mov.u32 %r2, %globaltimer_lo; and.b32 %r2, %r2, 1023; nanosleep.u32 %r2;"};
+
+}  // namespace
+
+TEST_CASE("a loop that polls what never changes is a deadlock, whatever clocks it reads", "[machine][bounds]") {
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    const std::string poll = clocks[i % clocks.size()] + flags[i];
+    INFO(poll);
+    CHECK(trap_of_poll(poll, {1}, {32}).find("deadlock") != std::string::npos);
+  }
+  for (const std::string& clock : clocks) CHECK(trap_of_poll(clock + shared_flag, {1}, {64}).find("deadlock") != std::string::npos);
+  CHECK(trap_of_poll(clocks[2] + flags[0], {3}, {64}, {}, 2).find("deadlock") != std::string::npos);
+  CHECK(trap_of_poll(clocks[1] + shared_flag, {2}, {64}, {2}).find("deadlock") != std::string::npos);
+}
+
+TEST_CASE("a loop that waits for a flag or a time ends by the time, however long that is", "[machine][bounds]") {
+  const auto until = [](const char* ticks) {
+    return std::string("mov.u64 %l2, %clock64; sub.u64 %l3, %l2, %l9; setp.lt.and.u64 %p1, %l3, ") + ticks + ", %p1;";
+  };
+  for (const std::string& flag : flags) {
+    INFO(flag);
+    CHECK(trap_of_poll(flag + until("100000"), {2}, {64}) == "nothing");
+  }
+  for (const std::string& flag : {flags[0], shared_flag}) {
+    INFO(flag);
+    CHECK(trap_of_poll(flag + until("200000000000"), {1}, {32}) == "nothing");
+    CHECK(trap_of_poll(flag + "mov.u32 %r2, %clock; sub.u32 %r3, %r2, %r9; setp.lt.and.u32 %p1, %r3, 3000000000, %p1;", {1}, {32}) ==
+          "nothing");
+  }
+  CHECK(trap_of_poll(shared_flag + until("200000000000"), {2}, {64}, {2}) == "nothing");
+}
+
+TEST_CASE("a loop that only reads a clock waits for as many operations", "[machine][bounds]") {
+  const Module module = word_kernel(R"(
+    mov.u64 %l1, %clock64;
+L:  mov.u64 %l2, %clock64;
+    sub.u64 %l3, %l2, %l1;
+    setp.lt.u64 %p1, %l3, 100000;
+    @%p1 bra L;
+    cvt.u32.u64 %d, %l3;)");
+  const auto waited = words_of(module, {2}, {32});
+  for (const std::uint32_t ticks : waited) CHECK((ticks >= 100000 && ticks < 110000));
+}
+
+namespace {
+
+/// The kernel prints `format` with the arguments 7 and 2000000000, each of 32 bits.
+Module printing_kernel(const std::string& format) {
+  std::string characters;
+  for (const char c : format) characters += std::to_string(static_cast<int>(c)) + ", ";
+  return word_kernel(
+      R"(
+    .local .align 8 .b8 list[64]; .reg .b64 %list;
+    mov.u64 %list, list; cvta.local.u64 %list, %list;
+    st.u32 [%list], 2000000000; st.u32 [%list+4], 2000000000; st.u64 [%list+8], 7;
+    mov.u64 %l2, format; cvta.global.u64 %l2, %l2;
+    { .param .b64 p0; .param .b64 p1; .param .b32 r;
+    st.param.b64 [p0], %l2; st.param.b64 [p1], %list;
+    call (r), vprintf, (p0, p1);
+    ld.param.b32 %d, [r]; })",
+      "sm_90",
+      ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n.global .align 1 .b8 format[] = {" + characters + "0};");
+}
+
+std::string printed(const std::string& format, const LaunchOptions& options = {}, std::uint32_t threads = 1) {
+  DeviceMemory memory;
+  const std::uint64_t out = memory.allocate(4 * threads, "out");
+  return launch(Kernel(printing_kernel(format), "k"), {{1}, {threads}}, memory, {out}, options).printed;
+}
+
+}  // namespace
+
+TEST_CASE("printf: a width or precision of more than a mebibyte is a trap, not minutes", "[machine][bounds]") {
+  const auto begun = std::chrono::steady_clock::now();
+  for (const char* format : {"%2000000000d", "%.2147483647d", "%*d", "%.*d", "%.2000000000f", "%-2000000000s", "%99999999999999999999d",
+                             "%1048577x", "%2000000000c", "%2000000000p", "%.2000000000a", "%*.*e"}) {
+    INFO(format);
+    CHECK(message_of([&] { printed(format); }).find("printf: '" + std::string(format)) != std::string::npos);
+  }
+  CHECK(seconds(begun) < 10);
+  CHECK(printed("%1048576d").size() == 1 << 20);
+}
+
+TEST_CASE("printf: conversions, and what is none, are as by the host's printf", "[machine][bounds]") {
+  CHECK(printed("%d|%u") == "2000000000|2000000000");
+  CHECK(printed("%5c|") == "    " + std::string(1, '\0') + "|");
+  CHECK(printed("%-12d|%+d") == "2000000000  |+2000000000");
+  CHECK(printed("%.12d") == "002000000000");
+  CHECK(printed("%#x %lld") == "0x77359400 7");
+  CHECK(printed("%5k|%") == "%5k|%");
+  CHECK(printed("100%% %hhu") == "100% 0");
+}
+
+TEST_CASE("printf: all output together has a limit", "[machine][bounds]") {
+  CHECK(printed("%1000d", {.most_printed = 32000}, 32).size() == 32000);
+  CHECK(message_of([] { printed("%1000d", {.most_printed = 31999}, 32); }).find("31999") != std::string::npos);
+  CHECK(message_of([] { printed("%1000000d%1000000d", {}, 1024); }).find("printed more than") != std::string::npos);
+}
+
+TEST_CASE("device memory and the memory of blocks have limits", "[machine][bounds]") {
+  DeviceMemory memory;
+  memory.set_most_bytes(1000);
+  const std::uint64_t a = memory.allocate(600, "a");
+  CHECK(message_of([&] { static_cast<void>(memory.allocate(401, "b")); }).find("buffer 'b' of 401 bytes") != std::string::npos);
+  CHECK_THROWS_AS(memory.allocate(~std::uint64_t{0} / 2), std::bad_alloc);
+  CHECK_THROWS_AS(memory.place(0x1000, std::vector<std::uint8_t>(401), "b"), MemoryLimit);
+  memory.free(a);
+  memory.place(0x1000, std::vector<std::uint8_t>(1000), "b");
+  CHECK_THROWS_AS(memory.allocate(1), MemoryLimit);
+  memory.remove(0x1000);
+  CHECK(memory.find(memory.allocate(1000)).has_value());
+
+  const Module module = word_kernel(".local .b8 own[4096]; .reg .b64 %own; mov.u64 %own, own; ld.local.u32 %d, [%own];");
+  const auto run = [&](std::uint64_t most) { return words_of(module, {4}, {32}, {.most_block_bytes = most}); };
+  CHECK(run(1 << 20) == std::vector<std::uint32_t>(128));
+  CHECK_THROWS_AS(run(4096 * 32), MemoryLimit);
+}
+
+TEST_CASE("work that no statement waits for has a limit", "[machine][bounds]") {
+  const std::string copies = R"(
+    .shared .align 16 .b8 to[16]; .shared .align 8 .b64 bar;
+    mov.u32 %r1, 0;
+L:  %COPY
+    add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 10000000; @%p1 bra L;)";
+  for (const std::string copy :
+       {"cp.async.ca.shared.global [to], [%out], 4;", "cp.async.bulk.global.shared::cta.bulk_group [%out], [to], 16;",
+        "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [to], %r1, [bar];",
+        "cp.async.mbarrier.arrive.noinc.shared.b64 [bar];"}) {
+    INFO(copy);
+    std::string body = copies;
+    body.replace(body.find("%COPY"), 5, copy);
+    if (copy.find("bar") != std::string::npos) body.replace(body.find("mov.u32 %r1"), 0, "mbarrier.init.shared.b64 [bar], 1000000;\n");
+    CHECK(trap_of(word_kernel(body), {4}).find("wait") != std::string::npos);
+  }
+}
+
+}  // namespace warpmat::bounds_test
