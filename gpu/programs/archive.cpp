@@ -146,10 +146,12 @@ ArchiveReader::ArchiveReader(const std::filesystem::path& path, std::uint64_t mo
     at += sizeof head;
     cut_ = head.stored > file_.size() - at;
     if (cut_) return;
-    if (head.bytes > (head.kind == line ? most_line_bytes : block_bytes)) fail_at(at);
+    if (const std::size_t most = head.kind == Kind::line ? most_line_bytes : block_bytes; head.bytes > most)
+      throw std::runtime_error(
+          fmt::format("{}: the part at byte {} would unpack to {} bytes; {} are the most", path.string(), at, head.bytes, most));
     const Place place{.at = at, .stored = static_cast<std::size_t>(head.stored), .bytes = static_cast<std::size_t>(head.bytes)};
     if (head.kind == block) blocks_[head.hash] = place;
-    if (head.kind == line) {
+    if (head.kind == Kind::line) {
       lines_.push_back(place);
       line_bytes = line_bytes + head.bytes;
     }

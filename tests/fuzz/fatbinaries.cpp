@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     syntax::link_modules(texts);
   } catch (const cuda::FatbinaryError&) {
   } catch (const syntax::LinkError&) {
+  } catch (const std::bad_alloc&) {
   }
   return 0;
 }

@@ -33,6 +33,7 @@ struct MemoryProperties {
 };
 
 extern "C" {
+Error cudaDeviceReset();
 Error cudaMallocArray(Array** array, const ChannelFormat* format, std::size_t width, std::size_t height, unsigned flags);
 Error cudaMalloc3DArray(Array** array, const ChannelFormat* format, Extent extent, unsigned flags);
 Error cudaFreeArray(Array* array);
@@ -724,11 +725,16 @@ constexpr void (*calls[])(Session&) = {
       void* opened = nullptr;
       if (cudaIpcOpenMemHandle(&opened, handle, 1) == cudaSuccess) cudaIpcCloseMemHandle(opened);
     },
+    [](Session& s) {
+      cudaDeviceReset();
+      s.kept.clear();
+    },
 };
 
 /// A program that cleans up, in an order of its own.
 void end(Session& s) {
   for (const Kept& kept : s.kept) check(kept);
+  if (s.kept.empty()) cudaDeviceReset();
   Graph* graph = nullptr;
   for (Stream* stream : s.streams.all())
     if (cudaStreamEndCapture(stream, &graph) == cudaSuccess) cudaGraphDestroy(graph);

@@ -11,6 +11,7 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+extern "C" __attribute__((weak)) int LLVMFuzzerInitialize(int* count, char*** arguments);
 
 namespace {
 
@@ -25,6 +26,7 @@ void run(const std::filesystem::path& path) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  if (LLVMFuzzerInitialize != nullptr) LLVMFuzzerInitialize(&count, &arguments);
   std::vector<std::filesystem::path> paths;
   for (int i = 1; i < count; ++i) {
     if (!std::filesystem::is_directory(arguments[i]))

@@ -33,18 +33,19 @@ Outcome run_shell(Strings options, const std::string& script, Strings environmen
 /// Begins `warpmat cuda --report REPORT sh -c SCRIPT`, which makes the file BEGUN, and sends the signal to the command alone. Returns the
 /// command's status, as a shell has it.
 int status_after(int signal, const TemporaryDirectory& directory, const std::string& script) {
-  const std::string begun = directory.path("begun"), program = "PROGRAM=" + cuda_program_path(), folder = "TMPDIR=" + directory.path("");
-  Strings words{command_path(), "cuda", "--report", directory.path("r.json"), "sh", "-c", script + "; touch " + begun + "; wait"};
+  const std::string begun = directory.path("begun");
+  Strings words{command_path(), "cuda", "--report", directory.path("r.json"), "sh", "-c", script + "\ntouch " + begun + "; wait"};
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   const pid_t command = fork();
   if (command == 0) {
-    for (const std::string& variable : {program, folder}) putenv(const_cast<char*>(variable.c_str()));
+    setenv("PROGRAM", cuda_program_path().c_str(), 1);
+    setenv("TMPDIR", directory.path("").c_str(), 1);
     execv(arguments[0], arguments.data());
     _exit(127);
   }
-  while (!std::filesystem::exists(begun)) usleep(10'000);
+  for (int waits = 0; !std::filesystem::exists(begun) && waits < 3000; ++waits) usleep(10'000);
   kill(command, signal);
   int status = 0;
   waitpid(command, &status, 0);

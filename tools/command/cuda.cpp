@@ -291,7 +291,7 @@ int conclude(const CudaOptions& options, const std::string& program, const Proce
   if (!record.launches.empty()) {
     report_profile(options.profile, "cuda", record.profiled);
     print_evidence(options.labels, options.target, record.labels);
-  } else if (record.refusal.empty() && record.damaged == 0 && !record.unended_kernel()) {
+  } else if (record.refusal.empty() && record.unsaved.empty() && record.damaged == 0 && !record.unended_kernel()) {
     fmt::print(stderr, "warpmat: {} launched no kernel\n", program);
   }
   const int status = status_of(end);

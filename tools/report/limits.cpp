@@ -69,7 +69,8 @@ std::uint64_t usual_memory_limit() {
 std::string bytes_text(std::uint64_t bytes) {
   constexpr double giga = 1e9, mega = 1e6;
   const auto value = static_cast<double>(bytes);
-  return value >= giga ? fmt::format("{:.1f} GB", value / giga) : fmt::format("{:.1f} MB", value / mega);
+  if (value < mega) return fmt::format("{} bytes", bytes);
+  return value < giga ? fmt::format("{:.1f} MB", value / mega) : fmt::format("{:.1f} GB", value / giga);
 }
 
 LimitedWork::LimitedWork(const Limits& limits) : limits_(limits), memory_before_(RLIM_INFINITY) {
