@@ -22,6 +22,8 @@
 #include "python/binding/banks.h"
 #include "python/binding/bound_instruction.h"
 #include "python/binding/module.h"
+#include <warpmat/assembler/ptxas.h>
+
 #include "tools/assembler/assembler.h"
 #include "tools/report/evidence_line.h"
 #include "tools/report/profile_report.h"

@@ -20,6 +20,9 @@
 #include <utility>
 #include <vector>
 
+#include <warpmat/assembler/decisions_file.h>
+#include <warpmat/files/process.h>
+
 #include "commands.h"
 #include "cuda_program.h"
 #include "profile_flag.h"
@@ -27,7 +30,6 @@
 #include "tools/command_line/label_flags.h"
 #include "tools/report/evidence_line.h"
 #include "tools/report/input_file.h"
-#include "tools/report/process.h"
 
 namespace warpmat {
 namespace {
@@ -40,6 +42,7 @@ struct CudaOptions {
   std::uint64_t schedule = 0;
   bool leaks = false;
   Undefined undefined = Undefined::trap;
+  std::string assembler = "code";
   LabelOptions labels;
   std::vector<std::string> profile;
 };
@@ -88,7 +91,11 @@ class Kernels {
     if (const auto found = kernels_.find({file, entry}); found != kernels_.end()) return found->second;
     auto module = modules_.find(file);
     if (module == modules_.end()) module = modules_.emplace(file, Module(read_file(folder_ / file))).first;
-    return kernels_.emplace(std::pair(file, entry), Kernel(module->second, entry, {.target = target})).first->second;
+    const std::string options = launch.at("assembler_options"), decided = launch.at("decisions");
+    const auto decisions = decided.empty() ? std::nullopt : read_decisions(folder_ / decided);
+    const Kernel kernel(module->second, entry,
+                        {.target = target, .assembler_options = options, .decisions = decisions ? &*decisions : nullptr});
+    return kernels_.emplace(std::pair(file, entry), kernel).first->second;
   }
 
   std::filesystem::path folder_;
@@ -126,7 +133,8 @@ void write_report(const CudaOptions& options, const std::string& program, int st
   if (options.report.empty()) return;
   Json launches = Json::array();
   for (Json launch : record.launches) {
-    launch.erase("module");  // a file that is gone
+    launch.erase("module");  // files that are gone
+    launch.erase("decisions");
     launch.erase("profile");
     launches.push_back(std::move(launch));
   }
@@ -152,6 +160,7 @@ Variables variables_of(const CudaOptions& options, const std::filesystem::path& 
           {"WARPMAT_CUDA_SCHEDULE", std::to_string(options.schedule)},
           {"WARPMAT_CUDA_CHECK", options.checks},
           {"WARPMAT_CUDA_UNDEFINED", options.undefined == Undefined::hardware ? "hardware" : "trap"},
+          {"WARPMAT_CUDA_ASSEMBLER", options.assembler},
           {"WARPMAT_CUDA_SMS", std::to_string(options.processors)},
           {"WARPMAT_CUDA_LEAKS", options.leaks ? "1" : "0"},
           {"WARPMAT_CUDA_REPORT", record.string()},
@@ -229,6 +238,12 @@ void add_cuda(Command app) {
                       "global memory is a warning")
       .capture_default_str();
   add_undefined_flag(command, options->undefined);
+  command
+      .add_option("--assembler", options->assembler,
+                  "Who decides about the bits that PTX leaves open (docs/assembler.md): code: the machine code in the program; ptxas: the "
+                  "CUDA Toolkit's assembler; rule: warpmat's rule")
+      .one_of({"code", "ptxas", "rule"})
+      .capture_default_str();
   command.add_option("--sms", options->processors, "Streaming multiprocessors that the program is told of; 0: as many as the GPU has")
       .range(0, 1024);
   command.add_flag("--leaks", options->leaks, "List what the program has not freed");

@@ -43,7 +43,7 @@
 #include "tools/lab/report/shard_option.h"
 #include "tools/lab/report/sweep_file.h"
 #include "tools/report/launch_files.h"
-#include "tools/report/process.h"
+#include <warpmat/files/process.h>
 #include "tools/report/progress.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/warp_place.h"

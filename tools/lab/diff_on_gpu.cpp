@@ -9,7 +9,7 @@
 
 #include "gpu/cuda/driver.h"
 #include "gpu/device/sweep_options.h"
-#include "tools/report/process.h"
+#include <warpmat/files/process.h>
 
 namespace warpmat {
 namespace {

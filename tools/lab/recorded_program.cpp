@@ -12,7 +12,7 @@
 
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/programs/archive.h"
-#include "tools/report/process.h"
+#include <warpmat/files/process.h>
 
 namespace warpmat {
 namespace {

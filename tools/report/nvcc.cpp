@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "tools/report/input_file.h"
-#include "tools/report/process.h"
+#include <warpmat/files/process.h>
 #include "tools/report/shell_word.h"
-#include "tools/report/toolkit_program.h"
+#include <warpmat/files/toolkit_program.h>
 
 namespace warpmat {
 

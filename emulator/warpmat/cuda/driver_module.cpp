@@ -34,15 +34,15 @@ DeviceModule& module_of(DeviceModule* handle) {
 /// How to read an image that cuModuleLoadData takes.
 DeviceModule* module_from(const void* image) {
   switch (image_kind(image)) {
-    case ImageKind::wrapper: return new DeviceModule([image](const Target& target) { return wrapper_text(image, target); });
+    case ImageKind::wrapper: return new DeviceModule([image](const Target& target) { return wrapper_code(image, target); });
     case ImageKind::fatbinary: {
       const std::vector<Image> images = read_fatbinary(image);
-      return new DeviceModule([text = choose_ptx(images, *context().settings.target).text()](const Target&) { return text; });
+      return new DeviceModule([code = device_code(images, *context().settings.target)](const Target&) { return code; });
     }
     case ImageKind::machine_code: throw ApiError(cudaErrorNoKernelImageForDevice, "the module is machine code (a cubin): warpmat runs PTX");
     case ImageKind::ptx: break;
   }
-  return new DeviceModule([text = std::string(static_cast<const char*>(image))](const Target&) { return text; });
+  return new DeviceModule([text = std::string(static_cast<const char*>(image))](const Target&) { return DeviceCode{.text = text}; });
 }
 
 DeviceModule* load(Context& state, const void* image) {

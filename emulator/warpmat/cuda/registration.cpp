@@ -12,6 +12,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/assembler/decisions_file.h>
 #include <warpmat/cuda/fatbinary.h>
 #include <warpmat/diagnostic.h>
 #include <warpmat/ptx/program/code.h>
@@ -57,12 +58,12 @@ DeviceModule* module_of(void** handle) {
 const Module& DeviceModule::module(Context& context) {
   if (module_) return *module_;
   try {
-    text_ = read_text_(*context.settings.target);
+    code_ = read_code_(*context.settings.target);
   } catch (const FatbinaryError& e) {
     throw ApiError(cudaErrorNoKernelImageForDevice, e.what());
   }
   try {
-    module_.emplace(text_);
+    module_.emplace(code_.text);
   } catch (const SyntaxError& e) {
     throw ApiError(cudaErrorInvalidPtx, e.what());
   }
@@ -71,12 +72,35 @@ const Module& DeviceModule::module(Context& context) {
   return *module_;
 }
 
+/// By the machine code in the program; where there is none of the kernel, by the rule.
+std::optional<AssemblerDecisions> DeviceModule::decide(Context& context, const std::string& entry, const KernelOptions& options) {
+  const Settings& settings = context.settings;
+  try {
+    if (settings.assembler == Assembler::ptxas) {
+      auto decisions = ask_ptxas(*module_, entry, options);
+      if (!decisions) say_once("no ptxas in PATH, CUDA_HOME, CUDA_PATH or /usr/local/cuda: the rule decides");
+      return decisions;
+    }
+    if (settings.assembler == Assembler::machine_code)
+      for (const std::string& file : code_.machine_code)
+        if (auto decisions = read_machine_code(*module_, entry, file, options)) return decisions;
+  } catch (const SyntaxError&) {
+    throw;
+  } catch (const std::runtime_error& e) {
+    say_once(fmt::format("{}: the rule decides: {}", entry, e.what()));
+  }
+  return std::nullopt;
+}
+
 const Kernel& DeviceModule::kernel(Context& context, const std::string& entry) {
   const Module& parsed = module(context);
   const auto found = kernels_.find(entry);
   if (found != kernels_.end()) return found->second;
   try {
-    return kernels_.emplace(entry, Kernel(parsed, entry, {.target = context.settings.target->name})).first->second;
+    KernelOptions options{.target = context.settings.target->name, .assembler_options = code_.options};
+    if (auto decisions = decide(context, entry, options))
+      options.decisions = &decisions_.insert_or_assign(entry, std::move(*decisions)).first->second;
+    return kernels_.emplace(entry, Kernel(parsed, entry, options)).first->second;
   } catch (const SyntaxError& e) {
     throw ApiError(cudaErrorNotSupported, e.what());
   } catch (const std::invalid_argument& e) {
@@ -118,9 +142,20 @@ const std::string& DeviceModule::file(Context& context) {
   file_ = fmt::format("module_{}_{}.ptx", getpid(), ++count);
   const std::string path = context.settings.report + "/" + file_;
   std::FILE* const out = std::fopen(path.c_str(), "w");
-  if (out == nullptr || std::fwrite(text_.data(), 1, text_.size(), out) != text_.size()) say_once("cannot write " + path);
+  if (out == nullptr || std::fwrite(code_.text.data(), 1, code_.text.size(), out) != code_.text.size()) say_once("cannot write " + path);
   if (out != nullptr) std::fclose(out);
   return file_;
+}
+
+std::string DeviceModule::decisions_file(Context& context, const std::string& entry) {
+  const auto decisions = decisions_.find(entry);
+  if (decisions == decisions_.end()) return "";
+  const auto [file, is_new] = decisions_files_.try_emplace(entry);
+  if (is_new) {
+    file->second = fmt::format("{}.{}", this->file(context), decisions_files_.size());
+    write_decisions(context.settings.report + "/" + file->second, decisions->second);
+  }
+  return file->second;
 }
 
 Function& function_in(DeviceModule& module, const std::string& name) {
@@ -156,7 +191,7 @@ const Symbol& symbol_of(const void* shadow) {
 }
 
 WARPMAT_CUDA_API void** __cudaRegisterFatBinary(void* wrapper) {
-  return reinterpret_cast<void**>(new DeviceModule([wrapper](const Target& target) { return wrapper_text(wrapper, target); }));
+  return reinterpret_cast<void**>(new DeviceModule([wrapper](const Target& target) { return wrapper_code(wrapper, target); }));
 }
 
 WARPMAT_CUDA_API void __cudaRegisterFatBinaryEnd(void**) {}

@@ -64,6 +64,8 @@ void record_launch(Context& context, const Function& function, const LaunchRecor
   function.module->set_recorded(function.name);
   nlohmann::ordered_json json = {{"kernel", readable_name(function.name)},    {"entry", function.name},
                                  {"module", function.module->file(context)},  {"target", context.settings.target->name},
+                                 {"assembler_options", function.module->assembler_options()},
+                                 {"decisions", function.module->decisions_file(context, function.name)},
                                  {"grid", sizes(record.config->grid)},        {"block", sizes(record.config->block)},
                                  {"cluster", sizes(record.config->cluster)},  {"shared_bytes", record.config->shared_bytes},
                                  {"operations", record.result.operations},    {"warnings", record.result.warnings},

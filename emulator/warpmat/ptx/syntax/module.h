@@ -65,7 +65,6 @@ struct Statement {
   std::vector<Operand> operands{};
   Location end{};             ///< of its semicolon
   int source_line = -1;       ///< an index of Module::source_lines, or -1
-  bool not_unrolled = false;  ///< .pragma "nounroll" stands before it
 };
 
 struct Label {
@@ -157,6 +156,7 @@ struct Module {
   std::shared_ptr<const std::string> text{};
   PtxVersion version = newest_ptx;
   std::string_view target{};  ///< the first name of .target; empty if there is none
+  bool debug = false;           ///< .target names debug, too
   int address_size = 64;
   std::vector<Variable> variables{};
   std::vector<Function> functions{};
