@@ -20,7 +20,7 @@ struct AssemblerDecisions {
   /// An add or sub of floating point without a rounding modifier.
   struct Sum {
     Location at{};
-    bool fused = false;    ///< with a product, into an fma
+    bool fused = false;     ///< with a product, into an fma
     Location addend{0, 0};  ///< of the other product, which is the addend of that fma; line 0 where it is no product
     bool inferred = false;  ///< not read off an instruction of its own alone: a GPU's bits may differ
   };

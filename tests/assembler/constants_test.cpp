@@ -114,8 +114,9 @@ TEST_CASE("a division by a number is a product with its reciprocal", "[assembler
 }
 
 TEST_CASE("the report says what was folded, and decisions go before the rule", "[assembler]") {
-  const Module module = word_kernel("rsqrt.approx.f32 %f2, 0f43000000;\n div.full.f32 %f5, %f4, 0f40400000;\n ex2.approx.f32 %f6, %f4;\n"
-                                    " add.f32 %f2, %f2, %f6; mov.b32 %d, %f2;");
+  const Module module = word_kernel(
+      "rsqrt.approx.f32 %f2, 0f43000000;\n div.full.f32 %f5, %f4, 0f40400000;\n ex2.approx.f32 %f6, %f4;\n"
+      " add.f32 %f2, %f2, %f6; mov.b32 %d, %f2;");
   const Kernel kernel(module, "k");
   const code::Program& program = program_of(kernel);
   using Kind = code::Folded::Kind;

@@ -14,7 +14,7 @@ namespace warpmat::options_test {
 namespace {
 
 const std::string sum = "mul.f32 %f5, %f1, %f2; add.f32 %f9, %f5, %f3; mov.b32 %d, %f9;";
-const std::string half_sum = ".reg .b16 %h<9>; mul.f16 %h1, %h2, %h3; add.f16 %h4, %h1, %h5;";
+const std::string half_sum = ".reg .b16 %h<9>; mul.f16 %h1, %h2, %h3; add.f16 %h4, %h1, %h5; mov.b32 %d, {%h4, %h4};";
 const std::string constant = "rsqrt.approx.f32 %f1, 0f43000000; mov.b32 %d, %f1;";
 
 code::Program made(const std::string& body, const KernelOptions& options, const std::string& target = "sm_90") {

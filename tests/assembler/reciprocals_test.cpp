@@ -4,9 +4,9 @@
 
 #include <warpmat/machine/internals.h>
 
+#include "assembler/nan_kernel.h"
 #include "catch.h"
 #include "machine/kernel.h"
-#include "assembler/nan_kernel.h"
 #include "warpmat/ptx/program/code.h"
 
 namespace warpmat::reciprocals_test {

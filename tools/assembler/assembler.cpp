@@ -20,14 +20,16 @@ std::optional<AssembledKernel> kernel_by_ptxas(const Module& module, std::string
   const code::Program& program = program_of(made.kernel);
   for (const std::uint32_t differs : program.differs) {
     const syntax::Statement& s = *program.statements[differs];
-    made.remarks.push_back(fmt::format("line {}, {}: {} for {} decides otherwise than the rule of docs/assembler.md: please file this as an issue",
-                                       s.location.line, s.opcode, made.assembler, program.target->name));
+    made.remarks.push_back(
+        fmt::format("line {}, {}: {} for {} decides otherwise than the rule of docs/assembler.md: please file this as an issue",
+                    s.location.line, s.opcode, made.assembler, program.target->name));
   }
   std::set<std::pair<std::uint32_t, code::Doubt::Why>> seen;
   for (const code::Doubt& doubt : program.doubted) {
     if (!seen.emplace(doubt.statement, doubt.why).second) continue;
     const syntax::Statement& s = *program.statements[doubt.statement];
-    made.remarks.push_back(fmt::format("line {}, {}: {}: its bits may differ from a GPU's", s.location.line, s.opcode, doubt_text(doubt.why)));
+    made.remarks.push_back(
+        fmt::format("line {}, {}: {}: its bits may differ from a GPU's", s.location.line, s.opcode, doubt_text(doubt.why)));
     ++made.unsure;
   }
   return made;

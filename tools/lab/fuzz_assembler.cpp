@@ -72,8 +72,8 @@ void fuzz_assembler(const KernelFuzzOptions& options, const std::string& target_
   fmt::print(
       "{} kernels from {} on for {} by {}: {} sums in machine code, {} of them fused; {} kernels differ, {} "
       "have sums that are left to the rule; {} have such or others in doubt; {:.1f} s\n",
-      counts.kernels, options.first + part.first, own.name, version_of(*ptxas), counts.sums, counts.fused, counts.differing,
-      counts.open, counts.unsure, seconds.count());
+      counts.kernels, options.first + part.first, own.name, version_of(*ptxas), counts.sums, counts.fused, counts.differing, counts.open,
+      counts.unsure, seconds.count());
   if (counts.differing != 0) throw std::runtime_error(fmt::format("{} kernels differ between the rule and machine code", counts.differing));
 }
 

@@ -137,8 +137,7 @@ class KernelFuzzer {
   }
 
   void report(std::uint64_t index, const KernelProgram& kernel) {
-    const KernelProgram shortest =
-        shrink(kernel, [&](const KernelProgram& candidate) { return compare(candidate).mismatches != 0; });
+    const KernelProgram shortest = shrink(kernel, [&](const KernelProgram& candidate) { return compare(candidate).mismatches != 0; });
     const KernelComparison comparison = compare(shortest);
     const std::filesystem::path file = path(index);
     const KernelLaunch launch = shortest.complete();

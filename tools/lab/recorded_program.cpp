@@ -10,9 +10,9 @@
 #include <stdexcept>
 #include <system_error>
 
+#include <warpmat/files/process.h>
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/programs/archive.h"
-#include <warpmat/files/process.h>
 
 namespace warpmat {
 namespace {

@@ -10,7 +10,8 @@ std::string_view doubt_text(code::Doubt::Why why) {
     case sum_inferred: return "no instruction of its own alone decides it";
     case sign: return "a NaN may keep its payload";
     case converted: return "ptxas may convert the number in the register to an integer";
-    case constant: return "ptxas has something simpler for its constant operand, which may give another NaN, or another integer by an error";
+    case constant:
+      return "ptxas has something simpler for its constant operand, which may give another NaN, or another integer by an error";
     case flushed: return "ptxas may flush the factors of the product that it reads";
     case matrix_sum: return "ptxas may fuse C with the product that it is";
     case merged_logic: return "ptxas 13.0 may take one of its equal operands for 0 in what reads it";

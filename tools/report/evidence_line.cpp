@@ -101,7 +101,8 @@ void add_contraction(const code::Program& program, Collection& all) {
 void add_doubts(const code::Program& program, Collection& all) {
   for (const code::Doubt& doubt : program.doubted)
     if (doubt.why > code::Doubt::Why::sum_inferred)
-      all.add({fmt::format("statements in doubt: {}", doubt_text(doubt.why)), Label::assumed, statement_text(program, doubt.statement), "", ""});
+      all.add({fmt::format("statements in doubt: {}", doubt_text(doubt.why)), Label::assumed, statement_text(program, doubt.statement), "",
+               ""});
 }
 
 /// What the assembler computes beforehand or merges is known where it was compared, and by machine code.
@@ -121,7 +122,8 @@ void add_folding(const code::Program& program, Collection& all) {
     if (found == program.folded.end()) continue;
     const bool measured = compared != nullptr && program.target->hardware == Hardware::sm_90;
     const std::string source = !program.assembler.empty() ? program.assembler : measured ? compared : "as ptxas 13.0 has it for sm_90";
-    all.add({what, measured ? Label::measured : Label::assumed, fmt::format("{}: {}", statement_text(program, found->statement), source), "", ""});
+    all.add({what, measured ? Label::measured : Label::assumed, fmt::format("{}: {}", statement_text(program, found->statement), source),
+             "", ""});
   }
 }
 

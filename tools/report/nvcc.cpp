@@ -7,10 +7,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include "tools/report/input_file.h"
 #include <warpmat/files/process.h>
-#include "tools/report/shell_word.h"
 #include <warpmat/files/toolkit_program.h>
+#include "tools/report/input_file.h"
+#include "tools/report/shell_word.h"
 
 namespace warpmat {
 

@@ -65,7 +65,8 @@ bool read_line(const std::string& line, AssemblerDecisions& decisions) {
 std::string text_of(const AssemblerDecisions& decisions) {
   std::string text = fmt::format("{}\n{}\n", heading, decisions.assembler);
   for (const auto& sum : decisions.sums)
-    text += fmt::format("sum {} {} {:d} {} {} {:d}\n", sum.at.line, sum.at.column, sum.fused, sum.addend.line, sum.addend.column, sum.inferred);
+    text +=
+        fmt::format("sum {} {} {:d} {} {} {:d}\n", sum.at.line, sum.at.column, sum.fused, sum.addend.line, sum.addend.column, sum.inferred);
   for (const Location& at : decisions.open) text += fmt::format("open {} {}\n", at.line, at.column);
   for (const auto& result : decisions.results)
     text += fmt::format("result {} {} {:d} {}\n", result.at.line, result.at.column, result.immediate, result.bits);

@@ -126,7 +126,8 @@ class Doubts {
   bool may_keep_payload(int i) {
     const DraftOperation& operation = at(i);
     constexpr std::array extrema{Name::min, Name::max};
-    if (is_one_of(operation, extrema) && is_floating(operation) && operation.sources.size() == 2 && operation.sources[0] == operation.sources[1])
+    if (is_one_of(operation, extrema) && is_floating(operation) && operation.sources.size() == 2 &&
+        operation.sources[0] == operation.sources[1])
       return true;
     if (changes_sign(operation) && operation.operation.guarded && is_f32(operation)) return true;
     if (is_of(operation, Name::neg) && changes_sign(operation))
@@ -188,7 +189,8 @@ class Doubts {
   bool multiplies_by_one(const DraftOperation& operation) const {
     const Match& match = *operation.match;
     const bool rounds = match.has(Qualifier::rn) || match.has(Qualifier::rz) || match.has(Qualifier::rm) || match.has(Qualifier::rp);
-    if (!is_floating(operation) || !has_one_type(operation) || rounds || match.has(Qualifier::ftz) || match.has(Qualifier::sat)) return false;
+    if (!is_floating(operation) || !has_one_type(operation) || rounds || match.has(Qualifier::ftz) || match.has(Qualifier::sat))
+      return false;
     const auto* const one = std::ranges::find_if(ones, [&](const One& each) { return is_number(*match.types[0], each.format); });
     return one != ones.end() && std::ranges::any_of(operation.sources, [&](Value value) {
              const auto factor = number(value);
@@ -225,8 +227,9 @@ class Doubts {
 
   bool is_common(int i, Value value, int depth) {
     constexpr int deepest = 8;
-    constexpr std::array common{SpecialRegister::ctaid_x, SpecialRegister::ctaid_y, SpecialRegister::ctaid_z, SpecialRegister::nctaid_x,
-                                SpecialRegister::nctaid_y, SpecialRegister::nctaid_z};
+    constexpr std::array common{SpecialRegister::ntid_x,   SpecialRegister::ntid_y,   SpecialRegister::ntid_z,
+                                SpecialRegister::ctaid_x,  SpecialRegister::ctaid_y,  SpecialRegister::ctaid_z,
+                                SpecialRegister::nctaid_x, SpecialRegister::nctaid_y, SpecialRegister::nctaid_z};
     if (is_constant(value)) return true;
     const int writer = depth < deepest ? definitions().find(i, value) : -1;
     if (writer < 0) return false;

@@ -9,8 +9,8 @@
 
 namespace warpmat {
 
-/// Reads the sums and products of `entry` and of the functions that it may call: AssemblerDecisions::sums, open and products. `code` is that
-/// of the numbered module.
+/// Reads the sums and products of `entry` and of the functions that it may call: AssemblerDecisions::sums, open and products. `code` is
+/// that of the numbered module.
 void read_sums(const NumberedModule& module, const std::vector<MachineFunction>& code, std::string_view entry,
                AssemblerDecisions& decisions);
 

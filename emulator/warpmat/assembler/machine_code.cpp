@@ -67,9 +67,8 @@ const MachineFunction* find_function(const std::vector<MachineFunction>& code, s
 }
 
 bool is_same_code(const MachineFunction& a, const MachineFunction& b) {
-  return std::ranges::equal(a.instructions, b.instructions, [](const MachineInstruction& x, const MachineInstruction& y) {
-    return x.low == y.low && x.high == y.high;
-  });
+  return std::ranges::equal(a.instructions, b.instructions,
+                            [](const MachineInstruction& x, const MachineInstruction& y) { return x.low == y.low && x.high == y.high; });
 }
 
 /// The bytes of the function's instructions.
@@ -110,7 +109,8 @@ std::optional<AssemblerDecisions> answer(const Question& question, const Assembl
   AssemblerDecisions decisions{.assembler = version_of(assembler.file)};
   read_sums(numbered, own, question.entry, decisions);
   const NumberedModule probed = number_statements(question.module, is_approximate);
-  if (std::ranges::any_of(probed.lines, &NumberedModule::Line::probe)) decisions.results = read_results(probed, made(probed), question.entry);
+  if (std::ranges::any_of(probed.lines, &NumberedModule::Line::probe))
+    decisions.results = read_results(probed, made(probed), question.entry);
   return decisions;
 }
 

@@ -82,7 +82,8 @@ class ScaledProducts {
       const Scale* const scale = scale_at(i, source);
       if (scale == nullptr || is_constant(at(i).sources[1 - source])) continue;
       const int inner = definitions_.find_behind_moves(i, at(i).sources[1 - source]);
-      if (inner >= 0 && may_be_scaled(inner) && readers_.is_only_reader(i, inner) && is_decided(inner, i)) return Scaling{i, inner, at(i).sources[1 - source], scale};
+      if (inner >= 0 && may_be_scaled(inner) && readers_.is_only_reader(i, inner) && is_decided(inner, i))
+        return Scaling{i, inner, at(i).sources[1 - source], scale};
     }
     return std::nullopt;
   }
@@ -155,7 +156,7 @@ void scale_products(DraftFunction& function, ProgramDraft& draft, const Assemble
       return std::ranges::any_of(operation.sources, [&](Value v) { return is_constant(v) && draft.constants[v].low == scale.power; });
     });
   };
-  if (std::ranges::count_if(function.operations, is_product) < 2 || std::ranges::none_of(function.operations, has_power)) return;
+  if (std::ranges::none_of(function.operations, is_product) || std::ranges::none_of(function.operations, has_power)) return;
   ScaledProducts(function, draft, decisions).run();
 }
 

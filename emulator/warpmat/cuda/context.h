@@ -21,18 +21,18 @@ enum class Assembler : std::uint8_t {
 };
 
 struct Settings {
-  const Target* target = nullptr;         ///< WARPMAT_CUDA_TARGET, "sm_90a"
-  int jobs = 0;                           ///< WARPMAT_CUDA_JOBS: threads of a launch; 0: one for each core that the process may use
-  std::uint64_t schedule = 0;             ///< WARPMAT_CUDA_SCHEDULE
-  Checks checks;                          ///< WARPMAT_CUDA_CHECK: names separated by commas, all or none
-  Undefined undefined = Undefined::trap;  ///< WARPMAT_CUDA_UNDEFINED: trap or hardware
+  const Target* target = nullptr;                 ///< WARPMAT_CUDA_TARGET, "sm_90a"
+  int jobs = 0;                                   ///< WARPMAT_CUDA_JOBS: threads of a launch; 0: one for each core that the process may use
+  std::uint64_t schedule = 0;                     ///< WARPMAT_CUDA_SCHEDULE
+  Checks checks;                                  ///< WARPMAT_CUDA_CHECK: names separated by commas, all or none
+  Undefined undefined = Undefined::trap;          ///< WARPMAT_CUDA_UNDEFINED: trap or hardware
   Assembler assembler = Assembler::machine_code;  ///< WARPMAT_CUDA_ASSEMBLER: rule, code or ptxas
-  int processors = 0;                     ///< WARPMAT_CUDA_SMS; 0: the GPU's
-  std::string report;                     ///< WARPMAT_CUDA_REPORT: a folder for the record of the launches; empty: none
-  std::string save;                       ///< WARPMAT_CUDA_SAVE: a folder that gets a launch.json for each launch; empty: none
-  bool every_launch = true;               ///< WARPMAT_CUDA_EVERY_LAUNCH, 0: the record leaves out launches that say nothing new of a kernel
-  bool leaks = false;                     ///< WARPMAT_CUDA_LEAKS, 1: what is not freed is listed at the end
-  bool profile = false;                   ///< WARPMAT_CUDA_PROFILE, 1: the record has the profile of each launch
+  int processors = 0;                             ///< WARPMAT_CUDA_SMS; 0: the GPU's
+  std::string report;                             ///< WARPMAT_CUDA_REPORT: a folder for the record of the launches; empty: none
+  std::string save;                               ///< WARPMAT_CUDA_SAVE: a folder that gets a launch.json for each launch; empty: none
+  bool every_launch = true;  ///< WARPMAT_CUDA_EVERY_LAUNCH, 0: the record leaves out launches that say nothing new of a kernel
+  bool leaks = false;        ///< WARPMAT_CUDA_LEAKS, 1: what is not freed is listed at the end
+  bool profile = false;      ///< WARPMAT_CUDA_PROFILE, 1: the record has the profile of each launch
 };
 
 /// The state of the one GPU. Calls of the runtime hold `mutex`.

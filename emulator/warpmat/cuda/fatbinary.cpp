@@ -38,7 +38,7 @@ struct Entry {
   std::uint32_t header_bytes;
   std::uint64_t padded_bytes;
   std::uint32_t compressed_bytes;  ///< 0: the payload is not compressed
-  std::uint32_t options;           ///< where in the header two numbers say where the options of ptxas begin, and how long they are; 0: nowhere
+  std::uint32_t options;  ///< where in the header two numbers say where the options of ptxas begin, and how long they are; 0: nowhere
   std::uint32_t unknown;
   std::uint32_t target;
   std::uint32_t unknown_too[2];

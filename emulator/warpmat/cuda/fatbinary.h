@@ -31,7 +31,7 @@ struct Image {
 /// What a program has for a target: PTX, which is executed, and what tells how an assembler makes machine code of it.
 struct DeviceCode {
   std::string text{};
-  std::string options{};                     ///< of ptxas, of all objects
+  std::string options{};                    ///< of ptxas, of all objects
   std::vector<std::string> machine_code{};  ///< ELF files that the target runs
 };
 

@@ -62,13 +62,18 @@ void record_launch(Context& context, const Function& function, const LaunchRecor
       record.fault == cudaSuccess && record.result.absent_lanes.empty() && record.result.warnings.empty() && !record.profile;
   if (!context.settings.every_launch && tells_nothing && function.module->is_recorded(function.name)) return;
   function.module->set_recorded(function.name);
-  nlohmann::ordered_json json = {{"kernel", readable_name(function.name)},    {"entry", function.name},
-                                 {"module", function.module->file(context)},  {"target", context.settings.target->name},
+  nlohmann::ordered_json json = {{"kernel", readable_name(function.name)},
+                                 {"entry", function.name},
+                                 {"module", function.module->file(context)},
+                                 {"target", context.settings.target->name},
                                  {"assembler_options", function.module->assembler_options()},
                                  {"decisions", function.module->decisions_file(context, function.name)},
-                                 {"grid", sizes(record.config->grid)},        {"block", sizes(record.config->block)},
-                                 {"cluster", sizes(record.config->cluster)},  {"shared_bytes", record.config->shared_bytes},
-                                 {"operations", record.result.operations},    {"warnings", record.result.warnings},
+                                 {"grid", sizes(record.config->grid)},
+                                 {"block", sizes(record.config->block)},
+                                 {"cluster", sizes(record.config->cluster)},
+                                 {"shared_bytes", record.config->shared_bytes},
+                                 {"operations", record.result.operations},
+                                 {"warnings", record.result.warnings},
                                  {"absent_lanes", record.result.absent_lanes}};
   if (record.fault != cudaSuccess) json["error"] = {{"name", error_name(record.fault)}, {"text", record.trap}};
   if (record.profile) json["profile"] = profile_json(*record.profile);

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/assembler/assemble.h>
 #include <warpmat/checks/checks.h>
 #include <warpmat/machine/constant_copy.h>
 #include <warpmat/machine/device_heap.h>
@@ -13,7 +14,6 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/machine/launch_state.h>
 #include <warpmat/ptx/program/parameter_text.h>
-#include <warpmat/assembler/assemble.h>
 #include <warpmat/ptx/program/resolve.h>
 #include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/tables/hardware.h>
