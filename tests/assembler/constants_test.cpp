@@ -11,7 +11,7 @@
 #include "machine/kernel.h"
 #include "warpmat/ptx/program/code.h"
 
-namespace warpmat::constants_test {
+namespace warpmat::folded_constants_test {
 
 namespace {
 
@@ -139,4 +139,4 @@ TEST_CASE("the report says what was folded, and decisions go before the rule", "
   CHECK(other.folded[1].bits == 0x3f800000);
 }
 
-}  // namespace warpmat::constants_test
+}  // namespace warpmat::folded_constants_test
