@@ -66,11 +66,13 @@ WARPMAT_API const char* warpmat_module_entry_name(const warpmat_module* module, 
 /* An entry, resolved for a target. Immutable: many threads may launch it at once, each on a memory of its own. */
 typedef struct warpmat_kernel warpmat_kernel;
 
-#define WARPMAT_NO_CONTRACTION 8u /* unrounded mul and add do not become fma, as ptxas does with --fmad=false */
+#define WARPMAT_NO_CONTRACTION 8u   /* unrounded mul and add do not become fma, as ptxas does with --fmad=false */
+#define WARPMAT_ASSEMBLER_PTXAS 16u /* this machine's ptxas, a process that this starts, decides about the bits that PTX leaves open */
 
 /* The kernel `entry`; null means the only one. `target` ("sm_90a") is the GPU to emulate; null means the module's own. `flags`:
- * WARPMAT_NO_CONTRACTION. Returns null if there is no such entry or target, or if a statement cannot be executed; `error` then holds the
- * first error. */
+ * WARPMAT_NO_CONTRACTION, and WARPMAT_ASSEMBLER_PTXAS in place of warpmat's rule; it is an error where no ptxas is in PATH, CUDA_HOME,
+ * CUDA_PATH or /usr/local/cuda. Returns null if there is no such entry or target, or if a statement cannot be executed; `error` then holds
+ * the first error. */
 WARPMAT_API warpmat_kernel* warpmat_kernel_create(const warpmat_module* module, const char* entry, const char* target, unsigned flags,
                                                   warpmat_error* error);
 

@@ -175,14 +175,13 @@ class WARPMAT_API Module {
   std::shared_ptr<const syntax::Module> syntax_;
 };
 
-struct SumInCode;     // program.h
-struct ResultInCode;  // program.h
+struct AssemblerDecisions;  // assembler.h
 
 struct KernelOptions {
-  std::string_view target = {};                        ///< the GPU to emulate ("sm_90a"); by default the module's own .target
-  bool contract = true;                                ///< whether unrounded mul and add become fma, as in ptxas; false is its --fmad=false
-  const std::vector<SumInCode>* sums = nullptr;        ///< what machine code shows, which goes before the rule: docs/assembler.md
-  const std::vector<ResultInCode>* results = nullptr;  ///< the same, of results that may be immediates
+  std::string_view target = {};                   ///< the GPU to emulate ("sm_90a"); by default the module's own .target
+  bool contract = true;                           ///< whether unrounded mul and add become fma, as in ptxas; false is its --fmad=false
+  std::string_view assembler_options = {};        ///< of ptxas, those that change bits: "--fmad false", "-O0", "-g"; others are passed over
+  const AssemblerDecisions* decisions = nullptr;  ///< what an assembler decided; null: the rule of docs/reference/assembler.md decides
 };
 
 /// An entry, resolved for a target. Cheap to copy, immutable, thread-safe.

@@ -178,32 +178,6 @@ class Program {
 /// holds all of shared memory: memory+16.
 [[nodiscard]] WARPMAT_API std::string print(const Program& program, const Statement& statement, std::string_view memory = {});
 
-// ---- What machine code shows ----
-
-/// What machine code shows of one add or sub of a module that has no rounding modifier: `warpmat launch --assembler ptxas` reads it.
-struct SumInCode {
-  int line = 0, column = 0;                ///< of the statement in the module's text, both from 1
-  bool fused = false;                      ///< whether it became an fma with a product
-  int addend_line = 0, addend_column = 0;  ///< of the other product, which is the addend of that fma; 0 where it is no product
-  /// Where ptxas computes the sum twice: the lines and columns of the statements that read the other one, an fma; and its addend.
-  std::vector<std::pair<int, int>> fused_for{};
-  int other_addend_line = 0, other_addend_column = 0;
-  /// Those of sums that are computed twice too, and whose other one alone reads it.
-  std::vector<std::pair<int, int>> fused_for_other{};
-
-  /// Not read off an instruction with the line of this sum alone, but deduced from its product's, its readers' or other sums' instructions.
-  bool inferred = false;
-
-  bool is_twice() const { return !fused_for.empty() || !fused_for_other.empty(); }
-};
-
-/// What machine code shows of the result of one statement, of 32 bits, where that is plain.
-struct ResultInCode {
-  int line = 0, column = 0;  ///< as of SumInCode
-  bool immediate = false;    ///< whether it is `bits`; else the multi-function unit computes it
-  std::uint32_t bits = 0;
-};
-
 // ---- Running a program ----
 
 class ListMachine;

@@ -8,6 +8,7 @@
 //   program.h         text -> Program -> text; a Warp runs a Program
 //   operands.h        a statement's operands and shared variables as matrices, for tests of kernels
 //   launch.h          whole kernels: Module, Kernel, DeviceMemory, launch; tensor maps
+//   assembler.h       what an assembler decides about a kernel's bits: asked, or read from machine code
 //   observer.h        what happens in a launch, event by event, for tracers and checks
 //   diagnostic.h      errors of a program's text, with their places
 //   matrices.h        matrices of doubles: how two differ, sparse A and its metadata, rows of 6- and 4-bit elements
@@ -25,6 +26,7 @@
 //
 // c.h, c_program.h, c_explain.h and c_observer.h are the same for C.
 
+#include <warpmat/assembler.h>
 #include <warpmat/diagnostic.h>
 #include <warpmat/dot.h>
 #include <warpmat/explain.h>

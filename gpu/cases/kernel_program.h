@@ -33,10 +33,17 @@ struct KernelProgram {
   KernelLaunch complete() const;
 };
 
+/// How the sums and products of floating point of a random kernel are written.
+enum class DrawnSums {
+  rounded,  ///< with .rn: an assembler has no choice, and a GPU's answers test the machine
+  plain,    ///< without: an assembler decides which are fused, and the answers test who says so
+};
+
 /// Kernel `index` of `seed` for `target`: a few warps and blocks run up to about `max_units` units of statements. These are all scalar
-/// instructions of the catalogue, products and sums that ptxas contracts, branches and loops with divergence, exchanges within the warp,
-/// barriers, memory of all spaces, atomics, and matrix instructions.
-KernelProgram random_kernel(const Target& target, std::uint64_t seed, std::uint64_t index, int max_units = 24);
+/// instructions of the catalogue, products and sums, branches and loops with divergence, exchanges within the warp, barriers, memory of all
+/// spaces, atomics, and matrix instructions.
+KernelProgram random_kernel(const Target& target, std::uint64_t seed, std::uint64_t index, int max_units = 24,
+                            DrawnSums sums = DrawnSums::rounded);
 
 /// The shortest kernel found for which `fails` holds.
 KernelProgram shrink(const KernelProgram& kernel, const std::function<bool(const KernelProgram&)>& fails);

@@ -1,4 +1,8 @@
+#include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -93,10 +97,43 @@ class KernelGenerator {
   int labels_ = 0;
 };
 
+/// Whether the opcode is a sum or product of floating point without a rounding modifier.
+bool is_plain_sum(std::string_view opcode) {
+  constexpr std::array mnemonics{"add.", "sub.", "mul."};
+  constexpr std::array types{".f32", ".f64", ".f16", ".f16x2", ".bf16", ".bf16x2"};
+  constexpr std::array modifiers{".rn", ".rz", ".rm", ".rp"};
+  const auto has = [&](std::string_view modifier) { return opcode.find(modifier) != std::string_view::npos; };
+  return std::ranges::any_of(mnemonics, [&](std::string_view name) { return opcode.starts_with(name); }) &&
+         std::ranges::any_of(types, [&](std::string_view type) { return opcode.ends_with(type); }) && std::ranges::none_of(modifiers, has);
+}
+
+/// The statements of a text, with .rn behind each such mnemonic.
+std::string rounded(const std::string& text) {
+  constexpr std::size_t mnemonic = 3;
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(" \n\t;", at), text.size() - 1) + 1;
+    std::string word = text.substr(at, end - at);
+    if (is_plain_sum(std::string_view(word).substr(0, word.size() - 1))) word.insert(mnemonic, ".rn");
+    out += word;
+    at = end;
+  }
+  return out;
+}
+
+void round_sums(std::vector<KernelUnit>& units) {
+  for (KernelUnit& unit : units) {
+    for (std::string& line : unit.lines) line = rounded(line);
+    for (std::vector<KernelUnit>& block : unit.blocks) round_sums(block);
+  }
+}
+
 }  // namespace
 
-KernelProgram random_kernel(const Target& target, std::uint64_t seed, std::uint64_t index, int max_units) {
-  return KernelGenerator(target, combine(combine(seed, hash_name("kernel")), index), max_units).kernel();
+KernelProgram random_kernel(const Target& target, std::uint64_t seed, std::uint64_t index, int max_units, DrawnSums sums) {
+  KernelProgram kernel = KernelGenerator(target, combine(combine(seed, hash_name("kernel")), index), max_units).kernel();
+  if (sums == DrawnSums::rounded) round_sums(kernel.units);
+  return kernel;
 }
 
 }  // namespace warpmat

@@ -164,7 +164,7 @@ std::vector<ScalarCase> scalar_cases(const Target& target, PtxVersion version) {
     }
   };
   for (const Pattern& pattern : catalogue::patterns()) {
-    if (pattern.row.kernel.empty() || unmet(pattern.row.requirement, target, version)) continue;
+    if (pattern.hidden || pattern.row.kernel.empty() || unmet(pattern.row.requirement, target, version)) continue;
     for_each_spelling(pattern, 0, pattern.mnemonic, [&](const std::string& opcode) { add(pattern, opcode); });
   }
   return cases;

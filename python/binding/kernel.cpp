@@ -18,12 +18,14 @@
 #include <stdexcept>
 #include <utility>
 
+#include <warpmat/assembler/ptxas.h>
 #include "gpu/cuda/driver.h"
 #include "gpu/cuda/kernel_gpu.h"
 #include "gpu/runners/kernel_runner.h"
 #include "python/binding/banks.h"
 #include "python/binding/bound_instruction.h"
 #include "python/binding/module.h"
+
 #include "tools/assembler/assembler.h"
 #include "tools/report/evidence_line.h"
 #include "tools/report/profile_report.h"

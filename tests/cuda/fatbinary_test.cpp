@@ -22,6 +22,7 @@ struct Entry {
   int target = 90;
   std::uint64_t flags = 0x11;
   std::string text;
+  std::string options = "";  // of ptxas
 };
 
 template <typename T>
@@ -49,15 +50,22 @@ std::string entry_bytes(const Entry& entry) {
   std::string out;
   append<std::uint16_t>(out, static_cast<std::uint16_t>(entry.kind));
   append<std::uint16_t>(out, 0x101);
-  append<std::uint32_t>(out, 64);
+  const std::uint32_t places = entry.options.empty() ? 0 : 8, words = static_cast<std::uint32_t>(entry.options.size() + 7) / 8 * 8;
+  append<std::uint32_t>(out, 64 + places + words);
   append<std::uint64_t>(out, payload.size());
   append<std::uint32_t>(out, static_cast<std::uint32_t>(packed.size()));
-  append<std::uint64_t>(out, 0);
+  append<std::uint32_t>(out, entry.options.empty() ? 0 : 64);
+  append<std::uint32_t>(out, 0);
   append<std::uint32_t>(out, static_cast<std::uint32_t>(entry.target));
   append<std::uint64_t>(out, 0);
   append<std::uint64_t>(out, entry.flags);
   append<std::uint64_t>(out, 0);
   append<std::uint64_t>(out, packed.empty() ? 0 : entry.text.size());
+  if (!entry.options.empty()) {
+    append<std::uint32_t>(out, 64 + places);
+    append<std::uint32_t>(out, static_cast<std::uint32_t>(entry.options.size()));
+    out += entry.options + std::string(words - entry.options.size(), '\0');
+  }
   return out + payload;
 }
 
@@ -135,6 +143,35 @@ TEST_CASE("the text of a fatbinary has the bytes that its data shows, not more t
   }
 }
 
+TEST_CASE("the options of ptxas stand in the header of the PTX, and machine code beside it", "[cuda]") {
+  const std::vector<Entry> entries{{.kind = 2, .target = 90, .text = "of sm_90"},
+                                   {.kind = 2, .target = 90, .flags = architecture | zstd, .text = "of sm_90a"},
+                                   {.kind = 2, .target = 80, .text = "of sm_80"},
+                                   {.target = 80, .text = "80", .options = "-O0 "},
+                                   {.target = 90, .text = "90", .options = " --fmad false "}};
+  const std::string bytes = fatbinary(entries);
+  const auto code = [&](const char* name) { return device_code(read_fatbinary(bytes.data()), target(name)); };
+  CHECK(code("sm_90").text == "90");
+  CHECK(code("sm_90").options == " --fmad false ");
+  CHECK(code("sm_80").options == "-O0 ");
+  const auto begins = [](const std::vector<std::string>& files) {
+    std::vector<std::string> all;
+    for (const std::string& file : files) all.push_back(file.substr(0, file.find('\0')));
+    return all;
+  };
+  CHECK(begins(code("sm_90").machine_code) == std::vector<std::string>{"of sm_90"});
+  CHECK(begins(code("sm_90a").machine_code) == std::vector<std::string>{"of sm_90", "of sm_90a"});
+  CHECK(begins(code("sm_86").machine_code) == std::vector<std::string>{"of sm_80"});
+  CHECK(code("sm_100a").machine_code.empty());
+  // Of places outside of the header there are none.
+  std::string outside = fatbinary({{.text = "90", .options = " --fmad false "}});
+  for (const std::size_t at : {std::size_t{16 + 20}, std::size_t{16 + 64}, std::size_t{16 + 68}}) {
+    std::string broken = outside;
+    broken[at] = '\x7f';
+    CHECK(read_fatbinary(broken.data())[0].options.empty());
+  }
+}
+
 TEST_CASE("device code of several objects is linked, without those that have no PTX", "[cuda]") {
   const std::string one = fatbinary({{.text = ".visible .global .u32 one;"}}), two = fatbinary({{.text = ".visible .global .u32 two;"}});
   const std::string code = fatbinary({{.kind = 2, .text = "machine code"}}), again = fatbinary({{.text = ".visible .global .u32 one;"}});
@@ -145,15 +182,15 @@ TEST_CASE("device code of several objects is linked, without those that have no 
     const void* const* extra;
   } wrapper{.extra = objects};
   const Target& sm_90 = target("sm_90");
-  CHECK(wrapper_text(&wrapper, sm_90) == ".visible .global .u32 one;");
+  CHECK(wrapper_code(&wrapper, sm_90).text == ".visible .global .u32 one;");
   objects[1] = code.data();
   objects[2] = two.data();
   CHECK(read_wrapper(&wrapper).size() == 3);
-  CHECK(wrapper_text(&wrapper, sm_90) == ".visible .global .u32 one;\n.visible .global .u32 two;\n");
+  CHECK(wrapper_code(&wrapper, sm_90).text == ".visible .global .u32 one;\n.visible .global .u32 two;\n");
   objects[2] = again.data();
-  CHECK_THROWS_WITH(wrapper_text(&wrapper, sm_90), "'one' is defined in object 1 and in object 2");
+  CHECK_THROWS_WITH(wrapper_code(&wrapper, sm_90), "'one' is defined in object 1 and in object 2");
   objects[0] = nullptr;
-  CHECK_THROWS_WITH(wrapper_text(&wrapper, sm_90), ContainsSubstring("no device code"));
+  CHECK_THROWS_WITH(wrapper_code(&wrapper, sm_90), ContainsSubstring("no device code"));
 }
 
 }  // namespace warpmat::cuda::fatbinary_test

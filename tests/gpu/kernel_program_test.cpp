@@ -25,7 +25,7 @@ TEST_CASE("a random kernel depends on seed and number alone", "[gpu]") {
 
 TEST_CASE("random kernels do not depend on the order of warps and blocks", "[gpu]") {
   EmulatorKernelRunner in_order(hopper()), several(hopper(), {.jobs = 3, .schedule = 5}), other(hopper(), {.schedule = 1234567});
-  int divergent = 0, fused = 0;
+  int divergent = 0, products = 0, plain = 0;
   for (std::uint64_t index = 0; index < 40; ++index) {
     INFO("kernel " << index);
     const KernelLaunch launch = random_kernel(hopper(), 3, index).complete();
@@ -33,10 +33,13 @@ TEST_CASE("random kernels do not depend on the order of warps and blocks", "[gpu
     CHECK(compare_kernels(launch, answer, several.run(launch), 1).mismatches == 0);
     CHECK(compare_kernels(launch, answer, other.run(launch), 1).mismatches == 0);
     divergent += launch.ptx.find("bra $") != std::string::npos;
-    fused += launch.ptx.find("mul.f") != std::string::npos;
+    products += launch.ptx.find("mul.rn.f") != std::string::npos;
+    CHECK(launch.ptx.find("mul.f") == std::string::npos);
+    plain += random_kernel(hopper(), 3, index, 24, DrawnSums::plain).complete().ptx.find("mul.f") != std::string::npos;
   }
   CHECK(divergent > 10);
-  CHECK(fused > 10);
+  CHECK(products > 10);
+  CHECK(plain > 10);
 }
 
 TEST_CASE("random kernels cover nearly all scalar instructions of the table", "[gpu]") {

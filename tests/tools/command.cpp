@@ -9,7 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "tools/report/process.h"
+#include <warpmat/files/process.h>
 
 namespace warpmat {
 

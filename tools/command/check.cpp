@@ -41,35 +41,27 @@ void report_labels(const CheckOptions& options, std::string_view target, const s
   print_evidence(options.labels, target, instructions);
 }
 
-/// What ptxas makes of statements: by line, once where entries share a function.
+/// What the assembler makes of statements: by line, once where entries share a function.
 using AssemblerLines = std::set<std::pair<int, std::string>>;
+
+std::string folded_text(const code::Folded& folded) {
+  switch (folded.kind) {
+    case code::Folded::Kind::constant: return fmt::format("folded to {:#x}, which the instruction need not give at run time", folded.bits);
+    case code::Folded::Kind::divided: return fmt::format("simplified, as an operand is constant ({:#x})", folded.bits);
+    case code::Folded::Kind::inverted: return "simplified: undoes the rcp or ex2 of its operand, whose rounding is left out";
+    case code::Folded::Kind::scaled: return fmt::format("part of the product that it reads, which is rounded once ({:#x})", folded.bits);
+  }
+  return "";
+}
 
 void add_assembler_lines(const code::Program& program, AssemblerLines& lines) {
   const auto add = [&](std::uint32_t statement, const std::string& text) {
     const syntax::Statement& s = *program.statements[statement];
     lines.emplace(s.location.line, fmt::format("{}: {}", s.opcode, text));
   };
-  for (const code::Folded& f : program.folded) {
-    const char* const note = f.own_bits ? ", which the instruction need not give at run time" : "";
-    if (f.kind == code::Folded::Kind::constant)
-      add(f.statement, fmt::format("folded to {:#x}{}", f.bits, note));
-    else if (f.kind == code::Folded::Kind::copied)
-      add(f.statement, "simplified: a register's value, a NaN's payload too");
-    else if (f.kind == code::Folded::Kind::converted)
-      add(f.statement, "takes the number converted to an integer, not the register's bits: an error of ptxas 13.0");
-    else if (f.kind == code::Folded::Kind::inverted)
-      add(f.statement, "simplified: undoes the rcp or ex2 of its operand, whose rounding is left out");
-    else if (f.kind == code::Folded::Kind::flushed)
-      add(f.statement, "takes .ftz to the product of its operand, which flushes its factors too");
-    else if (f.kind == code::Folded::Kind::selected)
-      add(f.statement, "selects a number whose sign neg or abs changes: a NaN keeps its payload");
-    else
-      add(f.statement, fmt::format("simplified, as an operand is constant ({:#x})", f.bits));
-  }
+  for (const code::Folded& f : program.folded) add(f.statement, folded_text(f));
   for (const code::Doubt& doubt : program.doubted) add(doubt.statement, fmt::format("in doubt: {}", doubt_text(doubt.why)));
   for (const std::uint32_t statement : program.contracted) add(statement, "fused with a product into an fma");
-  for (const std::uint32_t statement : program.contraction_assumed)
-    add(statement, "product whose fusing was not compared: docs/reference/numerics.md");
 }
 
 void print(const AssemblerLines& lines, const std::string& file) {
@@ -133,7 +125,7 @@ void add_check(Command app) {
   command.add_option("--target", options->target, "The target to judge for; else the file's own .target");
   command.add_flag("--all-errors", options->all_errors, "Report more than 20 errors");
   command.add_flag("--assembler", options->assembler,
-                   "Of a module: list by line what ptxas computes itself and which sums it fuses (docs/assembler.md)");
+                   "Of a module: list by line what ptxas computes itself and which sums it fuses (docs/reference/assembler.md)");
   add_label_flags(command, options->labels);
   command.footer(
       "Every error is reported as FILE:LINE:COLUMN: error: MESSAGE, followed by the line and a caret; the exit status is then 1.\n"

@@ -30,6 +30,9 @@
 #include <utility>
 #include <vector>
 
+#include <warpmat/assembler/decisions_file.h>
+#include <warpmat/files/process.h>
+
 #include "commands.h"
 #include "cuda_program.h"
 #include "profile_flag.h"
@@ -38,7 +41,6 @@
 #include "tools/command_line/limit_flags.h"
 #include "tools/report/evidence_line.h"
 #include "tools/report/limits.h"
-#include "tools/report/process.h"
 
 namespace warpmat {
 namespace {
@@ -51,6 +53,7 @@ struct CudaOptions {
   std::uint64_t schedule = 0;
   bool leaks = false;
   Undefined undefined = Undefined::trap;
+  std::string assembler = "code";
   LabelOptions labels;
   std::vector<std::string> profile;
   Limits limits;
@@ -79,6 +82,10 @@ class Kernels {
   explicit Kernels(Record& record) : record_(record) {}
 
   void add_module(const Json& json) { texts_.emplace(json.at("module").get<std::string>(), json.at("ptx").get<std::string>()); }
+
+  void add_decisions(const Json& json) {
+    decisions_.emplace(json.at("decisions").get<std::string>(), json.at("text").get<std::string>());
+  }
 
   void add(const Json& launch) {
     const Kernel& kernel = find(launch);
@@ -110,11 +117,16 @@ class Kernels {
     if (const auto found = kernels_.find({name, entry}); found != kernels_.end()) return found->second;
     auto module = modules_.find(name);
     if (module == modules_.end()) module = modules_.emplace(name, Module(texts_.at(name))).first;
-    return kernels_.emplace(std::pair(name, entry), Kernel(module->second, entry, {.target = target})).first->second;
+    const std::string options = launch.at("assembler_options"), decided = launch.at("decisions");
+    const auto decisions = decided.empty() ? std::nullopt : read_decisions_text(decisions_.at(decided));
+    const Kernel kernel(module->second, entry,
+                        {.target = target, .assembler_options = options, .decisions = decisions ? &*decisions : nullptr});
+    return kernels_.emplace(std::pair(name, entry), kernel).first->second;
   }
 
   Record& record_;
-  std::map<std::string, std::string> texts_;
+  std::map<std::string, std::string> texts_;      ///< PTX, by the module's name in the record
+  std::map<std::string, std::string> decisions_;  ///< what decided about kernels, by its name there
   std::set<std::string> seen_;
   std::set<const code::Program*> labelled_;  ///< of kernels whose labels are in the record
   std::map<std::string, Module> modules_;
@@ -162,6 +174,7 @@ class RecordReader {
     }
     const Json json = Json::parse(line);
     if (json.contains("ptx")) return kernels_.add_module(json);
+    if (json.contains("text")) return kernels_.add_decisions(json);
     if (json.contains("begins")) return static_cast<void>(++record_.unended[json.at("begins").get<std::string>()]);
     if (json.contains("unsaved")) return keep_first(record_.unsaved, json.at("unsaved").get<std::string>());
     const std::string kernel = json.at("kernel").get<std::string>();
@@ -204,7 +217,8 @@ void write_report(const CudaOptions& options, const std::string& program, const 
   if (options.report.empty()) return;
   Json launches = Json::array();
   for (Json launch : record.launches) {
-    launch.erase("module");  // its name in the record
+    launch.erase("module");  // names in the record
+    launch.erase("decisions");
     launch.erase("profile");
     launches.push_back(std::move(launch));
   }
@@ -232,6 +246,7 @@ Variables variables_of(const CudaOptions& options, const std::string& record) {
           {"WARPMAT_CUDA_SCHEDULE", std::to_string(options.schedule)},
           {"WARPMAT_CUDA_CHECK", options.checks},
           {"WARPMAT_CUDA_UNDEFINED", options.undefined == Undefined::hardware ? "hardware" : "trap"},
+          {"WARPMAT_CUDA_ASSEMBLER", options.assembler},
           {"WARPMAT_CUDA_SMS", std::to_string(options.processors)},
           {"WARPMAT_CUDA_LEAKS", options.leaks ? "1" : "0"},
           {"WARPMAT_CUDA_REPORT", record},
@@ -368,6 +383,12 @@ void add_cuda(Command app) {
                       "global memory is a warning")
       .capture_default_str();
   add_undefined_flag(command, options->undefined);
+  command
+      .add_option("--assembler", options->assembler,
+                  "Who decides about the bits that PTX leaves open (docs/reference/assembler.md): code: the machine code in the program; ptxas: the "
+                  "CUDA Toolkit's assembler; rule: warpmat's rule")
+      .one_of({"code", "ptxas", "rule"})
+      .capture_default_str();
   command.add_option("--sms", options->processors, "Streaming multiprocessors that the program is told of; 0: as many as the GPU has")
       .range(0, 1024);
   command.add_flag("--leaks", options->leaks, "List what the program has not freed");

@@ -10,7 +10,7 @@
 
 #include <fmt/core.h>
 
-#include "tools/report/process.h"
+#include <warpmat/files/process.h>
 
 namespace warpmat {
 namespace {

@@ -1,6 +1,7 @@
 #include "launch_flags.h"
 
 #include <fmt/format.h>
+#include <warpmat/assembler/ptxas.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 
@@ -29,7 +30,7 @@ void add_launch_flags(Command command, LaunchFlags& flags) {
   command.add_option("--fmad", flags.contract, "Whether unrounded mul and add become fma, as with ptxas").capture_default_str();
   command
       .add_option("--assembler", flags.assembler,
-                  "ptxas: let the CUDA Toolkit's assembler say which sums become fma (docs/assembler.md); rule: go by warpmat's rule")
+                  "ptxas: let the CUDA Toolkit's assembler say which sums become fma (docs/reference/assembler.md); rule: go by warpmat's rule")
       .one_of({"ptxas", "rule"});
 }
 
@@ -66,9 +67,9 @@ Dim3 compiled_block(const code::Limits& limits) {
   return {static_cast<std::uint32_t>(required[0]), static_cast<std::uint32_t>(required[1]), static_cast<std::uint32_t>(required[2])};
 }
 
-/// Makes `kernel` the one that ptxas assembles, and says on standard error where the rule of docs/assembler.md differs. Returns what ptxas
+/// Makes `kernel` the one that ptxas assembles, and says on standard error where the rule of docs/reference/assembler.md differs. Returns what ptxas
 /// calls itself; empty where it is not installed, and the kernel stays as it is.
-std::string ask_ptxas(const Module& module, const std::string& entry, const KernelOptions& options, Kernel& kernel) {
+std::string use_ptxas(const Module& module, const std::string& entry, const KernelOptions& options, Kernel& kernel) {
   std::optional<AssembledKernel> made = kernel_by_ptxas(module, entry, options);
   if (!made) {
     fmt::print(stderr, "warpmat: {}\n", no_ptxas);
@@ -96,7 +97,7 @@ ReadyLaunch ready_launch(const LaunchFlags& flags, LaunchDescription description
   Kernel kernel = read_kernel(file, entry, {.target = flags.target, .contract = flags.contract});
   std::string assembler;
   if ((flags.assembler.empty() ? description.assembler : flags.assembler) == "ptxas" && flags.contract)
-    assembler = ask_ptxas(file.module, entry, {.target = flags.target}, kernel);
+    assembler = use_ptxas(file.module, entry, {.target = flags.target}, kernel);
   add_scratch(description, program_of(kernel).parameters.size());
   check_arguments(description, program_of(kernel));
   if (!description.block) description.config.block = compiled_block(program_of(kernel).limits);

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/files/process.h>
 #include "commands.h"
 #include "compared_archive.h"
 #include "diff_constants.h"
@@ -43,7 +44,6 @@
 #include "tools/lab/report/shard_option.h"
 #include "tools/lab/report/sweep_file.h"
 #include "tools/report/launch_files.h"
-#include "tools/report/process.h"
 #include "tools/report/progress.h"
 #include "tools/report/ptx_file.h"
 #include "tools/report/warp_place.h"

@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include <warpmat/files/process.h>
 #include "gpu/cuda/driver.h"
 #include "gpu/device/sweep_options.h"
-#include "tools/report/process.h"
 
 namespace warpmat {
 namespace {

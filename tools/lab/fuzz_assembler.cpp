@@ -1,6 +1,8 @@
 #include "fuzz_assembler.h"
 
 #include <fmt/core.h>
+#include <warpmat/assembler.h>
+#include <warpmat/assembler/ptxas.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 
@@ -10,7 +12,6 @@
 #include <stdexcept>
 
 #include "gpu/cases/kernel_program.h"
-#include "tools/assembler/assembler.h"
 #include "tools/report/launch_files.h"
 #include "tools/report/progress.h"
 
@@ -19,37 +20,31 @@ namespace {
 
 /// What all kernels of a run have shown.
 struct Counts {
-  std::uint64_t kernels = 0, sums = 0, fused = 0, mixed = 0, differing = 0, open = 0, unsure = 0;
+  std::uint64_t kernels = 0, sums = 0, fused = 0, differing = 0, open = 0, unsure = 0;
 };
 
-/// Why machine code leaves a sum to the rule.
-const char* reason(const SumsInCode& code, Location sum) {
-  const auto is_in = [&](const std::vector<Location>& all) {
-    return std::ranges::any_of(all, [&](const Location& l) { return l.line == sum.line && l.column == sum.column; });
-  };
-  if (is_in(code.mixed)) return "fused in one copy and rounded in another";
-  return is_in(code.absent) ? "without an instruction of its own" : "fused with a product that is not found";
-}
-
 /// The statements of `launch` about which rule and machine code differ, or which machine code leaves to the rule, a line each.
-std::string differences(const KernelLaunch& launch, const std::filesystem::path& ptxas, const Target& target, Counts& counts) {
+std::string differences(const KernelLaunch& launch, const Target& target, Counts& counts) {
   const Module module(launch.ptx);
-  const SumsInCode code = sums_by_ptxas(ptxas, module, launch.entry, target.name);
-  const Kernel kernel(module, launch.entry, {.target = target.name, .sums = &code.sums});
+  const AssemblerDecisions decisions = *ask_ptxas(module, launch.entry, {.target = target.name});
+  const Kernel kernel(module, launch.entry, {.target = target.name, .decisions = &decisions});
   const code::Program& program = program_of(kernel);
   ++counts.kernels;
-  counts.sums += code.sums.size();
-  counts.mixed += code.mixed.size();
-  counts.fused += static_cast<std::uint64_t>(std::ranges::count(code.sums, true, &SumInCode::fused));
-  counts.differing += !program.contraction_differs.empty();
+  counts.sums += decisions.sums.size();
+  counts.fused += static_cast<std::uint64_t>(std::ranges::count(decisions.sums, true, &AssemblerDecisions::Sum::fused));
+  counts.differing += !program.differs.empty();
+  counts.unsure += !program.doubted.empty();
   std::string text;
-  for (const std::uint32_t differs : program.contraction_differs)
+  for (const std::uint32_t differs : program.differs)
     text += fmt::format("  line {}: {}\n", program.statements[differs]->location.line, program.statements[differs]->opcode);
-  counts.open += !program.contraction_open.empty();
-  counts.unsure += !program.contraction_open.empty() || !program.contraction_inferred.empty() || !program.doubted.empty();
-  for (const std::uint32_t open : program.contraction_open)
-    text += fmt::format("  line {}: {}: {}\n", program.statements[open]->location.line, program.statements[open]->opcode,
-                        reason(code, program.statements[open]->location));
+  bool open = false;
+  for (const code::Doubt& doubt : program.doubted) {
+    if (doubt.why != code::Doubt::Why::sum_open) continue;
+    open = true;
+    text += fmt::format("  line {}: {}: left to the rule\n", program.statements[doubt.statement]->location.line,
+                        program.statements[doubt.statement]->opcode);
+  }
+  counts.open += open;
   return text;
 }
 
@@ -65,8 +60,8 @@ void fuzz_assembler(const KernelFuzzOptions& options, const std::string& target_
   const auto start = std::chrono::steady_clock::now();
   for (std::uint64_t i = 0; i < part.count; ++i, progress.advance()) {
     const std::uint64_t index = options.first + part.first + i;
-    const KernelLaunch launch = random_kernel(own, options.seed, index, options.max_units).complete();
-    const std::string text = differences(launch, *ptxas, own, counts);
+    const KernelLaunch launch = random_kernel(own, options.seed, index, options.max_units, DrawnSums::plain).complete();
+    const std::string text = differences(launch, own, counts);
     if (text.empty()) continue;
     const auto file = std::filesystem::path(options.keep) / fmt::format("warpmat_kernel_{}_{}.launch.json", options.seed, index);
     write_launch(file, launch);
@@ -75,10 +70,10 @@ void fuzz_assembler(const KernelFuzzOptions& options, const std::string& target_
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   fmt::print(
-      "{} kernels from {} on for {} by {}: {} sums in machine code, {} of them fused, {} fused in one copy alone; {} kernels differ, {} "
+      "{} kernels from {} on for {} by {}: {} sums in machine code, {} of them fused; {} kernels differ, {} "
       "have sums that are left to the rule; {} have such or others in doubt; {:.1f} s\n",
-      counts.kernels, options.first + part.first, own.name, version_of(*ptxas), counts.sums, counts.fused, counts.mixed, counts.differing,
-      counts.open, counts.unsure, seconds.count());
+      counts.kernels, options.first + part.first, own.name, version_of(*ptxas), counts.sums, counts.fused, counts.differing, counts.open,
+      counts.unsure, seconds.count());
   if (counts.differing != 0) throw std::runtime_error(fmt::format("{} kernels differ between the rule and machine code", counts.differing));
 }
 

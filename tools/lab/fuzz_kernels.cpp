@@ -6,17 +6,17 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <stdexcept>
 
 #include <warpmat/files/output_file.h>
+#include <warpmat/machine/internals.h>
+#include <warpmat/ptx/program/code.h>
 
 #include "gpu/cases/kernel_program.h"
 #include "gpu/cases/warpgroup_program.h"
 #include "gpu/compare/compare_kernels.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/cuda/kernel_gpu.h"
-#include "tools/assembler/assembler.h"
 #include "tools/lab/report/interruption.h"
 #include "tools/lab/report/kernel_answers.h"
 #include "tools/report/launch_files.h"
@@ -46,7 +46,7 @@ class KernelFuzzer {
       const KernelComparison comparison = compare(kernel);
       bytes_ += comparison.bytes;
       if (comparison.mismatches == 0) return true;
-      if (is_explained(index, kernel)) return true;
+      if (is_doubted(index, kernel)) return true;
       if (shortened_++ < most_shortened)
         report(index, kernel);
       else
@@ -61,9 +61,9 @@ class KernelFuzzer {
 
   std::size_t statements() const { return statements_; }
   std::size_t bytes() const { return bytes_; }
-  /// Kernels that differ by the rule of contraction and not by machine code.
-  std::uint64_t explained() const { return explained_; }
-  /// Of those whose answers are recorded and that differ: with statements that --assembler names.
+  /// Kernels that differ and have statements in doubt.
+  std::uint64_t doubted() const { return doubted_; }
+  /// Of those whose answers are recorded and that differ: with statements in doubt.
   std::uint64_t named() const { return named_; }
 
  private:
@@ -84,14 +84,9 @@ class KernelFuzzer {
     KernelComparison comparison = compare_kernels(launch, expected, found, 0);
     bytes_ += comparison.bytes;
     if (comparison.mismatches != 0) {
-      if (const auto made = by_code(launch)) {
-        expected = emulator_.run(launch, made->kernel);
-        comparison = compare_kernels(launch, expected, found, 0);
-        recorded.named = made->unsure;
-      }
-      recorded.same = comparison.mismatches == 0 ? Same::by_assembler : Same::no;
+      recorded.named = doubts(launch);
+      recorded.same = Same::no;
     }
-    explained_ += recorded.same == Same::by_assembler;
     named_ += recorded.same == Same::no && recorded.named != 0;
     if (recorded.same == Same::no) {
       recorded.mismatches = comparison.mismatches;
@@ -101,17 +96,18 @@ class KernelFuzzer {
     return recorded.same != Same::no;
   }
 
-  /// As machine code says, where ptxas is installed.
-  std::optional<AssembledKernel> by_code(const KernelLaunch& launch) const {
-    return kernel_by_ptxas(Module(launch.ptx), launch.entry, {.target = target_.name});
+  /// Whether a kernel that differs has statements in doubt. Such a kernel is kept, not shortened.
+  bool is_doubted(std::uint64_t index, const KernelProgram& kernel) {
+    if (doubts(kernel.complete()) == 0) return false;
+    ++doubted_;
+    keep(index, kernel, "differs, and has statements in doubt");
+    return true;
   }
 
-  /// Whether a kernel that differs is the same once machine code says which sums are fused. Such a kernel is kept, not shortened.
-  bool is_explained(std::uint64_t index, const KernelProgram& kernel) {
-    if (!ptxas_ || compare_by_code(kernel).mismatches != 0) return false;
-    ++explained_;
-    keep(index, kernel, "the same with --assembler ptxas alone");
-    return true;
+  /// How many statements of the kernel are in doubt.
+  std::size_t doubts(const KernelLaunch& launch) const {
+    const Kernel kernel(Module(launch.ptx), launch.entry, {.target = target_.name});
+    return program_of(kernel).doubted.size();
   }
 
   /// Writes the kernel as it is, and the bytes of all buffers on the GPU.
@@ -129,12 +125,6 @@ class KernelFuzzer {
     return compare_kernels(launch, emulator_.run(launch), gpu_->run(launch), 4);
   }
 
-  KernelComparison compare_by_code(const KernelProgram& kernel) {
-    const KernelLaunch launch = kernel.complete();
-    const auto made = by_code(launch);
-    return compare_kernels(launch, made ? emulator_.run(launch, made->kernel) : emulator_.run(launch), gpu_->run(launch), 4);
-  }
-
   /// Writes the kernel that failed, and returns a message that names it.
   std::string kept(std::uint64_t index, const KernelProgram& kernel, const std::exception& error) const {
     const std::filesystem::path file = path(index);
@@ -147,9 +137,8 @@ class KernelFuzzer {
   }
 
   void report(std::uint64_t index, const KernelProgram& kernel) {
-    const KernelProgram shortest =
-        shrink(kernel, [&](const KernelProgram& candidate) { return compare_by_code(candidate).mismatches != 0; });
-    const KernelComparison comparison = compare_by_code(shortest);
+    const KernelProgram shortest = shrink(kernel, [&](const KernelProgram& candidate) { return compare(candidate).mismatches != 0; });
+    const KernelComparison comparison = compare(shortest);
     const std::filesystem::path file = path(index);
     const KernelLaunch launch = shortest.complete();
     write_launch(file, launch);
@@ -164,9 +153,8 @@ class KernelFuzzer {
   const Target& target_;
   EmulatorKernelRunner emulator_;
   std::unique_ptr<KernelRunner> gpu_;
-  const std::optional<std::filesystem::path> ptxas_ = find_ptxas();
   std::size_t statements_ = 0, bytes_ = 0;
-  std::uint64_t explained_ = 0, shortened_ = 0, named_ = 0;
+  std::uint64_t doubted_ = 0, shortened_ = 0, named_ = 0;
   std::ofstream answers_;
 };
 
@@ -201,13 +189,10 @@ void fuzz_kernels(const KernelFuzzOptions& options) {
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   fmt::print("{} of {} kernels from {} on, {} statements, {} bytes compared, {} kernel{} differ; {:.1f} s\n", run, part.count,
              options.first + part.first, fuzzer.statements(), fuzzer.bytes(), differing, differing == 1 ? "" : "s", seconds.count());
-  if (fuzzer.explained() != 0)
-    fmt::print("{} more differ in which sums are fused, and are the same with --assembler ptxas\n", fuzzer.explained());
-  if (!options.answers.empty()) fmt::print("{} of those that differ have statements that --assembler ptxas names\n", fuzzer.named());
+  if (fuzzer.doubted() != 0) fmt::print("{} more differ, and have statements in doubt\n", fuzzer.doubted());
+  if (!options.answers.empty()) fmt::print("{} of those that differ have statements in doubt\n", fuzzer.named());
   fmt::print("{}, seed {}\n", card.description, options.seed);
   if (failure) std::rethrow_exception(failure);
-  if (differing == 0 && fuzzer.explained() != 0)
-    throw std::runtime_error(fmt::format("{} kernels differ between emulator and GPU, and by --assembler none", fuzzer.explained()));
   if (differing != 0) throw std::runtime_error(fmt::format("{} kernels differ between emulator and GPU", differing));
   if (run < part.count) throw_if_interrupted("the rest was not run");
 }

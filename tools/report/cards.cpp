@@ -93,7 +93,7 @@ std::string kind_of(const Form& form) {
 
 /// The same for a scalar instruction; empty if it computes nothing.
 std::string kind_of(const catalogue::Pattern& row) {
-  if (row.row.kernel.empty()) return "";
+  if (row.hidden || row.row.kernel.empty()) return "";
   if (row.mnemonic.starts_with('v')) return "video instructions";
   if (row.row.opcode.find(".approx") != std::string::npos || row.row.opcode.find(".full") != std::string::npos)
     return "approximate functions";

@@ -77,75 +77,53 @@ class Collection {
   std::vector<Labelled> all_;
 };
 
-/// A sum with an instruction of its own is as that says. What is deduced from others was compared, and is not always right.
-void add_sums_in_code(const code::Program& program, const std::string& what, Collection& all) {
-  const auto& open = program.contraction_open;
-  const auto& unsure = open.empty() ? program.contraction_inferred : open;
-  if (unsure.empty()) return all.add({what, Label::specified, "from machine code", "", ""});
-  const syntax::Statement& statement = *program.statements[unsure.front()];
-  all.add({what, Label::assumed,
-           fmt::format("line {}, {}: machine code {}, docs/assembler.md", statement.location.line, statement.opcode,
-                       open.empty() ? "has no instruction of it alone" : "leaves it to the rule"),
-           "", ""});
+/// "line 3, add.f32".
+std::string statement_text(const code::Program& program, std::uint32_t statement) {
+  const syntax::Statement& s = *program.statements[statement];
+  return fmt::format("line {}, {}", s.location.line, s.opcode);
 }
 
-/// ptxas's contraction was compared only on an H200, for functions without branches.
+/// Sums are as the assembler's machine code says; by the rule, as an H200 computed those of random kernels without branches.
 void add_contraction(const code::Program& program, Collection& all) {
   const std::string what = "contraction of mul and add";
-  if (program.contraction_from_code) return add_sums_in_code(program, what, all);
-  if (!program.contraction_assumed.empty()) {
-    const syntax::Statement& statement = *program.statements[program.contraction_assumed.front()];
-    all.add({what, Label::assumed,
-             fmt::format("line {}, {}: what ptxas fuses beside branches, or where a product has other uses, docs/reference/numerics.md",
-                         statement.location.line, statement.opcode),
-             "", ""});
-  } else if (!program.contracted.empty()) {
-    const bool compared = program.target->hardware == Hardware::sm_90;
-    all.add({what, compared ? Label::measured : Label::assumed,
-             compared ? "H200: random kernels without branches" : "as ptxas has it for sm_90", "", ""});
-  }
-}
-
-/// Statements that ptxas may make something else of: the first names them all.
-void add_doubts(const code::Program& program, Collection& all) {
-  if (program.doubted.empty()) return;
-  const code::Doubt& doubt = program.doubted.front();
-  const syntax::Statement& statement = *program.statements[doubt.statement];
-  all.add({"statements in doubt", Label::assumed,
-           fmt::format("line {}, {}: {}", statement.location.line, statement.opcode, doubt_text(doubt.why)), "", ""});
-}
-
-/// What ptxas computes itself is known where it was compared: an H100.
-void add_folding(const code::Program& program, Collection& all) {
-  const auto is_f64 = [&](const code::Folded& f) { return program.statements[f.statement]->opcode.ends_with(".f64"); };
+  const auto is_sum = [](const code::Doubt& doubt) { return doubt.why <= code::Doubt::Why::sum_inferred; };
+  if (const auto doubt = std::ranges::find_if(program.doubted, is_sum); doubt != program.doubted.end())
+    return all.add({what, Label::assumed,
+                    fmt::format("{}: {}, docs/reference/assembler.md", statement_text(program, doubt->statement), doubt_text(doubt->why)), "", ""});
+  if (!program.assembler.empty()) return all.add({what, Label::specified, program.assembler, "", ""});
+  if (program.contracted.empty()) return;
   const bool compared = program.target->hardware == Hardware::sm_90;
-  struct ByCode {
-    code::Folded::Kind kind;
-    const char *what, *why;
-  };
-  constexpr std::array by_code{ByCode{code::Folded::Kind::copied, "moves that ptxas makes of arithmetic", "a NaN's payload"},
-                               ByCode{code::Folded::Kind::converted, "numbers that ptxas converts", "an integer in place of bits"},
-                               ByCode{code::Folded::Kind::inverted, "reciprocals that ptxas leaves out", "one instruction in place of two"},
-                               ByCode{code::Folded::Kind::flushed, "products before cvt.ftz.f64.f32", "factors that are flushed"},
-                               ByCode{code::Folded::Kind::selected, "signs of selected numbers", "a NaN's payload"}};
-  const auto is_by_code = [&](code::Folded::Kind kind) { return std::ranges::find(by_code, kind, &ByCode::kind) != by_code.end(); };
-  for (const ByCode& c : by_code) {
-    const auto found = std::ranges::find(program.folded, c.kind, &code::Folded::kind);
+  all.add({what, compared ? Label::measured : Label::assumed,
+           compared ? "the rule; H200: random kernels without branches" : "the rule, as ptxas 13.0 has it for sm_90", "", ""});
+}
+
+/// Statements that the assembler may make something else of, the first of each kind.
+void add_doubts(const code::Program& program, Collection& all) {
+  for (const code::Doubt& doubt : program.doubted)
+    if (doubt.why > code::Doubt::Why::sum_inferred)
+      all.add({fmt::format("statements in doubt: {}", doubt_text(doubt.why)), Label::assumed, statement_text(program, doubt.statement), "",
+               ""});
+}
+
+/// What the assembler computes beforehand or merges is known where it was compared, and by machine code.
+struct FoldedEvidence {
+  code::Folded::Kind kind;
+  const char *what, *compared;  ///< on sm_90; null: nowhere
+};
+constexpr std::array folded_evidence{
+    FoldedEvidence{code::Folded::Kind::constant, "constants that the assembler computes", "H100: every row, 200 tuples of operands"},
+    FoldedEvidence{code::Folded::Kind::divided, "divisions by constants", "H100: every row, 200 tuples of operands"},
+    FoldedEvidence{code::Folded::Kind::inverted, "reciprocals that the assembler leaves out", nullptr},
+    FoldedEvidence{code::Folded::Kind::scaled, "products with a power of two", "H200: 26 expressions with three sets of flags"}};
+
+void add_folding(const code::Program& program, Collection& all) {
+  for (const auto& [kind, what, compared] : folded_evidence) {
+    const auto found = std::ranges::find(program.folded, kind, &code::Folded::kind);
     if (found == program.folded.end()) continue;
-    const syntax::Statement& statement = *program.statements[found->statement];
-    all.add({c.what, Label::assumed,
-             fmt::format("line {}, {}: {}, by ptxas 13.0's machine code", statement.location.line, statement.opcode, c.why), "", ""});
-  }
-  for (const bool of_f64 : {true, false}) {
-    const auto own = std::ranges::find_if(program.folded,
-                                          [&](const code::Folded& f) { return f.own_bits && !is_by_code(f.kind) && is_f64(f) == of_f64; });
-    if (own == program.folded.end()) continue;
-    const syntax::Statement& statement = *program.statements[own->statement];
-    const char* const source = !compared ? "as ptxas 13.0 has it for sm_90, docs/assembler.md"
-                               : of_f64  ? "H100: NaNs of f64 differ in 5 of 1,269 cases"
-                                         : "H100: every row, 200 tuples of operands";
-    all.add({"constants that ptxas computes itself", compared && !of_f64 ? Label::measured : Label::assumed,
-             fmt::format("line {}, {}: {}", statement.location.line, statement.opcode, source), "", ""});
+    const bool measured = compared != nullptr && program.target->hardware == Hardware::sm_90;
+    const std::string source = !program.assembler.empty() ? program.assembler : measured ? compared : "as ptxas 13.0 has it for sm_90";
+    all.add({what, measured ? Label::measured : Label::assumed, fmt::format("{}: {}", statement_text(program, found->statement), source),
+             "", ""});
   }
 }
 

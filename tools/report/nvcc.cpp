@@ -7,10 +7,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include <warpmat/files/process.h>
+#include <warpmat/files/toolkit_program.h>
 #include "tools/report/input_file.h"
-#include "tools/report/process.h"
 #include "tools/report/shell_word.h"
-#include "tools/report/toolkit_program.h"
 
 namespace warpmat {
 

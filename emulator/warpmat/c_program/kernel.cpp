@@ -1,6 +1,7 @@
 // The C interface of modules, kernels and their memory.
 
 #include <map>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/assembler.h>
 #include <warpmat/c_program.h>
 #include <warpmat/c_program/doubles.h>
 #include <warpmat/c_program/handles.h>
@@ -63,12 +65,17 @@ warpmat_kernel* warpmat_kernel_create(const warpmat_module* module, const char* 
                                       warpmat_error* error) {
   return made(error, [&] {
     need(module, "the module");
-    need_known_flags(flags, WARPMAT_NO_CONTRACTION);
+    need_known_flags(flags, WARPMAT_NO_CONTRACTION | WARPMAT_ASSEMBLER_PTXAS);
     const std::string target_name = text_of(target);
     if (target != nullptr && find_target(target_name) == nullptr)
       throw UnknownTarget(fmt::format("unknown target '{}'; warpmat_target_name lists them", target_name));
-    const KernelOptions options{.target = target_name, .contract = (flags & WARPMAT_NO_CONTRACTION) == 0};
-    return new warpmat_kernel{Kernel(module->module, entry_of(*module, entry), options)};
+    KernelOptions options{.target = target_name, .contract = (flags & WARPMAT_NO_CONTRACTION) == 0};
+    const std::string name = entry_of(*module, entry);
+    const bool asks = (flags & WARPMAT_ASSEMBLER_PTXAS) != 0;
+    const auto decisions = asks ? ask_ptxas(module->module, name, options) : std::nullopt;
+    if (asks && !decisions) throw std::invalid_argument("no ptxas in PATH, CUDA_HOME, CUDA_PATH or /usr/local/cuda");
+    options.decisions = decisions ? &*decisions : nullptr;
+    return new warpmat_kernel{Kernel(module->module, name, options)};
   });
 }
 

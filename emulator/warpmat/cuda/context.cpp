@@ -52,6 +52,14 @@ Undefined undefined_of(const char* name) {
   return Undefined::trap;
 }
 
+Assembler assembler_of(const char* name) {
+  const std::string_view text = variable(name);
+  if (text == "rule") return Assembler::rule;
+  if (text == "ptxas") return Assembler::ptxas;
+  if (!text.empty() && text != "code") refuse(name, text, "rule, code or ptxas is needed");
+  return Assembler::machine_code;
+}
+
 const Target* target_of(const char* name) {
   const std::string_view text = variable(name);
   const Target* const found = find_target(text.empty() ? "sm_90a" : text);
@@ -65,6 +73,7 @@ Settings read_settings() {
           .schedule = number<std::uint64_t>("WARPMAT_CUDA_SCHEDULE", 0, ~std::uint64_t{0}),
           .checks = checks_of("WARPMAT_CUDA_CHECK"),
           .undefined = undefined_of("WARPMAT_CUDA_UNDEFINED"),
+          .assembler = assembler_of("WARPMAT_CUDA_ASSEMBLER"),
           .processors = number("WARPMAT_CUDA_SMS", 0, 1024),
           .report = std::string(variable("WARPMAT_CUDA_REPORT")),
           .save = std::string(variable("WARPMAT_CUDA_SAVE")),

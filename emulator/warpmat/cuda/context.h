@@ -17,15 +17,23 @@
 namespace warpmat::cuda {
 
 /// What the environment says; `warpmat cuda` sets it from its options.
+/// Who decides about the bits that PTX leaves open, for what the options in the program leave.
+enum class Assembler : std::uint8_t {
+  rule,          ///< warpmat's: the same on every machine
+  machine_code,  ///< that in the program, with the help of this machine's ptxas; the rule for kernels without any
+  ptxas,         ///< this machine's
+};
+
 struct Settings {
-  const Target* target = nullptr;         ///< WARPMAT_CUDA_TARGET, "sm_90a"
-  int jobs = 0;                           ///< WARPMAT_CUDA_JOBS: threads of a launch; 0: one for each core that the process may use
-  std::uint64_t schedule = 0;             ///< WARPMAT_CUDA_SCHEDULE
-  Checks checks;                          ///< WARPMAT_CUDA_CHECK: names separated by commas, all or none
-  Undefined undefined = Undefined::trap;  ///< WARPMAT_CUDA_UNDEFINED: trap or hardware
-  int processors = 0;                     ///< WARPMAT_CUDA_SMS; 0: the GPU's
-  std::string report;        ///< WARPMAT_CUDA_REPORT: the record of the launches, a file, or a folder for launches.jsonl; empty: none
-  std::string save;          ///< WARPMAT_CUDA_SAVE: a folder that gets a launch.json for each launch; empty: none
+  const Target* target = nullptr;                 ///< WARPMAT_CUDA_TARGET, "sm_90a"
+  int jobs = 0;                                   ///< WARPMAT_CUDA_JOBS: threads of a launch; 0: one for each core that the process may use
+  std::uint64_t schedule = 0;                     ///< WARPMAT_CUDA_SCHEDULE
+  Checks checks;                                  ///< WARPMAT_CUDA_CHECK: names separated by commas, all or none
+  Undefined undefined = Undefined::trap;          ///< WARPMAT_CUDA_UNDEFINED: trap or hardware
+  Assembler assembler = Assembler::machine_code;  ///< WARPMAT_CUDA_ASSEMBLER: rule, code or ptxas
+  int processors = 0;                             ///< WARPMAT_CUDA_SMS; 0: the GPU's
+  std::string report;                             ///< WARPMAT_CUDA_REPORT: the record of the launches, a file, or a folder for launches.jsonl; empty: none
+  std::string save;                               ///< WARPMAT_CUDA_SAVE: a folder that gets a launch.json for each launch; empty: none
   bool every_launch = true;  ///< WARPMAT_CUDA_EVERY_LAUNCH, 0: the record leaves out launches that say nothing new of a kernel
   bool leaks = false;        ///< WARPMAT_CUDA_LEAKS, 1: what is not freed is listed at the end
   bool profile = false;      ///< WARPMAT_CUDA_PROFILE, 1: the record has the profile of each launch

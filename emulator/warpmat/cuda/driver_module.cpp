@@ -33,23 +33,23 @@ Error cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function, co
 namespace {
 
 /// What an image that cuModuleLoadData takes holds. No more than is mapped is read, whatever the image says.
-std::string text_of(const void* image) {
+DeviceCode code_of(const void* image) {
   const std::uint64_t mapped = mapped_bytes(image);
   require(mapped >= sizeof(std::uint32_t), cudaErrorInvalidKernelImage);
   const Target& target = *context().settings.target;
   switch (image_kind(image)) {
-    case ImageKind::wrapper: return wrapper_text(image, target);
-    case ImageKind::fatbinary: return choose_ptx(read_fatbinary(image), target).text();
+    case ImageKind::wrapper: return wrapper_code(image, target);
+    case ImageKind::fatbinary: return device_code(read_fatbinary(image), target);
     case ImageKind::machine_code: throw ApiError(cudaErrorNoKernelImageForDevice, "the module is machine code (a cubin): warpmat runs PTX");
     case ImageKind::ptx: break;
   }
   const auto* const text = static_cast<const char*>(image);
-  return {text, ::strnlen(text, mapped)};
+  return {.text = {text, ::strnlen(text, mapped)}};
 }
 
 DeviceModule* load(Context& state, const void* image) {
   require(image != nullptr);
-  auto made = share_fresh<DeviceModule>([text = text_of(image)](const Target&) { return text; });
+  auto made = share_fresh<DeviceModule>([code = code_of(image)](const Target&) { return code; });
   made->module(state);
   return add_module(std::move(made));
 }

@@ -41,7 +41,8 @@ struct Entry {
   std::uint32_t header_bytes;
   std::uint64_t padded_bytes;
   std::uint32_t compressed_bytes;  ///< 0: the payload is not compressed
-  std::uint32_t unknown[2];
+  std::uint32_t options;  ///< where in the header two numbers say where the options of ptxas begin, and how long they are; 0: nowhere
+  std::uint32_t unknown;
   std::uint32_t target;
   std::uint32_t unknown_too[2];
   std::uint64_t flags;
@@ -57,13 +58,28 @@ T read(const std::uint8_t* from) {
   return value;
 }
 
-Image image_of(const Entry& entry, const std::uint8_t* payload) {
+/// The options of an entry, whose header is `header`. Of those that do not lie in it, none.
+std::string options_of(const Entry& entry, std::span<const std::uint8_t> header) {
+  struct Place {
+    std::uint32_t at, bytes;
+  };
+  if (entry.kind != static_cast<std::uint16_t>(Image::Kind::ptx) || entry.options < sizeof(Entry) || header.size() < sizeof(Place) ||
+      entry.options > header.size() - sizeof(Place))
+    return "";
+  const auto place = read<Place>(header.data() + entry.options);
+  if (place.at > header.size() || place.bytes > header.size() - place.at) return "";
+  return {reinterpret_cast<const char*>(header.data()) + place.at, place.bytes};
+}
+
+Image image_of(const Entry& entry, const std::uint8_t* at) {
+  const std::uint8_t* const payload = at + entry.header_bytes;
   const std::uint64_t stored = entry.compressed_bytes != 0 ? entry.compressed_bytes : entry.padded_bytes;
   if (stored > entry.padded_bytes) throw FatbinaryError("a fatbinary has an image that is larger than its place");
   return {.kind = static_cast<Image::Kind>(entry.kind),
           .target = static_cast<int>(entry.target),
           .architecture = (entry.flags & flag_architecture) != 0,
           .flags = entry.flags,
+          .options = options_of(entry, {at, entry.header_bytes}),
           .payload = {payload, stored},
           .bytes = entry.compressed_bytes != 0 ? entry.bytes : stored};
 }
@@ -128,6 +144,10 @@ bool uses_conditional(const std::string& text) {
 
 }  // namespace
 
+std::string Image::machine_code(std::uint64_t most) const {
+  return decompress(*this, most);
+}
+
 std::string Image::text(std::uint64_t most) const {
   std::string text = decompress(*this, most);
   text.resize(std::min(text.find('\0'), text.size()));  // PTX ends with NUL and padding
@@ -164,7 +184,7 @@ std::vector<Image> read_fatbinary(const void* fatbinary) {
     const auto entry = read<Entry>(at);
     if (entry.header_bytes < sizeof(Entry) || entry.header_bytes > left || entry.padded_bytes > left - entry.header_bytes)
       throw FatbinaryError("a fatbinary has an entry that is larger than the rest");
-    images.push_back(image_of(entry, at + entry.header_bytes));
+    images.push_back(image_of(entry, at));
     at += entry.header_bytes + entry.padded_bytes;
     left -= entry.header_bytes + entry.padded_bytes;
   }
@@ -183,15 +203,45 @@ std::vector<std::vector<Image>> read_wrapper(const void* wrapper) {
   return objects;
 }
 
-std::string wrapper_text(const void* wrapper, const Target& target) {
+/// Whether the target executes the machine code of an image.
+bool runs_on(const Image& image, const Target& target) {
+  constexpr int generation = 10;
+  if (image.kind != Image::Kind::elf) return false;
+  if (image.architecture) return target.features == Target::Features::architecture && image.target == target.number;
+  return image.target / generation == target.number / generation && image.target <= target.number;
+}
+
+/// Of all images together at most `most_text_bytes`. What cannot be read decides nothing.
+void add_machine_code(std::span<const Image> images, const Target& target, DeviceCode& code) {
+  std::uint64_t left = most_text_bytes;
+  for (const std::string& file : code.machine_code) left -= file.size();
+  for (const Image& image : images) try {
+      if (!runs_on(image, target)) continue;
+      code.machine_code.push_back(image.machine_code(left));
+      left -= code.machine_code.back().size();
+    } catch (const FatbinaryError&) {
+    }
+}
+
+DeviceCode device_code(std::span<const Image> images, const Target& target) {
+  const Image& ptx = choose_ptx(images, target);
+  DeviceCode code{.text = ptx.text(), .options = ptx.options};
+  add_machine_code(images, target, code);
+  return code;
+}
+
+DeviceCode wrapper_code(const void* wrapper, const Target& target) {
   const std::vector<std::vector<Image>> objects = read_wrapper(wrapper);
   std::vector<std::string> texts;
+  DeviceCode code;
   std::optional<FatbinaryError> refused;
   std::uint64_t left = most_text_bytes;
   for (const std::vector<Image>& images : objects) {
     try {
-      texts.push_back(choose_ptx(images, target).text(left));
+      const Image& ptx = choose_ptx(images, target);
+      texts.push_back(ptx.text(left));
       left -= texts.back().size();
+      code.options += ' ' + ptx.options;
     } catch (const FatbinaryError& e) {
       if (!refused) refused = e;
     }
@@ -199,7 +249,9 @@ std::string wrapper_text(const void* wrapper, const Target& target) {
   if (texts.empty()) throw refused ? *refused : FatbinaryError("the program registers no device code");
   if (std::ranges::any_of(texts, uses_conditional)) texts.emplace_back(set_conditional);
   try {
-    return syntax::link_modules(texts);
+    for (const std::vector<Image>& images : objects) add_machine_code(images, target, code);
+    code.text = syntax::link_modules(texts);
+    return code;
   } catch (const syntax::LinkError& e) {
     throw FatbinaryError(e.what());
   }

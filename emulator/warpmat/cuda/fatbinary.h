@@ -21,11 +21,21 @@ struct Image {
   int target = 0;             ///< 90 of sm_90 or compute_90
   bool architecture = false;  ///< compute_90a
   std::uint64_t flags = 0;
+  std::string options;                    ///< of PTX: those with which nvcc called ptxas, "-g --fmad false"
   std::span<const std::uint8_t> payload;  ///< as it is stored
   std::uint64_t bytes = 0;                ///< when it is decompressed, as the fatbinary says
 
   /// The text of a PTX image. Throws FatbinaryError, also where the text has more than `most` bytes.
   std::string text(std::uint64_t most = most_text_bytes) const;
+  /// The ELF file of an image of machine code. Throws the same.
+  std::string machine_code(std::uint64_t most = most_text_bytes) const;
+};
+
+/// What a program has for a target: PTX, which is executed, and what tells how an assembler makes machine code of it.
+struct DeviceCode {
+  std::string text{};
+  std::string options{};                    ///< of ptxas, of all objects
+  std::vector<std::string> machine_code{};  ///< ELF files that the target runs
 };
 
 class FatbinaryError : public std::runtime_error {
@@ -48,9 +58,12 @@ std::vector<Image> read_fatbinary(const void* fatbinary);
 /// FatbinaryError.
 std::vector<std::vector<Image>> read_wrapper(const void* wrapper);
 
-/// The PTX for `target` behind a wrapper, of all objects linked. Objects without PTX for it, such as NVIDIA's device runtime, are left out
-/// unless none has any: then throws FatbinaryError.
-std::string wrapper_text(const void* wrapper, const Target& target);
+/// The code for `target` behind a wrapper, the PTX of all objects linked. Objects without PTX for it, such as NVIDIA's device runtime, are
+/// left out unless none has any: then throws FatbinaryError.
+DeviceCode wrapper_code(const void* wrapper, const Target& target);
+
+/// The same of the images of one fatbinary.
+DeviceCode device_code(std::span<const Image> images, const Target& target);
 
 /// The PTX image for `target`: of the newest architecture that is not newer, one with the architecture's own features first. Throws
 /// FatbinaryError that says how to compile.

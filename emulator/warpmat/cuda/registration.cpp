@@ -13,6 +13,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/assembler/decisions_file.h>
 #include <warpmat/cuda/fatbinary.h>
 #include <warpmat/cuda/report.h>
 #include <warpmat/diagnostic.h>
@@ -105,12 +106,12 @@ const Module& DeviceModule::module(Context& context) {
   if (module_) return *module_;
   static_cast<void>(context.part<LoadedModules>());  // which forgets the variables
   try {
-    text_ = read_text_(*context.settings.target);
+    code_ = read_code_(*context.settings.target);
   } catch (const FatbinaryError& e) {
     throw ApiError(cudaErrorNoKernelImageForDevice, e.what());
   }
   try {
-    module_.emplace(text_);
+    module_.emplace(code_.text);
   } catch (const SyntaxError& e) {
     throw ApiError(cudaErrorInvalidPtx, e.what());
   }
@@ -119,12 +120,35 @@ const Module& DeviceModule::module(Context& context) {
   return *module_;
 }
 
+/// By the machine code in the program; where there is none of the kernel, by the rule.
+std::optional<AssemblerDecisions> DeviceModule::decide(Context& context, const std::string& entry, const KernelOptions& options) {
+  const Settings& settings = context.settings;
+  try {
+    if (settings.assembler == Assembler::ptxas) {
+      auto decisions = ask_ptxas(*module_, entry, options);
+      if (!decisions) say_once("no ptxas in PATH, CUDA_HOME, CUDA_PATH or /usr/local/cuda: the rule decides");
+      return decisions;
+    }
+    if (settings.assembler == Assembler::machine_code)
+      for (const std::string& file : code_.machine_code)
+        if (auto decisions = read_machine_code(*module_, entry, file, options)) return decisions;
+  } catch (const SyntaxError&) {
+    throw;
+  } catch (const std::runtime_error& e) {
+    say_once(fmt::format("{}: the rule decides: {}", entry, e.what()));
+  }
+  return std::nullopt;
+}
+
 const Kernel& DeviceModule::kernel(Context& context, const std::string& entry) {
   const Module& parsed = module(context);
   const auto found = kernels_.find(entry);
   if (found != kernels_.end()) return found->second;
   try {
-    return kernels_.emplace(entry, Kernel(parsed, entry, {.target = context.settings.target->name})).first->second;
+    KernelOptions options{.target = context.settings.target->name, .assembler_options = code_.options};
+    if (auto decisions = decide(context, entry, options))
+      options.decisions = &decisions_.insert_or_assign(entry, std::move(*decisions)).first->second;
+    return kernels_.emplace(entry, Kernel(parsed, entry, options)).first->second;
   } catch (const SyntaxError& e) {
     throw ApiError(cudaErrorNotSupported, e.what());
   } catch (const std::invalid_argument& e) {
@@ -164,7 +188,7 @@ const std::string& DeviceModule::recorded_name(Context& context) {
   static int count = 0;
   if (recorded_name_.empty()) {
     recorded_name_ = fmt::format("{}_{}", getpid(), ++count);
-    record_module(context, recorded_name_, text_);
+    record_module(context, recorded_name_, code_.text);
   }
   return recorded_name_;
 }
@@ -194,6 +218,17 @@ void unload_module(Context& context, const DeviceModule* handle) {
   const SharedModule module = module_of(handle).shared_from_this();
   context.part<LoadedModules>().all.erase(handle);
   unload(module);
+}
+
+std::string DeviceModule::recorded_decisions(Context& context, const std::string& entry) {
+  const auto decisions = decisions_.find(entry);
+  if (decisions == decisions_.end()) return "";
+  const auto [name, is_new] = recorded_decisions_.try_emplace(entry);
+  if (is_new) {
+    name->second = fmt::format("{}.{}", recorded_name(context), recorded_decisions_.size());
+    record_decisions(context, name->second, decisions->second);
+  }
+  return name->second;
 }
 
 Function& function_in(DeviceModule& module, const std::string& name) {
@@ -239,7 +274,7 @@ const Symbol& symbol_of(const void* shadow) {
 
 WARPMAT_CUDA_API void** __cudaRegisterFatBinary(void* wrapper) {
   const std::lock_guard lock(mutex());
-  SharedModule made = share_fresh<DeviceModule>([wrapper](const Target& target) { return wrapper_text(wrapper, target); });
+  SharedModule made = share_fresh<DeviceModule>([wrapper](const Target& target) { return wrapper_code(wrapper, target); });
   void* const handle = made.get();
   registry().modules[handle] = std::move(made);
   return static_cast<void**>(handle);

@@ -8,7 +8,9 @@
 #include <set>
 #include <string>
 
+#include <warpmat/assembler.h>
 #include <warpmat/cuda/context.h>
+#include <warpmat/cuda/fatbinary.h>
 #include <warpmat/launch.h>
 
 namespace warpmat::cuda {
@@ -16,8 +18,8 @@ namespace warpmat::cuda {
 /// Device code of the program. Its PTX is parsed when it is first used, each kernel resolved once.
 class DeviceModule : public std::enable_shared_from_this<DeviceModule> {
  public:
-  /// `text` gives the PTX for a target, or throws FatbinaryError.
-  explicit DeviceModule(std::function<std::string(const Target&)> text) : read_text_(std::move(text)) {}
+  /// `code` gives the code for a target, or throws FatbinaryError.
+  explicit DeviceModule(std::function<DeviceCode(const Target&)> code) : read_code_(std::move(code)) {}
 
   /// The parsed PTX. Throws ApiError: cudaErrorNoKernelImageForDevice, cudaErrorInvalidPtx.
   const Module& module(Context& context);
@@ -37,21 +39,29 @@ class DeviceModule : public std::enable_shared_from_this<DeviceModule> {
   /// H200). False until the module is parsed, which its first launch does before it asks.
   bool uses_heap() const { return uses_heap_; }
   /// Its PTX. Throws the same.
-  const std::string& text(Context& context) { return static_cast<void>(module(context)), text_; }
+  const std::string& text(Context& context) { return static_cast<void>(module(context)), code_.text; }
+  /// The options of ptxas that are beside its PTX.
+  const std::string& assembler_options() const { return code_.options; }
   /// Its name in the record, which gets its PTX at the first call.
   const std::string& recorded_name(Context& context);
+  /// The name in the record of what decided about the kernel, which the record gets at the first call; empty where the rule did.
+  std::string recorded_decisions(Context& context, const std::string& entry);
   /// Whether a launch of that kernel is in the record.
   bool is_recorded(const std::string& entry) const { return recorded_.contains(entry); }
   void set_recorded(const std::string& entry) { recorded_.insert(entry); }
 
  private:
   const Kernel& any_kernel(Context& context);
+  std::optional<AssemblerDecisions> decide(Context& context, const std::string& entry, const KernelOptions& options);
 
-  std::function<std::string(const Target&)> read_text_;
-  std::string text_, recorded_name_;
+  std::function<DeviceCode(const Target&)> read_code_;
+  DeviceCode code_;
+  std::string recorded_name_;
   std::optional<Module> module_;
   bool uses_heap_ = false, loaded_ = true;
   std::map<std::string, Kernel> kernels_;
+  std::map<std::string, AssemblerDecisions> decisions_;  ///< of kernels about which not the rule decides
+  std::map<std::string, std::string> recorded_decisions_;
   std::set<std::string> recorded_;
 };
 

@@ -83,6 +83,10 @@ void record_module(const Context& context, const std::string& name, const std::s
   append_line(context, {{"module", name}, {"ptx", ptx}});
 }
 
+void record_decisions(const Context& context, const std::string& name, const AssemblerDecisions& decisions) {
+  append_line(context, {{"decisions", name}, {"text", decisions_text(decisions)}});
+}
+
 void record_refusal(const Context& context, const Function& function, const std::string& reason) {
   append_line(context, {{"kernel", readable_name(function.name)}, {"refused", reason}});
 }
@@ -106,6 +110,8 @@ void record_launch(Context& context, const Function& function, const LaunchRecor
                                  {"entry", function.name},
                                  {"module", function.module->recorded_name(context)},
                                  {"target", context.settings.target->name},
+                                 {"assembler_options", function.module->assembler_options()},
+                                 {"decisions", function.module->recorded_decisions(context, function.name)},
                                  {"grid", sizes(record.config->grid)},
                                  {"block", sizes(record.config->block)},
                                  {"cluster", sizes(record.config->cluster)},

@@ -36,6 +36,9 @@ void record_launch(Context& context, const Function& function, const LaunchRecor
 /// The PTX of the launches that name this module, before the first of them.
 void record_module(const Context& context, const std::string& name, const std::string& ptx);
 
+/// What decided about the kernel of the launches that name these decisions, before the first of them.
+void record_decisions(const Context& context, const std::string& name, const AssemblerDecisions& decisions);
+
 /// A launch whose kernel warpmat does not execute, for `reason`.
 void record_refusal(const Context& context, const Function& function, const std::string& reason);
 

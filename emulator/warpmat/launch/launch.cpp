@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/assembler/assemble.h>
 #include <warpmat/checks/checks.h>
 #include <warpmat/machine/constant_copy.h>
 #include <warpmat/machine/device_heap.h>
@@ -171,10 +172,13 @@ std::vector<std::string> Module::entries() const {
   return names;
 }
 
-Kernel::Kernel(const Module& module, std::string_view entry, const KernelOptions& options)
-    : program_(std::make_shared<const code::Program>(
-          code::resolve(Internals::syntax(module), entry, options.target.empty() ? nullptr : &warpmat::target(options.target),
-                        {.contract = options.contract, .sums = options.sums, .results = options.results}))) {}
+Kernel::Kernel(const Module& module, std::string_view entry, const KernelOptions& options) {
+  code::AssemblerOptions assembler = code::parse_assembler_options(options.assembler_options);
+  assembler.contract = assembler.contract && options.contract;
+  const Target* const target = options.target.empty() ? nullptr : &warpmat::target(options.target);
+  program_ = std::make_shared<const code::Program>(code::resolve(
+      Internals::syntax(module), entry, target, [&](code::ProgramDraft& draft) { code::assemble(draft, assembler, options.decisions); }));
+}
 
 std::string Kernel::entry() const {
   return std::string(program_->entry);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/core.h>
 
@@ -183,12 +182,7 @@ void shuffle(WarpState& warp, const Operation& operation, LaneMask lanes, LaneMa
   const auto reading = [&](LaneMask others) {
     return others == 0 ? 0 : lanes_where([&](std::size_t lane) { return (others >> from[lane] & 1) != 0; }) & in_range;
   };
-  LaneMask of_absent = reading(~mask), of_nothing = reading(~together), of_another = reading(mask & ~lanes);
-  of_absent &= lanes;
-  if (exchange.left_out) {
-    std::iota(from.begin(), from.end(), 0);
-    of_nothing = of_another = 0;
-  }
+  const LaneMask of_absent = reading(~mask) & lanes, of_nothing = reading(~together), of_another = reading(mask & ~lanes);
   const EventKinds kinds = of_absent == 0 ? EventKinds::exchanges : EventKinds::exchanges | EventKinds::absent_lanes;
   if (warp.observers().want(kinds))
     warp.observers().tell(kinds, &Observer::exchange,

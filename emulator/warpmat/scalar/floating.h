@@ -91,6 +91,14 @@ template <typename T>
 T float_multiply(T a, T b) {
   return with_nan(a * b, {b, a});
 }
+/// a * b * 2^exponent, rounded once: FMUL with a scale. The exponent, from -3 to 3, goes to the factor whose product with its power is
+/// exact; where neither is, a * b is far below or above all numbers.
+template <int exponent>
+float float_multiply_scaled(float a, float b) {
+  constexpr float scale = exponent < 0 ? 1.0F / static_cast<float>(1 << -exponent) : static_cast<float>(1 << exponent);
+  const bool a_is_larger = std::abs(a) >= std::abs(b);
+  return with_nan(a_is_larger == (exponent < 0) ? (a * scale) * b : a * (b * scale), {b, a});
+}
 template <typename T>
 T float_multiply_add(T a, T b, T c) {
   return with_nan(std::fma(a, b, c), {b, c, a});

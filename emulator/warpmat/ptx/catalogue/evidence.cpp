@@ -121,7 +121,10 @@ RowEvidence evidence_of(const Pattern& pattern, Hardware hardware) {
   if (const auto approximate = approximate_evidence(pattern.row, hardware)) return *approximate;
   if (pattern.row.kernel.empty() || hardware != Hardware::sm_90) return as_specified(pattern, hardware);
   const auto results = static_cast<std::uint64_t>(std::ranges::count_if(pattern.operands, &OperandPattern::result));
-  return {Label::measured, "H200: every spelling, five classes of operands", {}, swept * results};
+  // Which source an instruction of f64 takes for the first, the assembler decides: of A[i] + B[i] an H200 gave the NaN of A.
+  const bool keeps_one_nan = computes_floats(pattern) && has(pattern, ".f64") && pattern.operands.size() > 2;
+  return {Label::measured, "H200: every spelling, five classes of operands", keeps_one_nan ? "which of two NaNs it is" : "",
+          swept * results};
 }
 
 }  // namespace warpmat::catalogue

@@ -84,6 +84,14 @@ std::vector<KernelRow> halves() {
   };
 }
 
+/// FMUL with a scale, by the names that machine code has for it: which mul becomes one, the assembler decides.
+std::vector<KernelRow> scaled() {
+  std::vector<KernelRow> rows;
+  for (const std::string scale : {"d8", "d4", "d2", "m2", "m4", "m8"})
+    rows.push_back({"%fmul." + scale + "(.ftz)?(.sat)?.f32", "d:T = a:T, b:T", any_target, "mul_" + scale + ".T"});
+  return rows;
+}
+
 std::vector<KernelRow> mixed() {
   return {
       {"add(.rn|.rz|.rm|.rp)?(.sat)?.f32(.f16|.bf16)", "d:T = a:U, c:T", sm100},
@@ -95,7 +103,7 @@ std::vector<KernelRow> mixed() {
 }  // namespace
 
 void add_float_rows(std::vector<Row>& rows) {
-  for (const auto table : {single_and_double, halves, mixed}) add_kernel_rows(rows, table());
+  for (const auto table : {single_and_double, halves, scaled, mixed}) add_kernel_rows(rows, table());
 }
 
 }  // namespace warpmat::catalogue

@@ -13,11 +13,10 @@ struct QualifierRow {
 };
 
 constexpr auto name_rows = [] {
-  using trait::adds, trait::carries, trait::commutes, trait::logic, trait::none, trait::places_bytes, trait::single, trait::takes_addresses,
-      trait::writes_bits;
+  using trait::adds, trait::carries, trait::none, trait::places_bytes, trait::takes_addresses;
   return std::array{
       NameRow{},  // of `other`
-#define WARPMAT_INSTRUCTION(name, mnemonic, folds, traits) NameRow{Name::name, mnemonic, Folds::folds, traits},
+#define WARPMAT_INSTRUCTION(name, mnemonic, traits) NameRow{Name::name, mnemonic, traits},
 #define WARPMAT_QUALIFIER(name, text)
 #include <warpmat/ptx/catalogue/names.inc>
 #undef WARPMAT_INSTRUCTION
@@ -27,7 +26,7 @@ constexpr auto name_rows = [] {
 static_assert(std::ranges::is_sorted(name_rows, {}, &NameRow::mnemonic), "names.inc: the instructions in the order of their mnemonics");
 
 constexpr std::array qualifier_rows{
-#define WARPMAT_INSTRUCTION(name, mnemonic, folds, traits)
+#define WARPMAT_INSTRUCTION(name, mnemonic, traits)
 #define WARPMAT_QUALIFIER(name, text) QualifierRow{Qualifier::name, text},
 #include <warpmat/ptx/catalogue/names.inc>
 #undef WARPMAT_INSTRUCTION

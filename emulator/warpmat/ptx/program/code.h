@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -107,32 +108,35 @@ struct Limits {
   std::int64_t registers = 0;  ///< of a thread at the start, if .maxnreg, or .maxntid with .minnctapersm, define it; else 0
 };
 
-/// What ptxas made of a statement without the instruction that the statement names.
+/// What the assembler made of a statement without the instruction that the statement names.
 struct Folded {
   enum class Kind : std::uint8_t {
-    constant,    ///< its result is `bits`
-    simplified,  ///< something else gives the result; `bits` is the constant in it
-    copied,      ///< its result is a register's value, bit for bit
-    converted,   ///< st stores the number as an integer (stored_numbers.h)
-    inverted,    ///< rcp or div of what rcp or ex2 computed: another instruction (inverses.h)
-    flushed,     ///< cvt.ftz.f64.f32: the product that it reads flushes its factors (inverses.h)
-    selected,    ///< a neg or abs that it reads, overwrites or is changes the sign of a NaN and keeps its payload (selected_signs.h)
+    constant,  ///< its result is `bits`
+    divided,   ///< by a number: a product with its reciprocal, `bits`
+    inverted,  ///< rcp or div of what rcp or ex2 computed: another instruction
+    scaled,    ///< mul by a power of two, `bits`: a part of the product that it reads
   };
   std::uint32_t statement = 0;
   Kind kind = Kind::constant;
   std::uint64_t bits = 0;
-  bool own_bits = false;  ///< the instruction at run time may give others
 };
 
-/// A statement whose bits on a GPU may be others: what ptxas 13.0 makes of it is not known well enough to execute it so.
+/// A statement whose bits on a GPU may be others: what the assembler makes of it is not known well enough to execute it so.
 struct Doubt {
   enum class Why : std::uint8_t {
-    merged_logic,  ///< a lop3 that it reads, with a predicate and two equal operands, is merged with it wrongly (merged_logic.h)
-    sign,          ///< of a NaN: it may read or overwrite what a neg or abs wrote, or another value (selected_signs.h)
-    shuffle,       ///< of a value that all lanes have in common, where they may be apart: it may be left out (uniform.h)
+    sum,           ///< a product whose sums the assembler may fuse or not: beside branches, guards, equal products
+    sum_open,      ///< a sum that machine code leaves to the rule
+    sum_inferred,  ///< a sum that other instructions than its own decide
+    sign,          ///< of a NaN, which may keep its payload through neg, abs, min or max
+    converted,     ///< a store or shift of a number's bits, which may be converted to an integer
+    constant,      ///< with an operand for which there is something simpler
+    flushed,       ///< cvt.ftz.f64.f32, to whose .ftz the product before it may come
+    matrix_sum,    ///< a matrix product whose C may be fused with a product
+    merged_logic,  ///< a lop3 with a predicate and two equal operands, which may be merged wrongly with what reads it
+    shuffle,       ///< of a value that all lanes have in common: it may be left out
   };
   std::uint32_t statement = 0;
-  Why why = Why::merged_logic;
+  Why why = Why::sum;
   friend bool operator==(const Doubt&, const Doubt&) = default;
 };
 
@@ -183,17 +187,11 @@ struct Program {
   bool reads_thread_indices = true;  ///< %tid.x, .y or .z
   std::uint64_t executed = 0;        ///< the Semantics of the operations, a bit each: executes()
   CallTree call_tree;
-  std::vector<std::uint32_t> contracted;  ///< statements (adds) executed as part of an fma: `--fmad`'s report
-  /// Products whose sums ptxas may treat differently: near branches, and if two equal products enter one sum.
-  std::vector<std::uint32_t> contraction_assumed;
-  std::vector<Folded> folded;  ///< in the order of the functions and their operations
+  std::string assembler;                  ///< who decided about the bits that PTX leaves open; empty: the rule
+  std::vector<std::uint32_t> contracted;  ///< statements (adds) executed as part of an fma
+  std::vector<Folded> folded;             ///< in the order of the functions and their operations
   std::vector<Doubt> doubted;
-  bool contraction_from_code = false;               ///< whether machine code said which sums are fused, and no rule
-  std::vector<std::uint32_t> contraction_differs;   ///< then: statements (adds) about which the rule says otherwise
-  std::vector<std::uint32_t> contraction_open;      ///< then: those with a product that machine code leaves to the rule
-  std::vector<std::uint32_t> contraction_inferred;  ///< then: those that other instructions than their own decide
-  std::vector<std::uint32_t>
-      folding_differs;  ///< statements whose result is an immediate in machine code and not by the rule, or conversely
+  std::vector<std::uint32_t> differs;  ///< statements about which the rule says otherwise than the assembler
 
   /// The payload of an operation, of the type that its semantics has. Valid until the next add().
   template <typename P>

@@ -48,10 +48,7 @@ struct DraftFunction {
   const syntax::Function* source = nullptr;
   std::vector<DraftOperation> operations;
   std::vector<DraftRegister> registers;
-  std::vector<int> labels;          ///< the operation that each one precedes
-  std::vector<int> unrolled;        ///< those of them to which loops of copied rounds go back (unrolling.h)
-  std::vector<int> grouped;         ///< and to which loops go back that ptxas unrolls, but whose copies would be alike
-  std::vector<std::uint32_t> stay;  ///< statements with inverses of functions in loops before them, where both stay (inverses.h)
+  std::vector<int> labels;  ///< the operation that each one precedes
   std::uint32_t local_bytes = 0;
   std::vector<std::int32_t> parameter_offsets, return_offsets;  ///< in local memory, or -1 for registers
   std::vector<std::int32_t> parameter_bytes, return_bytes;

@@ -222,11 +222,10 @@ struct WarpExchange {
   bool absolute = false;       ///< redux.f32.abs
   bool nan = false;            ///< redux.f32.NaN
   bool wide = false;           ///< match.b64
-  bool left_out = false;       ///< shfl that ptxas makes a move of: uniform.h
   /// Whether lanes that execute it and lanes that execute `other` exchange with each other.
   bool is_like(const WarpExchange& other) const {
     return has_mask && other.has_mask && operation == other.operation && absolute == other.absolute && nan == other.nan &&
-           wide == other.wide && left_out == other.left_out;
+           wide == other.wide;
   }
 };
 

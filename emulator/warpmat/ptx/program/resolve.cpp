@@ -9,36 +9,14 @@
 
 #include <fmt/core.h>
 
-#include <warpmat/ptx/program/constant_order.h>
-#include <warpmat/ptx/program/contraction.h>
 #include <warpmat/ptx/program/emit.h>
-#include <warpmat/ptx/program/folding.h>
 #include <warpmat/ptx/program/function_resolver.h>
-#include <warpmat/ptx/program/hoisting.h>
-#include <warpmat/ptx/program/inverses.h>
-#include <warpmat/ptx/program/matrix_sums.h>
-#include <warpmat/ptx/program/merged_logic.h>
-#include <warpmat/ptx/program/selected_signs.h>
-#include <warpmat/ptx/program/sinking.h>
-#include <warpmat/ptx/program/stored_numbers.h>
 #include <warpmat/ptx/program/system_functions.h>
-#include <warpmat/ptx/program/uniform.h>
-#include <warpmat/ptx/program/unrolling.h>
 #include <warpmat/ptx/text/readable_name.h>
 #include <warpmat/tables/hardware.h>
 
 namespace warpmat::code {
 namespace {
-
-const syntax::Function& find_entry(const syntax::Module& module, std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const syntax::Function& function : module.functions)
-    if (function.entry && function.defined) names.push_back(function.name);
-  if (names.empty()) throw std::invalid_argument("the module has no .entry");
-  const std::string_view found = find_name(names, name);
-  if (found.empty()) throw std::invalid_argument(fmt::format("the module has no entry '{}'; it has: {}", name, quoted_names(names)));
-  return *std::ranges::find_if(module.functions, [&](const syntax::Function& f) { return f.entry && f.defined && f.name == found; });
-}
 
 /// The numbers of targets of PTX ISA section 11.1.2 for GPUs that warpmat does not emulate: their code runs on every later GPU.
 constexpr int other_targets[]{10, 11, 12, 13, 20, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 72};
@@ -67,19 +45,6 @@ const Target& find_later_target(std::string_view module_target, const Target* wa
         fmt::format("warpmat is no {}, which the module names: name a later target, for example sm_80", module_target));
   if (wanted->number < *other) throw std::invalid_argument(fmt::format("PTX for {} does not run on {}", module_target, wanted->name));
   return *wanted;
-}
-
-/// PTX runs on its own target and on later ones, but code for one architecture or family runs only there.
-const Target& find_run_target(const syntax::Module& module, const Target* wanted) {
-  if (module.target.empty()) {
-    if (wanted == nullptr) throw std::invalid_argument("the module has no .target: name one");
-    return *wanted;
-  }
-  const Target* own = find_target(module.target);
-  if (own == nullptr) return find_later_target(module.target, wanted);
-  if (wanted == nullptr) return *own;
-  if (!runs_on(*own, *wanted)) throw std::invalid_argument(fmt::format("PTX for {} does not run on {}", own->name, wanted->name));
-  return own->features == Target::Features::baseline || wanted->number != own->number ? *wanted : *own;
 }
 
 /// The registers that ptxas 13.0 gives a thread of a kernel with setmaxnreg, or 0 if undetermined: ptxas then ignores setmaxnreg.
@@ -130,6 +95,28 @@ void check_system_functions(const syntax::Module& module, std::vector<Diagnostic
 
 }  // namespace
 
+const syntax::Function& find_entry(const syntax::Module& module, std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const syntax::Function& function : module.functions)
+    if (function.entry && function.defined) names.push_back(function.name);
+  if (names.empty()) throw std::invalid_argument("the module has no .entry");
+  const std::string_view found = find_name(names, name);
+  if (found.empty()) throw std::invalid_argument(fmt::format("the module has no entry '{}'; it has: {}", name, quoted_names(names)));
+  return *std::ranges::find_if(module.functions, [&](const syntax::Function& f) { return f.entry && f.defined && f.name == found; });
+}
+
+const Target& find_run_target(const syntax::Module& module, const Target* wanted) {
+  if (module.target.empty()) {
+    if (wanted == nullptr) throw std::invalid_argument("the module has no .target: name one");
+    return *wanted;
+  }
+  const Target* own = find_target(module.target);
+  if (own == nullptr) return find_later_target(module.target, wanted);
+  if (wanted == nullptr) return *own;
+  if (!runs_on(*own, *wanted)) throw std::invalid_argument(fmt::format("PTX for {} does not run on {}", own->name, wanted->name));
+  return own->features == Target::Features::baseline || wanted->number != own->number ? *wanted : *own;
+}
+
 std::int64_t most_threads(const Limits& limits) {
   std::int64_t most = 1;
   for (const std::int64_t size : limits.max_threads) most *= std::min<std::int64_t>(size, max_block_threads + 1);  // at most 2^31
@@ -146,7 +133,8 @@ std::size_t bytes(RegisterClass register_class) {
   return 0;
 }
 
-Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view entry, const Target* target, const ResolveOptions& options) {
+Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view entry, const Target* target,
+                const std::function<void(ProgramDraft&)>& assemble) {
   const syntax::Function& function = find_entry(*module, entry);
   const Target& run_target = find_run_target(*module, target);
   return make_program(std::move(module), &run_target, [&](ProgramDraft& draft, std::vector<Diagnostic>& errors) {
@@ -156,28 +144,7 @@ Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view e
     check_system_functions(*draft.program.module, errors);
     draft.function_index(function);
     for (std::size_t i = 0; i < draft.functions.size(); ++i) FunctionResolver(draft, static_cast<int>(i)).resolve(errors);
-    if (!errors.empty()) return;
-    for (DraftFunction& f : draft.functions) {
-      note_merged_logic(f, draft);
-      note_neg_pairs(f, draft);
-      convert_stored_numbers(f, draft);
-      remove_inverses(f, draft);
-      unroll(f, draft);
-    }
-    fold(draft, options.results);
-    for (DraftFunction& f : draft.functions) {
-      remove_inverses(f, draft);  // those that copies of rounds make, too
-      hoist_sums(f);
-      if (options.contract) {
-        separate_matrix_sums(f, draft);
-        separate_sunk_sums(f, draft);
-        contract(f, draft, options.sums);
-      }
-      select_signs(f, draft);
-      order_constants(f, draft);
-      mark_uniform_shuffles(f, draft);
-    }
-    draft.program.contraction_from_code = options.contract && options.sums != nullptr;
+    if (errors.empty()) assemble(draft);
   });
 }
 

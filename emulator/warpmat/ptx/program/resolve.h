@@ -1,27 +1,28 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
-#include <vector>
 
-#include <warpmat/diagnostic.h>
-#include <warpmat/program.h>
 #include <warpmat/ptx/program/code.h>
 
 namespace warpmat::code {
 
-struct ResolveOptions {
-  bool contract = true;                                ///< as ptxas without --fmad=false: see contraction.h
-  const std::vector<SumInCode>* sums = nullptr;        ///< what the machine code of this module shows; null: go by the rule
-  const std::vector<ResultInCode>* results = nullptr;  ///< the same
-};
+struct ProgramDraft;
+
+/// The entry that `name` means, as Kernel's constructor takes it. Throws std::invalid_argument.
+const syntax::Function& find_entry(const syntax::Module& module, std::string_view name);
+
+/// The GPU on which the module runs: `wanted`, where it is not null. PTX runs on its own target and on later ones, but code for one
+/// architecture or family runs only there. Throws std::invalid_argument.
+const Target& find_run_target(const syntax::Module& module, const Target* wanted);
 
 /// The program of an entry. `target` is the GPU to emulate, or nullptr for the module's own .target; PTX for an older target runs on a
-/// newer one. Throws SyntaxError listing every statement that cannot be executed, and std::invalid_argument if there is no such entry or
-/// the target does not fit.
-Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view entry, const Target* target = nullptr,
-                const ResolveOptions& options = {});
+/// newer one. `assemble` does to the resolved functions what an assembler does to their bits. Throws SyntaxError listing every statement
+/// that cannot be executed, and std::invalid_argument if there is no such entry or the target does not fit.
+Program resolve(std::shared_ptr<const syntax::Module> module, std::string_view entry, const Target* target,
+                const std::function<void(ProgramDraft&)>& assemble);
 
 /// The most threads of a block: the product of .maxntid, or what every GPU allows where one of them is 0 or the product is larger.
 std::int64_t most_threads(const Limits& limits);

@@ -63,9 +63,8 @@ struct Statement {
   std::optional<Guard> guard{};
   std::string opcode{};  ///< mnemonic and qualifiers: "ld.global.v4.u32"
   std::vector<Operand> operands{};
-  Location end{};             ///< of its semicolon
-  int source_line = -1;       ///< an index of Module::source_lines, or -1
-  bool not_unrolled = false;  ///< .pragma "nounroll" stands before it
+  Location end{};        ///< of its semicolon
+  int source_line = -1;  ///< an index of Module::source_lines, or -1
 };
 
 struct Label {
@@ -157,6 +156,7 @@ struct Module {
   std::shared_ptr<const std::string> text{};
   PtxVersion version = newest_ptx;
   std::string_view target{};  ///< the first name of .target; empty if there is none
+  bool debug = false;         ///< .target names debug, too
   int address_size = 64;
   std::vector<Variable> variables{};
   std::vector<Function> functions{};

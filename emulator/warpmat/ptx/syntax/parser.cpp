@@ -90,11 +90,12 @@ class Parser {
     module_.version = {static_cast<int>(*major), static_cast<int>(*minor)};
   }
 
-  /// .target sm_90a, debug: only the first name is used.
+  /// .target sm_90a, debug: the first name is the target.
   void parse_target() {
     tokens_.take();
     do {
       const Token& name = read_name(tokens_, "a target");
+      module_.debug |= name.text == "debug";
       if (module_.target.empty()) module_.target = name.text;
     } while (tokens_.take_if(','));
   }
@@ -266,8 +267,7 @@ class Parser {
   }
 
   Statement parse_statement() {
-    Statement statement{.location = tokens_.here().location, .source_line = source_line_, .not_unrolled = not_unrolled_};
-    not_unrolled_ = false;
+    Statement statement{.location = tokens_.here().location, .source_line = source_line_};
     if (tokens_.here().is('@')) statement.guard = read_guard(tokens_);
     statement.location = tokens_.here().location;
     statement.opcode = read_opcode(tokens_);
@@ -281,7 +281,7 @@ class Parser {
     if (token.text == ".loc") return parse_loc(), true;
     if (token.text == ".file") return parse_file(), true;
     if (token.text == ".pragma") {
-      while (!tokens_.at_end() && !tokens_.take_if(';')) not_unrolled_ |= tokens_.take().text == "\"nounroll\"";
+      while (!tokens_.at_end() && !tokens_.take_if(';')) tokens_.take();
       return true;
     }
     if (token.text != ".section") return false;
@@ -355,7 +355,6 @@ class Parser {
   std::vector<Diagnostic> errors_;
   int source_line_ = -1;                               ///< of the last .loc
   std::map<std::tuple<int, int, int>, int> places_{};  ///< file, line and column of a .loc, and the last index of it
-  bool not_unrolled_ = false;                          ///< for the next statement
 };
 
 }  // namespace

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include <warpmat/ptx/program/arithmetic.h>
+#include <warpmat/ptx/program/function_resolver.h>
+
+namespace warpmat::code {
+
+/// Adds to `out` what div.approx or div.full does before its last instruction, a product: dividend and divisor are scaled where the
+/// divisor's reciprocal would be subnormal or infinite. `parts` are both; afterwards the factors of the product.
+void add_quotient_steps(DraftFunction& function, ProgramDraft& draft, const Arithmetic& quotient, std::array<Value, 2>& parts,
+                        const DraftOperation& like, std::vector<DraftOperation>& out);
+
+}  // namespace warpmat::code

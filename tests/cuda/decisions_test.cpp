@@ -1,0 +1,74 @@
+// Who decides about the bits that PTX leaves open in a program of nvcc: its options, its machine code, the rule.
+
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "cuda/nvcc_program.h"
+#include "paths.h"
+#include "tools/command.h"
+
+namespace warpmat::decisions_test {
+namespace {
+
+using Bits = std::map<std::string, std::string>;
+
+/// What an H200 gave, with optimisation; without, and without contraction.
+const Bits fused{{"quarter", "133e3"},        {"eighth", "7ec3f44e"}, {"energy", "7f000002"}, {"f32", "5502f301"},
+                 {"f64", "3f730cd9e9cd1770"}, {"f16", "e54e"},        {"bf16", "3843"}};
+const Bits rounded{{"quarter", "133e2"},        {"eighth", "7f800000"}, {"energy", "7f800000"}, {"f32", "5502f300"},
+                   {"f64", "3f730cd9e9cd176f"}, {"f16", "e54d"},        {"bf16", "3844"}};
+
+Outcome run(const std::string& program, std::vector<std::string> options = {}) {
+  options.insert(options.begin(), "cuda");
+  options.push_back(program);
+  Outcome outcome = run_command(options);
+  INFO(outcome.err);
+  CHECK(outcome.status == 0);
+  return outcome;
+}
+
+Bits bits_of(const Outcome& outcome) {
+  Bits bits;
+  std::istringstream lines(outcome.out);
+  for (std::string name, value; lines >> name >> value;) bits[name] = value;
+  return bits;
+}
+
+}  // namespace
+
+TEST_CASE("options beside the PTX bind whoever decides", "[cuda][slow]") {
+  if (!has_nvcc()) return;
+  const TemporaryDirectory directory;
+  struct Case {
+    std::vector<std::string> options;
+    const Bits* bits;
+  };
+  for (const Case& c : {Case{{}, &fused}, Case{{"-fmad=false"}, &rounded}, Case{{"-G"}, &rounded}, Case{{"-Xptxas", "-O0"}, &rounded}}) {
+    const std::string program = directory.path("program");
+    compile_program(program, {"decisions"}, c.options);
+    for (const char* const assembler : {"rule", "code", "ptxas"}) {
+      CAPTURE(c.options, assembler);
+      CHECK(bits_of(run(program, {"--assembler", assembler})) == *c.bits);
+    }
+  }
+}
+
+TEST_CASE("the machine code in a program decides, and the label names it", "[cuda][slow]") {
+  if (!has_nvcc()) return;
+  const TemporaryDirectory directory;
+  const std::string with_code = directory.path("with_code"), ptx_alone = directory.path("ptx_alone");
+  compile_program(with_code, {"decisions"});
+  REQUIRE(run_program("nvcc", {"-gencode", "arch=compute_90,code=compute_90", "-cudart", "shared", "-o", ptx_alone,
+                               source_path("tests/cuda/programs/decisions.cu")})
+              .status == 0);
+  CHECK(bits_of(run(ptx_alone)) == fused);
+  CHECK_THAT(run(with_code, {"--require", "assumed"}).err, !ContainsSubstring("rule"));
+  CHECK_THAT(run(with_code, {"--assembler", "rule"}).err, !ContainsSubstring("machine code"));
+  CHECK_THAT(run_command({"cuda", "--assembler", "nvcc", with_code}).err, ContainsSubstring("--assembler"));
+}
+
+}  // namespace warpmat::decisions_test
