@@ -12,13 +12,13 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/files/process.h>
 #include <warpmat/launch.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 
 #include "tools/report/launch_description.h"
 #include "tools/report/npy.h"
-#include "tools/report/process.h"
 #include "tools/report/split.h"
 
 namespace {

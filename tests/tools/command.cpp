@@ -1,5 +1,6 @@
 #include "command.h"
 #include "paths.h"
+#include "tools/report/supervision.h"
 
 #include <stdlib.h>
 
@@ -8,8 +9,6 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
-
-#include <warpmat/files/process.h>
 
 namespace warpmat {
 

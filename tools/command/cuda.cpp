@@ -31,7 +31,6 @@
 #include <vector>
 
 #include <warpmat/assembler/decisions_file.h>
-#include <warpmat/files/process.h>
 
 #include "commands.h"
 #include "cuda_program.h"
@@ -41,6 +40,7 @@
 #include "tools/command_line/limit_flags.h"
 #include "tools/report/evidence_line.h"
 #include "tools/report/limits.h"
+#include "tools/report/supervision.h"
 
 namespace warpmat {
 namespace {
@@ -83,9 +83,7 @@ class Kernels {
 
   void add_module(const Json& json) { texts_.emplace(json.at("module").get<std::string>(), json.at("ptx").get<std::string>()); }
 
-  void add_decisions(const Json& json) {
-    decisions_.emplace(json.at("decisions").get<std::string>(), json.at("text").get<std::string>());
-  }
+  void add_decisions(const Json& json) { decisions_.emplace(json.at("decisions").get<std::string>(), json.at("text").get<std::string>()); }
 
   void add(const Json& launch) {
     const Kernel& kernel = find(launch);
@@ -385,7 +383,8 @@ void add_cuda(Command app) {
   add_undefined_flag(command, options->undefined);
   command
       .add_option("--assembler", options->assembler,
-                  "Who decides about the bits that PTX leaves open (docs/reference/assembler.md): code: the machine code in the program; ptxas: the "
+                  "Who decides about the bits that PTX leaves open (docs/reference/assembler.md): code: the machine code in the program; "
+                  "ptxas: the "
                   "CUDA Toolkit's assembler; rule: warpmat's rule")
       .one_of({"code", "ptxas", "rule"})
       .capture_default_str();

@@ -9,7 +9,7 @@
 #include "tools/command_line/lab_commands.h"
 #include "tools/command_line/man_page.h"
 #include "tools/report/limits.h"
-#include "tools/report/process.h"
+#include "tools/report/supervision.h"
 
 namespace {
 

@@ -19,7 +19,6 @@
 #include <string>
 #include <vector>
 
-#include <warpmat/files/process.h>
 #include "commands.h"
 #include "compared_archive.h"
 #include "diff_constants.h"
@@ -46,6 +45,7 @@
 #include "tools/report/launch_files.h"
 #include "tools/report/progress.h"
 #include "tools/report/ptx_file.h"
+#include "tools/report/supervision.h"
 #include "tools/report/warp_place.h"
 
 namespace warpmat {

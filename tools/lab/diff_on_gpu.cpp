@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include <warpmat/files/process.h>
 #include "gpu/cuda/driver.h"
 #include "gpu/device/sweep_options.h"
+#include "tools/report/supervision.h"
 
 namespace warpmat {
 namespace {
@@ -27,7 +27,7 @@ std::string card_target() {
 
 /// Runs a tool whose own output goes to standard error.
 void call(const std::vector<std::string>& words, const char* what) {
-  if (const int status = run_program(words, {ProcessOutput::Kind::to_error}); status != 0)
+  if (const int status = run_supervised(words, {ProcessOutput::Kind::to_error}); status != 0)
     throw std::runtime_error(fmt::format("{} ended with status {}", what, status));
 }
 

@@ -11,9 +11,9 @@
 #include <stdexcept>
 #include <system_error>
 
-#include <warpmat/files/process.h>
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/programs/archive.h"
+#include "tools/report/supervision.h"
 
 namespace warpmat {
 namespace {

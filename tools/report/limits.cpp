@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tools/report/process.h"
+#include <warpmat/files/process.h>
 
 namespace warpmat {
 namespace {

@@ -7,10 +7,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include <warpmat/files/process.h>
 #include <warpmat/files/toolkit_program.h>
 #include "tools/report/input_file.h"
 #include "tools/report/shell_word.h"
+#include "tools/report/supervision.h"
 
 namespace warpmat {
 
@@ -33,7 +33,7 @@ std::string compile_cuda(const fs::path& nvcc, const fs::path& source, std::stri
   for (const std::string& argument : arguments) line += ' ' + shell_word(argument);
   fmt::print(stderr, "warpmat:{}\n", line);
   std::fflush(stderr);
-  if (const int status = run_program(arguments, {ProcessOutput::Kind::to_error}); status != 0)
+  if (const int status = run_supervised(arguments, {ProcessOutput::Kind::to_error}); status != 0)
     throw std::runtime_error(fmt::format("{}: nvcc ended with status {}, its messages are above", source.string(), status));
   return read_file(ptx);
 }

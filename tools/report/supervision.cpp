@@ -15,9 +15,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "tools/report/process.h"
-
-extern char** environ;  // NOLINT: POSIX
+#include "tools/report/supervision.h"
 
 namespace warpmat {
 namespace {
@@ -30,24 +28,6 @@ constexpr milliseconds last_grace{2000};    // the same for what a program has l
 constexpr milliseconds last_words{1000};    // for children that end by themselves after the program, as those of a pipeline do
 constexpr milliseconds between_looks{100};  // at the memory
 constexpr std::array asking{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-
-/// The environment with `variables` in it.
-std::vector<std::string> environment_with(const Variables& variables) {
-  std::vector<std::string> all;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view name = std::string_view(*entry).substr(0, std::string_view(*entry).find('='));
-    if (std::ranges::find(variables, name, &Variables::value_type::first) == variables.end()) all.emplace_back(*entry);
-  }
-  for (const auto& variable : variables) all.push_back(variable.first + "=" + variable.second);
-  return all;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> all;
-  for (std::string& word : words) all.push_back(word.data());
-  all.push_back(nullptr);
-  return all;
-}
 
 /// Holds the signals that ask for the end, and those of children, so that wait() gets them. Those that are ignored, as under nohup, stay
 /// so.
@@ -99,13 +79,6 @@ bool redirect(const ProcessOutput& output) {
   constexpr int written = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
   if (!open_as(STDIN_FILENO, "/dev/null", O_RDONLY | O_CLOEXEC) || !open_as(STDOUT_FILENO, output.file, written)) return false;
   return output.error_file.empty() ? dup2(STDOUT_FILENO, STDERR_FILENO) >= 0 : open_as(STDERR_FILENO, output.error_file, written);
-}
-
-[[noreturn]] void fail_to_run(const std::string& program, int error) {
-  if (error == ENOEXEC)
-    throw std::runtime_error(
-        fmt::format("cannot run {}: it is neither an executable file of this kind of machine nor a script that begins with #!", program));
-  throw std::runtime_error(fmt::format("cannot run {}: {}", program, std::strerror(error)));
 }
 
 /// Begins a process that ends with this one.
@@ -300,7 +273,7 @@ ProcessEnd supervise(const std::vector<std::string>& words, const ProcessOutput&
   return Supervision(begin(words, output, variables, held), limits, held).wait();
 }
 
-int run_program(const std::vector<std::string>& words, const ProcessOutput& output, const Variables& variables) {
+int run_supervised(const std::vector<std::string>& words, const ProcessOutput& output, const Variables& variables) {
   const HeldSignals held;
   const pid_t process = begin(words, output, variables, held);
   int status = 0, asked = 0;

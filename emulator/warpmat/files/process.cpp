@@ -1,17 +1,22 @@
 #include <warpmat/files/process.h>
 
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 
-#include "tools/report/split.h"
+extern char** environ;  // NOLINT: POSIX
 
 namespace warpmat {
 
@@ -95,6 +100,54 @@ std::optional<fs::path> library_folder(std::initializer_list<const char*> places
 std::string library_path_with(const fs::path& folder) {
   const char* const before = std::getenv("LD_LIBRARY_PATH");
   return before == nullptr || *before == '\0' ? folder.string() : folder.string() + ":" + before;
+}
+
+std::vector<std::string> environment_with(const Variables& variables) {
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view name = std::string_view(*entry).substr(0, std::string_view(*entry).find('='));
+    if (std::ranges::find(variables, name, &Variables::value_type::first) == variables.end()) all.emplace_back(*entry);
+  }
+  for (const auto& variable : variables) all.push_back(variable.first + "=" + variable.second);
+  return all;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> all;
+  for (std::string& word : words) all.push_back(word.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+void fail_to_run(const std::string& program, int error) {
+  if (error == ENOEXEC)
+    throw std::runtime_error(
+        fmt::format("cannot run {}: it is neither an executable file of this kind of machine nor a script that begins with #!", program));
+  throw std::runtime_error(fmt::format("cannot run {}: {}", program, std::strerror(error)));
+}
+
+int run_program(const std::vector<std::string>& words, const ProcessOutput& output, const Variables& variables) {
+  std::vector<std::string> arguments = words, environment = environment_with(variables);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (output.kind == ProcessOutput::Kind::to_error) posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  if (output.kind == ProcessOutput::Kind::to_file) {
+    constexpr int written = O_WRONLY | O_CREAT | O_TRUNC;
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.file.c_str(), written, 0600);
+    if (output.error_file.empty())
+      posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    else
+      posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, output.error_file.c_str(), written, 0600);
+  }
+  pid_t process = 0;
+  const int error = posix_spawn(&process, words[0].c_str(), &actions, nullptr, pointers(arguments).data(), pointers(environment).data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) fail_to_run(words[0], error);
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0)
+    if (errno != EINTR) throw std::runtime_error(fmt::format("cannot wait for {}: {}", words[0], std::strerror(errno)));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 }  // namespace warpmat

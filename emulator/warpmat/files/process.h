@@ -1,10 +1,8 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <initializer_list>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,40 +57,18 @@ struct ProcessOutput {
   std::filesystem::path error_file{};  ///< of to_file, for standard error; empty: `file` has that, too
 };
 
-/// A signal asked this process to end, and what it ran has ended.
-class Interrupted : public std::runtime_error {
- public:
-  Interrupted(int signal_, const std::string& what) : std::runtime_error(what), signal(signal_) {}
-
-  int exit_status() const { return 128 + signal; }  ///< 130 or 143, as shells have it
-
-  int signal;
-};
-
 /// Runs `words`, the first of which is the program's file, with `variables` added to the environment, and waits. Returns its exit status,
-/// or 128 and the signal's number where one ended it. SIGINT, SIGTERM, SIGHUP and SIGQUIT reach the program, which also ends with this
-/// process. Throws Interrupted behind such a signal, and std::runtime_error where the program cannot start.
+/// or 128 and the signal's number where one ended it. Throws std::runtime_error where it cannot start. For tools that end soon: signals
+/// of this process do not reach it (tools/report/supervision.h).
 int run_program(const std::vector<std::string>& words, const ProcessOutput& output, const Variables& variables = {});
 
-/// What a program may use, its children included; 0: no limit.
-struct ProcessLimits {
-  double seconds = 0;
-  std::uint64_t memory = 0;  ///< bytes of memory that are in use at once
-};
+/// What posix_spawn() and execve() say of a program that cannot start. Throws std::runtime_error.
+[[noreturn]] void fail_to_run(const std::string& program, int error);
 
-/// How a supervised program ended.
-struct ProcessEnd {
-  enum class Limit { none, seconds, memory };
-  int status = 0;             ///< as run_program() returns it
-  int ended_by = 0;           ///< the signal that ended the program; 0: none
-  int asked = 0;              ///< the last signal that asked this process to end, and was passed on; 0: none
-  Limit limit = Limit::none;  ///< of ProcessLimits, the one that ended it
-  int left_running = 0;       ///< children that the program left, which were ended
-};
+/// The environment of this process with `variables` in it, each entry NAME=VALUE.
+std::vector<std::string> environment_with(const Variables& variables);
 
-/// The same as run_program(), with all processes that the program begins: signals reach them, and none of them is left. After SIGTERM or
-/// SIGHUP, and at the limit of time, they have a few seconds. Throws std::runtime_error where the program cannot start.
-ProcessEnd supervise(const std::vector<std::string>& words, const ProcessOutput& output, const Variables& variables,
-                     const ProcessLimits& limits = {});
+/// The words and a null pointer, as posix_spawn() and execve() take them. They point into `words`.
+std::vector<char*> pointers(std::vector<std::string>& words);
 
 }  // namespace warpmat

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "tools/report/process.h"
+#include "tools/report/supervision.h"
 
 namespace warpmat {
 
