@@ -280,12 +280,12 @@ TEST_CASE("the driver says what its handles are", "[cuda]") {
 
   REQUIRE(Call<void**, unsigned>("cuStreamCreate")(&stream, 0) == 0);
   for (void* const each : {stream, static_cast<void*>(nullptr)}) {
-    CHECK(Call<void*, void**>("cuStreamGetCtx")(each, &found) == 0);
+    CHECK(Call<void*, void**, void**>("cuStreamGetCtx")(each, &found, nullptr) == 0);
     CHECK(found == context);
     CHECK(Call<void*, int*>("cuStreamGetDevice")(each, &value) == 0);
     CHECK(value == 0);
   }
-  CHECK(Call<void*, void**>("cuStreamGetCtx")(&context, &found) == 400);
+  CHECK(Call<void*, void**, void**>("cuStreamGetCtx")(&context, &found, nullptr) == 400);
   CHECK(Call<void*, unsigned long long*>("cuStreamGetId")(stream, &id) == 0);
   CHECK(Call<void*, unsigned long long*>("cuStreamGetId")(nullptr, &other_id) == 0);
   CHECK(id != other_id);
