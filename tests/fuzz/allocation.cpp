@@ -1,5 +1,5 @@
-// What AddressSanitizer's operator new does where there is no memory ends the process. A program gets std::bad_alloc, and so do targets
-// here for sizes that no input needs.
+// A program gets std::bad_alloc, or nullptr of calloc, where there is no memory; AddressSanitizer ends the process. So targets get them for
+// sizes that no input needs.
 
 #include <cstddef>
 #include <cstdlib>
@@ -34,4 +34,8 @@ void operator delete(void* memory, std::size_t) noexcept {
 
 void operator delete(void* memory, const std::nothrow_t&) noexcept {
   std::free(memory);
+}
+
+extern "C" const char* __asan_default_options() {
+  return "allocator_may_return_null=1:max_allocation_size_mb=1024";
 }

@@ -58,7 +58,7 @@ struct Stored {
 void scan_probes(const NumberedModule& module, const MachineFunction& function, std::map<int, Stored>& seen) {
   Registers registers;
   for (const MachineInstruction& instruction : function.instructions) {
-    const bool probe = instruction.line > 0 && module.lines[static_cast<std::size_t>(instruction.line) - 1].probe;
+    const bool probe = module.at_line(instruction.line) != nullptr && module.lines[static_cast<std::size_t>(instruction.line) - 1].probe;
     if (probe && (instruction.low & 0x1ff) == store) {
       const auto number = registers.number(instruction.low >> 32 & 0xff);
       Stored& statement = seen[instruction.line];

@@ -130,8 +130,9 @@ void copy_bytes(Context& context, Stream* stream, void* to, const void* from, st
   copy_box(context, stream, to, {}, from, {}, {.width = bytes}, kind);
 }
 
-/// The first byte of a box in pitched memory.
+/// The first byte of a box in pitched memory. Throws ApiError where there is no memory.
 const void* start(const PitchedPointer& memory, const Position& position) {
+  require(memory.ptr != nullptr);
   const CheckedSize offset = (CheckedSize(position.z) * memory.ysize + position.y) * memory.pitch + position.x;
   return at_address(known(offset + reinterpret_cast<std::uintptr_t>(memory.ptr)));
 }
