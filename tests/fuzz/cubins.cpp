@@ -7,12 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include <warpmat/assembler/cubin.h>
+#include <warpmat/assembler/fused_sums.h>
+#include <warpmat/assembler/immediates.h>
+#include <warpmat/assembler/numbered_module.h>
 #include <warpmat/ptx/syntax/module.h>
-
-#include "tools/assembler/cubin.h"
-#include "tools/assembler/fused_sums.h"
-#include "tools/assembler/immediates.h"
-#include "tools/assembler/numbered_module.h"
 
 namespace {
 

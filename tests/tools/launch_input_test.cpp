@@ -69,6 +69,7 @@ TEST_CASE("launch.json: every unknown key is an error with its line, and the nea
       {"{\"ptx\": \"k.ptx\",\n \"grid\": [1,]}", "launch.json:2:13: no JSON: syntax error"},
       {"{\"ptx\": \"k.ptx\",\n", "launch.json:2:1: no JSON: syntax error"},
       {"[1]", "launch.json is no JSON object"},
+      {std::string("{\"ptx\": \"k.ptx\",\n \"grid\": 1}\0}]\"", 31), "launch.json:2: no JSON: a NUL byte"},
       {"{\"ptx\": \"k.ptx\", \"block\": [1, 2, 3, 4]}", "launch.json:1: block: a number from 1 on, or up to three of them"},
       {"{\"ptx\": \"k.ptx\", \"grid\": 0}", "launch.json:1: grid: a number from 1 on"},
       {"{\"ptx\": \"k.ptx\", \"buffers\": {}}", "launch.json:1: buffers: a list belongs here"},
