@@ -33,7 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const NumberedModule sums = number_statements(module()), results = number_statements(module(), is_approximate);
   try {
     const std::vector<MachineFunction> code = read_cubin({reinterpret_cast<const char*>(data), size});
-    read_sums(sums, code, "kernel");
+    AssemblerDecisions decisions;
+    read_sums(sums, code, "kernel", decisions);
     read_results(results, code, "kernel");
   } catch (const std::runtime_error&) {
   }
