@@ -197,7 +197,7 @@ TEST_CASE("each name and each qualifier that something asks for is one of rows",
     for (const OpcodePlace& place : pattern.places) qualifiers.insert(place.alternatives.begin(), place.alternatives.end());
   }
   constexpr std::array known_names{
-#define WARPMAT_INSTRUCTION(name, mnemonic) Name::name,
+#define WARPMAT_INSTRUCTION(name, mnemonic, traits) Name::name,
 #define WARPMAT_QUALIFIER(name, text)
 #include <warpmat/ptx/catalogue/names.inc>
 #undef WARPMAT_INSTRUCTION
@@ -208,7 +208,7 @@ TEST_CASE("each name and each qualifier that something asks for is one of rows",
     CHECK(names.contains(name));
   }
   const std::pair<Qualifier, std::string> known_qualifiers[] = {
-#define WARPMAT_INSTRUCTION(name, mnemonic)
+#define WARPMAT_INSTRUCTION(name, mnemonic, traits)
 #define WARPMAT_QUALIFIER(name, text) {Qualifier::name, text},
 #include <warpmat/ptx/catalogue/names.inc>
 #undef WARPMAT_INSTRUCTION
