@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 #include <warpmat/assembler/cubin.h>
+#include <warpmat/assembler/ptxas.h>
 #include <warpmat/forms.h>
 #include <warpmat/wgmma.h>
 
@@ -11,7 +12,6 @@
 
 #include "catch.h"
 #include "tables/assembler.h"
-#include "tools/assembler/assembler.h"
 
 // Where ptxas 13.0 is: what SASS names is one machine instruction in its code, and names and encodings belong to each other one to one.
 

@@ -21,6 +21,7 @@ std::string assemble(const std::filesystem::path& ptxas, std::string_view text, 
                      std::string_view options = {});
 
 /// Why ask_ptxas() gives nothing: one sentence.
-inline constexpr const char* no_ptxas = "no ptxas in PATH, CUDA_HOME, CUDA_PATH or /usr/local/cuda: the rule of docs/reference/assembler.md decides";
+inline constexpr const char* no_ptxas =
+    "no ptxas in PATH, CUDA_HOME, CUDA_PATH or /usr/local/cuda: the rule of docs/reference/assembler.md decides";
 
 }  // namespace warpmat
