@@ -73,7 +73,7 @@ TEST_CASE("the immediates that ptxas stores for approximate functions of constan
     WARN("no ptxas 13.0 here: its machine code is not compared, the recorded answers of a GPU are");
     return;
   }
-  constexpr std::size_t tuples = 40, least = 500;
+  constexpr std::size_t tuples = 40, least = 400;
   std::vector<ScalarCase> cases = scalar_cases(sm_90a(), version);
   std::erase_if(cases, [](const ScalarCase& c) { return !is_folded(c); });
   const std::vector<ConstantCase> constant = all_constant(cases);

@@ -125,7 +125,7 @@ TEST_CASE("shifts beyond the width, bit fields and searches", "[scalar]") {
   CHECK(run_scalar_lane("bfe.u64", {~std::uint64_t{0}, 256, 8}) == 0);
   CHECK(run_scalar_lane("bfe.s32", {0x80, 4, 4}) == 0xfffffff8);
   CHECK(run_scalar_lane("bfi.b32", {0xff, 0, 28, 8}) == 0xf0000000);
-  CHECK(run_scalar_lane("bmsk.b32", {4, 8}) == 0x00000ff0);
+  CHECK(run_scalar_lane("bmsk.clamp.b32", {4, 8}) == 0x00000ff0);
   CHECK(run_scalar_lane("bfind.s32", {0xffffffff}) == 0xffffffff);
   CHECK(run_scalar_lane("bfind.shiftamt.u32", {0x00010000}) == 15);
   CHECK(run_scalar_lane("fns.b32", {0xaaaaaaaa, 3, 1}) == 3);
