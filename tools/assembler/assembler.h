@@ -14,9 +14,10 @@ namespace warpmat {
 /// A kernel as an assembler decides about it.
 struct AssembledKernel {
   Kernel kernel;
-  std::string assembler;             ///< what it calls itself
-  std::vector<std::string> remarks;  ///< a line for each statement about which the rule of docs/reference/assembler.md says otherwise, and in doubt
-  std::size_t unsure = 0;            ///< how many statements have a remark that their bits may differ from a GPU's
+  std::string assembler;  ///< what it calls itself
+  std::vector<std::string>
+      remarks;             ///< a line for each statement about which the rule of docs/reference/assembler.md says otherwise, and in doubt
+  std::size_t unsure = 0;  ///< how many statements have a remark that their bits may differ from a GPU's
 };
 
 /// The module's `entry` as this machine's ptxas assembles it; nothing if there is no ptxas. Throws what ask_ptxas() throws.

@@ -29,8 +29,9 @@ void add_launch_flags(Command command, LaunchFlags& flags) {
   command.add_option("--target", flags.target, "The GPU to be, for example sm_90a; else the file's own .target");
   command.add_option("--fmad", flags.contract, "Whether unrounded mul and add become fma, as with ptxas").capture_default_str();
   command
-      .add_option("--assembler", flags.assembler,
-                  "ptxas: let the CUDA Toolkit's assembler say which sums become fma (docs/reference/assembler.md); rule: go by warpmat's rule")
+      .add_option(
+          "--assembler", flags.assembler,
+          "ptxas: let the CUDA Toolkit's assembler say which sums become fma (docs/reference/assembler.md); rule: go by warpmat's rule")
       .one_of({"ptxas", "rule"});
 }
 
@@ -67,8 +68,8 @@ Dim3 compiled_block(const code::Limits& limits) {
   return {static_cast<std::uint32_t>(required[0]), static_cast<std::uint32_t>(required[1]), static_cast<std::uint32_t>(required[2])};
 }
 
-/// Makes `kernel` the one that ptxas assembles, and says on standard error where the rule of docs/reference/assembler.md differs. Returns what ptxas
-/// calls itself; empty where it is not installed, and the kernel stays as it is.
+/// Makes `kernel` the one that ptxas assembles, and says on standard error where the rule of docs/reference/assembler.md differs. Returns
+/// what ptxas calls itself; empty where it is not installed, and the kernel stays as it is.
 std::string use_ptxas(const Module& module, const std::string& entry, const KernelOptions& options, Kernel& kernel) {
   std::optional<AssembledKernel> made = kernel_by_ptxas(module, entry, options);
   if (!made) {

@@ -89,7 +89,8 @@ void add_contraction(const code::Program& program, Collection& all) {
   const auto is_sum = [](const code::Doubt& doubt) { return doubt.why <= code::Doubt::Why::sum_inferred; };
   if (const auto doubt = std::ranges::find_if(program.doubted, is_sum); doubt != program.doubted.end())
     return all.add({what, Label::assumed,
-                    fmt::format("{}: {}, docs/reference/assembler.md", statement_text(program, doubt->statement), doubt_text(doubt->why)), "", ""});
+                    fmt::format("{}: {}, docs/reference/assembler.md", statement_text(program, doubt->statement), doubt_text(doubt->why)),
+                    "", ""});
   if (!program.assembler.empty()) return all.add({what, Label::specified, program.assembler, "", ""});
   if (program.contracted.empty()) return;
   const bool compared = program.target->hardware == Hardware::sm_90;

@@ -11,8 +11,8 @@
 #include <warpmat/assembler/contraction_by_code.h>
 #include <warpmat/assembler/contraction_rule.h>
 #include <warpmat/assembler/quotient.h>
-#include <warpmat/ptx/program/rewrite.h>
 #include <warpmat/assembler/sums.h>
+#include <warpmat/ptx/program/rewrite.h>
 
 namespace warpmat::code {
 

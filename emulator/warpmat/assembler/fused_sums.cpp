@@ -313,8 +313,7 @@ void read_sums(const NumberedModule& module, const std::vector<MachineFunction>&
   }
 }
 
-void read_kinds_of_sums(const syntax::Module& module, const MachineFunction& code, std::string_view entry,
-                        AssemblerDecisions& decisions) {
+void read_kinds_of_sums(const syntax::Module& module, const MachineFunction& code, std::string_view entry, AssemblerDecisions& decisions) {
   const bool has_lines = std::ranges::any_of(code.instructions, [](const MachineInstruction& i) { return i.line != 0; });
   std::map<std::pair<int, SumType>, std::set<SumKind>> kinds;  // by line, or of the whole function
   for (const MachineInstruction& instruction : code.instructions) {
@@ -326,7 +325,8 @@ void read_kinds_of_sums(const syntax::Module& module, const MachineFunction& cod
     for (const syntax::Element& element : function.body) {
       const auto* const statement = std::get_if<syntax::Statement>(&element);
       if (statement == nullptr || (function.entry && function.name != entry) || !may_be_fused(*statement)) continue;
-      const int line = !has_lines || statement->source_line < 0 ? 0 : module.source_lines[static_cast<std::size_t>(statement->source_line)].line;
+      const int line =
+          !has_lines || statement->source_line < 0 ? 0 : module.source_lines[static_cast<std::size_t>(statement->source_line)].line;
       const auto found = kinds.find({line, sum_type(*statement)});
       if (found == kinds.end() || found->second.size() != 1)
         decisions.open.push_back(statement->location);

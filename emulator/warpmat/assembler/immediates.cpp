@@ -80,7 +80,8 @@ bool is_approximate(const syntax::Statement& statement) {
   return named && !statement.guard && opcode.find(".approx") != std::string::npos && opcode.ends_with(".f32");
 }
 
-std::vector<AssemblerDecisions::Result> read_results(const NumberedModule& module, const std::vector<MachineFunction>& code, std::string_view entry) {
+std::vector<AssemblerDecisions::Result> read_results(const NumberedModule& module, const std::vector<MachineFunction>& code,
+                                                     std::string_view entry) {
   const auto is_other = [&](const syntax::Function& function) { return function.entry && function.name != entry; };
   std::set<std::string_view> others;
   for (const NumberedModule::Line& line : module.lines)
@@ -95,8 +96,7 @@ std::vector<AssemblerDecisions::Result> read_results(const NumberedModule& modul
     const auto& [computed, immediates] = found->second;
     const Location& at = module.lines[i].statement->location;
     if (computed && immediates.empty()) results.push_back({.at = at});
-    if (!computed && immediates.size() == 1)
-      results.push_back({.at = at, .immediate = true, .bits = *immediates.begin()});
+    if (!computed && immediates.size() == 1) results.push_back({.at = at, .immediate = true, .bits = *immediates.begin()});
   }
   return results;
 }

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include <warpmat/assembler/value_uses.h>
 #include <warpmat/ptx/program/arithmetic.h>
 #include <warpmat/ptx/program/definitions.h>
-#include <warpmat/assembler/value_uses.h>
 
 namespace warpmat::code {
 
