@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <warpmat/assembler/places.h>
+#include <warpmat/assembler/quotient.h>
 #include <warpmat/numeric/canonical_nan.h>
 #include <warpmat/numeric/rounding_mode.h>
 #include <warpmat/ptx/program/arithmetic.h>
@@ -24,8 +25,7 @@ using catalogue::Qualifier;
 
 namespace {
 
-constexpr std::uint32_t f32_sign = 0x80000000, f32_infinity = 0x7f800000;
-constexpr std::uint32_t f32_one = 0x3f800000, smallest_normal = 0x00800000, two_to_126 = 0x7e800000;
+constexpr std::uint32_t f32_sign = 0x80000000, f32_infinity = 0x7f800000, f32_one = 0x3f800000;
 
 float to_float(std::uint32_t bits) {
   return std::bit_cast<float>(bits);

@@ -14,7 +14,6 @@ class QuotientWriter {
       : function_(function), draft_(draft), parts_(parts), like_(like), out_(out) {}
 
   void run(const Arithmetic& quotient) {
-    constexpr std::uint32_t two_to_126 = 0x7e800000, smallest_normal = 0x00800000;
     const bool flushes = quotient.type.flushes;
     if (quotient.kind == Arithmetic::Kind::div_full) scale("gt", two_to_126, 0.25F, flushes ? ".ftz" : "");
     if (!flushes) scale("lt", smallest_normal, 0x1p24F, "");
