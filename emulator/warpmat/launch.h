@@ -32,7 +32,7 @@ struct Internals;
 struct StoredBuffer;
 struct Texture;
 
-/// DeviceMemory has no room for a buffer by DeviceMemory::set_most_bytes().
+/// A buffer would exceed the limit that DeviceMemory::set_most_bytes() sets.
 class WARPMAT_API MemoryLimit : public std::bad_alloc {
  public:
   explicit MemoryLimit(std::string text) : text_(std::make_shared<const std::string>(std::move(text))) {}

@@ -58,7 +58,7 @@ TEST_CASE("with --fmad false nothing is fused, halves neither, and constants are
   CHECK(made(constant, {.assembler_options = "--fmad false"}).folded.size() == 1);
 }
 
-TEST_CASE("without optimisation every statement is executed as it stands, whoever decides", "[assembler]") {
+TEST_CASE("without optimisation every provider executes every statement as it stands", "[assembler]") {
   for (const char* option : {"-g", "-O0"}) {
     CHECK(made(sum, {.assembler_options = option}).contracted.empty());
     CHECK(made(constant, {.assembler_options = option}).folded.empty());

@@ -43,7 +43,7 @@ Bits bits_of(const Outcome& outcome) {
 
 }  // namespace
 
-TEST_CASE("options beside the PTX bind whoever decides", "[cuda][slow]") {
+TEST_CASE("options in the fatbinary override every provider", "[cuda][slow]") {
   if (!has_nvcc()) return;
   const TemporaryDirectory directory;
   struct Case {

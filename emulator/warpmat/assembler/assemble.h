@@ -6,8 +6,8 @@
 
 namespace warpmat::code {
 
-/// Does to a program what the assembler does to its bits. What `options` forbid is not done, whoever decides; `decisions`, where they are
-/// not null, go before the rule. Afterwards Program says what became of statements, and which are in doubt.
+/// Applies to a program the transformations of the assembler that change bits. `options` override every provider; `decisions`, where they
+/// are not null, go before the rule. Afterwards Program says what became of statements, and which are in doubt.
 void assemble(ProgramDraft& draft, AssemblerOptions options, const AssemblerDecisions* decisions);
 
 }  // namespace warpmat::code

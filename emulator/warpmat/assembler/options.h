@@ -6,7 +6,7 @@
 
 namespace warpmat::code {
 
-/// What ptxas is told that changes bits. It binds whoever decides.
+/// The options of ptxas that change bits. They override every provider of decisions.
 struct AssemblerOptions {
   bool contract = true;  ///< not --fmad=false
   bool optimise = true;  ///< not -G, -g, -O0: then no instruction is merged with another, and no result computed beforehand

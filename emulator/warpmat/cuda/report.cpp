@@ -38,7 +38,7 @@ class Lines {
     if (!is_open()) open(record);
     const ssize_t written = ::write(file_, line.data(), line.size());
     if (written == static_cast<ssize_t>(line.size())) return;
-    const char* const reason = written < 0 ? std::strerror(errno) : "there is no room";
+    const char* const reason = written < 0 ? std::strerror(errno) : "no space is left";
     if (written > 0) take_back(written);
     end_without_record(path_, reason);
   }
