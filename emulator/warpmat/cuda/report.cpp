@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include <warpmat/assembler/decisions_file.h>
 #include <warpmat/ptx/text/readable_name.h>
 
 namespace warpmat::cuda {
