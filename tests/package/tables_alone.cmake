@@ -5,7 +5,7 @@ execute_process(COMMAND ${PROGRAM} COMMAND_ERROR_IS_FATAL ANY)
 function(arithmetic_of program variable)
   execute_process(COMMAND ${NM} -C --defined-only ${program} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
   string(REPLACE ";" "," text "${text}")
-  string(REGEX MATCHALL "[^\n]* warpmat::v[0-9_]+::(N_[A-Z0-9]+|scalar|Instruction|StagedWarp|FastPath|execute[a-z_]*|dot_step|dot)[(:][^\n]*" found "${text}")
+  string(REGEX MATCHALL "[^\n]* warpmat::(N_[A-Z0-9]+|scalar|Instruction|StagedWarp|FastPath|execute[a-z_]*|dot_step|dot)[(:][^\n]*" found "${text}")
   set(${variable} "${found}" PARENT_SCOPE)
 endfunction()
 

@@ -8,6 +8,13 @@
 
 #include <warpmat/cuda/mutex.h>
 
+// LeakSanitizer's, in a program that has it: what these pages hold is reachable. It looks for pointers in what malloc gave, not in mapped
+// pages.
+extern "C" {
+__attribute__((weak)) void __lsan_register_root_region(const void* begin, std::size_t bytes);
+__attribute__((weak)) void __lsan_unregister_root_region(const void* begin, std::size_t bytes);
+}
+
 namespace warpmat::cuda {
 namespace {
 
@@ -36,6 +43,7 @@ FreshMemory::Chunk& FreshMemory::map_chunk(std::uint64_t bytes) {
     if (mapped == MAP_FAILED && errno != EEXIST) throw std::bad_alloc();
   }
   if (bytes >= behind - address) throw std::bad_alloc();
+  if (__lsan_register_root_region != nullptr) __lsan_register_root_region(pointer(address), bytes);
   next_ = address;
   return chunks_[address] = {.bytes = bytes};
 }
@@ -65,6 +73,7 @@ void FreshMemory::do_deallocate(void* object, std::size_t, std::size_t) {
 }
 
 void FreshMemory::unmap(std::uint64_t address) {
+  if (__lsan_unregister_root_region != nullptr) __lsan_unregister_root_region(pointer(address), chunks_.at(address).bytes);
   ::munmap(pointer(address), chunks_.at(address).bytes);
   chunks_.erase(address);
 }
