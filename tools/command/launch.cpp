@@ -47,17 +47,6 @@ struct LaunchCommandOptions {
   Limits limits;
 };
 
-/// Whether the list of checks includes bank conflicts. They are a report, not a check that traps.
-bool counts_banks(const std::string& checks) {
-  return std::ranges::count(split(checks, ','), "banks") > 0;
-}
-
-std::string without_banks(const std::string& checks) {
-  std::vector<std::string> kept = split(checks, ',');
-  std::erase(kept, "banks");
-  return kept.empty() ? "none" : fmt::format("{}", fmt::join(kept, ","));
-}
-
 /// The index of a block, "3", "3,1" or "3,1,0".
 Dim3 parse_block_index(const std::string& text) {
   const auto index = dim3_of(parse_sizes(text).value_or(std::vector<std::uint64_t>{}), 0);

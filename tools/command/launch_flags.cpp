@@ -13,6 +13,7 @@
 
 #include "tools/assembler/assembler.h"
 #include "tools/report/ptx_file.h"
+#include "tools/report/split.h"
 
 namespace warpmat {
 
@@ -82,6 +83,16 @@ std::string use_ptxas(const Module& module, const std::string& entry, const Kern
 }
 
 }  // namespace
+
+bool counts_banks(const std::string& checks) {
+  return std::ranges::count(split(checks, ','), "banks") > 0;
+}
+
+std::string without_banks(const std::string& checks) {
+  std::vector<std::string> kept = split(checks, ',');
+  std::erase(kept, "banks");
+  return kept.empty() ? "none" : fmt::format("{}", fmt::join(kept, ","));
+}
 
 LaunchDescription description_of(const LaunchFlags& flags) {
   if (!flags.file.ends_with(".json")) return described_by(flags);
