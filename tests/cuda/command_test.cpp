@@ -324,7 +324,7 @@ TEST_CASE("a program's product is examined by the command that runs it", "[cuda]
     CHECK_THAT(good.err, ContainsSubstring("launch 3, product: "));
     const Outcome bad = with({"--gemm", product, "--kernels", "^product"}, wrong);
     CHECK(bad.status == 1);
-    CHECK_THAT(bad.err, ContainsSubstring("product.cu:25"));
+    CHECK_THAT(bad.err, ContainsSubstring("product.cu:23"));
   }
   const Outcome silent = with({}, wrong);
   CHECK(silent.status == 1);

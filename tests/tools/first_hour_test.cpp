@@ -15,6 +15,7 @@
 #include "command.h"
 #include "contains.h"
 #include "paths.h"
+#include "tools/report/cards.h"
 #include "tools/report/lowered_forms.h"
 #include "tools/report/npy.h"
 
