@@ -35,6 +35,7 @@
 #include "commands.h"
 #include "cuda_program.h"
 #include "examine.h"
+#include "finding_flags.h"
 #include "launch_flags.h"
 #include "profile_flag.h"
 #include "tools/command_line/execution_flags.h"
@@ -60,6 +61,7 @@ struct CudaOptions {
   std::vector<std::string> profile;
   Limits limits;
   Examination examination;
+  FindingFiles found;
   std::uint64_t expected_launches = 0;
 };
 
@@ -73,6 +75,7 @@ struct Record {
   std::map<std::string, int> unended;  ///< launches by kernel that began, less those that ended
   std::uint64_t damaged = 0;           ///< lines that are none of the runtime
   std::vector<ProfiledKernel> profiled;
+  std::vector<Finding> findings;  ///< of all launches, each once
 
   std::optional<std::string> unended_kernel() const {
     const auto found = std::ranges::find_if(unended, [](const auto& each) { return each.second > 0; });
@@ -180,15 +183,31 @@ class RecordReader {
     if (json.contains("begins")) return static_cast<void>(++record_.unended[json.at("begins").get<std::string>()]);
     if (json.contains("unsaved")) return keep_first(record_.unsaved, json.at("unsaved").get<std::string>());
     const std::string kernel = json.at("kernel").get<std::string>();
-    if (json.contains("refused"))
-      return keep_first(record_.refusal, fmt::format("'{}': {}", kernel, json.at("refused").get<std::string>()));
+    if (json.contains("refused")) return add_refusal(fmt::format("'{}': {}", kernel, json.at("refused").get<std::string>()));
     kernels_.add(json);
-    if (json.contains("error")) keep_first(record_.fault, json.at("error").at("text").get<std::string>());
+    if (json.contains("error")) add_error(json.at("error"));
+    for (const Json& warning : json.at("warnings"))
+      add_finding({.level = Finding::Level::warning, .rule = "warning", .text = warning.get<std::string>()});
     record_.launches.push_back(json);
     --record_.unended[kernel];
     if (!all_) seen_.emplace(without_time, kernel);
   } catch (const std::exception&) {  // a line that a killed process left, or that the program wrote
     ++record_.damaged;
+  }
+
+  void add_refusal(const std::string& why) {
+    keep_first(record_.refusal, why);
+    add_finding({.rule = "refused", .text = why});
+  }
+
+  void add_error(const Json& error) {
+    const std::string text = error.at("text");
+    keep_first(record_.fault, text);
+    add_finding(finding_of(error.value("kind", error.at("name").get<std::string>()), error.value("source", ""), text));
+  }
+
+  void add_finding(Finding finding) {
+    if (std::ranges::find(record_.findings, finding) == record_.findings.end()) record_.findings.push_back(std::move(finding));
   }
 
   static void keep_first(std::string& text, const std::string& other) {
@@ -302,10 +321,27 @@ std::string next_step(const CudaOptions& options, const ProcessEnd& end, const R
          "  --check all             looks for races and other kinds of faults, too";
 }
 
+/// Writes what was found for other programs. Returns the exit status, which is `status` unless that fails.
+int told(const CudaOptions& options, const std::string& program, const Record& record, std::vector<Finding> found, int status) {
+  found.insert(found.begin(), record.findings.begin(), record.findings.end());
+  const bool has_error = std::ranges::find(found, Finding::Level::error, &Finding::level) != found.end();
+  if (status != 0 && !has_error) found.push_back({.rule = "program", .text = fmt::format("{} ended with status {}", program, status)});
+  double seconds = 0;
+  for (const Json& launch : record.launches) seconds += launch.at("seconds").get<double>();
+  try {
+    tell_findings(options.found, program, seconds, found);
+  } catch (const std::runtime_error& error) {
+    fmt::print(stderr, "warpmat: error: {}\n", error.what());
+    return status == 0 ? 1 : status;
+  }
+  return status;
+}
+
 /// Says how the bits are known, and what the program kept to itself. Returns the exit status.
 int conclude(const CudaOptions& options, const std::string& program, const ProcessEnd& end, const Record& record,
              const std::filesystem::path& saved) {
   std::vector<std::string> problems = problems_of(options, program, end, record);
+  std::vector<Finding> found;
   const auto attempt = [&](auto work) {
     try {
       work();
@@ -315,10 +351,11 @@ int conclude(const CudaOptions& options, const std::string& program, const Proce
   };
   attempt([&] { write_report(options, program, end, record); });
   attempt([&] { require_labels(options.labels, options.target, record.labels); });
-  if (end.status == 0) std::ranges::copy(kept_quiet(record), std::back_inserter(problems));
-  if (options.examination.asks() && !record.launches.empty())
-    attempt([&] { std::ranges::copy(examine(options.examination, saved), std::back_inserter(problems)); });
-  for (const std::string& problem : problems) fmt::print(stderr, "warpmat: error: {}\n", problem);
+  if (options.examination.asks() && !record.launches.empty()) attempt([&] { found = examine(options.examination, saved); });
+  for (const std::string& problem : problems) found.push_back({.rule = "program", .text = problem});
+  for (const Finding& finding : found) fmt::print(stderr, "warpmat: error: {}\n", finding.text);
+  const std::vector<std::string> quiet = end.status == 0 ? kept_quiet(record) : std::vector<std::string>{};
+  for (const std::string& each : quiet) fmt::print(stderr, "warpmat: error: {}\n", each);
   if (end.left_running != 0) fmt::print(stderr, "warpmat: {} left {} processes, which were ended\n", program, end.left_running);
   if (!record.launches.empty()) {
     report_profile(options.profile, "cuda", record.profiled);
@@ -328,8 +365,9 @@ int conclude(const CudaOptions& options, const std::string& program, const Proce
   }
   if (const std::string next = next_step(options, end, record); !next.empty() && !options.labels.quiet)
     fmt::print(stderr, "warpmat: {}\n", next);
-  const int status = status_of(end);
-  return status == 0 && !problems.empty() ? 1 : status;
+  int status = status_of(end);
+  if (status == 0 && !(found.empty() && quiet.empty())) status = 1;
+  return told(options, program, record, std::move(found), status);
 }
 
 /// The folder of --save, which is this run's alone.
@@ -372,6 +410,7 @@ void run_cuda(const CudaOptions& options, std::vector<std::string> words) {
   static_cast<void>(parse_checks(without_banks(options.checks)));
   check_examination(options.examination);
   if (!options.report.empty()) check_output_place(options.report);
+  check_finding_files(options.found);
   check_profile_flag(options.profile);
   refuse_other_kinds(words.front());
   refuse_separate_file(options.profile, words.front());
@@ -435,6 +474,7 @@ void add_cuda(Command app) {
       .add_option("--expect-launches", options->expected_launches,
                   "A program that launches fewer kernels is a failure: of a test that tests nothing")
       .type_name("N");
+  add_finding_flags(command, options->found);
   add_profile_flag(command, options->profile);
   add_limit_flags(command, options->limits);
   add_label_flags(command, options->labels);

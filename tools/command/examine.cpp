@@ -58,15 +58,15 @@ class Examiner {
     try {
       ask(place, file, std::move(description));
     } catch (const Trap& trap) {
-      problems_.push_back(trap.what());
+      found_.push_back(finding_of(trap));
     } catch (const std::invalid_argument& error) {  // the product is not one of this kernel's buffers
-      problems_.push_back(fmt::format("{}: {}", place, error.what()));
+      found_.push_back({.rule = "product", .text = fmt::format("{}: {}", place, error.what())});
     }
   }
 
-  std::vector<std::string> take() {
-    if (examined_ == 0) problems_.push_back(nothing_examined());
-    return std::move(problems_);
+  std::vector<Finding> take() {
+    if (examined_ == 0) found_.push_back({.rule = "product", .text = nothing_examined()});
+    return std::move(found_);
   }
 
  private:
@@ -97,7 +97,7 @@ class Examiner {
   std::regex wanted_;
   std::set<std::string> names_;
   int examined_ = 0;
-  std::vector<std::string> problems_;
+  std::vector<Finding> found_;
 };
 
 }  // namespace
@@ -110,7 +110,7 @@ void check_examination(const Examination& examination) {
   if (!examination.kernels.empty() && !examination.asks()) throw std::runtime_error("--kernels needs --gemm or --check banks");
 }
 
-std::vector<std::string> examine(const Examination& examination, const fs::path& folder) {
+std::vector<Finding> examine(const Examination& examination, const fs::path& folder) {
   Examiner examiner(examination);
   for (const fs::path& file : saved_launches(folder)) examiner.add(file);
   return examiner.take();

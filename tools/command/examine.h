@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/report/findings.h"
+
 namespace warpmat {
 
 /// What `warpmat cuda` asks about the launches of a program, when it has ended: the questions of `warpmat launch` about one.
@@ -20,8 +22,8 @@ struct Examination {
 void check_examination(const Examination& examination);
 
 /// Executes each launch that --save wrote to `folder` again, where its kernel is asked for, and prints the answers: the ways of elements to
-/// standard output, bank conflicts to standard error. Returns what is wrong with them, a sentence each: the first wrong product of a
-/// kernel.
-std::vector<std::string> examine(const Examination& examination, const std::filesystem::path& folder);
+/// standard output, bank conflicts to standard error. Returns what is wrong with them, the first wrong product of each
+/// launch.
+std::vector<Finding> examine(const Examination& examination, const std::filesystem::path& folder);
 
 }  // namespace warpmat

@@ -159,6 +159,7 @@ std::vector<ChildLaunch> run_alone(Context& context, const Function& function, c
   } catch (const Trap& trap) {
     record.fault = code_of(trap);
     record.trap = trap.what();
+    record.error.emplace(trap);
     context.set_fault(record.fault);
     say(record.trap);
   }
