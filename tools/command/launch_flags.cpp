@@ -163,9 +163,9 @@ LaunchResult launch(ReadyLaunch& ready, const LaunchOptions& options) {
     const std::string lines = without_source_lines(program_of(ready.kernel));
     const bool block_given = ready.description.block || ready.description.config.block.count() != 1;
     if (block_given && lines.empty()) throw;
-    throw std::runtime_error(
-        fmt::format("{}{}{}", trap.what(),
-                    block_given ? "" : "; --block was not given (\"block\" in launch.json), so each block has one thread", lines));
+    throw trap.because(fmt::format("{}{}{}", trap.reason,
+                                   block_given ? "" : "; --block was not given (\"block\" in launch.json), so each block has one thread",
+                                   lines));
   }
 }
 

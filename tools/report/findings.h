@@ -13,10 +13,10 @@ namespace warpmat {
 struct Finding {
   enum class Level { error, warning };
   Level level = Level::error;
-  std::string rule;  ///< the kind of a trap, "out_of_range"; or what else it is about: "product", "launch"
-  std::string file;  ///< of the source, as the compiler wrote it; empty where that is not known
-  int line = 0;      ///< from 1 on; 0 where that is not known
-  std::string text;
+  std::string rule = {};  ///< the kind of a trap, "out_of_range"; or what else it is about: "product", "launch"
+  std::string file = {};  ///< of the source, as the compiler wrote it; empty where that is not known
+  int line = 0;           ///< from 1 on; 0 where that is not known
+  std::string text = {};
 
   friend bool operator==(const Finding&, const Finding&) = default;
 };
