@@ -5,10 +5,10 @@
 
 #include "catch.h"
 #include "contains.h"
-#include "paths.h"
+#include "gpu/cuda/gpu_runner.h"
 #include "lab/lab_command.h"
+#include "paths.h"
 #include "tools/command.h"
-#include "tools/command_line/command_line.h"
 
 namespace warpmat::lab_commands_test {
 namespace {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "catch.h"
-#include "tools/command.h"
 #include "paths.h"
-#include "tools/lab/report/coverage_page.h"
+#include "tools/command.h"
 #include "tools/gpu/report/form_selection.h"
+#include "tools/lab/report/coverage_page.h"
 
 namespace warpmat::coverage_test {
 namespace {

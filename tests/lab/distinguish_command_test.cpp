@@ -1,9 +1,9 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.h"
+#include "contains.h"
 #include "lab/lab_command.h"
 #include "tools/command.h"
-#include "contains.h"
 
 namespace warpmat::distinguish_test {
 namespace {
@@ -37,7 +37,8 @@ TEST_CASE("distinguish asks a GPU and says which model it follows", "[tools]") {
   CHECK(outcome.status == 0);
   CHECK(contains(outcome.out, "the card: 0x"));
   CHECK(contains(outcome.out, ", as the first\n"));
-  const Outcome exchanged = run_lab_pretending({"distinguish", "ampere", "hopper", "--forms", f16_k8, "--out", directory.path(""), "--gpu"});
+  const Outcome exchanged =
+      run_lab_pretending({"distinguish", "ampere", "hopper", "--forms", f16_k8, "--out", directory.path(""), "--gpu"});
   CHECK(contains(exchanged.out, ", as the second\n"));
 }
 

@@ -8,9 +8,9 @@
 #include <warpmat/assembler/ptxas.h>
 
 #include "catch.h"
+#include "contains.h"
 #include "lab/lab_command.h"
 #include "tools/command.h"
-#include "contains.h"
 
 namespace warpmat::fuzz_test {
 namespace {
@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 TEST_CASE("fuzz --kernels ends with its counts where a kernel hangs the GPU", "[tools][fuzz]") {
   const TemporaryDirectory directory;
   const Outcome outcome = run_lab_pretending({"fuzz", "--kernels", "--programs", "10", "--seed", "5", "--keep", directory.path("")},
-                                         {"WARPMAT_PRETEND_FAULTS=hang"});
+                                             {"WARPMAT_PRETEND_FAULTS=hang"});
   INFO(outcome.out << outcome.err);
   CHECK(outcome.status == 1);
   CHECK(contains(outcome.out, "2 of 10 kernels from 0 on, "));
@@ -46,6 +46,15 @@ void refused(const std::vector<std::string>& files, const std::string& reason) {
   CAPTURE(reason, outcome.err);
   CHECK(outcome.status == 1);
   CHECK(contains(outcome.err, reason));
+}
+
+/// The page without what differs between two runs of the same: the seconds.
+std::string without_time(std::string page) {
+  for (std::size_t end; (end = page.find(" s |\n")) != std::string::npos;) {
+    const std::size_t begin = page.rfind('|', end);
+    page.replace(begin, end + 4 - begin, "|");
+  }
+  return page;
 }
 
 TEST_CASE("the parts of a run of random programs are the run", "[tools]") {
@@ -82,7 +91,7 @@ TEST_CASE("fuzz that is interrupted prints and writes what it has run, marked in
     const TemporaryDirectory directory;
     const std::string file = directory.path("fuzz.json");
     const Outcome outcome = run_lab_pretending({"fuzz", "--programs", "5000", "--warps", "1", "--json", file, "--keep", directory.path("")},
-                                           {no_faults, fmt::format("WARPMAT_PRETEND_SIGNAL={}", signal)});
+                                               {no_faults, fmt::format("WARPMAT_PRETEND_SIGNAL={}", signal)});
     CHECK(outcome.status == status);
     CHECK(contains(outcome.err, "warpmat: interrupted: "));
     CHECK(contains(outcome.out, "; incomplete\n"));

@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "catch.h"
+#include "contains.h"
 #include "lab/lab_command.h"
 #include "tools/command.h"
-#include "contains.h"
 #include "tools/report/input_file.h"
 
 namespace warpmat::kernel_answers_test {
@@ -71,7 +71,8 @@ TEST_CASE("the bytes of a GPU that differ are kept up to a limit", "[tools][fuzz
 TEST_CASE("fuzz --kernels writes a GPU's answers, and compares with them without one", "[tools][fuzz]") {
   const TemporaryDirectory directory;
   const std::string answers = directory.path("answers");
-  const Outcome written = run_lab_pretending({"fuzz", "--kernels", "--programs", "6", "--seed", "5", "--write-answers", answers}, {no_faults});
+  const Outcome written =
+      run_lab_pretending({"fuzz", "--kernels", "--programs", "6", "--seed", "5", "--write-answers", answers}, {no_faults});
   INFO(written.out << written.err);
   CHECK(contains(written.out, "6 of 6 kernels from 0 on, "));
   const Outcome read = run_command({"fuzz", "--kernels", "--read-answers", answers});

@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.h"
-#include "tools/command.h"
 #include "contains.h"
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
+#include "tools/command.h"
 
 namespace warpmat::mutants_test {
 namespace {

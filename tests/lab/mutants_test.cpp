@@ -95,7 +95,7 @@ TEST_CASE("answers that are not the emulator's say nothing about mutants", "[mut
 
 TEST_CASE("a sweep reports mutants of the arithmetic", "[mutants][faults]") {
   for (const auto& [opcode, target_name] : {std::pair("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_80"),
-                                           std::pair("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", "sm_90a")}) {
+                                            std::pair("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", "sm_90a")}) {
     const Form& form = *find_form(opcode);
     const Lowering& row = *find_lowering(form, target(target_name).hardware);
     for (const Mutant& mutant : mutants_of(form, row)) {

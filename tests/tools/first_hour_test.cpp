@@ -258,7 +258,6 @@ TEST_CASE("job 7: can I trust this on my card?", "[tools][first-hour]") {
   CHECK(contains(refused.err,
                  "error: --require measured: sm_80: replayed: compared bit for bit with outputs of that hardware that others published"));
   CHECK(job.run("sm_80", {"--require", "replayed", "--quiet"}).err == job.run("sm_80", {"--quiet"}).err);
-
 }
 
 TEST_CASE("the page of support has the table of cards, and README explains every label", "[tools][first-hour]") {

@@ -21,7 +21,8 @@ std::set<std::string> subcommands(const std::string& help) {
   bool listed = false;
   for (std::string line; std::getline(in, line);) {
     if (!line.empty() && line[0] != ' ') listed = line.ends_with(":") && line != "Options:";
-    if (listed && line.size() > 2 && line.starts_with("  ") && line[2] != ' ' && line[2] != '-') names.insert(line.substr(2, line.find(' ', 2) - 2));
+    if (listed && line.size() > 2 && line.starts_with("  ") && line[2] != ' ' && line[2] != '-')
+      names.insert(line.substr(2, line.find(' ', 2) - 2));
   }
   return names;
 }

@@ -149,7 +149,8 @@ TEST_CASE("a run that cannot be shared by so many is refused", "[tools]") {
   }
 }
 
-// ---- What ends early ------------------------------------------------------------------------------------------------------------------------
+// ---- What ends early
+// ------------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("diff that is interrupted prints and writes what it has compared, marked incomplete", "[tools]") {
   for (const auto& [signal, status] : {std::pair{"INT 3", 130}, {"TERM 3", 143}}) {

@@ -62,7 +62,7 @@ struct DiffOptions {
   std::string record;
   std::string instruction_set;
   std::string checks = usual_checks;  ///< of kernels
-  RecordedProgramOptions program;  ///< behind "--"
+  RecordedProgramOptions program;     ///< behind "--"
   CompareArchiveOptions launches;
 };
 

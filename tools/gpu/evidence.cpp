@@ -161,10 +161,7 @@ Examples:
 void add_evidence(Command app) {
   const auto options = std::make_shared<EvidenceOptions>();
   const Command command = add_handed_subcommand(app, "evidence");
-  command
-      .add_option("FILE", options->files,
-                  "What diff --json and fuzz --json wrote, or what record wrote")
-      .required();
+  command.add_option("FILE", options->files, "What diff --json and fuzz --json wrote, or what record wrote").required();
   command.footer(evidence_footer);
   command.callback([options] { print_evidence(*options); });
 }

@@ -14,9 +14,9 @@
 
 #include "commands.h"
 #include "gpu/cases/shard.h"
-#include "gpu/lab/constants/constant_sweep.h"
-#include "gpu/lab/constants/constant_gpu.h"
 #include "gpu/cuda/gpu_runner.h"
+#include "gpu/lab/constants/constant_gpu.h"
+#include "gpu/lab/constants/constant_sweep.h"
 #include "tools/command_line/handed_commands.h"
 #include "tools/gpu/report/interruption.h"
 #include "tools/gpu/report/shard_option.h"

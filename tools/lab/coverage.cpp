@@ -15,9 +15,9 @@
 
 #include "gpu/lab/rules/reach.h"
 #include "tools/command_line/handed_commands.h"
+#include "tools/gpu/report/form_selection.h"
 #include "tools/lab/report/coverage.h"
 #include "tools/lab/report/coverage_page.h"
-#include "tools/gpu/report/form_selection.h"
 #include "tools/lab/report/tensor_question.h"
 #include "tools/report/pattern.h"
 

@@ -54,8 +54,8 @@ void compare_device(const DeviceOptions& options) {
   const std::string card = card_target();
   const std::filesystem::path source = WARPMAT_SOURCE_FOLDER, script = source / "gpu/lab/device/write-sweep";
   if (!std::filesystem::exists(script))
-    throw std::runtime_error(
-        fmt::format("'warpmat device' compiles sources of warpmat, which are not in {}: use warpmat-lab of a checkout's build", source.string()));
+    throw std::runtime_error(fmt::format(
+        "'warpmat device' compiles sources of warpmat, which are not in {}: use warpmat-lab of a checkout's build", source.string()));
   find_program("nvcc");
   const TemporaryFolder folder;
   std::vector<std::string> words{find_program("python3").string(),

@@ -16,9 +16,9 @@
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/lab/mutants/distinguish.h"
 #include "tools/command_line/handed_commands.h"
-#include "tools/lab/report/coverage.h"
 #include "tools/gpu/report/form_selection.h"
 #include "tools/gpu/report/mismatch_text.h"
+#include "tools/lab/report/coverage.h"
 #include "tools/lab/report/tensor_program.h"
 #include "tools/report/pattern.h"
 

@@ -12,11 +12,11 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 
-#include "gpu/lab/kernels/kernel_program.h"
-#include "gpu/lab/kernels/warpgroup_program.h"
 #include "gpu/compare/compare_kernels.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/cuda/kernel_gpu.h"
+#include "gpu/lab/kernels/kernel_program.h"
+#include "gpu/lab/kernels/warpgroup_program.h"
 #include "tools/gpu/report/interruption.h"
 #include "tools/lab/report/kernel_answers.h"
 #include "tools/report/launch_files.h"

@@ -7,9 +7,9 @@
 
 #include <warpmat/forms.h>
 
-#include "gpu/lab/kernels/kernel_choices.h"
 #include "gpu/cases/random.h"
 #include "gpu/cases/scalar_operands.h"
+#include "gpu/lab/kernels/kernel_choices.h"
 
 namespace warpmat {
 

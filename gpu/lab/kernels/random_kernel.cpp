@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "gpu/cases/random.h"
 #include "gpu/lab/kernels/kernel_drawing.h"
 #include "gpu/lab/kernels/kernel_program.h"
 #include "gpu/lab/kernels/kernel_statements.h"
-#include "gpu/cases/random.h"
 
 namespace warpmat {
 namespace {

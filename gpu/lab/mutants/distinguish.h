@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/models/variant.h"
 #include "gpu/lab/rules/events.h"
+#include "gpu/models/variant.h"
 #include "gpu/runners/runner.h"
 
 namespace warpmat {

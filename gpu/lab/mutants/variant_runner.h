@@ -2,8 +2,8 @@
 
 #include <warpmat/instruction.h>
 
-#include "gpu/models/variant.h"
 #include "gpu/lab/rules/events.h"
+#include "gpu/models/variant.h"
 #include "gpu/runners/form_runner.h"
 
 namespace warpmat {

@@ -14,8 +14,8 @@
 
 namespace warpmat {
 
-// The regions of an instruction's rules (gpu/lab/rules/events.h) that the cases of each operand class reach, by the reference path, without a
-// GPU.
+// The regions of an instruction's rules (gpu/lab/rules/events.h) that the cases of each operand class reach, by the reference path, without
+// a GPU.
 
 /// The bits written by an instruction: those seen as one, and those seen as zero, by 32-bit word. There is a word for each lane of each
 /// register of D (or of ldmatrix's r), or for shared memory.
