@@ -94,7 +94,7 @@ const std::vector<Folder> folders = {
     {"tools/command_line", {"emulator", "tools/report"}},
     {"tools/command", {"emulator", "gpu/runners", "tools/assembler", "tools/report", "tools/command_line"}},
     {"tools/gpu/report", {"emulator", "gpu", "tools/report", "tools/command_line"}},
-    {"tools/gpu", {"emulator", "gpu", "tools/assembler", "tools/report", "tools/gpu/report", "tools/command_line"}},
+    {"tools/gpu", {"emulator", "gpu", "tools/report", "tools/gpu/report", "tools/command_line"}},
     {"tools/lab/report", {"emulator", "gpu", "tools/report", "tools/gpu/report", "tools/command_line"}},
     {"tools/lab", {"emulator", "gpu", "tools/assembler", "tools/report", "tools/gpu/report", "tools/lab/report", "tools/command_line"}},
     {"bench", {"emulator", "gpu", "tools/report"}},
