@@ -48,8 +48,8 @@ int main(int argc, char** argv) {
   try {
     if (is_for_lab(argc, argv)) warpmat::hand_over_to_lab(argv);
     return warpmat::run_command_line(argc, argv, commands, add_laboratory);
-  } catch (const std::bad_alloc&) {
-    return fail(warpmat::out_of_memory(), 1);
+  } catch (const std::bad_alloc& e) {
+    return fail(warpmat::out_of_memory(e), 1);
   } catch (const warpmat::Interrupted& e) {
     return fail(e.what(), e.exit_status());
   } catch (const std::exception& e) {
