@@ -106,6 +106,9 @@ WARPMAT_API warpmat_device_memory* warpmat_device_memory_create(warpmat_error* e
 /* The same, but the first allocated buffer lies at `first_address`, or at the next multiple of its alignment; all others lie behind it. */
 WARPMAT_API warpmat_device_memory* warpmat_device_memory_create_at(uint64_t first_address, warpmat_error* error);
 
+/* The most bytes that all buffers together may have from now on; there is no limit unless said. WARPMAT_NO_MEMORY for what exceeds it. */
+WARPMAT_API warpmat_status warpmat_device_memory_set_most_bytes(warpmat_device_memory* memory, uint64_t bytes, warpmat_error* error);
+
 /* Frees a memory and its buffers. Null is ignored. */
 WARPMAT_API void warpmat_device_memory_free(warpmat_device_memory* memory);
 
@@ -352,6 +355,8 @@ typedef struct warpmat_launch_config {
   void (*child)(void* user, const warpmat_child_launch* child);
   /* Of a cooperative launch: the address of its size and its barrier, both 32 bits and the barrier zero; else 0. */
   uint64_t workspace;
+  double most_seconds;       /* 0: no limit; else WARPMAT_LIMIT for a launch that takes longer */
+  uint64_t most_block_bytes; /* 0: no limit; else WARPMAT_NO_MEMORY if registers, local and shared memory of the blocks at once are more */
 } warpmat_launch_config;
 
 /* Runs a kernel to its end. After an error `memory` holds what was written so far. `error` holds the block, warp, lane, line and address of

@@ -32,11 +32,11 @@ struct Internals;
 struct StoredBuffer;
 struct Texture;
 
-/// A buffer would exceed the limit that DeviceMemory::set_most_bytes() sets.
+/// More memory is needed than DeviceMemory::set_most_bytes() or LaunchOptions::most_block_bytes allows.
 class WARPMAT_API MemoryLimit : public std::bad_alloc {
  public:
   explicit MemoryLimit(std::string text) : text_(std::make_shared<const std::string>(std::move(text))) {}
-  /// The buffer's size, the limit, and what other buffers have of it.
+  /// What needs it, how much, and the limit.
   const char* what() const noexcept override { return text_->c_str(); }
 
  private:
@@ -293,6 +293,8 @@ struct LaunchOptions {
   /// Limit for the registers, the local and the shared memory of the blocks that run at once, in bytes; 0: no limit. launch() refuses a
   /// kernel that needs more
   std::uint64_t most_block_bytes = 0;
+  /// Limit for the time of the launch; 0: no limit. More is a trap of kind `limit`. launch() refuses what is negative or no number
+  double most_seconds = 0;
   Checks checks = {};
   /// The matrix product that the kernel should compute, "C=A*B^T:128x128x64": names of buffers, ^T where columns are contiguous, M, N and
   /// K; then ",lda=72" if rows lie further apart. Every matrix instruction is checked against this product, by the origin of its operands,

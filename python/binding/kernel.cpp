@@ -91,14 +91,12 @@ std::vector<KernelParameter> kernel_parameters(const Parameters& parameters) {
 // ---- The emulator -------------------------------------------------------------------------------------------------------------------
 
 /// Runs `work` on its own thread and checks Python's signals meanwhile. Ctrl-C sets `stop`, waits for the end of the work, and becomes
-/// Python's exception. So many seconds, if not 0, set it too.
+/// Python's exception.
 template <typename Work>
-auto run_interruptibly(std::atomic<bool>& stop, double seconds, Work work) {
+auto run_interruptibly(std::atomic<bool>& stop, Work work) {
   const py::gil_scoped_release unlocked;
-  const auto start = std::chrono::steady_clock::now();
   auto result = std::async(std::launch::async, work);
   while (result.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
-    if (seconds > 0 && std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds) stop = true;
     const py::gil_scoped_acquire lock;
     if (PyErr_CheckSignals() == 0) continue;
     stop = true;
@@ -110,16 +108,28 @@ auto run_interruptibly(std::atomic<bool>& stop, double seconds, Work work) {
   return result.get();
 }
 
+/// A keyword of launch(). Throws TypeError for a value of another type, or one that the type does not hold.
+template <typename T>
+T option(const py::dict& options, const char* name) {
+  try {
+    return options[name].cast<T>();
+  } catch (const py::cast_error&) {
+    throw py::type_error(fmt::format("launch(): {} is {}, which does not fit", name, std::string(py::repr(options[name]))));
+  }
+}
+
 LaunchOptions launch_options(const py::dict& options, const std::atomic<bool>& stop, BankReport* banks) {
   LaunchOptions out;
-  out.jobs = options["jobs"].cast<int>();
-  out.schedule = options["schedule"].cast<std::uint64_t>();
-  out.most_operations = options["most_operations"].cast<std::uint64_t>();
-  out.execution = execution_options(options["undefined"].cast<std::string>(), options["path"].cast<std::string>());
-  for (const CheckMember& each : each_check) out.checks.*each.check = options[fmt::format("check_{}", each.name).c_str()].cast<bool>();
-  out.gemm = options["gemm"].cast<std::string>();
-  out.why = options["why"].cast<std::string>();
-  for (const auto& [x, y, z] : options["gemm_blocks"].cast<std::vector<std::array<std::uint32_t, 3>>>())
+  out.jobs = option<int>(options, "jobs");
+  out.schedule = option<std::uint64_t>(options, "schedule");
+  out.most_operations = option<std::uint64_t>(options, "most_operations");
+  out.most_seconds = option<double>(options, "seconds");
+  out.most_block_bytes = option<std::uint64_t>(options, "memory");
+  out.execution = execution_options(option<std::string>(options, "undefined"), option<std::string>(options, "path"));
+  for (const CheckMember& each : each_check) out.checks.*each.check = option<bool>(options, fmt::format("check_{}", each.name).c_str());
+  out.gemm = option<std::string>(options, "gemm");
+  out.why = option<std::string>(options, "why");
+  for (const auto& [x, y, z] : option<std::vector<std::array<std::uint32_t, 3>>>(options, "gemm_blocks"))
     out.gemm_blocks.push_back({x, y, z});
   out.stop = &stop;
   if (banks != nullptr) out.observers = {banks};
@@ -152,6 +162,7 @@ void refuse_stores(const std::vector<std::string>& names) {
 py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffers& buffers, const Parameters& parameters,
                         const py::dict& options) {
   DeviceMemory memory;
+  if (const auto most = option<std::uint64_t>(options, "memory"); most != 0) memory.set_most_bytes(most);
   std::vector<std::uint64_t> addresses;
   for (const auto& [name, bytes] : buffers) {
     const auto count = static_cast<std::uint64_t>(bytes.size());
@@ -171,16 +182,15 @@ py::tuple launch_kernel(const Kernel& kernel, const LaunchConfig& config, Buffer
   };
   std::atomic<bool> stop{false};
   std::optional<BankReport> banks;
-  if (options["banks"].cast<bool>()) banks.emplace();
+  if (option<bool>(options, "banks")) banks.emplace();
   LaunchOptions run_options = launch_options(options, stop, banks ? &*banks : nullptr);
   std::optional<Profiler> profiler;
-  if (options["profile"].cast<bool>()) {
+  if (option<bool>(options, "profile")) {
     profiler.emplace(kernel);
     run_options.observer_of_cluster = [&profiler](std::uint64_t) { return profiler->observer(); };
   }
   try {
-    const LaunchResult result =
-        run_interruptibly(stop, options["seconds"].cast<double>(), [&] { return launch(kernel, config, memory, arguments, run_options); });
+    const LaunchResult result = run_interruptibly(stop, [&] { return launch(kernel, config, memory, arguments, run_options); });
     refuse_stores(copy_back(written(), buffers));
     const py::object counted = banks ? py::object(bank_report(*banks)) : py::object(py::none());
     const std::vector<Labelled> ran = labelled(kernel, result);

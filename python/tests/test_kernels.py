@@ -97,6 +97,29 @@ def test_a_launch_ends_after_its_seconds():
     assert trap.value.kind == "limit" and time.monotonic() - start < 20
 
 
+def test_options_that_do_not_fit_are_named():
+    endless = warpmat.Module(ENDLESS)
+    for wrong in ({"seconds": -1}, {"seconds": float("nan")}, {"jobs": -1}):
+        with pytest.raises(ValueError):
+            endless.launch("endless", 1, 32, **{"most_operations": 10, **wrong})
+    for wrong in ({"jobs": 1.5}, {"jobs": 1 << 40}, {"schedule": -1}, {"memory": -1}, {"most_operations": "x"}, {"gemm": 1}, {"why": None}):
+        with pytest.raises(TypeError, match=next(iter(wrong))):
+            endless.launch("endless", 1, 32, **wrong)
+
+
+def test_what_has_no_memory_of_its_own_is_no_array():
+    spinning = warpmat.Module(ENDLESS.replace("endless()", "endless(.param .u64 x)"))
+    for value in (range(4), [1], "abcd", {1: 2}, object()):
+        with pytest.raises(TypeError, match=f"x is a {type(value).__name__}"):
+            spinning.launch("endless", 1, 1, value)
+
+
+def test_a_launch_takes_no_more_memory_than_it_may():
+    x = np.zeros(1000, np.uint8)
+    with pytest.raises(MemoryError, match="1000 bytes"):
+        warpmat.Module(ENDLESS.replace("endless()", "endless(.param .u64 x)")).launch("endless", 1, 1, x, memory=999)
+
+
 def test_a_launch_that_is_asked_tells_where_its_time_goes():
     x = np.arange(64, dtype=np.float32)
     profile = SCALE.launch("scale", 2, 32, x, 2.0, profile=True).profile

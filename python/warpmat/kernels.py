@@ -174,6 +174,7 @@ class Kernel:
         schedule: int = 0,
         most_operations: int = 0,
         seconds: float = 0,
+        memory: int = 0,
         check_uninitialised: bool = True,
         check_copies: bool = True,
         check_races: bool = False,
@@ -196,13 +197,14 @@ class Kernel:
         scalars and structured scalars as they are; a TensorMap; None is the null address. Arrays must be contiguous and little-endian; the
         same array twice is one buffer. The kernel must not change one that is read-only, and nobody may resize one meanwhile. shared: bytes
         of dynamic shared memory. jobs: threads, 0 as many as there are cores; the result does not depend on them. schedule: another order
-        of blocks and warps. most_operations: of a block; seconds: of all; 0 without a limit. check_...: see docs/use/launch.md. banks: count
+        of blocks and warps. most_operations: of a block; seconds: of all; memory: bytes of
+        all buffers, and of the blocks that run at once; 0 without a limit. check_...: see docs/use/launch.md. banks: count
         bank conflicts and sectors, by one thread. profile: measure where the time goes (docs/use/performance.md). gemm: the product that the
         kernel computes, "C=A*B^T:128x128x64", of parameters by their names, or by those that `names` gives them in order: the first product
         of a matrix instruction that is not part of it is a KernelTrap with the lines of both sides. why: an element of it, "C[5,3]", whose
         way the result tells. gemm_blocks: look at the products of these blocks alone, each a number or up to three.
 
-        Raises KernelTrap for what the kernel does wrong, ValueError for arguments that do not fit. Ctrl-C ends it.
+        Raises KernelTrap for what the kernel does wrong, ValueError for arguments that do not fit, MemoryError beyond `memory`. Ctrl-C ends it.
         """
         arguments = _Arguments(self, args, names)
         options = dict(
@@ -210,6 +212,7 @@ class Kernel:
             schedule=schedule,
             most_operations=most_operations,
             seconds=float(seconds),
+            memory=memory,
             check_uninitialised=check_uninitialised,
             check_copies=check_copies,
             check_races=check_races,
@@ -309,8 +312,8 @@ class _Arguments:
 
     def _buffer(self, value: Any, parameter: Parameter) -> int:
         """The number of the buffer of an array."""
-        if isinstance(value, (list, tuple)) or getattr(value, "is_cuda", False):
-            kind = "a list" if isinstance(value, (list, tuple)) else "a tensor on a GPU"
+        if getattr(value, "is_cuda", False) or not _shows_memory(value):
+            kind = "a tensor on a GPU" if getattr(value, "is_cuda", False) else f"a {type(value).__name__}"
             raise TypeError(f"{parameter.name} is {kind}, whose copy the kernel would write to: pass an array in this machine's memory")
         array = to_numpy(value)
         array = array.codes if isinstance(array, Bits) else array
@@ -327,6 +330,17 @@ class _Arguments:
                 raise ValueError(f"the arrays for {buffer.name} and {parameter.name} overlap: pass one array, and offsets as numbers")
         self._buffers.append(_Buffer(parameter.name, raw, address, _guards(array)))
         return len(self._buffers) - 1
+
+
+def _shows_memory(value: Any) -> bool:
+    """Whether an array of the value has the value's own memory."""
+    if isinstance(value, Bits) or any(hasattr(value, name) for name in ("__array_interface__", "__array__", "__dlpack__")):
+        return True
+    try:
+        memoryview(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _guards(array: Any) -> List[Any]:

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "c/calls.h"
+#include "c/launched.h"
 #include "c/owned_kernel.h"
 #include "catch.h"
 
@@ -499,6 +501,33 @@ TEST_CASE("C: misuse of kernels", "[c]") {
   warpmat_kernel_free(nullptr);
   warpmat_module_free(nullptr);
   warpmat_device_memory_free(nullptr);
+}
+
+TEST_CASE("limits of time and memory end a launch", "[c][kernel]") {
+  Launched endless(kernel_text("L: bra L;\n"), 128);
+  endless.config.most_seconds = 0.05;
+  CHECK(endless.run() == WARPMAT_LIMIT);
+  CHECK_THAT(endless.error.message, ContainsSubstring("0.05 s"));
+  for (const double wrong : {-1.0, std::nan("")}) {
+    endless.config.most_seconds = wrong;
+    CHECK(endless.run() == WARPMAT_BAD_ARGUMENT);
+  }
+  Launched local(kernel_text(".local .b8 l[100000]; st.local.u32 [l], t;\n"), 128);
+  local.config.most_seconds = 1e300;
+  local.config.most_block_bytes = 1'000'000;
+  CHECK(local.run() == WARPMAT_NO_MEMORY);
+  CHECK_THAT(local.error.message, ContainsSubstring("limit of 1000000 bytes"));
+  local.config.most_block_bytes = 10'000'000;
+  CHECK(local.run() == WARPMAT_OK);
+
+  warpmat_error error = fresh();
+  const Memory memory(1000);
+  std::uint64_t address = 0;
+  CHECK(warpmat_device_memory_set_most_bytes(memory.memory, 1999, &error) == WARPMAT_OK);
+  CHECK(warpmat_buffer_allocate(memory.memory, 1000, "q", &address, &error) == WARPMAT_NO_MEMORY);
+  CHECK_THAT(error.message, ContainsSubstring("buffer 'q'"));
+  CHECK(warpmat_buffer_allocate(memory.memory, 999, "q", &address, &error) == WARPMAT_OK);
+  CHECK(warpmat_device_memory_set_most_bytes(nullptr, 1, &error) == WARPMAT_BAD_ARGUMENT);
 }
 
 }  // namespace warpmat::kernel_test

@@ -49,6 +49,53 @@ TEST_CASE("a loop that polls what never changes is a deadlock, whatever clocks i
   CHECK(trap_of_poll(clocks[1] + shared_flag, {2}, {64}, {2}).find("deadlock") != std::string::npos);
 }
 
+TEST_CASE("a loop that waits for a time between its polls is a deadlock, too", "[machine][bounds]") {
+  const auto back_off = [](const char* clock, const char* ticks) {
+    return std::string("mov.u64 %l5, ") + clock + ";\nW: mov.u64 %l2, " + clock + "; sub.u64 %l3, %l2, %l5; setp.lt.u64 %p2, %l3, " +
+           ticks + "; @%p2 bra W;\n";
+  };
+  const auto begun = std::chrono::steady_clock::now();
+  for (const std::string& flag : flags) {
+    INFO(flag);
+    CHECK(trap_of_poll(back_off("%globaltimer", "1000000") + flag, {1}, {32}).find("deadlock") != std::string::npos);
+    CHECK(trap_of_poll(back_off("%clock64", "1000") + flag, {2}, {64}, {}, 2).find("deadlock") != std::string::npos);
+  }
+  const std::string twice_as_long =
+      "mov.u64 %l2, %globaltimer; sub.u64 %l3, %l2, %l5; setp.lt.u64 %p2, %l3, %l6; @%p2 bra W; shl.b64 %l6, %l6, 1;";
+  CHECK(trap_of_poll("mov.u64 %l5, %globaltimer; max.u64 %l6, %l6, 1;\nW: " + twice_as_long + flags[0], {1}, {32}).find("deadlock") !=
+        std::string::npos);
+  CHECK(trap_of_poll(back_off("%globaltimer", "1000000") + shared_flag, {2}, {64}, {2}).find("deadlock") != std::string::npos);
+  CHECK(seconds(begun) < 60);
+}
+
+TEST_CASE("lanes that compute for long while others poll are no deadlock", "[machine][bounds]") {
+  // The first threads of each block poll the word that the others store when their loop has ended.
+  const auto ends = [](const std::string& load, const std::string& store, const char* pollers, Dim3 grid, Dim3 block) {
+    const Module module = word_kernel(
+        ".shared .b32 own; ld.param.u64 %l9, [out]; mov.u32 %d, 1; mov.u32 %r6, %tid.x; st.volatile.shared.u32 [own], 0; bar.sync 0;"
+        "setp.ge.u32 %p1, %r6, " +
+        std::string(pollers) + R"(;
+    @%p1 bra compute;
+L:  )" + load +
+        R"( setp.eq.u32 %p2, %r1, 0; @%p2 bra L;
+    bra done;
+compute:
+    mad.lo.u32 %r3, %r3, %r2, 7; add.u32 %r2, %r2, 1; setp.lt.u32 %p3, %r2, 1000000; @%p3 bra compute;
+    or.b32 %r3, %r3, 1; )" +
+        store + "\ndone:");
+    DeviceMemory memory;
+    const std::uint64_t out = memory.allocate(4 * grid.count() * block.count(), "out");
+    return message_of([&] { launch(Kernel(module, "k"), {grid, block}, memory, {out}, {.jobs = 1, .checks = {.races = false}}); });
+  };
+  for (const char* load : {"ld.volatile.global.u32 %r1, [%l9];", "mov.u64 %l8, %clock64; atom.global.or.b32 %r1, [%l9], 0;"}) {
+    INFO(load);
+    CHECK(ends(load, "st.volatile.global.u32 [%l9], %r3;", "32", {1}, {64}) == "nothing");
+  }
+  CHECK(ends("ld.volatile.global.u32 %r1, [%l9];", "st.volatile.global.u32 [%l9], %r3;", "16", {2}, {32}) == "nothing");
+  CHECK(ends("ld.volatile.shared.u32 %r1, [own];", "st.volatile.shared.u32 [own], %r3;", "16", {1}, {32}) == "nothing");
+  CHECK(ends("ld.volatile.shared.u32 %r1, [own];", "st.volatile.shared.u32 [own], %r3;", "32", {1}, {64}) == "nothing");
+}
+
 TEST_CASE("a loop that waits for a flag or a time ends by the time, however long that is", "[machine][bounds]") {
   const auto until = [](const char* ticks) {
     return std::string("mov.u64 %l2, %clock64; sub.u64 %l3, %l2, %l9; setp.lt.and.u64 %p1, %l3, ") + ticks + ", %p1;";
@@ -64,6 +111,19 @@ TEST_CASE("a loop that waits for a flag or a time ends by the time, however long
           "nothing");
   }
   CHECK(trap_of_poll(shared_flag + until("200000000000"), {2}, {64}, {2}) == "nothing");
+}
+
+TEST_CASE("lanes that wait for a time while others poll end by the time", "[machine][bounds]") {
+  const Module module = word_kernel(R"(
+    ld.param.u64 %l9, [out]; mov.u32 %r6, %tid.x; mov.u32 %d, 1; setp.ge.u32 %p1, %r6, 32; @%p1 bra wait;
+L:  ld.volatile.global.u32 %r1, [%l9]; setp.eq.u32 %p2, %r1, 0; @%p2 bra L;
+    bra done;
+wait:
+    mov.u64 %l1, %clock64;
+W:  mov.u64 %l2, %clock64; sub.u64 %l3, %l2, %l1; setp.lt.u64 %p3, %l3, 1000000000000; @%p3 bra W;
+    st.volatile.global.u32 [%l9], %d;
+done:)");
+  CHECK(words_of(module, {1}, {64}, {.checks = {.races = false}}) == std::vector<std::uint32_t>(64, 1));
 }
 
 TEST_CASE("a loop that only reads a clock waits for as many operations", "[machine][bounds]") {
@@ -172,6 +232,19 @@ L:  %COPY
         [&] { launch(Kernel(word_kernel(body), "k"), {}, memory, {out}, {.checks = {.uninitialised = false, .copies = false}}); });
     CHECK(said.find("no statement waits for them") != std::string::npos);
   }
+}
+
+TEST_CASE("a launch ends after its seconds, whatever it does", "[machine][bounds]") {
+  for (const char* const body :
+       {"L: bra L;", "L: st.volatile.global.u32 [%out], %r1; add.u32 %r1, %r1, 1; bra L;", "L: mov.u64 %l1, %clock64; bra L;"}) {
+    const Module module = word_kernel(body);
+    for (const int jobs : {1, 2})
+      CHECK(message_of([&] { words_of(module, {2}, {64}, {.jobs = jobs, .most_seconds = 0.05}); }).find("longer than 0.05 s") !=
+            std::string::npos);
+  }
+  CHECK(message_of([&] { words_of(word_kernel(""), {2}, {64}, {.most_seconds = 1e300}); }) == "nothing");
+  CHECK(message_of([&] { words_of(word_kernel(""), {2}, {64}, {.most_seconds = -1}); }).find("0 or more") != std::string::npos);
+  CHECK(message_of([&] { words_of(word_kernel(""), {2}, {64}, {.jobs = -1}); }).find("jobs") != std::string::npos);
 }
 
 }  // namespace warpmat::bounds_test

@@ -74,7 +74,7 @@ const Bug bugs[] = {
         mov.u32 %r0, 0;
         sub.s64 %l0, %out, %offset;
         ld.global.v2.u64 {%l1, %l2}, [%l0+16]; // BUG)",
-     "load of 16 bytes from global memory outside of any buffer"},
+     "across the end of a buffer: the last 4 bytes lie beyond the end of buffer 'out' of 28 bytes"},
     {"one variable of the module too far", 32, R"(
         ld.global.u32 %d, [%l19+4096]; // BUG)",
      "0 bytes beyond the end of buffer 'in'"},

@@ -241,6 +241,7 @@ TEST_CASE("A launch description has tensor maps and clusters", "[tools][launch]"
         CHECK(out.bytes[32 * rank + 16 * row + x] == (column < 24 ? in.bytes[16 + 48 * row + column] : std::byte{0}));
       }
   CHECK(launch("48B").err.find("there is no '48B', but none, 32B, 64B, 128B") != std::string::npos);
+  CHECK(launch("").err.find("there is no ''") != std::string::npos);
 }
 
 TEST_CASE("wgmma has a label, and results behind it of its own", "[tools][launch]") {

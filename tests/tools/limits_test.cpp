@@ -65,8 +65,14 @@ TEST_CASE("a launch that needs more memory than --memory says so", "[tools]") {
         run_command({"launch", directory.path("endless.ptx"), "--memory", "400MB", "--buffer", std::string("a=fill:") + bytes + ":1"});
     INFO(outcome.err);
     CHECK(outcome.status == 1);
-    CHECK_THAT(outcome.err, ContainsSubstring("--memory"));
+    CHECK_THAT(outcome.err, ContainsSubstring("buffer 'a'") && ContainsSubstring("--memory"));
   }
+  write_text(directory.path("local.ptx"),
+             ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() {\n"
+             "  .local .b8 l[500000]; st.local.u8 [l], 1; ret;\n}\n");
+  const Outcome local = run_command({"launch", directory.path("local.ptx"), "--memory", "400MB", "--jobs", "1", "--block", "1024"});
+  CHECK(local.status == 1);
+  CHECK_THAT(local.err, ContainsSubstring("blocks at once") && ContainsSubstring("--memory"));
 }
 
 TEST_CASE("files without an end are refused", "[tools]") {

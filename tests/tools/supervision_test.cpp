@@ -68,6 +68,28 @@ TEST_CASE("warpmat cuda knows what ran without a file, and whatever descriptors 
   }
 }
 
+TEST_CASE("a full temporary folder loses no verdict", "[cuda][tools]") {
+  if (run_program("sh", {"-c", "unshare -Urm true"}).status != 0) {
+    WARN("skipped: this machine lets nobody mount a file system of his own");
+    return;
+  }
+  const TemporaryDirectory directory;
+  const std::string folder = directory.path("full"), command = command_path() + " cuda ", program = " " + cuda_program_path() + " beyond";
+  const auto status_of = [&](const std::string& options) {
+    return run_program(
+        "unshare", {"-Urm", "sh", "-c",
+                    fmt::format("mkdir {0}; mount -t tmpfs -o size=4k full {0}; dd if=/dev/zero of={0}/x 2>/dev/null; TMPDIR={0} {1}{2}{3}",
+                                folder, command, options, program)});
+  };
+  for (const std::string& options : {std::string(), "--report " + folder + "/r.json", "--save " + folder + "/saved"}) {
+    INFO(options);
+    const Outcome outcome = status_of(options);
+    std::filesystem::remove(folder);
+    CHECK(outcome.status == 1);
+    CHECK_THAT(outcome.err, ContainsSubstring("a kernel failed"));
+  }
+}
+
 TEST_CASE("warpmat cuda hears of kernels in processes that the program leaves", "[cuda][tools]") {
   for (const char* const script : {"$PROGRAM beyond & wait; exit 0", "(sleep 0.3; $PROGRAM beyond) & exit 0"}) {
     const Outcome outcome = run_shell({}, script);

@@ -33,7 +33,7 @@ BankReport counted(const BanksOptions& options, LimitedWork& limited) {
     count_program(options.flags.file, options.flags.target, options.flags.shared_bytes, report);
     return report;
   }
-  ReadyLaunch ready = ready_launch(options.flags, description_of(options.flags));
+  ReadyLaunch ready = ready_launch(options.flags, description_of(options.flags), options.limits);
   LaunchOptions launch_options;
   launch_options.observers = {&report};
   launch_options.stop = limited.stop();

@@ -149,7 +149,7 @@ bool as_expected(const LaunchCommandOptions& options, ReadyLaunch& ready, const 
 
 /// Runs the kernel of a product with numbers and identities in its buffers, and says which elements met.
 void run_probe(const LaunchCommandOptions& options, LimitedWork& limited) {
-  ReadyLaunch ready = ready_launch(options.flags, description_of(options.flags));
+  ReadyLaunch ready = ready_launch(options.flags, description_of(options.flags), options.limits);
   LaunchOptions launch_options = options.launch;
   launch_options.stop = limited.stop();
   launch_options.checks = checks_of(options, ready);
@@ -176,7 +176,7 @@ void run_launch(const LaunchCommandOptions& options, const Command& command, Lim
   for (const std::string& text : options.expected) parse_expectation(text, description.buffers);
   for (const LaunchBuffer& buffer : description.buffers)
     if (!buffer.out.empty()) check_output_place(buffer.out);
-  ReadyLaunch ready = ready_launch(options.flags, std::move(description));
+  ReadyLaunch ready = ready_launch(options.flags, std::move(description), options.limits);
   const std::vector<BufferExpectation> expectations = read_expectations(ready.description, ready.prepared);
   const auto instructions = labelled(ready.kernel);
   const std::string_view target = program_of(ready.kernel).target->name;

@@ -103,7 +103,8 @@ LaunchDescription description_of(const LaunchFlags& flags) {
   return read_launch(flags.file);
 }
 
-ReadyLaunch ready_launch(const LaunchFlags& flags, LaunchDescription description) {
+ReadyLaunch ready_launch(const LaunchFlags& flags, LaunchDescription description, const Limits& limits) {
+  description.most_bytes = limits.memory;
   const ModuleFile file = read_module(description.ptx, flags.target);
   const std::string entry = entry_name(file.module, description.kernel, description.ptx);
   Kernel kernel = read_kernel(file, entry, {.target = flags.target, .contract = flags.contract});
@@ -126,7 +127,8 @@ std::string without_source_lines(const code::Program& program) {
   return "; the PTX has no lines of the source: compile with nvcc -lineinfo";
 }
 
-LaunchResult run(ReadyLaunch& ready, const LaunchOptions& options) {
+LaunchResult run(ReadyLaunch& ready, LaunchOptions options) {
+  options.most_block_bytes = ready.description.most_bytes;
   return launch(ready.kernel, ready.description.config, ready.prepared.memory, ready.prepared.arguments, options);
 }
 

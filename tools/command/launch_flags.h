@@ -8,6 +8,7 @@
 #include "tools/command_line/command.h"
 
 #include "tools/report/launch_description.h"
+#include "tools/report/limits.h"
 
 namespace warpmat {
 
@@ -34,8 +35,8 @@ struct ReadyLaunch {
   std::string assembler;  ///< "ptxas 13.0" where machine code says which sums are fused; else empty
 };
 
-/// Parses the kernel of `description` and fills its memory. Throws std::runtime_error.
-ReadyLaunch ready_launch(const LaunchFlags& flags, LaunchDescription description);
+/// Parses the kernel of `description` and fills its memory. Throws std::runtime_error, and MemoryLimit beyond the limit of memory.
+ReadyLaunch ready_launch(const LaunchFlags& flags, LaunchDescription description, const Limits& limits);
 
 /// Whether a list of checks includes bank conflicts, which are a report and not a check that traps; and the list without them.
 bool counts_banks(const std::string& checks);

@@ -47,8 +47,8 @@ int main(int argc, char** argv) {
   try {
     if (const warpmat::HandingProgram* const program = find_program_of(argc, argv)) warpmat::hand_over(*program, argv);
     return warpmat::run_command_line(argc, argv, commands, add_gpu);
-  } catch (const std::bad_alloc&) {
-    return fail(warpmat::out_of_memory(), 1);
+  } catch (const std::bad_alloc& e) {
+    return fail(warpmat::out_of_memory(e), 1);
   } catch (const warpmat::Interrupted& e) {
     return fail(e.what(), e.exit_status());
   } catch (const std::exception& e) {

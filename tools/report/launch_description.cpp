@@ -325,11 +325,21 @@ std::vector<std::uint8_t> initial_contents(const LaunchBuffer& buffer) {
   return bytes;
 }
 
+namespace {
+
+/// initial_contents(); where there is no memory for them, the error names the buffer.
+std::vector<std::uint8_t> contents_of(const LaunchBuffer& buffer) try { return initial_contents(buffer); } catch (const std::bad_alloc&) {
+  throw MemoryLimit(fmt::format("buffer '{}', {}: there is not so much memory", buffer.name, buffer.source));
+}
+
+}  // namespace
+
 PreparedLaunch prepare(const LaunchDescription& description, const Kernel& kernel) {
   PreparedLaunch prepared;
+  if (description.most_bytes != 0) prepared.memory.set_most_bytes(description.most_bytes);
   std::map<std::string, std::uint64_t> variables;
   for (const LaunchBuffer& buffer : description.buffers) {
-    const std::vector<std::uint8_t> contents = initial_contents(buffer);
+    const std::vector<std::uint8_t> contents = contents_of(buffer);
     if (prepared.addresses.contains(buffer.name)) fail(fmt::format("two buffers are called '{}'", buffer.name));
     if (buffer.address != 0) prepared.memory.place(buffer.address, contents, buffer.name);
     prepared.addresses[buffer.name] = buffer.address != 0 ? buffer.address : prepared.memory.allocate(contents, buffer.name);

@@ -66,7 +66,8 @@ struct LaunchDescription {
   std::string assembler;      ///< "ptxas": which sums are fused is read from machine code; empty or "rule": by the rule
   std::vector<LaunchBuffer> buffers;
   std::vector<LaunchParameter> parameters;
-  std::string gemm{};  ///< LaunchOptions::gemm
+  std::string gemm{};            ///< LaunchOptions::gemm
+  std::uint64_t most_bytes = 0;  ///< of all buffers together; 0: no limit
 };
 
 /// Reads a launch.json; paths in it are relative to the file. Throws std::runtime_error naming the file, the place in it and what would be

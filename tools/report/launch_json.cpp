@@ -177,8 +177,8 @@ std::size_t read_numbers(const ParsedJson& json, const char* key, std::array<T, 
 /// The mode of that name among `names`; the first by default.
 template <typename Mode, std::size_t n>
 Mode mode_of(const ParsedJson& json, const char* key, const std::array<std::string_view, n>& names, const Where& where) {
+  if (!json.contains(key)) return Mode{};
   const std::string written = text(json, key, where);
-  if (written.empty()) return Mode{};
   const auto found = std::ranges::find(names, written);
   if (found == names.end()) where.fail(fmt::format("\"{}\": there is no '{}', but {}", key, written, fmt::join(names, ", ")));
   return static_cast<Mode>(found - names.begin());

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include <warpmat/files/process.h>
+#include <warpmat/launch.h>
 
 namespace warpmat {
 namespace {
@@ -113,7 +114,9 @@ void LimitedWork::wait() {
   _exit(1);
 }
 
-std::string out_of_memory() {
+std::string out_of_memory(const std::bad_alloc& error) {
+  if (const auto* const limit = dynamic_cast<const MemoryLimit*>(&error))
+    return kept_memory == 0 ? std::string(limit->what()) : fmt::format("{} (--memory)", limit->what());
   if (kept_memory == 0) return "out of memory";
   return fmt::format("it needs more than {} of memory, which --memory allows", bytes_text(kept_memory));
 }

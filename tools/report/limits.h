@@ -69,7 +69,7 @@ void within_limits(const Limits& limits, Work work) {
   }
 }
 
-/// What to say of std::bad_alloc: that a limit was reached, where one is kept.
-std::string out_of_memory();
+/// What to say of the error: that a limit was reached, where one is kept, and what needs so much, where a MemoryLimit says it.
+std::string out_of_memory(const std::bad_alloc& error);
 
 }  // namespace warpmat

@@ -34,12 +34,18 @@ warpmat_status report_exception(warpmat_error* to);
 #define WARPMAT_HAS_SIZE(pointer, last) \
   ((pointer)->size >= offsetof(std::remove_cvref_t<decltype(*(pointer))>, last) + sizeof(pointer)->last)
 
-/// Whether what a caller gives is an enumerator from `first` to `last`. C allows every number, which C++ must not load as an enumeration.
+/// The number of an enumerator that a caller gives. C allows every number, which C++ must not load as an enumeration.
 template <typename Enum>
-bool is_enumerator(const Enum& given, Enum first, Enum last) {
+int number_of(const Enum& given) {
   std::underlying_type_t<Enum> number = 0;
   std::memcpy(&number, &given, sizeof number);
-  return static_cast<std::underlying_type_t<Enum>>(first) <= number && number <= static_cast<std::underlying_type_t<Enum>>(last);
+  return static_cast<int>(number);
+}
+
+/// Whether what a caller gives is an enumerator from `first` to `last`.
+template <typename Enum>
+bool is_enumerator(const Enum& given, Enum first, Enum last) {
+  return static_cast<int>(first) <= number_of(given) && number_of(given) <= static_cast<int>(last);
 }
 
 /// Copies `from` over the caller's struct except its size, and no byte beyond that size.

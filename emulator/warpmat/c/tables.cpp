@@ -437,7 +437,7 @@ warpmat_status warpmat_operand_at(const warpmat_instruction* instruction, int in
 
 warpmat_status warpmat_element_at(const warpmat_instruction* instruction, warpmat_operand operand, warpmat_place place,
                                   warpmat_element* element) {
-  const Fragments found = fragments_of(instruction, operand);
+  const Fragments found = fragments_of(instruction, number_of(operand));
   const Fragment* const fragment = found.fragment;
   if (fragment == nullptr || element == nullptr || !below(place.lane, found.lanes()) || !below(place.reg, found.registers()) ||
       !below(place.bit, fragment->register_bits()))
@@ -450,7 +450,7 @@ warpmat_status warpmat_element_at(const warpmat_instruction* instruction, warpma
 
 warpmat_status warpmat_place_of(const warpmat_instruction* instruction, warpmat_operand operand, warpmat_element element,
                                 warpmat_place* place) {
-  const Fragments found = fragments_of(instruction, operand);
+  const Fragments found = fragments_of(instruction, number_of(operand));
   const Fragment* const fragment = found.fragment;
   if (fragment == nullptr || place == nullptr || !inside(found, element)) return WARPMAT_BAD_ARGUMENT;
   const Place inside_one = fragment->place({element.row % fragment->rows(), element.column % fragment->columns(), element.matrix});

@@ -146,10 +146,10 @@ const GivenEvent* place_of(const warpmat_event* event) {
   return event == nullptr ? nullptr : static_cast<const GivenEvent*>(event->place);
 }
 
-/// The kind of trap that C calls `status`; of others `stopped`.
-Trap::Kind kind_of(warpmat_status status) {
+/// The kind of trap that has C's status of this number; of others `stopped`.
+Trap::Kind kind_of(int status) {
   for (auto kind = Trap::Kind::misuse; kind <= Trap::Kind::refused; kind = static_cast<Trap::Kind>(static_cast<int>(kind) + 1))
-    if (status_of(kind) == status) return kind;
+    if (static_cast<int>(status_of(kind)) == status) return kind;
   return Trap::Kind::stopped;
 }
 
@@ -171,7 +171,7 @@ size_t warpmat_event_source(const warpmat_event* event, char* text, size_t capac
 int warpmat_event_end(const warpmat_event* event, warpmat_status status, int lane, const uint64_t* address, const char* reason) {
   try {
     if (const GivenEvent* const place = place_of(event))
-      place->end({kind_of(status), lane, address == nullptr ? std::nullopt : std::optional(*address),
+      place->end({kind_of(number_of(status)), lane, address == nullptr ? std::nullopt : std::optional(*address),
                   reason == nullptr ? "an observer ended the launch" : reason});
   } catch (...) {  // out of memory: the launch ends without the reason
   }
@@ -179,10 +179,11 @@ int warpmat_event_end(const warpmat_event* event, warpmat_status status, int lan
 }
 
 size_t warpmat_async_product_chunks(const warpmat_async_product* product, warpmat_operand operand, uint32_t* list, size_t capacity) {
-  if (product == nullptr || product->product == nullptr || (operand != WARPMAT_A && operand != WARPMAT_B)) return 0;
+  const int number = number_of(operand);
+  if (product == nullptr || product->product == nullptr || (number != WARPMAT_A && number != WARPMAT_B)) return 0;
   try {
     const auto& of = *static_cast<const machine::Product*>(product->product);
-    const std::vector<std::uint32_t> all = operand == WARPMAT_A ? of.a_chunks() : of.b_chunks();
+    const std::vector<std::uint32_t> all = number == WARPMAT_A ? of.a_chunks() : of.b_chunks();
     if (list != nullptr) std::copy_n(all.begin(), std::min(all.size(), capacity), list);
     return all.size();
   } catch (...) {  // out of memory

@@ -19,6 +19,8 @@ warpmat_status report_any(warpmat_error* to) {
     return report(to, WARPMAT_BAD_ARGUMENT, wrong.what());
   } catch (const std::out_of_range& wrong) {
     return report(to, WARPMAT_OUT_OF_RANGE, wrong.what());
+  } catch (const MemoryLimit& limit) {
+    return report(to, WARPMAT_NO_MEMORY, limit.what());
   } catch (const std::length_error&) {
     return report(to, WARPMAT_NO_MEMORY, "out of memory");
   } catch (...) {

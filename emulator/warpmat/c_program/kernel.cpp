@@ -111,6 +111,13 @@ warpmat_device_memory* warpmat_device_memory_create_at(uint64_t first_address, w
   return made(error, [&] { return new warpmat_device_memory{DeviceMemory(first_address)}; });
 }
 
+warpmat_status warpmat_device_memory_set_most_bytes(warpmat_device_memory* memory, uint64_t bytes, warpmat_error* error) {
+  return done(error, [&] {
+    need(memory, "the memory");
+    memory->memory.set_most_bytes(bytes);
+  });
+}
+
 void warpmat_device_memory_free(warpmat_device_memory* memory) {
   delete memory;
 }

@@ -57,12 +57,13 @@ std::vector<Dim3> gemm_blocks_of(const warpmat_launch_config& config) {
 LaunchOptions options_of(const warpmat_launch_config& config) {
   const auto asked = [&](unsigned flag) { return (config.flags & flag) != 0; };
   need_known_flags(config.flags, launch_flags);
-  if (config.jobs < 0) throw std::invalid_argument(fmt::format("{} jobs: 0 or more", config.jobs));
   if ((config.why == nullptr) != (config.tell_why == nullptr)) throw std::invalid_argument("config->why and tell_why go together");
   return {.jobs = config.jobs,
           .schedule = config.schedule,
           .execution = execution_of(config.flags),
           .most_operations = config.most_operations,
+          .most_block_bytes = config.most_block_bytes,
+          .most_seconds = config.most_seconds,
           .checks = {.uninitialised = !asked(WARPMAT_SKIP_UNWRITTEN),
                      .copies = !asked(WARPMAT_SKIP_COPIES),
                      .races = asked(WARPMAT_CHECK_RACES),

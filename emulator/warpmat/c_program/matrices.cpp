@@ -23,8 +23,8 @@ namespace {
 
 /// A matrix operand of a call of this interface.
 struct Fragments {
-  Fragments(const warpmat_instruction* instruction, warpmat_operand operand_name, int which, int format_number)
-      : form(form_of(instruction)), operand(fragment_of(form, operand_name)), matrix(which), format(Format::u4) {
+  Fragments(const warpmat_instruction* instruction, const warpmat_operand& given, int which, int format_number)
+      : form(form_of(instruction)), operand(fragment_of(form, number_of(given))), matrix(which), format(Format::u4) {
     const std::optional<Format> asked = format_of(format_number);
     if (!asked && !operand.format)
       throw std::invalid_argument(fmt::format("operand {} of {} has bits without a format: say which", name(operand.name), form.opcode));
@@ -158,8 +158,9 @@ warpmat_status warpmat_scale_matrix(const warpmat_instruction* instruction, warp
   return done(error, [&] {
     const Form& form = form_of(instruction);
     need(matrix, "matrix");
-    if (ids != WARPMAT_IDS_A && ids != WARPMAT_IDS_B) throw std::invalid_argument("ids is WARPMAT_IDS_A or WARPMAT_IDS_B");
-    *matrix = scale_matrix(form, static_cast<OperandName>(ids), {byte_id, thread_id});
+    const int number = number_of(ids);
+    if (number != WARPMAT_IDS_A && number != WARPMAT_IDS_B) throw std::invalid_argument("ids is WARPMAT_IDS_A or WARPMAT_IDS_B");
+    *matrix = scale_matrix(form, static_cast<OperandName>(number), {byte_id, thread_id});
   });
 }
 

@@ -24,15 +24,15 @@ const Form& form_of(const warpmat_instruction* instruction) {
   return matrix_of(instruction).form();
 }
 
-const Operand& fragment_of(const Form& form, warpmat_operand operand) {
+const Operand& fragment_of(const Form& form, int operand) {
   std::vector<std::string_view> names;
   for (const Operand& each : form.operands) {
     if (each.kind != OperandKind::fragment) continue;
-    if (static_cast<int>(each.name) == static_cast<int>(operand)) return each;
+    if (static_cast<int>(each.name) == operand) return each;
     names.push_back(name(each.name));
   }
   throw std::invalid_argument(
-      fmt::format("{} has no matrix operand of number {}: its are {}", form.opcode, static_cast<int>(operand), fmt::join(names, ", ")));
+      fmt::format("{} has no matrix operand of number {}: its are {}", form.opcode, operand, fmt::join(names, ", ")));
 }
 
 StagedOperand::StagedOperand(const Form& form, OperandName operand, std::size_t words, const warpmat_registers* registers, std::size_t warp,

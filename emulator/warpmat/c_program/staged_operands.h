@@ -17,7 +17,7 @@ const Instruction& matrix_of(const warpmat_instruction* instruction);
 const Form& form_of(const warpmat_instruction* instruction);
 
 /// The fragment that `form` calls `operand`. Throws std::invalid_argument for others, naming those that exist.
-const Operand& fragment_of(const Form& form, warpmat_operand operand);
+const Operand& fragment_of(const Form& form, int operand);
 
 /// The words of one operand of one warp, copied from where the caller has them to consecutive lanes.
 class StagedOperand {

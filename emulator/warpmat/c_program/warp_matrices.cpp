@@ -50,9 +50,10 @@ struct Numbered {
   const Form* form;
 };
 
-OperandName scale_of(warpmat_operand scale) {
-  if (scale != WARPMAT_SCALE_A && scale != WARPMAT_SCALE_B) throw std::invalid_argument("scale is WARPMAT_SCALE_A or WARPMAT_SCALE_B");
-  return static_cast<OperandName>(scale);
+OperandName scale_of(const warpmat_operand& scale) {
+  const int number = number_of(scale);
+  if (number != WARPMAT_SCALE_A && number != WARPMAT_SCALE_B) throw std::invalid_argument("scale is WARPMAT_SCALE_A or WARPMAT_SCALE_B");
+  return static_cast<OperandName>(number);
 }
 
 /// A variable's matrix: checked, as C++ has it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <optional>
 
@@ -219,9 +220,23 @@ void place_variables(const Kernel& kernel, DeviceMemory& memory, const std::map<
   static_cast<void>(place_module(program, memory, addresses));
 }
 
+namespace {
+
+/// When a launch that begins now has taken so many seconds; nothing without a limit. Throws std::invalid_argument.
+std::optional<std::chrono::steady_clock::time_point> end_after(double seconds) {
+  constexpr double most = 1e9;  // time points of the clock end in 292 years
+  if (!(seconds >= 0)) throw std::invalid_argument(fmt::format("a launch has a limit of {:g} s: it would be 0 or more", seconds));
+  if (seconds == 0) return std::nullopt;
+  const std::chrono::duration<double> time(std::min(seconds, most));
+  return std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(time);
+}
+
+}  // namespace
+
 LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemory& memory, const std::vector<Argument>& arguments,
                     const LaunchOptions& options) {
   const code::Program& program = program_of(kernel);
+  if (options.jobs < 0) throw std::invalid_argument(fmt::format("{} jobs: 0 or more", options.jobs));
   check_limits(program, config);
   std::vector<std::uint8_t> parameters = place_arguments(program, arguments);
   const machine::ConstantCopy constants(program, place_module(program, memory), parameters, &spare_storage());
@@ -253,6 +268,7 @@ LaunchResult launch(const Kernel& kernel, const LaunchConfig& config, DeviceMemo
                                    .frame_bytes = frame_bytes,
                                    .local_bytes = bytes_of_levels(calls.local_bytes, levels, "the local memory of a lane's functions"),
                                    .explicit_cluster = shaped.cluster.count() > 1 || program.limits.required_cluster[0] > 0,
+                                   .end = end_after(options.most_seconds),
                                    .spare = &spare_storage(),
                                    .chunk_lists = program.executes(catalogue::Semantics::wgmma) ? &chunk_lists.emplace() : nullptr,
                                    .printed_bytes = &printed_bytes,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <numeric>
 
 #include <fmt/core.h>
@@ -14,8 +15,7 @@
 namespace warpmat::machine {
 namespace {
 
-constexpr int warp_slice = 4096;            // operations until the next warp is scheduled
-constexpr int reservation_accesses = 1024;  // ordered operations until the next block gets the reservation
+constexpr int warp_slice = 4096;  // operations until the next warp is scheduled
 
 /// A step of xorshift64* (Vigna, 2016).
 std::uint64_t next_random(std::uint64_t& state) {
@@ -74,9 +74,27 @@ bool Block::use_reservation() {
   return --reservation_left_ >= 0;
 }
 
+/// A wait for a time, between two polls, uses up the reservation as polls do. What comes before the first ordered operation does not count:
+/// a block may come that far without the reservation.
+std::uint64_t Block::read_clock() {
+  if (reservation_left_ > 0 && reservation_left_ < reservation_accesses) --reservation_left_;
+  return cluster_.read_clock() + clock_;
+}
+
 void Block::begin_reservation(bool has_reservation) {
   has_reservation_ = has_reservation;
   reservation_left_ = reservation_accesses;
+}
+
+/// Ends the launch beyond a limit of its options, as by `warp`, which has run.
+void Block::check_limits(WarpState& warp) const {
+  const LaunchOptions& options = launch_.options;
+  const auto end = [&](const std::string& reason) { warp.trap(-1, std::nullopt, reason, Trap::Kind::limit); };
+  if (options.most_operations != 0 && operations() > options.most_operations)
+    end(fmt::format("the block has executed more than {} operations", options.most_operations));
+  if (launch_.end && std::chrono::steady_clock::now() > *launch_.end)
+    end(fmt::format("the launch took longer than {:g} s", options.most_seconds));
+  if (options.stop != nullptr && options.stop->load(std::memory_order_relaxed)) end("the launch was stopped from outside");
 }
 
 Block::Status Block::run() {
@@ -89,11 +107,7 @@ Block::Status Block::run() {
     const bool was_finished = warp.finished();
     const WarpState::Status status = warp.run(slice_);
     clock_ += warp.operations() - before;
-    if (launch_.options.most_operations != 0 && operations() > launch_.options.most_operations)
-      warp.trap(-1, std::nullopt, fmt::format("the block has executed more than {} operations", launch_.options.most_operations),
-                Trap::Kind::limit);
-    if (launch_.options.stop != nullptr && launch_.options.stop->load(std::memory_order_relaxed))
-      warp.trap(-1, std::nullopt, "the launch was stopped from outside", Trap::Kind::limit);
+    check_limits(warp);
     if (status == WarpState::Status::needs_reservation) return Status::needs_reservation;
     if (status == WarpState::Status::reservation_is_over) return Status::reservation_is_over;
     const bool stuck = warp.polls() && all_wait();
@@ -191,6 +205,14 @@ Trap::Site Block::site_of(int warp, std::uint32_t statement) const {
 
 bool Block::all_wait() const {
   return std::ranges::all_of(warps_, [](const auto& warp) { return warp->finished() || warp->waits(); });
+}
+
+bool Block::only_polls() const {
+  return std::ranges::all_of(warps_, [](const auto& warp) { return warp->only_polls(); });
+}
+
+bool Block::only_waits() const {
+  return std::ranges::all_of(warps_, [](const auto& warp) { return warp->only_waits(); });
 }
 
 bool Block::polls() const {

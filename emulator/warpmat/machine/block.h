@@ -70,7 +70,8 @@ class Block {
   std::string describe_mbarrier(std::uint32_t offset);
   std::string& printed() { return printed_; }
   std::uint64_t operations() const;
-  std::uint64_t clock() const { return clock_; }
+  /// The operations of the block so far, without those of the warp that runs, and by how much clocks have leapt.
+  std::uint64_t read_clock();
 
   std::uint64_t progress() const { return cluster_.progress(); }
   void make_progress() { cluster_.make_progress(); }
@@ -79,7 +80,11 @@ class Block {
   /// Warps that wait alike have one line: "\n  warps 4 to 11, all lanes, at line 12 (bar.sync 1): ...".
   std::string describe_waiting();
   bool polls() const;
+  /// WarpState::only_polls() and only_waits() of all warps.
+  bool only_polls() const;
+  bool only_waits() const;
 
+  static constexpr int reservation_accesses = 1024;  ///< ordered operations until the next block gets the reservation
   bool has_reservation() const { return has_reservation_; }
   /// Counts an ordered operation. Returns false if the reservation is used up.
   bool use_reservation();
@@ -108,6 +113,7 @@ class Block {
   bool all_wait() const;
   std::string mbarrier_name(std::uint32_t offset) const;
   void check_all_barriers();
+  void check_limits(WarpState& warp) const;
   void begin_slice();
   void check_warpgroups() const;
   void check_tensor_memory() const;

@@ -94,8 +94,16 @@ Cluster::Status Cluster::run(bool has_reservation) {
   return Status::finished;
 }
 
+bool Cluster::idle_reservation() const {
+  return progress_ == progress_before_ && std::ranges::all_of(blocks_, [](const auto& block) { return block->only_waits(); });
+}
+
+bool Cluster::only_polls() const {
+  return std::ranges::all_of(blocks_, [](const auto& block) { return block->only_polls(); });
+}
+
 bool Cluster::leap() {
-  const std::optional<std::uint64_t> ticks = take_clock_read() ? leaps_.next(progress_) : std::nullopt;
+  const std::optional<std::uint64_t> ticks = take_clock_reads() != 0 ? leaps_.next(progress_) : std::nullopt;
   if (!ticks) return false;
   own_leaps_ += *ticks;
   for (const auto& block : blocks_)

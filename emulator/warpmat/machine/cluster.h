@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -35,8 +36,11 @@ class Cluster {
   /// Runs until all blocks end, until an ordered operation needs the reservation but the cluster does not have it, or until the
   /// reservation's operations are used up. Throws Trap.
   Status run(bool has_reservation);
-  /// The clocks of the cluster's grid have leapt so far, in all.
-  void set_grid_leaps(std::uint64_t ticks) { grid_leaps_ = ticks; }
+  /// The clocks of the cluster's grid have leapt so far, in all; `hurries`: each read makes them leap again, further and further.
+  void set_clocks(std::uint64_t leaps, bool hurries) {
+    grid_leaps_ = leaps;
+    hurries_ = hurries;
+  }
 
   const LaunchState& launch() const { return launch_; }
   std::uint64_t number() const { return number_; }  ///< among the launch's clusters
@@ -57,15 +61,19 @@ class Cluster {
   void make_progress() { ++progress_; }
   /// By how much clocks have leapt, for a lane that reads one.
   std::uint64_t read_clock() {
-    clock_read_ = true;
+    ++clock_reads_;
+    constexpr std::uint64_t least = 1 << 16, part = 8;
+    if (hurries_) own_leaps_ += std::max(least, own_leaps_ / part);
     return own_leaps_ + grid_leaps_;
   }
-  /// Whether lanes have read a clock since the last call.
-  bool take_clock_read() { return std::exchange(clock_read_, false); }
+  /// How often a warp has read a clock since the last call.
+  std::uint64_t take_clock_reads() { return std::exchange(clock_reads_, 0); }
   /// Where no lane can continue: if lanes read clocks, these leap, and the lanes go on. False: they wait for what never comes.
   bool leap();
-  /// Whether the last reservation brought no progress.
-  bool idle_reservation() const { return progress_ == progress_before_; }
+  /// Whether the last reservation brought no progress, and no warp computes what may bring it later: all poll, or wait for a time.
+  bool idle_reservation() const;
+  /// Whether no warp waits for a time either.
+  bool only_polls() const;
   /// Throws a Trap that lists where each warp waits.
   [[noreturn]] void report_deadlock();
 
@@ -91,7 +99,8 @@ class Cluster {
   std::uint64_t progress_ = 0, progress_before_ = 0;
   ClockLeaps leaps_;
   std::uint64_t own_leaps_ = 0, grid_leaps_ = 0;
-  bool clock_read_ = false;
+  bool hurries_ = false;
+  std::uint64_t clock_reads_ = 0;
   bool arrived_ = false;  ///< some lanes at the barrier, in the phase that is not over
   std::uint32_t barrier_phases_ = 0;
 };

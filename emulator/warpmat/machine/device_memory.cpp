@@ -186,6 +186,12 @@ std::optional<std::span<std::uint8_t>> find_range(const DeviceMemory& memory, st
   return std::span(buffer->data.get() + (address - buffer->address), *count.value());
 }
 
+std::string describe_range(const DeviceMemory& memory, std::uint64_t address, std::uint64_t count) {
+  const StoredBuffer* const buffer = find_buffer(memory, address);
+  if (buffer == nullptr || buffer->freed) return memory.describe(address);
+  return fmt::format("the last {} bytes lie beyond the end of {}", count - (buffer->end() - address), title(*buffer));
+}
+
 std::optional<DeviceMemory::Buffer> DeviceMemory::find(std::uint64_t address) const {
   const StoredBuffer* const found = find_buffer(*this, address);
   return found == nullptr ? std::nullopt : std::optional(shown(*found));
@@ -212,7 +218,8 @@ std::string DeviceMemory::describe(std::uint64_t address) const {
 
 std::span<const std::uint8_t> DeviceMemory::bytes(std::uint64_t address, std::uint64_t count) const {
   if (const auto found = find_range(*this, address, count)) return *found;
-  throw std::out_of_range(fmt::format("{} bytes at {:#x} do not lie in one buffer: {}", count, address, describe(address)));
+  throw std::out_of_range(
+      fmt::format("{} bytes at {:#x} do not lie in one buffer: {}", count, address, describe_range(*this, address, count)));
 }
 
 std::span<std::uint8_t> DeviceMemory::bytes(std::uint64_t address, std::uint64_t count) {

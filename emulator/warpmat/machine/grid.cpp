@@ -15,6 +15,7 @@
 
 #include <fmt/core.h>
 
+#include <warpmat/machine/block.h>
 #include <warpmat/machine/cluster.h>
 #include <warpmat/machine/threads.h>
 #include <warpmat/numeric/checked_size.h>
@@ -159,7 +160,7 @@ class Grid {
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
   static constexpr std::uint64_t waves = 4;
-  static constexpr std::uint64_t fewest_idle_reservations = 1024;  // of 1024 accesses each
+  static constexpr std::uint64_t fewest_idle_accesses = 1 << 20;
 
   struct Begun {
     std::unique_ptr<Cluster> cluster;
@@ -223,6 +224,7 @@ class Grid {
     begun.running = true;
     const bool has_reservation = reservation_ == number;
     const std::uint64_t leaps_before = all_leaps_, alive = begun_.size();
+    const bool hurries = idle_accesses_ >= fewest_idle_accesses;
     lock.unlock();
     Cluster::Status status = Cluster::Status::finished;
     std::exception_ptr trap;
@@ -231,7 +233,7 @@ class Grid {
         check_room(launch_, alive);
         begun.cluster = std::make_unique<Cluster>(launch_, order_[number], [this, number] { return cancel_for(number); });
       }
-      if (has_reservation) begun.cluster->set_grid_leaps(leaps_before);
+      if (has_reservation) begun.cluster->set_clocks(leaps_before, hurries);
       status = begun.cluster->run(has_reservation);
     } catch (...) {
       trap = std::current_exception();
@@ -253,20 +255,23 @@ class Grid {
     }
   }
 
-  /// Detects blocks that only wait for each other, reservation after reservation. If some read clocks, these leap first.
+  /// Detects blocks that only wait for each other, reservation after reservation. If some read clocks, these hurry first, and leap.
   void check_idle(Cluster& cluster) {
     const bool idle = cluster.idle_reservation();
+    const std::uint64_t reads = cluster.take_clock_reads();
     idle_reservations_ = idle ? idle_reservations_ + 1 : 0;
+    polling_reservations_ = idle && cluster.only_polls() ? polling_reservations_ + 1 : 0;
+    idle_accesses_ = idle ? idle_accesses_ + std::uint64_t{Block::reservation_accesses} + reads : 0;
     progress_ += idle ? 0 : 1;
-    clock_read_ |= cluster.take_clock_read();
+    clock_read_ |= reads != 0;
     const std::uint64_t rounds = (4 + 2 * cluster.warps()) * (size_ - ended_);  // some warps may reach their access in a later one
-    const std::uint64_t most_idle = std::max(fewest_idle_reservations, rounds);
-    if (idle_reservations_ < most_idle) return;
+    if (idle_accesses_ < fewest_idle_accesses || idle_reservations_ < rounds) return;
     if (const auto ticks = std::exchange(clock_read_, false) ? leaps_.next(progress_) : std::nullopt) {
       all_leaps_ += *ticks;
-      idle_reservations_ = most_idle - rounds;
+      idle_reservations_ = 0;
       return;
     }
+    if (polling_reservations_ < rounds) return;
     try {
       cluster.report_deadlock();
     } catch (...) {
@@ -285,7 +290,7 @@ class Grid {
     result_.operations += begun.cluster->operations();
     const std::uint64_t cancelled = begun.cancelled;
     begun_.erase(number);
-    idle_reservations_ = 0;
+    idle_reservations_ = polling_reservations_ = idle_accesses_ = 0;
     ++progress_;
     const bool in_order = number == ended_before_ && cancelled == 0 && ended_late_.empty();  // nearly always on one thread
     for (std::uint64_t i = 0; i <= cancelled && !in_order; ++i) ended_late_.insert(number + i * first_wave_);
@@ -312,7 +317,8 @@ class Grid {
   std::map<std::uint64_t, std::string> printed_;
   std::uint64_t ended_before_ = 0;  ///< all lower ones have ended
   std::uint64_t ended_ = 0, next_ = 0, reservation_ = 0;
-  std::uint64_t idle_reservations_ = 0;         ///< consecutive reservations without progress
+  /// Consecutive reservations without progress, those of clusters that only poll, and the accesses of the former, reads of clocks too.
+  std::uint64_t idle_reservations_ = 0, polling_reservations_ = 0, idle_accesses_ = 0;
   std::uint64_t progress_ = 0, all_leaps_ = 0;  ///< reservations with progress; ticks
   ClockLeaps leaps_;
   bool clock_read_ = false;  ///< since the last leap, by a cluster with the reservation

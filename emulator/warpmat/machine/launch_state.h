@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,10 +25,12 @@ struct LaunchState {
   ThreadIndices thread_indices;
   const std::uint8_t* constants = nullptr;  ///< Program::constants with the module's addresses inserted
   std::vector<std::uint8_t> parameters;
-  std::uint32_t shared_bytes = 0;                       ///< reserved, static and dynamic
-  std::uint32_t frame_bytes = 0;                        ///< registers of a warp, including called functions
-  std::uint32_t local_bytes = 0;                        ///< local memory of a lane, including called functions
-  bool explicit_cluster = false;                        ///< the launch has clusters
+  std::uint32_t shared_bytes = 0;  ///< reserved, static and dynamic
+  std::uint32_t frame_bytes = 0;   ///< registers of a warp, including called functions
+  std::uint32_t local_bytes = 0;   ///< local memory of a lane, including called functions
+  bool explicit_cluster = false;   ///< the launch has clusters
+  /// When LaunchOptions::most_seconds are over, if it has some.
+  std::optional<std::chrono::steady_clock::time_point> end = std::nullopt;
   SpareStorage* spare = nullptr;                        ///< of blocks; null: each has memory of its own
   ChunkLists* chunk_lists = nullptr;                    ///< of programs with wgmma
   std::atomic<std::uint64_t>* printed_bytes = nullptr;  ///< of all blocks so far; null: they are not counted

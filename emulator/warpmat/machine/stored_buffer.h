@@ -42,4 +42,8 @@ const StoredBuffer* find_buffer(const DeviceMemory& memory, std::uint64_t addres
 /// The `count` bytes at `address` in this process; nothing unless one buffer that is not freed contains them all.
 std::optional<std::span<std::uint8_t>> find_range(const DeviceMemory& memory, std::uint64_t address, CheckedSize count);
 
+/// Of a range that find_range() does not find: "the last 8 bytes lie beyond the end of buffer 'A' of 1024 bytes at 0x7f0000000000" where it
+/// begins in that buffer, and else where it begins, by DeviceMemory::describe().
+std::string describe_range(const DeviceMemory& memory, std::uint64_t address, std::uint64_t count);
+
 }  // namespace warpmat

@@ -69,8 +69,9 @@ std::span<std::uint8_t> WarpState::range(Space space, int lane, std::uint64_t ad
   }
   if (const auto found = find_range(launch_.memory, address, bytes)) return *found;
   trap(lane, address,
-       fmt::format("{} of {} bytes {} {} memory outside of any buffer: {}", what, bytes, writes ? "to" : "from", name(space),
-                   launch_.memory.describe(address)),
+       fmt::format("{} of {} bytes {} {} memory {}: {}", what, bytes, writes ? "to" : "from", name(space),
+                   find_range(launch_.memory, address, 1) ? "across the end of a buffer" : "outside of any buffer",
+                   describe_range(launch_.memory, address, bytes)),
        Trap::Kind::out_of_range);
 }
 

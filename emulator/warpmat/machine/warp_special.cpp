@@ -50,7 +50,10 @@ const std::uint32_t* lane_row(SpecialRegister special_register) {
 std::uint64_t value_of(WarpState& warp, SpecialRegister special_register) {
   Block& owner = warp.block();
   const LaunchState& launch = warp.launch();
-  const auto now = [&] { return owner.cluster().read_clock() + owner.clock() + warp.operations(); };
+  const auto now = [&] {
+    warp.note_clock_read();
+    return owner.read_clock() + warp.operations();
+  };
   const Dim3 block = launch.config.block, grid = launch.config.grid, cluster = launch.config.cluster, index = owner.index();
   constexpr std::uint32_t multiprocessors = 132;
   using enum SpecialRegister;

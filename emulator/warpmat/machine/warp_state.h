@@ -54,6 +54,9 @@ struct Split {
   std::int32_t function = 0;
   std::int32_t barrier = 0;
   std::int32_t polls_at = -1;  ///< the last access that may poll for other lanes
+  /// One more than Block::progress() when an access last read what it had read before, and when a clock was last read; 0: never.
+  std::uint64_t polled_in_vain = 0, clock_read = 0;
+  std::uint32_t clock_reads = 0;  ///< since that progress
   std::vector<Return> calls;
 };
 
@@ -322,6 +325,12 @@ class WarpState {
   void forget_polls();
   /// A clock has leapt: the warp polls again, for less long than before.
   void poll_on();
+  /// A lane reads a clock: between two polls that is no more than another poll.
+  void note_clock_read();
+  /// Whether every split that could go on has polled in vain since the last progress. Others may compute what it waits for.
+  bool only_polls() const;
+  /// The same, or has read clocks again and again: it may wait for a time.
+  bool only_waits() const;
   /// Lanes may read this access's memory again and again until it changes.
   void poll(const code::Operation& operation, const Addresses& addresses, std::uint32_t bytes, LaneMask mask);
   /// The split waits at a barrier with these lanes; `with_gathered`, with the splits that it has gathered here.

@@ -146,6 +146,7 @@ void WarpState::note_poll(LaneMask mask, std::uint64_t found, bool global) {
   if (polling_ == nullptr) polling_ = std::make_unique<Polls>();
   const auto [last, is_new] = polling_->found.try_emplace({split().pc, mask}, found);
   if (!is_new && last->second != found) block_.make_progress();
+  if (!is_new && last->second == found) split().polled_in_vain = block_.progress() + 1;
   last->second = found;
   if (seen_progress_ != block_.progress() || global) forget_polls();
   if (!global && ++polls_ % (polls_of_a_split * splits_.size()) == 0 && !lanes_wait_to_converge())
@@ -204,7 +205,28 @@ void WarpState::note_wait(LaneMask mask, bool failed) {
 /// Its state has come back while memory has not changed: it goes round for ever. Where the state does not come back, as in a loop that
 /// counts, many polls say so.
 bool WarpState::polls() const {
-  return (repeats_ || polls_ > max_polls) && seen_progress_ == block_.progress();
+  return (repeats_ || (polls_ > max_polls && only_polls())) && seen_progress_ == block_.progress();
+}
+
+bool WarpState::only_polls() const {
+  return std::ranges::all_of(splits_,
+                             [&](const Split& s) { return s.state != Split::State::ready || s.polled_in_vain == block_.progress() + 1; });
+}
+
+bool WarpState::only_waits() const {
+  constexpr std::uint32_t most_clock_reads = 64;  // of lanes that measure and go on
+  const std::uint64_t now = block_.progress() + 1;
+  return std::ranges::all_of(splits_, [&](const Split& s) {
+    return s.state != Split::State::ready || s.polled_in_vain == now || (s.clock_read == now && s.clock_reads > most_clock_reads);
+  });
+}
+
+void WarpState::note_clock_read() {
+  if (polls_ != 0) ++polls_;
+  Split& s = split();
+  const std::uint64_t now = block_.progress() + 1;
+  s.clock_reads = s.clock_read == now ? s.clock_reads + 1 : 1;
+  s.clock_read = now;
 }
 
 bool WarpState::waits() const {
