@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
+
+#include <fmt/core.h>
 
 #include <warpmat/cuda/driver.h>
 #include <warpmat/cuda/fatbinary.h>
@@ -63,13 +64,28 @@ void load_into(DeviceModule** module, Context& state, const void* image) {
   }
 }
 
+/// What a file has, up to one byte more than the largest image: a device may have no end.
+std::string read_image(std::ifstream& in) {
+  constexpr std::size_t part = 1 << 20;
+  std::string image;
+  for (std::size_t got = part; got == part && image.size() <= most_text_bytes;) {
+    const std::size_t before = image.size();
+    image.resize(before + part);
+    got = static_cast<std::size_t>(in.read(image.data() + before, part).gcount());
+    image.resize(before + got);
+  }
+  return image;
+}
+
 /// The contents of a file that cuModuleLoad takes: PTX or a fatbinary.
 std::string image_in(const char* file) {
   require(file != nullptr);
   std::ifstream in(file, std::ios::binary);
   require(in.good(), cudaErrorFileNotFound);
-  std::string image{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  std::string image = read_image(in);
   require(image.size() >= sizeof(std::uint32_t), cudaErrorInvalidKernelImage);
+  if (image.size() > most_text_bytes)
+    throw ApiError(cudaErrorInvalidKernelImage, fmt::format("{} is larger than {} bytes", file, most_text_bytes));
   const ImageKind kind = image_kind(image.data());
   const bool whole = image.size() >= fatbinary_header_bytes && fatbinary_bytes(image.data()) <= image.size();
   require(kind != ImageKind::wrapper && (kind != ImageKind::fatbinary || whole), cudaErrorInvalidKernelImage);
@@ -113,8 +129,10 @@ std::vector<void*> arguments_in(const code::Program& program, void** extra) {
   std::uint8_t* buffer = nullptr;
   std::size_t bytes = 0;
   for (; *extra != nullptr; extra += 2) {
-    if (reinterpret_cast<std::uintptr_t>(*extra) == buffer_pointer) buffer = static_cast<std::uint8_t*>(extra[1]);
-    if (reinterpret_cast<std::uintptr_t>(*extra) == buffer_size) bytes = *static_cast<std::size_t*>(extra[1]);
+    const auto what = reinterpret_cast<std::uintptr_t>(*extra);
+    require(extra[1] != nullptr && (what == buffer_pointer || what == buffer_size));
+    if (what == buffer_pointer) buffer = static_cast<std::uint8_t*>(extra[1]);
+    if (what == buffer_size) std::memcpy(&bytes, extra[1], sizeof bytes);
   }
   std::vector<void*> pointers;
   for (const code::Parameter& parameter : program.parameters) {
@@ -316,14 +334,16 @@ WARPMAT_CUDA_API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Fu
 /// The block size with most threads on a processor, the largest of several, as the toolkit's cuda_runtime.h finds it.
 WARPMAT_CUDA_API int cuOccupancyMaxPotentialBlockSizeWithFlags(int* blocks, int* block_threads, Function* function,
                                                                std::size_t (*shared_of)(int), std::size_t shared_bytes, int most,
-                                                               unsigned) {
+                                                               unsigned flags) {
   return in_context([&] {
     return call("cuOccupancyMaxPotentialBlockSize", [&](Context& context) {
-      require(blocks != nullptr && block_threads != nullptr && most >= 0);
+      require(blocks != nullptr && block_threads != nullptr && most >= 0 && flags <= 1);
       FunctionAttributes attributes;
       const Error error = cudaFuncGetAttributes(&attributes, function);
       require(error == cudaSuccess, error);
-      const code::Program& program = program_of(function->module->kernel(context, function->name));
+      const Function& known = function_of(function);
+      const Kernel kernel = known.module->kernel(context, known.name);  // stays, though `shared_of` may unload its module
+      const code::Program& program = program_of(kernel);
       const int limit = most == 0 ? attributes.maxThreadsPerBlock : std::min(most, attributes.maxThreadsPerBlock);
       int best = -1;
       for (int aligned = (limit + 31) / 32 * 32; aligned > 0; aligned -= 32) {
