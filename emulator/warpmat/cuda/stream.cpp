@@ -12,8 +12,8 @@ namespace {
 
 constexpr unsigned non_blocking = 1;
 constexpr int lowest_priority = 0, highest_priority = -5, priority_attribute = 8;
-/// cudaStreamAttrID: window of the access policy, policy of synchronisation, priority, map and domain of memory.
-constexpr std::array stream_attributes{1, 3, priority_attribute, 9, 10};
+/// cudaLaunchAttributeID that are of streams: access policy window, synchronisation, priority, memory domains and their map, NVLink.
+constexpr std::array stream_attributes{1, 3, priority_attribute, 9, 10, 16};
 
 bool is_stream_attribute(int id) {
   return std::ranges::find(stream_attributes, id) != stream_attributes.end();
