@@ -7,7 +7,7 @@
 /// A file or folder of the source tree, by its name relative to the root.
 std::string source_path(const std::string& name);
 
-/// The command `warpmat`, and the same with an emulator for a GPU. Empty where the command is not built.
+/// The command `warpmat`, and warpmat-gpu with an emulator for a GPU. Empty where they are not built.
 std::string command_path();
 std::string pretend_path();
 

@@ -137,10 +137,11 @@ WARPMAT_API warpmat_status warpmat_encode(int format, const warpmat_value* value
 
 typedef struct warpmat_instruction warpmat_instruction;
 
-/* The instruction that `opcode` spells, on a target ("sm_90a"); null if there is none: mma, ldmatrix, stmatrix, movmatrix, wmma;
- * wgmma.mma_async; scalar instructions that compute, "add.rn.f32"; and what lists of statements have beside them, "shfl.sync.idx.b32",
- * which are described here and executed by programs alone (c_program.h). Qualifiers may have any order that ptxas accepts. A predicate,
- * blanks, operands, a semicolon and capitals are not part of it; the error says so. Repeated calls return the same pointer.
+/* The instruction that `opcode` spells, on a target ("sm_90a") or a card ("H100"), as every `target` of this interface; null if there is
+ * none: mma, ldmatrix, stmatrix, movmatrix, wmma; wgmma.mma_async; scalar instructions that compute, "add.rn.f32"; and what lists of
+ * statements have beside them, "shfl.sync.idx.b32", which are described here and executed by programs alone (c_program.h). Qualifiers may
+ * have any order that ptxas accepts. A predicate, blanks, operands, a semicolon and capitals are not part of it; the error says so.
+ * Repeated calls return the same pointer.
  *
  * wgmma.mma_async is executed by four warps, as if statement and wait followed each other; its immediates are operands of the call. Warp w
  * of four has rows 16 w to 16 w + 15 of A and D. After an error no register has changed, except where a warp's metadata are undefined.

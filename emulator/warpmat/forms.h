@@ -66,14 +66,22 @@ struct Target {
 /// The target of that name, or nullptr.
 [[nodiscard]] WARPMAT_API const Target* find_target(std::string_view name);
 
+/// The target of that name, or the one with all features of the card that people call so: "sm_90a" for "H100", "sm_89" for "RTX 4090".
+/// nullptr for what is neither.
+[[nodiscard]] WARPMAT_API const Target* find_target_or_card(std::string_view name);
+
 /// The target of the table that equals `target`; its address is permanent. nullptr if `target` is not a copy of one.
 [[nodiscard]] WARPMAT_API const Target* listed(const Target& target);
 
-/// The target `name`. Throws std::invalid_argument for an unknown name; the message lists the targets.
+/// The target or card `name`, as find_target_or_card() understands it. Throws std::invalid_argument for another name; the message lists the
+/// targets.
 [[nodiscard]] WARPMAT_API const Target& target(std::string_view name);
 
 /// "sm_90".
 [[nodiscard]] WARPMAT_API std::string_view name(Hardware hardware);
+
+/// The product names of cards with `hardware`: "A100, A30".
+[[nodiscard]] WARPMAT_API std::string_view card_names(Hardware hardware);
 
 /// "7.8".
 [[nodiscard]] WARPMAT_API std::string to_string(PtxVersion version);

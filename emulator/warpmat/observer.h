@@ -329,6 +329,8 @@ struct Synchronisation {
   LaneMask acquired = 0, released = 0;           ///< lanes whose words order them after, or before, other warps' accesses to the same words
   std::span<const std::uint8_t* const> words{};  ///< by lane; those of other lanes are undefined
   bool waited = false;                           ///< mbarrier: a wait that succeeded in all lanes
+  LaneMask begun = 0;                            ///< mbarrier: lanes that initialise or invalidate theirs, which orders nothing
+  const Event* event = nullptr;                  ///< mbarrier: the warp at the statement; none of arrivals for asynchronous work
 };
 
 struct BarrierEvent {

@@ -2,6 +2,7 @@
 #include <warpmat/diagnostic.h>
 #include <warpmat/instruction.h>
 #include <warpmat/launch.h>
+#include <warpmat/warp/trap_kind.h>
 
 #include <exception>
 
@@ -29,20 +30,14 @@ void raise_trap(const Trap& trap) {
         py::dict("lane"_a = site.lane, "address"_a = trap.address, "reason"_a = trap.reason, "case"_a = site.warp, "operand"_a = operand));
 }
 
-const char* kind_name(Trap::Kind kind) {
-  static constexpr const char* names[] = {"misuse",   "undefined", "misaligned", "out_of_range", "unwritten", "unordered",
-                                          "deadlock", "limit",     "stopped",    "mispaired",    "refused"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
 void raise_kernel_trap(const Trap& trap) {
   using namespace py::literals;
   const Trap::Site& site = trap.site;
   raise("KernelTrap", trap.what(),
-        py::dict("kind"_a = kind_name(trap.kind), "kernel"_a = site.kernel,
-                 "block"_a = py::make_tuple(site.block.x, site.block.y, site.block.z), "warp"_a = site.warp,
-                 "lane"_a = site.lane < 0 ? py::object(py::none()) : py::object(py::int_(site.lane)), "line"_a = site.line,
-                 "statement"_a = site.statement, "source"_a = site.source, "address"_a = trap.address, "reason"_a = trap.reason));
+        py::dict("kind"_a = name(trap.kind), "kernel"_a = site.kernel, "block"_a = py::make_tuple(site.block.x, site.block.y, site.block.z),
+                 "warp"_a = site.warp, "lane"_a = site.lane < 0 ? py::object(py::none()) : py::object(py::int_(site.lane)),
+                 "line"_a = site.line, "statement"_a = site.statement, "source"_a = site.source, "address"_a = trap.address,
+                 "reason"_a = trap.reason));
 }
 
 void raise_syntax_error(const SyntaxError& error) {

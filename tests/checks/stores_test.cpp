@@ -204,6 +204,10 @@ TEST_CASE("lists of checks say whether such a store ends the launch", "[checks]"
   CHECK((parse_checks("uses,copies").uninitialised && !parse_checks("uses,copies").stores));
   CHECK(parse_checks("uses,uninitialised").stores);
   CHECK(parse_checks("all").stores);
+  const Checks races = parse_checks("memcheck,racecheck");
+  CHECK((races.races && races.copies && !races.uninitialised && !races.lanes && !races.fences && !races.stores));
+  const Checks others = parse_checks("initcheck,synccheck");
+  CHECK((others.uninitialised && others.lanes && others.fences && !others.races && !others.stores));
   CHECK((!parse_checks("none").uninitialised && !parse_checks("none").stores));
   CHECK(parse_checks(usual_checks).stores);
   CHECK((parse_checks(usual_program_checks).uninitialised && !parse_checks(usual_program_checks).stores));

@@ -35,16 +35,16 @@ TEST_CASE("warpmat cuda runs a program and ends with the label of what ran", "[c
   const Outcome outcome = run_cuda({cuda_program_path(), "works", "7"});
   CHECK(outcome.status == 7);
   CHECK_THAT(outcome.out, ContainsSubstring("store(device, 42): cudaSuccess\n"));
-  CHECK_THAT(outcome.err, StartsWith("warpmat: sm_90a: "));
+  CHECK_THAT(outcome.err, StartsWith("warpmat: sm_90a (H100): "));
   CHECK(run_cuda({"--target", "sm_80", "--quiet", cuda_program_path(), "works"}).err == "");
-  CHECK_THAT(run_cuda({"--target", "sm_80", cuda_program_path(), "works"}).err, StartsWith("warpmat: sm_80: "));
+  CHECK_THAT(run_cuda({"--target", "sm_80", cuda_program_path(), "works"}).err, StartsWith("warpmat: sm_80 (A100): "));
 }
 
 TEST_CASE("warpmat cuda fails where a kernel failed and the program did not say so", "[cuda]") {
   const Outcome silent = run_cuda({cuda_program_path(), "beyond"});
   CHECK(silent.status == 1);
   CHECK_THAT(silent.err, ContainsSubstring("a kernel failed, and the program went on and ended with status 0: kernel 'store'"));
-  CHECK_THAT(last_line(silent.err), StartsWith("warpmat: sm_90a: "));
+  CHECK_THAT(last_line(silent.err), StartsWith("warpmat: sm_90a (H100): "));
   const Outcome loud = run_cuda({cuda_program_path(), "beyond", "3"});
   CHECK(loud.status == 3);
   CHECK_THAT(loud.err, !ContainsSubstring("went on"));
@@ -55,7 +55,7 @@ TEST_CASE("warpmat cuda writes each launch into a report", "[cuda]") {
   CHECK(run_cuda({"--report", directory.path("r.json"), cuda_program_path(), "beyond"}).status == 1);
   const std::string report = read_text(directory.path("r.json"));
   for (const char* const part : {"\"kernel\": \"store\"", "\"target\": \"sm_90a\"", "\"name\": \"cudaErrorIllegalAddress\"",
-                                 "\"status\": 0", "\"evidence\": \"sm_90a: "})
+                                 "\"status\": 0", "\"evidence\": \"sm_90a (H100): "})
     CHECK_THAT(report, ContainsSubstring(part));
 }
 
@@ -152,6 +152,7 @@ TEST_CASE("warpmat cuda says what is wrong with its arguments", "[cuda]") {
     CHECK_THAT(outcome.err, ContainsSubstring(each.message));
   }
   CHECK(run_cuda({"true"}).err == "warpmat: true launched no kernel\n");
+  CHECK_THAT(run_cuda({"--expect-launches", "1", "true"}).err, ContainsSubstring("--expect-launches 1: the program launched 0 kernels"));
 }
 
 TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slow]") {
@@ -199,7 +200,7 @@ TEST_CASE("programs of nvcc run and print what they print on a GPU", "[cuda][slo
     const Outcome outcome = run_cuda({built});
     CHECK(outcome.out == program.out);
     CHECK(outcome.status == 0);
-    CHECK_THAT(last_line(outcome.err), StartsWith("warpmat: sm_90a: "));
+    CHECK_THAT(last_line(outcome.err), StartsWith("warpmat: sm_90a (H100): "));
   }
 }
 
@@ -224,7 +225,7 @@ TEST_CASE("textures and surfaces give what an H200 gave, but for what docs/use/p
   compile_program(built, {"textures"}, {"-std=c++17"});
   const Outcome outcome = run_cuda({built});
   CHECK(outcome.status == 0);
-  CHECK_THAT(last_line(outcome.err), StartsWith("warpmat: sm_90a: assumed at the weakest: "));
+  CHECK_THAT(last_line(outcome.err), ContainsSubstring(": assumed ("));
   const std::vector<std::string> theirs = read_compressed_lines(source_path("tests/vectors/textures/h200.txt.gz"));
   std::vector<std::string> ours;
   std::istringstream out(outcome.out);
@@ -296,13 +297,56 @@ TEST_CASE("a program without the shared runtime, or without PTX, is told how to 
   const Outcome with_static = run_cuda({directory.path("static")});
   CHECK(with_static.status == 1);
   CHECK_THAT(with_static.err, ContainsSubstring("build it with nvcc -cudart shared"));
-  REQUIRE(
-      run_program("nvcc", {"-gencode", "arch=compute_90,code=sm_90", "-cudart", "shared", "-o", directory.path("no_ptx"), source}).status ==
-      0);
-  const Outcome without_ptx = run_cuda({directory.path("no_ptx")});
-  CHECK(without_ptx.status == 1);
-  CHECK_THAT(without_ptx.out, ContainsSubstring("cudaErrorNoKernelImageForDevice"));
-  CHECK_THAT(without_ptx.err, ContainsSubstring("compile it with nvcc -arch=sm_90"));
+  for (const std::string architecture : {"90", "90a"}) {
+    const std::string flag = fmt::format("arch=compute_{0},code=sm_{0}", architecture);
+    REQUIRE(run_program("nvcc", {"-gencode", flag, "-cudart", "shared", "-o", directory.path("no_ptx"), source}).status == 0);
+    const Outcome without_ptx = run_cuda({directory.path("no_ptx")});
+    CHECK(without_ptx.status == 1);
+    CHECK_THAT(without_ptx.out, ContainsSubstring("cudaErrorNoKernelImageForDevice"));
+    CHECK_THAT(without_ptx.err, ContainsSubstring(fmt::format("-gencode 'arch=compute_{0},code=[sm_{0},compute_{0}]'", architecture)));
+  }
+}
+
+TEST_CASE("a program's product is examined by the command that runs it", "[cuda][slow]") {
+  if (!has_nvcc()) return;
+  const TemporaryDirectory directory;
+  const std::string right = directory.path("right"), wrong = directory.path("wrong");
+  compile_program(right, {"product"}, {"-lineinfo"});
+  compile_program(wrong, {"product"}, {"-lineinfo", "-DFAULT"});
+  const auto with = [&](std::vector<std::string> options, const std::string& program) {
+    options.push_back(program);
+    return run_cuda(options);
+  };
+  for (const char* const product : {"2=0*1^T:16x8x32", "cudaMalloc 3=cudaMalloc 1*cudaMalloc 2^T:16x8x32"}) {
+    CAPTURE(product);
+    const Outcome good = with({"--gemm", product, "--kernels", "product"}, right);
+    CHECK(good.status == 0);
+    CHECK_THAT(good.err, ContainsSubstring("launch 3, product: "));
+    const Outcome bad = with({"--gemm", product, "--kernels", "^product"}, wrong);
+    CHECK(bad.status == 1);
+    CHECK_THAT(bad.err, ContainsSubstring("product.cu:23"));
+  }
+  const Outcome silent = with({}, wrong);
+  CHECK(silent.status == 1);
+  CHECK_THAT(silent.err, ContainsSubstring("--gemm '2=0*1^T:MxNxK'"));
+  CHECK_THAT(with({}, right).err, !ContainsSubstring("--gemm"));
+  const Outcome way = with({"--gemm", "2=0*1^T:16x8x32", "--kernels", "product", "--why", "2[5,3]"}, right);
+  CHECK_THAT(way.out, ContainsSubstring("2[5,3]"));
+  const Outcome banks = with({"--check", "banks", "--kernels", "product"}, right);
+  CHECK(banks.status == 0);
+  CHECK_THAT(banks.err, ContainsSubstring("launch 3, product:\n"));
+  for (const auto& [options, reason] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"--gemm", "7=0*1^T:16x8x32", "--kernels", "product"}, "there is no buffer or pointer parameter '7'; there are '0' or "},
+           {{"--gemm", "2=0*1^T:16x8x32", "--kernels", "hgemm"}, "no kernel is called so; the program launched fill, product"},
+           {{"--gemm", "2=0", "--kernels", "product"}, "it has no = or no *"},
+           {{"--kernels", "("}, "it is no regular expression"},
+           {{"--kernels", "product"}, "--kernels needs --gemm or --check banks"},
+           {{"--why", "2[5,3]"}, "--why needs --gemm"},
+           {{"--expect-launches", "4"}, "--expect-launches 4: the program launched 3 kernels"}}) {
+    const Outcome refused = with(options, right);
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.err, ContainsSubstring(reason));
+  }
 }
 
 TEST_CASE("warpmat_cuda_test() makes a test of a CUDA target", "[cuda][slow]") {
@@ -317,8 +361,12 @@ enable_testing()
 include({0}/emulator/warpmat-cuda-test.cmake)
 add_executable(vector_add {0}/tests/cuda/programs/vector_add.cu)
 add_executable(output {0}/tests/cuda/programs/output.cu)
+file(WRITE empty.cu "int main() {{}}")
+add_executable(empty empty.cu)
 warpmat_cuda_test(NAME vector_add OPTIONS --target sm_90 ARGUMENTS 100)
 warpmat_cuda_test(NAME fails TARGET output)
+warpmat_cuda_test(NAME launches_nothing TARGET empty)
+warpmat_cuda_test(NAME may_launch_nothing TARGET empty MAY_LAUNCH_NOTHING)
 )",
                                                            source_path("")));
   const std::string built = directory.path("build");
@@ -328,9 +376,10 @@ warpmat_cuda_test(NAME fails TARGET output)
   REQUIRE(made.status == 0);
   REQUIRE(run_program("cmake", {"--build", built}).status == 0);
   const Outcome tested = run_program("ctest", {"--test-dir", built, "--verbose"});
-  CHECK_THAT(tested.out, ContainsSubstring("warpmat: sm_90: "));
+  CHECK_THAT(tested.out, ContainsSubstring("warpmat: sm_90 (H100): "));
   CHECK_THAT(tested.out, ContainsSubstring("0 wrong"));
-  CHECK_THAT(tested.out, ContainsSubstring("50% tests passed, 1 tests failed out of 2"));
+  CHECK_THAT(tested.out, ContainsSubstring("--expect-launches 1: the program launched 0 kernels"));
+  CHECK_THAT(tested.out, ContainsSubstring("50% tests passed, 2 tests failed out of 4"));
 }
 
 }  // namespace warpmat::command_test

@@ -406,14 +406,6 @@ TEST_CASE("the driver's table has the names of the toolkit's stub, and those of 
   CHECK(ours == theirs);
 }
 
-TEST_CASE("the driver's table is what tools/driver-table writes", "[cuda][slow]") {
-  if (std::system("test -f /usr/local/cuda/include/cudaTypedefs.h && command -v python3 >/dev/null") != 0) {
-    WARN("skipped: no toolkit in /usr/local/cuda, or no python3");
-    return;
-  }
-  CHECK(std::system((source_path("tools/driver-table") + " --check").c_str()) == 0);
-}
-
 TEST_CASE("the driver's library is unloaded after a launch on threads, also on one core", "[cuda]") {
   const std::string program = std::filesystem::path(cuda_program_path()).replace_filename("warpmat_cuda_unload_program");
   for (const char* const jobs : {"4", "0"})

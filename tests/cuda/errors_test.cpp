@@ -216,10 +216,11 @@ TEST_CASE("wrong settings are refused", "[cuda]") {
   const struct {
     const char *variable, *message;
   } cases[] = {
-      {"WARPMAT_CUDA_TARGET=sm_1", "WARPMAT_CUDA_TARGET=sm_1: a target such as sm_90a or sm_80 is needed"},
+      {"WARPMAT_CUDA_TARGET=sm_1", "WARPMAT_CUDA_TARGET=sm_1: a target or card such as sm_90a or A100 is needed"},
       {"WARPMAT_CUDA_JOBS=two", "WARPMAT_CUDA_JOBS=two: a number from 0 to 1024 is needed"},
       {"WARPMAT_CUDA_CHECK=race",
-       "WARPMAT_CUDA_CHECK=race: 'race' is no check: there are uninitialised, uses, copies, races, lanes and fences, all and none"},
+       "WARPMAT_CUDA_CHECK=race: 'race' is no check: there are uninitialised, uses, copies, races, lanes, fences, memcheck, racecheck, "
+       "initcheck and synccheck, all and none"},
   };
   for (const auto& each : cases) {
     const Outcome outcome = run_program(cuda_program_path(), {"works"}, {"LD_LIBRARY_PATH=" + cuda_libraries_path(), each.variable});

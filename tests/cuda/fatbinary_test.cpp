@@ -108,7 +108,7 @@ TEST_CASE("the PTX of a fatbinary is the newest that the target runs", "[cuda]")
 }
 
 TEST_CASE("a fatbinary without PTX for the target says how to compile", "[cuda]") {
-  CHECK_THROWS_WITH(chosen({{.kind = 2, .text = "machine code"}}, "sm_90"), ContainsSubstring("-arch=sm_90"));
+  CHECK_THROWS_WITH(chosen({{.kind = 2, .text = "machine code"}}, "sm_90"), ContainsSubstring("arch=compute_90,code=[sm_90,compute_90]"));
   CHECK_THROWS_WITH(chosen({{.target = 120, .text = "120"}}, "sm_90"), ContainsSubstring("PTX of compute_120 alone"));
   CHECK_THROWS_WITH(chosen({{.flags = architecture, .text = "90a"}}, "sm_90"), ContainsSubstring("compute_90a alone"));
 }

@@ -1,5 +1,5 @@
 // Some forms of the device header, on hardware that a card need not be: compiled for every GPU that nvcc knows (every_card.cmake), not run.
-// `warpmat diff --on-gpu` runs all forms.
+// `warpmat device` runs all forms.
 #include <warpmat/device/mma.h>
 
 using namespace warpmat::device;

@@ -1,5 +1,5 @@
 // The differential layer finds faults: each of these is put into a copy of the emulator, and a small sweep must report it. Here are faults
-// of layouts and data movement; those of the arithmetic are the mutants of the tables (gpu/mutants).
+// of layouts and data movement; those of the arithmetic are the mutants of the tables (gpu/lab/mutants).
 
 #include <warpmat/forms.h>
 #include <warpmat/instruction.h>
@@ -13,8 +13,6 @@
 
 #include "catch.h"
 #include "gpu/compare/sweep.h"
-#include "gpu/mutants/mutants.h"
-#include "gpu/mutants/variant_runner.h"
 #include "gpu/recordings/vectors.h"
 #include "gpu/runners/emulator_runner.h"
 #include "paths.h"
@@ -169,19 +167,6 @@ TEST_CASE("a sweep reports every fault", "[gpu][faults]") {
     CAPTURE(fault.name);
     FaultyRunner device(fault.execution);
     CHECK(mismatches(*find_form(fault.opcode), target(fault.target), device) > 0);
-  }
-}
-
-TEST_CASE("a sweep reports mutants of the arithmetic", "[gpu][faults]") {
-  for (const auto& [opcode, target_name] : {std::pair(f16_to_f32, "sm_80"), std::pair(f16_to_f16, "sm_90a")}) {
-    const Form& form = *find_form(opcode);
-    const Lowering& row = *find_lowering(form, target(target_name).hardware);
-    for (const Mutant& mutant : mutants_of(form, row)) {
-      CAPTURE(opcode, target_name, mutant.change);
-      const VariedLowering varied(form, row, mutant.variant);
-      VariantRunner device(varied);
-      CHECK(mismatches(form, target(target_name), device) > 0);
-    }
   }
 }
 

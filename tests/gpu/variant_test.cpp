@@ -1,4 +1,4 @@
-#include "gpu/mutants/variant.h"
+#include "gpu/models/variant.h"
 
 #include <stdexcept>
 #include <string>

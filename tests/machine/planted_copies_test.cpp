@@ -102,6 +102,33 @@ const Bug bugs[] = {
         SLEEP: nanosleep.u32 100; add.u32 %r0, %r0, 1; setp.lt.u32 %p1, %r0, 64; @%p1 bra SLEEP;
         ld.shared.u32 %d, [%r15]; // BUG)",
      "128 bytes into 'tile'", 1, "OTHER:", "OTHER: WAIT;"},
+    {"expect_tx announces the bytes of one of two copies", R"(
+        @!%p19 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r18], 512;
+        @!%p19 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r19], [%l19], 512, [%r18];
+        @!%p19 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r19+512], [%l19], 512, [%r18];
+        WAIT;
+        ld.shared.u32 %d, [%r15+512]; // BUG)",
+     "the phase of its mbarrier ended with the 512 bytes of other copies, so that its own 512 were not announced", 1, "_, [%r18], 512",
+     "_, [%r18], 1024"},
+    {"expect_tx announces the larger one of three copies", R"(
+        @!%p19 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r18], 1024;
+        @!%p19 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r19], [%l19], 1024, [%r18];
+        @!%p19 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r19+1024], [%l19], 256, [%r18];
+        @!%p19 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r19+1280], [%l19], 256, [%r18];
+        WAIT;
+        ld.shared.u32 %d, [%r15+1280]; // BUG)",
+     "the phase of its mbarrier ended with the 1024 bytes of other copies", 1, "_, [%r18], 1024", "_, [%r18], 1536"},
+    {"a warp arrives at an mbarrier that nothing orders behind its initialisation", R"(
+        @!%p19 mbarrier.init.shared::cta.b64 [%r19+4088], 32;
+        // bar.sync
+        @%p18 mbarrier.arrive.shared::cta.b64 _, [%r19+4088]; // BUG)",
+     "mbarrier", 1, "// bar.sync", "bar.sync 0;"},
+    {"a warp waits at it", R"(
+        @!%p19 mbarrier.init.shared::cta.b64 [%r19+4088], 1;
+        @!%p19 mbarrier.arrive.shared::cta.b64 _, [%r19+4088];
+        // bar.sync
+        @%p18 mbarrier.test_wait.parity.shared::cta.b64 %p0, [%r19+4088], 0; // BUG)",
+     "mbarrier", 1, "// bar.sync", "bar.sync 0;"},
     {"a stage is filled again before its readers have arrived", R"(
         @%p18 bra READER;
         @%p19 bra DONE;

@@ -201,6 +201,7 @@ TEST_CASE("planted: operands stored without a proxy fence", "[machine][wgmma]") 
   const std::size_t at = operands.find("fence.proxy.async;");
   const std::string unfenced = operands.substr(0, at) + operands.substr(at + std::string("fence.proxy.async;").size());
   const std::string text = unfenced + fence + product + commit + wait + result, message = trap_of(text);
+  CHECK(all_are(run(text, 128, {.checks = {.fences = false}}), 17));  // a warning: an H200 has the stores by then
   CHECK_THAT(message,
              ContainsSubstring("has been stored by warp") && ContainsSubstring("no fence.proxy.async since then lets wgmma see that"));
   std::smatch lines;

@@ -1,4 +1,4 @@
-"""Whole-number matrices in the formats of kernels, .npy files of them, and plain products to compare with: the oracle of tools/planted.
+"""Whole-number matrices in the formats of kernels, .npy files of them, and plain products to compare with: the oracle of tests/planted/run.
 
 Nothing here calls warpmat. A matrix is a list of rows of numbers.
 """

@@ -78,20 +78,25 @@ const std::vector<Folder> folders = {
      {"assembler", "numeric", "files", "pool", "tables", "ptx/text", "ptx/program", "ptx/syntax", "machine", "launch", "profile"}},
     {"gpu/cases", {"emulator", "gpu/runners"}},
     {"gpu/runners", {"emulator"}},
-    {"gpu/rules", {"emulator"}},
+    {"gpu/models", {"emulator"}},
     {"gpu/compare", {"emulator", "gpu/cases", "gpu/runners"}},
     {"gpu/recordings", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare"}},
-    {"gpu/mutants", {"emulator", "gpu/cases", "gpu/rules", "gpu/runners", "gpu/compare", "gpu/recordings"}},
     {"gpu/cuda", {"emulator", "gpu/runners"}},
-    {"gpu/device", {"emulator"}},
     {"gpu/programs", {"emulator", "gpu/compare"}},
     {"gpu/programs/driver", {"emulator", "gpu/cuda", "gpu/programs"}},
+    {"gpu/lab/rules", {"emulator", "gpu/models"}},
+    {"gpu/lab/mutants", {"emulator", "gpu/cases", "gpu/models", "gpu/runners", "gpu/compare", "gpu/recordings", "gpu/lab/rules"}},
+    {"gpu/lab/device", {"emulator"}},
+    {"gpu/lab/kernels", {"emulator", "gpu/cases", "gpu/runners"}},
+    {"gpu/lab/constants", {"emulator", "gpu/cases", "gpu/runners", "gpu/cuda"}},
     {"tools/assembler", {"emulator", "tools/report"}},
-    {"tools/report", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare", "gpu/mutants"}},
+    {"tools/report", {"emulator", "gpu/cases", "gpu/runners", "gpu/compare", "gpu/models"}},
     {"tools/command_line", {"emulator", "tools/report"}},
     {"tools/command", {"emulator", "gpu/runners", "tools/assembler", "tools/report", "tools/command_line"}},
-    {"tools/lab/report", {"emulator", "gpu", "tools/report", "tools/command_line"}},
-    {"tools/lab", {"emulator", "gpu", "tools/assembler", "tools/report", "tools/lab/report", "tools/command_line"}},
+    {"tools/gpu/report", {"emulator", "gpu", "tools/report", "tools/command_line"}},
+    {"tools/gpu", {"emulator", "gpu", "tools/report", "tools/gpu/report", "tools/command_line"}},
+    {"tools/lab/report", {"emulator", "gpu", "tools/report", "tools/gpu/report", "tools/command_line"}},
+    {"tools/lab", {"emulator", "gpu", "tools/assembler", "tools/report", "tools/gpu/report", "tools/lab/report", "tools/command_line"}},
     {"bench", {"emulator", "gpu", "tools/report"}},
     {"python/binding", {"emulator", "gpu/cuda", "gpu/runners", "tools/assembler", "tools/report"}},
     {"python/tests", {"emulator", "gpu"}},
@@ -308,7 +313,7 @@ TEST_CASE("a forbidden include is found", "[structure]") {
   CHECK(wrong_arrows(emulator + "tables/form.cpp", up).size() == 1);
   CHECK(wrong_arrows(emulator + "tables/form.cpp", eigen_header).size() == 1);
   CHECK(wrong_arrows(emulator + "numeric/dot.cpp", "#include <warpmat/layout.h>\n").size() == 1);
-  CHECK(wrong_arrows(emulator + "execute/reference/execute.cpp", "#include \"gpu/rules/events.h\"\n").size() == 1);
+  CHECK(wrong_arrows(emulator + "execute/reference/execute.cpp", "#include \"gpu/lab/rules/events.h\"\n").size() == 1);
   const std::string checks = "#include <warpmat/checks/checks.h>\n";
   CHECK(wrong_arrows(emulator + "machine/warp_memory.cpp", checks).size() == 1);
   CHECK(wrong_arrows(emulator + "launch.h", checks).size() == 1);

@@ -26,12 +26,3 @@ std::vector<SourceFile> source_files(const std::vector<std::string>& folders, co
   std::ranges::sort(files, {}, &SourceFile::path);
   return files;
 }
-
-std::vector<SourceFile> public_headers() {
-  std::vector<SourceFile> headers = source_files({"emulator/warpmat"}, {".h"});
-  const std::string folder = "emulator/warpmat/";
-  std::erase_if(headers, [&](const SourceFile& file) {
-    return file.path.find('/', folder.size()) != std::string::npos || file.path == folder + "text.h";  // text.h is not installed
-  });
-  return headers;
-}

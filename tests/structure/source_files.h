@@ -13,6 +13,3 @@ struct SourceFile {
 /// The files below `folders` of the tree whose names end with one of `extensions`, such as ".h", in the order of their paths; all files if
 /// no extension is named. Throws std::runtime_error for a folder that does not exist or has no such file.
 std::vector<SourceFile> source_files(const std::vector<std::string>& folders, const std::vector<std::string>& extensions = {});
-
-/// The public headers, whose users are those of the library.
-std::vector<SourceFile> public_headers();

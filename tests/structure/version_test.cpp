@@ -11,10 +11,13 @@
 
 namespace warpmat::version_test {
 
-TEST_CASE("CITATION.cff names the version that version.h has", "[structure]") {
-  std::ifstream in(source_path("CITATION.cff"));
-  const std::string text(std::istreambuf_iterator<char>(in), {});
-  CHECK(text.find(fmt::format("\nversion: {}\n", warpmat::version())) != std::string::npos);
+TEST_CASE("CITATION.cff and vcpkg.json name the version that version.h has", "[structure]") {
+  const auto read = [](const char* file) {
+    std::ifstream in(source_path(file));
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  CHECK(read("CITATION.cff").find(fmt::format("\nversion: {}\n", warpmat::version())) != std::string::npos);
+  CHECK(read("packages/vcpkg/vcpkg.json").find(fmt::format("\"version\": \"{}\"", warpmat::version())) != std::string::npos);
 }
 
 }  // namespace warpmat::version_test

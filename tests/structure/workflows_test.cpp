@@ -71,7 +71,7 @@ TEST_CASE("actions of others are named by their commits, and each workflow says 
   for (const fs::path& file : files) {
     std::istringstream lines(read_text(file));
     for (std::string line; std::getline(lines, line);) {
-      if (line.find(" uses: ") == std::string::npos || line.starts_with('#') || line.ends_with("uses: ./")) continue;
+      if (line.find(" uses: ") == std::string::npos || line.starts_with('#') || line.find("uses: ./") != std::string::npos) continue;
       INFO(file << ": " << line);
       CHECK(std::regex_search(line, by_commit));
       ++named;

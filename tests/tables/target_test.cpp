@@ -4,6 +4,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "catch.h"
 
@@ -25,6 +26,27 @@ TEST_CASE("targets are found by name, and their names say what they are") {
   for (const char* unknown : {"", "sm_", "sm_99", "SM_90", "sm_90b", "sm_80a", "90"}) {
     CHECK(find_target(unknown) == nullptr);
     CHECK_THROWS_AS(target(unknown), std::invalid_argument);
+  }
+}
+
+TEST_CASE("a card's name is that of its target with all features") {
+  for (const auto& [card, name] : {std::pair("H100", "sm_90a"), std::pair("NVIDIA GeForce RTX 4090", "sm_89"),
+                                   std::pair("rtx4070ti", "sm_89"), std::pair("3080", "sm_86"), std::pair("a100", "sm_80"),
+                                   std::pair("B200", "sm_100a"), std::pair("rtx 40", "sm_89"), std::pair("Jetson Thor", "sm_110a")}) {
+    CAPTURE(card);
+    REQUIRE(find_target_or_card(card) != nullptr);
+    CHECK(find_target_or_card(card)->name == name);
+    CHECK(find_target(card) == nullptr);  // PTX's .target is no card
+    CHECK(target(card).name == name);
+  }
+  for (const Target& t : targets()) {
+    CHECK(find_target_or_card(t.name) == &t);
+    CHECK(!card_names(t.hardware).empty());
+  }
+  for (const char* none : {"", "rtx", "40", "h", "x100", "hopper", "sm_91", "rtx 99999"}) {
+    CAPTURE(none);
+    CHECK(find_target_or_card(none) == nullptr);
+    CHECK_THROWS_AS(target(none), std::invalid_argument);
   }
 }
 

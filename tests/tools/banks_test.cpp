@@ -158,19 +158,5 @@ TEST_CASE("the addresses that swizzle prints run in a program without a conflict
   CHECK(wavefronts("offset = row * 128 + column * 2;") == 32);
 }
 
-TEST_CASE("swizzle refuses what it cannot lay out, in one sentence", "[banks][tools]") {
-  const auto error = [](const std::vector<std::string>& arguments) {
-    const Outcome outcome = run_command(with({"swizzle"}, arguments));
-    CHECK(outcome.status != 0);
-    return outcome.err;
-  };
-  CHECK(error({"--tile", "64:f16", "--load", "ld.32"}).find("is no tile") != std::string::npos);
-  CHECK(error({"--tile", "64x63:f16", "--load", "ld.32"}).find("multiple of 16 bytes") != std::string::npos);
-  CHECK(error({"--tile", "64x64:f16", "--load", "lds"}).find("'lds' is no load") != std::string::npos);
-  CHECK(error({"--tile", "64x64:f16", "--store", "ldmatrix.x4"}).find("is no store") != std::string::npos);
-  CHECK(error({"--tile", "64x64:f16"}).find("which accesses?") != std::string::npos);
-  CHECK(error({"--tile", "8x8:f16", "--load", "ldmatrix.x4"}).find("does not divide") != std::string::npos);
-}
-
 }  // namespace
 }  // namespace warpmat::banks_test

@@ -36,7 +36,7 @@ Outcome run_command(const std::vector<std::string>& arguments, const std::vector
 Outcome run_program(const std::string& program, const std::vector<std::string>& arguments,
                     const std::vector<std::string>& environment = {});
 
-/// The same with an emulator in place of the GPU (pretend_gpu.cpp), and with variables of the environment: "NAME=value".
+/// warpmat-gpu with an emulator in place of the GPU (pretend_gpu.cpp), and with variables of the environment: "NAME=value".
 Outcome run_pretending(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {});
 
 inline constexpr auto no_faults = "WARPMAT_PRETEND_FAULTS=none";  ///< for run_pretending: the GPU is as the emulator

@@ -50,7 +50,7 @@ TEST_CASE("completion: the options of the subcommand that are not given yet, tho
   CHECK(!has(all, "--operand"));
 }
 
-TEST_CASE("completion: warpmat asks warpmat-lab for the options of its subcommands", "[tools]") {
+TEST_CASE("completion: warpmat asks warpmat-gpu for the options of its subcommands", "[tools]") {
   CHECK(candidates({"diff", "--instr"}) == Words{"--instruction-set"});
   CHECK(candidates({"reco"}) == Words{"record"});
 }

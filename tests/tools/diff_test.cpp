@@ -5,7 +5,7 @@
 
 #include "catch.h"
 #include "command.h"
-#include "tools/lab/report/mismatch_text.h"
+#include "tools/gpu/report/mismatch_text.h"
 #include "tools/report/npy.h"
 
 namespace warpmat::diff_test {
@@ -22,18 +22,6 @@ TEST_CASE("diff without a GPU says so in one sentence and is skipped, not passed
   CHECK(outcome.out.empty());
   CHECK(outcome.err.starts_with("warpmat: skipped: no GPU"));
   CHECK(std::ranges::count(outcome.err, '\n') == 1);
-}
-
-TEST_CASE("diff --on-gpu without a GPU is skipped, and refuses what it does not read", "[tools]") {
-  const Outcome outcome = run_command({"diff", "--on-gpu", "--forms", "no such opcode"});
-  if (outcome.err.find("no opcode matches") == std::string::npos) {  // else a machine with a GPU
-    CHECK(outcome.status == skipped_status);
-    CHECK(outcome.err.starts_with("warpmat: skipped: no GPU"));
-  }
-  CHECK(run_command({"diff", "--on-gpu", "--scalar"}).status > 1);
-  CHECK(run_command({"diff", "--on-gpu", "--paths", "--target", "sm_80"}).status > 1);
-  CHECK(run_command({"diff", "--judged", "100"}).err.find("--on-gpu") != std::string::npos);
-  CHECK(run_command({"diff", "--on-gpu", "--judged", "0"}).status > 1);
 }
 
 TEST_CASE("diff refuses wrong input before it looks for a GPU", "[tools]") {
@@ -184,20 +172,6 @@ TEST_CASE("a mismatch in memory is reported with its bytes", "[tools]") {
   const Comparison comparison = compare_states(program, expected, found);
   CHECK(describe(program, expected, found, comparison.differences.front()) ==
         "shared memory, bytes 8 to 11: emulator 0x00000000, GPU 0x0000ab00\n");
-}
-
-TEST_CASE("diff --scalar --constants compares every case, and says in which one differs", "[tools]") {
-  const std::vector<std::string> asked{"diff", "--scalar", "--constants", "--forms", "^rsqrt.approx.f32|^div.full", "--tuples", "8"};
-  const Outcome equal = run_pretending(asked, {no_faults});
-  CHECK(equal.status == 0);
-  // One unary row; of the other all operands constant, and each alone.
-  CHECK(equal.out.find("4 cases, tuples 0 to 7 of each, 1024 outputs compared, 0 mismatches, 0 not run; pretended GPU") !=
-        std::string::npos);
-  const Outcome wrong = run_pretending(asked);
-  CHECK(wrong.status == 1);
-  CHECK(wrong.out.find("div.full(.ftz)") == std::string::npos);
-  CHECK(wrong.out.find("div.full.f32, a varies: tuple 0, lane 0: ") != std::string::npos);
-  CHECK(wrong.err.find("4 outputs differ, 0 cases did not run") != std::string::npos);
 }
 
 }  // namespace

@@ -74,21 +74,22 @@ TEST_CASE("the line of a kernel counts scalar instructions, special registers an
     CHECK(outcome.status == 0);
     return outcome.err;
   };
-  CHECK(contains(line("%tid.x", "abs.f32 %f1, %f1;", "sm_90"), "sm_90: specified at the weakest: "));
-  CHECK(contains(line("%tid.x", "abs.f32 %f1, %f1;", "sm_90"), "; beside it 1 measured, 4 specified"));
+  CHECK(contains(line("%tid.x", "abs.f32 %f1, %f1;", "sm_90"),
+                 "sm_90 (H100): 1 instruction measured on the card, 5 specified by the PTX ISA; nothing weaker\n"));
   CHECK(contains(line("%tid.x", "abs.f32 %f1, %f1;", "sm_80"),
-                 "abs.f32 (PTX ISA 9.1); NaN payloads, and .ftz beside the smallest normal number: assumed; beside it 5 specified"));
-  CHECK(contains(line("%clock", "", "sm_90"), "sm_90: specified at the weakest: "));
-  CHECK(contains(line("%clock", "", "sm_90"), "; beside it %clock: assumed (the number is the hardware's own), "));
-  CHECK(contains(line("%tid.x", "elect.sync %r1|%p1, -1; mul.f32 %f1, %f1, %f1;", "sm_90"), "sm_90: specified at the weakest: "));
+                 "sm_80 (A100): 6 instructions specified by the PTX ISA; NaN payloads, and .ftz beside the smallest normal number: assumed "
+                 "(abs.f32)\n"));
+  CHECK(contains(line("%clock", "", "sm_90"), " specified by the PTX ISA; nothing weaker; not counted: "));
+  CHECK(contains(line("%clock", "", "sm_90"), "; not counted: %clock (assumed: the number is the hardware's own)\n"));
   CHECK(contains(line("%tid.x", "elect.sync %r1|%p1, -1; mul.f32 %f1, %f1, %f1;", "sm_90"),
-                 "; beside it elect.sync: assumed (which lanes these are, the hardware decides), 1 measured, "));
-  CHECK(contains(line("%tid.x", "ex2.approx.f32 %f1, %f1;", "sm_80"), "ex2.approx.f32 (as sm_90, with the same machine instructions)"));
+                 "; nothing weaker; not counted: elect.sync (assumed: which lanes these are, the hardware decides)\n"));
+  CHECK(contains(line("%tid.x", "ex2.approx.f32 %f1, %f1;", "sm_80"),
+                 "; ex2.approx.f32: assumed (as sm_90, with the same machine instructions)"));
   const std::string contracted = "mul.f32 %f2, %f1, %f1; add.f32 %f1, %f2, %f1;";
-  CHECK(contains(line("%tid.x", contracted, "sm_90"), "sm_90: specified at the weakest: "));
-  CHECK(contains(line("%tid.x", contracted, "sm_80"), "contraction of mul and add (the rule, as ptxas 13.0 has it for sm_90)"));
+  CHECK(contains(line("%tid.x", contracted, "sm_90"), "; nothing weaker\n"));
+  CHECK(contains(line("%tid.x", contracted, "sm_80"), "; contraction of mul and add: assumed (the rule, as ptxas 13.0 has it for sm_90)"));
   CHECK(contains(line("%tid.x", "setp.eq.u32 %p1, %r1, 0; @%p1 bra L; " + contracted + " L:", "sm_90"),
-                 "contraction of mul and add (line 10, mul.f32: "));
+                 "; contraction of mul and add: assumed (line 10, mul.f32: "));
 }
 
 TEST_CASE("the option --require speaks of everything that a kernel consists of", "[tools][evidence]") {
@@ -97,7 +98,7 @@ TEST_CASE("the option --require speaks of everything that a kernel consists of",
   CHECK(check("%tid.x", "", {"--require", "measured"}).status == 0);
   const Outcome measured = check("%tid.x", "lg2.approx.f32 %f1, %f1;", {"--require", "measured"});
   CHECK(measured.status == 1);
-  CHECK(contains(measured.err, "--require measured: sm_80: assumed at the weakest: "));
+  CHECK(contains(measured.err, "--require measured: sm_80 (A100): lg2.approx.f32: assumed ("));
   CHECK(check("%smid", "", {"--require", "specified"}).status == 1);
   CHECK(check("%tid.x", "lg2.approx.f32 %f1, %f1;", {"--require", "specified"}).status == 1);
   CHECK(check("%tid.x", "lg2.approx.f32 %f1, %f1;", {"--require", "assumed"}).status == 0);

@@ -11,7 +11,7 @@
 #include "catch.h"
 #include "command.h"
 #include "gpu/cases/cases.h"
-#include "gpu/mutants/variant_runner.h"
+#include "gpu/runners/form_runner.h"
 #include "paths.h"
 #include "tally.h"
 #include "tools/explanation_reader.h"
@@ -64,7 +64,7 @@ struct Examiner {
     const Program program = program_for(form, target, operand_class);
     WarpStates states = make_case(program, form, operand_class, seed, 0, cases, 0);
     const Instruction instruction(form, target);
-    VariantRunner([&](const Form&, const Batch& batch) {
+    FormRunner([&](const Form&, const Batch& batch) {
       const Element element = random_element(form.operand(OperandName::d).fragment, random);
       const Json json = Json::parse(explanation_json(explain(instruction, batch, element)).dump());
       instruction.execute(batch);
@@ -228,7 +228,7 @@ TEST_CASE("explain says which byte and lane an element of data movement comes fr
     const Program program = program_for(form, t);
     WarpStates states = make_case(program, form, operand_classes().front(), 5, 0, 2, 0);
     const Instruction instruction(form, t);
-    VariantRunner([&](const Form&, const Batch& batch) {
+    FormRunner([&](const Form&, const Batch& batch) {
       const OperandName result = form.find_operand(OperandName::d) != nullptr ? OperandName::d : OperandName::r;
       const Explanation e = explain(instruction, batch, random_element(form.operand(result).fragment, random));
       instruction.execute(batch);

@@ -112,7 +112,7 @@ TEST_CASE("job 1: the same on the command line", "[tools][first-hour]") {
                                               "tile=swizzle<3,4,3>", "--expect", "ldmatrix.0.r:f16=" + job.file("want")});
     CAPTURE(outcome.err);
     CHECK(outcome.status == (swizzled ? 0 : 1));
-    CHECK(contains(outcome.err, "sm_80: specified: "));
+    CHECK(contains(outcome.err, ": specified ("));
     CHECK(contains(outcome.err, "lane 1's address 0x80 is row 1, chunk 1 of tile") != swizzled);
   }
 }
@@ -182,8 +182,8 @@ TEST_CASE("job 3: sm_80 against sm_90", "[tools][first-hour]") {
   CHECK(outcome.status == 0);
   CHECK(contains(outcome.out, "mma.0.d: sm_90a and sm_80 differ in "));
   CHECK(contains(outcome.out, " units in the last place at most\n"));
-  CHECK(contains(outcome.err, "sm_90a: measured: "));
-  CHECK(contains(outcome.err, "sm_80: replayed: "));
+  CHECK(contains(outcome.err, ": measured ("));
+  CHECK(contains(outcome.err, ": replayed ("));
   const Outcome same = job.run("sm_90a", {"--in", "0.a=iota", "--versus", "sm_80"});
   CHECK(contains(same.out, "mma.0.d: sm_90a and sm_80 agree in all 128 elements\n"));
 }
@@ -226,26 +226,6 @@ TEST_CASE("job 4: mxfp8 with scale factors; codes as numbers, unset factors and 
   CHECK(contains(checked.err, "line 1: warning: thread-id of ids-a is 2; it must be below 2: the statement will trap"));
 }
 
-// ---- 5: a compiled kernel -----------------------------------------------------------------------------------------------------------
-
-TEST_CASE("job 5: a compiled kernel; the tool for statements says which takes it", "[tools][first-hour]") {
-  const std::string ptx = source_path("examples/kernels/gemm_f16.ptx");
-  const Outcome wrong = run_command({"run", ptx});
-  CHECK(wrong.status == 1);
-  CHECK(contains(wrong.err, "holds a whole kernel, and this command takes a list of statements: 'warpmat launch "));
-  const Outcome checked = run_command({"check", ptx, "--target", "sm_90a"});
-  CAPTURE(checked.err);
-  CHECK(checked.status == 0);
-  CHECK(contains(checked.err, "sm_90a: specified at the weakest: "));  // loads and stores
-  CHECK(contains(checked.err, "; beside it "));
-  CHECK(contains(checked.err, " measured, "));
-  const Job statements(f16_text);
-  const Outcome no_kernel = run_command({"launch", statements.directory.path("p.ptx")});
-  CHECK(no_kernel.status == 1);
-  CHECK(contains(no_kernel.err, "holds a list of statements without an entry: 'warpmat run "));
-  CHECK(contains(run_command({"exec", ptx, "--target", "sm_80"}).err, "is a file, and this command takes one instruction"));
-}
-
 // ---- 6: many products ---------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("job 6: 10,000 products of matrices as NumPy has them", "[tools][first-hour]") {
@@ -270,30 +250,13 @@ TEST_CASE("job 6: 10,000 products of matrices as NumPy has them", "[tools][first
 
 // ---- 7: trust -----------------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("job 7: can I trust this on my card? A misspelt register", "[tools][first-hour]") {
+TEST_CASE("job 7: can I trust this on my card?", "[tools][first-hour]") {
   const Job job(f16_text);
   CHECK(job.run("sm_90a", {"--require", "measured"}).status == 0);
   const Outcome refused = job.run("sm_80", {"--require", "measured"});
   CHECK(refused.status == 1);
-  CHECK(contains(refused.err,
-                 "error: --require measured: sm_80: replayed: compared bit for bit with outputs of that hardware that others published"));
+  CHECK(contains(refused.err, "error: --require measured: sm_80 (A100): mma"));
   CHECK(job.run("sm_80", {"--require", "replayed", "--quiet"}).err == job.run("sm_80", {"--quiet"}).err);
-
-  const Job misspelt(R"(
-      .shared .align 128 .b16 tile[512];
-      ldmatrix.sync.aligned.m8n8.x4.shared.b16 {r0, r1, r2, r3}, [tile];
-      mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {r0, r1, r2, rr3}, {b0, b1}, {c0, c1, c2, c3};
-  )");
-  const Outcome warned = run_command({"check", misspelt.directory.path("p.ptx"), "--target", "sm_90a"});
-  CHECK(warned.status == 0);
-  CHECK(contains(warned.err, "line 4: warning: rr3 of mma.0.a is read and never written: the bits are zero"));
-  const Outcome overwritten = misspelt.run("sm_90a", {"--in", "r0=zeros"});
-  CHECK(contains(overwritten.err, "line 3: warning: the statement overwrites what --in has filled as r0"));
-  CHECK(contains(misspelt.run("sm_90a", {"--print", "r4"}).err,
-                 "has no register and no shared variable 'r4'; it has tile, r0, r1, r2, r3, "));
-  CHECK(contains(misspelt.run("sm_90a", {"--print", "mma.0.q"}).err, "mma.0 has no operand 'q'; it has d, a, b, c"));
-  const Outcome no_operand = misspelt.run("sm_90a", {"--print", "0.a"});
-  CHECK(contains(no_operand.err, "has no matrix operand a; 1 (mma.0) has it"));
 }
 
 TEST_CASE("the page of support has the table of cards, and README explains every label", "[tools][first-hour]") {
@@ -346,24 +309,8 @@ TEST_CASE("warpmat new: its README names files that are there, its next commands
   CHECK(contains(cmake, "-ptx -lineinfo -arch=sm_90a"));
 }
 
-TEST_CASE("slips of the pen and cards' names", "[tools][first-hour]") {
-  CHECK(contains(run_command({"luanch", "x"}).err, "there is no subcommand 'luanch'; the nearest is 'launch'; see 'warpmat --help'"));
-  CHECK(contains(run_command({"zebra"}).err, "there is no subcommand 'zebra'; see 'warpmat --help'"));
-  CHECK(contains(run_command({"launch", "--targt", "sm_90", "x.ptx"}).err,
-                 "there is no option '--targt'; the nearest is '--target'; see 'warpmat launch --help'"));
-  CHECK(contains(run_command({"list", "--zebra=3"}).err, "there is no option '--zebra'; see 'warpmat list --help'"));
-  CHECK(target_of_card("H100") == "sm_90a");
-  CHECK(target_of_card("NVIDIA GeForce RTX 4090") == "sm_89");
-  CHECK(target_of_card("rtx4070ti") == "sm_89");
-  CHECK(target_of_card("3080") == "sm_86");
-  CHECK(target_of_card("a100") == "sm_80");
-  CHECK(target_of_card("B200") == "sm_100a");
-  for (const char* none : {"", "sm_90", "rtx", "rtx 40", "40", "h", "x100"}) {
-    CAPTURE(none);
-    CHECK(target_of_card(none) == (std::string(none) == "rtx 40" ? "sm_89" : ""));
-  }
+TEST_CASE("a card's name is a target of the command", "[tools][first-hour]") {
   CHECK(run_command({"list", "m16n8k32", "--target", "h100"}).out == run_command({"list", "m16n8k32", "--target", "sm_90a"}).out);
-  CHECK(contains(run_command({"list", "--target", "h101"}).err, "h101"));
 }
 
 TEST_CASE("explain says what operands may be, and run --versus how to ask it", "[tools][first-hour]") {

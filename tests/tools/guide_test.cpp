@@ -1,4 +1,5 @@
-// The commands in docs/use print what stands below them. Those of debug.md are tools/planted's, which makes the folders that they run in.
+// The commands in docs/use print what stands below them. Those of debug.md are tests/planted/run's, which makes the folders that they run
+// in.
 
 #include <filesystem>
 #include <iomanip>

@@ -23,13 +23,6 @@ std::string layout(std::vector<std::string> arguments) {
   return outcome.out;
 }
 
-std::string error(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "layout");
-  const Outcome outcome = run_command(arguments);
-  CHECK(outcome.status != 0);
-  return outcome.err;
-}
-
 struct Question {
   const char *opcode, *descriptor, *operand;
   int row, column;
@@ -52,12 +45,6 @@ TEST_CASE("layout says which thread and register of tcgen05.ld has which cell", 
     CHECK(cell["lane"] == cell["row"]);
     CHECK(cell["register"] == cell["column"]);
   }
-  CHECK(layout({"tcgen05.ld.sync.aligned.32x32b.x2.pack::16b.b32", "--operand", "r", "--row", "5", "--column", "3"}) ==
-        "row 5, column 3: lane 5, register 1, bits 16 to 31\n");
-  CHECK_THAT(layout({"tcgen05.ld.sync.aligned.16x32bx2.x4.b32", "--operand", "r"}),
-             ContainsSubstring("Columns from 4 on are those of the second rectangle"));
-  CHECK_THAT(layout({"tcgen05.ld.sync.aligned.32x32b.x4.b32", "--operand", "r", "--format", "csv"}),
-             ContainsSubstring("matrix,row,column,lane,register,bit,element_bits\n0,0,0,0,0,0,32\n"));
 }
 
 TEST_CASE("layout says which cell of tensor memory has which element of tcgen05.mma", "[layout][tcgen05]") {
@@ -80,15 +67,6 @@ TEST_CASE("layout says which cell of tensor memory has which element of tcgen05.
     CHECK(layout({q.opcode, "--operand", q.operand, "--descriptor", q.descriptor, "--row", std::to_string(q.row), "--column",
                   std::to_string(q.column)}) == fmt::format("row {}, column {}: {}\n", q.row, q.column, q.answer));
   }
-  CHECK_THAT(layout({f16, "--operand", "d", "--descriptor", "0x04020010", "--format", "csv"}),
-             ContainsSubstring("matrix,row,column,lane,tensor_column,bit,element_bits\n") && ContainsSubstring("\n0,63,7,111,7,0,32\n"));
-  CHECK_THAT(layout({f16, "--operand", "d", "--descriptor", "0x04020010", "--format", "svg"}), ContainsSubstring("<svg"));
-  CHECK_THAT(error({f16, "--operand", "d"}), ContainsSubstring("instruction descriptor: --descriptor has its 32 bits"));
-  CHECK_THAT(error({f16, "--operand", "e", "--descriptor", "0x08100010"}), ContainsSubstring("--operand can be d, a"));
-  CHECK_THAT(error({f16, "--operand", "d", "--descriptor", "0x08100050"}), ContainsSubstring("bit 6, which is reserved"));
-  CHECK_THAT(error({"tcgen05.wait::ld.sync.aligned", "--operand", "d"}), ContainsSubstring("has no layout"));
-  CHECK_THAT(error({f16, "--operand", "d", "--descriptor", "0x08100010", "--row", "128", "--column", "0"}),
-             ContainsSubstring("no element lies there"));
 }
 
 }  // namespace warpmat::layout_tensor_test

@@ -145,13 +145,6 @@ TEST_CASE("list --approximate says how the bits of the approximate instructions 
   CHECK(one.find("bf16") == std::string::npos);
 }
 
-TEST_CASE("list refuses an unknown target", "[tools]") {
-  const Outcome outcome = run_command({"list", "--target", "sm_91"});
-  CHECK(outcome.status == 1);
-  CHECK(outcome.out.empty());
-  CHECK(outcome.err.starts_with("warpmat: error: unknown target 'sm_91'"));
-}
-
 TEST_CASE("list --scalar has the scalar and machine instructions with a label on each hardware", "[tools]") {
   const Json all = list_json({"--scalar"}), approximate = list_json({"--approximate"}),
              of_one = list_json({"--scalar", "--target", "sm_80"});
@@ -189,11 +182,6 @@ TEST_CASE("list takes filters: parts of names in PTX or SASS, regular expression
         std::vector<std::string>{"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"});
   CHECK(lines(run_command({"list", "--scalar", "add.rn.f32"}).out).size() >= 2);  // a row for all roundings
   CHECK(lines(run_command({"list", "--scalar", "add.rn.f33"}).out).empty());
-  const Outcome scalar = run_command({"list", "add.rn.f32"});
-  CHECK(scalar.status == 1);
-  CHECK(scalar.err.find("'add.rn.f32' is in no matrix instruction; 'warpmat list --scalar' has it") != std::string::npos);
-  CHECK(run_command({"list", "m16n8k33"}).err.find("'m16n8k33' is in no opcode and no machine instruction's name") != std::string::npos);
-  CHECK(run_command({"list", "("}).err.find("'(' is not a regular expression") != std::string::npos);
 }
 
 TEST_CASE("list has tcgen05.mma by its rows, with what each kind needs and how its bits are known", "[tools][tcgen05]") {
@@ -207,7 +195,6 @@ TEST_CASE("list has tcgen05.mma by its rows, with what each kind needs and how i
   }
   CHECK(has_f16);
   CHECK(run_command({"list", "tcgen05.mma", "--target", "sm_100a"}).out.find("MMA-Sim") != std::string::npos);
-  CHECK(run_command({"list", "tcgen05.ld"}).status != 0);  // no product
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The command with an emulator in place of the GPU: what it reports where GPU and emulator differ can then be tested on any machine. Linked
-// in place of gpu_runner.cpp into the program warpmat_pretend.
+// in place of gpu_runner.cpp into the programs warpmat_pretend and warpmat_pretend_lab.
 
 #include <fmt/core.h>
 #include <signal.h>
@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/cuda/constant_gpu.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/cuda/kernel_gpu.h"
 #include "gpu/cuda/unary_gpu.h"
@@ -144,22 +143,7 @@ class PretendUnaryGpu : public UnaryFunction {
   std::vector<std::uint32_t> words_;
 };
 
-/// The same for kernels with constants: the lowest bit of the first word is wrong.
-class PretendConstantGpu : public EmulatorConstantRunner {
- public:
-  PretendConstantGpu() : EmulatorConstantRunner(warpmat::target("sm_90a")) {}
-  std::vector<std::uint64_t> run(const std::string& entry, std::span<const std::uint64_t> operands, std::size_t results) override {
-    std::vector<std::uint64_t> words = EmulatorConstantRunner::run(entry, operands, results);
-    if (!is_set("WARPMAT_PRETEND_FAULTS", "none")) words.front() ^= 1;
-    return words;
-  }
-};
-
 }  // namespace
-
-std::unique_ptr<ConstantRunner> open_constant_gpu() {
-  return std::make_unique<PretendConstantGpu>();
-}
 
 std::unique_ptr<UnaryFunction> open_unary_gpu(const std::string& opcode, const Target&) {
   return std::make_unique<PretendUnaryGpu>(opcode);

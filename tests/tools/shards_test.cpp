@@ -9,7 +9,7 @@
 #include "catch.h"
 #include "command.h"
 #include "contains.h"
-#include "tools/lab/report/merge_shards.h"
+#include "tools/gpu/report/merge_shards.h"
 
 namespace warpmat::shards_test {
 namespace {
@@ -135,44 +135,14 @@ TEST_CASE("evidence refuses what is no run's JSON", "[tools]") {
   }
 }
 
-/// The run's numbers of programs, statements and outputs in the JSON of fuzz.
-Json counts(const std::string& file) {
-  return Json::parse(read_text(file)).at("run");
-}
-
-TEST_CASE("the parts of a run of random programs are the run", "[tools]") {
-  const TemporaryDirectory directory;
-  const auto fuzz = [&](const std::string& name, std::vector<std::string> more) {
-    const std::string file = directory.path(name + ".json");
-    more.insert(more.begin(), {"fuzz", "--programs", "7", "--first", "3", "--warps", "2", "--json", file, "--keep", directory.path("")});
-    const Outcome outcome = run_pretending(more, {no_faults});
-    CHECK(outcome.status == 0);
-    return file;
-  };
-  const std::string whole = fuzz("whole", {}), one = fuzz("one", {"--shard", "1/2"}), two = fuzz("two", {"--shard", "2/2"});
-  CHECK(counts(one).at("programs") == 4);
-  CHECK(counts(two).at("programs") == 3);
-  for (const char* key : {"programs", "statements", "outputs"}) {
-    CAPTURE(key);
-    CHECK(counts(whole).at(key).get<std::size_t>() == counts(one).at(key).get<std::size_t>() + counts(two).at(key).get<std::size_t>());
-  }
-  CHECK(without_time(evidence({one, two}).out) == without_time(evidence({whole}).out));
-  CHECK(contains(evidence({whole}).out, "7 from 3 on"));
-  refused({one}, "part 2/2 is missing");
-  refused({one, two, whole}, "have cases in common");
-  refused({one, fuzz("other", {"--shard", "2/2", "--max-statements", "5"})}, "programs: at most 50 statements and at most 5 statements");
-  refused({whole, fuzz("later", {"--seed", "1", "--max-statements", "50", "--shard", "1/1"})}, "hold the same cases");
-}
-
 TEST_CASE("a run that cannot be shared by so many is refused", "[tools]") {
   CHECK(contains(run_pretending({"diff", "--forms", product, "--cases", "2", "--shard", "1/3"}).err,
                  "2 cases cannot be shared by so many") == false);
   CHECK(
       contains(run_pretending({"diff", "--forms", product, "--cases", "2", "--shard", "3/3"}).err, "2 cases cannot be shared by so many"));
-  CHECK(contains(run_pretending({"fuzz", "--programs", "2", "--shard", "3/3"}).err, "2 programs cannot be shared by so many"));
   CHECK(contains(run_pretending({"record", "--out", "/tmp/x.jsonl.gz", "--forms", product, "--shard", "2/2"}).err,
                  "1 forms cannot be shared by so many"));
-  for (const char* command : {"diff", "fuzz", "record"}) {
+  for (const char* command : {"diff", "record"}) {
     const Outcome outcome = run_command({command, "--shard", "3/2"});
     CHECK(outcome.status > 1);
     CHECK(contains(outcome.err, "'3/2' is no part of a run: I/N"));
@@ -180,7 +150,7 @@ TEST_CASE("a run that cannot be shared by so many is refused", "[tools]") {
 }
 
 // ---- What ends early
-// ----------------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("diff that is interrupted prints and writes what it has compared, marked incomplete", "[tools]") {
   for (const auto& [signal, status] : {std::pair{"INT 3", 130}, {"TERM 3", 143}}) {
@@ -200,30 +170,6 @@ TEST_CASE("diff that is interrupted prints and writes what it has compared, mark
     CHECK(json.at("rows").size() < json.at("forms").size());
     CHECK(directory.files() == std::vector<std::string>{"sweep.json"});
   }
-}
-
-TEST_CASE("fuzz that is interrupted prints and writes what it has run, marked incomplete", "[tools]") {
-  for (const auto& [signal, status] : {std::pair{"INT 10", 130}, {"TERM 10", 143}}) {
-    const TemporaryDirectory directory;
-    const std::string file = directory.path("fuzz.json");
-    const Outcome outcome = run_pretending({"fuzz", "--programs", "5000", "--warps", "1", "--json", file, "--keep", directory.path("")},
-                                           {no_faults, fmt::format("WARPMAT_PRETEND_SIGNAL={}", signal)});
-    CHECK(outcome.status == status);
-    CHECK(contains(outcome.err, "warpmat: interrupted: "));
-    CHECK(contains(outcome.out, "; incomplete\n"));
-    CHECK(Json::parse(read_text(file)).at("complete") == false);
-    CHECK(counts(file).at("programs") >= 9);
-    CHECK(counts(file).at("programs") < 100);
-  }
-}
-
-TEST_CASE("fuzz writes lines of progress where no terminal shows a bar", "[tools]") {
-  const TemporaryDirectory directory;
-  const Outcome outcome = run_pretending({"fuzz", "--programs", "20", "--warps", "1", "--keep", directory.path("")}, {no_faults});
-  CHECK(outcome.status == 0);
-  CHECK(std::ranges::count(outcome.err, '\n') == 10);
-  CHECK(contains(outcome.err, " s  of 20 programs: 2 programs, "));
-  CHECK(contains(outcome.err, " s  of 20 programs: 20 programs, "));
 }
 
 }  // namespace

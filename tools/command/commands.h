@@ -16,6 +16,7 @@ void add_launch(Command app);
 void add_layout(Command app);
 void add_list(Command app);
 void add_new(Command app);
+void add_nvcc(Command app);
 void add_run(Command app);
 void add_site(Command app);
 void add_swizzle(Command app);

@@ -34,6 +34,9 @@
 
 #include "commands.h"
 #include "cuda_program.h"
+#include "examine.h"
+#include "finding_flags.h"
+#include "launch_flags.h"
 #include "profile_flag.h"
 #include "tools/command_line/execution_flags.h"
 #include "tools/command_line/label_flags.h"
@@ -57,6 +60,9 @@ struct CudaOptions {
   LabelOptions labels;
   std::vector<std::string> profile;
   Limits limits;
+  Examination examination;
+  FindingFiles found;
+  std::uint64_t expected_launches = 0;
 };
 
 /// What the runtime recorded of a program's launches.
@@ -69,6 +75,7 @@ struct Record {
   std::map<std::string, int> unended;  ///< launches by kernel that began, less those that ended
   std::uint64_t damaged = 0;           ///< lines that are none of the runtime
   std::vector<ProfiledKernel> profiled;
+  std::vector<Finding> findings;  ///< of all launches, each once
 
   std::optional<std::string> unended_kernel() const {
     const auto found = std::ranges::find_if(unended, [](const auto& each) { return each.second > 0; });
@@ -176,15 +183,31 @@ class RecordReader {
     if (json.contains("begins")) return static_cast<void>(++record_.unended[json.at("begins").get<std::string>()]);
     if (json.contains("unsaved")) return keep_first(record_.unsaved, json.at("unsaved").get<std::string>());
     const std::string kernel = json.at("kernel").get<std::string>();
-    if (json.contains("refused"))
-      return keep_first(record_.refusal, fmt::format("'{}': {}", kernel, json.at("refused").get<std::string>()));
+    if (json.contains("refused")) return add_refusal(fmt::format("'{}': {}", kernel, json.at("refused").get<std::string>()));
     kernels_.add(json);
-    if (json.contains("error")) keep_first(record_.fault, json.at("error").at("text").get<std::string>());
+    if (json.contains("error")) add_error(json.at("error"));
+    for (const Json& warning : json.at("warnings"))
+      add_finding({.level = Finding::Level::warning, .rule = "warning", .text = warning.get<std::string>()});
     record_.launches.push_back(json);
     --record_.unended[kernel];
     if (!all_) seen_.emplace(without_time, kernel);
   } catch (const std::exception&) {  // a line that a killed process left, or that the program wrote
     ++record_.damaged;
+  }
+
+  void add_refusal(const std::string& why) {
+    keep_first(record_.refusal, why);
+    add_finding({.rule = "refused", .text = why});
+  }
+
+  void add_error(const Json& error) {
+    const std::string text = error.at("text");
+    keep_first(record_.fault, text);
+    add_finding(finding_of(error.value("kind", error.at("name").get<std::string>()), error.value("source", ""), text));
+  }
+
+  void add_finding(Finding finding) {
+    if (std::ranges::find(record_.findings, finding) == record_.findings.end()) record_.findings.push_back(std::move(finding));
   }
 
   static void keep_first(std::string& text, const std::string& other) {
@@ -234,22 +257,22 @@ void write_report(const CudaOptions& options, const std::string& program, const 
 
 /// Whether the command tells something of each launch, and not of what ran alone.
 bool tells_launches(const CudaOptions& options) {
-  return !options.report.empty() || !options.profile.empty();
+  return !options.report.empty() || !options.profile.empty() || options.expected_launches > 1;
 }
 
-Variables variables_of(const CudaOptions& options, const std::string& record) {
+Variables variables_of(const CudaOptions& options, const std::string& record, const std::filesystem::path& save) {
   return {{"LD_LIBRARY_PATH", library_path_with(cuda_libraries())},
           {"WARPMAT_CUDA_TARGET", options.target},
           {"WARPMAT_CUDA_JOBS", std::to_string(options.jobs)},
           {"WARPMAT_CUDA_SCHEDULE", std::to_string(options.schedule)},
-          {"WARPMAT_CUDA_CHECK", options.checks},
+          {"WARPMAT_CUDA_CHECK", without_banks(options.checks)},
           {"WARPMAT_CUDA_UNDEFINED", options.undefined == Undefined::hardware ? "hardware" : "trap"},
           {"WARPMAT_CUDA_ASSEMBLER", options.assembler},
           {"WARPMAT_CUDA_SMS", std::to_string(options.processors)},
           {"WARPMAT_CUDA_LEAKS", options.leaks ? "1" : "0"},
           {"WARPMAT_CUDA_REPORT", record},
           {"WARPMAT_CUDA_EVERY_LAUNCH", tells_launches(options) ? "1" : "0"},
-          {"WARPMAT_CUDA_SAVE", options.save.empty() ? "" : std::filesystem::absolute(options.save).string()},
+          {"WARPMAT_CUDA_SAVE", save.empty() ? "" : std::filesystem::absolute(save).string()},
           {"WARPMAT_CUDA_PROFILE", options.profile.empty() ? "0" : "1"}};
 }
 
@@ -276,6 +299,8 @@ std::vector<std::string> problems_of(const CudaOptions& options, const std::stri
   if (!record.unsaved.empty()) all.push_back("--save lacks launches: " + record.unsaved);
   if (!options.labels.require.empty() && record.labels.empty())
     all.push_back(fmt::format("--require {}: no kernel was executed", options.labels.require));
+  if (record.launches.size() < options.expected_launches)
+    all.push_back(fmt::format("--expect-launches {}: the program launched {} kernels", options.expected_launches, record.launches.size()));
   return all;
 }
 
@@ -286,9 +311,37 @@ int status_of(const ProcessEnd& end) {
   return end.status == 0 && must_end ? 128 + end.asked : end.status;
 }
 
+/// Where to look next when a program says itself that its results are wrong, and no kernel failed; empty where something else is told.
+std::string next_step(const CudaOptions& options, const ProcessEnd& end, const Record& record) {
+  const bool own_status = end.status > 0 && end.status < 128 && end.asked == 0 && end.limit == ProcessEnd::Limit::none;
+  if (!own_status || record.launches.empty() || !record.fault.empty() || !record.refusal.empty() || options.examination.asks()) return "";
+  return "no kernel failed, and the program ended with an error of its own. Of a product of matrices, the same command with\n"
+         "  --gemm '2=0*1^T:MxNxK'  reports the first wrong product with its lines: numbers are pointer parameters, ^T has columns "
+         "contiguous\n"
+         "  --check all             looks for races and other kinds of faults, too";
+}
+
+/// Writes what was found for other programs. Returns the exit status, which is `status` unless that fails.
+int told(const CudaOptions& options, const std::string& program, const Record& record, std::vector<Finding> found, int status) {
+  found.insert(found.begin(), record.findings.begin(), record.findings.end());
+  const bool has_error = std::ranges::find(found, Finding::Level::error, &Finding::level) != found.end();
+  if (status != 0 && !has_error) found.push_back({.rule = "program", .text = fmt::format("{} ended with status {}", program, status)});
+  double seconds = 0;
+  for (const Json& launch : record.launches) seconds += launch.at("seconds").get<double>();
+  try {
+    tell_findings(options.found, program, seconds, found);
+  } catch (const std::runtime_error& error) {
+    fmt::print(stderr, "warpmat: error: {}\n", error.what());
+    return status == 0 ? 1 : status;
+  }
+  return status;
+}
+
 /// Says how the bits are known, and what the program kept to itself. Returns the exit status.
-int conclude(const CudaOptions& options, const std::string& program, const ProcessEnd& end, const Record& record) {
+int conclude(const CudaOptions& options, const std::string& program, const ProcessEnd& end, const Record& record,
+             const std::filesystem::path& saved) {
   std::vector<std::string> problems = problems_of(options, program, end, record);
+  std::vector<Finding> found;
   const auto attempt = [&](auto work) {
     try {
       work();
@@ -298,8 +351,11 @@ int conclude(const CudaOptions& options, const std::string& program, const Proce
   };
   attempt([&] { write_report(options, program, end, record); });
   attempt([&] { require_labels(options.labels, options.target, record.labels); });
-  if (end.status == 0) std::ranges::copy(kept_quiet(record), std::back_inserter(problems));
-  for (const std::string& problem : problems) fmt::print(stderr, "warpmat: error: {}\n", problem);
+  if (options.examination.asks() && !record.launches.empty()) attempt([&] { found = examine(options.examination, saved); });
+  for (const std::string& problem : problems) found.push_back({.rule = "program", .text = problem});
+  for (const Finding& finding : found) fmt::print(stderr, "warpmat: error: {}\n", finding.text);
+  const std::vector<std::string> quiet = end.status == 0 ? kept_quiet(record) : std::vector<std::string>{};
+  for (const std::string& each : quiet) fmt::print(stderr, "warpmat: error: {}\n", each);
   if (end.left_running != 0) fmt::print(stderr, "warpmat: {} left {} processes, which were ended\n", program, end.left_running);
   if (!record.launches.empty()) {
     report_profile(options.profile, "cuda", record.profiled);
@@ -307,8 +363,11 @@ int conclude(const CudaOptions& options, const std::string& program, const Proce
   } else if (record.refusal.empty() && record.unsaved.empty() && record.damaged == 0 && !record.unended_kernel()) {
     fmt::print(stderr, "warpmat: {} launched no kernel\n", program);
   }
-  const int status = status_of(end);
-  return status == 0 && !problems.empty() ? 1 : status;
+  if (const std::string next = next_step(options, end, record); !next.empty() && !options.labels.quiet)
+    fmt::print(stderr, "warpmat: {}\n", next);
+  int status = status_of(end);
+  if (status == 0 && !(found.empty() && quiet.empty())) status = 1;
+  return told(options, program, record, std::move(found), status);
 }
 
 /// The folder of --save, which is this run's alone.
@@ -348,20 +407,25 @@ void run_cuda(const CudaOptions& options, std::vector<std::string> words) {
   if (words.empty()) require_option("PROGRAM");
   if (words.front().starts_with('-')) refuse_option(words.front(), "cuda has no such option");
   static_cast<void>(target(options.target));
-  static_cast<void>(parse_checks(options.checks));
+  static_cast<void>(parse_checks(without_banks(options.checks)));
+  check_examination(options.examination);
   if (!options.report.empty()) check_output_place(options.report);
+  check_finding_files(options.found);
   check_profile_flag(options.profile);
   refuse_other_kinds(words.front());
   refuse_separate_file(options.profile, words.front());
   const std::filesystem::path program = find_program(words.front());
   refuse_static_runtime(program);
-  const SaveFolder save(options.save);
+  const std::optional<TemporaryFolder> examined =
+      options.save.empty() && options.examination.asks() ? std::optional<TemporaryFolder>(std::in_place) : std::nullopt;
+  const std::filesystem::path saved = examined ? examined->path() : std::filesystem::path(options.save);
+  const SaveFolder save(saved);
   const RecordFile file;
   const std::string name = words.front();
   words.front() = program.string();
-  const ProcessEnd end = supervise(words, {}, variables_of(options, file.path()), {options.limits.seconds, options.limits.memory});
+  const ProcessEnd end = supervise(words, {}, variables_of(options, file.path(), saved), {options.limits.seconds, options.limits.memory});
   const Record record = RecordReader(tells_launches(options)).read(file.path());
-  if (const int status = conclude(options, name, end, record); status != 0) exit_with(status);
+  if (const int status = conclude(options, name, end, record, saved); status != 0) exit_with(status);
 }
 
 }  // namespace
@@ -377,7 +441,8 @@ void add_cuda(Command app) {
   command
       .add_option("--check", options->checks,
                   all_check_names() +
-                      ", separated by commas; or all, or none. With uses instead of uninitialised, storing an uninitialised value in "
+                      ", separated by commas; or all, or none. And banks: bank conflicts by line, to standard error. With uses instead of "
+                      "uninitialised, storing an uninitialised value in "
                       "global memory is a warning")
       .capture_default_str();
   add_undefined_flag(command, options->undefined);
@@ -395,6 +460,21 @@ void add_cuda(Command app) {
       .type_name("FILE.json");
   command.add_option("--save", options->save, "Write each launch with its buffers as DIR/N/launch.json, which 'warpmat launch' takes")
       .type_name("DIR");
+  command.add_option("--gemm", options->examination.gemm,
+                     "2=0*1^T:128x192x256: what the kernels compute; the first wrong product of each launch is reported with its lines. "
+                     "Numbers are the kernel's pointer parameters, from 0; their names and buffers' do, too. The rest is as of 'launch'");
+  command.add_option("--why", options->examination.why, "2[5,3]: where this element of the product of --gemm comes from");
+  command.add_option("--against", options->examination.against, "With --why: another GPU, and the first product at which its bits part")
+      .type_name("TARGET");
+  command
+      .add_option("--kernels", options->examination.kernels,
+                  "The kernels that --gemm and --check banks look at, by a part of their C++ name")
+      .type_name("REGEX");
+  command
+      .add_option("--expect-launches", options->expected_launches,
+                  "A program that launches fewer kernels is a failure: of a test that tests nothing")
+      .type_name("N");
+  add_finding_flags(command, options->found);
   add_profile_flag(command, options->profile);
   add_limit_flags(command, options->limits);
   add_label_flags(command, options->labels);
@@ -410,8 +490,12 @@ void add_cuda(Command app) {
       "  warpmat cuda ./saxpy 1000\n"
       "  warpmat cuda --profile --profile=saxpy.json ./saxpy 1000\n"
       "  warpmat cuda --target sm_80 --check all --report launches.json ./saxpy 1000\n"
+      "  warpmat cuda --gemm '2=0*1^T:128x192x256' --kernels hgemm ./gemm\n"
       "  warpmat cuda --seconds 600 --memory 4GB ./saxpy 1000");
-  command.callback([options, command] { run_cuda(*options, command.remaining()); });
+  command.callback([options, command] {
+    options->examination.banks = counts_banks(options->checks);
+    run_cuda(*options, command.remaining());
+  });
 }
 
 }  // namespace warpmat

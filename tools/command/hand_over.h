@@ -1,9 +1,11 @@
 #pragma once
 
+#include "tools/command_line/handed_commands.h"
+
 namespace warpmat {
 
-/// Replaces this process by warpmat-lab with the arguments after argv[0]. It is looked for beside this executable, then in PATH. Returns
-/// only by an exception, whose message says how to get it.
-[[noreturn]] void hand_over_to_lab(char** argv);
+/// Replaces this process by `program` with the arguments after argv[0]. The program is looked for beside this executable, then in PATH.
+/// Returns never. Throws std::runtime_error, which says where to get it.
+[[noreturn]] void hand_over(const HandingProgram& program, char** argv);
 
 }  // namespace warpmat

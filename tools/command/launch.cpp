@@ -9,6 +9,7 @@
 #include <warpmat/ptx/text/readable_name.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "finding_flags.h"
 #include "launch_flags.h"
 #include "profile_flag.h"
 #include "run_report.h"
@@ -45,18 +47,8 @@ struct LaunchCommandOptions {
   LabelOptions labels;
   std::string report, init, probe, why_files, against, show;
   Limits limits;
+  FindingFiles found;
 };
-
-/// Whether the list of checks includes bank conflicts. They are a report, not a check that traps.
-bool counts_banks(const std::string& checks) {
-  return std::ranges::count(split(checks, ','), "banks") > 0;
-}
-
-std::string without_banks(const std::string& checks) {
-  std::vector<std::string> kept = split(checks, ',');
-  std::erase(kept, "banks");
-  return kept.empty() ? "none" : fmt::format("{}", fmt::join(kept, ","));
-}
 
 /// The index of a block, "3", "3,1" or "3,1,0".
 Dim3 parse_block_index(const std::string& text) {
@@ -190,6 +182,7 @@ void run_launch(const LaunchCommandOptions& options, const Command& command, Lim
   const std::string_view target = program_of(ready.kernel).target->name;
   require_labels(options.labels, target, instructions);
   if (!options.report.empty()) check_output_place(options.report);
+  check_finding_files(options.found);
   check_profile_flag(options.profile);
   if (!options.against.empty() && options.launch.why.empty()) throw std::invalid_argument("--against needs --why 'C[5,3]'");
   BankReport report;
@@ -209,10 +202,16 @@ void run_launch(const LaunchCommandOptions& options, const Command& command, Lim
     launch_options.observer_of_cluster = [&profiler](std::uint64_t) { return profiler->observer(); };
   }
   LaunchResult result;
+  const auto start = std::chrono::steady_clock::now();
+  const auto tell = [&](const std::vector<Finding>& found) {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    tell_findings(options.found, fmt::format("{} {}", options.flags.file, ready.description.kernel), seconds, found);
+  };
   try {
     result = launch(ready, launch_options);
-  } catch (...) {
+  } catch (const Trap& trap) {
     fmt::print("{}", descriptors.text());  // they are wanted most where the launch fails
+    tell({finding_of(trap)});
     throw;
   }
   const Profile profile = profiler ? profiler->result() : Profile{};
@@ -228,7 +227,13 @@ void run_launch(const LaunchCommandOptions& options, const Command& command, Lim
   if (counts_banks(options.checks)) fmt::print(stderr, "{}", bank_table(report.lines()));
   report_profile(options.profile, command.name(), {{ready.kernel, 1, profile}});
   print_evidence(options.labels, target, ran, ready.assembler.empty() ? "" : "; sums from machine code of " + ready.assembler);
-  if (!as_expected(options, ready, launch_options, expectations)) exit_with(1);
+  std::vector<Finding> found;
+  for (const std::string& warning : result.warnings)
+    found.push_back({.level = Finding::Level::warning, .rule = "warning", .text = warning});
+  const bool right = as_expected(options, ready, launch_options, expectations);
+  if (!right) found.push_back({.rule = "expectation", .text = "a buffer is not as expected"});
+  tell(found);
+  if (!right) exit_with(1);
 }
 
 }  // namespace
@@ -287,6 +292,7 @@ void add_launch(Command app) {
   add_limit_flags(command, options->limits);
   add_label_flags(command, options->labels);
   add_report_option(command, options->report);
+  add_finding_flags(command, options->found);
   add_profile_flag(command, options->profile);
   command.footer(
       "A SOURCE is FILE.npy (of any type: its bytes), zeros:BYTES, fill:BYTES:VALUE, random:BYTES[:SEED] or random:FORMAT:COUNT[:SEED].\n"

@@ -13,6 +13,7 @@
 
 #include "tools/assembler/assembler.h"
 #include "tools/report/ptx_file.h"
+#include "tools/report/split.h"
 
 namespace warpmat {
 
@@ -83,6 +84,16 @@ std::string use_ptxas(const Module& module, const std::string& entry, const Kern
 
 }  // namespace
 
+bool counts_banks(const std::string& checks) {
+  return std::ranges::count(split(checks, ','), "banks") > 0;
+}
+
+std::string without_banks(const std::string& checks) {
+  std::vector<std::string> kept = split(checks, ',');
+  std::erase(kept, "banks");
+  return kept.empty() ? "none" : fmt::format("{}", fmt::join(kept, ","));
+}
+
 LaunchDescription description_of(const LaunchFlags& flags) {
   if (!flags.file.ends_with(".json")) return described_by(flags);
   if (!flags.kernel.empty() || !flags.grid.empty() || !flags.block.empty() || !flags.cluster.empty() || !flags.buffers.empty() ||
@@ -152,9 +163,9 @@ LaunchResult launch(ReadyLaunch& ready, const LaunchOptions& options) {
     const std::string lines = without_source_lines(program_of(ready.kernel));
     const bool block_given = ready.description.block || ready.description.config.block.count() != 1;
     if (block_given && lines.empty()) throw;
-    throw std::runtime_error(
-        fmt::format("{}{}{}", trap.what(),
-                    block_given ? "" : "; --block was not given (\"block\" in launch.json), so each block has one thread", lines));
+    throw trap.because(fmt::format("{}{}{}", trap.reason,
+                                   block_given ? "" : "; --block was not given (\"block\" in launch.json), so each block has one thread",
+                                   lines));
   }
 }
 

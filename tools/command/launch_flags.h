@@ -37,6 +37,10 @@ struct ReadyLaunch {
 /// Parses the kernel of `description` and fills its memory. Throws std::runtime_error.
 ReadyLaunch ready_launch(const LaunchFlags& flags, LaunchDescription description);
 
+/// Whether a list of checks includes bank conflicts, which are a report and not a check that traps; and the list without them.
+bool counts_banks(const std::string& checks);
+std::string without_banks(const std::string& checks);
+
 /// Runs it. The message of a trap also says that the block was not given, where that is so.
 LaunchResult launch(ReadyLaunch& ready, const LaunchOptions& options);
 

@@ -6,7 +6,7 @@
 #include "hand_over.h"
 #include "tools/command_line/command_line.h"
 #include "tools/command_line/completion.h"
-#include "tools/command_line/lab_commands.h"
+#include "tools/command_line/handed_commands.h"
 #include "tools/command_line/man_page.h"
 #include "tools/report/limits.h"
 #include "tools/report/supervision.h"
@@ -21,23 +21,22 @@ void add_man(warpmat::Command app) {
 }
 
 constexpr warpmat::AddSubcommand commands[] = {
-    warpmat::add_run,   warpmat::add_exec, warpmat::add_explain, warpmat::add_launch, warpmat::add_banks, warpmat::add_swizzle,
-    warpmat::add_check, warpmat::add_cuda, warpmat::add_list,    warpmat::add_layout, warpmat::add_site,  warpmat::add_new,
-    add_completion,     add_man,
+    warpmat::add_run,     warpmat::add_exec,  warpmat::add_explain, warpmat::add_launch, warpmat::add_banks,
+    warpmat::add_swizzle, warpmat::add_check, warpmat::add_cuda,    warpmat::add_list,   warpmat::add_layout,
+    warpmat::add_site,    warpmat::add_new,   warpmat::add_nvcc,    add_completion,      add_man,
 };
 
-/// The laboratory's subcommands as a group of their own in the help.
-void add_laboratory(warpmat::Command app) {
-  for (const warpmat::LabCommand& command : warpmat::lab_commands)
-    app.add_subcommand(command.name, command.summary,
-                       "For maintainers, by warpmat-lab: what compares warpmat with GPUs and keeps its tables");
+/// The subcommands of warpmat-gpu as a group of their own in the help.
+void add_gpu(warpmat::Command app) {
+  for (const warpmat::HandedCommand& command : warpmat::gpu_commands)
+    app.add_subcommand(command.name, command.summary, "By warpmat-gpu: what compares warpmat with GPUs and says how its bits are known");
 }
 
-/// Whether warpmat-lab is to run the command line: one of its subcommands, or the completion of such a one's arguments.
-bool is_for_lab(int argc, char** argv) {
-  if (argc > 1 && warpmat::find_lab_command(argv[1]) != nullptr) return true;
+/// The program that is to run the command line, because it has the subcommand, or completes the arguments of one; else null.
+const warpmat::HandingProgram* find_program_of(int argc, char** argv) {
   const std::string_view first = argc > 1 ? argv[1] : "";
-  return argc > 5 && first == "completion" && warpmat::find_lab_command(argv[4]) != nullptr;  // completion SHELL -- diff WORD...
+  if (first == "completion" && argc > 5) return warpmat::find_handing_program(argv[4]);  // completion SHELL -- diff WORD...
+  return warpmat::find_handing_program(first);
 }
 
 }  // namespace
@@ -46,8 +45,8 @@ int main(int argc, char** argv) {
   using warpmat::fail;
   std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit of its size is an error in a sentence
   try {
-    if (is_for_lab(argc, argv)) warpmat::hand_over_to_lab(argv);
-    return warpmat::run_command_line(argc, argv, commands, add_laboratory);
+    if (const warpmat::HandingProgram* const program = find_program_of(argc, argv)) warpmat::hand_over(*program, argv);
+    return warpmat::run_command_line(argc, argv, commands, add_gpu);
   } catch (const std::bad_alloc&) {
     return fail(warpmat::out_of_memory(), 1);
   } catch (const warpmat::Interrupted& e) {

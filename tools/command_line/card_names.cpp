@@ -1,11 +1,10 @@
 #include "tools/command_line/card_names.h"
 
+#include <warpmat/forms.h>
+
 #include <string>
-#include <string_view>
 
 #include <CLI/CLI.hpp>
-
-#include "tools/report/cards.h"
 
 namespace warpmat {
 
@@ -14,8 +13,8 @@ void accept_card_names(Command app) {
     for (const char* const name : {"--target", "--versus", "--against"})
       if (CLI::Option* const option = subcommand->get_option_no_throw(name))
         option->transform([](std::string text) {
-          const std::string_view target = target_of_card(text);
-          return target.empty() ? text : std::string(target);
+          const Target* const target = find_target_or_card(text);
+          return target == nullptr ? text : std::string(target->name);
         });
 }
 

@@ -13,11 +13,11 @@
 #include <warpmat/files/output_file.h>
 #include "commands.h"
 
-#include "gpu/rules/reach.h"
-#include "tools/command_line/lab_commands.h"
+#include "gpu/lab/rules/reach.h"
+#include "tools/command_line/handed_commands.h"
+#include "tools/gpu/report/form_selection.h"
 #include "tools/lab/report/coverage.h"
 #include "tools/lab/report/coverage_page.h"
-#include "tools/lab/report/form_selection.h"
 #include "tools/lab/report/tensor_question.h"
 #include "tools/report/pattern.h"
 
@@ -120,7 +120,7 @@ Examples:
 void add_coverage(Command app) {
   constexpr std::size_t max_warps = std::size_t{1} << 24;
   const auto options = std::make_shared<CoverageOptions>();
-  const Command command = add_lab_subcommand(app, "coverage");
+  const Command command = add_handed_subcommand(app, "coverage");
   const CommandOption target = command.add_option("--target", options->target, "For example sm_90a").type_name("T");
   command.add_option("--forms", options->forms, "Only the forms in whose opcode this regular expression is found (default: all but wgmma)");
   command.add_option("--warps", options->warps, "Warps of each form and class, four times as many of directed ones (default: 32)")

@@ -14,11 +14,11 @@
 
 #include "gpu/compare/self_contained.h"
 #include "gpu/cuda/gpu_runner.h"
-#include "gpu/mutants/distinguish.h"
-#include "tools/command_line/lab_commands.h"
+#include "gpu/lab/mutants/distinguish.h"
+#include "tools/command_line/handed_commands.h"
+#include "tools/gpu/report/form_selection.h"
+#include "tools/gpu/report/mismatch_text.h"
 #include "tools/lab/report/coverage.h"
-#include "tools/lab/report/form_selection.h"
-#include "tools/lab/report/mismatch_text.h"
 #include "tools/lab/report/tensor_program.h"
 #include "tools/report/pattern.h"
 
@@ -272,7 +272,7 @@ Examples:
 
 void add_distinguish(Command app) {
   const auto options = std::make_shared<DistinguishOptions>();
-  const Command command = add_lab_subcommand(app, "distinguish");
+  const Command command = add_handed_subcommand(app, "distinguish");
   command.add_option("FIRST", options->first, "A model: see below").required().type_name("MODEL");
   command.add_option("SECOND", options->second, "Another").required().type_name("MODEL");
   command.add_option("--target", options->target, "Whose forms and lowerings (default: sm_90a)");

@@ -13,7 +13,7 @@
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/cuda/unary_gpu.h"
 #include "gpu/recordings/all_operands.h"
-#include "tools/command_line/lab_commands.h"
+#include "tools/command_line/handed_commands.h"
 #include "tools/report/progress.h"
 
 namespace warpmat {
@@ -109,7 +109,7 @@ Examples:
 
 void add_exhaust(Command app) {
   const auto options = std::make_shared<ExhaustOptions>();
-  const Command command = add_lab_subcommand(app, "exhaust");
+  const Command command = add_handed_subcommand(app, "exhaust");
   command.add_option("DIRECTORY", options->directory, "Of the digests").required();
   command.add_option("--opcode", options->opcodes, "Only this instruction; may be given several times").type_name("OPCODE");
   command.add_option("--every", options->every, "Only every Nth block of 2^20 operands (default: 1)")

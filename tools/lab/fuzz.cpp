@@ -26,12 +26,12 @@
 #include "gpu/compare/self_contained.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/runners/emulator_runner.h"
-#include "tools/command_line/lab_commands.h"
-#include "tools/lab/report/fuzz_file.h"
-#include "tools/lab/report/interruption.h"
-#include "tools/lab/report/mismatch_text.h"
-#include "tools/lab/report/run_source.h"
-#include "tools/lab/report/shard_option.h"
+#include "tools/command_line/handed_commands.h"
+#include "tools/gpu/report/fuzz_file.h"
+#include "tools/gpu/report/interruption.h"
+#include "tools/gpu/report/mismatch_text.h"
+#include "tools/gpu/report/run_source.h"
+#include "tools/gpu/report/shard_option.h"
 #include "tools/report/progress.h"
 
 namespace warpmat {
@@ -300,7 +300,7 @@ Examples:
 
 void add_fuzz(Command app) {
   const auto options = std::make_shared<FuzzCommandOptions>();
-  const Command command = add_lab_subcommand(app, "fuzz");
+  const Command command = add_handed_subcommand(app, "fuzz");
   command.add_option("--programs", options->programs, "How many (default: 1000)")
       .type_name("N")
       .range(std::size_t{1}, std::size_t{1} << 40);

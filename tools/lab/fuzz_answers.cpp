@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "gpu/cases/kernel_program.h"
 #include "gpu/compare/compare_kernels.h"
+#include "gpu/lab/kernels/kernel_program.h"
 #include "tools/assembler/assembler.h"
 #include "tools/lab/report/kernel_answers.h"
 #include "tools/report/input_file.h"

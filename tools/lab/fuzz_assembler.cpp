@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "gpu/cases/kernel_program.h"
+#include "gpu/lab/kernels/kernel_program.h"
 #include "tools/report/launch_files.h"
 #include "tools/report/progress.h"
 

@@ -12,12 +12,12 @@
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
 
-#include "gpu/cases/kernel_program.h"
-#include "gpu/cases/warpgroup_program.h"
 #include "gpu/compare/compare_kernels.h"
 #include "gpu/cuda/gpu_runner.h"
 #include "gpu/cuda/kernel_gpu.h"
-#include "tools/lab/report/interruption.h"
+#include "gpu/lab/kernels/kernel_program.h"
+#include "gpu/lab/kernels/warpgroup_program.h"
+#include "tools/gpu/report/interruption.h"
 #include "tools/lab/report/kernel_answers.h"
 #include "tools/report/launch_files.h"
 #include "tools/report/progress.h"

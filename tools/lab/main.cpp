@@ -10,7 +10,7 @@
 #include "tools/command_line/command_line.h"
 #include "tools/command_line/completion.h"
 #include "tools/command_line/man_page.h"
-#include "tools/lab/report/interruption.h"
+#include "tools/gpu/report/interruption.h"
 #include "tools/report/limits.h"
 
 namespace {
@@ -23,9 +23,8 @@ void add_man(warpmat::Command app) {
 }
 
 constexpr warpmat::AddSubcommand commands[] = {
-    warpmat::add_diff,    warpmat::add_fuzz,     warpmat::add_record,      warpmat::add_replay,
-    warpmat::add_exhaust, warpmat::add_mutants,  warpmat::add_distinguish, warpmat::add_evidence,
-    warpmat::add_support, warpmat::add_coverage, add_completion,           add_man,
+    warpmat::add_fuzz,        warpmat::add_constants, warpmat::add_device,   warpmat::add_exhaust, warpmat::add_mutants,
+    warpmat::add_distinguish, warpmat::add_questions, warpmat::add_coverage, add_completion,       add_man,
 };
 
 }  // namespace

@@ -12,8 +12,9 @@
 #include <warpmat/machine/threads.h>
 #include "commands.h"
 
-#include "gpu/mutants/refute.h"
-#include "tools/command_line/lab_commands.h"
+#include "gpu/lab/mutants/refute.h"
+#include "tools/command_line/handed_commands.h"
+#include "tools/lab/report/published_page.h"
 
 namespace warpmat {
 namespace {
@@ -35,7 +36,15 @@ void write_json(const std::string& file, const std::vector<Verdict>& verdicts) {
   write_file(file, {all.dump(1) + "\n"});
 }
 
+/// Whether the directory has tables of published products.
+bool holds_published(const std::string& directory) {
+  if (!std::filesystem::is_directory(directory)) return false;
+  return std::ranges::any_of(std::filesystem::directory_iterator(directory),
+                             [](const auto& entry) { return entry.path().string().ends_with(".tsv.gz"); });
+}
+
 void refute(const MutantsOptions& options) {
+  if (holds_published(options.directory)) return fmt::print("{}", published_page(read_published(options.directory)));
   if (!options.json.empty()) check_output_place(options.json);
   std::vector<Recording> recordings;
   for (const std::filesystem::path& path : recording_files(options.directory)) recordings.push_back(read_recording(path));
@@ -55,15 +64,16 @@ exchanged. A mutant is killed by the first recorded answer that
 is not its own. The exit status is 0 if every survivor has a known reason, and 1 otherwise.
 
 Examples:
-  warpmat mutants tests/vectors/sm_90 --json mutants.json)";
+  warpmat mutants tests/vectors/sm_90 --json mutants.json
+  warpmat mutants tests/vectors/published)";
 
 }  // namespace
 
 void add_mutants(Command app) {
   constexpr unsigned max_jobs = 1024;
   const auto options = std::make_shared<MutantsOptions>();
-  const Command command = add_lab_subcommand(app, "mutants");
-  command.add_option("DIRECTORY", options->directory, "Files that 'warpmat record' wrote").required();
+  const Command command = add_handed_subcommand(app, "mutants");
+  command.add_option("DIRECTORY", options->directory, "Files that 'warpmat record' wrote, or tables of published products").required();
   command.add_option("--json", options->json, "Write every verdict to this file").type_name("FILE.json");
   command.add_option("--jobs", options->jobs, "Threads (default: one for each core)").type_name("N").range(1u, max_jobs);
   command.footer(mutants_footer);

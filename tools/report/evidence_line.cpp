@@ -9,24 +9,20 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <iterator>
+#include <map>
 #include <set>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
 #include "tools/report/compared_results.h"
 #include "tools/report/doubts.h"
 #include "tools/report/floor.h"
 #include "tools/report/lowered_forms.h"
+#include "tools/report/split.h"
 
 namespace warpmat {
 namespace {
-
-/// An instruction with the weakest label, preferably one with a remark.
-const Labelled* weakest(const std::vector<Labelled>& all) {
-  const auto found = std::ranges::min_element(all, {}, [](const Labelled& l) { return std::pair(l.label, l.remark.empty()); });
-  return found == all.end() ? nullptr : &*found;
-}
 
 std::string with_commas(std::uint64_t number) {
   std::string text = std::to_string(number);
@@ -35,23 +31,24 @@ std::string with_commas(std::uint64_t number) {
 }
 
 std::string compared_text(std::uint64_t results, std::string_view of) {
-  return results == 0 ? "" : fmt::format(" ({} results of {} there, none differs)", with_commas(results), of);
+  return results == 0 ? "" : fmt::format("{} results of {} there, none differs", with_commas(results), of);
 }
 
 /// Operands that reach below the floor of a unit's alignment may have a weaker label than the rest.
 std::string floor_text(const Instruction& instruction) {
   const auto floor = find_floor(instruction.form(), instruction.target().hardware);
   if (!floor || floor->evidence >= instruction.lowering().evidence) return "";
-  return fmt::format("; terms far below the largest: {}", name(floor->evidence));
+  return fmt::format("terms far below the largest: {}", name(floor->evidence));
 }
 
 Labelled labelled_row(const std::string& opcode, const catalogue::Pattern& pattern, Hardware hardware) {
   const catalogue::RowEvidence evidence = catalogue::evidence_of(pattern, hardware);
   const bool choice = pattern.row.semantics == catalogue::Semantics::elect || pattern.row.semantics == catalogue::Semantics::active_mask;
+  const bool open = !evidence.open.empty() && !evidence.handle;
   return {opcode,
           evidence.label,
           std::string(evidence.source),
-          evidence.open.empty() ? "" : fmt::format("; {}: assumed", evidence.open),
+          open ? fmt::format("{}: assumed", evidence.open) : "",
           compared_text(evidence.compared, "it"),
           choice};
 }
@@ -128,22 +125,82 @@ void add_folding(const code::Program& program, Collection& all) {
   }
 }
 
-/// "; beside it elect.sync: assumed (which lanes these are, the hardware decides), 3 specified, 1 measured", for everything except `least`.
-std::string others_text(const std::vector<Labelled>& all, const Labelled& least) {
-  std::vector<std::string> texts;
-  const auto is_named = [&](const Labelled& l) { return l.choice && &l != &least; };
-  for (const Labelled& l : all)
-    if (is_named(l)) texts.push_back(fmt::format("{}: {} ({})", l.what, name(l.label), l.source));
-  for (const Label label : all_labels) {
-    const auto count = std::ranges::count_if(all, [&](const Labelled& l) { return l.label == label && !is_named(l) && &l != &least; });
-    if (count != 0) texts.push_back(fmt::format("{} {}", count, name(label)));
+/// What a label says of the instructions that have it, behind their number.
+std::string_view counted(Label label) {
+  switch (label) {
+    case Label::measured: return "measured on the card";
+    case Label::specified: return "specified by the PTX ISA";
+    case Label::replayed: return "replayed from published outputs";
+    case Label::published: return "published in papers";
+    case Label::assumed: return "assumed";
   }
-  return texts.empty() ? "" : fmt::format("; beside it {}", fmt::join(texts, ", "));
+  return "";
 }
 
-std::string line_of(std::string_view target, const std::vector<Labelled>& all, const Labelled& least) {
-  return fmt::format("{}: {}{}: {}{}; {} ({}){}{}", target, name(least.label), all.size() == 1 ? "" : " at the weakest",
-                     meaning(least.label), least.behind, least.what, least.source, least.remark, others_text(all, least));
+/// "sm_90a (H100)".
+std::string target_text(std::string_view target) {
+  const Target* const known = find_target(target);
+  return known == nullptr ? std::string(target) : fmt::format("{} ({})", target, split(card_names(known->hardware), ',').front());
+}
+
+/// The first of `names`, and how many more there are: "a, b, c and 4 more".
+std::string first_of(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 3;
+  const std::size_t shown = std::min(most, names.size());
+  const std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  return shown == names.size() ? text : fmt::format("{} and {} more", text, names.size() - shown);
+}
+
+/// "23 instructions measured on the card, 12 specified by the PTX ISA".
+std::string counts_text(const std::vector<Labelled>& all) {
+  std::vector<std::string> texts;
+  for (const Label label : all_labels) {
+    const auto count = std::ranges::count_if(all, [&](const Labelled& l) { return l.label == label && !l.choice; });
+    if (count == 0) continue;
+    const std::string_view noun = !texts.empty() ? "" : count == 1 ? " instruction" : " instructions";
+    texts.push_back(fmt::format("{}{} {}", count, noun, counted(label)));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+/// What is weaker than the ISA's word and why: "; ex2.approx.f32: assumed (as sm_90, with the same machine instructions)".
+std::string weaker_text(const std::vector<Labelled>& all) {
+  std::map<std::pair<Label, std::string>, std::vector<std::string>> names;
+  for (const Labelled& l : all)
+    if (!l.choice && l.label < Label::specified) names[{l.label, l.source}].push_back(l.what);
+  std::string text;
+  for (const auto& [why, whose] : names) text += fmt::format("; {}: {} ({})", first_of(whose), name(why.first), why.second);
+  return text;
+}
+
+/// What is open of instructions that are known otherwise: "; NaN payloads: assumed (abs.f32, add.f32)".
+std::string remarks_text(const std::vector<Labelled>& all) {
+  std::map<std::string, std::vector<std::string>> names;
+  for (const Labelled& l : all)
+    if (!l.choice && !l.remark.empty()) names[l.remark].push_back(l.what);
+  std::string text;
+  for (const auto& [what, whose] : names) text += fmt::format("; {} ({})", what, first_of(whose));
+  return text;
+}
+
+/// "; not counted: elect.sync (which lanes these are, the hardware decides)".
+std::string choices_text(const std::vector<Labelled>& all) {
+  std::vector<std::string> texts;
+  for (const Labelled& l : all)
+    if (l.choice) texts.push_back(fmt::format("{} ({}: {})", l.what, name(l.label), l.source));
+  return texts.empty() ? "" : fmt::format("; not counted: {}", fmt::join(texts, ", "));
+}
+
+/// All that is known of one instruction.
+std::string line_of(const Labelled& only) {
+  return fmt::format("{}: {} ({}{}{}){}{}", only.what, name(only.label), only.source, only.behind.empty() ? "" : "; ", only.behind,
+                     only.remark.empty() ? "" : "; ", only.remark);
+}
+
+std::string line_of(const std::vector<Labelled>& all) {
+  if (all.size() == 1) return line_of(all.front());
+  const std::string counts = counts_text(all), parts = weaker_text(all) + remarks_text(all);
+  return (counts.empty() ? "no arithmetic" : counts + (parts.empty() ? "; nothing weaker" : parts)) + choices_text(all);
 }
 
 }  // namespace
@@ -200,17 +257,16 @@ std::vector<Labelled> labelled(const Kernel& kernel, const LaunchResult& result)
 }
 
 std::string evidence_line(std::string_view target, const std::vector<Labelled>& all) {
-  const auto arithmetic =
-      std::ranges::min_element(all, {}, [](const Labelled& l) { return std::tuple(l.choice, l.label, l.remark.empty()); });
-  if (arithmetic != all.end()) return line_of(target, all, *arithmetic);
-  return fmt::format("{}: nothing ran", target);
+  return fmt::format("{}: {}", target_text(target), all.empty() ? "nothing ran" : line_of(all));
 }
 
 void require_labels(const LabelOptions& options, std::string_view target, const std::vector<Labelled>& all) {
-  const Labelled* least = weakest(all);
-  if (options.require.empty() || least == nullptr || least->label == Label::specified || least->label >= *find_label(options.require))
-    return;
-  throw std::runtime_error(fmt::format("--require {}: {}", options.require, line_of(target, all, *least)));
+  if (options.require.empty()) return;
+  std::vector<std::string> weaker;
+  for (const Labelled& l : all)
+    if (l.label < Label::specified && l.label < *find_label(options.require)) weaker.push_back(line_of(l));
+  if (!weaker.empty())
+    throw std::runtime_error(fmt::format("--require {}: {}: {}", options.require, target_text(target), first_of(weaker)));
 }
 
 void print_evidence(const LabelOptions& options, std::string_view target, const std::vector<Labelled>& all, std::string_view remark) {

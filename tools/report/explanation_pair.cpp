@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "gpu/mutants/variant.h"
+#include "gpu/models/variant.h"
 
 namespace warpmat {
 namespace {

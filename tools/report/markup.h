@@ -5,7 +5,7 @@
 
 namespace warpmat {
 
-/// `text` as characters of an XML or HTML document.
+/// `text` as characters of an XML or HTML document, without control characters, which XML has none of.
 inline std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) switch (c) {
@@ -13,7 +13,10 @@ inline std::string escaped(std::string_view text) {
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;
       case '"': out += "&quot;"; break;
-      default: out += c;
+      case '\n':
+      case '\t': out += c; break;
+      default:
+        if (static_cast<unsigned char>(c) >= 0x20) out += c;
     }
   return out;
 }

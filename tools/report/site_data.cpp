@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "tools/report/cards.h"
 #include "tools/report/compared_results.h"
 #include "tools/report/layout_notation.h"
 #include "tools/report/lowered_forms.h"

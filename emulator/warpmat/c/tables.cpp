@@ -145,7 +145,7 @@ const warpmat_instruction* found_by(const char* text, const char* target_name, w
     return nullptr;
   }
   try {
-    const Target* target = find_target(target_name);
+    const Target* target = find_target_or_card(target_name);
     if (target == nullptr) {
       report(error, WARPMAT_UNKNOWN_TARGET, format_text("unknown target '{}'; warpmat_target_name lists them", target_name));
       return nullptr;

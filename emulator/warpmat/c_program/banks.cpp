@@ -64,7 +64,7 @@ void check_request(std::uint32_t bytes, std::span<const std::uint64_t> addresses
 
 warpmat_status warpmat_find_bank_conflicts(warpmat_bank_access access, uint32_t bytes, const uint64_t* addresses, uint32_t lanes,
                                            const char* target_name, warpmat_bank_conflicts* conflicts, warpmat_error* error) {
-  if (target_name != nullptr && find_target(target_name) == nullptr)
+  if (target_name != nullptr && find_target_or_card(target_name) == nullptr)
     return report(error, WARPMAT_UNKNOWN_TARGET, "unknown target; warpmat_target_name lists them");
   return done(error, [&] {
     WARPMAT_NEED_SIZE(conflicts, evidence, "conflicts");

@@ -18,7 +18,6 @@
 #include <warpmat/launch.h>
 #include <warpmat/machine/internals.h>
 #include <warpmat/ptx/program/code.h>
-#include <warpmat/tables/unknown_target.h>
 
 using namespace warpmat;
 using namespace warpmat::c;
@@ -67,8 +66,7 @@ warpmat_kernel* warpmat_kernel_create(const warpmat_module* module, const char* 
     need(module, "the module");
     need_known_flags(flags, WARPMAT_NO_CONTRACTION | WARPMAT_ASSEMBLER_PTXAS);
     const std::string target_name = text_of(target);
-    if (target != nullptr && find_target(target_name) == nullptr)
-      throw UnknownTarget(fmt::format("unknown target '{}'; warpmat_target_name lists them", target_name));
+    if (target != nullptr) static_cast<void>(warpmat::target(target_name));  // throws for an unknown one, the empty one too
     KernelOptions options{.target = target_name, .contract = (flags & WARPMAT_NO_CONTRACTION) == 0};
     const std::string name = entry_of(*module, entry);
     const bool asks = (flags & WARPMAT_ASSEMBLER_PTXAS) != 0;

@@ -313,9 +313,9 @@ const char* format_name(const TensorProduct& product, OperandName operand) {
   return row(product.tile->format(operand)).name.data();
 }
 
-/// The target of that name, or nullptr, having reported it.
+/// The target or card of that name, or nullptr, having reported it.
 const Target* target_of(const char* target, warpmat_error* error) {
-  const Target* const found = find_target(target);
+  const Target* const found = find_target_or_card(target);
   if (found == nullptr) report(error, WARPMAT_UNKNOWN_TARGET, fmt::format("unknown target '{}'; warpmat_target_name lists them", target));
   return found;
 }

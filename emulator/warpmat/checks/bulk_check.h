@@ -39,8 +39,15 @@ class BulkCheck : public machine::Observer {
   };
 
   BlockState& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
+  /// A copy, and the bytes that others have brought to its mbarrier since it was issued.
+  struct Pending {
+    machine::BulkEvent copy;
+    std::uint64_t passed = 0;
+  };
+
   bool may_overlap(int rank, const machine::Chunks& chunks) const;
-  const machine::BulkEvent* overlapping(const machine::SharedRange& range, Use use) const;
+  static std::string awaited(const Pending& pending);
+  const Pending* overlapping(const machine::SharedRange& range, Use use) const;
   void report_overlap(const machine::Event& event, int lane, const machine::SharedRange& range, Use use) const;
   void check_source(const machine::Event& event, const machine::BulkEvent& copy);
   void report_unfenced(const machine::Event& event, int lane, std::uint64_t address, const std::string& reason) const;
@@ -48,8 +55,8 @@ class BulkCheck : public machine::Observer {
 
   const Setup& setup_;
   std::uint64_t cluster_;
-  std::vector<BlockState> blocks_;           ///< by rank
-  std::vector<machine::BulkEvent> pending_;  ///< in the order of their numbers
+  std::vector<BlockState> blocks_;  ///< by rank
+  std::vector<Pending> pending_;    ///< in the order of their numbers
 };
 
 }  // namespace warpmat::checks

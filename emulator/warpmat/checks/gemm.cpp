@@ -8,8 +8,11 @@
 #include <stdexcept>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <warpmat/forms.h>
+#include <warpmat/machine/internals.h>
+#include <warpmat/machine/stored_buffer.h>
 #include <warpmat/ptx/text/readable_name.h>
 
 namespace warpmat::checks {
@@ -54,19 +57,53 @@ GemmMatrix matrix_of(std::string_view text, std::string_view name) {
   return matrix;
 }
 
-/// Sets the matrix's address.
+/// A parameter with an address in a buffer.
+struct Pointer {
+  std::string name;
+  std::uint64_t address = 0;
+  DeviceMemory::Buffer buffer;
+};
+
+std::vector<Pointer> pointers_of(const DeviceMemory& memory, const code::Program& program, const std::vector<std::uint8_t>& parameters) {
+  std::vector<Pointer> all;
+  for (const code::Parameter& parameter : program.parameters) {
+    if (parameter.bytes != 8) continue;
+    std::uint64_t address = 0;
+    std::memcpy(&address, parameters.data() + parameter.offset, 8);
+    if (const auto buffer = memory.find(address)) all.push_back({readable_name(parameter.name), address, *buffer});
+  }
+  return all;
+}
+
+/// What a matrix may be called: "'0' or 'k_param_0' (buffer 'x' of 4000 bytes), 'y' of 64 bytes".
+std::string names_text(const DeviceMemory& memory, const std::vector<Pointer>& pointers) {
+  constexpr std::size_t most = 16;
+  std::vector<std::string> texts;
+  for (const Pointer& p : pointers)
+    texts.push_back(fmt::format("'{}' or '{}' (buffer '{}' of {} bytes)", texts.size(), p.name, p.buffer.name, p.buffer.bytes));
+  for (const StoredBuffer& buffer : Internals::buffers(memory)) {
+    if (texts.size() == most) break;
+    const bool is_told = std::ranges::find(pointers, buffer.address, [](const Pointer& p) { return p.buffer.address; }) != pointers.end();
+    if (!is_told && !buffer.freed && buffer.name != nullptr) texts.push_back(fmt::format("'{}' of {} bytes", *buffer.name, buffer.bytes));
+  }
+  return texts.empty() ? "the kernel has no buffers" : fmt::format("there are {}", fmt::join(texts, ", "));
+}
+
+/// Sets the matrix's address: that of a buffer, of a parameter, or of the parameter with that number among those that are pointers.
 DeviceMemory::Buffer buffer_of(GemmMatrix& matrix, const DeviceMemory& memory, const code::Program& program,
                                const std::vector<std::uint8_t>& parameters) {
-  std::optional<DeviceMemory::Buffer> buffer = memory.find_name(matrix.name);
-  matrix.address = buffer ? buffer->address : 0;
-  for (const code::Parameter& parameter : program.parameters) {
-    if (buffer || parameter.bytes != 8 || readable_name(parameter.name) != matrix.name) continue;
-    std::memcpy(&matrix.address, parameters.data() + parameter.offset, 8);
-    buffer = memory.find(matrix.address);
+  if (const auto named = memory.find_name(matrix.name)) {
+    matrix.address = named->address;
+    return *named;
   }
-  if (!buffer)
-    throw std::invalid_argument(fmt::format("there is no buffer '{}', nor a parameter of that name with the address of one", matrix.name));
-  return *buffer;
+  const std::vector<Pointer> pointers = pointers_of(memory, program, parameters);
+  for (std::size_t number = 0; number < pointers.size(); ++number) {
+    const Pointer& p = pointers[number];
+    if (p.name != matrix.name && std::to_string(number) != matrix.name) continue;
+    matrix.address = p.address;
+    return p.buffer;
+  }
+  throw std::invalid_argument(fmt::format("there is no buffer or pointer parameter '{}'; {}", matrix.name, names_text(memory, pointers)));
 }
 
 void place_matrix(GemmMatrix& matrix, const DeviceMemory& memory, const code::Program& program,

@@ -143,7 +143,30 @@ void RaceCheck::products_read(const Event& event, std::span<const machine::Produ
                    RaceDetector::Kind::plain);
 }
 
+/// An mbarrier is ready for other warps when something orders its initialisation before them; what waits at it does not.
+void RaceCheck::check_mbarriers(const Synchronisation& event) {
+  constexpr std::size_t bytes = 8;
+  BlockState& here = block(event.rank);
+  const Event& at = *event.event;
+  for (LaneMask rest = event.acquired | event.released | event.begun; rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    const auto offset = offset_from(here.shared, event.words[static_cast<std::size_t>(lane)]);
+    if (offset >= here.bytes) continue;  // another block's
+    const bool begins = (event.begun & lane_bit(lane)) != 0;
+    const auto conflict = begins ? here.races.write(event.warp, offset, bytes, at.statement(), RaceDetector::Kind::plain)
+                                 : here.races.read(event.warp, offset, bytes, at.statement(), RaceDetector::Kind::synchronising);
+    if (!conflict) continue;
+    const machine::WarpState& warp = warp_of(at);
+    const std::uint64_t address = setup_.program.shared_base + offset;
+    at.trap(lane, address,
+            fmt::format("race at {}: nothing orders this {} the use of the mbarrier by warp {} at {}; a barrier between them is missing",
+                        warp.describe_shared(address), begins ? "and" : "after", conflict->warp, warp.statement_name(conflict->statement)),
+            Trap::Kind::unordered);
+  }
+}
+
 void RaceCheck::synchronises(const Synchronisation& event) {
+  if (event.event != nullptr) check_mbarriers(event);
   RaceDetector& races = block(event.rank).races;
   for (LaneMask rest = event.acquired | event.released; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);

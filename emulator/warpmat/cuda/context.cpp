@@ -62,8 +62,8 @@ Assembler assembler_of(const char* name) {
 
 const Target* target_of(const char* name) {
   const std::string_view text = variable(name);
-  const Target* const found = find_target(text.empty() ? "sm_90a" : text);
-  if (found == nullptr) refuse(name, text, "a target such as sm_90a or sm_80 is needed");
+  const Target* const found = find_target_or_card(text.empty() ? "sm_90a" : text);
+  if (found == nullptr) refuse(name, text, "a target or card such as sm_90a or A100 is needed");
   return found;
 }
 

@@ -257,6 +257,16 @@ DeviceCode wrapper_code(const void* wrapper, const Target& target) {
   }
 }
 
+namespace {
+
+/// "90a" of machine code for sm_90a: the architecture for which the program was compiled, "90" where it has none.
+std::string architecture_of(std::span<const Image> images) {
+  const auto code = std::ranges::find_if(images, [](const Image& image) { return image.kind != Image::Kind::ptx; });
+  return code == images.end() ? "90" : fmt::format("{}{}", code->target, code->architecture ? "a" : "");
+}
+
+}  // namespace
+
 const Image& choose_ptx(std::span<const Image> images, const Target& target) {
   const Image* best = nullptr;
   std::set<std::string> others;
@@ -273,9 +283,11 @@ const Image& choose_ptx(std::span<const Image> images, const Target& target) {
   if (!others.empty())
     throw FatbinaryError(fmt::format("the program has PTX of {} alone, which {} does not run: choose another --target",
                                      fmt::join(others, ", "), target.name));
+  const std::string number = architecture_of(images);
   throw FatbinaryError(
-      "the program has no PTX: compile it with nvcc -arch=sm_90, or -gencode arch=compute_90,code=compute_90 (CMake: "
-      "CMAKE_CUDA_ARCHITECTURES=90-virtual)");
+      fmt::format("the program has no PTX: compile it with nvcc -gencode 'arch=compute_{0},code=[sm_{0},compute_{0}]' (CMake: "
+                  "CMAKE_CUDA_ARCHITECTURES={0})",
+                  number));
 }
 
 }  // namespace warpmat::cuda

@@ -159,6 +159,7 @@ std::vector<ChildLaunch> run_alone(Context& context, const Function& function, c
   } catch (const Trap& trap) {
     record.fault = code_of(trap);
     record.trap = trap.what();
+    record.error.emplace(trap);
   }
   if (const auto address = access.refused(); address && record.fault == cudaSuccess) {
     record.fault = cudaErrorIllegalAddress;

@@ -13,6 +13,7 @@
 
 #include <warpmat/assembler/decisions_file.h>
 #include <warpmat/ptx/text/readable_name.h>
+#include <warpmat/warp/trap_kind.h>
 
 namespace warpmat::cuda {
 namespace {
@@ -101,6 +102,26 @@ void record_begin(Context& context, const Function& function) {
     append_line(context, {{"begins", readable_name(function.name)}});
 }
 
+namespace {
+
+nlohmann::ordered_json error_json(const LaunchRecord& record) {
+  nlohmann::ordered_json json{{"name", error_name(record.fault)}, {"text", record.trap}};
+  if (!record.error) return json;
+  const Trap::Site& site = record.error->site;
+  json["kind"] = name(record.error->kind);
+  json["reason"] = record.error->reason;
+  json["block"] = sizes(site.block);
+  json["warp"] = site.warp;
+  if (site.lane >= 0) json["lane"] = site.lane;
+  json["line"] = site.line;
+  json["statement"] = site.statement;
+  json["source"] = site.source;
+  if (record.error->address) json["address"] = *record.error->address;
+  return json;
+}
+
+}  // namespace
+
 void record_launch(Context& context, const Function& function, const LaunchRecord& record) {
   if (context.settings.report.empty()) return;
   const bool tells_nothing =
@@ -120,7 +141,7 @@ void record_launch(Context& context, const Function& function, const LaunchRecor
                                  {"operations", record.result.operations},
                                  {"warnings", record.result.warnings},
                                  {"absent_lanes", record.result.absent_lanes}};
-  if (record.fault != cudaSuccess) json["error"] = {{"name", error_name(record.fault)}, {"text", record.trap}};
+  if (record.fault != cudaSuccess) json["error"] = error_json(record);
   if (record.profile) json["profile"] = profile_json(*record.profile);
   json["seconds"] = record.seconds;  // last: up to it lines of equal launches are equal
   append_line(context, json);

@@ -18,7 +18,8 @@ struct LaunchRecord {
   double seconds = 0;
   LaunchResult result = {};
   Error fault = cudaSuccess;
-  std::string trap = {};  ///< the text of the trap, if there was one
+  std::string trap = {};           ///< the text of what ended it, if something did
+  std::optional<Trap> error = {};  ///< the same, if it was a trap
   std::optional<Profile> profile = {};
 };
 

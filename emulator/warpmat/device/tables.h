@@ -1,6 +1,6 @@
 #pragma once
 
-// Written by 'warpmat-lab support --device-tables' from the tables of the CPU; tests/tools/device_tables_test.cpp compares.
+// Written by 'warpmat support --device-tables' from the tables of the CPU; tests/tools/device_tables_test.cpp compares.
 // clang-format off
 
 #include <warpmat/device/types.h>

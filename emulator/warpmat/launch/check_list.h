@@ -25,25 +25,30 @@ inline constexpr std::array each_check{CheckMember{"uninitialised", &Checks::uni
                                        CheckMember{"stores", &Checks::stores}};
 static_assert(sizeof(Checks) == each_check.size(), "a check has no name");
 
-/// A word of `--check` and of WARPMAT_CUDA_CHECK, and what it turns on.
+/// A word of `--check` and of WARPMAT_CUDA_CHECK, and what it turns on; null for less than two.
 struct CheckOption {
   const char* name;
   std::array<bool Checks::*, 2> checks;
+
+  void turn_on(Checks& all) const {
+    for (bool Checks::*const check : checks)
+      if (check != nullptr) all.*check = true;
+  }
 };
 /// The word that turns on one check by its name.
 constexpr CheckOption option_of(bool Checks::*check) {
   const auto* const one = std::ranges::find(each_check, check, &CheckMember::check);
-  return {one->name, {check, check}};
+  return {one->name, {check, nullptr}};
 }
 
-inline constexpr std::array check_names{CheckOption{"uninitialised", {&Checks::uninitialised, &Checks::stores}},
-                                        CheckOption{"uses", {&Checks::uninitialised, &Checks::uninitialised}},
-                                        option_of(&Checks::copies),
-                                        option_of(&Checks::races),
-                                        option_of(&Checks::lanes),
-                                        option_of(&Checks::fences)};
+inline constexpr std::array check_names{
+    CheckOption{"uninitialised", {&Checks::uninitialised, &Checks::stores}}, CheckOption{"uses", {&Checks::uninitialised, nullptr}},
+    option_of(&Checks::copies), option_of(&Checks::races), option_of(&Checks::lanes), option_of(&Checks::fences),
+    // The tools of compute-sanitizer. What memcheck finds in memory is always looked for.
+    CheckOption{"memcheck", {nullptr, nullptr}}, CheckOption{"racecheck", {&Checks::races, &Checks::copies}},
+    CheckOption{"initcheck", {&Checks::uninitialised, nullptr}}, CheckOption{"synccheck", {&Checks::lanes, &Checks::fences}}};
 
-/// "uninitialised, uses, copies, races, lanes and fences".
+/// "uninitialised, uses, copies, races, lanes, fences, ... and synccheck".
 inline std::string all_check_names() {
   std::string text;
   for (const CheckOption& each : check_names)
@@ -54,15 +59,16 @@ inline std::string all_check_names() {
 /// Parses a list of checks: "all", "none", or names separated by commas. Throws std::runtime_error.
 inline Checks parse_checks(std::string_view text) {
   Checks checks;
-  for (const CheckOption& each : check_names)
-    for (bool Checks::*const check : each.checks) checks.*check = false;
+  for (const CheckMember& each : each_check) checks.*each.check = false;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::string_view item = text.substr(begin, std::min(text.find(',', begin), text.size()) - begin);
     begin += item.size() + 1;
     bool known = item == "none";
     for (const CheckOption& each : check_names)
-      if (item == each.name || item == "all")
-        for (bool Checks::*const check : each.checks) checks.*check = known = true;
+      if (item == each.name || item == "all") {
+        each.turn_on(checks);
+        known = true;
+      }
     if (!known) throw std::runtime_error(fmt::format("'{}' is no check: there are {}, all and none", item, all_check_names()));
   }
   return checks;

@@ -109,20 +109,28 @@ void for_each_moved(const BulkTransfer& transfer, std::uint32_t shared_base,
   });
 }
 
+/// The parity of an mbarrier's phase.
+std::uint64_t BulkCopies::phase_of(const SharedPlace& barrier) const {
+  std::uint64_t bits;
+  std::memcpy(&bits, cluster_.block(barrier.rank).shared().data() + barrier.offset, sizeof bits);
+  return MbarrierWord(bits).phase();
+}
+
 bool BulkCopies::arrive_at(const SharedPlace& barrier) {
   if (std::ranges::none_of(pending_, [&](const BulkTransfer& transfer) { return transfer.barrier == barrier; })) return false;
-  due_.clear();
+  const std::uint64_t phase = phase_of(barrier);
+  bool over = false;  // a copy that the phase does not need may be later than its end
   std::size_t left = 0;
   for (BulkTransfer& transfer : pending_) {
-    if (transfer.barrier == barrier) {
-      due_.push_back(std::move(transfer));
+    if (transfer.barrier == barrier && !over) {
+      perform(transfer);
+      over = phase_of(barrier) != phase;
     } else {
       if (&transfer != &pending_[left]) pending_[left] = std::move(transfer);
       ++left;
     }
   }
   pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(left), pending_.end());
-  for (BulkTransfer& transfer : due_) perform(transfer);
   cluster_.make_progress();
   return true;
 }

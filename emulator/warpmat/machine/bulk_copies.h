@@ -88,7 +88,8 @@ class BulkCopies {
   bool empty() const { return pending_.empty(); }
   std::size_t pending() const { return pending_.size(); }
 
-  /// Performs the copies that this mbarrier counts, and adds their bytes there. Returns false if there are none.
+  /// Performs the copies that this mbarrier counts until its phase ends, in their order, and adds their bytes there. Returns false if there
+  /// are none.
   bool arrive_at(const SharedPlace& barrier);
   /// Performs the stores of a lane's groups except the last `groups`; with `all`, all its stores. With `read_only` it only reads their
   /// sources.
@@ -97,6 +98,7 @@ class BulkCopies {
   bool adds_floats(const SharedPlace& issuer, int warp, int lane) const;
 
  private:
+  std::uint64_t phase_of(const SharedPlace& barrier) const;
   void perform(BulkTransfer& transfer);
   void load(const BulkTransfer& transfer);
   void load_row(const BulkTransfer& transfer, const TensorRow& row);
@@ -110,7 +112,6 @@ class BulkCopies {
 
   Cluster& cluster_;
   std::vector<BulkTransfer> pending_;
-  std::vector<BulkTransfer> due_;     ///< those that arrive_at performs
   std::vector<std::uint8_t> row_;     ///< of a tensor, in the order of global memory
   std::vector<SharedRange> written_;  ///< by the transfer that is performed
   std::uint64_t issued_ = 0;

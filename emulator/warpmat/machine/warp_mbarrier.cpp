@@ -192,7 +192,7 @@ std::uint8_t* host_of(WarpState& warp, const SharedPlace& place) {
 Step mbarrier(WarpState& warp, const Operation& operation, LaneMask mask) {
   const Mbarrier& what = warp.program().of<code::Mbarrier>(operation);
   std::array<std::uint8_t*, warp_size> words{};
-  LaneMask acquired = 0, released = 0;
+  LaneMask acquired = 0, released = 0, begun = 0;
   bool failed = false;
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
@@ -207,7 +207,7 @@ Step mbarrier(WarpState& warp, const Operation& operation, LaneMask mask) {
     words[static_cast<std::size_t>(lane)] = host_of(warp, place);
     if (what.action != MbarrierAction::wait) {
       change_mbarrier(warp, operation, what, lane, place);
-      released |= lane_bit(lane);
+      (what.action == MbarrierAction::init || what.action == MbarrierAction::invalidate ? begun : released) |= lane_bit(lane);
       continue;
     }
     const std::uint64_t phase = waited_phase(warp, operation, what, lane);
@@ -224,9 +224,12 @@ Step mbarrier(WarpState& warp, const Operation& operation, LaneMask mask) {
     }
   }
   const bool waits = what.action == MbarrierAction::wait;
-  warp.observers().tell(
-      EventKinds::synchronisation, &Observer::synchronises,
-      Synchronisation{Synchronisation::Kind::mbarrier, warp.block().rank(), warp.index(), acquired, released, words, waits && !failed});
+  if (warp.observers().want(EventKinds::synchronisation)) {
+    const Event event = warp.event(operation, mask);
+    warp.observers().tell(EventKinds::synchronisation, &Observer::synchronises,
+                          Synchronisation{Synchronisation::Kind::mbarrier, warp.block().rank(), warp.index(), acquired, released, words,
+                                          waits && !failed, begun, &event});
+  }
   if (waits) warp.note_wait(mask, failed);
   ++warp.split().pc;
   return failed && what.may_suspend ? Step::yield : Step::next;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
+#include <warpmat/tables/cards.h>
 #include <warpmat/tables/unknown_target.h>
 #include <warpmat/text.h>
 
@@ -52,16 +54,26 @@ const Target* find_target(std::string_view name) {
   return found == table.end() ? nullptr : &*found;
 }
 
+const Target* find_target_or_card(std::string_view name) {
+  if (const Target* found = find_target(name)) return found;
+  const std::optional<Hardware> hardware = hardware_of_card(name);
+  if (!hardware) return nullptr;
+  const Target* best = nullptr;
+  for (const Target& t : table)
+    if (t.hardware == *hardware && (best == nullptr || t.features == architecture)) best = &t;
+  return best;
+}
+
 const Target* listed(const Target& target) {
   const Target* same = find_target(target.name);
   return same != nullptr && *same == target ? same : nullptr;
 }
 
 const Target& target(std::string_view name) {
-  if (const Target* found = find_target(name)) return *found;
+  if (const Target* found = find_target_or_card(name)) return *found;
   std::vector<std::string_view> names;
   for (const Target& t : table) names.push_back(t.name);
-  throw UnknownTarget(format_text("unknown target '{}': there are {}", name, comma_list(names)));
+  throw UnknownTarget(format_text("unknown target '{}': there are {}; or a card's name, such as H100, RTX 4090", name, comma_list(names)));
 }
 
 std::string_view name(Hardware hardware) {

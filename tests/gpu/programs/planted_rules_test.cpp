@@ -12,7 +12,7 @@
 #include <warpmat/ptx/program/code.h>
 
 #include "catch.h"
-#include "gpu/mutants/variant.h"
+#include "gpu/models/variant.h"
 #include "gpu/programs/compared_launch.h"
 #include "paths.h"
 

@@ -13,8 +13,8 @@
 
 #include "gpu/cases/cases.h"
 #include "gpu/cases/wgmma_tiles.h"
-#include "gpu/rules/counting.h"
-#include "gpu/rules/reach.h"
+#include "gpu/lab/rules/counting.h"
+#include "gpu/lab/rules/reach.h"
 
 namespace warpmat {
 namespace {

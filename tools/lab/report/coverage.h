@@ -10,12 +10,12 @@
 
 #include "gpu/cases/operand_classes.h"
 #include "gpu/cases/tested_form.h"
-#include "gpu/rules/events.h"
+#include "gpu/lab/rules/events.h"
 
 namespace warpmat {
 
-// The regions of an instruction's rules (gpu/rules/events.h) that the cases of each operand class reach, by the reference path, without a
-// GPU.
+// The regions of an instruction's rules (gpu/lab/rules/events.h) that the cases of each operand class reach, by the reference path, without
+// a GPU.
 
 /// The bits written by an instruction: those seen as one, and those seen as zero, by 32-bit word. There is a word for each lane of each
 /// register of D (or of ldmatrix's r), or for shared memory.
@@ -54,7 +54,7 @@ std::vector<CoverageRow> cover(const CoveragePlan& plan);
 /// The rows of each form combined.
 std::vector<CoverageRow> by_form(std::span<const CoverageRow> rows);
 
-/// A cell that operands can reach (gpu/rules/reach.h) but did not, or that some reached although that should be impossible.
+/// A cell that operands can reach (gpu/lab/rules/reach.h) but did not, or that some reached although that should be impossible.
 struct CoverageFault {
   TestedForm form;
   std::string text;  ///< "distance 24: reachable, but no case reached it"

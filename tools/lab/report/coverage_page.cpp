@@ -7,10 +7,10 @@
 #include <string_view>
 #include <utility>
 
-#include "gpu/mutants/refute.h"
-#include "gpu/rules/reach.h"
-#include "tools/lab/report/form_selection.h"
-#include "tools/lab/report/opcode_patterns.h"
+#include "gpu/lab/mutants/refute.h"
+#include "gpu/lab/rules/reach.h"
+#include "tools/gpu/report/form_selection.h"
+#include "tools/gpu/report/opcode_patterns.h"
 
 namespace warpmat {
 namespace {
@@ -138,7 +138,7 @@ A region is a place where one rule decides the bits: a term one bit below the la
 compared outputs proves nothing about a region without operands: 102,385,920,000 random outputs did not show the floor of f16 results. So the
 reference counts the regions that the cases of `warpmat diff` reach.
 
-[`gpu/rules/reach.cpp`](../../gpu/rules/reach.cpp) derives from the formats' widths and the unit's numbers which regions operands can reach. A test fails where
+[`gpu/lab/rules/reach.cpp`](../../gpu/lab/rules/reach.cpp) derives from the formats' widths and the unit's numbers which regions operands can reach. A test fails where
 a region that can be reached is empty, and where a case reaches a region that the rule excludes.
 
 Here {} warps of each form and class are drawn, {} of block-scaled forms, {} of sparse fp8 forms of wgmma with f16 results, and four times as many of the classes

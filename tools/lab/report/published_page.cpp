@@ -10,7 +10,7 @@
 #include <map>
 
 #include "gpu/cases/cases.h"
-#include "gpu/mutants/variant_runner.h"
+#include "gpu/lab/mutants/variant_runner.h"
 
 namespace warpmat {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/mutants/mutants.h"
+#include "gpu/lab/mutants/mutants.h"
 #include "gpu/recordings/published.h"
 
 namespace warpmat {

@@ -16,8 +16,8 @@
 #include <warpmat/launch.h>
 #include <warpmat/machine/threads.h>
 
-#include "gpu/mutants/distinguish.h"
-#include "gpu/mutants/mutants.h"
+#include "gpu/lab/mutants/distinguish.h"
+#include "gpu/lab/mutants/mutants.h"
 #include "tools/report/tensor_image.h"
 
 namespace warpmat {

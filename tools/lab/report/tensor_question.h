@@ -9,8 +9,8 @@
 
 #include <warpmat/tables/tcgen05.h>
 
-#include "gpu/mutants/distinguish.h"
-#include "gpu/mutants/variant.h"
+#include "gpu/lab/mutants/distinguish.h"
+#include "gpu/models/variant.h"
 
 namespace warpmat {
 

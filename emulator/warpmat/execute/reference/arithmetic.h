@@ -20,7 +20,7 @@ struct Quad {
 
 /// What execute/reference computes of one result, a function for each rule; the functions of the matrix unit are MatrixUnit's. `Self` is
 /// the deriving class, as there. PlainArithmetic is what ships. The laboratory derives others: it counts which rules decide a result
-/// (gpu/rules/counting.cpp) and turns single rules (gpu/rules/deviating.cpp). explain/explain.cpp records the steps.
+/// (gpu/lab/rules/counting.cpp) and turns single rules (gpu/lab/rules/deviating.cpp). explain/explain.cpp records the steps.
 template <typename Self>
 class ReferenceArithmetic : public MatrixUnit<Self> {
  public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 
 namespace warpmat::catalogue {
@@ -37,36 +38,39 @@ bool computes_floats(const Pattern& pattern) {
 /// Results that the PTX ISA leaves open for some rows. The first rule that applies is used.
 struct OpenRule {
   bool (*applies)(const Pattern& row);
-  bool everything;  ///< all results; else only those that `what` names
+  enum class Part : std::uint8_t { everything, some, handle };
+  Part part;  ///< of the results: all, those that `what` names, or a name that others take
   std::string_view what;
   std::optional<Hardware> compared{};  ///< where it was measured
 };
 
+using enum OpenRule::Part;
+
 constexpr std::array open_rules{
-    OpenRule{[](const Pattern& row) { return row.row.video_elements != 0; }, true, "as ptxas 13.0 puts it together for sm_90"},
-    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::tex, Name::tld4); }, true,
+    OpenRule{[](const Pattern& row) { return row.row.video_elements != 0; }, everything, "as ptxas 13.0 puts it together for sm_90"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::tex, Name::tld4); }, everything,
              "coordinates and linear filtering by the CUDA C++ Programming Guide, weights of 8 fraction bits, sums rounded once"},
-    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::cvt) && has(row, ".rs"); }, true, "the use of the random bits"},
-    OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::elect || row.row.semantics == Semantics::active_mask; }, true,
-             "which lanes these are, the hardware decides"},
-    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::shfl); }, false, "what lanes give that take no part", Hardware::sm_90},
-    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::createpolicy); }, false, "the bits of a policy"},
-    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::div, Name::rem) && !is_floating(row, 0); }, false, "a divisor of zero"},
-    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::bfe, Name::bfi); }, false, "positions and lengths above 255"},
-    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::fns); }, false, "bases above 31"},
-    OpenRule{[](const Pattern& row) { return has(row, ".ue8m0x2."); }, false, "negative numbers and NaN"},
-    OpenRule{[](const Pattern& row) { return has(row, ".oob"); }, false, "NaN payloads, and which NaN is out of bounds"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::cvt) && has(row, ".rs"); }, everything, "the use of the random bits"},
+    OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::elect || row.row.semantics == Semantics::active_mask; },
+             everything, "which lanes these are, the hardware decides"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::shfl); }, some, "what lanes give that take no part", Hardware::sm_90},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::createpolicy); }, handle, "the bits of a policy"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::div, Name::rem) && !is_floating(row, 0); }, some, "a divisor of zero"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::bfe, Name::bfi); }, some, "positions and lengths above 255"},
+    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::fns); }, some, "bases above 31"},
+    OpenRule{[](const Pattern& row) { return has(row, ".ue8m0x2."); }, some, "negative numbers and NaN"},
+    OpenRule{[](const Pattern& row) { return has(row, ".oob"); }, some, "NaN payloads, and which NaN is out of bounds"},
     OpenRule{[](const Pattern& row) {
                return row.row.semantics == Semantics::atomic && (has(row, ".f16") || has(row, ".f32") || has(row, ".f64"));
              },
-             false, "NaN payloads, and the order in which lanes and blocks come"},
-    OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::atomic; }, false, "the order in which lanes and blocks come"},
-    OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::mbarrier && has(row, "arrive"); }, false,
+             some, "NaN payloads, and the order in which lanes and blocks come"},
+    OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::atomic; }, some, "the order in which lanes and blocks come"},
+    OpenRule{[](const Pattern& row) { return row.row.semantics == Semantics::mbarrier && has(row, "arrive"); }, handle,
              "the bits of a state"},
-    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::cvta, Name::mapa); }, false, "the addresses themselves"},
-    OpenRule{[](const Pattern& row) { return computes_floats(row) && has(row, ".ftz"); }, false,
+    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::cvta, Name::mapa); }, handle, "the addresses themselves"},
+    OpenRule{[](const Pattern& row) { return computes_floats(row) && has(row, ".ftz"); }, some,
              "NaN payloads, and .ftz beside the smallest normal number"},
-    OpenRule{computes_floats, false, "NaN payloads"},
+    OpenRule{computes_floats, some, "NaN payloads"},
 };
 
 /// tcgen05: nothing was compared with a B200 here. The first row whose qualifiers the statement has.
@@ -110,8 +114,8 @@ RowEvidence as_specified(const Pattern& pattern, Hardware hardware) {
   const auto* const rule =
       std::ranges::find_if(open_rules, [&](const OpenRule& r) { return r.applies(pattern) && r.compared != hardware; });
   if (rule == open_rules.end()) return {Label::specified, "PTX ISA 9.1"};
-  if (rule->everything) return {Label::assumed, rule->what};
-  return {Label::specified, "PTX ISA 9.1", rule->what};
+  if (rule->part == everything) return {Label::assumed, rule->what};
+  return {Label::specified, "PTX ISA 9.1", rule->what, 0, rule->part == handle};
 }
 
 }  // namespace

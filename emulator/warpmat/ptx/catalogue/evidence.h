@@ -15,6 +15,7 @@ struct RowEvidence {
   std::string_view source;     ///< "H200: all 2^32 operands"
   std::string_view open = {};  ///< the part that the PTX ISA leaves open and that was not compared there: "NaN payloads"; or empty
   std::uint64_t compared = 0;  ///< results of each spelling compared with that hardware
+  bool handle = false;         ///< what is open is a name: an address, a state, a policy; no number that a kernel computes depends on it
 };
 
 /// Derived, not written in rows. An instruction with a kernel that sm_90 has is measured there, because the sweep of scalar instructions

@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+#include <warpmat/assembler/ptxas.h>
+
+#include "catch.h"
+#include "contains.h"
+#include "lab/lab_command.h"
+#include "tools/command.h"
+
+namespace warpmat::fuzz_test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+TEST_CASE("fuzz --kernels ends with its counts where a kernel hangs the GPU", "[tools][fuzz]") {
+  const TemporaryDirectory directory;
+  const Outcome outcome = run_lab_pretending({"fuzz", "--kernels", "--programs", "10", "--seed", "5", "--keep", directory.path("")},
+                                             {"WARPMAT_PRETEND_FAULTS=hang"});
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.out, "2 of 10 kernels from 0 on, "));
+  CHECK(contains(outcome.out, ", 0 kernels differ; "));
+  CHECK(contains(outcome.out, "pretended GPU, seed 5"));
+  CHECK(contains(outcome.err, "warpmat: error: seed 5, kernel 2 ("));
+  CHECK(contains(outcome.err, "it did not end within 60 seconds"));
+  CHECK(directory.files().size() >= 1);  // the kernel that hung
+}
+
+/// The run's numbers of programs, statements and outputs in the JSON of fuzz.
+Json counts(const std::string& file) {
+  return Json::parse(read_text(file)).at("run");
+}
+
+Outcome evidence(std::vector<std::string> files) {
+  files.insert(files.begin(), "evidence");
+  return run_command(files);
+}
+
+void refused(const std::vector<std::string>& files, const std::string& reason) {
+  const Outcome outcome = evidence(files);
+  CAPTURE(reason, outcome.err);
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.err, reason));
+}
+
+/// The page without what differs between two runs of the same: the seconds.
+std::string without_time(std::string page) {
+  for (std::size_t end; (end = page.find(" s |\n")) != std::string::npos;) {
+    const std::size_t begin = page.rfind('|', end);
+    page.replace(begin, end + 4 - begin, "|");
+  }
+  return page;
+}
+
+TEST_CASE("the parts of a run of random programs are the run", "[tools]") {
+  const TemporaryDirectory directory;
+  const auto fuzz = [&](const std::string& name, std::vector<std::string> more) {
+    const std::string file = directory.path(name + ".json");
+    more.insert(more.begin(), {"fuzz", "--programs", "7", "--first", "3", "--warps", "2", "--json", file, "--keep", directory.path("")});
+    const Outcome outcome = run_lab_pretending(more, {no_faults});
+    CHECK(outcome.status == 0);
+    return file;
+  };
+  const std::string whole = fuzz("whole", {}), one = fuzz("one", {"--shard", "1/2"}), two = fuzz("two", {"--shard", "2/2"});
+  CHECK(counts(one).at("programs") == 4);
+  CHECK(counts(two).at("programs") == 3);
+  for (const char* key : {"programs", "statements", "outputs"}) {
+    CAPTURE(key);
+    CHECK(counts(whole).at(key).get<std::size_t>() == counts(one).at(key).get<std::size_t>() + counts(two).at(key).get<std::size_t>());
+  }
+  CHECK(without_time(evidence({one, two}).out) == without_time(evidence({whole}).out));
+  CHECK(contains(evidence({whole}).out, "7 from 3 on"));
+  refused({one}, "part 2/2 is missing");
+  refused({one, two, whole}, "have cases in common");
+  refused({one, fuzz("other", {"--shard", "2/2", "--max-statements", "5"})}, "programs: at most 50 statements and at most 5 statements");
+  refused({whole, fuzz("later", {"--seed", "1", "--max-statements", "50", "--shard", "1/1"})}, "hold the same cases");
+}
+
+TEST_CASE("a run of random programs that cannot be shared by so many is refused", "[tools][fuzz]") {
+  CHECK(contains(run_lab_pretending({"fuzz", "--programs", "2", "--shard", "3/3"}).err, "2 programs cannot be shared by so many"));
+  CHECK(contains(run_command({"fuzz", "--shard", "3/2"}).err, "'3/2' is no part of a run: I/N"));
+}
+
+TEST_CASE("fuzz that is interrupted prints and writes what it has run, marked incomplete", "[tools]") {
+  for (const auto& [signal, status] : {std::pair{"INT 10", 130}, {"TERM 10", 143}}) {
+    const TemporaryDirectory directory;
+    const std::string file = directory.path("fuzz.json");
+    const Outcome outcome = run_lab_pretending({"fuzz", "--programs", "5000", "--warps", "1", "--json", file, "--keep", directory.path("")},
+                                               {no_faults, fmt::format("WARPMAT_PRETEND_SIGNAL={}", signal)});
+    CHECK(outcome.status == status);
+    CHECK(contains(outcome.err, "warpmat: interrupted: "));
+    CHECK(contains(outcome.out, "; incomplete\n"));
+    CHECK(Json::parse(read_text(file)).at("complete") == false);
+    CHECK(counts(file).at("programs") >= 9);
+    CHECK(counts(file).at("programs") < 100);
+  }
+}
+
+TEST_CASE("fuzz writes lines of progress where no terminal shows a bar", "[tools]") {
+  const TemporaryDirectory directory;
+  const Outcome outcome = run_lab_pretending({"fuzz", "--programs", "20", "--warps", "1", "--keep", directory.path("")}, {no_faults});
+  CHECK(outcome.status == 0);
+  CHECK(std::ranges::count(outcome.err, '\n') == 10);
+  CHECK(contains(outcome.err, " s  of 20 programs: 2 programs, "));
+  CHECK(contains(outcome.err, " s  of 20 programs: 20 programs, "));
+}
+
+TEST_CASE("fuzz --kernels --assembler compares rule and machine code without a GPU", "[assembler][ptxas]") {
+  if (!find_ptxas()) {
+    WARN("skipped: no ptxas");
+    return;
+  }
+  const TemporaryDirectory directory;
+  const Outcome outcome = run_command({"fuzz", "--kernels", "--assembler", "--programs", "4", "--keep", directory.path("")});
+  INFO(outcome.out << outcome.err);
+  CHECK(contains(outcome.out, "4 kernels from 0 on for sm_90a by ptxas "));
+  CHECK(contains(outcome.out, "; 0 kernels differ, 0 have sums that are left to the rule; "));
+  CHECK(contains(run_command({"fuzz", "--kernels", "--target", "sm_80"}).err, "only --kernels --assembler has another target"));
+}
+
+}  // namespace
+}  // namespace warpmat::fuzz_test

@@ -1,0 +1,119 @@
+#include "examine.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <warpmat/launch.h>
+#include <warpmat/machine/internals.h>
+#include <warpmat/ptx/program/code.h>
+#include <warpmat/ptx/text/readable_name.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <map>
+#include <regex>
+#include <set>
+#include <stdexcept>
+
+#include "launch_flags.h"
+#include "tools/report/bank_report.h"
+#include "tools/report/launch_description.h"
+#include "why.h"
+
+namespace warpmat {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::regex pattern_of(const std::string& text) try {
+  return std::regex(text, std::regex::ECMAScript | std::regex::optimize);
+} catch (const std::regex_error&) {
+  throw std::runtime_error(fmt::format("--kernels {}: it is no regular expression", text));
+}
+
+/// The launches in a folder of --save, in their order.
+std::vector<fs::path> saved_launches(const fs::path& folder) {
+  std::map<unsigned long, fs::path> numbered;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") == std::string::npos) numbered.emplace(std::stoul(name), entry.path() / "launch.json");
+  }
+  std::vector<fs::path> all;
+  for (const auto& [number, path] : numbered) all.push_back(path);
+  return all;
+}
+
+/// The answers to the questions about one launch after the other.
+class Examiner {
+ public:
+  explicit Examiner(const Examination& examination) : examination_(examination), wanted_(pattern_of(examination.kernels)) {}
+
+  void add(const fs::path& file) {
+    LaunchDescription description = read_launch(file);
+    const std::string name = readable_name(description.kernel);
+    names_.insert(name);
+    if (!std::regex_search(name, wanted_)) return;
+    ++examined_;
+    const std::string place = fmt::format("launch {}, {}", file.parent_path().filename().string(), name);
+    try {
+      ask(place, file, std::move(description));
+    } catch (const Trap& trap) {
+      found_.push_back(finding_of(trap));
+    } catch (const std::invalid_argument& error) {  // the product is not one of this kernel's buffers
+      found_.push_back({.rule = "product", .text = fmt::format("{}: {}", place, error.what())});
+    }
+  }
+
+  std::vector<Finding> take() {
+    if (examined_ == 0) found_.push_back({.rule = "product", .text = nothing_examined()});
+    return std::move(found_);
+  }
+
+ private:
+  void ask(const std::string& place, const fs::path& file, LaunchDescription description) {
+    LaunchFlags flags;
+    flags.file = file.string();
+    ReadyLaunch ready = ready_launch(flags, std::move(description));
+    BankReport banks;
+    LaunchOptions options;
+    options.checks = {};  // the program's run has made them
+    options.gemm = examination_.gemm;
+    options.why = examination_.why;
+    if (examination_.banks) options.observers.push_back(&banks);
+    const LaunchResult result = launch(ready, options);
+    const std::string_view target = program_of(ready.kernel).target->name;
+    for (const Why& why : result.why) print_why(why, "", target, examination_.against);
+    if (!examination_.why.empty() && result.why.empty()) fmt::print("{}: no block stores {}\n", place, examination_.why);
+    if (examination_.banks) fmt::print(stderr, "{}:\n{}", place, bank_table(banks.lines()));
+    if (!examination_.gemm.empty()) fmt::print(stderr, "warpmat: {}: each product is one of {}\n", place, examination_.gemm);
+  }
+
+  std::string nothing_examined() const {
+    if (names_.empty()) return "no launch was saved to be examined";
+    return fmt::format("--kernels {}: no kernel is called so; the program launched {}", examination_.kernels, fmt::join(names_, ", "));
+  }
+
+  const Examination& examination_;
+  std::regex wanted_;
+  std::set<std::string> names_;
+  int examined_ = 0;
+  std::vector<Finding> found_;
+};
+
+}  // namespace
+
+void check_examination(const Examination& examination) {
+  static_cast<void>(pattern_of(examination.kernels));
+  if (!examination.why.empty() && examination.gemm.empty())
+    throw std::runtime_error("--why needs --gemm, which says where the matrices lie: --gemm '2=0*1^T:128x192x256' --why '2[5,3]'");
+  if (!examination.against.empty() && examination.why.empty()) throw std::runtime_error("--against needs --why '2[5,3]'");
+  if (!examination.kernels.empty() && !examination.asks()) throw std::runtime_error("--kernels needs --gemm or --check banks");
+}
+
+std::vector<Finding> examine(const Examination& examination, const fs::path& folder) {
+  Examiner examiner(examination);
+  for (const fs::path& file : saved_launches(folder)) examiner.add(file);
+  return examiner.take();
+}
+
+}  // namespace warpmat

@@ -1,0 +1,33 @@
+#include "finding_flags.h"
+
+#include <fmt/format.h>
+#include <warpmat/files/output_file.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+namespace warpmat {
+
+void add_finding_flags(Command command, FindingFiles& files) {
+  command.add_option("--sarif", files.sarif, "Write errors and warnings with their lines as SARIF, for code scanning")
+      .type_name("FILE.sarif");
+  command.add_option("--junit", files.junit, "Write the run as a test of JUnit, for CI servers").type_name("FILE.xml");
+}
+
+void check_finding_files(const FindingFiles& files) {
+  for (const std::string& file : {files.sarif, files.junit})
+    if (!file.empty()) check_output_place(file);
+}
+
+void tell_findings(const FindingFiles& files, const std::string& name, double seconds, const std::vector<Finding>& findings) {
+  const std::filesystem::path root = std::filesystem::current_path();
+  const char* const job = std::getenv("GITHUB_ACTIONS");
+  if (job != nullptr && std::string_view(job) == "true")
+    for (const Finding& finding : findings) fmt::print(stderr, "{}\n", github_command(finding, root));
+  if (!files.sarif.empty()) write_file(files.sarif, {sarif_text(findings, root)});
+  if (!files.junit.empty()) write_file(files.junit, {junit_text(name, seconds, findings)});
+}
+
+}  // namespace warpmat
