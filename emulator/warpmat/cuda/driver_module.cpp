@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/core.h>
@@ -64,28 +66,19 @@ void load_into(DeviceModule** module, Context& state, const void* image) {
   }
 }
 
-/// What a file has, up to one byte more than the largest image: a device may have no end.
-std::string read_image(std::ifstream& in) {
-  constexpr std::size_t part = 1 << 20;
-  std::string image;
-  for (std::size_t got = part; got == part && image.size() <= most_text_bytes;) {
-    const std::size_t before = image.size();
-    image.resize(before + part);
-    got = static_cast<std::size_t>(in.read(image.data() + before, part).gcount());
-    image.resize(before + got);
-  }
-  return image;
-}
-
-/// The contents of a file that cuModuleLoad takes: PTX or a fatbinary.
+/// The contents of a file that cuModuleLoad takes: PTX or a fatbinary. A device, which may have no end, is none.
 std::string image_in(const char* file) {
   require(file != nullptr);
   std::ifstream in(file, std::ios::binary);
   require(in.good(), cudaErrorFileNotFound);
-  std::string image = read_image(in);
-  require(image.size() >= sizeof(std::uint32_t), cudaErrorInvalidKernelImage);
-  if (image.size() > most_text_bytes)
+  std::error_code none;
+  const std::uintmax_t bytes = std::filesystem::file_size(file, none);
+  require(!none && bytes >= sizeof(std::uint32_t), cudaErrorInvalidKernelImage);
+  if (bytes > most_text_bytes)
     throw ApiError(cudaErrorInvalidKernelImage, fmt::format("{} is larger than {} bytes", file, most_text_bytes));
+  std::string image(bytes, '\0');
+  image.resize(static_cast<std::size_t>(in.read(image.data(), static_cast<std::streamsize>(bytes)).gcount()));
+  require(image.size() >= sizeof(std::uint32_t), cudaErrorInvalidKernelImage);
   const ImageKind kind = image_kind(image.data());
   const bool whole = image.size() >= fatbinary_header_bytes && fatbinary_bytes(image.data()) <= image.size();
   require(kind != ImageKind::wrapper && (kind != ImageKind::fatbinary || whole), cudaErrorInvalidKernelImage);
