@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -39,6 +40,14 @@ std::vector<std::string> part(const std::vector<std::string>& lines, const std::
 }
 
 using Lines = std::vector<std::string>;
+
+/// Runs a program of this folder that opens libraries of the runtime.
+Outcome run_opening(const std::string& name, std::vector<std::string> arguments) {
+  for (std::string& argument : arguments) argument = cuda_libraries_path() + "/" + argument;
+  const std::filesystem::path folder = std::filesystem::path(cuda_program_path()).parent_path();
+  if (name == "plugin") arguments.push_back((folder / "warpmat_cuda_plugin.so").string());
+  return run_program((folder / ("warpmat_cuda_" + name + "_program")).string(), arguments);
+}
 
 }  // namespace
 
@@ -181,6 +190,39 @@ TEST_CASE("both runtimes serve one process", "[cuda]") {
   CHECK(lines_of(outcome.out) == Lines{"malloc_12: cudaSuccess", "memset_12: cudaSuccess", "add: cudaSuccess", "12", "12 and 13",
                                        "cudaFree: cudaSuccess", "cudaMalloc: cudaSuccess"});
 }
+
+TEST_CASE("a plug-in of either runtime is opened and closed 200 times", "[cuda]") {
+  const Outcome outcome = run_opening("plugin", {"libcudart.so.12", "libcudart.so.13"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.err == "");
+  CHECK(outcome.out == "12 and 13: 200 of 200, freed: 0\n");
+}
+
+#ifdef __x86_64__  // by whose convention they call
+
+TEST_CASE("no function of the runtime or the driver ends the program, or takes a number that is none", "[cuda]") {
+  const Outcome outcome = run_opening("signature", {"libcudart.so.13"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out == "563 functions, 0 ended, 0 accepted\n");
+}
+
+TEST_CASE("programs that destroy, unmap and call what they should not get errors", "[cuda]") {
+  const Outcome outcome = run_opening("scenario", {"libcudart.so.13"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out ==
+        "callbacks: 4 tried\nmemory: 16 tried\nnumbers: 4 tried\nobjects: 18 tried\nprocesses: 4 tried\nsizes: 10 tried\n"
+        "threads: 4 tried\n");
+}
+
+TEST_CASE("the table of signatures is what the toolkit's headers say", "[cuda][slow]") {
+  if (std::system("test -f /usr/local/cuda/include/cuda_runtime_api.h && command -v python3 >/dev/null") != 0) {
+    WARN("skipped: no toolkit in /usr/local/cuda, or no python3");
+    return;
+  }
+  CHECK(std::system((source_path("tests/cuda/signatures.py") + " --check").c_str()) == 0);
+}
+
+#endif
 
 TEST_CASE("a program's fatbinary is believed as far as the program has memory", "[cuda]") {
   const struct {

@@ -185,8 +185,8 @@ std::uint8_t* AddressSpace::device_bytes(const void* address, std::uint64_t coun
 }
 
 std::uint8_t* AddressSpace::host_bytes(const void* address, std::uint64_t count) {
-  require(address != nullptr);
   const std::uint64_t at = address_of(address);
+  require(address != nullptr && count <= std::numeric_limits<std::uint64_t>::max() - at);
   const std::optional<DeviceMemory::Buffer> buffer = memory_.find(at);
   const bool reserved = at >= device_start && at < shared_end;
   if (!buffer) {
@@ -201,6 +201,13 @@ std::uint8_t* AddressSpace::host_bytes(const void* address, std::uint64_t count)
 
 std::uint8_t* AddressSpace::any_bytes(const void* address, std::uint64_t count) {
   return is_device_address(address) ? device_bytes(address, count) : host_bytes(address, count);
+}
+
+std::vector<HostRange> AddressSpace::ranges_at_host() const {
+  std::vector<HostRange> ranges;
+  for (const auto& [address, allocation] : allocations_)
+    if (!allocation.is_of_device() || allocation.kind == Allocation::Kind::opened) ranges.push_back({address, allocation.bytes});
+  return ranges;
 }
 
 const Allocation* AddressSpace::find(const void* at) const {

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
+#include <warpmat/cuda/host_access.h>
 #include <warpmat/cuda/types.h>
 #include <warpmat/launch.h>
 
@@ -90,6 +92,8 @@ class AddressSpace {
   std::uint64_t free_bytes() const { return total_ - used_; }
   std::uint64_t total_bytes() const { return total_; }
   const std::map<std::uint64_t, Allocation>& allocations() const { return allocations_; }
+  /// The allocations whose bytes lie at their addresses, where the program reaches them, too.
+  std::vector<HostRange> ranges_at_host() const;
 
  private:
   std::uint64_t map_shared(std::uint64_t bytes);

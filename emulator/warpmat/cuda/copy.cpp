@@ -77,15 +77,21 @@ End end_in_memory(const void* at, const Pitch& pitch, const Box& box, CopyKind k
   return {at, place_of(kind, destination), pitch};
 }
 
+HostRange range_of(const std::uint8_t* first, const Box& box, const Pitch& pitch) {
+  return {reinterpret_cast<std::uintptr_t>(first), reach(box, pitch)};
+}
+
 GraphNode copy_node(Context& context, const End& to, const End& from, const Box& box) {
   static_cast<void>(to.bytes(context, box));
   static_cast<void>(from.bytes(context, box));
   const auto work = [=](Context& state) {
     std::uint8_t* const target = to.bytes(state, box);
     const std::uint8_t* const source = from.bytes(state, box);
-    for (std::size_t z = 0; z < box.depth; ++z)
-      for (std::size_t y = 0; y < box.height; ++y)
-        std::memmove(target + z * to.pitch.slice + y * to.pitch.row, source + z * from.pitch.slice + y * from.pitch.row, box.width);
+    access_host({range_of(target, box, to.pitch), range_of(source, box, from.pitch)}, [&] {
+      for (std::size_t z = 0; z < box.depth; ++z)
+        for (std::size_t y = 0; y < box.height; ++y)
+          std::memmove(target + z * to.pitch.slice + y * to.pitch.row, source + z * from.pitch.slice + y * from.pitch.row, box.width);
+    });
   };
   return {.type = NodeType::copy, .work = work};
 }
@@ -115,8 +121,10 @@ void fill_box(Context& context, Stream* stream, void* to, Pitch pitch, int value
   static_cast<void>(end.bytes(context, box));
   const auto work = [=](Context& state) {
     std::uint8_t* const target = end.bytes(state, box);
-    for (std::size_t z = 0; z < box.depth; ++z)
-      for (std::size_t y = 0; y < box.height; ++y) std::memset(target + z * pitch.slice + y * pitch.row, value, box.width);
+    access_host({range_of(target, box, pitch)}, [&] {
+      for (std::size_t z = 0; z < box.depth; ++z)
+        for (std::size_t y = 0; y < box.height; ++y) std::memset(target + z * pitch.slice + y * pitch.row, value, box.width);
+    });
   };
   submit(context, stream, {.type = NodeType::fill, .work = work});
 }
@@ -218,9 +226,11 @@ GraphNode fill_node(Context& context, const Fill& fill) {
   const auto work = [=](Context& state) {
     if (box.empty()) return;
     std::uint8_t* const to = end.bytes(state, box);
-    for (std::size_t y = 0; y < box.height; ++y)
-      for (std::size_t x = 0; x < box.width; ++x)
-        to[y * fill.pitch + x] = static_cast<std::uint8_t>(fill.value >> 8 * (x % fill.elementSize));
+    access_host({range_of(to, box, end.pitch)}, [&] {
+      for (std::size_t y = 0; y < box.height; ++y)
+        for (std::size_t x = 0; x < box.width; ++x)
+          to[y * fill.pitch + x] = static_cast<std::uint8_t>(fill.value >> 8 * (x % fill.elementSize));
+    });
   };
   return {.type = NodeType::fill, .work = work, .made_from = fill};
 }

@@ -26,8 +26,9 @@ const char* name_of(int error) {
 /// CUdriverProcAddressQueryResult.
 enum Found : int { found, not_found, not_in_version };
 
+constexpr unsigned long long per_thread = 2;  ///< the greatest of the flags (cudaGetDriverEntryPointFlags)
+
 Found entry_point(const char* name, void** function, int version, unsigned long long flags) {
-  constexpr unsigned long long per_thread = 2;
   const DriverFunction* const best = find_driver_function(name, version, (flags & per_thread) != 0);
   *function = best == nullptr ? nullptr : reinterpret_cast<void*>(best->address);
   if (best != nullptr) return found;
@@ -37,7 +38,7 @@ Found entry_point(const char* name, void** function, int version, unsigned long 
 }  // namespace
 
 WARPMAT_CUDA_API int cuGetProcAddress_v2(const char* name, void** function, int version, unsigned long long flags, int* status) {
-  if (name == nullptr || function == nullptr) return cudaErrorInvalidValue;
+  if (name == nullptr || function == nullptr || flags > per_thread) return cudaErrorInvalidValue;
   const Found result = entry_point(name, function, version, flags);
   if (status != nullptr) *status = result;
   return result == found ? 0 : static_cast<int>(cudaErrorSymbolNotFound);
@@ -63,7 +64,7 @@ WARPMAT_CUDA_API int cuGetErrorString(int error, const char** text) {
 WARPMAT_CUDA_API Error cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version, unsigned long long flags,
                                                         int* status) {
   return call(__func__, [&](Context&) {
-    require(name != nullptr && function != nullptr);
+    require(name != nullptr && function != nullptr && flags <= per_thread);
     const Found result = entry_point(name, function, static_cast<int>(version), flags);
     if (status != nullptr) *status = result;
   });

@@ -33,7 +33,9 @@ int fill(DeviceAddress to, Value value, std::size_t count, Stream* stream) {
       static_cast<void>(range(state));
       const auto work = [=](Context& context) {
         std::uint8_t* const bytes = range(context);
-        for (std::size_t i = 0; i < count; ++i) std::memcpy(bytes + i * sizeof value, &value, sizeof value);
+        access_host({{reinterpret_cast<std::uintptr_t>(bytes), count * sizeof value}}, [&] {
+          for (std::size_t i = 0; i < count; ++i) std::memcpy(bytes + i * sizeof value, &value, sizeof value);
+        });
       };
       submit(state, stream, {.type = NodeType::fill, .work = work});
     });

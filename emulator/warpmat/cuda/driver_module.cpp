@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
+
+#include <fmt/core.h>
 
 #include <warpmat/cuda/driver.h>
 #include <warpmat/cuda/fatbinary.h>
@@ -63,12 +66,18 @@ void load_into(DeviceModule** module, Context& state, const void* image) {
   }
 }
 
-/// The contents of a file that cuModuleLoad takes: PTX or a fatbinary.
+/// The contents of a file that cuModuleLoad takes: PTX or a fatbinary. A device, which may have no end, is none.
 std::string image_in(const char* file) {
   require(file != nullptr);
   std::ifstream in(file, std::ios::binary);
   require(in.good(), cudaErrorFileNotFound);
-  std::string image{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  std::error_code none;
+  const std::uintmax_t bytes = std::filesystem::file_size(file, none);
+  require(!none && bytes >= sizeof(std::uint32_t), cudaErrorInvalidKernelImage);
+  if (bytes > most_text_bytes)
+    throw ApiError(cudaErrorInvalidKernelImage, fmt::format("{} is larger than {} bytes", file, most_text_bytes));
+  std::string image(bytes, '\0');
+  image.resize(static_cast<std::size_t>(in.read(image.data(), static_cast<std::streamsize>(bytes)).gcount()));
   require(image.size() >= sizeof(std::uint32_t), cudaErrorInvalidKernelImage);
   const ImageKind kind = image_kind(image.data());
   const bool whole = image.size() >= fatbinary_header_bytes && fatbinary_bytes(image.data()) <= image.size();
@@ -113,8 +122,10 @@ std::vector<void*> arguments_in(const code::Program& program, void** extra) {
   std::uint8_t* buffer = nullptr;
   std::size_t bytes = 0;
   for (; *extra != nullptr; extra += 2) {
-    if (reinterpret_cast<std::uintptr_t>(*extra) == buffer_pointer) buffer = static_cast<std::uint8_t*>(extra[1]);
-    if (reinterpret_cast<std::uintptr_t>(*extra) == buffer_size) bytes = *static_cast<std::size_t*>(extra[1]);
+    const auto what = reinterpret_cast<std::uintptr_t>(*extra);
+    require(extra[1] != nullptr && (what == buffer_pointer || what == buffer_size));
+    if (what == buffer_pointer) buffer = static_cast<std::uint8_t*>(extra[1]);
+    if (what == buffer_size) std::memcpy(&bytes, extra[1], sizeof bytes);
   }
   std::vector<void*> pointers;
   for (const code::Parameter& parameter : program.parameters) {
@@ -316,14 +327,16 @@ WARPMAT_CUDA_API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Fu
 /// The block size with most threads on a processor, the largest of several, as the toolkit's cuda_runtime.h finds it.
 WARPMAT_CUDA_API int cuOccupancyMaxPotentialBlockSizeWithFlags(int* blocks, int* block_threads, Function* function,
                                                                std::size_t (*shared_of)(int), std::size_t shared_bytes, int most,
-                                                               unsigned) {
+                                                               unsigned flags) {
   return in_context([&] {
     return call("cuOccupancyMaxPotentialBlockSize", [&](Context& context) {
-      require(blocks != nullptr && block_threads != nullptr && most >= 0);
+      require(blocks != nullptr && block_threads != nullptr && most >= 0 && flags <= 1);
       FunctionAttributes attributes;
       const Error error = cudaFuncGetAttributes(&attributes, function);
       require(error == cudaSuccess, error);
-      const code::Program& program = program_of(function->module->kernel(context, function->name));
+      const Function& known = function_of(function);
+      const Kernel kernel = known.module->kernel(context, known.name);  // stays, though `shared_of` may unload its module
+      const code::Program& program = program_of(kernel);
       const int limit = most == 0 ? attributes.maxThreadsPerBlock : std::min(most, attributes.maxThreadsPerBlock);
       int best = -1;
       for (int aligned = (limit + 31) / 32 * 32; aligned > 0; aligned -= 32) {

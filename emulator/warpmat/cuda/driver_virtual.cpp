@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include <warpmat/cuda/driver.h>
@@ -14,7 +15,7 @@ namespace warpmat::cuda {
 namespace {
 
 constexpr std::uint64_t granularity = 2 << 20;
-constexpr int pinned_memory = 1, on_device = 1, no_access = 0, read_and_write = 3;
+constexpr int pinned_memory = 1;
 
 struct MemoryProperties {  ///< CUmemAllocationProp
   int type, handle_types;
@@ -56,10 +57,13 @@ Virtual& all() {
   return context().part<Virtual>();
 }
 
-/// The bytes of all handles together, which take memory of the machine at once.
+/// The bytes of all memory that has a handle or a mapping, which take memory of the machine at once.
 std::uint64_t held_bytes() {
+  std::set<const PhysicalMemory*> held;
+  for (const auto& [handle, memory] : all().handles) held.insert(memory.get());
+  for (const auto& [address, mapping] : all().mappings) held.insert(mapping.memory.get());
   std::uint64_t bytes = 0;
-  for (const auto& [handle, memory] : all().handles) bytes += memory->bytes.size();
+  for (const PhysicalMemory* const memory : held) bytes += memory->bytes.size();
   return bytes;
 }
 
@@ -136,6 +140,7 @@ bool is_mapped(std::uint64_t address, std::uint64_t bytes) {
 template <typename Visit>
 void for_mappings(std::uint64_t address, std::uint64_t bytes, Visit visit) {
   static_cast<void>(known(CheckedSize(address) + bytes));
+  require(bytes != 0);
   std::uint64_t next = address;
   while (next < address + bytes) {
     const auto found = all().mappings.find(next);
@@ -245,10 +250,9 @@ WARPMAT_CUDA_API int cuMemMap(DeviceAddress address, std::size_t bytes, std::siz
 
 WARPMAT_CUDA_API int cuMemSetAccess(DeviceAddress address, std::size_t bytes, const PoolAccess* access, std::size_t count) {
   return change_mappings("cuMemSetAccess", [&](Context&) {
-    require(access != nullptr && count != 0 && bytes != 0);
+    require(access != nullptr && count != 0);
     for (std::size_t i = 0; i < count; ++i) {
-      require(access[i].location.type == on_device &&
-              (access[i].flags == no_access || access[i].flags == 1 || access[i].flags == read_and_write));
+      require(access[i].location.type == on_device && is_access(access[i].flags));
       require_device(access[i].location.id);
     }
     for_mappings(address, bytes, [&](auto it) { it->second.accessible = access[count - 1].flags != no_access; });
@@ -258,7 +262,8 @@ WARPMAT_CUDA_API int cuMemSetAccess(DeviceAddress address, std::size_t bytes, co
 WARPMAT_CUDA_API int cuMemGetAccess(unsigned long long* flags, const MemoryLocation* location, DeviceAddress address) {
   return in_context([&] {
     return call("cuMemGetAccess", [&](Context&) {
-      require(flags != nullptr && location != nullptr);
+      require(flags != nullptr && location != nullptr && location->type == on_device);
+      require_device(location->id);
       const auto found =
           std::ranges::find_if(all().mappings, [&](const auto& each) { return address >= each.first && address < each.second.end(); });
       require(found != all().mappings.end());

@@ -43,15 +43,17 @@ WARPMAT_CUDA_API Error cudaEventDestroy(Event* event) {
 WARPMAT_CUDA_API Error cudaEventRecord(Event* handle, Stream* stream) {
   return enqueue(__func__, [&](Context&) {
     Event& event = event_of(handle);
-    event.capture = stream_of(stream).capture;
+    event.capture_number = stream_of(stream).capture_number;
     event.front = stream_of(stream).front;
-    event.recorded = event.capture == nullptr;
+    event.recorded = event.capture_number == 0;
     event.time = std::chrono::steady_clock::now();
   });
 }
 
-WARPMAT_CUDA_API Error cudaEventRecordWithFlags(Event* event, Stream* stream, unsigned) {
-  return cudaEventRecord(event, stream);
+WARPMAT_CUDA_API Error cudaEventRecordWithFlags(Event* event, Stream* stream, unsigned flags) {
+  constexpr unsigned external = 1;
+  const Error error = enqueue(__func__, [&](Context&) { require(flags <= external); });
+  return error == cudaSuccess ? cudaEventRecord(event, stream) : error;
 }
 
 /// Of an event that is recorded in a capture, the stream joins the capture.
@@ -60,20 +62,24 @@ WARPMAT_CUDA_API Error cudaStreamWaitEvent(Stream* handle, Event* event, unsigne
     require(flags <= 1);
     const Event& waited = event_of(event);
     Stream& stream = stream_of(handle);
-    if (waited.capture == nullptr) return;
-    require(is_active(waited.capture), cudaErrorCapturedEvent);
-    stream.capture = waited.capture;
+    if (waited.capture_number == 0) return;
+    require(stream.id > 1, cudaErrorStreamCaptureImplicit);  // the legacy stream
+    Graph* const graph = graph_of_capture(waited.capture_number);
+    require(graph != nullptr, cudaErrorCapturedEvent);
+    require(stream.capture_number == 0 || stream.capture_number == waited.capture_number, cudaErrorStreamCaptureMerge);
+    stream.capture = graph;
+    stream.capture_number = waited.capture_number;
     for (GraphNode* const node : waited.front)
       if (std::ranges::find(stream.front, node) == stream.front.end()) stream.front.push_back(node);
   });
 }
 
 WARPMAT_CUDA_API Error cudaEventSynchronize(Event* event) {
-  return call(__func__, [&](Context&) { require(event_of(event).capture == nullptr, cudaErrorCapturedEvent); });
+  return call(__func__, [&](Context&) { require(event_of(event).capture_number == 0, cudaErrorCapturedEvent); });
 }
 
 WARPMAT_CUDA_API Error cudaEventQuery(Event* event) {
-  return call(__func__, [&](Context&) { require(event_of(event).capture == nullptr, cudaErrorCapturedEvent); });
+  return call(__func__, [&](Context&) { require(event_of(event).capture_number == 0, cudaErrorCapturedEvent); });
 }
 
 /// The time that the emulation took, more than zero.

@@ -8,11 +8,13 @@
 
 #include <warpmat/cuda/mutex.h>
 
-// LeakSanitizer's, in a program that has it: what these pages hold is reachable. It looks for pointers in what malloc gave, not in mapped
-// pages.
+// The sanitizers', in a program that has them. What these pages hold is reachable: LeakSanitizer looks for pointers in what malloc gave,
+// not in mapped pages. What is in no object of theirs is no memory to AddressSanitizer.
 extern "C" {
 __attribute__((weak)) void __lsan_register_root_region(const void* begin, std::size_t bytes);
 __attribute__((weak)) void __lsan_unregister_root_region(const void* begin, std::size_t bytes);
+__attribute__((weak)) void __asan_poison_memory_region(const volatile void* begin, std::size_t bytes);
+__attribute__((weak)) void __asan_unpoison_memory_region(const volatile void* begin, std::size_t bytes);
 }
 
 namespace warpmat::cuda {
@@ -23,6 +25,14 @@ constexpr std::uint64_t first_address = 0x5000'0000'0000, behind = 0x5400'0000'0
 
 void* pointer(std::uint64_t address) {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+}
+
+void poison(const void* begin, std::size_t bytes) {
+  if (__asan_poison_memory_region != nullptr) __asan_poison_memory_region(begin, bytes);
+}
+
+void unpoison(const void* begin, std::size_t bytes) {
+  if (__asan_unpoison_memory_region != nullptr) __asan_unpoison_memory_region(begin, bytes);
 }
 
 }  // namespace
@@ -44,6 +54,7 @@ FreshMemory::Chunk& FreshMemory::map_chunk(std::uint64_t bytes) {
   }
   if (bytes >= behind - address) throw std::bad_alloc();
   if (__lsan_register_root_region != nullptr) __lsan_register_root_region(pointer(address), bytes);
+  poison(pointer(address), bytes);
   next_ = address;
   return chunks_[address] = {.bytes = bytes};
 }
@@ -63,17 +74,20 @@ void* FreshMemory::do_allocate(std::size_t bytes, std::size_t alignment) {
   const std::uint64_t address = place();
   ++chunks_.rbegin()->second.objects;
   next_ = address + bytes;
+  unpoison(pointer(address), bytes);
   return pointer(address);
 }
 
-void FreshMemory::do_deallocate(void* object, std::size_t, std::size_t) {
+void FreshMemory::do_deallocate(void* object, std::size_t bytes, std::size_t) {
   const std::lock_guard lock(mutex());
+  poison(object, bytes);
   const auto chunk = std::prev(chunks_.upper_bound(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(object))));
   if (--chunk->second.objects == 0 && std::next(chunk) != chunks_.end()) unmap(chunk->first);
 }
 
 void FreshMemory::unmap(std::uint64_t address) {
   if (__lsan_unregister_root_region != nullptr) __lsan_unregister_root_region(pointer(address), chunks_.at(address).bytes);
+  unpoison(pointer(address), chunks_.at(address).bytes);
   ::munmap(pointer(address), chunks_.at(address).bytes);
   chunks_.erase(address);
 }

@@ -58,7 +58,7 @@ void set_attribute(Context& context, Function& function, int attribute, int valu
     }
     case carveout: require(value >= -1 && value <= 100); break;
     case non_portable_cluster: function.non_portable_cluster = value != 0; break;
-    case scheduling_policy: break;
+    case scheduling_policy: require(value >= 0 && value <= 2); break;
     case 10:
     case 11:
     case 12:
@@ -70,12 +70,14 @@ void set_attribute(Context& context, Function& function, int attribute, int valu
 }  // namespace
 
 int active_blocks(const Device& device, const code::Program& program, int block_threads, std::size_t shared_bytes) {
+  require(block_threads > 0);
+  if (block_threads > most_threads(program.limits) || shared_bytes > device.shared_per_processor) return 0;
   const int warps = (block_threads + 31) / 32;
   int blocks = std::min(device.threads_per_processor / (32 * warps), device.blocks_per_processor);
   const std::uint64_t reserved = hardware_traits(device.number).reserved_shared;
   const std::uint64_t shared = program.dynamic_offset + shared_bytes + reserved;
   if (shared > reserved) blocks = std::min(blocks, static_cast<int>(device.shared_per_processor / shared));
-  return block_threads > most_threads(program.limits) ? 0 : blocks;
+  return blocks;
 }
 
 WARPMAT_CUDA_API Error cudaFuncGetAttributes(FunctionAttributes* attributes, const void* function) {
@@ -113,9 +115,9 @@ WARPMAT_CUDA_API Error cudaFuncGetParamInfo(const void* function, std::size_t in
 }
 
 WARPMAT_CUDA_API Error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int block_threads,
-                                                                              std::size_t shared_bytes, unsigned) {
+                                                                              std::size_t shared_bytes, unsigned flags) {
   return call("cudaOccupancyMaxActiveBlocksPerMultiprocessor", [&](Context& context) {
-    require(blocks != nullptr && block_threads > 0);
+    require(blocks != nullptr && flags <= 1);  // cudaOccupancyDisableCachingOverride
     *blocks = active_blocks(context.device, program_of(context, function), block_threads, shared_bytes);
   });
 }
@@ -132,18 +134,19 @@ WARPMAT_CUDA_API Error cudaOccupancyMaxActiveClusters(int* clusters, const void*
     Request request{.function = &function_of(function)};
     for (unsigned i = 0; i < config->numAttrs; ++i) apply(config->attrs[i], request);
     const GridSize block = config->blockDim, size = request.cluster;
-    const int blocks = active_blocks(context.device, program_of(context, function), static_cast<int>(block.x * block.y * block.z),
-                                     config->dynamicSmemBytes);
-    const auto of_cluster = static_cast<int>(size.x * size.y * size.z);
-    require(of_cluster > 0, cudaErrorInvalidClusterSize);
-    *clusters = blocks * context.device.processors / of_cluster;
+    const CheckedSize threads = CheckedSize(block.x) * block.y * block.z, of_cluster = CheckedSize(size.x) * size.y * size.z;
+    require(threads.fits(max_block_threads), cudaErrorInvalidConfiguration);
+    require(of_cluster.fits(most_cluster) && !of_cluster.fits(0), cudaErrorInvalidClusterSize);
+    const int blocks =
+        active_blocks(context.device, program_of(context, function), static_cast<int>(*threads.value()), config->dynamicSmemBytes);
+    *clusters = blocks * context.device.processors / static_cast<int>(*of_cluster.value());
   });
 }
 
 WARPMAT_CUDA_API Error cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* handle, const LaunchConfiguration* config) {
   return call(__func__, [&](Context&) {
     require(blocks != nullptr && config != nullptr);
-    *blocks = function_of(handle).non_portable_cluster ? 16 : 8;
+    *blocks = function_of(handle).non_portable_cluster ? most_cluster : most_portable_cluster;
   });
 }
 

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include <warpmat/cuda/per_thread.h>
 
 namespace warpmat::cuda {
@@ -16,19 +18,16 @@ namespace {
 struct Capture {
   const Stream* origin = nullptr;
   Graph* graph = nullptr;
+  std::uint64_t number = 0;
   Fresh<Graph> own = {};  ///< of a capture that began without a graph of the program
 };
 
 struct Graphs {
   std::vector<Capture> captures;  ///< streams end theirs
   Handles<Graph> made;
+  std::uint64_t last_number = 0;  ///< of a capture
 
-  void leave(Context&, Owner owner) {
-    made.drop(owner, [this](const Graph& graph) {  // a stream of another owner may be captured into it
-      std::erase_if(captures, [&](const Capture& each) { return each.graph == &graph; });
-      leave_capture(&graph);
-    });
-  }
+  void leave(Context&, Owner owner) { made.drop(owner); }
 };
 
 std::vector<Capture>& captures() {
@@ -43,11 +42,12 @@ void begin_capture(Stream* handle, int mode, Graph* into, std::vector<GraphNode*
   Stream& stream = stream_of(handle);
   require(mode >= 0 && mode <= 2);
   require(stream.id > 1, cudaErrorStreamCaptureUnsupported);  // the legacy stream
-  require(stream.capture == nullptr, cudaErrorIllegalState);
+  require(stream.capture == nullptr && (into == nullptr || !is_active(into)), cudaErrorIllegalState);
   Fresh<Graph> own = into == nullptr ? make_fresh<Graph>() : nullptr;
   stream.capture = into == nullptr ? own.get() : &graph_of(into);
+  stream.capture_number = ++context().part<Graphs>().last_number;
   stream.front = std::move(after);
-  captures().push_back({&stream, stream.capture, std::move(own)});
+  captures().push_back({&stream, stream.capture, stream.capture_number, std::move(own)});
 }
 
 /// What an executable graph becomes by `graph`: cudaGraphExecUpdate.
@@ -93,7 +93,31 @@ bool is_active(const Graph* graph) {
   return std::ranges::find(captures(), graph, &Capture::graph) != captures().end();
 }
 
+Graph* graph_of_capture(std::uint64_t number) {
+  const auto found = std::ranges::find(captures(), number, &Capture::number);
+  return found == captures().end() ? nullptr : found->graph;
+}
+
+Graph::~Graph() {
+  if (std::erase_if(captures(), [&](const Capture& each) { return each.graph == this; }) != 0) leave_capture(this);
+}
+
+void count_levels(Graph& graph, const GraphNode& node) {
+  constexpr unsigned most_levels = 128;
+  unsigned below = 0;
+  if (const auto* const child = std::get_if<std::shared_ptr<Graph>>(&node.made_from); child != nullptr && *child != nullptr)
+    below = (*child)->levels;
+  if (const auto* const conditional = std::get_if<std::shared_ptr<Conditional>>(&node.made_from))
+    for (const Graph* const body : (*conditional)->bodies) below = std::max(below, body->levels);
+  unsigned above = 0;
+  for (const Graph* each = graph.parent; each != nullptr; each = each->parent) ++above;
+  if (above + 1 + below > most_levels)
+    throw ApiError(cudaErrorNotSupported, fmt::format("more than {} graphs, each in the next, are not supported", most_levels));
+  for (Graph* each = &graph; each != nullptr; each = each->parent) each->levels = std::max(each->levels, ++below);
+}
+
 GraphNode& add_node(Graph& graph, std::vector<GraphNode*> after, GraphNode node) {
+  count_levels(graph, node);
   GraphNode& added = graph.nodes.emplace_back(std::move(node));
   added.graph = &graph;
   added.after = std::move(after);
@@ -141,8 +165,8 @@ Graph& graph_of(Graph* handle) {
   return *handle;
 }
 
-Graph* publish(Fresh<Graph> graph) {
-  return graphs().add(std::move(graph));
+Graph* publish(Fresh<Graph> graph, Owner owner) {
+  return graphs().add(std::move(graph), owner);
 }
 
 bool unpublish(Graph* handle) {
@@ -152,19 +176,30 @@ bool unpublish(Graph* handle) {
 void abandon_capture(const Stream& origin) {
   const auto found = std::ranges::find(captures(), &origin, &Capture::origin);
   if (found == captures().end()) return;
-  const Capture abandoned = std::move(*found);
+  const Capture abandoned = std::move(*found);  // a graph that goes with it is no one's any more
   captures().erase(found);
   leave_capture(abandoned.graph);
 }
 
+bool has_node(const Graph& graph, const GraphNode* handle) {
+  return std::ranges::any_of(graph.nodes, [&](const GraphNode& node) { return &node == handle; });
+}
+
 GraphNode& node_of(GraphNode* handle) {
-  const auto has_it = [&](const Graph& graph) {
-    return std::ranges::any_of(graph.nodes, [&](const GraphNode& node) { return &node == handle; });
-  };
-  bool found = std::ranges::any_of(captures(), [&](const Capture& each) { return has_it(*each.graph); });
-  graphs().for_each([&](const Graph& graph) { found = found || has_it(graph); });
+  bool found = std::ranges::any_of(captures(), [&](const Capture& each) { return has_node(*each.graph, handle); });
+  graphs().for_each([&](const Graph& graph) { found = found || has_node(graph, handle); });
   require(found);
   return *handle;
+}
+
+std::vector<GraphNode*> nodes_of(const Graph& graph, GraphNode* const* handles, std::size_t count) {
+  require(count == 0 || handles != nullptr);
+  std::vector<GraphNode*> nodes;
+  for (std::size_t i = 0; i < count; ++i) {
+    require(has_node(graph, handles[i]) && std::ranges::find(nodes, handles[i]) == nodes.end());
+    nodes.push_back(handles[i]);
+  }
+  return nodes;
 }
 
 WARPMAT_CUDA_API Error cudaStreamBeginCapture(Stream* stream, int mode) {
@@ -173,12 +208,7 @@ WARPMAT_CUDA_API Error cudaStreamBeginCapture(Stream* stream, int mode) {
 
 WARPMAT_CUDA_API Error cudaStreamBeginCaptureToGraph(Stream* stream, Graph* graph, GraphNode* const* after, const void*, std::size_t count,
                                                      int mode) {
-  return call(__func__, [&](Context&) {
-    require(graph != nullptr && (count == 0 || after != nullptr));
-    std::vector<GraphNode*> nodes;
-    for (std::size_t i = 0; i < count; ++i) nodes.push_back(&node_of(after[i]));
-    begin_capture(stream, mode, graph, std::move(nodes));
-  });
+  return call(__func__, [&](Context&) { begin_capture(stream, mode, graph, nodes_of(graph_of(graph), after, count)); });
 }
 
 WARPMAT_CUDA_API Error cudaStreamEndCapture(Stream* handle, Graph** graph) {
@@ -210,7 +240,7 @@ WARPMAT_CUDA_API Error cudaStreamGetCaptureInfo(Stream* handle, int* status, uns
     *status = stream.capture != nullptr ? 1 : 0;
     if (edges != nullptr) *edges = nullptr;
     if (stream.capture == nullptr) return;
-    if (id != nullptr) *id = static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(stream.capture));
+    if (id != nullptr) *id = stream.capture_number;
     if (graph != nullptr) *graph = stream.capture;
     if (after != nullptr) *after = stream.front.data();
     if (count != nullptr) *count = stream.front.size();
@@ -223,9 +253,8 @@ WARPMAT_CUDA_API Error cudaStreamUpdateCaptureDependencies(Stream* handle, Graph
     constexpr unsigned set = 1;
     Stream& stream = stream_of(handle);
     require(stream.capture != nullptr, cudaErrorIllegalState);
-    require(flags <= set && (count == 0 || after != nullptr));
-    std::vector<GraphNode*> nodes;
-    for (std::size_t i = 0; i < count; ++i) nodes.push_back(&node_of(after[i]));
+    require(flags <= set);
+    const std::vector<GraphNode*> nodes = nodes_of(*stream.capture, after, count);
     if (flags == set) stream.front.clear();
     stream.front.insert(stream.front.end(), nodes.begin(), nodes.end());
   });
@@ -246,9 +275,10 @@ WARPMAT_CUDA_API Error cudaGraphCreate(Graph** graph, unsigned flags) {
   });
 }
 
-WARPMAT_CUDA_API Error cudaGraphInstantiate(Graph** executable, Graph* graph, unsigned long long) {
+WARPMAT_CUDA_API Error cudaGraphInstantiate(Graph** executable, Graph* graph, unsigned long long flags) {
+  constexpr unsigned long long known_flags = 1 | 2 | 4 | 8;  // cudaGraphInstantiateFlags
   return call(__func__, [&](Context&) {
-    require(executable != nullptr);
+    require(executable != nullptr && (flags & ~known_flags) == 0);
     in_order(graph_of(graph));
     *executable = publish(copy_of(graph_of(graph)));
   });
@@ -291,6 +321,7 @@ WARPMAT_CUDA_API Error cudaGraphExecUpdate(Graph* executable, Graph* graph, Grap
       copy_bodies(node);
     }
     old.conditions = graph->conditions;
+    old.levels = std::max(old.levels, graph->levels);
   });
 }
 

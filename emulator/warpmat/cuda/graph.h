@@ -83,7 +83,11 @@ struct GraphNode {
 struct Graph {
   std::pmr::list<GraphNode> nodes{&fresh_memory()};  ///< in the order in which they were added
   std::vector<std::shared_ptr<Condition>> conditions = {};
-  const Graph* parent = nullptr;  ///< of a body of a conditional node: the node's graph
+  Graph* parent = nullptr;  ///< of a body of a conditional node: the node's graph
+  unsigned levels = 1;      ///< of graphs in graphs, itself the first
+  Graph() = default;
+  Graph(const Graph&) = delete;
+  ~Graph();  ///< streams leave a capture into it
 };
 
 /// The node that allocates what is asked for, now: its address goes into `asked`. Throws ApiError.
@@ -94,12 +98,14 @@ GraphNode free_node(Context& context, void* pointer);
 bool is_of_graph(Context& context, const void* pointer);
 
 /// A conditional node of `parent` with `count` bodies, which are empty, or copies of those of `from`.
-GraphNode conditional_node(Conditional::Kind kind, std::uint64_t condition, std::size_t count, const Graph& parent,
+GraphNode conditional_node(Conditional::Kind kind, std::uint64_t condition, std::size_t count, Graph& parent,
                            const Conditional* from = nullptr);
 /// Gives the conditions of the graph and of those in its nodes the numbers that they have at a launch.
 void set_conditions(Context& context, const Graph& graph);
 
-/// Adds a node behind `after`.
+/// Counts the levels of graphs that are `node`'s as those of `graph`. Throws ApiError for more than a program's stack can hold.
+void count_levels(Graph& graph, const GraphNode& node);
+/// Adds a node behind `after`, which are nodes of the graph.
 GraphNode& add_node(Graph& graph, std::vector<GraphNode*> after, GraphNode node);
 /// Its copy, whose nodes have those of `graph` as their origins.
 Fresh<Graph> copy_of(const Graph& graph);
@@ -111,10 +117,13 @@ void run(Context& context, const Graph& graph);
 /// The graph of a handle: of graphs, of executable ones, and of one that is being captured. Throws ApiError with cudaErrorInvalidValue.
 Graph& graph_of(Graph* handle);
 /// Makes `graph` a handle of the program.
-Graph* publish(Fresh<Graph> graph);
+Graph* publish(Fresh<Graph> graph, Owner owner = current_owner());
 /// Destroys the graph of a handle. Returns whether there was one.
 bool unpublish(Graph* handle);
 /// The node of a handle. Throws ApiError with cudaErrorInvalidValue.
 GraphNode& node_of(GraphNode* handle);
+bool has_node(const Graph& graph, const GraphNode* handle);
+/// Nodes of `graph`, each once. Throws ApiError with cudaErrorInvalidValue.
+std::vector<GraphNode*> nodes_of(const Graph& graph, GraphNode* const* handles, std::size_t count);
 
 }  // namespace warpmat::cuda

@@ -45,13 +45,12 @@ Conditional::~Conditional() {
   for (Graph* const body : bodies) unpublish(body);
 }
 
-GraphNode conditional_node(Conditional::Kind kind, std::uint64_t condition, std::size_t count, const Graph& parent,
-                           const Conditional* from) {
+GraphNode conditional_node(Conditional::Kind kind, std::uint64_t condition, std::size_t count, Graph& parent, const Conditional* from) {
   const auto conditional = std::make_shared<Conditional>();
   conditional->kind = kind;
   conditional->condition = condition;
   for (std::size_t i = 0; i < count; ++i) {
-    conditional->bodies.push_back(publish(from == nullptr ? make_fresh<Graph>() : copy_of(*from->bodies[i])));
+    conditional->bodies.push_back(publish(from == nullptr ? make_fresh<Graph>() : copy_of(*from->bodies[i]), no_owner));
     conditional->bodies.back()->parent = &parent;
   }
   return {.type = NodeType::conditional,

@@ -50,10 +50,10 @@ std::string dot_of(const Graph& graph) {
 
 }  // namespace
 
-WARPMAT_CUDA_API Error cudaGraphDebugDotPrint(Graph* graph, const char* path, unsigned) {
+WARPMAT_CUDA_API Error cudaGraphDebugDotPrint(Graph* graph, const char* path, unsigned flags) {
   return call(__func__, [&](Context&) {
     const std::string text = dot_of(graph_of(graph));
-    require(path != nullptr);
+    require(path != nullptr && flags < 1 << 16);  // cudaGraphDebugDotFlags
     std::ofstream out(path);
     require((out << text).flush().good(), cudaErrorOperatingSystem);
   });

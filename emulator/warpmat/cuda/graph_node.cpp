@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include <warpmat/cuda/copy.h>
 #include <warpmat/cuda/graph.h>
@@ -12,11 +13,22 @@ namespace {
 
 using Nodes = GraphNode* const*;
 
-std::vector<GraphNode*> nodes_of(Nodes handles, std::size_t count) {
-  require(count == 0 || handles != nullptr);
-  std::vector<GraphNode*> nodes;
-  for (std::size_t i = 0; i < count; ++i) nodes.push_back(&node_of(handles[i]));
-  return nodes;
+using Edge = std::pair<GraphNode*, GraphNode*>;
+
+/// The edges that are given by their ends, each once. Throws ApiError unless they are between nodes of `graph`.
+std::vector<Edge> edges_of(const Graph& graph, Nodes from, Nodes to, std::size_t count) {
+  require(count == 0 || (from != nullptr && to != nullptr));
+  std::vector<Edge> edges;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Edge edge{from[i], to[i]};
+    require(has_node(graph, from[i]) && has_node(graph, to[i]) && std::ranges::find(edges, edge) == edges.end());
+    edges.push_back(edge);
+  }
+  return edges;
+}
+
+bool is_after(const GraphNode& node, const GraphNode* before) {
+  return std::ranges::find(node.after, before) != node.after.end();
 }
 
 /// Adds the node that `make(context)` gives.
@@ -25,7 +37,8 @@ Error add(const char* name, GraphNode** handle, Graph* graph, Nodes after, std::
   return call(name, [&](Context& context) {
     require(handle != nullptr);
     Graph& to = graph_of(graph);
-    *handle = &add_node(to, nodes_of(after, count), make(context));
+    std::vector<GraphNode*> before = nodes_of(to, after, count);
+    *handle = &add_node(to, std::move(before), make(context));
   });
 }
 
@@ -36,6 +49,7 @@ Error change(const char* name, GraphNode* handle, Make make) {
     GraphNode& node = node_of(handle);
     GraphNode made = make(context);
     require(made.type == node.type);
+    count_levels(*node.graph, made);
     node.work = std::move(made.work);
     node.made_from = std::move(made.made_from);
   });
@@ -114,7 +128,7 @@ GraphNode event_of_type(NodeType type, Event* event) {
 }
 
 /// A conditional node of `graph`; its bodies go into `asked`.
-GraphNode conditional_of(const Graph& graph, NodeParameters& asked) {
+GraphNode conditional_of(Graph& graph, NodeParameters& asked) {
   auto& [handle, type, size, bodies] = asked.of.conditional;
   const auto kind = static_cast<Conditional::Kind>(type);
   require(type >= 0 && type <= static_cast<int>(Conditional::Kind::choice) && size >= 1);
@@ -444,21 +458,17 @@ WARPMAT_CUDA_API Error cudaGraphNodeGetDependentNodes(GraphNode* handle, GraphNo
 
 WARPMAT_CUDA_API Error cudaGraphAddDependencies(Graph* graph, Nodes from, Nodes to, const void*, std::size_t count) {
   return call(__func__, [&](Context&) {
-    graph_of(graph);
-    const std::vector<GraphNode*> before = nodes_of(from, count), behind = nodes_of(to, count);
-    for (std::size_t i = 0; i < count; ++i) {
-      require(before[i]->graph == graph && behind[i]->graph == graph && before[i] != behind[i]);
-      require(std::ranges::find(behind[i]->after, before[i]) == behind[i]->after.end());
-    }
-    for (std::size_t i = 0; i < count; ++i) behind[i]->after.push_back(before[i]);
+    const std::vector<Edge> edges = edges_of(graph_of(graph), from, to, count);
+    for (const auto& [before, behind] : edges) require(before != behind && !is_after(*behind, before));
+    for (const auto& [before, behind] : edges) behind->after.push_back(before);
   });
 }
 
 WARPMAT_CUDA_API Error cudaGraphRemoveDependencies(Graph* graph, Nodes from, Nodes to, const void*, std::size_t count) {
   return call(__func__, [&](Context&) {
-    graph_of(graph);
-    const std::vector<GraphNode*> before = nodes_of(from, count), behind = nodes_of(to, count);
-    for (std::size_t i = 0; i < count; ++i) require(std::erase(behind[i]->after, before[i]) == 1);
+    const std::vector<Edge> edges = edges_of(graph_of(graph), from, to, count);
+    for (const auto& [before, behind] : edges) require(is_after(*behind, before));
+    for (const auto& [before, behind] : edges) std::erase(behind->after, before);
   });
 }
 

@@ -12,6 +12,7 @@ namespace warpmat::cuda {
 /// Which context of the program owns an object: the number that cuCtxGetId gives. The primary context is 1.
 using Owner = std::uint64_t;
 constexpr Owner primary_owner = 1;
+constexpr Owner no_owner = 0;  ///< of what goes with another object
 
 /// The one that is current in this thread; the primary one where none is.
 Owner current_owner();
@@ -22,9 +23,9 @@ Owner last_owner();
 template <typename T>
 class Handles {
  public:
-  T* add(Fresh<T> object) {
+  T* add(Fresh<T> object, Owner owner = current_owner()) {
     T* const handle = object.get();
-    all_.emplace(handle, Entry{std::move(object), current_owner()});
+    all_.emplace(handle, Entry{std::move(object), owner});
     return handle;
   }
 

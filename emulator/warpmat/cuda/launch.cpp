@@ -28,8 +28,6 @@
 namespace warpmat::cuda {
 namespace {
 
-constexpr std::uint32_t most_portable_cluster = 8;
-
 Dim3 dim3_of(const GridSize& size) {
   return {size.x, size.y, size.z};
 }
@@ -53,7 +51,8 @@ void check_shared(const Context& context, const Request& request, const code::Pr
 void check_cluster(const Request& request, const code::Program& program) {
   const GridSize size = request.cluster, grid = request.grid;
   const std::uint64_t blocks = std::uint64_t{size.x} * size.y * size.z;
-  require(blocks != 0 && blocks <= (request.function->non_portable_cluster ? 16 : most_portable_cluster), cudaErrorInvalidClusterSize);
+  require(blocks != 0 && blocks <= (request.function->non_portable_cluster ? most_cluster : most_portable_cluster),
+          cudaErrorInvalidClusterSize);
   require(grid.x % size.x == 0 && grid.y % size.y == 0 && grid.z % size.z == 0, cudaErrorInvalidClusterSize);
   require(blocks == 1 || hardware_traits(program.target->number).clusters, cudaErrorNotSupported);
   const std::int64_t* const needed = program.limits.required_cluster;
@@ -138,6 +137,7 @@ std::string line_of(const Function& function, const std::string& warning) {
 /// the kernel makes.
 std::vector<ChildLaunch> run_alone(Context& context, const Function& function, const Kernel& kernel, const LaunchConfig& config,
                                    const std::vector<Argument>& arguments) {
+  const HostAccess access(context.space.ranges_at_host());
   save_launch(context, function, kernel, config, arguments);
   record_begin(context, function);
   LaunchRecord record{.config = &config};
@@ -160,6 +160,12 @@ std::vector<ChildLaunch> run_alone(Context& context, const Function& function, c
     record.fault = code_of(trap);
     record.trap = trap.what();
     record.error.emplace(trap);
+  }
+  if (const auto address = access.refused(); address && record.fault == cudaSuccess) {
+    record.fault = cudaErrorIllegalAddress;
+    record.trap = fmt::format("kernel '{}': {}", function.name, refused_text(*address));
+  }
+  if (record.fault != cudaSuccess) {
     context.set_fault(record.fault);
     say(record.trap);
   }
@@ -182,16 +188,24 @@ std::vector<Argument> arguments_of(const code::Program& program, const ChildLaun
   return arguments;
 }
 
-/// A copy or fill that a kernel has left.
+/// A copy or fill that a kernel has left. It reaches what kernels reach: its error is the kernel's.
 void perform(Context& context, const ChildLaunch& child) {
   const auto at = [&](std::uint64_t address) {
-    return context.space.any_bytes(reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address)), child.bytes);
+    return context.space.device_bytes(reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address)), child.bytes);
   };
   if (child.bytes == 0) return;
-  if (child.kind == ChildLaunch::Kind::copy)
-    std::memmove(at(child.to), at(child.from), child.bytes);
-  else
-    std::memset(at(child.to), static_cast<int>(child.from), child.bytes);
+  const bool copies = child.kind == ChildLaunch::Kind::copy;
+  try {
+    access_host(context.space.ranges_at_host(), [&] {
+      if (copies)
+        std::memmove(at(child.to), at(child.from), child.bytes);
+      else
+        std::memset(at(child.to), static_cast<int>(child.from), child.bytes);
+    });
+  } catch (const ApiError& error) {
+    context.set_fault(cudaErrorIllegalAddress);
+    say(fmt::format("a {} that a kernel made: {}", copies ? "copy" : "fill", error.what()));
+  }
 }
 
 /// A kernel that is launched. A GPU would run it where warpmat refuses it: the record says so, as programs may not look at the error.
@@ -230,15 +244,16 @@ void run(Context& context, const Function& function, const Kernel& kernel, const
   }
 }
 
-/// Attributes of a launch: cudaLaunchAttributeID. Hints about time change no result.
+/// Attributes of launches and streams that do something here: cudaLaunchAttributeID. The others are hints about time, which change no
+/// result.
 enum Attribute : int {
-  ignore = 0,
+  access_policy_window = 1,
   cooperative = 2,
   cluster_dimension = 4,
   programmatic_event = 7,
-  preferred_cluster = 11,
   completion_event = 12,
-  device_node = 13
+  device_node = 13,
+  last_attribute = 16
 };
 
 /// The configurations that `<<<>>>` has pushed in this thread. An argument of a launch may hold another launch.
@@ -260,7 +275,7 @@ PushedConfigurations& pushed() {
 }  // namespace
 
 void check_attribute(int id, const void* value) {
-  constexpr int access_policy_window = 1;
+  require(id >= 0 && id <= last_attribute);
   struct Window {  ///< cudaAccessPolicyWindow
     void* base;
     std::size_t bytes;
@@ -354,6 +369,7 @@ WARPMAT_CUDA_API unsigned __cudaPushCallConfiguration(GridSize grid, GridSize bl
 
 WARPMAT_CUDA_API Error __cudaPopCallConfiguration(GridSize* grid, GridSize* block, std::size_t* shared_bytes, void* stream) {
   PushedConfigurations& stack = pushed();
+  if (grid == nullptr || block == nullptr || shared_bytes == nullptr || stream == nullptr) return last_error() = cudaErrorInvalidValue;
   if (stack.count == 0) return last_error() = cudaErrorMissingConfiguration;
   const PushedConfigurations::One& top = stack.all[--stack.count];
   *grid = top.grid;
@@ -405,7 +421,10 @@ WARPMAT_CUDA_API Error cudaLaunchCooperativeKernel(const void* function, GridSiz
 }
 
 WARPMAT_CUDA_API Error __cudaGetKernel(Function** kernel, const void* stub) {
-  return enqueue("__cudaGetKernel", [&](Context&) { *kernel = &function_of(stub); });
+  return enqueue("__cudaGetKernel", [&](Context&) {
+    require(kernel != nullptr);
+    *kernel = &function_of(stub);
+  });
 }
 
 WARPMAT_CUDA_API Error cudaGetKernel(Function** kernel, const void* stub) {

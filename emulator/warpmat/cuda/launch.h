@@ -7,6 +7,8 @@
 
 namespace warpmat::cuda {
 
+constexpr unsigned most_portable_cluster = 8, most_cluster = 16;  ///< blocks of a cluster; the second with the attribute for it
+
 /// A launch as a program asks for it.
 struct Request {
   Function* function = nullptr;
@@ -16,8 +18,8 @@ struct Request {
   bool cooperative = false;  ///< all blocks run together: grid.sync()
 };
 
-/// Throws ApiError for an attribute of a launch or a stream (cudaLaunchAttributeID) whose numbers are none: a window's part of hits is from
-/// 0 to 1.
+/// Throws ApiError for what is no attribute of a launch or a stream (cudaLaunchAttributeID), and for one whose numbers are none: a window's
+/// part of hits is from 0 to 1.
 void check_attribute(int id, const void* value);
 /// Adds an attribute of a launch. Throws ApiError with cudaErrorNotSupported for one that changes results and is not supported.
 void apply(const LaunchAttribute& attribute, Request& request);

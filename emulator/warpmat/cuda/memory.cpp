@@ -167,9 +167,10 @@ WARPMAT_CUDA_API Error cudaMemAdvise(const void* pointer, std::size_t bytes, int
   });
 }
 
-WARPMAT_CUDA_API Error cudaStreamAttachMemAsync(Stream* stream, void* pointer, std::size_t, unsigned) {
+WARPMAT_CUDA_API Error cudaStreamAttachMemAsync(Stream* stream, void* pointer, std::size_t, unsigned flags) {
   return call(__func__, [&](Context& context) {
     stream_of(stream);
+    require(flags == 1 || flags == 2 || flags == 4);  // cudaMemAttachGlobal, _Host, _Single
     const Allocation* const found = context.space.find(pointer);
     require(found != nullptr && found->kind == Kind::managed);
   });

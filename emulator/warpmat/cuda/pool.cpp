@@ -125,7 +125,7 @@ WARPMAT_CUDA_API Error cudaDeviceSetMemPool(int device, Pool* pool) {
 
 WARPMAT_CUDA_API Error cudaMemPoolCreate(Pool** pool, const PoolProperties* properties) {
   return call(__func__, [&](Context&) {
-    constexpr int pinned = 1, on_device = 1;
+    constexpr int pinned = 1;
     require(pool != nullptr && properties != nullptr && properties->allocType == pinned);
     if (properties->handleTypes != 0) throw ApiError(cudaErrorNotSupported, "pools that other processes share are not supported");
     if (properties->location.type != on_device) throw ApiError(cudaErrorNotSupported, "pools of host memory are not supported");
@@ -189,15 +189,18 @@ WARPMAT_CUDA_API Error cudaMemPoolSetAccess(Pool* pool, const PoolAccess* access
   return call(__func__, [&](Context&) {
     pool_of(pool);
     require(count == 0 || access != nullptr);
-    for (std::size_t i = 0; i < count; ++i) require_device(access[i].location.id);
+    for (std::size_t i = 0; i < count; ++i) {
+      require(access[i].location.type == on_device && is_access(access[i].flags));
+      require_device(access[i].location.id);
+    }
   });
 }
 
 WARPMAT_CUDA_API Error cudaMemPoolGetAccess(int* flags, Pool* pool, MemoryLocation* location) {
   return call(__func__, [&](Context&) {
-    constexpr int read_and_write = 3;
     pool_of(pool);
     require(flags != nullptr && location != nullptr);
+    require(location->type == on_device);
     require_device(location->id);
     *flags = read_and_write;
   });

@@ -16,6 +16,7 @@ namespace warpmat::cuda {
 namespace {
 
 constexpr int runtime_version = 13000;
+constexpr unsigned known_device_flags = 0x1f;  ///< cudaDeviceMask
 
 DeviceProperties properties_of(const Device& device) {
   DeviceProperties all{};
@@ -229,13 +230,17 @@ WARPMAT_CUDA_API Error cudaSetDevice(int device) {
   return call(__func__, [&](Context&) { require_device(device); });
 }
 
-WARPMAT_CUDA_API Error cudaInitDevice(int device, unsigned, unsigned) {
-  return cudaSetDevice(device);
+WARPMAT_CUDA_API Error cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
+  constexpr unsigned has_device_flags = 1;
+  return call(__func__, [&](Context&) {
+    require_device(device);
+    require(flags <= has_device_flags && (flags == 0 || (device_flags & ~known_device_flags) == 0));
+  });
 }
 
 WARPMAT_CUDA_API Error cudaSetValidDevices(int* devices, int count) {
   return call(__func__, [&](Context&) {
-    require(devices != nullptr && count >= 0);
+    require(devices != nullptr && count >= 0 && count <= 1);  // each device once
     for (int i = 0; i < count; ++i) require_device(devices[i]);
   });
 }
@@ -279,7 +284,7 @@ WARPMAT_CUDA_API Error cudaDeviceReset() {
 }
 
 WARPMAT_CUDA_API Error cudaSetDeviceFlags(unsigned flags) {
-  return call(__func__, [&](Context&) { require((flags & ~0x1fu) == 0); });
+  return call(__func__, [&](Context&) { require((flags & ~known_device_flags) == 0); });
 }
 
 WARPMAT_CUDA_API Error cudaGetDeviceFlags(unsigned* flags) {

@@ -298,19 +298,20 @@ WARPMAT_CUDA_API void __cudaRegisterFunction(void** handle, const char* stub, ch
                                              int*) {
   const std::lock_guard lock(mutex());
   const SharedModule module = registered_module(handle);
-  if (module != nullptr) registry().stubs.insert_or_assign(stub, &function_in(*module, name));
+  if (module != nullptr && name != nullptr) registry().stubs.insert_or_assign(stub, &function_in(*module, name));
 }
 
 WARPMAT_CUDA_API void __cudaRegisterVar(void** handle, char* shadow, char*, const char* name, int, std::size_t bytes, int, int) {
   const std::lock_guard lock(mutex());
   const SharedModule module = registered_module(handle);
-  if (module != nullptr) registry().symbols.insert_or_assign(shadow, Symbol{.module = module, .name = name, .bytes = bytes});
+  if (module != nullptr && name != nullptr)
+    registry().symbols.insert_or_assign(shadow, Symbol{.module = module, .name = name, .bytes = bytes});
 }
 
 WARPMAT_CUDA_API void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* name, int, std::size_t bytes, int, int) {
   const std::lock_guard lock(mutex());
   const SharedModule module = registered_module(handle);
-  if (module == nullptr) return;
+  if (module == nullptr || pointer == nullptr || name == nullptr) return;
   registry().managed.push_back({.module = module, .name = name, .bytes = bytes, .host_pointer = pointer});
   registry().symbols.insert_or_assign(pointer, Symbol{.module = module, .name = name, .bytes = bytes});
 }

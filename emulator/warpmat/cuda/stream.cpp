@@ -12,6 +12,12 @@ namespace {
 
 constexpr unsigned non_blocking = 1;
 constexpr int lowest_priority = 0, highest_priority = -5, priority_attribute = 8;
+/// cudaLaunchAttributeID that are of streams: access policy window, synchronisation, priority, memory domains and their map, NVLink.
+constexpr std::array stream_attributes{1, 3, priority_attribute, 9, 10, 16};
+
+bool is_stream_attribute(int id) {
+  return std::ranges::find(stream_attributes, id) != stream_attributes.end();
+}
 
 struct Streams {
   Stream legacy{.id = 1}, per_thread{.flags = non_blocking, .id = 2};
@@ -67,6 +73,7 @@ void leave_capture(const Graph* graph) {
   const auto leave = [&](Stream& stream) {
     if (stream.capture != graph) return;
     stream.capture = nullptr;
+    stream.capture_number = 0;
     stream.front.clear();
   };
   streams().made.for_each(leave);
@@ -151,7 +158,7 @@ WARPMAT_CUDA_API Error cudaStreamGetDevice(Stream* stream, int* device) {
 /// The attributes of a stream (cudaStreamAttrID) are those of launches: hints about time, which are kept.
 WARPMAT_CUDA_API Error cudaStreamSetAttribute(Stream* handle, int id, const void* value) {
   return call(__func__, [&](Context&) {
-    require(value != nullptr && id > 0);
+    require(value != nullptr && is_stream_attribute(id));
     Stream& stream = stream_of(handle);
     check_attribute(id, value);
     if (id == priority_attribute) {
@@ -164,7 +171,7 @@ WARPMAT_CUDA_API Error cudaStreamSetAttribute(Stream* handle, int id, const void
 
 WARPMAT_CUDA_API Error cudaStreamGetAttribute(Stream* handle, int id, void* value) {
   return call(__func__, [&](Context&) {
-    require(value != nullptr && id > 0);
+    require(value != nullptr && is_stream_attribute(id));
     const Stream& stream = stream_of(handle);
     const auto found = stream.attributes.find(id);
     std::array<char, 64> bytes{};

@@ -23,6 +23,7 @@ struct Stream {
   int priority = 0;
   std::uint64_t id = 0;
   Graph* capture = nullptr;                             ///< work is recorded there instead of run
+  std::uint64_t capture_number = 0;                     ///< of that capture; no two have one
   std::vector<GraphNode*> front = {};                   ///< of the capture: what the next work of this stream comes after
   std::map<int, std::array<char, 64>> attributes = {};  ///< those that were set, which change no result
 };
@@ -33,7 +34,7 @@ struct Event {
   unsigned flags = 0;
   bool recorded = false;
   std::chrono::steady_clock::time_point time;
-  Graph* capture = nullptr;            ///< recorded in a stream that captures
+  std::uint64_t capture_number = 0;    ///< of the capture that it is recorded in; 0: of none
   std::vector<GraphNode*> front = {};  ///< and behind these nodes
 };
 
@@ -48,6 +49,8 @@ bool capture(Stream* handle, const std::function<GraphNode()>& make);
 void submit(Context& context, Stream* handle, GraphNode node);
 /// Whether a capture into `graph` has not ended.
 bool is_active(const Graph* graph);
+/// The graph of a capture that has not ended, or nullptr.
+Graph* graph_of_capture(std::uint64_t number);
 /// The event of a handle. Throws ApiError with cudaErrorInvalidResourceHandle.
 Event& event_of(Event* handle);
 

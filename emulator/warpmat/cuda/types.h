@@ -214,6 +214,12 @@ struct MemoryLocation {  ///< cudaMemLocation
   int type, id;
 };
 
+constexpr int on_device = 1;                                     ///< a type of locations
+constexpr int no_access = 0, read_only = 1, read_and_write = 3;  ///< cudaMemAccessFlags
+constexpr bool is_access(int flags) {
+  return flags == no_access || flags == read_only || flags == read_and_write;
+}
+
 struct PoolProperties {  ///< cudaMemPoolProps
   int allocType, handleTypes;
   MemoryLocation location;

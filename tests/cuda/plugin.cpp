@@ -1,0 +1,79 @@
+// A plug-in with a kernel, as nvcc makes it: what it registers when it is opened is gone when it is closed. It has no runtime of its own:
+// it uses that of the program which opens it, by the functions that the program gives it.
+
+#include <cstdint>
+#include <string>
+
+namespace {
+
+const char* const module_text = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.global .align 4 .u32 launches = 0;
+.visible .entry count(.param .u64 to) {
+  .reg .u64 %address; .reg .u32 %old;
+  ld.global.u32 %old, [launches];
+  add.u32 %old, %old, 1;
+  st.global.u32 [launches], %old;
+  ld.param.u64 %address, [to];
+  st.global.u32 [%address], %old;
+  ret;
+}
+)";
+
+struct Dim3 {
+  unsigned x, y, z;
+};
+
+/// What the plug-in needs of the runtime.
+struct Runtime {
+  void** (*register_module)(void*);
+  void (*register_function)(void**, const char*, char*, const char*, int, void*, void*, void*, void*, int*);
+  void (*register_end)(void**);
+  void (*unregister_module)(void**);
+  int (*launch)(const void*, Dim3, Dim3, void**, std::size_t, void*);
+};
+
+Runtime runtime{};
+void** module = nullptr;
+char stub;
+
+struct Wrapper {
+  std::uint32_t magic = 0x466243b1, version = 1;
+  const void* data = nullptr;
+  const void* extra = nullptr;
+} wrapper;
+
+/// A fatbinary with the text as its only image.
+std::string make_fatbinary() {
+  std::string text = module_text;
+  text.resize((text.size() + 8) / 8 * 8, '\0');
+  std::uint32_t words[20] = {0xba55ed50, 0x00100001, static_cast<std::uint32_t>(text.size() + 64), 0,
+                             0x01010001, 64,         static_cast<std::uint32_t>(text.size())};
+  words[11] = 80;
+  return std::string(reinterpret_cast<const char*>(words), sizeof words) + text;
+}
+
+std::string fatbinary;
+
+__attribute__((destructor)) void closed() {
+  if (module != nullptr) runtime.unregister_module(module);
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) void opened(const Runtime& of_program) {
+  runtime = of_program;
+  fatbinary = make_fatbinary();
+  wrapper.data = fatbinary.data();
+  module = runtime.register_module(&wrapper);
+  runtime.register_function(module, &stub, nullptr, "count", -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+  runtime.register_end(module);
+}
+
+/// Launches a kernel that stores how often it was launched since the plug-in was opened. Returns the launch's code.
+extern "C" __attribute__((visibility("default"))) int launch(void* to) {
+  void* arguments[] = {&to};
+  return runtime.launch(&stub, {1, 1, 1}, {1, 1, 1}, arguments, 0, nullptr);
+}
