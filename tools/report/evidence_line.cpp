@@ -128,6 +128,13 @@ void add_folding(const code::Program& program, Collection& all) {
   }
 }
 
+/// " (add.f64: which of two NaNs it is: assumed)": what was not so on a GPU of an instruction that was compared, of the first that has
+/// such.
+std::string exception_text(const std::vector<Labelled>& all) {
+  const auto found = std::ranges::find_if(all, [](const Labelled& l) { return l.label == Label::measured && l.remark.starts_with("; "); });
+  return found == all.end() ? "" : fmt::format(" ({}: {})", found->what, found->remark.substr(2));
+}
+
 /// "; beside it elect.sync: assumed (which lanes these are, the hardware decides), 3 specified, 1 measured", for everything except `least`.
 std::string others_text(const std::vector<Labelled>& all, const Labelled& least) {
   std::vector<std::string> texts;
@@ -136,7 +143,7 @@ std::string others_text(const std::vector<Labelled>& all, const Labelled& least)
     if (is_named(l)) texts.push_back(fmt::format("{}: {} ({})", l.what, name(l.label), l.source));
   for (const Label label : all_labels) {
     const auto count = std::ranges::count_if(all, [&](const Labelled& l) { return l.label == label && !is_named(l) && &l != &least; });
-    if (count != 0) texts.push_back(fmt::format("{} {}", count, name(label)));
+    if (count != 0) texts.push_back(fmt::format("{} {}{}", count, name(label), label == Label::measured ? exception_text(all) : ""));
   }
   return texts.empty() ? "" : fmt::format("; beside it {}", fmt::join(texts, ", "));
 }

@@ -51,6 +51,9 @@ constexpr std::array open_rules{
              "which lanes these are, the hardware decides"},
     OpenRule{[](const Pattern& row) { return is_one_of(row, Name::shfl); }, false, "what lanes give that take no part", Hardware::sm_90},
     OpenRule{[](const Pattern& row) { return is_one_of(row, Name::createpolicy); }, false, "the bits of a policy"},
+    // Of __isConstant of a constant an H200 gave 1, of __isGlobal of it 0.
+    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::isspacep); }, true,
+             "of constants: an H200 tells their addresses from global ones, the emulator does not"},
     OpenRule{[](const Pattern& row) { return is_one_of(row, Name::div, Name::rem) && !is_floating(row, 0); }, false, "a divisor of zero"},
     OpenRule{[](const Pattern& row) { return is_one_of(row, Name::bfe, Name::bfi); }, false, "positions and lengths above 255"},
     OpenRule{[](const Pattern& row) { return is_one_of(row, Name::fns); }, false, "bases above 31"},
