@@ -8,7 +8,7 @@ std::string_view doubt_text(code::Doubt::Why why) {
     case sum: return "which of its sums the assembler fuses is known without branches and guards alone";
     case sum_open: return "the machine code leaves it to the rule";
     case sum_inferred: return "no instruction of its own alone decides it";
-    case sign: return "a NaN may keep another payload or sign";
+    case sign: return "a NaN may keep its payload";
     case converted: return "ptxas may convert the number in the register to an integer";
     case constant: return "its operand is constant, or ptxas may know it, and what ptxas then has for it may give other bits";
     case flushed: return "ptxas may flush the factors of the product that it reads";

@@ -26,14 +26,18 @@ bool KnownValues::may_be_known(int reader, Value value) {
 }
 
 bool KnownValues::makes_known(int writer) {
+  constexpr int deepest = 100;  // a chain of values may be as long as the text
+  if (depth_ == deepest) return false;
   const auto [found, is_new] = known_.try_emplace(writer, true);
   if (!is_new) return found->second;
+  ++depth_;
   const DraftOperation& operation = at(writer);
   const auto is_known = [&](Value source) { return may_be_known(writer, source); };
   bool known = catalogue::computes(operation.operation.semantics) && !operation.sources.empty() &&
                (is_same_whatever(writer) || std::ranges::all_of(operation.sources, is_known));
   if (is_of(operation, Name::selp) && is_known(operation.sources[2]))
     known = is_known(operation.sources[0]) || is_known(operation.sources[1]);
+  --depth_;
   return known_[writer] = known;
 }
 

@@ -28,6 +28,7 @@ class KnownValues {
   const DraftFunction& function_;
   const Constants& constants_;
   const Definitions& definitions_;
+  int depth_ = 0;              ///< of makes_known() in itself
   std::map<int, bool> known_;  ///< by operation; true while its own sources are looked at, so that a loop's rounds count as known
 };
 

@@ -118,7 +118,7 @@ ArchiveWriter& Recorder::archive() {
   static_cast<void>(archive_.release());  // the parent's file is the parent's to end
   process_ = getpid();
   archive_ = std::make_unique<ArchiveWriter>(fmt::format("{}/{}.launches", settings_.folder, process_));
-  texts_.clear();
+  stored_.clear();
   skipped_.clear();
   char name[256] = "";
   int version = 0;

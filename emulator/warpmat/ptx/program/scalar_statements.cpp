@@ -97,7 +97,7 @@ void FunctionResolver::pack(const Match& match) {
 }
 
 /// The generic addresses that isspacep takes for those of a space. Global are all but shared and local ones: on an H200 a kernel's
-/// parameter, too. Of constants nothing tells them from global ones here, so that none is: docs/reference/numerics.md.
+/// parameter, too. Addresses of constants are global ones here, so that none is in .const.
 struct QueriedRange {
   std::uint64_t start, size;
 };
