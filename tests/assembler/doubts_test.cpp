@@ -103,7 +103,7 @@ TEST_CASE("a vote that is first read behind an exit or a branch is in doubt", "[
 
 // In an H200's results of the first and the third, 0 of the logic counted as the predicate %p1.
 TEST_CASE("a comparison with 0 of what a lop3 with a predicate computed is in doubt", "[assembler]") {
-  check("setp.ne.u32 %p1, %i, 3; mov.u32 %r1, %n;\n",
+  check("setp.ne.u32 %p1, %i, 3; add.u32 %r1, %n, 5;\n",
         {{"lop3.and.b32 %r2|%p2, %i, %n, %r1, 0x7f, %p1; div.u32 %d, %i, %r2;", {"div.u32"}},
          {"lop3.and.b32 %r2|%p2, %i, %n, %r1, 0x7f, %p1; rem.s32 %d, %i, %r2;", {"rem.s32"}},
          {"lop3.or.b32 %r2|%p2, %i, %n, %r1, 0x7f, %p1; setp.ne.u32 %p3, %r2, 0;", {"setp.ne.u32"}},
@@ -173,6 +173,8 @@ TEST_CASE("a sum of f64 of an approximate function's result is in doubt, which N
          {"add.f64 %y, %x, %b;", {"add.f64"}},
          {"mul.rn.f64 %y, %x, %x;", {}},
          {"add.f64 %y, %x, 0d3FF0000000000000;", {}},
+         {"fma.rn.f64 %y, 0d3FE0000000000000, %a, %b;", {"fma.rn.f64"}},
+         {"fma.rn.f64 %y, %a, 0d3FE0000000000000, %b;", {}},
          {"add.f64 %y, %a, %b;", {}}},
         Why::sign);
 }

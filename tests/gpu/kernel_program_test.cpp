@@ -1,6 +1,7 @@
 #include "gpu/cases/kernel_program.h"
 #include "gpu/cases/warpgroup_program.h"
 
+#include <array>
 #include <cstdlib>
 #include <set>
 #include <string>
@@ -58,7 +59,7 @@ std::size_t statements_in_doubt(std::uint64_t seed, std::uint64_t index) {
 
 // Of 400,000 kernels with the seed 20261201 an H200 computed 132 otherwise. In these eight nothing was in doubt.
 TEST_CASE("what ptxas makes of random kernels without a fused sum is in doubt where an H200 computed it otherwise", "[gpu][assembler]") {
-  for (const std::uint64_t index : {32262, 53815, 84372, 156569, 307784, 308792, 329710, 358706}) {
+  for (const std::uint64_t index : std::array<std::uint64_t, 8>{32262, 53815, 84372, 156569, 307784, 308792, 329710, 358706}) {
     CAPTURE(index);
     CHECK(statements_in_doubt(20261201, index) != 0);
   }

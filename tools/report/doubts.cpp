@@ -15,7 +15,8 @@ std::string_view doubt_text(code::Doubt::Why why) {
     case matrix_sum: return "ptxas may fuse C with the product that it is";
     case merged_logic: return "ptxas 13.0 may merge it wrongly with other statements on the same operands";
     case shuffle:
-      return "ptxas may leave it out, since all lanes have its value, or move it behind a branch or exit: absent lanes then count otherwise";
+      return "ptxas may leave it out, since all lanes have its value, or move it behind a branch or exit: absent lanes then count "
+             "otherwise";
   }
   return "";
 }

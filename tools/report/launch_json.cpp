@@ -295,9 +295,9 @@ LaunchDescription read_launch(const std::filesystem::path& path) {
   if (!launch.assembler.empty() && launch.assembler != "ptxas" && launch.assembler != "rule")
     where.fail(fmt::format("\"assembler\" is \"{}\"; it may be \"ptxas\" or \"rule\"", launch.assembler));
   launch.assembler_options = text(json, "assembler_options", where);
-  if (const std::string file = text(json, "decisions", where); !file.empty()) {
-    launch.decisions = read_decisions(folder / file);
-    if (!launch.decisions) where.fail(fmt::format("\"decisions\": {} has no decisions of an assembler, as --save writes them", file));
+  if (const std::string decisions = text(json, "decisions", where); !decisions.empty()) {
+    launch.decisions = read_decisions(folder / decisions);
+    if (!launch.decisions) where.fail(fmt::format("\"decisions\": {} has no decisions of an assembler, as --save writes them", decisions));
   }
   launch.config.grid = dim3(json, "grid", where).value_or(Dim3{});
   launch.block = dim3(json, "block", where);

@@ -54,12 +54,14 @@ bool KnownValues::is_same_whatever(int i) const {
     return writer >= 0 ? std::pair(writer, 0) : std::pair(-1, value);
   };
   if (is_one_of(operation, of_equals)) return origin(0) == origin(1);
-  const std::array numbers{number(i, operation.sources[0]), operation.sources.size() > 1 ? number(i, operation.sources[1]) : std::nullopt};
-  const auto has = [&](std::uint64_t wanted) { return numbers[0] == wanted || numbers[1] == wanted; };
+  const auto is = [&](Value source, std::uint64_t wanted) { return number(i, source).value_or(~wanted) == wanted; };
+  const auto has = [&](std::uint64_t wanted) {
+    return std::ranges::any_of(operation.sources, [&](Value source) { return is(source, wanted); });
+  };
   const int bits = operation.match->types.back()->bits;
   if (is_one_of(operation, zeroed)) return has(0);
   if (is_of(operation, Name::or_)) return has(bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1);
-  return is_one_of(operation, shifts) && numbers[1].value_or(0) >= static_cast<std::uint64_t>(bits);
+  return is_one_of(operation, shifts) && number(i, operation.sources[1]).value_or(0) >= static_cast<std::uint64_t>(bits);
 }
 
 }  // namespace warpmat::code
