@@ -15,6 +15,8 @@
 #include <fmt/format.h>
 
 #include <warpmat/machine/internals.h>
+#include <warpmat/ptx/catalogue/catalogue.h>
+#include <warpmat/ptx/catalogue/evidence.h>
 #include <warpmat/ptx/program/code.h>
 
 #include "catch.h"
@@ -77,6 +79,11 @@ bool has_doubt(const ConstantCase& c, std::size_t tuples) {
   return !program_of(kernel).doubted.empty();
 }
 
+/// Whether the label of the instruction leaves open which of two NaNs it gives.
+bool has_open_nans(const ScalarCase& c) {
+  return !catalogue::evidence_of(*catalogue::find_row(c.opcode)->pattern, Hardware::sm_90).open.empty();
+}
+
 }  // namespace
 
 TEST_CASE("the immediates that ptxas stores for approximate functions of constants are what the emulator computes", "[assembler]") {
@@ -137,7 +144,7 @@ TEST_CASE("instructions of constants give what an H100 gave, or are in doubt", "
     ++different;
     INFO(findings[i].title << findings[i].error);
     CHECK_FALSE(is_folded(*sweep.cases[i].shown));
-    CHECK(has_doubt(sweep.cases[i], tuples));
+    CHECK((has_doubt(sweep.cases[i], tuples) || has_open_nans(*sweep.cases[i].shown)));
   }
   CHECK(compared > 1200);
   CHECK(different < compared / 20);

@@ -211,16 +211,13 @@ class Doubts {
            });
   }
 
-  /// Of f64: a sum or product of what rcp or rsqrt .approx gave, whose NaN is not that of other instructions, and of something else; an fma
-  /// whose first factor is a number, which becomes the second. Which NaN stays depends on the order of the operands in machine code.
+  /// A sum or product of f64 of what rcp or rsqrt .approx gave, whose NaN is not that of other instructions, and of something else: which
+  /// NaN stays depends on the order of the operands in machine code.
   bool orders_nans(int i) {
     const DraftOperation& operation = at(i);
     constexpr std::array sums{Name::add, Name::sub, Name::mul};
-    constexpr std::array fused{Name::fma, Name::mad};
     constexpr std::array approximate{Name::rcp, Name::rsqrt};
-    if (!is_floating(operation) || !is_number(*operation.match->types[0], Format::f64)) return false;
-    if (is_one_of(operation, fused)) return number(i, 0) && !number(i, 1);
-    if (!is_one_of(operation, sums)) return false;
+    if (!is_one_of(operation, sums) || !is_number(*operation.match->types[0], Format::f64)) return false;
     const auto is_approximate = [&](const DraftOperation& writer) {
       return is_one_of(writer, approximate) && is_number(*writer.match->types[0], Format::f64) && writer.match->has(Qualifier::approx);
     };
