@@ -132,16 +132,26 @@ void must_be_alone(const code::Program& program) {
 
 }  // namespace
 
+std::optional<AssemblerDecisions> decisions_of(const ArchiveReader& archive, const Module& module, const RecordedLaunch& launch,
+                                               const std::string& target) {
+  if (!launch.machine_code) return std::nullopt;
+  return read_machine_code(module, launch.kernel, archive.read_text(*launch.machine_code),
+                           {.target = target, .assembler_options = launch.assembler_options});
+}
+
 const Kernel& LaunchComparer::kernel(const RecordedLaunch& launch, const std::string& target) {
   const auto key = std::pair(launch.ptx.blocks, launch.kernel);
   if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
   auto module = modules_.find(launch.ptx.blocks);
   if (module == modules_.end()) module = modules_.emplace(launch.ptx.blocks, Module(archive_.read_text(launch.ptx))).first;
-  return kernels_.emplace(key, make_kernel(module->second, launch.kernel, target)).first->second;
+  return kernels_.emplace(key, make_kernel(module->second, launch, target)).first->second;
 }
 
-Kernel LaunchComparer::make_kernel(const Module& module, const std::string& name, const std::string& target) const {
-  return {module, name, {.target = target}};
+Kernel LaunchComparer::make_kernel(const Module& module, const RecordedLaunch& launch, const std::string& target) const {
+  const auto decisions = decisions_of(archive_, module, launch, target);
+  return {module,
+          launch.kernel,
+          {.target = target, .assembler_options = launch.assembler_options, .decisions = decisions ? &*decisions : nullptr}};
 }
 
 /// Why a launch reached its limit: it was given up, or took too long.
@@ -242,10 +252,11 @@ void LaunchComparer::compare(const RecordedLaunch& launch, const Kernel& kernel,
 
 Comparison LaunchComparer::compare(const RecordedLaunch& launch, const std::string& target) {
   Comparison comparison;
+  comparison.target = options_.target.empty() ? target : options_.target;
   const auto start = std::chrono::steady_clock::now();
   try {
     stop_if_asked();  // before the module is read
-    const Kernel& executed = kernel(launch, options_.target.empty() ? target : options_.target);
+    const Kernel& executed = kernel(launch, comparison.target);
     must_be_alone(program_of(executed));
     const Run first = run(launch, executed, 0);
     compare(launch, executed, first, comparison);

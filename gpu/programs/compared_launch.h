@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/assembler.h>
 #include <warpmat/launch.h>
 
 #include "gpu/programs/archive.h"
@@ -35,6 +36,7 @@ struct BufferDifference {
 /// What a launch left on the GPU and here. Bytes belong to elements of the type that a parameter suggests: where one byte of an element
 /// varies from launch to launch, all of them may.
 struct Comparison {
+  std::string target;                  ///< that the emulator was
   std::string not_compared;            ///< why nothing was compared; empty if it was
   bool given_up = false;               ///< nothing was compared because CompareOptions::stop asked for that
   bool stopped = false;                ///< nothing was compared because the emulator reports an error of the kernel
@@ -57,6 +59,10 @@ struct CompareOptions {
   std::function<bool()> stop;          ///< asked several times a second, by any thread: whether to give up the launch; empty: never
 };
 
+/// What the machine code that a GPU ran says about the kernel of a launch, whose PTX is `module`; nothing where none is in the archive.
+std::optional<AssemblerDecisions> decisions_of(const ArchiveReader& archive, const Module& module, const RecordedLaunch& launch,
+                                               const std::string& target);
+
 /// Executes recorded launches and compares every byte of every buffer, bit for bit.
 class LaunchComparer {
  public:
@@ -68,7 +74,7 @@ class LaunchComparer {
 
  protected:
   /// The kernel that is executed.
-  virtual Kernel make_kernel(const Module& module, const std::string& name, const std::string& target) const;
+  virtual Kernel make_kernel(const Module& module, const RecordedLaunch& launch, const std::string& target) const;
 
  private:
   struct Run {

@@ -77,6 +77,8 @@ RecordedLaunch launch_of(const Json& json) {
   RecordedLaunch launch{.number = json.at("number").get<std::uint64_t>(),
                         .kernel = json.at("kernel").get<std::string>(),
                         .ptx = content_of(json.at("ptx")),
+                        .assembler_options = json.value("assembler_options", std::string()),
+                        .machine_code = {},
                         .config = {.grid = size_of(json.at("grid")),
                                    .block = size_of(json.at("block")),
                                    .shared_bytes = json.at("shared_bytes").get<std::uint32_t>(),
@@ -88,6 +90,7 @@ RecordedLaunch launch_of(const Json& json) {
                         .twice = json.at("twice").get<bool>(),
                         .printed = {},
                         .seconds = json.at("seconds").get<double>()};
+  if (json.contains("machine_code")) launch.machine_code = content_of(json.at("machine_code"));
   for (const Json& argument : json.at("arguments")) launch.arguments.push_back(bytes_of(argument.get<std::string>()));
   for (const Json& map : json.at("maps")) {
     launch.maps.push_back(map_of(map));
@@ -133,6 +136,8 @@ std::string to_line(const RecordedLaunch& launch) {
             {"buffers", Json::array()},
             {"twice", launch.twice},
             {"seconds", launch.seconds}};
+  if (!launch.assembler_options.empty()) json["assembler_options"] = launch.assembler_options;
+  if (launch.machine_code) json["machine_code"] = json_of(*launch.machine_code);
   for (const auto& argument : launch.arguments) json["arguments"].push_back(hex(argument));
   for (const RecordedMap& map : launch.maps) json["maps"].push_back(json_of(map));
   for (const RecordedBuffer& buffer : launch.buffers) json["buffers"].push_back(json_of(buffer));

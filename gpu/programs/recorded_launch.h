@@ -40,7 +40,9 @@ struct RecordedLaunch {
   std::uint64_t number = 0;  ///< of the program's launches, from 1 on
   std::string kernel;        ///< its name in PTX
   Content ptx;
-  LaunchConfig config;  ///< without `workspace`
+  std::string assembler_options{};        ///< that lie beside the PTX
+  std::optional<Content> machine_code{};  ///< the ELF file that the GPU ran, where the program had one
+  LaunchConfig config;                    ///< without `workspace`
   bool cooperative = false;
   std::vector<std::vector<std::uint8_t>> arguments;
   std::vector<RecordedMap> maps;

@@ -40,7 +40,9 @@ Module EmulatorKernelRunner::module_of(const std::string& text) {
 }
 
 KernelAnswer EmulatorKernelRunner::run(const KernelLaunch& launch) {
-  return run(launch, Kernel(module_of(launch.ptx), launch.entry, {.target = target_.name}));
+  const KernelOptions options{
+      .target = target_.name, .assembler_options = launch.assembler_options, .decisions = launch.decisions ? &*launch.decisions : nullptr};
+  return run(launch, Kernel(module_of(launch.ptx), launch.entry, options));
 }
 
 KernelAnswer EmulatorKernelRunner::run(const KernelLaunch& launch, const Kernel& kernel) const {

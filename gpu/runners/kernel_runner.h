@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/assembler.h>
 #include <warpmat/forms.h>
 #include <warpmat/launch.h>
 
@@ -54,6 +55,8 @@ struct KernelLaunch {
   LaunchConfig config;
   std::vector<KernelBuffer> buffers;
   std::vector<KernelParameter> parameters;
+  std::string assembler_options{};                ///< KernelOptions::assembler_options
+  std::optional<AssemblerDecisions> decisions{};  ///< about its kernel; nothing where the rule decides
 };
 
 /// The result of a launch: the bytes of every buffer, in order, and the text that the kernel printed.

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include <warpmat/assembler.h>
 #include <warpmat/assembler/cubin.h>
@@ -302,6 +305,54 @@ TEST_CASE("approximate functions of constants are immediates where the rule says
   CHECK(decisions->results[0].bits == 0x3db504f3);
   CHECK_FALSE(decisions->results[1].immediate);
   CHECK(program_of(Kernel(module, "k", {.decisions = &*decisions})).differs.empty());
+}
+
+/// A variable of the environment for a while.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) {
+    if (const char* const old = std::getenv(name); old != nullptr) old_ = old;
+    setenv(name, value.c_str(), 1);
+  }
+  ~Variable() { old_ ? setenv(name_, old_->c_str(), 1) : unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> old_;
+};
+
+TEST_CASE("kernels of one module share runs of ptxas, and each has its own answer", "[assembler][ptxas]") {
+  const auto ptxas = find_ptxas();
+  if (!ptxas) {
+    WARN("skipped: no ptxas");
+    return;
+  }
+  constexpr int kernels = 8;
+  std::string text = ".version 9.0\n.target sm_90\n.address_size 64\n";
+  for (int i = 0; i < kernels; ++i)  // every second one stores its product, which is then rounded
+    text += fmt::format(
+        ".visible .entry k{}(.param .u64 p)\n{{\n.reg .f32 %f<9>; .reg .b64 %l<2>;\nld.param.u64 %l1, [p]; ld.global.f32 %f1, [%l1];\n"
+        "mul.f32 %f2, %f1, %f1;\nadd.f32 %f3, %f2, %f1;\nst.global.f32 [%l1], %f3;\n{}ret;\n}}\n",
+        i, i % 2 == 0 ? "" : "st.global.f32 [%l1+4], %f2;\n");
+  const Module module(text);
+  const TemporaryDirectory directory;
+  const std::string runs = directory.path("runs");
+  write_text(directory.path("ptxas"), fmt::format("#!/bin/sh\necho \"$@\" >> '{}'\nexec '{}' \"$@\"\n", runs, ptxas->string()));
+  std::filesystem::permissions(directory.path("ptxas"), std::filesystem::perms::owner_all);
+  const Variable path("PATH", directory.path("") + ":" + std::getenv("PATH")), cache("XDG_CACHE_HOME", directory.path("cache"));
+  for (int i = 0; i < kernels; ++i) {
+    const auto decisions = ask_ptxas(module, fmt::format("k{}", i), {.target = "sm_90"});
+    REQUIRE(decisions);
+    REQUIRE(decisions->sums.size() == 1);
+    CHECK(decisions->sums[0].fused == (i % 2 == 0));
+  }
+  const std::string all = read_text(runs);
+  std::size_t assembled = 0;
+  for (std::size_t at = all.find("--entry"); at != std::string::npos; at = all.find("--entry", at + 1)) ++assembled;
+  CHECK(assembled > 0);
+  CHECK(assembled <= 4);  // one, two, four of them, and the rest
 }
 
 TEST_CASE("launch --assembler ptxas goes by machine code and says so", "[assembler][ptxas]") {

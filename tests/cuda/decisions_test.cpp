@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "catch.h"
 #include "cuda/nvcc_program.h"
 #include "paths.h"
@@ -73,6 +75,39 @@ TEST_CASE("the machine code in a program decides, and the label names it", "[cud
   CHECK_THAT(run(with_code, {"--require", "assumed"}).err, !ContainsSubstring("rule"));
   CHECK_THAT(run(with_code, {"--assembler", "rule"}).err, !ContainsSubstring("machine code"));
   CHECK_THAT(run_command({"cuda", "--assembler", "nvcc", with_code}).err, ContainsSubstring("--assembler"));
+}
+
+TEST_CASE("a sum whose copies machine code computes in two ways is in doubt, whatever other kernels are known", "[cuda][slow]") {
+  if (!has_nvcc()) return;
+  const TemporaryDirectory directory;
+  const std::string program = directory.path("loops");
+  compile_program(program, {"loops"});
+  const std::string said = run(program).err;
+  CHECK_THAT(said, ContainsSubstring("assumed at the weakest"));
+  CHECK_THAT(said, ContainsSubstring("contraction of mul and add (line "));
+}
+
+TEST_CASE("a saved launch keeps the assembler's options and what it decided", "[cuda][slow]") {
+  if (!has_nvcc()) return;
+  const TemporaryDirectory directory;
+  const std::string program = directory.path("program"), out = directory.path("out.npy");
+  struct Case {
+    std::vector<std::string> options;
+    const Bits* bits;
+  };
+  for (const Case& c : {Case{{}, &fused}, Case{{"-fmad=false"}, &rounded}, Case{{"-G"}, &rounded}}) {
+    CAPTURE(c.options);
+    compile_program(program, {"decisions"}, c.options);
+    const std::string saved = directory.path("saved") + (c.options.empty() ? "" : c.options[0]);
+    run(program, {"--save", saved});
+    // The sixth launch is that of f16, which an option decides that the PTX does not have.
+    const Outcome again = run_command({"launch", saved + "/6/launch.json", "--out", "cudaMalloc 12=" + out});
+    INFO(again.err);
+    REQUIRE(again.status == 0);
+    const std::string bytes = read_text(out);
+    const auto byte = [&](std::size_t from_end) { return static_cast<unsigned char>(bytes.at(bytes.size() - from_end)); };
+    CHECK(fmt::format("{:02x}{:02x}", byte(1), byte(2)) == c.bits->at("f16"));
+  }
 }
 
 }  // namespace warpmat::decisions_test

@@ -14,6 +14,11 @@
 
 #include <fmt/format.h>
 
+#include <warpmat/machine/internals.h>
+#include <warpmat/ptx/catalogue/catalogue.h>
+#include <warpmat/ptx/catalogue/evidence.h>
+#include <warpmat/ptx/program/code.h>
+
 #include "catch.h"
 #include "compressed_table.h"
 #include "gpu/lab/constants/constant_sweep.h"
@@ -66,6 +71,19 @@ bool is_folded(const ScalarCase& c) {
   return named && c.opcode.find(".approx") != std::string::npos && c.opcode.ends_with(".f32");
 }
 
+/// Whether the instruction is in doubt in the kernel of such constants.
+bool has_doubt(const ConstantCase& c, std::size_t tuples) {
+  const Module module(
+      fmt::format(".version {}\n.target {}\n.address_size 64\n{}", to_string(version), sm_90a().name, constant_entry(c, "k", 0, tuples)));
+  const Kernel kernel(module, "k", {.target = sm_90a().name});
+  return !program_of(kernel).doubted.empty();
+}
+
+/// Whether the label of the instruction leaves open which of two NaNs it gives.
+bool has_open_nans(const ScalarCase& c) {
+  return !catalogue::evidence_of(*catalogue::find_row(c.opcode)->pattern, Hardware::sm_90).open.empty();
+}
+
 }  // namespace
 
 TEST_CASE("the immediates that ptxas stores for approximate functions of constants are what the emulator computes", "[assembler]") {
@@ -102,7 +120,7 @@ TEST_CASE("the immediates that ptxas stores for approximate functions of constan
 }
 
 // docs/reference/assembler.md says how they were recorded.
-TEST_CASE("approximate functions of constants give what an H100 gave", "[assembler][vectors]") {
+TEST_CASE("instructions of constants give what an H100 gave, or are in doubt", "[assembler][vectors]") {
   std::map<std::string, std::string> recorded;
   std::size_t tuples = 0;
   for (const std::string& line : read_compressed_lines(source_path("tests/vectors/constants_sm_90.tsv.gz"))) {
@@ -112,19 +130,24 @@ TEST_CASE("approximate functions of constants give what an H100 gave", "[assembl
     else
       recorded[line.substr(0, tabulator)] = line.substr(tabulator + 1);
   }
-  std::vector<ScalarCase> cases = first_spellings(scalar_cases(sm_90a(), version));
-  std::erase_if(cases, [](const ScalarCase& c) { return !is_folded(c); });
+  const std::vector<ScalarCase> cases = first_spellings(scalar_cases(sm_90a(), version));
   const ConstantSweep sweep{.cases = constant_cases(cases), .first = 0, .tuples = tuples, .threads = 1, .target = &sm_90a()};
-  CHECK(sweep.cases.size() >= 7);
   const OpenConstantRunner emulator = [] { return std::make_unique<EmulatorConstantRunner>(sm_90a()); };
-  std::size_t wrong = 0;
-  for (const ConstantFinding& finding : run_constant_sweep(sweep, emulator, emulator)) {
-    const auto found = recorded.find(finding.title);
-    if (found != recorded.end() && found->second == fmt::format("{:016x}", finding.digest)) continue;
-    ++wrong;
-    UNSCOPED_INFO(finding.title << finding.error);
+  const std::vector<ConstantFinding> findings = run_constant_sweep(sweep, emulator, emulator);
+  REQUIRE(findings.size() == sweep.cases.size());
+  std::size_t compared = 0, different = 0;
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const auto found = recorded.find(findings[i].title);
+    if (found == recorded.end()) continue;
+    ++compared;
+    if (found->second == fmt::format("{:016x}", findings[i].digest)) continue;
+    ++different;
+    INFO(findings[i].title << findings[i].error);
+    CHECK_FALSE(is_folded(*sweep.cases[i].shown));
+    CHECK((has_doubt(sweep.cases[i], tuples) || has_open_nans(*sweep.cases[i].shown)));
   }
-  CHECK(wrong == 0);
+  CHECK(compared > 1200);
+  CHECK(different < compared / 20);
 }
 
 }  // namespace warpmat::constants_test

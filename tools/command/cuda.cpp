@@ -98,12 +98,20 @@ class Kernels {
     result.absent_lanes = launch.at("absent_lanes").get<std::vector<std::string>>();
     const bool is_new = labelled_.insert(&program_of(kernel)).second;
     if (is_new || !result.absent_lanes.empty())  // all that may have other labels than its kernel's last launch
-      for (Labelled& each : labelled(kernel, result))
-        if (seen_.insert(each.what).second) record_.labels.push_back(std::move(each));
+      for (Labelled& each : labelled(kernel, result)) add_label(std::move(each));
     if (launch.contains("profile")) add_profile(kernel, launch.at("profile"));
   }
 
  private:
+  /// Of what several kernels have, the weakest label counts: one kernel's sums may be known, another's not.
+  void add_label(Labelled label) {
+    const auto [place, is_new] = places_.try_emplace(label.what, record_.labels.size());
+    if (is_new)
+      record_.labels.push_back(std::move(label));
+    else if (label.label < record_.labels[place->second].label)
+      record_.labels[place->second] = std::move(label);
+  }
+
   void add_profile(const Kernel& kernel, const Json& json) {
     auto& all = record_.profiled;
     auto found = std::ranges::find(all, &program_of(kernel), [](const ProfiledKernel& each) { return &program_of(each.kernel); });
@@ -132,8 +140,8 @@ class Kernels {
   Record& record_;
   std::map<std::string, std::string> texts_;      ///< PTX, by the module's name in the record
   std::map<std::string, std::string> decisions_;  ///< what decided about kernels, by its name there
-  std::set<std::string> seen_;
-  std::set<const code::Program*> labelled_;  ///< of kernels whose labels are in the record
+  std::map<std::string, std::size_t> places_;     ///< in the record's labels, by what is labelled
+  std::set<const code::Program*> labelled_;       ///< of kernels whose labels are in the record
   std::map<std::string, Module> modules_;
   std::map<std::pair<std::string, std::string>, Kernel> kernels_;
 };

@@ -74,7 +74,7 @@ Dim3 compiled_block(const code::Limits& limits) {
 std::string use_ptxas(const Module& module, const std::string& entry, const KernelOptions& options, Kernel& kernel) {
   std::optional<AssembledKernel> made = kernel_by_ptxas(module, entry, options);
   if (!made) {
-    fmt::print(stderr, "warpmat: {}\n", no_ptxas);
+    fmt::print(stderr, "warpmat: {}: the rule of docs/reference/assembler.md decides\n", no_ptxas);
     return "";
   }
   for (const std::string& remark : made->remarks) fmt::print(stderr, "warpmat: {}\n", remark);
@@ -107,10 +107,12 @@ ReadyLaunch ready_launch(const LaunchFlags& flags, LaunchDescription description
   description.most_bytes = limits.memory;
   const ModuleFile file = read_module(description.ptx, flags.target);
   const std::string entry = entry_name(file.module, description.kernel, description.ptx);
-  Kernel kernel = read_kernel(file, entry, {.target = flags.target, .contract = flags.contract});
-  std::string assembler;
-  if ((flags.assembler.empty() ? description.assembler : flags.assembler) == "ptxas" && flags.contract)
-    assembler = use_ptxas(file.module, entry, {.target = flags.target}, kernel);
+  const std::string& asked = flags.assembler.empty() ? description.assembler : flags.assembler;
+  KernelOptions options{.target = flags.target, .contract = flags.contract, .assembler_options = description.assembler_options};
+  if (asked.empty() && description.decisions) options.decisions = &*description.decisions;
+  Kernel kernel = read_kernel(file, entry, options);
+  std::string assembler = program_of(kernel).assembler;
+  if (asked == "ptxas" && flags.contract) assembler = use_ptxas(file.module, entry, options, kernel);
   add_scratch(description, program_of(kernel).parameters.size());
   check_arguments(description, program_of(kernel));
   if (!description.block) description.config.block = compiled_block(program_of(kernel).limits);

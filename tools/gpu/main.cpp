@@ -33,8 +33,8 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit of its size is an error in a sentence
   try {
     return warpmat::run_command_line(argc, argv, commands);
-  } catch (const std::bad_alloc&) {
-    return fail(warpmat::out_of_memory(), 1);
+  } catch (const std::bad_alloc& e) {
+    return fail(warpmat::out_of_memory(e), 1);
   } catch (const warpmat::NoGpu& e) {
     fmt::print(stderr, "warpmat: skipped: {}\n", e.what());
     return warpmat::skipped_status;

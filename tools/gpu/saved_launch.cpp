@@ -39,8 +39,13 @@ std::size_t buffer_of(const RecordedLaunch& launch, const TensorMap::Arguments& 
 
 void save_launch(const std::filesystem::path& path, const ArchiveReader& archive, const RecordedLaunch& launch,
                  const Comparison& comparison) {
-  KernelLaunch saved{
-      .ptx = archive.read_text(launch.ptx), .entry = launch.kernel, .config = launch.config, .buffers = {}, .parameters = {}};
+  KernelLaunch saved{.ptx = archive.read_text(launch.ptx),
+                     .entry = launch.kernel,
+                     .config = launch.config,
+                     .buffers = {},
+                     .parameters = {},
+                     .assembler_options = launch.assembler_options};
+  saved.decisions = decisions_of(archive, Module(saved.ptx), launch, comparison.target);
   for (const RecordedBuffer& buffer : launch.buffers)
     saved.buffers.push_back({buffer.name, archive.read(buffer.before), buffer.address, buffer.variable});
   for (const auto& argument : launch.arguments) saved.parameters.push_back(parameter_of(launch, argument));

@@ -52,7 +52,7 @@ std::string differences(const KernelLaunch& launch, const Target& target, Counts
 
 void fuzz_assembler(const KernelFuzzOptions& options, const std::string& target_name) {
   const auto ptxas = find_ptxas();
-  if (!ptxas) throw std::runtime_error("no ptxas in PATH, CUDA_HOME, CUDA_PATH or /usr/local/cuda: install the CUDA Toolkit's assembler");
+  if (!ptxas) throw std::runtime_error(fmt::format("{}: install the CUDA Toolkit's assembler", no_ptxas));
   const Target& own = target(target_name.empty() ? "sm_90a" : target_name);
   const Shard::Range part = options.shard.of(options.kernels);
   Counts counts;

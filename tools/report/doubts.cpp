@@ -10,12 +10,13 @@ std::string_view doubt_text(code::Doubt::Why why) {
     case sum_inferred: return "no instruction of its own alone decides it";
     case sign: return "a NaN may keep its payload";
     case converted: return "ptxas may convert the number in the register to an integer";
-    case constant:
-      return "ptxas has something simpler for its constant operand, which may give another NaN, or another integer by an error";
+    case constant: return "its operand is constant, or ptxas may know it, and what ptxas then has for it may give other bits";
     case flushed: return "ptxas may flush the factors of the product that it reads";
     case matrix_sum: return "ptxas may fuse C with the product that it is";
-    case merged_logic: return "ptxas 13.0 may take one of its equal operands for 0 in what reads it";
-    case shuffle: return "ptxas may leave out a shuffle of a value that all lanes have: lanes that read absent ones then have it, too";
+    case merged_logic: return "ptxas 13.0 may merge it wrongly with other statements on the same operands";
+    case shuffle:
+      return "ptxas may leave it out, since all lanes have its value, or move it behind a branch or exit: absent lanes then count "
+             "otherwise";
   }
   return "";
 }

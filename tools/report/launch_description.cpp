@@ -370,8 +370,13 @@ std::string entry_name(const Module& module, const std::string& wanted, const st
 }
 
 KernelLaunch kernel_launch(const LaunchDescription& description) {
-  KernelLaunch launch{
-      .ptx = read_ptx(description.ptx, "").text, .entry = "", .config = description.config, .buffers = {}, .parameters = {}};
+  KernelLaunch launch{.ptx = read_ptx(description.ptx, "").text,
+                      .entry = "",
+                      .config = description.config,
+                      .buffers = {},
+                      .parameters = {},
+                      .assembler_options = description.assembler_options,
+                      .decisions = description.decisions};
   launch.entry = entry_name(Module(launch.ptx), description.kernel, description.ptx);
   for (const LaunchBuffer& buffer : description.buffers)
     launch.buffers.push_back({buffer.name, initial_contents(buffer), buffer.address, buffer.variable});

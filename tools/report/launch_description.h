@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <warpmat/assembler.h>
 #include <warpmat/launch.h>
 
 #include "gpu/runners/kernel_runner.h"
@@ -63,7 +64,10 @@ struct LaunchDescription {
   std::string kernel;  ///< empty: the only entry
   LaunchConfig config;
   std::optional<Dim3> block;  ///< what was given; else config.block is one thread, or what the entry is compiled for
-  std::string assembler;      ///< "ptxas": which sums are fused is read from machine code; empty or "rule": by the rule
+  /// "ptxas": which sums are fused is read from machine code; "rule": by the rule; empty: by `decisions`, where there are any.
+  std::string assembler;
+  std::string assembler_options{};                ///< KernelOptions::assembler_options
+  std::optional<AssemblerDecisions> decisions{};  ///< that a saved launch had
   std::vector<LaunchBuffer> buffers;
   std::vector<LaunchParameter> parameters;
   std::string gemm{};            ///< LaunchOptions::gemm

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include <warpmat/assembler/decisions_file.h>
 #include <warpmat/files/output_file.h>
 
 #include "tools/report/expected_contents.h"
@@ -102,6 +103,11 @@ void write_launch(const std::filesystem::path& path, const KernelLaunch& launch,
             {"dynamic_shared", launch.config.shared_bytes},
             {"buffers", Json::array()},
             {"params", Json::array()}};
+  if (!launch.assembler_options.empty()) json["assembler_options"] = launch.assembler_options;
+  if (launch.decisions) {
+    json["decisions"] = name + ".assembler";
+    write_file(folder / (name + ".assembler"), {decisions_text(*launch.decisions)});
+  }
   for (const KernelBuffer& buffer : launch.buffers) json["buffers"].push_back(buffer_json(folder, name, buffer));
   for (const ExpectedBuffer& each : expected)
     json["buffers"][each.buffer]["expect"] = expectation_json(folder, name, launch.buffers[each.buffer].name, each);

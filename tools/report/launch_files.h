@@ -17,8 +17,8 @@ struct ExpectedBuffer {
   std::string type;  ///< "f32", as PTX calls it; its size divides that of the buffer
 };
 
-/// Writes a launch as files for `warpmat launch` and `warpmat diff`: `path` NAME.launch.json, and next to it NAME.ptx, NAME.BUFFER.npy and,
-/// of what is expected, NAME.BUFFER.expected. Throws std::runtime_error.
+/// Writes a launch as files for `warpmat launch` and `warpmat diff`: `path` NAME.launch.json, and next to it NAME.ptx, NAME.BUFFER.npy,
+/// NAME.assembler of an assembler's decisions and, of what is expected, NAME.BUFFER.expected. Throws std::runtime_error.
 void write_launch(const std::filesystem::path& path, const KernelLaunch& launch, const std::vector<ExpectedBuffer>& expected = {});
 
 }  // namespace warpmat

@@ -282,7 +282,8 @@ LaunchDescription read_launch(const std::filesystem::path& path) {
   const JsonFile file(path);
   const ParsedJson& json = file.json();
   const Where where{&file, ""};
-  where.check_keys(json, {"ptx", "kernel", "assembler", "grid", "block", "cluster", "dynamic_shared", "buffers", "params", "gemm"});
+  where.check_keys(json, {"ptx", "kernel", "assembler", "assembler_options", "decisions", "grid", "block", "cluster", "dynamic_shared",
+                          "buffers", "params", "gemm"});
   const std::filesystem::path folder = path.parent_path();
   LaunchDescription launch;
   const std::string ptx = text(json, "ptx", where);
@@ -293,6 +294,11 @@ LaunchDescription read_launch(const std::filesystem::path& path) {
   launch.assembler = text(json, "assembler", where);
   if (!launch.assembler.empty() && launch.assembler != "ptxas" && launch.assembler != "rule")
     where.fail(fmt::format("\"assembler\" is \"{}\"; it may be \"ptxas\" or \"rule\"", launch.assembler));
+  launch.assembler_options = text(json, "assembler_options", where);
+  if (const std::string decisions = text(json, "decisions", where); !decisions.empty()) {
+    launch.decisions = read_decisions(folder / decisions);
+    if (!launch.decisions) where.fail(fmt::format("\"decisions\": {} has no decisions of an assembler, as --save writes them", decisions));
+  }
   launch.config.grid = dim3(json, "grid", where).value_or(Dim3{});
   launch.block = dim3(json, "block", where);
   launch.config.block = launch.block.value_or(Dim3{});

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include <warpmat/assembler/known_values.h>
 #include <warpmat/assembler/places.h>
 #include <warpmat/assembler/quotient.h>
 #include <warpmat/numeric/canonical_nan.h>
@@ -129,7 +130,7 @@ ConstantDivisor constant_divisor(const Match& match, std::uint32_t divisor) {
 class ConstantFolding {
  public:
   ConstantFolding(DraftFunction& function, ProgramDraft& draft, const AssemblerDecisions* decisions)
-      : function_(function), draft_(draft), results_(decisions), definitions_(function) {}
+      : function_(function), draft_(draft), results_(decisions), definitions_(function), values_(function, draft.constants, definitions_) {}
 
   void run() {
     Rewrite rewrite(function_);
@@ -154,16 +155,15 @@ class ConstantFolding {
 
   /// The number that operation `i` reads as `value`.
   std::optional<std::uint32_t> number(int i, Value value) const {
-    if (is_constant(value)) {
-      const Constants::Constant& found = draft_.constants[value];
-      const bool plain = found.symbol.kind == Symbol::Kind::none && found.register_class == RegisterClass::word;
-      return plain ? std::optional(static_cast<std::uint32_t>(found.low)) : std::nullopt;
-    }
-    const int writer = definitions_.find_behind_moves(i, value);
-    if (writer < 0) return std::nullopt;
+    const int writer = is_constant(value) ? -1 : definitions_.find_behind_moves(i, value);
     if (const auto known = known_.find(writer); known != known_.end()) return known->second;
-    const bool moved = is_of(at(writer), Name::mov) && at(writer).sources.size() == 1 && is_constant(at(writer).sources[0]);
-    return moved ? number(writer, at(writer).sources[0]) : std::nullopt;
+    const auto found = values_.number(i, value);
+    return found ? std::optional(static_cast<std::uint32_t>(*found)) : std::nullopt;
+  }
+
+  /// Doubts operation `i` where ptxas may know what it reads as `value`, which is no number here.
+  void doubt_if_known(int i, Value value) {
+    if (values_.may_be_known(i, value)) draft_.program.doubted.push_back({at(i).operation.statement, Doubt::Why::constant});
   }
 
   /// What the assembler computes in place of operation `i`.
@@ -174,16 +174,18 @@ class ConstantFolding {
     const auto argument = number(i, operation.sources[0]);
     const auto by_rule = argument ? approximate(*function, *operation.match, *argument) : std::nullopt;
     const AssemblerDecisions::Result* const said = results_.find(draft_.program, operation.operation.statement);
+    if (said == nullptr && !argument) doubt_if_known(i, operation.sources[0]);
     if (said == nullptr) return by_rule;
     const auto found = said->immediate ? std::optional(said->bits) : std::nullopt;
     if (found != by_rule) draft_.program.differs.push_back(operation.operation.statement);
     return found;
   }
 
-  std::optional<std::uint32_t> divisor_of(int i) const {
+  std::optional<std::uint32_t> divisor_of(int i) {
     const DraftOperation& operation = at(i);
     if (operation.match == nullptr || !is_quotient(*operation.match)) return std::nullopt;
     const auto divisor = number(i, operation.sources[1]);
+    if (!divisor) doubt_if_known(i, operation.sources[1]);
     return divisor && *divisor != f32_one && !is_f32_nan(*divisor) ? divisor : std::nullopt;
   }
 
@@ -219,6 +221,7 @@ class ConstantFolding {
   ProgramDraft& draft_;
   ByPlace<AssemblerDecisions::Result> results_;
   Definitions definitions_;
+  KnownValues values_;
   std::map<int, std::uint32_t> known_;  ///< results, by operation
 };
 

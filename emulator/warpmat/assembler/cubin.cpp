@@ -155,14 +155,14 @@ class LineReader {
     if (opcode >= header_.first_special) {
       const int adjusted = opcode - header_.first_special;
       place_.second += static_cast<std::uint64_t>(adjusted / header_.line_range) * header_.shortest;
-      line_ += header_.line_base + adjusted % header_.line_range;
+      line_ += static_cast<std::uint64_t>(header_.line_base + adjusted % header_.line_range);
       return add_row();
     }
     switch (opcode) {
       case 0: return extended();
       case 1: return add_row();                                                    // DW_LNS_copy
       case 2: place_.second += bytes_.take_unsigned() * header_.shortest; return;  // DW_LNS_advance_pc
-      case 3: line_ += bytes_.take_signed(); return;                               // DW_LNS_advance_line
+      case 3: line_ += static_cast<std::uint64_t>(bytes_.take_signed()); return;   // DW_LNS_advance_line
       case 8: place_.second += static_cast<std::uint64_t>((255 - header_.first_special) / header_.line_range) * header_.shortest; return;
       case 9: place_.second += bytes_.take<std::uint16_t>(); return;  // DW_LNS_fixed_advance_pc
       default:
@@ -171,17 +171,15 @@ class LineReader {
   }
 
   void extended() {
-    const std::uint64_t length = bytes_.take_unsigned();
-    const std::size_t end = bytes_.at() + length;
-    const auto opcode = bytes_.take<std::uint8_t>();
+    const std::string_view body = bytes_.span(bytes_.take_unsigned());
+    const char opcode = body.empty() ? '\0' : body[0];
     if (opcode == 1) {  // DW_LNE_end_sequence
       place_ = {};
       line_ = 1;
     } else if (opcode == 2) {  // DW_LNE_set_address
-      const auto relocation = relocations_.find(bytes_.at());
+      const auto relocation = relocations_.find(bytes_.at() - body.size() + 1);
       if (relocation != relocations_.end()) place_ = relocation->second;
     }
-    bytes_ = Bytes(all_, end);
   }
 
   Bytes bytes_;
@@ -190,7 +188,7 @@ class LineReader {
   Header header_{};
   std::vector<std::uint8_t> operands_;  ///< how many each standard opcode has
   Place place_;
-  std::int64_t line_ = 1;
+  std::uint64_t line_ = 1;  ///< modulo 2^64, as a damaged file may count
   std::map<std::size_t, std::map<std::uint64_t, int>> lines_;
 };
 

@@ -65,16 +65,19 @@ bool read_line(const std::string& line, AssemblerDecisions& decisions) {
 
 }  // namespace
 
-std::optional<fs::path> decisions_file(std::initializer_list<std::string_view> parts) {
-  const auto folder = cache_folder();
-  if (!folder) return std::nullopt;
+std::string decisions_digest(std::initializer_list<std::string_view> parts) {
   std::uint64_t first = 0xcbf29ce484222325, second = 0x84222325cbf29ce4;
   for (const std::string_view part : parts) {
     const std::string size = fmt::format("{} ", part.size());
     first = digest(digest(first, size), part);
     second = digest(digest(second, part), size);
   }
-  return *folder / fmt::format("{:016x}{:016x}.assembler", first, second);
+  return fmt::format("{:016x}{:016x}", first, second);
+}
+
+std::optional<fs::path> decisions_file(std::initializer_list<std::string_view> parts) {
+  const auto folder = cache_folder();
+  return folder ? std::optional(*folder / (decisions_digest(parts) + ".assembler")) : std::nullopt;
 }
 
 std::string decisions_text(const AssemblerDecisions& decisions) {

@@ -13,6 +13,9 @@ namespace warpmat {
 
 // Answers of ptxas are kept, each as a small text in the user's cache folder: a kernel is assembled once.
 
+/// A digest of a question's parts.
+std::string decisions_digest(std::initializer_list<std::string_view> parts);
+
 /// Where an answer to a question with these parts is kept. Nothing where the user has no cache folder.
 std::optional<std::filesystem::path> decisions_file(std::initializer_list<std::string_view> parts);
 

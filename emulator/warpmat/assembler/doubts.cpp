@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <warpmat/assembler/common_values.h>
+#include <warpmat/assembler/known_values.h>
 #include <warpmat/ptx/program/arithmetic.h>
 #include <warpmat/ptx/program/definitions.h>
 
@@ -44,13 +46,14 @@ bool makes_number(const DraftOperation& operation) {
   return is_floating(operation) && catalogue::computes(operation.operation.semantics) && !is_one_of(operation, of_bits);
 }
 
-/// One, of the formats in which ptxas leaves a product with it out.
-struct One {
+/// The formats whose constants ptxas computes with.
+struct Number {
   Format format;
-  std::uint64_t bits, sign;
+  std::uint64_t one, infinity, sign;
 };
-constexpr std::array ones{One{Format::f32, 0x3f800000, 0x80000000}, One{Format::f64, 0x3ff0000000000000, 0x8000000000000000},
-                          One{Format::f16, 0x3c00, 0x8000}, One{Format::bf16, 0x3f80, 0x8000}};
+constexpr std::array numbers{Number{Format::f32, 0x3f800000, 0x7f800000, 0x80000000},
+                             Number{Format::f64, 0x3ff0000000000000, 0x7ff0000000000000, 0x8000000000000000},
+                             Number{Format::f16, 0x3c00, 0x7c00, 0x8000}, Number{Format::bf16, 0x3f80, 0x7f80, 0x8000}};
 
 class Doubts {
  public:
@@ -76,7 +79,7 @@ class Doubts {
     if (operation.operation.prepares) return std::nullopt;
     switch (operation.operation.semantics) {
       case Semantics::store: return stores_part_of_number(i) ? std::optional(Why::converted) : std::nullopt;
-      case Semantics::exchange: return shuffles_common_value(i) ? std::optional(Why::shuffle) : std::nullopt;
+      case Semantics::exchange: return shuffles_common_value(i) || votes_before_lanes_part(i) ? std::optional(Why::shuffle) : std::nullopt;
       case Semantics::matrix: return adds_product(i) ? std::optional(Why::matrix_sum) : std::nullopt;
       case Semantics::compute:
       case Semantics::select: return computed(i);
@@ -87,10 +90,10 @@ class Doubts {
   std::optional<Why> computed(int i) {
     if (at(i).match == nullptr || at(i).results.empty()) return std::nullopt;
     if (shifts_by_number(i)) return Why::converted;
-    if (merges_equal_operands(i)) return Why::merged_logic;
+    if (merges_equal_operands(i) || compares_with_predicate(i) || has_other_half(i)) return Why::merged_logic;
     if (has_simpler_constant(i)) return Why::constant;
     if (flushes_product(i)) return Why::flushed;
-    return may_keep_payload(i) ? std::optional(Why::sign) : std::nullopt;
+    return orders_nans(i) || may_keep_payload(i) ? std::optional(Why::sign) : std::nullopt;
   }
 
   /// Whether what operation `i` reads as `value` may come from an operation that `is` accepts, behind moves and on whatever path.
@@ -111,9 +114,19 @@ class Doubts {
     return false;
   }
 
-  std::optional<std::uint64_t> number(Value value) const {
-    if (!is_constant(value) || draft_.constants[value].symbol.kind != Symbol::Kind::none) return std::nullopt;
-    return draft_.constants[value].low;
+  /// The number of the text that operation `i` reads as its source `s`, behind moves.
+  std::optional<std::uint64_t> number(int i, std::size_t s) {
+    if (s >= at(i).sources.size()) return std::nullopt;
+    return KnownValues(function_, draft_.constants, definitions()).number(i, at(i).sources[s]);
+  }
+
+  bool is_predicate(Value value) const {
+    return function_.registers[static_cast<std::size_t>(value)].register_class == RegisterClass::predicate;
+  }
+  static bool reads(const DraftOperation& operation, Value value) {
+    bool found = false;
+    for_each_read(operation, [&](Value read) { found |= read == value; });
+    return found;
   }
 
   int bits_of(Value value) const {
@@ -170,32 +183,90 @@ class Doubts {
     return origin(0) == origin(1) || origin(0) == origin(2) || origin(1) == origin(2);
   }
 
+  /// A comparison with 0, as divisions have one of their divisor, of what a lop3 with a predicate computed: that predicate stands for it.
+  bool compares_with_predicate(int i) {
+    const DraftOperation& operation = at(i);
+    constexpr std::array divisions{Name::div, Name::rem};
+    const auto is_logic = [](const DraftOperation& writer) { return is_of(writer, Name::lop3) && writer.results.size() == 2; };
+    if (is_one_of(operation, divisions)) return !is_floating(operation) && may_come_from(i, operation.sources[1], is_logic);
+    constexpr std::array comparisons{Name::set, Name::setp};
+    if (!is_one_of(operation, comparisons) || is_floating(operation, operation.match->types.size() - 1)) return false;
+    if (!operation.match->has(Qualifier::eq) && !operation.match->has(Qualifier::ne)) return false;
+    return (may_come_from(i, operation.sources[0], is_logic) && number(i, 1) == 0) ||
+           (may_come_from(i, operation.sources[1], is_logic) && number(i, 0) == 0);
+  }
+
+  /// and or or of predicates under one of them, beside the other of the two: ptxas has one instruction for both.
+  bool has_other_half(int i) const {
+    const auto is_half = [&](const DraftOperation& operation, Name name) {
+      return is_of(operation, name) && operation.results.size() == 1 && is_predicate(operation.results[0]);
+    };
+    const DraftOperation& own = at(i);
+    const bool conjunction = is_half(own, Name::and_);
+    if (!own.operation.guarded || (!conjunction && !is_half(own, Name::or_))) return false;
+    const auto has_operands = [&](const DraftOperation& operation) { return std::ranges::is_permutation(operation.sources, own.sources); };
+    return std::ranges::find(own.sources, own.guard) != own.sources.end() &&
+           std::ranges::any_of(function_.operations, [&](const DraftOperation& other) {
+             return is_half(other, conjunction ? Name::or_ : Name::and_) && has_operands(other);
+           });
+  }
+
+  /// A sum or product of f64 of what rcp or rsqrt .approx gave, whose NaN is not that of other instructions, and of something else: which
+  /// NaN stays depends on the order of the operands in machine code.
+  bool orders_nans(int i) {
+    const DraftOperation& operation = at(i);
+    constexpr std::array sums{Name::add, Name::sub, Name::mul};
+    constexpr std::array approximate{Name::rcp, Name::rsqrt};
+    if (!is_one_of(operation, sums) || !is_number(*operation.match->types[0], Format::f64)) return false;
+    const auto is_approximate = [&](const DraftOperation& writer) {
+      return is_one_of(writer, approximate) && is_number(*writer.match->types[0], Format::f64) && writer.match->has(Qualifier::approx);
+    };
+    const bool equal = operation.sources[0] == operation.sources[1];
+    const bool constant = is_constant(operation.sources[0]) || is_constant(operation.sources[1]);
+    return !equal && !constant &&
+           (may_come_from(i, operation.sources[0], is_approximate) || may_come_from(i, operation.sources[1], is_approximate));
+  }
+
   /// A constant for which ptxas has something simpler, that is not the same for NaNs, or is an error.
   bool has_simpler_constant(int i) {
     const DraftOperation& operation = at(i);
     const Match& match = *operation.match;
-    const auto source = [&](std::size_t s) { return s < operation.sources.size() ? number(operation.sources[s]) : std::nullopt; };
+    const auto source = [&](std::size_t s) { return number(i, s); };
     switch (match.name()) {
       case Name::mul:
-      case Name::div: return multiplies_by_one(operation);
+      case Name::div:
+        if (multiplies_by_one(i)) return true;
+        break;
       case Name::bfe: return match.types[0]->is_signed && source(1) && (*source(1) & 0xff) > 31;
       case Name::bfi: return source(0) && source(2) && source(3) && (*source(3) & 0xff) > 31;
       case Name::slct: return !match.types[0]->is_floating() && source(2).has_value();
       case Name::madc: return match.has(Qualifier::hi) && match.types[0]->bits == 64;
-      default: return changes_sign(operation) && source(0).has_value();
+      default:
+        if (changes_sign(operation) && source(0)) return true;
     }
+    return has_constant_nan(i);
   }
 
-  bool multiplies_by_one(const DraftOperation& operation) const {
+  /// Of a constant that is a NaN ptxas computes conversions and sums itself, and drops or keeps its sign and payload otherwise.
+  bool has_constant_nan(int i) {
+    const DraftOperation& operation = at(i);
+    if (!makes_number(operation)) return false;
+    const DataType& type = *operation.match->types.back();
+    const auto* const format = std::ranges::find_if(numbers, [&](const Number& each) { return is_number(type, each.format); });
+    for (std::size_t s = 0; format != numbers.end() && s < operation.sources.size(); ++s)
+      if (const auto constant = number(i, s); constant && (*constant & (format->sign - 1)) > format->infinity) return true;
+    return false;
+  }
+
+  bool multiplies_by_one(int i) {
+    const DraftOperation& operation = at(i);
     const Match& match = *operation.match;
     const bool rounds = match.has(Qualifier::rn) || match.has(Qualifier::rz) || match.has(Qualifier::rm) || match.has(Qualifier::rp);
     if (!is_floating(operation) || !has_one_type(operation) || rounds || match.has(Qualifier::ftz) || match.has(Qualifier::sat))
       return false;
-    const auto* const one = std::ranges::find_if(ones, [&](const One& each) { return is_number(*match.types[0], each.format); });
-    return one != ones.end() && std::ranges::any_of(operation.sources, [&](Value value) {
-             const auto factor = number(value);
-             return factor && (*factor & ~one->sign) == one->bits;
-           });
+    const auto* const format = std::ranges::find_if(numbers, [&](const Number& each) { return is_number(*match.types[0], each.format); });
+    const auto is_one = [&](std::optional<std::uint64_t> factor) { return factor && (*factor & ~format->sign) == format->one; };
+    return format != numbers.end() && (is_one(number(i, 0)) || is_one(number(i, 1)));
   }
 
   /// cvt.ftz.f64.f32 of a mul.f32: the product flushes its factors, too.
@@ -222,29 +293,21 @@ class Doubts {
   /// What all lanes have in common: ptxas may leave the shuffle out, and a lane that reads an absent one then has the value.
   bool shuffles_common_value(int i) {
     const WarpExchange& exchange = draft_.program.of<WarpExchange>(at(i).operation);
-    return exchange.operation <= WarpOperation::shuffle_index && is_common(i, at(i).sources[0], 0);
+    return exchange.operation <= WarpOperation::shuffle_index &&
+           may_be_common(function_, draft_.program, draft_.constants, definitions(), {i, at(i).sources[0]});
   }
 
-  bool is_common(int i, Value value, int depth) {
-    constexpr int deepest = 8;
-    constexpr std::array common{SpecialRegister::ntid_x,   SpecialRegister::ntid_y,   SpecialRegister::ntid_z,
-                                SpecialRegister::ctaid_x,  SpecialRegister::ctaid_y,  SpecialRegister::ctaid_z,
-                                SpecialRegister::nctaid_x, SpecialRegister::nctaid_y, SpecialRegister::nctaid_z};
-    if (is_constant(value)) return true;
-    const int writer = depth < deepest ? definitions().find(i, value) : -1;
-    if (writer < 0) return false;
-    const DraftOperation& operation = at(writer);
-    switch (operation.operation.semantics) {
-      case Semantics::special: return std::ranges::find(common, draft_.program.of<SpecialRegister>(operation.operation)) != common.end();
-      case Semantics::load:
-        if (draft_.program.of<Access>(operation.operation).space == Space::local) return false;
-        [[fallthrough]];
-      case Semantics::compute:
-      case Semantics::select:
-      case Semantics::address_space:
-        return std::ranges::all_of(operation.sources, [&](Value source) { return is_common(writer, source, depth + 1); });
-      default: return false;
+  /// A vote whose predicate is first read behind a place where lanes may part or leave: ptxas may move it there.
+  bool votes_before_lanes_part(int i) const {
+    const WarpOperation operation = draft_.program.of<WarpExchange>(at(i).operation).operation;
+    if (operation < WarpOperation::vote_all || operation > WarpOperation::vote_uniform || at(i).results.empty()) return false;
+    constexpr std::array parting{Semantics::branch, Semantics::exit, Semantics::return_};
+    bool parted = false;
+    for (int after = i + 1; after < static_cast<int>(function_.operations.size()); ++after) {
+      if (reads(at(after), at(i).results[0])) return parted;
+      parted |= at(after).operation.guarded && std::ranges::find(parting, at(after).operation.semantics) != parting.end();
     }
+    return false;
   }
 
   const DraftFunction& function_;

@@ -8,11 +8,13 @@
 #include <warpmat/assembler/ptxas.h>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 #include <variant>
 
 #include <warpmat/machine/internals.h>
@@ -97,34 +99,93 @@ std::optional<Assembler> find_assembler() {
   return Assembler{*file, fmt::format("{} {} {}", file->string(), fs::file_size(*file, ignored), time)};
 }
 
-/// What ptxas says. With `code`, only if it makes the same machine code of the module.
-std::optional<AssemblerDecisions> answer(const Question& question, const Assembler& assembler, const MachineFunction* code) {
-  const NumberedModule numbered = number_statements(question.module);
-  const auto made = [&](const NumberedModule& module) {
-    return read_cubin(assemble(assembler.file, module.text, question.target, question.entry, question.options));
-  };
-  const std::vector<MachineFunction> own = made(numbered);
-  const MachineFunction* const function = find_function(own, question.entry);
-  if (code != nullptr && (function == nullptr || !is_same_code(*function, *code))) return std::nullopt;
-  AssemblerDecisions decisions{.assembler = version_of(assembler.file)};
-  read_sums(numbered, own, question.entry, decisions);
-  const NumberedModule probed = number_statements(question.module, is_approximate);
-  if (std::ranges::any_of(probed.lines, &NumberedModule::Line::probe))
-    decisions.results = read_results(probed, made(probed), question.entry);
-  return decisions;
-}
-
-/// The same out of the cache, where it is there. An answer without an assembler's name says that the machine code is another.
-std::optional<AssemblerDecisions> kept_answer(const Question& question, const Assembler& assembler, const MachineFunction* code) {
-  const auto file = decisions_file({assembler.identity, *question.module.text, question.entry, question.target, question.options,
-                                    code == nullptr ? std::string() : bytes_of(*code)});
-  auto found = file ? read_decisions(*file) : std::nullopt;
-  if (!found) {
-    found = answer(question, assembler, code).value_or(AssemblerDecisions{});
-    if (file) write_decisions(*file, *found);
+/// What is asked of ptxas about the entries of one module. An answer is kept in a file, and where one must be asked for, others are with
+/// it: ptxas reads the whole module each time, so that a run for each of many kernels takes long. As many as are known already, so that a
+/// program with one kernel of a large module does not wait for all.
+class Answers {
+ public:
+  /// `program`: the machine code that must be made; null: any.
+  Answers(const Question& question, Assembler assembler, const std::vector<MachineFunction>* program)
+      : question_(question), assembler_(std::move(assembler)), program_(program) {
+    common_ = decisions_digest({assembler_.identity, *question.module.text, question.target, question.options});
   }
-  return found->assembler.empty() ? std::nullopt : found;
-}
+
+  /// Nothing where ptxas makes other machine code than the program's.
+  std::optional<AssemblerDecisions> find() const {
+    auto found = kept(question_.entry);
+    if (!found) found = ask_together();
+    return found->assembler.empty() ? std::nullopt : found;
+  }
+
+ private:
+  const MachineFunction* code_of(const std::string& entry) const { return program_ == nullptr ? nullptr : find_function(*program_, entry); }
+
+  std::optional<fs::path> file_of(const std::string& entry) const {
+    const MachineFunction* const code = code_of(entry);
+    return decisions_file({common_, entry, code == nullptr ? std::string() : bytes_of(*code)});
+  }
+
+  /// An answer without an assembler's name says that the machine code is another.
+  std::optional<AssemblerDecisions> kept(const std::string& entry) const {
+    const auto file = file_of(entry);
+    return file ? read_decisions(*file) : std::nullopt;
+  }
+
+  /// Asks for the question's entry and for others of the module about which nothing is known, as many as are known.
+  AssemblerDecisions ask_together() const {
+    std::vector<std::string> entries{question_.entry}, unknown;
+    std::size_t known = 0;
+    for (const syntax::Function& function : question_.module.functions) {
+      if (!function.entry || function.name == question_.entry) continue;
+      const std::string name(function.name);
+      if ((program_ != nullptr && code_of(name) == nullptr) || !has_open_statement(question_.module, name)) continue;
+      const auto file = file_of(name);
+      if (file && fs::exists(*file))
+        ++known;
+      else if (file)
+        unknown.push_back(name);
+    }
+    unknown.resize(std::min(unknown.size(), known));
+    entries.insert(entries.end(), unknown.begin(), unknown.end());
+    try {
+      return ask(entries);
+    } catch (const std::runtime_error&) {  // ptxas does not assemble one of them
+      if (entries.size() == 1) throw;
+      return ask({question_.entry});
+    }
+  }
+
+  /// Returns the answer about the first of the entries.
+  AssemblerDecisions ask(const std::vector<std::string>& entries) const {
+    const NumberedModule numbered = number_statements(question_.module), probed = number_statements(question_.module, is_approximate);
+    const std::string names = fmt::format("{}", fmt::join(entries, ","));
+    const auto made = [&](const NumberedModule& module) {
+      return read_cubin(assemble(assembler_.file, module.text, question_.target, names, question_.options));
+    };
+    const std::vector<MachineFunction> own = made(numbered);
+    const bool has_probes = std::ranges::any_of(probed.lines, &NumberedModule::Line::probe);
+    const std::vector<MachineFunction> with_probes = has_probes ? made(probed) : std::vector<MachineFunction>{};
+    const std::string version = version_of(assembler_.file);
+    AssemblerDecisions first;
+    for (const std::string& entry : entries) {
+      AssemblerDecisions decisions;
+      const MachineFunction *const function = find_function(own, entry), *const code = code_of(entry);
+      if (code == nullptr || (function != nullptr && is_same_code(*function, *code))) {
+        decisions.assembler = version;
+        read_sums(numbered, own, entry, decisions);
+        if (has_probes) decisions.results = read_results(probed, with_probes, entry);
+      }
+      if (const auto file = file_of(entry)) write_decisions(*file, decisions);
+      if (entry == question_.entry) first = std::move(decisions);
+    }
+    return first;
+  }
+
+  const Question& question_;
+  Assembler assembler_;
+  const std::vector<MachineFunction>* program_;
+  std::string common_;  ///< a digest of what all entries' questions have in common
+};
 
 }  // namespace
 
@@ -133,7 +194,7 @@ std::optional<AssemblerDecisions> ask_ptxas(const Module& module, std::string_vi
   const auto assembler = find_assembler();
   if (!assembler) return std::nullopt;
   if (question.is_settled) return AssemblerDecisions{.assembler = version_of(assembler->file)};
-  return kept_answer(question, *assembler, nullptr);
+  return Answers(question, *assembler, nullptr).find();
 }
 
 std::optional<AssemblerDecisions> read_machine_code(const Module& module, std::string_view entry, std::string_view cubin,
@@ -145,7 +206,7 @@ std::optional<AssemblerDecisions> read_machine_code(const Module& module, std::s
   if (code == nullptr) return std::nullopt;
   if (question.is_settled) return AssemblerDecisions{.assembler = std::string(name)};
   if (const auto assembler = with_ptxas ? find_assembler() : std::nullopt) try {
-      if (auto decisions = kept_answer(question, *assembler, code)) {
+      if (auto decisions = Answers(question, *assembler, &functions).find()) {
         decisions->assembler = fmt::format("{}, {}", name, decisions->assembler);
         return decisions;
       }

@@ -20,8 +20,7 @@ std::string version_of(const std::filesystem::path& ptxas);
 std::string assemble(const std::filesystem::path& ptxas, std::string_view text, std::string_view target, std::string_view entry = {},
                      std::string_view options = {});
 
-/// Why ask_ptxas() gives nothing: one sentence.
-inline constexpr const char* no_ptxas =
-    "no ptxas in PATH, CUDA_HOME, CUDA_PATH or /usr/local/cuda: the rule of docs/reference/assembler.md decides";
+/// Why ask_ptxas() and find_ptxas() give nothing.
+inline constexpr std::string_view no_ptxas = "no ptxas in PATH, CUDA_HOME, CUDA_PATH or /usr/local/cuda";
 
 }  // namespace warpmat

@@ -12,6 +12,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/assembler.h>
+#include <warpmat/assembler/ptxas.h>
 #include <warpmat/c_program.h>
 #include <warpmat/c_program/doubles.h>
 #include <warpmat/c_program/handles.h>
@@ -71,7 +72,7 @@ warpmat_kernel* warpmat_kernel_create(const warpmat_module* module, const char* 
     const std::string name = entry_of(*module, entry);
     const bool asks = (flags & WARPMAT_ASSEMBLER_PTXAS) != 0;
     const auto decisions = asks ? ask_ptxas(module->module, name, options) : std::nullopt;
-    if (asks && !decisions) throw std::invalid_argument("no ptxas in PATH, CUDA_HOME, CUDA_PATH or /usr/local/cuda");
+    if (asks && !decisions) throw std::invalid_argument(std::string(no_ptxas));
     options.decisions = decisions ? &*decisions : nullptr;
     return new warpmat_kernel{Kernel(module->module, name, options)};
   });

@@ -14,6 +14,7 @@
 #include <fmt/core.h>
 
 #include <warpmat/assembler/decisions_file.h>
+#include <warpmat/assembler/ptxas.h>
 #include <warpmat/cuda/fatbinary.h>
 #include <warpmat/cuda/report.h>
 #include <warpmat/diagnostic.h>
@@ -126,7 +127,7 @@ std::optional<AssemblerDecisions> DeviceModule::decide(Context& context, const s
   try {
     if (settings.assembler == Assembler::ptxas) {
       auto decisions = ask_ptxas(*module_, entry, options);
-      if (!decisions) say_once("no ptxas in PATH, CUDA_HOME, CUDA_PATH or /usr/local/cuda: the rule decides");
+      if (!decisions) say_once(fmt::format("{}: the rule decides", no_ptxas));
       return decisions;
     }
     if (settings.assembler == Assembler::machine_code)
@@ -221,12 +222,12 @@ void unload_module(Context& context, const DeviceModule* handle) {
 }
 
 std::string DeviceModule::recorded_decisions(Context& context, const std::string& entry) {
-  const auto decisions = decisions_.find(entry);
-  if (decisions == decisions_.end()) return "";
+  const AssemblerDecisions* const decided = decisions(entry);
+  if (decided == nullptr) return "";
   const auto [name, is_new] = recorded_decisions_.try_emplace(entry);
   if (is_new) {
     name->second = fmt::format("{}.{}", recorded_name(context), recorded_decisions_.size());
-    record_decisions(context, name->second, decisions->second);
+    record_decisions(context, name->second, *decided);
   }
   return name->second;
 }

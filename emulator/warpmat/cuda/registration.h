@@ -42,6 +42,11 @@ class DeviceModule : public std::enable_shared_from_this<DeviceModule> {
   const std::string& text(Context& context) { return static_cast<void>(module(context)), code_.text; }
   /// The options of ptxas that are beside its PTX.
   const std::string& assembler_options() const { return code_.options; }
+  /// What decided about the kernel; null where the rule does.
+  const AssemblerDecisions* decisions(const std::string& entry) const {
+    const auto found = decisions_.find(entry);
+    return found == decisions_.end() ? nullptr : &found->second;
+  }
   /// Its name in the record, which gets its PTX at the first call.
   const std::string& recorded_name(Context& context);
   /// The name in the record of what decided about the kernel, which the record gets at the first call; empty where the rule did.

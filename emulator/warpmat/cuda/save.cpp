@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include <warpmat/assembler/decisions_file.h>
 #include <warpmat/files/npy_file.h>
 #include <warpmat/files/output_file.h>
 #include <warpmat/machine/internals.h>
@@ -93,6 +94,12 @@ void write_launch(Context& context, const Function& function, const Kernel& kern
             {"buffers", buffers_json(context, kernel, folder)},
             {"params", std::move(params)}};
   if (config.cluster.count() > 1) json["cluster"] = sizes(config.cluster);
+  if (const std::string& options = function.module->assembler_options(); !options.empty()) json["assembler_options"] = options;
+  if (const AssemblerDecisions* const decisions = function.module->decisions(function.name)) {
+    constexpr const char* file = "decisions.assembler";
+    write_file(folder / file, {decisions_text(*decisions)});
+    json["decisions"] = file;
+  }
   write_file(folder / "launch.json", {json.dump(1), "\n"});
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <warpmat/cuda/fatbinary.h>
 #include <warpmat/forms.h>
 #include <warpmat/launch.h>
 
@@ -19,14 +20,19 @@ class Code {
   /// An image that is not known, and why.
   explicit Code(std::string reason) : reason_(std::move(reason)) {}
 
-  const std::string& ptx() const { return ptx_; }
+  const std::string& ptx() const { return code_.text; }
+  /// Of ptxas; those that lie beside the PTX.
+  const std::string& assembler_options() const { return code_.options; }
+  /// The ELF file that the driver runs; null where it assembles the PTX.
+  const std::string* machine_code() const { return code_.machine_code.empty() ? nullptr : &code_.machine_code.front(); }
   /// Whether its kernels may print.
-  bool prints() const { return ptx_.find("vprintf") != std::string::npos; }
+  bool prints() const { return ptx().find("vprintf") != std::string::npos; }
   /// The kernel for `target`, resolved once. Throws std::runtime_error with the reason why its launches cannot be compared.
   const Kernel& kernel(const std::string& entry, const Target& target);
 
  private:
-  std::string ptx_, reason_;
+  cuda::DeviceCode code_;
+  std::string reason_;
   std::optional<Module> module_;
   std::map<std::string, Kernel> kernels_;
   std::map<std::string, std::string> refused_;

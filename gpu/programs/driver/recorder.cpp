@@ -118,7 +118,7 @@ ArchiveWriter& Recorder::archive() {
   static_cast<void>(archive_.release());  // the parent's file is the parent's to end
   process_ = getpid();
   archive_ = std::make_unique<ArchiveWriter>(fmt::format("{}/{}.launches", settings_.folder, process_));
-  texts_.clear();
+  stored_.clear();
   skipped_.clear();
   char name[256] = "";
   int version = 0;
@@ -258,6 +258,16 @@ void Recorder::write(RecordedLaunch& launch, const std::vector<Snapshot>& memory
   file.put_line(to_line(launch));
 }
 
+const Recorder::StoredCode& Recorder::store(const Code& code) {
+  if (const auto known = stored_.find(&code); known != stored_.end()) return known->second;
+  const auto put = [&](const std::string& bytes) {
+    return archive().put({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+  };
+  StoredCode stored{.ptx = put(code.ptx()), .machine_code = {}};
+  if (const std::string* const machine_code = code.machine_code()) stored.machine_code = put(*machine_code);
+  return stored_.emplace(&code, std::move(stored)).first->second;
+}
+
 int Recorder::record(const Request& request, const Function& function, const Kernel& kernel) {
   const auto start = std::chrono::steady_clock::now();
   RecordedLaunch launch = described(request, function, kernel);
@@ -280,12 +290,12 @@ int Recorder::record(const Request& request, const Function& function, const Ker
     for (Snapshot& each : memory) each.read(each.after);
     launch.twice = settings_.twice && !function.code->prints();
     if (launch.twice) run_again(request, memory);
-    const auto known = texts_.find(function.code.get());
-    const std::string& text = function.code->ptx();
-    launch.ptx = known != texts_.end() ? known->second : archive().put({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+    const StoredCode& stored = store(*function.code);
+    launch.ptx = stored.ptx;
+    launch.machine_code = stored.machine_code;
+    launch.assembler_options = function.code->assembler_options();
     launch.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     write(launch, memory);
-    texts_[function.code.get()] = launch.ptx;
   } catch (const std::exception& e) {
     skip(function.name, e.what());
   }

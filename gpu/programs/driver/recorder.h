@@ -63,7 +63,13 @@ class Recorder {
 
  private:
   struct Snapshot;
+  /// Where a module's code lies in the archive.
+  struct StoredCode {
+    Content ptx;
+    std::optional<Content> machine_code;
+  };
   ArchiveWriter& archive();
+  const StoredCode& store(const Code& code);
   const Function& function_of(void* handle);
   bool chosen(const std::string& kernel);
   std::string obstacle() const;
@@ -76,7 +82,7 @@ class Recorder {
   Settings settings_;
   std::unique_ptr<ArchiveWriter> archive_;
   int process_ = 0;  ///< whose archive it is
-  std::map<const Code*, Content> texts_;
+  std::map<const Code*, StoredCode> stored_;
   std::uint64_t launches_ = 0;
   std::map<std::string, std::uint64_t> matching_;                         ///< launches of each kernel that --kernels names
   std::map<std::pair<std::string, std::string>, std::uint64_t> skipped_;  ///< by kernel and reason

@@ -1,10 +1,13 @@
 #include "gpu/programs/compared_launch.h"
 
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include <warpmat/assembler/ptxas.h>
 
 #include "catch.h"
 #include "contains.h"
@@ -60,6 +63,18 @@ again:
 again:
   setp.ne.u32 %other, %i, %ticket;
   @%other bra again;
+  ret;
+}
+
+.visible .entry product_and_sum(.param .u64 p) {
+  .reg .u64 %p; .reg .f32 %a, %b, %c;
+  ld.param.u64 %p, [p];
+  ld.global.f32 %a, [%p];
+  ld.global.f32 %b, [%p+4];
+  ld.global.f32 %c, [%p+8];
+  mul.f32 %a, %a, %b;
+  add.f32 %a, %a, %c;
+  st.global.f32 [%p], %a;
   ret;
 }
 )";
@@ -262,6 +277,39 @@ TEST_CASE("lines of an archive that are wrong are refused", "[programs]") {
   for (const char* const wrong : {"", "[]", "{}", R"({"line": "launch"})", R"({"line": "skipped", "process": "x"})"})
     CHECK_THROWS_WITH(parse_line(wrong), ContainsSubstring("a line of the archive is wrong"));
   CHECK_FALSE(parse_line(R"({"line": "of a later version"})").launch);
+}
+
+namespace {
+
+/// A launch of product_and_sum on an H200, where the assembler fused nothing.
+void fill_rounded(Recording& recording) {
+  const auto words = [](std::uint32_t first) {
+    const std::array<std::uint32_t, 3> all{first, 0xef378e9a, 0xd2a2a099};
+    Bytes bytes(sizeof all);
+    std::memcpy(bytes.data(), all.data(), bytes.size());
+    return bytes;
+  };
+  recording.launch.kernel = "product_and_sum";
+  recording.launch.arguments = {bytes_of(first_address)};
+  recording.add("p", first_address, words(0xa53db7bc), words(0x5502f300));
+}
+
+}  // namespace
+
+TEST_CASE("the assembler's options and the machine code of a recorded program decide which sums are fused", "[programs]") {
+  Recording by_rule, by_options, by_code;
+  for (Recording* recording : {&by_rule, &by_options, &by_code}) fill_rounded(*recording);
+  CHECK(by_rule.compared().different != 0);
+  by_options.launch.assembler_options = "--fmad false";
+  CHECK(by_options.compared().different == 0);
+  const auto ptxas = find_ptxas();
+  if (!ptxas) {
+    WARN("skipped: no ptxas");
+    return;
+  }
+  const std::string code = assemble(*ptxas, text, "sm_90a", "product_and_sum", "--fmad false");
+  by_code.launch.machine_code = by_code.put({code.begin(), code.end()});
+  CHECK(by_code.compared().different == 0);
 }
 
 }  // namespace warpmat::compared_launch_test

@@ -49,8 +49,8 @@ class PlantedComparer : public LaunchComparer {
       : LaunchComparer(archive, {.target = "", .jobs = 1, .most_time = std::chrono::seconds(60), .stop = {}}), plant_(std::move(plant)) {}
 
  protected:
-  Kernel make_kernel(const Module& module, const std::string& name, const std::string& target) const override {
-    Kernel kernel = LaunchComparer::make_kernel(module, name, target);
+  Kernel make_kernel(const Module& module, const RecordedLaunch& launch, const std::string& target) const override {
+    Kernel kernel = LaunchComparer::make_kernel(module, launch, target);
     const auto program = std::make_shared<code::Program>(program_of(kernel));
     plant_(*program);
     kernel.*pointer_to(ProgramOfKernel()) = program;

@@ -55,6 +55,9 @@ constexpr std::array open_rules{
              everything, "which lanes these are, the hardware decides"},
     OpenRule{[](const Pattern& row) { return is_one_of(row, Name::shfl); }, some, "what lanes give that take no part", Hardware::sm_90},
     OpenRule{[](const Pattern& row) { return is_one_of(row, Name::createpolicy); }, handle, "the bits of a policy"},
+    // Of __isConstant of a constant an H200 gave 1, of __isGlobal of it 0.
+    OpenRule{[](const Pattern& row) { return is_one_of(row, Name::isspacep); }, everything,
+             "of constants: an H200 tells their addresses from global ones, the emulator does not"},
     OpenRule{[](const Pattern& row) { return is_one_of(row, Name::div, Name::rem) && !is_floating(row, 0); }, some, "a divisor of zero"},
     OpenRule{[](const Pattern& row) { return is_one_of(row, Name::bfe, Name::bfi); }, some, "positions and lengths above 255"},
     OpenRule{[](const Pattern& row) { return is_one_of(row, Name::fns); }, some, "bases above 31"},

@@ -28,8 +28,4 @@ inline constexpr std::uint64_t window_start(Space space) {
   return 0;
 }
 
-inline constexpr std::uint64_t window_size(Space space) {
-  return space == Space::shared || space == Space::local || space == Space::param ? window_bytes : ~std::uint64_t{0} - window_start(space);
-}
-
 }  // namespace warpmat::code

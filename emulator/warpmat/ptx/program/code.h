@@ -127,13 +127,13 @@ struct Doubt {
     sum,           ///< a product whose sums the assembler may fuse or not: beside branches, guards, equal products
     sum_open,      ///< a sum that machine code leaves to the rule
     sum_inferred,  ///< a sum that other instructions than its own decide
-    sign,          ///< of a NaN, which may keep its payload through neg, abs, min or max
+    sign,          ///< of a NaN, which may keep its payload through neg, abs, min or max; of f64, which of two NaNs stays
     converted,     ///< a store or shift of a number's bits, which may be converted to an integer
-    constant,      ///< with an operand for which there is something simpler
+    constant,      ///< with an operand that is a number or may be known, for which there is something simpler
     flushed,       ///< cvt.ftz.f64.f32, to whose .ftz the product before it may come
     matrix_sum,    ///< a matrix product whose C may be fused with a product
-    merged_logic,  ///< a lop3 with a predicate and two equal operands, which may be merged wrongly with what reads it
-    shuffle,       ///< of a value that all lanes have in common: it may be left out
+    merged_logic,  ///< logic that may be merged wrongly with other statements on the same operands
+    shuffle,       ///< of a value that all lanes have in common, which may be left out; a vote, which may be moved behind a branch or exit
   };
   std::uint32_t statement = 0;
   Why why = Why::sum;

@@ -96,6 +96,20 @@ void FunctionResolver::pack(const Match& match) {
   add(row(parts, std::move(results), {from}));
 }
 
+/// The generic addresses that isspacep takes for those of a space. Global are all but shared and local ones: on an H200 a kernel's
+/// parameter, too. Addresses of constants are global ones here, so that none is in .const.
+struct QueriedRange {
+  std::uint64_t start, size;
+};
+
+QueriedRange queried_range(Space space, bool of_block) {
+  switch (space) {
+    case Space::global: return {param_window, shared_window - param_window};  // beyond the highest address on from the lowest
+    case Space::constant: return {0, 0};
+    default: return {window_start(space), of_block ? block_window_bytes : window_bytes};
+  }
+}
+
 /// cvta adds or subtracts the start of the space's window in generic addresses; isspacep tests whether an address is in it.
 void FunctionResolver::address_space(const Match& match) {
   const DataType& address = *find_ptx_type("u64");
@@ -119,12 +133,13 @@ void FunctionResolver::address_space(const Match& match) {
     a = source(from, address);
   }
   if (statement_->operands.size() > 2) fail(operand(2), fmt::format("{} takes 2 operands", statement_->opcode));
-  const Value start = draft_.constants.add(RegisterClass::wide, window_start(space));
   if (query) {
-    const bool own = match.has(Qualifier::shared) || match.has(Qualifier::shared_cta);
-    const Value size = draft_.constants.add(RegisterClass::wide, own ? block_window_bytes : window_size(space));
-    return add(row("%within.b64", {result(operand(0), *find_ptx_type("pred"))}, {a, start, size}));
+    const QueriedRange range = queried_range(space, match.has(Qualifier::shared) || match.has(Qualifier::shared_cta));
+    const Value first = draft_.constants.add(RegisterClass::wide, range.start),
+                size = draft_.constants.add(RegisterClass::wide, range.size);
+    return add(row("%within.b64", {result(operand(0), *find_ptx_type("pred"))}, {a, first, size}));
   }
+  const Value start = draft_.constants.add(RegisterClass::wide, window_start(space));
   const bool moves = space == Space::global || space == Space::constant;  // their addresses are generic ones
   if (moves) return add(row("mov.b64", {result(operand(0), address)}, {a}));
   add(row(match.has(Qualifier::to) ? "%subtract.b64" : "%add.b64", {result(operand(0), address)}, {a, start}));
